@@ -2,10 +2,11 @@
 
 use std::{collections::HashMap, fmt};
 
-use domain::{EventBody, Message, Problem, ProblemCode, Role, Sentence, event::NoticeLevel};
+use domain::{Message, Problem, ProblemCode, Role, Sentence, event::NoticeLevel};
 use serde_json::Value;
 
 use crate::{
+    answers::write_answer,
     step::{Answer, Shape, call_model},
     tool::{Toolbox, faults},
     turns::{AgentContext, Stop, check_budget},
@@ -51,6 +52,14 @@ impl AnswerForm {
         format!(
             "Your last answer, once you need no more tools, must be {form}\nWrite nothing before or after it."
         )
+    }
+
+    /// Whether a text is in the form.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn check(&self, text: &str) -> Result<(), String> {
+        self.read(text).map(drop)
     }
 
     /// The answer in its form, without what models like to put around it.
@@ -142,16 +151,14 @@ fn without_fence(text: &str) -> &str {
 pub(crate) async fn write_in_form(
     agent: &AgentContext,
     form: &AnswerForm,
+    step: u32,
     mut messages: Vec<Message>,
     mut answer: Answer,
 ) -> Result<String, Stop> {
     let mut tries = 0;
     loop {
         let fault = match form.read(&answer.text) {
-            Ok(json) => {
-                show(agent, &json).await;
-                return Ok(json);
-            }
+            Ok(json) => return write_answer(agent, step, &json, Some(form)).await,
             Err(fault) => fault,
         };
         if tries == TRIES {
@@ -168,14 +175,6 @@ pub(crate) async fn write_in_form(
         let written = call_model(agent, &messages, &Toolbox::default(), shape).await;
         answer = written.map_err(|failed| Stop::because(failed.problem))?;
     }
-}
-
-async fn show(agent: &AgentContext, json: &str) {
-    let (item, text) = (agent.next_item('t'), json.to_owned());
-    agent.clear_status().await;
-    agent.emitter.emit(EventBody::TextStarted { item: item.clone() }).await;
-    agent.emitter.emit(EventBody::TextDelta { item: item.clone(), delta: text.clone() }).await;
-    agent.emitter.emit(EventBody::TextFinished { item, text, answer: true }).await;
 }
 
 #[cfg(test)]

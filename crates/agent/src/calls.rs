@@ -17,6 +17,9 @@ use tokio::time::Instant;
 use crate::{
     asks::AtWork,
     consent::{Consent, consent, withdraw_past_approval, without_asking},
+    hooks::{
+        after_tool, before_edited_tool, before_tool, context_of_call, kept_result, withdraw_before_tool,
+    },
     long_results::{Shortened, shorten},
     past::{PastCall, PastResult},
     questions::withdraw_past_questions,
@@ -104,6 +107,12 @@ impl Finished {
         let (result, note, files) = (Err(why), None, Vec::new());
         Self { arguments, result, note, files, took: Duration::ZERO, in_doubt: false, at_work: None }
     }
+
+    /// It was run before the server was stopped, which came while hooks looked at its result.
+    fn before(arguments: Value, result: Result<String, ToolFailure>) -> Self {
+        let (note, files) = (None, Vec::new());
+        Self { arguments, result, note, files, took: Duration::ZERO, in_doubt: false, at_work: None }
+    }
 }
 
 /// What the model is told of a call that was running when the server stopped and must not be run again blindly.
@@ -125,22 +134,7 @@ async fn run_call(
         }
         return message_for_model(agent, call, result, limit_bytes).await;
     }
-    let arguments = arguments_value(&call.written.arguments);
-    let started = past.and_then(|past| past.started.clone());
-    let finished = match (check(agent, tools, call, &arguments), started) {
-        (Ok(tool), Some(arguments)) => run_again(agent, tool, &call.id, arguments).await,
-        // It was running, and its tool is not there any more.
-        (Err(_), Some(arguments)) => in_doubt(agent, &call.id, arguments).await,
-        (Ok(tool), None) => consent_and_run(agent, tools, tool, &call.id, arguments).await,
-        (Err(failure), None) => {
-            // Its tool may have gone while the server was down.
-            withdraw_past_approval(agent, &call.id).await;
-            Finished::refused(arguments, failure)
-        }
-    };
-    if let (Some(tool), Ok(result)) = (tools.get(&call.written.name), &finished.result) {
-        agent.learn_of_call(tool, &finished.arguments, result);
-    }
+    let finished = carry_out(agent, tools, call, past.and_then(|past| past.started.clone())).await;
     let error = finished.result.is_err();
     let text = finished.result.unwrap_or_else(|failure| failure.0);
     let model_note = agent.code.note(&agent.run, tools, &call.written, error).map(str::to_owned);
@@ -169,6 +163,49 @@ async fn run_call(
         .await;
     drop(finished.at_work);
     for_model
+}
+
+/// Runs a call, which had `started` with these arguments before a restart if at all.
+async fn carry_out(
+    agent: &Arc<AgentContext>,
+    tools: &Toolbox,
+    call: &RequestedCall,
+    started: Option<Value>,
+) -> Finished {
+    let (id, name) = (call.id.as_str(), call.written.name.as_str());
+    let arguments = arguments_value(&call.written.arguments);
+    let (mut finished, context) = match (check(agent, tools, call, &arguments), started) {
+        (tool, Some(arguments)) => {
+            let finished = match (kept_result(agent, id).await, tool) {
+                (Some(result), _) => Finished::before(arguments, result),
+                (None, Ok(tool)) => run_again(agent, tool, id, arguments).await,
+                // It was running, and its tool is not there any more.
+                (None, Err(_)) => in_doubt(agent, id, arguments).await,
+            };
+            (finished, context_of_call(agent, id, name).await)
+        }
+        (Ok(tool), None) => match consent_and_run(agent, tools, tool, id, arguments).await {
+            Ok(run) => run,
+            Err(refused) => return refused,
+        },
+        (Err(failure), None) => {
+            // Its tool may have gone while the server was down.
+            withdraw_past_approval(agent, id).await;
+            withdraw_before_tool(agent, id, name).await;
+            return Finished::refused(arguments, failure);
+        }
+    };
+    // From what the tool says, not from what hooks make of it.
+    if let (Some(tool), Ok(result)) = (tools.get(name), &finished.result) {
+        agent.learn_of_call(tool, &finished.arguments, result);
+    }
+    let went_well = finished.result.is_ok();
+    finished.result = after_tool(agent, (id, name), &finished.arguments, finished.result, context).await;
+    if went_well && finished.result.is_err() {
+        // A hook that denies a result denies its files too.
+        finished.files.clear();
+    }
+    finished
 }
 
 /// The model reads a shorter result than the log keeps: its context is dear.
@@ -248,22 +285,42 @@ fn may_use(agent: &AgentContext, tool: &str) -> bool {
     agent.run.quota.as_ref().is_none_or(|quota| quota.allows_tool(tool))
 }
 
+/// Runs a call that hooks and, where it is needed, a person have let through. Returns what hooks add to its result too.
+///
+/// # Errors
+/// Where it is not run.
 async fn consent_and_run(
     agent: &Arc<AgentContext>,
     tools: &Toolbox,
     tool: &Arc<Tool>,
     call: &str,
-    arguments: Value,
-) -> Finished {
-    let (arguments, given) = match consent(agent, tools, tool, call, &arguments).await {
-        Ok(Consent::Asked(edited)) => (edited.unwrap_or(arguments), None),
-        Ok(Consent::Given(remembered)) => (arguments, remembered),
-        Err(refusal) => return Finished::refused(arguments, refusal),
+    mut arguments: Value,
+) -> Result<(Finished, Vec<String>), Finished> {
+    // First the hooks: a person consents to what will run.
+    let mut context = match before_tool(agent, tool, call, &mut arguments).await {
+        Ok(context) => context,
+        Err(denial) => {
+            withdraw_past_approval(agent, call).await;
+            return Err(Finished::refused(arguments, denial));
+        }
+    };
+    let given = match consent(agent, tools, tool, call, &arguments).await {
+        Ok(Consent::Asked(None)) => None,
+        Ok(Consent::Asked(Some(edited))) => {
+            arguments = edited;
+            match before_edited_tool(agent, tool, call, &arguments).await {
+                Ok(more) => context.extend(more),
+                Err(denial) => return Err(Finished::refused(arguments, denial)),
+            }
+            None
+        }
+        Ok(Consent::Given(remembered)) => remembered,
+        Err(refusal) => return Err(Finished::refused(arguments, refusal)),
     };
     if !may_use(agent, tool.name()) {
         // People may take long to answer.
         let gone = format!("There is no tool {} any more.", tool.name());
-        return Finished::refused(arguments, ToolFailure(gone));
+        return Err(Finished::refused(arguments, ToolFailure(gone)));
     }
     let at_work = at_work(agent, tool);
     let started = EventBody::ToolStarted {
@@ -282,7 +339,7 @@ async fn consent_and_run(
         let message = without_asking(remembered).to_owned();
         agent.emitter.emit(EventBody::ToolProgress { call: call.to_owned(), message }).await;
     }
-    run_now(agent, tool, call, arguments, at_work).await
+    Ok((run_now(agent, tool, call, arguments, at_work).await, context))
 }
 
 /// What a call does is known here alone, except of those that go on by themselves.

@@ -104,12 +104,17 @@ impl Emitter {
 
     /// Hands over an event and waits until it is stored.
     pub async fn emit_stored(&self, body: EventBody) {
-        let (stored, done) = oneshot::channel();
-        self.send(self.agent.clone(), body, Some(stored)).await;
         // Nobody keeps the log any more: what had to be stored first must not happen. The run is about to be dropped.
-        if done.await.is_err() {
+        if !self.try_emit_stored(body).await {
             std::future::pending::<()>().await;
         }
+    }
+
+    /// Hands over an event and waits until it is stored. Whether it is: not where nobody keeps the log any more.
+    pub(crate) async fn try_emit_stored(&self, body: EventBody) -> bool {
+        let (stored, done) = oneshot::channel();
+        self.send(self.agent.clone(), body, Some(stored)).await;
+        done.await.is_ok()
     }
 
     /// Goes on with a log that has these items open and gets these events first; what they close is not among the
@@ -129,6 +134,14 @@ impl Emitter {
             let closing = self.open_items(|open| open.close_last(&self.agent, outcome, reason));
             let Some((agent, body)) = closing else { return };
             self.send_to(place, agent, body, None);
+        }
+    }
+
+    /// Closes everything that the run's work has left open; what follows it may be open yet.
+    pub(crate) async fn close_work(&self, outcome: Outcome, reason: &str) {
+        let closing = self.open_items(|open| open.close_work(outcome, reason));
+        for (agent, body) in closing {
+            self.send(agent, body, None).await;
         }
     }
 

@@ -9,6 +9,7 @@ use domain::{
 use crate::{
     calls::{MODEL_RESULT_BYTES, told},
     compaction::recollection,
+    hooks::sent_back,
 };
 
 /// Longest tool result taken along from an earlier turn, bytes: the model can read the files again.
@@ -110,6 +111,7 @@ fn read(
                 messages.extend(std::mem::take(&mut step).into_messages());
                 messages.extend(guidance.as_deref().map(|text| Message::text(Role::User, text)));
             }
+            EventBody::HookFinished(end) => step.sent_back = sent_back(end).or(step.sent_back),
             EventBody::ToolRequested { call, .. } => step.calls.push(call.clone()),
             EventBody::ToolFinished { call, name, arguments, result, model_note, error, .. } => {
                 let result = told(cut(result.clone(), limit_bytes), *error, model_note.as_deref());
@@ -153,6 +155,8 @@ struct Step {
     calls: Vec<String>,
     /// The model has said all.
     whole: bool,
+    /// What the agent was told whose answer a hook did not accept.
+    sent_back: Option<String>,
     /// The server stopped before that; the model is asked again, and this was never said.
     broken_off: bool,
     /// With the result, which the caller brings where it was handed over.
@@ -175,6 +179,7 @@ impl Step {
         let content = if self.text.is_empty() { Vec::new() } else { vec![Part::Text { text: self.text }] };
         let mut messages = vec![Message { role: Role::Assistant, content, tool_calls, tool_call_id: None }];
         messages.extend(results);
+        messages.extend(self.sent_back.map(|reason| Message::text(Role::User, reason)));
         messages
     }
 }

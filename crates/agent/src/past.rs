@@ -14,7 +14,10 @@ use domain::{
 };
 use serde_json::Value;
 
-use crate::{budget::Used, compaction::PastCompaction, run::STOPPED, step::Answer, workspace::seems_picture};
+use crate::{
+    budget::Used, compaction::PastCompaction, hooks::PastHooks, run::STOPPED, step::Answer,
+    workspace::seems_picture,
+};
 
 /// What a call says that was not written to its end.
 const NOT_WRITTEN: &str = "The server was restarted before this call was written to its end.";
@@ -25,6 +28,8 @@ pub struct Past {
     agents: HashMap<AgentPath, PastAgent>,
     /// By their ids, which are unique within the run.
     calls: HashMap<String, PastCall>,
+    /// What hooks had decided.
+    pub(crate) hooks: PastHooks,
     open: OpenItems,
     used: Used,
     /// From the first event to the last, without the times the server was down or people were waited for.
@@ -142,6 +147,7 @@ impl Past {
     pub fn push(&mut self, event: &RunEvent) {
         let RunEvent { at, agent, body, .. } = event;
         self.open.push(agent, body);
+        self.hooks.push(agent, body);
         self.count_time(*at, body);
         self.is_fork = matches!(body, EventBody::RunForked { .. });
         if parts_model_calls(body) {
@@ -201,6 +207,7 @@ impl Past {
                 pictures.retain(|known| known != path);
                 pictures.extend(Some(path.clone()).filter(|path| !deleted && seems_picture(path)));
             }
+            EventBody::HookStarted(call) => self.number(agent, &call.id),
             EventBody::RunResumed {} => self.restarts += 1,
             EventBody::SourcesFound { sources } => {
                 self.sources.extend(sources.iter().map(|source| source.id.clone()));

@@ -24,11 +24,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentSpec, Agents, ToolChoice, ToolFailure,
+    answers::write_answer,
     tool::Toolbox,
     turns::{AgentContext, Stop},
 };
 
-use notes::{Notes, Reading, write_answer};
+use notes::{Notes, Reading};
 
 pub(crate) use citations::{Citations, nearest};
 
@@ -156,7 +157,9 @@ impl Task {
         }
         notes.tell(agent).await;
         agent.notice(NoticeLevel::Warning, Sentence::NotesSoFar).await;
-        write_answer(agent, &notes.as_report()).await;
+        if let Err(Stop::Failed(problem)) = write_answer(agent, 0, &notes.as_report(), None).await {
+            agent.notice(NoticeLevel::Warning, problem.words()).await;
+        }
     }
 
     /// Notes what a reader has read.

@@ -12,9 +12,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, Council, EarlierAgents, Emitter, Given,
-    LateTools, Limits, LookUp, Memory, Past, Prices, Quota, Research, Told, ToolChoice, Workspace,
+    Hooks, LateTools, Limits, LookUp, Memory, Past, Prices, Quota, Research, Told, ToolChoice, Workspace,
     addresses::Addresses,
     budget::Budget,
+    hooks::{after_run, before_run},
     look_up::look,
     models::Models,
     research::Task,
@@ -90,6 +91,8 @@ pub struct RunRequest {
     pub quota: Option<Arc<dyn Quota>>,
     /// Which calls need consent.
     pub consents: Consents,
+    /// What an administrator has called around it; nothing where nothing is.
+    pub hooks: Option<Hooks>,
     /// The sub-agents that its own may go on from; nothing where none can be continued.
     pub earlier: Option<EarlierAgents>,
     /// What it looks in, and how, where it is research; nothing where the agent works as it likes.
@@ -126,6 +129,7 @@ pub(crate) struct RunContext {
     pub(crate) work_time: WorkTime,
     pub(crate) consents: Consents,
     pub(crate) asks: Asks,
+    pub(crate) hooks: Option<Hooks>,
     pub(crate) earlier: Option<EarlierAgents>,
     pub(crate) stops: AgentStops,
     pub(crate) past: Past,
@@ -173,6 +177,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         limits,
         quota,
         consents,
+        hooks,
         earlier,
         research,
         look_up,
@@ -243,6 +248,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         work_time,
         consents,
         asks,
+        hooks,
         earlier,
         stops: stop.agents.clone(),
         past,
@@ -253,14 +259,17 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     });
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
     main.learn_of_history(&history);
-    let work = match &research {
-        Some(research) => Arc::clone(research).carry_out(Arc::clone(&main), history).boxed(),
-        None => {
-            let look_up = look_up.map(|look_up| (look_up.narrowed(&narrowed), numbers));
-            answer(Arc::clone(&main), council, look_up, history).boxed()
+    let work = async {
+        before_run(&main, &mut history).await?;
+        match &research {
+            Some(research) => Arc::clone(research).carry_out(Arc::clone(&main), history).await,
+            None => {
+                let look_up = look_up.map(|look_up| (look_up.narrowed(&narrowed), numbers));
+                answer(Arc::clone(&main), council, look_up, history).await
+            }
         }
     };
-    let work = AssertUnwindSafe(work).catch_unwind();
+    let work = AssertUnwindSafe(work.boxed()).catch_unwind();
     let end = tokio::select! {
         // Who is stopped or put to rest does nothing more.
         biased;
@@ -333,11 +342,12 @@ async fn finish(main: &AgentContext, research: Option<Arc<Task>>, End(outcome, p
         Outcome::Limited => "The run reached a limit before this finished.",
     };
     let emitter = &main.emitter;
-    emitter.close(outcome, reason).await;
+    emitter.close_work(outcome, reason).await;
     let has_answer = emitter.has_answered() || main.run.past.has_answered();
     if let Some(research) = research.filter(|_| !has_answer) {
         research.tell_known(main).await;
     }
+    after_run(main, outcome, problem.as_ref()).await;
     emitter.hide_status().await;
     let used = main.run.budget.used();
     emitter

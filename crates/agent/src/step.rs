@@ -10,7 +10,9 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
+    answers::write_text,
     context::estimate_request,
+    hooks::{holds_answers, keep_answer},
     models::{OneModel, Tries},
     quota::{Held, begin_call},
     research::{Citations, nearest},
@@ -33,11 +35,15 @@ pub(crate) struct Answer {
     pub(crate) calls_nothing: bool,
     /// Tokens that the model read for it.
     pub(crate) input_tokens: u64,
+    /// It is the agent's answer and nobody has seen it: hooks look at it first.
+    pub(crate) held: bool,
 }
 
 /// What the text of an answer has to be like.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Shape<'a> {
+    /// The number of the agent's step that it belongs to.
+    pub(crate) step: u32,
     /// The JSON that it is, as chat completions name it.
     pub(crate) format: Option<&'a Value>,
     /// It cites the sources of these numbers; citations of others are taken out.
@@ -187,7 +193,8 @@ fn estimate(messages: &[Message], tools: &Toolbox, step: &Step<'_>) -> Usage {
         Writing::Text { bytes, .. } | Writing::Reasoning { bytes, .. } => *bytes,
     };
     let calls = step.answer.calls.iter().map(|call| call.written.arguments.len()).sum::<usize>();
-    let written = step.answer.text.len() + writing + calls;
+    let held = step.held.as_ref().map_or(0, String::len);
+    let written = step.answer.text.len() + writing + held + calls;
     Usage { input_tokens: estimate_request(messages, tools.specs()), output_tokens: (written / 4) as u64 }
 }
 
@@ -203,6 +210,9 @@ struct Step<'a> {
     model: &'a OneModel,
     answer: Answer,
     writing: Writing,
+    /// Text that nobody is shown before it is known what it is, where hooks look at answers.
+    held: Option<String>,
+    number: u32,
     began: Instant,
     first_token: Option<Duration>,
     citations: Option<Citations>,
@@ -216,7 +226,9 @@ impl<'a> Step<'a> {
         let citations = shape.cites.map(Citations::new);
         let (began, first_token, proofs) = (Instant::now(), None, shape.proofs);
         let upstream = UpstreamStatus::default();
-        Self { agent, model, answer, writing, began, first_token, citations, proofs, upstream }
+        let held = (agent.answer_form().is_none() && holds_answers(agent)).then(String::new);
+        let number = shape.step;
+        Self { agent, model, answer, writing, held, number, began, first_token, citations, proofs, upstream }
     }
 
     /// The next event of the call. A status that came too soon after another is shown meanwhile.
@@ -281,6 +293,10 @@ impl<'a> Step<'a> {
             self.answer.text.push_str(&delta);
             return self.write_reasoning(delta).await;
         }
+        if let Some(held) = &mut self.held {
+            held.push_str(&delta);
+            return self.close(false).await;
+        }
         if !matches!(self.writing, Writing::Text { .. }) {
             self.close(false).await;
             self.agent.clear_status().await;
@@ -316,6 +332,7 @@ impl<'a> Step<'a> {
 
     async fn start_call(&mut self, index: usize, id: String, name: String) {
         self.close(false).await;
+        self.show_held().await;
         let call = self.agent.next_item('c');
         self.agent.emitter.emit(EventBody::ToolRequested { call: call.clone(), name: name.clone() }).await;
         let written = ToolCall { id, name, arguments: String::new() };
@@ -331,10 +348,25 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// Shows what was held: a call stands beside it, so it is no answer.
+    async fn show_held(&mut self) {
+        let Some(held) = self.held.as_mut().filter(|held| !held.is_empty()).map(mem::take) else { return };
+        write_text(self.agent, &held, false).await;
+        self.answer.text.push_str(&held);
+    }
+
+    /// Reads the text that is being written; nothing where none is.
+    fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> Option<T> {
+        match (&self.writing, &self.held) {
+            (Writing::Text { item, .. }, _) => Some(self.agent.emitter.with_written(item, read)),
+            (_, Some(held)) if !held.is_empty() => Some(read(held)),
+            _ => None,
+        }
+    }
+
     /// Adds the pictures that code has made to an answer that does not show them itself.
     async fn show_pictures(&mut self) {
-        let Writing::Text { item, .. } = &self.writing else { return };
-        let left_out = self.agent.emitter.with_written(item, |text| self.agent.code.pictures_beside(text));
+        let left_out = self.with_text(|text| self.agent.code.pictures_beside(text)).unwrap_or_default();
         if !left_out.is_empty() && self.agent.answer_form().is_none() {
             self.write_text(left_out).await;
         }
@@ -342,8 +374,7 @@ impl<'a> Step<'a> {
 
     /// Adds the numbers of the sources that say the same to an answer that cites none.
     async fn cite_nearest(&mut self) {
-        let Writing::Text { item, .. } = &self.writing else { return };
-        let marks = self.agent.emitter.with_written(item, |text| nearest(text, self.proofs));
+        let marks = self.with_text(|text| nearest(text, self.proofs)).unwrap_or_default();
         if !marks.is_empty() {
             self.write_text(format!(" {marks}")).await;
         }
@@ -374,12 +405,27 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// An answer is kept before the log says that the model has given it; text beside calls is shown.
+    async fn settle_held(&mut self) {
+        if !self.answer.calls.is_empty() {
+            return self.show_held().await;
+        }
+        let Some(held) = &mut self.held else { return };
+        held.push_str(&self.citations.as_mut().map(Citations::rest).unwrap_or_default());
+        self.answer.text.push_str(held);
+        self.answer.held = !self.answer.text.is_empty();
+        if self.answer.held {
+            keep_answer(self.agent, self.number, &self.answer.text).await;
+        }
+    }
+
     async fn finish(&mut self, reason: FinishReason, usage: Usage, held: Held) -> Answer {
         if self.answer.calls.is_empty() {
             self.show_pictures().await;
             self.cite_nearest().await;
         }
         self.close(self.answer.calls.is_empty()).await;
+        self.settle_held().await;
         if self.upstream.forget() {
             self.agent.clear_status().await;
         }

@@ -18,11 +18,13 @@ use crate::{
     AgentLimits, AgentSpec, AnswerForm, Emitter, Models, Past,
     addresses::Addresses,
     answer_form::write_in_form,
+    answers::{Ended, end_with, shown},
     budget::{Budget, limit_reached},
     calls::run_calls,
     code::Code,
     compaction::{do_again, make_room},
     context::{Gauge, estimate_request},
+    hooks::{add_context, after_model, before_model, kept_answer},
     quota::{self, is_limit},
     run::{RunContext, joined, with_instructions},
     sent,
@@ -226,6 +228,7 @@ pub(crate) async fn take_turns(
     let shape = Shape { cites: before.cites.filter(|_| agent.answer_form().is_none()), ..Shape::default() };
     let share = agent.run.limits.context_share;
     let mut gauge = Gauge::new(agent.models.chosen().settings(), share, tools.specs());
+    let mut sent_back = 0;
     for step in before.steps + 1..=before.steps.saturating_add(agent.steps()) {
         let past = agent.run.past.answer(agent.emitter.agent(), step);
         let said = agent.run.past.guidance(agent.emitter.agent(), step);
@@ -241,21 +244,38 @@ pub(crate) async fn take_turns(
                 begin_step(&agent, step, before.steps, input_tokens).await?
             }
         };
+        before_model(&agent, step, &mut messages, past.is_some()).await?;
         do_again(&agent.run.past.compactions(agent.emitter.agent(), step), &mut messages);
         // The last step has no tools, so that the agent answers with what it has.
         let offered =
             if last.is_some() { Toolbox::default() } else { agent.code.left_of(&agent.run, &tools) };
+        let past = answer_of_before(&agent, step, past).await;
+        let is_past = past.is_some();
         let answer = match past {
-            Some((answer, _)) if !answer.is_empty() => answer,
-            // A model that had said nothing may have been about to be asked again.
-            _ => ask(&agent, &mut messages, &offered, (last.is_some(), shape), &mut gauge).await?,
+            Some(answer) => answer,
+            None => {
+                let shape = Shape { step, ..shape };
+                ask(&agent, &mut messages, &offered, (last.is_some(), shape), &mut gauge).await?
+            }
         };
         gauge.learn(estimate_request(&messages, offered.specs()), answer.input_tokens);
+        let context = after_model(&agent, step, &answer, is_past).await?;
         if answer.calls.is_empty() {
-            check_length(&agent, &answer)?;
-            let text = match agent.answer_form() {
-                Some(form) => write_in_form(&agent, form, messages, answer).await?,
-                None => answered(&agent, answer).await,
+            check_length(&agent, step, &answer).await?;
+            let text = if let Some(form) = agent.answer_form() {
+                write_in_form(&agent, form, step, messages, answer).await?
+            } else {
+                warn_of_empty(&agent, &answer).await;
+                let may_go_on = last.is_none() && sent_back < MAX_SENT_BACK;
+                match end_with(&agent, step, answer, is_past, may_go_on).await? {
+                    Ended::With(text) => text,
+                    Ended::NotYet { said, reason } => {
+                        sent_back += 1;
+                        messages.extend([said.into_message(), Message::text(Role::User, reason)]);
+                        add_context(&mut messages, &context);
+                        continue;
+                    }
+                }
             };
             return match last {
                 Some(why) => Err(out_of_budget(&agent, limit_reached(why), text).await),
@@ -269,9 +289,26 @@ pub(crate) async fn take_turns(
         messages.push(answer.into_message());
         messages.extend(results);
         drop_old_media(&mut messages);
+        add_context(&mut messages, &context);
     }
     let problem = limit_reached(out_of_steps(&agent));
     Err(out_of_budget(&agent, problem, String::new()).await)
+}
+
+/// What the model said in a step before the server was stopped; nothing where it is to be asked. One that had said nothing
+/// may have been about to be asked again.
+async fn answer_of_before(
+    agent: &AgentContext,
+    step: u32,
+    past: Option<(Answer, Option<String>)>,
+) -> Option<Answer> {
+    match past {
+        Some((answer, _)) if answer.is_empty() => {
+            let text = kept_answer(agent, step).await?;
+            Some(Answer { text, held: true, ..answer })
+        }
+        past => past.map(|(answer, _)| answer),
+    }
 }
 
 /// Tells the log that a step begins, after those before the first turn. Returns why it is the agent's last, where it is.
@@ -342,6 +379,9 @@ async fn ask(
     }
 }
 
+/// How often hooks may want another answer.
+const MAX_SENT_BACK: u32 = 3;
+
 /// How often in one step a conversation that a server finds too long is made shorter.
 const MOST_REFUSALS: u32 = 3;
 
@@ -365,22 +405,17 @@ async fn hand_over(agent: &AgentContext, tools: &Toolbox, calls: &[RequestedCall
 pub(crate) const LAST_STEP: &str = "You have reached a limit of this run. You have no tools any more: give your best \
     answer from what you know now, and say what is left undone.";
 
-async fn answered(agent: &AgentContext, answer: Answer) -> String {
+async fn warn_of_empty(agent: &AgentContext, answer: &Answer) {
     if answer.text.trim().is_empty() {
         agent.notice(NoticeLevel::Warning, Sentence::EmptyAnswer).await;
     }
-    answer.text
 }
 
 /// An answer that is cut where the caller wanted it is no whole answer.
-fn check_length(agent: &AgentContext, answer: &Answer) -> Result<(), Stop> {
-    match agent.run.wishes.max_output_tokens {
-        Some(limit) if answer.cut => {
-            let problem = limit_reached(Sentence::LimitAnswer { count: limit });
-            Err(Stop::Limited { problem, text: answer.text.clone() })
-        }
-        _ => Ok(()),
-    }
+async fn check_length(agent: &AgentContext, step: u32, answer: &Answer) -> Result<(), Stop> {
+    let Some(limit) = agent.run.wishes.max_output_tokens.filter(|_| answer.cut) else { return Ok(()) };
+    let problem = limit_reached(Sentence::LimitAnswer { count: limit });
+    Err(Stop::Limited { problem, text: shown(agent, step, answer).await? })
 }
 
 pub(crate) async fn check_budget(agent: &AgentContext) -> Result<(), Stop> {

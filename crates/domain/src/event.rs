@@ -2,6 +2,7 @@
 
 mod audience;
 mod deltas;
+mod hooks;
 mod names;
 mod run_event;
 mod texts;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use audience::Audience;
+pub use hooks::{HookCall, HookEnd, HookEvent};
 pub use run_event::RunEvent;
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
 pub use tool_file::ToolFile;
@@ -356,6 +358,10 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(optional))]
         error: Option<String>,
     },
+    /// A hook of the administrator is called: the item opens.
+    HookStarted(Box<HookCall>),
+    /// The hook has decided, or failed.
+    HookFinished(Box<HookEnd>),
     /// The agent found sources.
     SourcesFound {
         /// Newly found ones.

@@ -165,6 +165,8 @@ impl State {
                 Ok(())
             }
             EventBody::QuestionAnswered { question, .. } => self.answered(&format!("question {question}")),
+            EventBody::HookStarted(hook) => self.open(&hook.id, "hook"),
+            EventBody::HookFinished(end) => self.close(&end.call.id, "hook", None),
             EventBody::AgentStarted { .. } => self.start_agent(&event.agent),
             EventBody::AgentFinished { .. } => self.finish_agent(&event.agent),
             EventBody::RunFinished { .. } => self.finish(),

@@ -5,7 +5,11 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::{AgentPath, Coded, EventBody, Outcome, Reply, event::Decision, message::arguments_value};
+use crate::{
+    AgentPath, Coded, EventBody, Outcome, Reply,
+    event::{Decision, HookCall, HookEnd, HookEvent},
+    message::arguments_value,
+};
 
 /// Follows a log and knows at any time which items, questions and agents are open.
 #[derive(Debug, Default)]
@@ -46,6 +50,7 @@ enum Item {
         call: Option<String>,
         name: Option<String>,
     },
+    Hook(Box<HookCall>),
     Agent,
 }
 
@@ -82,6 +87,8 @@ impl OpenItems {
             EventBody::MemoryUpdateCompleted { call: id, .. } => {
                 self.remove(|_, item| matches!(item, Item::Memory { call, .. } if call == id));
             }
+            EventBody::HookStarted(hook) => self.add(agent, Item::Hook(hook.clone())),
+            EventBody::HookFinished(end) => self.remove(|_, item| item.id() == Some(&end.call.id)),
             EventBody::AgentStarted { .. } => self.add(agent, Item::Agent),
             EventBody::TextDelta { item: id, delta }
             | EventBody::ReasoningDelta { item: id, delta }
@@ -159,13 +166,26 @@ impl OpenItems {
         Some((path, item.closing(outcome, reason)))
     }
 
+    /// The events that close all that the run's work has left open, as [`OpenItems::close`] does. The hooks after it, which may
+    /// have been called before a restart, stay open.
+    #[must_use]
+    pub fn close_work(&mut self, outcome: Outcome, reason: &str) -> Vec<(AgentPath, EventBody)> {
+        let is_after = |item: &Item| matches!(item, Item::Hook(hook) if hook.event == HookEvent::AfterRun);
+        let after: Vec<(AgentPath, Item)> = self.open.extract_if(.., |(_, item)| is_after(item)).collect();
+        let closed = self.close(&AgentPath::main(), outcome, reason);
+        self.open = after;
+        closed
+    }
+
     /// The events that close what a model was still writing: texts, reasoning, and all calls but those in `kept`,
-    /// which were written to their end. Agents, approvals, questions and memory updates stay open. `reason` is what the calls say.
+    /// which were written to their end. Agents, approvals, questions, memory updates and hooks stay open, but for hooks that saw what a person
+    /// had changed, which only they know. `reason` is what the calls say.
     #[must_use]
     pub fn close_unwritten(&mut self, kept: &HashSet<String>, reason: &str) -> Vec<(AgentPath, EventBody)> {
         let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(|(_, item)| match item {
             Item::Text { .. } | Item::Reasoning { .. } => true,
             Item::Call { call, .. } => !kept.contains(call),
+            Item::Hook(hook) => hook.edited,
             Item::Approval { .. }
             | Item::Question { .. }
             | Item::Status { .. }
@@ -234,6 +254,7 @@ impl Item {
             Self::Call { call, .. } => Some(call),
             Self::Approval { approval } => Some(approval),
             Self::Question { question } => Some(question),
+            Self::Hook(hook) => Some(&hook.id),
             Self::Status { .. } | Self::Memory { .. } | Self::Agent => None,
         }
     }
@@ -267,6 +288,7 @@ impl Item {
             Self::Question { question } => Reply::answered(question, None),
             Self::Status { description, sentence } => hidden(description, sentence),
             Self::Memory { call, name } => EventBody::memory_update_failed(call, name, reason),
+            Self::Hook(hook) => EventBody::HookFinished(Box::new(HookEnd::withdrawn(*hook))),
             Self::Agent => EventBody::AgentFinished { outcome, result: reason.to_owned() },
         }
     }
@@ -380,6 +402,18 @@ mod tests {
                 },
             ),
             (&child, EventBody::status("Reading")),
+            (
+                &child,
+                EventBody::HookStarted(Box::new(HookCall {
+                    id: s("a1.h1"),
+                    hook: s("policy"),
+                    event: HookEvent::BeforeTool,
+                    call: Some(s("a1.c1")),
+                    tool: Some(s("x")),
+                    step: None,
+                    edited: false,
+                })),
+            ),
             (&child, EventBody::TextStarted { item: s("a1.t1") }),
             (&child, EventBody::TextDelta { item: s("a1.t1"), delta: s("partial") }),
         ];

@@ -62,6 +62,12 @@ pub enum Sentence {
     #[error("The answer reached {count} tokens, the limit that was asked for, and is cut.")]
     LimitAnswer { count: u64 },
 
+    // Hooks of the administrator.
+    #[error("The hook “{hook}” stopped the run: {reason}")]
+    HookStopped { hook: String, reason: String },
+    #[error("The hook “{hook}” withheld the answer: {reason}")]
+    HookWithheld { hook: String, reason: String },
+
     // Limits of accounts, and what is not allowed any more.
     #[error("{who} has reached its limit of {most} a {span}. It begins again in {wait}.")]
     LimitAccount { who: Words, most: Words, span: Words, wait: Words },

@@ -25,6 +25,7 @@ use crate::{
     error::ApiError,
     file_links::FileLinks,
     groups::Groups,
+    hooks::Hooks,
     http::mcp::Door,
     knowledge::{
         Knowledge, READERS, keep_embedding, keep_graph_copy, keep_graphs, keep_looking, keep_reading,
@@ -101,6 +102,8 @@ pub struct App {
     pub schedules: Schedules,
     /// Who is told that a background run has ended.
     pub webhooks: Webhooks,
+    /// What is called around runs.
+    pub(crate) hooks: Hooks,
     /// Collections of documents, and what is found there.
     pub(crate) knowledge: Arc<Knowledge>,
     /// The web, searched and read.
@@ -174,6 +177,7 @@ impl App {
         let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
         let file_links = Arc::new(FileLinks::new(&sealer, config.file_link_days));
         let webhooks = Webhooks::new(outbound.clone(), sealer.clone());
+        let hooks = Hooks::new(&config.hooks, outbound.clone(), store.clone(), clock.clone());
         let sign_in = SignIn::new(outbound.clone());
         let mcp_servers = {
             let (store, clock, http) = (store.clone(), clock.clone(), http.clone());
@@ -209,6 +213,7 @@ impl App {
             workspaces,
             schedules: Schedules::default(),
             webhooks,
+            hooks,
             knowledge: Arc::new(knowledge),
             web,
             crawling: Crawling::default(),
@@ -345,6 +350,9 @@ async fn keep_house(app: Arc<App>) {
         }
         if let Err(error) = app.store.purge_runs(now - app.config.retention_ms).await {
             tracing::warn!(%error, "cannot delete old runs without a chat");
+        }
+        if let Err(error) = app.store.purge_hook_inputs().await {
+            tracing::warn!(%error, "cannot forget what hooks looked at");
         }
         if let Err(error) = app.store.purge_unsent_files(now - UNSENT_FILES_MS).await {
             tracing::warn!(%error, "cannot delete files that were sent in no message");

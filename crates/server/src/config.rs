@@ -3,6 +3,7 @@
 
 mod admission;
 mod agents;
+mod hooks;
 mod knowledge;
 mod layers;
 mod limits;
@@ -34,6 +35,7 @@ use overview::Layers;
 use places::{default_data_dir, sqlite_url};
 
 pub use admission::Admission;
+pub use hooks::{HookSettings, HookWay};
 pub use knowledge::{
     EmbeddingSettings, GraphDatabaseSettings, KnowledgeSettings, QdrantSettings, RerankSettings,
     VectorDatabaseSettings,
@@ -144,6 +146,8 @@ pub struct Config {
     pub skills_folder: PathBuf,
     /// The agents that the file defines.
     pub agents: Vec<AgentDefinition>,
+    /// What is called around runs, model calls, tool calls and answers.
+    pub hooks: Vec<HookSettings>,
     /// The MCP servers whose tools agents get.
     pub mcp_servers: Vec<McpServer>,
     /// The directories that chats may work in.
@@ -239,6 +243,8 @@ struct Raw {
     outbound: RawOutbound,
     #[serde(default)]
     agents: Vec<Table>,
+    #[serde(default)]
+    hooks: Vec<hooks::RawHook>,
     #[serde(default)]
     mcp_servers: Vec<mcp_servers::RawMcpServer>,
     #[serde(default)]
@@ -355,6 +361,7 @@ impl Raw {
             "knowledge.pgvector is an extension of PostgreSQL: set database_url, or turn it off"
         );
         let agents = agents::check(self.agents, &data_dir)?;
+        let hooks = hooks::check(self.hooks, environment)?;
         let mcp_servers = mcp_servers::check(self.mcp_servers, environment)?;
         let servers: Vec<(&str, bool)> =
             mcp_servers.iter().map(|server| (server.name.as_str(), server.is_personal())).collect();
@@ -407,6 +414,7 @@ impl Raw {
             environment_connection: environment_connection(environment, self.forward_user_info_headers)?,
             skills_folder,
             agents,
+            hooks,
             mcp_servers,
             workspaces: workspaces::check(self.workspaces)?,
             outbound: Allowed::parse(&self.outbound.allow)

@@ -22,6 +22,7 @@ mod files;
 mod forks;
 mod groups;
 mod health;
+mod hooks;
 mod images;
 mod imports;
 mod inbox;
@@ -222,6 +223,7 @@ pub fn table() -> Vec<Route> {
         put(Admin, "/api/v1/agents/{agent}", agents::replace).noted("agent.change"),
         delete(Admin, "/api/v1/agents/{agent}", agents::delete).noted("agent.delete"),
         get(User, "/api/v1/programs", programs::get),
+        get(Admin, "/api/v1/hooks", hooks::list),
         get(Admin, "/api/v1/mcp-servers", mcp_servers::list),
         get(User, "/api/v1/workspaces", workspaces::list),
         get(User, "/api/v1/mcp-sign-ins", mcp_sign_ins::list),

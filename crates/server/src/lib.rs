@@ -30,6 +30,7 @@ mod going_on;
 pub mod groups;
 pub mod handed_over;
 mod health_check;
+mod hooks;
 pub mod http;
 #[cfg(target_os = "linux")]
 pub mod init;

@@ -171,7 +171,7 @@ impl App {
     }
 }
 
-fn of_fault(fault: outbound::Fault) -> Words {
+pub(crate) fn of_fault(fault: outbound::Fault) -> Words {
     WebProblem::Fault(fault).sentence().into()
 }
 
@@ -194,15 +194,15 @@ fn body(notice: &Notice) -> Value {
     })
 }
 
-/// `v1,` and the HMAC-SHA256 of `content`.
-fn sign(secret: &str, content: &str) -> String {
-    // Made by us, so it is base64.
-    let key = STANDARD.decode(secret.trim_start_matches(SECRET_PREFIX)).unwrap_or_default();
+/// `v1,` and the HMAC-SHA256 of `content`. A secret without the prefix, or not in base64 behind it, is the key as it stands.
+pub(crate) fn sign(secret: &str, content: &str) -> String {
+    let key = secret.strip_prefix(SECRET_PREFIX).and_then(|key| STANDARD.decode(key).ok());
+    let key = key.unwrap_or_else(|| secret.as_bytes().to_vec());
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), content.as_bytes());
     format!("v1,{}", STANDARD.encode(tag))
 }
 
-fn in_words(at_ms: i64) -> String {
+pub(crate) fn in_words(at_ms: i64) -> String {
     jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default().to_string()
 }
 

@@ -34,6 +34,7 @@ mod forks;
 mod graph;
 mod groups;
 mod halts;
+mod hook_inputs;
 mod idempotency;
 mod identities;
 mod imports;

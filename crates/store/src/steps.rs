@@ -73,6 +73,7 @@ steps![
     "0046_crawls_dismissed",
     "0047_principals",
     "0048_run_workspaces",
+    "0049_hook_inputs",
 ];
 
 /// What brings a database to the step of that number, or to the newest before it.

@@ -1,6 +1,7 @@
 //! `cargo xtask torture`: kills the server at random and at chosen moments while people work with it, and compares what
 //! its logs say with a ledger that is kept outside. Nothing finished may be done twice, nothing acknowledged be lost.
 
+mod hooks;
 mod load;
 mod model;
 mod verdict;
@@ -18,6 +19,7 @@ use clap::{Parser, Subcommand};
 use scripted::ScriptedServer;
 use tokio::{sync::Mutex, time::sleep};
 
+use hooks::HookLedger;
 use load::Load;
 use victim::{DiesItself, Folder, Victim};
 
@@ -47,6 +49,9 @@ struct Options {
     /// How many servers work on the database at the same time; each is killed on its own.
     #[arg(long, default_value_t = 1, requires = "database_url")]
     servers: usize,
+    /// Call hooks around everything that runs do.
+    #[arg(long)]
+    hooks: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -95,6 +100,10 @@ async fn torture(options: &Options) -> anyhow::Result<()> {
     let people = if options.database_url.is_some() { PEOPLE_SHARING } else { PEOPLE };
     let load = Load::start(people, servers)?;
     let folder = Folder::new(options.database_url.clone())?;
+    let hooks = match options.hooks {
+        true => Some(HookLedger::start(&folder.settings()).await?),
+        false => None,
+    };
     let done = Mutex::new(Kills::default());
     let places = (0..servers).map(|place| kill_again_and_again(place, kills, &folder, &model, &load, &done));
     futures_util::future::try_join_all(places).await?;
@@ -106,7 +115,8 @@ async fn torture(options: &Options) -> anyhow::Result<()> {
     let exchanges = exchanges.await.context("some runs neither ended nor went on")??;
     // What was only begun when a person's connection broke has its effects too.
     sleep(Duration::from_secs(1)).await;
-    let verdict = verdict::reach(&victim.url, &exchanges, &folder.ledger()).await?;
+    let ledger = hooks.as_ref().map(|(ledger, _)| ledger);
+    let verdict = verdict::reach(&victim.url, &exchanges, &folder.ledger(), ledger).await?;
     victim.kill().await?;
     println!(
         "\n{kills} kills of {servers} at a time in {:.0} s, {by_itself} of them right before or after an effect; longest \
@@ -115,6 +125,10 @@ async fn torture(options: &Options) -> anyhow::Result<()> {
         longest_start.as_millis(),
     );
     verdict.print();
+    if let Some((ledger, _)) = &hooks {
+        let (asked, calls) = ledger.counts();
+        println!("hooks called                          {calls:>8}, asked {asked} times");
+    }
     anyhow::ensure!(
         verdict.faults.is_empty(),
         "{} faults; the data is kept in {folder}",

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::{
     client,
+    hooks::HookLedger,
     load::Exchange,
     model::{answer, effects},
     victim::{EFFECT, LOOK},
@@ -40,7 +41,12 @@ impl Verdict {
     }
 }
 
-pub(crate) async fn reach(url: &str, exchanges: &[Exchange], ledger: &Path) -> anyhow::Result<Verdict> {
+pub(crate) async fn reach(
+    url: &str,
+    exchanges: &[Exchange],
+    ledger: &Path,
+    hooks: Option<&HookLedger>,
+) -> anyhow::Result<Verdict> {
     let client = client()?;
     let written = std::fs::read_to_string(ledger).unwrap_or_default();
     let mut ledger: HashMap<&str, usize> = HashMap::new();
@@ -59,6 +65,10 @@ pub(crate) async fn reach(url: &str, exchanges: &[Exchange], ledger: &Path) -> a
     for exchange in exchanges {
         let log = log(&client, url, &exchange.run).await?;
         verdict.judge_log(exchange, &log, &ledger);
+        let of_hooks = hooks.map(|hooks| hooks.faults(&exchange.run, &log)).unwrap_or_default();
+        verdict.faults.extend(
+            of_hooks.into_iter().map(|fault| format!("{} ({}): {fault}", exchange.work, exchange.run)),
+        );
         let chat: Value =
             client.get(format!("{url}/api/v1/chats/{}", exchange.chat)).send().await?.json().await?;
         verdict.judge_chat(exchange, &chat, &log);

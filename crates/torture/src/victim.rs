@@ -108,6 +108,11 @@ impl Folder {
         self.path.join("ledger.txt")
     }
 
+    /// Its configuration file, which need not be there.
+    pub(crate) fn settings(&self) -> PathBuf {
+        self.path.join("settings.toml")
+    }
+
     /// Whether several servers may work on its data.
     pub(crate) fn is_shared(&self) -> bool {
         self.database_url.is_some()
@@ -162,6 +167,9 @@ impl Victim {
         if let Some(url) = &folder.database_url {
             command.env("GLASSHOUSE_DATABASE_URL", url);
             command.env("GLASSHOUSE_LEASE_SECONDS", LEASE_SECONDS.to_string());
+        }
+        if folder.settings().exists() {
+            command.env("GLASSHOUSE_CONFIG", folder.settings());
         }
         // The sandbox needs the real program to start itself again.
         command.env("GLASSHOUSE_PROGRAMS_ENABLED", "false");

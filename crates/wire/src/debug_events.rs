@@ -7,7 +7,7 @@ use domain::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{file_news::file_news, memory_update::memory_update, redact};
+use crate::{file_news::file_news, hook_news::hook_news, memory_update::memory_update, redact};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -213,6 +213,20 @@ fn told(body: &EventBody, detail: Option<&Value>) -> Option<(DebugKind, DebugSou
             },
             message.clone(),
         ),
+        EventBody::HookStarted(call) => {
+            let at = call.event.as_str();
+            (Request, Backend, hook_news(body), format!("Hook {} is called ({at})", call.hook))
+        }
+        EventBody::HookFinished(end) => {
+            let mut data = hook_news(body);
+            for (name, value) in [("change", &end.change), ("context", &end.context.clone().map(Value::from))]
+            {
+                if let Some(value) = value {
+                    data[name] = value.clone();
+                }
+            }
+            (if end.error.is_some() { Error } else { Response }, Backend, data, end.line())
+        }
         EventBody::SourcesFound { sources } => {
             (Response, Backend, json!({"sources": sources}), "Sources were found".to_owned())
         }

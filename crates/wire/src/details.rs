@@ -81,6 +81,7 @@ impl DetailsEncoder {
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 out.status(message, false, false);
             }
+            EventBody::HookFinished(end) if end.is_notable() => out.status(&end.line(), false, false),
             EventBody::TextDelta { delta, .. } if is_main => self.write(delta, out),
             EventBody::TextFinished { text, .. } if is_main => {
                 self.write(text.get(self.written_bytes..).unwrap_or_default(), out);
@@ -125,6 +126,8 @@ impl DetailsEncoder {
             | EventBody::FileChanged { .. }
             | EventBody::MemoryUpdateStarted { .. }
             | EventBody::MemoryUpdateCompleted { .. }
+            | EventBody::HookStarted(_)
+            | EventBody::HookFinished(_)
             | EventBody::AgentFinished { .. }
             | EventBody::ModelRequested { .. }
             | EventBody::ModelCalled { .. } => {}

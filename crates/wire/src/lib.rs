@@ -11,6 +11,7 @@ pub mod export;
 mod file_news;
 mod frames;
 pub mod group_list;
+mod hook_news;
 pub mod markup;
 mod media;
 mod memory_update;

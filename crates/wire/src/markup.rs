@@ -101,6 +101,7 @@ impl MarkupEncoder {
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 out.status(message, false, false);
             }
+            EventBody::HookFinished(end) if end.is_notable() => out.status(&end.line(), false, false),
             EventBody::TextDelta { delta, .. } if is_main => self.write(delta, out),
             EventBody::TextFinished { text, answer, .. } if is_main => {
                 self.write(text.get(self.written_bytes..).unwrap_or_default(), out);
@@ -165,6 +166,8 @@ impl MarkupEncoder {
             | EventBody::FileChanged { .. }
             | EventBody::MemoryUpdateStarted { .. }
             | EventBody::MemoryUpdateCompleted { .. }
+            | EventBody::HookStarted(_)
+            | EventBody::HookFinished(_)
             | EventBody::AgentFinished { .. }
             | EventBody::ModelRequested { .. }
             | EventBody::ModelCalled { .. } => {}

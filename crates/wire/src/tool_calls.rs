@@ -14,6 +14,7 @@ use crate::{
     chat_stream::encoder::THINKING,
     escape::cut,
     frames::Frames,
+    hook_news::{HookEndFrame, HookFrame},
     tool_files::{FileView, views},
 };
 
@@ -89,6 +90,10 @@ enum Payload<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<&'a str>,
     },
+    PreHookStarted(HookFrame<'a>),
+    PreHookCompleted(HookEndFrame<'a>),
+    PostHookStarted(HookFrame<'a>),
+    PostHookCompleted(HookEndFrame<'a>),
     Error {
         content: &'a str,
     },
@@ -168,6 +173,14 @@ impl ToolCallsEncoder {
                 let (tool_call_id, name, error) = (call.as_deref(), name.as_deref(), error.as_deref());
                 out.push(&Payload::MemoryUpdateCompleted { tool_call_id, name, error });
             }
+            EventBody::HookStarted(call) if call.event.is_before() => {
+                out.push(&Payload::PreHookStarted((&**call).into()));
+            }
+            EventBody::HookStarted(call) => out.push(&Payload::PostHookStarted((&**call).into())),
+            EventBody::HookFinished(end) if end.call.event.is_before() => {
+                out.push(&Payload::PreHookCompleted((&**end).into()));
+            }
+            EventBody::HookFinished(end) => out.push(&Payload::PostHookCompleted((&**end).into())),
             EventBody::AgentStarted { name, .. } => status(out, &format!("Sub-agent: {name}…")),
             EventBody::RunFinished { outcome, problem, .. } => finish(out, *outcome, problem.as_ref()),
             EventBody::RunStarted { .. }

@@ -292,6 +292,8 @@ export type EventBody =
       /** Why nothing was changed. */
       error?: string;
     }
+  | ({ type: "hook_started" } & HookCall)
+  | ({ type: "hook_finished" } & HookEnd)
   | {
       type: "sources_found";
       /** Newly found ones. */
@@ -402,6 +404,65 @@ export type FactCounts = {
   /** Those that hold no longer. */
   removed: number;
 };
+
+/** One call of one hook. */
+export type HookCall = {
+  /** Unique within the run. */
+  id: string;
+  /** The hook's name. */
+  hook: string;
+  /** Where in the run it is called. */
+  event: HookEvent;
+  /** The tool call that it is about. */
+  call?: string;
+  /** The name of that call's tool. */
+  tool?: string;
+  /** The number of the agent's model call that it is about. */
+  step?: number;
+  /** Whether it sees a call once more since a person has changed the arguments. */
+  edited?: boolean;
+};
+
+/** What came of it. */
+export type HookEnd = {
+  /** Go on or not; withdrawn where the run ended first. */
+  decision: Decision;
+  /** Why, in the hook's words. */
+  reason?: string;
+  /** What it put in the place of the arguments, the result or the answer. */
+  change?: unknown;
+  /** What the model is told. */
+  context?: string;
+  /** From the first try to the end, milliseconds. */
+  duration_ms: number;
+  /** What went wrong with the hook; then the decision is what its `fail` says. */
+  error?: string;
+  /** Unique within the run. */
+  id: string;
+  /** The hook's name. */
+  hook: string;
+  /** Where in the run it is called. */
+  event: HookEvent;
+  /** The tool call that it is about. */
+  call?: string;
+  /** The name of that call's tool. */
+  tool?: string;
+  /** The number of the agent's model call that it is about. */
+  step?: number;
+  /** Whether it sees a call once more since a person has changed the arguments. */
+  edited?: boolean;
+};
+
+/** Where in a run a hook is called. */
+export type HookEvent =
+  | "before_run"
+  | "after_run"
+  | "before_model"
+  | "after_model"
+  | "before_tool"
+  | "after_tool"
+  | "before_answer"
+  | "after_answer";
 
 /** One message in a chat's tree. */
 export type MessageId = string;
@@ -1029,6 +1090,8 @@ export type Sentence =
   | { code: "limit_time"; params: { who: Words; seconds: number } }
   | { code: "limit_time_near"; params: { who: Words; seconds: number; limit: number } }
   | { code: "limit_answer"; params: { count: number } }
+  | { code: "hook_stopped"; params: { hook: string; reason: string } }
+  | { code: "hook_withheld"; params: { hook: string; reason: string } }
   | { code: "limit_account"; params: { who: Words; most: Words; span: Words; wait: Words } }
   | { code: "this_account" }
   | { code: "group_of_account" }

@@ -55,6 +55,8 @@ export const sentences: Record<Coded["code"], Entry> = {
   limit_time: "{who} работал {seconds} с — это его предел. Он заканчивает с тем, что есть.",
   limit_time_near: "{who} работал {seconds} с из отведённых {limit} с. Он заканчивает с тем, что есть.",
   limit_answer: "Ответ достиг запрошенного предела токенов ({count}) и обрезан.",
+  hook_stopped: "Хук «{hook}» остановил запуск: {reason}",
+  hook_withheld: "Хук «{hook}» не пропустил ответ: {reason}",
 
   limit_account: "Лимит исчерпан ({who}): {most} {span}. Снова можно через {wait}.",
   this_account: "эта учётная запись",

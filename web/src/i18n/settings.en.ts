@@ -1,6 +1,8 @@
 /** English words of the settings, key by key as in every language. */
+import { hooks } from "./hooks.en.ts";
 
 export const settings = {
+  ...hooks,
   "account.name": "Name",
   "account.email": "Email",
   "account.password": "Password",

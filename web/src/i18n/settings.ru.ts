@@ -1,8 +1,10 @@
 /** Russian words of the settings. */
 import type { Entry } from "./index.svelte.ts";
 import type { settings as en } from "./settings.en.ts";
+import { hooks } from "./hooks.ru.ts";
 
 export const settings: Record<keyof typeof en, Entry> = {
+  ...hooks,
   "account.name": "Имя",
   "account.email": "Эл. почта",
   "account.password": "Пароль",

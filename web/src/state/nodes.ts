@@ -2,6 +2,7 @@
 import type {
   Coded,
   Decision,
+  HookEvent,
   NoticeLevel,
   Outcome,
   Problem,
@@ -167,6 +168,19 @@ export interface MemoryNode {
   lines: LineCounts | null;
 }
 
+/** One call of a hook of the administrator. */
+export interface HookNode {
+  kind: "hook";
+  hook: string;
+  event: HookEvent;
+  /** The tool of the call that it is about. */
+  tool: string | null;
+  state: "running" | "allowed" | "changed" | "context" | "denied" | "failed" | "stopped";
+  /** Why, in its own words, or what went wrong with it. */
+  reason: string | null;
+  durationMs: number | null;
+}
+
 export interface ApprovalNode {
   kind: "approval";
   approval: string;
@@ -216,6 +230,7 @@ export type TimelineNode =
   | AgentNode
   | NoticeNode
   | CompactionNode
+  | HookNode
   | FileNode
   | MemoryNode
   | ApprovalNode

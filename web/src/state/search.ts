@@ -76,6 +76,8 @@ function nodeMatches(searched: Searched, node: TimelineNode, needle: string): bo
       return holds(node.path);
     case "memory":
       return holds(node.name);
+    case "hook":
+      return holds(node.hook, node.tool, node.reason);
     case "question":
       return holds(node.text, node.answer, node.values && JSON.stringify(node.values));
     default:

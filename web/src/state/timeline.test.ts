@@ -133,6 +133,35 @@ test("a log of before has the end of a memory update alone, under another name",
   expect(nodeOf(timeline.nodes, "memory c1", "memory")).toMatchObject({ name: "likes", state: "done" });
 });
 
+test("what hooks did is a step", () => {
+  const hook = { hook: "policy", event: "before_tool", call: "c1", tool: "shell" } as const;
+  const answer = { hook: "editor", event: "after_answer", step: 2 } as const;
+  const timeline = read(
+    logOf([
+      started,
+      { type: "hook_started", id: "h1", ...hook },
+      { type: "hook_finished", id: "h1", ...hook, decision: "deny", reason: "no", duration_ms: 5 },
+      { type: "hook_started", id: "h2", ...answer },
+      { type: "hook_finished", id: "h2", ...answer, decision: "allow", change: "Yes.", duration_ms: 5 },
+      { type: "hook_started", id: "h3", ...answer },
+      { type: "hook_finished", id: "h3", ...answer, decision: "allow", error: "HTTP 503", duration_ms: 5 },
+      { type: "hook_started", id: "h4", ...answer },
+      completed,
+    ]),
+  );
+  expect(runOf(timeline).children).toEqual(["hook h1", "hook h2", "hook h3", "hook h4"]);
+  const states = ["h1", "h2", "h3", "h4"].map((id) => {
+    const node = nodeOf(timeline.nodes, `hook ${id}`, "hook");
+    return [node?.state, node?.tool, node?.reason];
+  });
+  expect(states).toEqual([
+    ["denied", "shell", "no"],
+    ["changed", null, null],
+    ["failed", null, "HTTP 503"],
+    ["running", null, null],
+  ]);
+});
+
 const delegated: Entry[] = [
   started,
   requested("c1", "task"),

@@ -4,6 +4,7 @@
  */
 import type { Coded, EventBody, Outcome, RunEvent, Words } from "../api/events.ts";
 import { approvalNode, questionNode } from "./asks.ts";
+import { hookEnd, hookNode } from "./hooks.ts";
 import {
   emptyRun,
   type Kind,
@@ -369,6 +370,10 @@ function reduceRun(timeline: Timeline, event: RunEvent, body: EventBody): void {
     case "memory_update_started":
     case "memory_update_completed":
       return changeMemory(timeline, event, body);
+    case "hook_started":
+    case "hook_finished":
+      open(timeline, event, `hook ${body.id}`, hookNode(body));
+      return change(timeline, `hook ${body.id}`, "hook", () => hookEnd(body));
     case "sources_found":
       return set((run) => ({ sources: [...run.sources, ...body.sources] }));
     case "run_resumed":

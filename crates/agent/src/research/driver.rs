@@ -11,13 +11,14 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Hit, Task, as_query, citations, first_chars,
-    notes::{Notes, Reading, write_answer},
+    notes::{Notes, Reading},
     prompts::{self, MAY_ASK, NOTHING_FOUND, QUERIES, REPORT, RESEARCHER},
     ranking::{Candidate, best, same_address},
     thinking::{Thought, think},
     tools::{self, ASK, PLAN, READ, parts, todos},
 };
 use crate::{
+    answers::{shown, write_answer},
     budget::limit_reached,
     calls::{MODEL_RESULT_BYTES, request_ours, run_side_by_side},
     loose_json::texts,
@@ -340,7 +341,7 @@ impl Course {
     }
 
     async fn write(&self) -> Result<String, Stop> {
-        let proofs = self.notes.quotes();
+        let proofs = &self.notes.quotes();
         let mut most_bytes = self.notes_bytes();
         for shorter in 0..=SHORTER {
             let notes = self.notes.for_model(most_bytes);
@@ -354,10 +355,10 @@ impl Course {
                  the report now."
             );
             messages.push(Message::text(Role::User, told));
-            let shape = Shape { format: None, cites: Some(self.notes.count()), proofs: &proofs };
+            let shape = Shape { step: self.step, format: None, cites: Some(self.notes.count()), proofs };
             let failed = match call_model(&self.agent, &messages, &Toolbox::default(), shape).await {
-                Ok(answer) if !answer.text.trim().is_empty() => return Ok(answer.text),
-                Ok(_) => break,
+                Ok(answer) if answer.text.trim().is_empty() => break,
+                Ok(answer) => return shown(&self.agent, self.step, &answer).await,
                 Err(failed) => failed,
             };
             let is_full = failed.problem.code == ProblemCode::ModelContextFull && !failed.has_begun;
@@ -366,15 +367,14 @@ impl Course {
             }
             most_bytes /= 3;
         }
-        Ok(self.write_without_model().await)
+        self.write_without_model().await
     }
 
     /// What is known, where the model writes nothing.
-    async fn write_without_model(&self) -> String {
+    async fn write_without_model(&self) -> Result<String, Stop> {
         self.agent.notice(NoticeLevel::Warning, Sentence::NoReport).await;
         let text = if self.notes.is_empty() { NOTHING_FOUND.to_owned() } else { self.notes.as_report() };
-        write_answer(&self.agent, &text).await;
-        text
+        write_answer(&self.agent, self.step, &text, None).await
     }
 
     /// Says how many of the citations stand on words that were found in their source.

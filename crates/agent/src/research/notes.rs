@@ -161,20 +161,6 @@ impl Notes {
     }
 }
 
-/// Writes a text of ours as the answer.
-pub(super) async fn write_answer(agent: &AgentContext, text: &str) {
-    let text = text.to_owned();
-    let item = agent.next_item('t');
-    agent.clear_status().await;
-    for body in [
-        EventBody::TextStarted { item: item.clone() },
-        EventBody::TextDelta { item: item.clone(), delta: text.clone() },
-        EventBody::TextFinished { item, text, answer: true },
-    ] {
-        agent.emitter.emit(body).await;
-    }
-}
-
 impl Note {
     fn source(&self, number: usize) -> Source {
         let Taken { quote, copy, .. } = self.taken.clone();

@@ -7,6 +7,7 @@ mod asks;
 mod compaction;
 mod continued;
 mod defined_agents;
+mod hooks;
 mod late_tools;
 mod limits;
 mod look_up;

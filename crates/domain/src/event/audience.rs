@@ -42,6 +42,8 @@ impl EventBody {
             | Self::FileChanged { .. }
             | Self::MemoryUpdateStarted { .. }
             | Self::MemoryUpdateCompleted { .. }
+            | Self::HookStarted(_)
+            | Self::HookFinished(_)
             | Self::SourcesFound { .. }
             | Self::AgentStarted { .. }
             | Self::AgentFinished { .. }

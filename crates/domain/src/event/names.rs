@@ -31,6 +31,8 @@ impl EventBody {
             Self::FileChanged { .. } => "file_changed",
             Self::MemoryUpdateStarted { .. } => "memory_update_started",
             Self::MemoryUpdateCompleted { .. } => "memory_update_completed",
+            Self::HookStarted(_) => "hook_started",
+            Self::HookFinished(_) => "hook_finished",
             Self::SourcesFound { .. } => "sources_found",
             Self::AgentStarted { .. } => "agent_started",
             Self::AgentFinished { .. } => "agent_finished",

@@ -160,15 +160,7 @@ impl RawMcpServer {
                 if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_absolute()) {
                     anyhow::bail!("folder is “{}”, but must be a whole path from the root", folder.display());
                 }
-                let mut all = BTreeMap::new();
-                for name in USUAL_VARIABLES {
-                    all.extend(environment.get(name).map(|value| (name.to_owned(), Secret::new(value))));
-                }
-                all.extend(filled_in("env", self.env.unwrap_or_default(), environment)?);
-                if let Some(bad) = all.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
-                    anyhow::bail!("env has “{bad}”, which is no name of a variable");
-                }
-                let environment = all.into_iter().collect();
+                let environment = program_environment(self.env.unwrap_or_default(), environment)?;
                 Ok(McpWay::Command { command, arguments: self.args.unwrap_or_default(), environment, folder })
             }
             (None, Some(url)) => {
@@ -184,6 +176,22 @@ impl RawMcpServer {
             _ => anyhow::bail!("give it either a command or a url"),
         }
     }
+}
+
+/// The environment of a program: what it gets without being told, and what stands in `env`.
+pub(super) fn program_environment(
+    env: BTreeMap<String, String>,
+    environment: &Environment,
+) -> anyhow::Result<Vec<(String, Secret)>> {
+    let mut all = BTreeMap::new();
+    for name in USUAL_VARIABLES {
+        all.extend(environment.get(name).map(|value| (name.to_owned(), Secret::new(value))));
+    }
+    all.extend(filled_in("env", env, environment)?);
+    if let Some(bad) = all.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
+        anyhow::bail!("env has “{bad}”, which is no name of a variable");
+    }
+    Ok(all.into_iter().collect())
 }
 
 fn parse_url(text: &str) -> anyhow::Result<reqwest::Url> {
@@ -224,7 +232,7 @@ fn check_header((name, value): &(String, Secret)) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn filled_in(
+pub(super) fn filled_in(
     setting: &str,
     values: BTreeMap<String, String>,
     environment: &Environment,

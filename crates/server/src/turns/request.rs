@@ -129,6 +129,7 @@ impl App {
             limits,
             quota: Some(Arc::new(quota)),
             consents,
+            hooks: self.hooks.of_run(run, chat, &principal),
             earlier: Some(earlier_agents(&self.store, &self.runs, chat, run)),
             research,
             look_up,

@@ -39,6 +39,7 @@ mod graph_database;
 mod groups;
 mod handed_over;
 mod harness;
+mod hooks;
 mod hostile_files;
 mod images;
 mod inbox;

@@ -113,6 +113,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("PUT", "/api/v1/agents/{agent}", Access::Admin),
     ("DELETE", "/api/v1/agents/{agent}", Access::Admin),
     ("GET", "/api/v1/programs", Access::User),
+    ("GET", "/api/v1/hooks", Access::Admin),
     ("GET", "/api/v1/mcp-servers", Access::Admin),
     ("GET", "/api/v1/workspaces", Access::User),
     ("GET", "/api/v1/mcp-sign-ins", Access::User),

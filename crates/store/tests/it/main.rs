@@ -31,6 +31,7 @@ mod forks;
 mod graph;
 mod groups;
 mod halts;
+mod hook_inputs;
 mod identities;
 mod imports;
 mod knowledge;

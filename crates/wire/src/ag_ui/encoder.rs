@@ -15,7 +15,7 @@ use super::{
     request::Version,
     waiting::{Ask, AskKind},
 };
-use crate::{Frame, memory_update::memory_update, notice::notice};
+use crate::{Frame, hook_news::hook_news, memory_update::memory_update, notice::notice};
 
 /// The parts of the shared state that are ours; the client's others are handed back as they came.
 pub(super) const OWN_STATE: [&str; 2] = ["todos", "files"];
@@ -276,6 +276,14 @@ impl AgUiEncoder {
             EventBody::MemoryUpdateStarted { .. } | EventBody::MemoryUpdateCompleted { .. } => {
                 let value = memory_update(&event.body);
                 self.put(agent, &Event::Custom { name: "memory", value }, sink);
+            }
+            EventBody::HookStarted(_) => {
+                let value = hook_news(&event.body);
+                self.put(agent, &Event::Custom { name: "hook_started", value }, sink);
+            }
+            EventBody::HookFinished(_) => {
+                let value = hook_news(&event.body);
+                self.put(agent, &Event::Custom { name: "hook_finished", value }, sink);
             }
             EventBody::SourcesFound { sources } => {
                 let value = json!({ "sources": sources });

@@ -147,6 +147,8 @@ impl AgUiEncoder {
             | EventBody::FileChanged { .. }
             | EventBody::MemoryUpdateStarted { .. }
             | EventBody::MemoryUpdateCompleted { .. }
+            | EventBody::HookStarted(_)
+            | EventBody::HookFinished(_)
             | EventBody::SourcesFound { .. }
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }

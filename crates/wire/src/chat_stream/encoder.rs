@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{
     AgentPath, EventBody, Form, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage,
-    event::{FORKED, RESUMED, Source, compacted},
+    event::{FORKED, HookCall, HookEnd, RESUMED, Source, compacted},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::{
     Frame,
     frames::Frames,
+    hook_news::{HookEndFrame, HookFrame},
     tool_files::{FileView, views},
 };
 
@@ -128,6 +129,10 @@ pub(crate) enum Payload<'a> {
     Sources {
         sources: &'a [Source],
     },
+    PreHookStarted(Deep<HookFrame<'a>>),
+    PreHookCompleted(Deep<HookEndFrame<'a>>),
+    PostHookStarted(Deep<HookFrame<'a>>),
+    PostHookCompleted(Deep<HookEndFrame<'a>>),
     Error {
         message: &'a str,
         code: ProblemCode,
@@ -137,6 +142,14 @@ pub(crate) enum Payload<'a> {
         outcome: Outcome,
         usage: Usage,
     },
+}
+
+/// Something of an agent of this depth.
+#[derive(Serialize)]
+pub(crate) struct Deep<T> {
+    #[serde(flatten)]
+    what: T,
+    agent_depth: usize,
 }
 
 /// Serde asks with a reference.
@@ -253,6 +266,8 @@ impl ChatStreamEncoder {
                     error: error.as_deref(),
                 });
             }
+            EventBody::HookStarted(call) => out.hook_started(call),
+            EventBody::HookFinished(end) => out.hook_finished(end),
             EventBody::SourcesFound { sources } => out.push(&Payload::Sources { sources }),
             EventBody::AgentStarted { name, call, .. } => out.agent_start(name, call),
             EventBody::AgentFinished { outcome, .. } => out.agent_end(*outcome),
@@ -344,6 +359,22 @@ impl<'e> Output<'e> {
     /// More of a text that is all the reader shows.
     pub(crate) fn answer(&mut self, content: &str) {
         self.push(&Payload::Token { content, agent_depth: 0 });
+    }
+
+    fn hook_started(&mut self, call: &HookCall) {
+        let frame = Deep { what: call.into(), agent_depth: self.agent.depth() };
+        self.push(&match call.event.is_before() {
+            true => Payload::PreHookStarted(frame),
+            false => Payload::PostHookStarted(frame),
+        });
+    }
+
+    fn hook_finished(&mut self, end: &HookEnd) {
+        let frame = Deep { what: end.into(), agent_depth: self.agent.depth() };
+        self.push(&match end.call.event.is_before() {
+            true => Payload::PreHookCompleted(frame),
+            false => Payload::PostHookCompleted(frame),
+        });
     }
 
     fn agent_start(&mut self, name: &str, call: &str) {

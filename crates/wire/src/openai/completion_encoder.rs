@@ -198,6 +198,8 @@ impl CompletionEncoder {
             | EventBody::FileChanged { .. }
             | EventBody::MemoryUpdateStarted { .. }
             | EventBody::MemoryUpdateCompleted { .. }
+            | EventBody::HookStarted(_)
+            | EventBody::HookFinished(_)
             | EventBody::SourcesFound { .. }
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }

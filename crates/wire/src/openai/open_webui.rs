@@ -102,6 +102,7 @@ impl Extras {
             EventBody::Notice { level: NoticeLevel::Warning | NoticeLevel::Error, message, .. } => {
                 self.say(event, message, out);
             }
+            EventBody::HookFinished(end) if end.is_notable() => self.say(event, &end.line(), out),
             EventBody::ApprovalAsked { name, .. } => {
                 self.say(event, &format!("Waiting for somebody to allow {name}"), out);
             }
@@ -138,6 +139,8 @@ impl Extras {
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
             | EventBody::Status { .. }
+            | EventBody::HookStarted(_)
+            | EventBody::HookFinished(_)
             | EventBody::SourcesFound { .. }
             | EventBody::TextStarted { .. }
             | EventBody::TextDelta { .. }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use domain::{
     AgentPath, EventBody, Origin, Outcome, Problem, RunEvent, Usage,
+    event::{Decision, HookCall, HookEnd},
     trace::{chat_key, parts_model_calls, span_id, trace_id},
 };
 use serde_json::Value;
@@ -119,6 +120,7 @@ impl<'a> Reader<'a> {
                 self.calls.insert(call.clone(), event.at);
             }
             EventBody::ToolFinished { .. } => self.end_call(event),
+            EventBody::HookFinished(end) => self.add_hook(event, end),
             EventBody::AgentStarted { name, call, task, .. } => {
                 let mut attributes = Vec::new();
                 self.add_text(&mut attributes, "gen_ai.input.messages", task);
@@ -190,6 +192,23 @@ impl<'a> Reader<'a> {
         let (name, parent) = (format!("chat {}", self.model), self.agent_span(agent));
         let key = chat_key(agent, self.numbers.get(agent).copied().unwrap_or(0));
         self.end(&key, parent, name, SpanKind::Client, times, attributes, error);
+    }
+
+    fn add_hook(&mut self, event: &RunEvent, end: &HookEnd) {
+        let HookCall { id, hook, event: at, .. } = &end.call;
+        let began_at = event.at.saturating_sub(i64::try_from(end.duration_ms).unwrap_or(0));
+        let mut attributes = vec![
+            attribute("glasshouse.hook.name", hook.as_str()),
+            attribute("glasshouse.hook.event", at.as_str()),
+            attribute("glasshouse.hook.changed", end.change.is_some()),
+        ];
+        if end.decision == Decision::Deny {
+            attributes.push(attribute("glasshouse.hook.denied", true));
+        }
+        let (parent, times) = (self.agent_span(&event.agent), (began_at, event.at));
+        let error = end.error.as_ref().map(|_| "hook_error");
+        let name = format!("hook {hook}");
+        self.end(&format!("hook {id}"), parent, name, SpanKind::Client, times, attributes, error);
     }
 
     fn end_call(&mut self, event: &RunEvent) {

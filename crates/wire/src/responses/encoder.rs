@@ -211,6 +211,8 @@ impl ResponseEncoder {
             | EventBody::FileChanged { .. }
             | EventBody::MemoryUpdateStarted { .. }
             | EventBody::MemoryUpdateCompleted { .. }
+            | EventBody::HookStarted(_)
+            | EventBody::HookFinished(_)
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }
             | EventBody::ModelRequested { .. }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Frame, chat_stream::encoder::THINKING, file_news::file_news, frames::Frames,
+    Frame, chat_stream::encoder::THINKING, file_news::file_news, frames::Frames, hook_news::hook_news,
     memory_update::memory_update, notice::notice, openai::DONE,
 };
 
@@ -137,6 +137,14 @@ impl UiMessageEncoder {
             EventBody::MemoryUpdateStarted { call, .. } | EventBody::MemoryUpdateCompleted { call, .. } => {
                 let (id, data) = (call.as_deref().unwrap_or("learning"), memory_update(&event.body));
                 out.push(&json!({"type": "data-memory", "id": id, "data": data}));
+            }
+            EventBody::HookStarted(call) => {
+                let data = hook_news(&event.body);
+                out.push(&json!({"type": "data-hook", "id": call.id, "data": data}));
+            }
+            EventBody::HookFinished(end) => {
+                let data = hook_news(&event.body);
+                out.push(&json!({"type": "data-hook", "id": end.call.id, "data": data}));
             }
             EventBody::SourcesFound { sources } => {
                 for source in sources {

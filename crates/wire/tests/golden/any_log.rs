@@ -2,7 +2,7 @@
 
 use domain::{
     AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Usage,
-    event::{Decision, NoticeLevel, Source, Todo, TodoStatus},
+    event::{Decision, HookCall, HookEnd, HookEvent, NoticeLevel, Source, Todo, TodoStatus},
     laws,
     message::arguments_value,
 };
@@ -158,6 +158,18 @@ impl Writer {
                 let level = NoticeLevel::Info;
                 self.add(&path, EventBody::notice(level, words.clone()));
                 self.add(&path, compacted(&words));
+                let hook = HookCall {
+                    id: self.id(&path, 'h'),
+                    hook: "hook".into(),
+                    event: HookEvent::ALL[who % HookEvent::ALL.len()],
+                    call: None,
+                    tool: None,
+                    step: Some(1),
+                    edited: false,
+                };
+                self.add(&path, EventBody::HookStarted(Box::new(hook.clone())));
+                let end = HookEnd { reason: Some(words.clone()), ..HookEnd::withdrawn(hook) };
+                self.add(&path, EventBody::HookFinished(Box::new(end)));
                 self.add(&path, EventBody::status(words));
             }
             2..=4 => self.text(at, &path, what, words),

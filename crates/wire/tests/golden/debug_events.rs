@@ -91,6 +91,7 @@ fn every_failure_is_an_error_and_ids_are_unique() {
             }
             EventBody::Notice { failed_try, .. } => *failed_try,
             EventBody::MemoryUpdateCompleted { error, .. } => error.is_some(),
+            EventBody::HookFinished(end) => end.error.is_some(),
             _ => false,
         });
         let errors = events.iter().filter(|event| event.kind == DebugKind::Error).count();

@@ -38,6 +38,9 @@ fn each_call_starts_once_and_ends_once() {
                 // The end of what a call was about to remember may come after that of the call.
                 "memory_update_completed" => assert!(open.contains_key(&id), "{name}"),
                 "status" | "message" | "error" => assert!(frame["content"].is_string(), "{name}: {frame}"),
+                "pre_hook_started" | "pre_hook_completed" | "post_hook_started" | "post_hook_completed" => {
+                    assert!(frame["hook"].is_string(), "{name}: {frame}");
+                }
                 "done" => {}
                 other => panic!("{name}: unknown {other}"),
             }

@@ -119,7 +119,7 @@ fn variables_of_compose_are_read() {
 
 #[test]
 fn every_event() {
-    let code = names_in(&read("crates/domain/src/event.rs"), "fn type_name");
+    let code = names_in(&read("crates/domain/src/event/names.rs"), "fn type_name");
     expect_none(compare(
         &code,
         &headings(&read("docs/events.md")),

@@ -218,6 +218,7 @@ pub(super) const CASES: &[Case] = &[
     case("PUT", "/api/v1/agents/{agent}", Admin(400), 403).at("/api/v1/agents/nobody").sends("{}"),
     case("DELETE", "/api/v1/agents/{agent}", Admin(404), 403).at("/api/v1/agents/nobody"),
     case("GET", "/api/v1/programs", Own(200), 200),
+    case("GET", "/api/v1/hooks", Admin(200), 403),
     case("GET", "/api/v1/mcp-servers", Admin(200), 403),
     case("GET", "/api/v1/workspaces", Own(200), 200),
     // The tests of signing in to MCP servers have servers; here is none.

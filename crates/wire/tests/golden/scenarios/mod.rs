@@ -1,6 +1,7 @@
 //! The logs every protocol must be able to show.
 
 mod form;
+mod hooks;
 mod log;
 mod research;
 
@@ -38,6 +39,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<RunEvent>)> {
         ("compacted", compacted()),
         ("forked", forked()),
         ("research", research::log()),
+        ("hooks", hooks::log()),
     ];
     for (name, log) in &scenarios {
         assert_eq!(laws::check(log), Ok(()), "{name}");

@@ -1,0 +1,93 @@
+//! Texts that are shown as a whole: answers that hooks look at first, and those that no model streams.
+
+use domain::EventBody;
+
+use crate::{
+    AnswerForm,
+    hooks::{Settled, after_answer, before_answer},
+    step::Answer,
+    turns::{AgentContext, Stop},
+};
+
+/// Shows a text that is written already, as the agent's answer or as something it says on its way.
+pub(crate) async fn write_text(agent: &AgentContext, text: &str, answer: bool) {
+    let (item, text) = (agent.next_item('t'), text.to_owned());
+    agent.clear_status().await;
+    for body in [
+        EventBody::TextStarted { item: item.clone() },
+        EventBody::TextDelta { item: item.clone(), delta: text.clone() },
+        EventBody::TextFinished { item, text, answer },
+    ] {
+        agent.emitter.emit(body).await;
+    }
+}
+
+/// Shows a text as the answer, as hooks would have it.
+///
+/// # Errors
+/// Where one withholds it.
+pub(crate) async fn write_answer(
+    agent: &AgentContext,
+    step: u32,
+    text: &str,
+    form: Option<&AnswerForm>,
+) -> Result<String, Stop> {
+    show(agent, step, text.to_owned(), (form, false)).await
+}
+
+async fn show(
+    agent: &AgentContext,
+    step: u32,
+    text: String,
+    (form, is_past): (Option<&AnswerForm>, bool),
+) -> Result<String, Stop> {
+    let text = after_answer(agent, step, text, form, is_past).await.map_err(|denied| denied.withholds())?;
+    write_text(agent, &text, true).await;
+    Ok(text)
+}
+
+/// The text of an answer that ends the agent's work whatever hooks say of that, shown unless it was as it came.
+///
+/// # Errors
+/// Where a hook withholds it.
+pub(crate) async fn shown(agent: &AgentContext, step: u32, answer: &Answer) -> Result<String, Stop> {
+    match answer.held {
+        true => write_answer(agent, step, &answer.text, None).await,
+        false => Ok(answer.text.clone()),
+    }
+}
+
+/// What becomes of an answer.
+pub(crate) enum Ended {
+    /// It is shown, and this is it.
+    With(String),
+    /// The agent goes on: its hooks want something else.
+    NotYet { said: Answer, reason: String },
+}
+
+/// Has hooks look at an answer that is held for them, and shows it. `is_past`: the model gave it before the server was
+/// stopped. `may_go_on`: whether the agent can be sent back.
+///
+/// # Errors
+/// Where a hook withholds it, or does not let an agent end that cannot go on.
+pub(crate) async fn end_with(
+    agent: &AgentContext,
+    step: u32,
+    answer: Answer,
+    is_past: bool,
+    may_go_on: bool,
+) -> Result<Ended, Stop> {
+    match before_answer(agent, step, &answer, is_past).await {
+        Settled::SentBack(denied) if !may_go_on => Err(denied.withholds()),
+        Settled::SentBack(denied) => {
+            if answer.held {
+                write_text(agent, &answer.text, false).await;
+            }
+            Ok(Ended::NotYet { said: answer, reason: denied.told() })
+        }
+        Settled::Stands if answer.held => {
+            show(agent, step, answer.text, (None, is_past)).await.map(Ended::With)
+        }
+        Settled::Stands => Ok(Ended::With(answer.text)),
+    }
+}

@@ -1,0 +1,343 @@
+//! Calls the hooks of one place one after the other; each sees what those before it have changed.
+
+use std::time::Duration;
+
+use domain::{
+    EventBody,
+    event::{Decision, HookCall, HookEnd, HookEvent},
+};
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::{
+    Hook, HookAnswer, HookRequest, Hooks,
+    past::{PastHook, Place},
+};
+use crate::{AnswerForm, step::millis, tool::Tool, turns::AgentContext};
+
+/// Longest text of a result or an answer that a hook is told, bytes.
+const MAX_TEXT_BYTES: usize = 1_000_000;
+
+/// Where in the run it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct At<'a> {
+    pub(super) event: HookEvent,
+    /// The id and the tool's name of the call that it is about.
+    pub(super) call: Option<(&'a str, &'a str)>,
+    pub(super) step: Option<u32>,
+    pub(super) edited: bool,
+    pub(super) limit: Option<Duration>,
+}
+
+impl<'a> At<'a> {
+    pub(super) fn run(event: HookEvent) -> Self {
+        Self { event, call: None, step: None, edited: false, limit: None }
+    }
+
+    pub(super) fn step(event: HookEvent, step: u32) -> Self {
+        Self { step: Some(step), ..Self::run(event) }
+    }
+
+    pub(super) fn call(event: HookEvent, call: &'a str, tool: &'a str) -> Self {
+        Self { call: Some((call, tool)), ..Self::run(event) }
+    }
+}
+
+/// What the hooks look at, and may change.
+pub(super) enum Subject<'a> {
+    /// Nothing that they may change.
+    Fixed,
+    Arguments {
+        arguments: &'a mut Value,
+        tool: &'a Tool,
+    },
+    Result {
+        text: &'a mut String,
+        error: bool,
+    },
+    Answer {
+        text: &'a mut String,
+        form: Option<&'a AnswerForm>,
+    },
+}
+
+/// Whose decisions count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// Those in the log alone: what follows was done before.
+    Log,
+    /// Those in the log, and of the hooks that are not in it.
+    Both,
+    /// None in the log: it is about something else now.
+    Hooks,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(super) struct Looked {
+    pub(super) denied: Option<Denied>,
+    /// What the model is to be told.
+    pub(super) context: Vec<String>,
+}
+
+/// A hook did not let it go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Denied {
+    pub(crate) hook: String,
+    pub(crate) reason: String,
+}
+
+impl Denied {
+    pub(super) fn by(end: &HookEnd) -> Self {
+        let reason = match (&end.reason, &end.error) {
+            (Some(reason), _) => reason.clone(),
+            (None, Some(_)) => "the hook could not be asked, and nothing goes on without it".to_owned(),
+            (None, None) => "no reason was given".to_owned(),
+        };
+        Self { hook: end.call.hook.clone(), reason }
+    }
+}
+
+/// Calls the hooks of this place until one denies. `about` says what they are told beside the subject.
+pub(super) async fn look(
+    agent: &AgentContext,
+    at: At<'_>,
+    source: Source,
+    subject: &mut Subject<'_>,
+    about: &(dyn Fn() -> Map<String, Value> + Sync),
+) -> Looked {
+    let mut looked = Looked::default();
+    let hooks = agent.run.hooks.as_ref();
+    let past = &agent.run.past.hooks;
+    if hooks.is_none() && past.is_empty() {
+        return looked;
+    }
+    let place = Place {
+        agent: agent.emitter.agent().clone(),
+        event: at.event,
+        call: at.call.map(|(call, _)| call.to_owned()),
+        step: at.step,
+    };
+    let known = past.at(&place);
+    let mut decided = Vec::new();
+    for end in known.iter().filter_map(PastHook::decided).filter(|_| source != Source::Hooks) {
+        if looked.take(end, subject) {
+            return looked;
+        }
+        decided.push(end.call.hook.as_str());
+    }
+    let fitting =
+        hooks.filter(|_| source != Source::Log).map(|hooks| hooks.at(agent, at)).unwrap_or_default();
+    let fitting: Vec<&Hook> = fitting.into_iter().filter(|hook| !decided.contains(&&*hook.name)).collect();
+    let mut in_flight: Vec<&HookCall> = known.iter().filter_map(PastHook::in_flight).collect();
+    if source != Source::Log {
+        let goes_on =
+            |call: &&HookCall| source == Source::Both && fitting.iter().any(|hook| hook.name == call.hook);
+        for call in in_flight.extract_if(.., |call| !goes_on(call)) {
+            let end = HookEnd::withdrawn(call.clone());
+            agent.emitter.emit(EventBody::HookFinished(Box::new(end))).await;
+        }
+    }
+    let Some(hooks) = hooks.filter(|_| !fitting.is_empty()) else { return looked };
+    let _busy = (agent.run.work_time.busy(), agent.run.asks.at_work());
+    for hook in fitting {
+        let call = match in_flight.iter().find(|call| call.hook == hook.name) {
+            Some(call) => (*call).clone(),
+            None => match start(agent, at, hook).await {
+                Some(call) => call,
+                None => return looked,
+            },
+        };
+        let end = ask(agent, hooks, hook, (call, at.limit), subject, about).await;
+        agent.emitter.emit(EventBody::HookFinished(Box::new(end.clone()))).await;
+        if looked.take(&end, &mut Subject::Fixed) {
+            break;
+        }
+    }
+    looked
+}
+
+/// Takes back the calls of this place that were on their way when the server stopped, and that nobody waits for any more.
+pub(super) async fn withdraw(agent: &AgentContext, at: At<'_>) {
+    let call = at.call.map(|(call, _)| call.to_owned());
+    let place = Place { agent: agent.emitter.agent().clone(), event: at.event, call, step: at.step };
+    for call in agent.run.past.hooks.at(&place).iter().filter_map(PastHook::in_flight) {
+        let end = HookEnd::withdrawn(call.clone());
+        agent.emitter.emit(EventBody::HookFinished(Box::new(end))).await;
+    }
+}
+
+impl Hooks {
+    /// Those to be called, in the order in which they are declared.
+    pub(super) fn at(&self, agent: &AgentContext, at: At<'_>) -> Vec<&Hook> {
+        let (name, model) = (&agent.spec.known_as, agent.models.chosen().id());
+        let tool = at.call.map(|(_, tool)| tool);
+        self.all.iter().filter(|hook| hook.fits(at.event, tool, name, model)).collect()
+    }
+}
+
+impl PastHook {
+    fn decided(&self) -> Option<&HookEnd> {
+        match self {
+            Self::Decided(end) => Some(end),
+            Self::InFlight(_) => None,
+        }
+    }
+
+    fn in_flight(&self) -> Option<&HookCall> {
+        match self {
+            Self::InFlight(call) => Some(call),
+            Self::Decided(_) => None,
+        }
+    }
+}
+
+/// Tells the log that a hook is called. That is stored first: after a crash the hook is called again by the same id. Nothing
+/// where the run has ended and nobody keeps its log any more.
+async fn start(agent: &AgentContext, at: At<'_>, hook: &Hook) -> Option<HookCall> {
+    let (call, tool) = at.call.map(|(call, tool)| (call.to_owned(), tool.to_owned())).unzip();
+    let call = HookCall {
+        id: agent.next_item('h'),
+        hook: hook.name.clone(),
+        event: at.event,
+        call,
+        tool,
+        step: at.step,
+        edited: at.edited,
+    };
+    let started = EventBody::HookStarted(Box::new(call.clone()));
+    if at.event == HookEvent::AfterRun {
+        return agent.emitter.try_emit_stored(started).await.then_some(call);
+    }
+    agent.emitter.emit_stored(started).await;
+    Some(call)
+}
+
+async fn ask(
+    agent: &AgentContext,
+    hooks: &Hooks,
+    hook: &Hook,
+    (call, limit): (HookCall, Option<Duration>),
+    subject: &mut Subject<'_>,
+    about: &(dyn Fn() -> Map<String, Value> + Sync),
+) -> HookEnd {
+    let (id, name, event) = (call.id.clone(), hook.name.clone(), call.event);
+    let mut data = common(agent, &call);
+    subject.tell(&mut data);
+    for (key, value) in about() {
+        match (data.get_mut(&key), value) {
+            (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
+            (_, value) => _ = data.insert(key, value),
+        }
+    }
+    let began = Instant::now();
+    let answer = hooks.caller.call(HookRequest { id, hook: name, event, data, limit }).await;
+    let duration_ms = millis(began.elapsed());
+    match answer.and_then(|answer| heed(answer, subject)) {
+        Ok((decision, reason, context, change)) => {
+            HookEnd { call, decision, reason, change, context, duration_ms, error: None }
+        }
+        Err(error) => {
+            let decision = if hook.fail_closed { Decision::Deny } else { Decision::Allow };
+            let error = Some(error);
+            HookEnd { call, decision, reason: None, change: None, context: None, duration_ms, error }
+        }
+    }
+}
+
+type Heeded = (Decision, Option<String>, Option<String>, Option<Value>);
+
+/// Does what the hook says.
+fn heed(answer: HookAnswer, subject: &mut Subject<'_>) -> Result<Heeded, String> {
+    let decision = answer.decision();
+    let (reason, context, change) = answer.into_parts();
+    let change = change.filter(|_| decision == Decision::Allow);
+    if let Some(change) = &change {
+        subject.change(change)?;
+    }
+    Ok((decision, reason, context, change))
+}
+
+/// What every hook is told.
+fn common(agent: &AgentContext, call: &HookCall) -> Map<String, Value> {
+    let path = agent.emitter.agent();
+    let mut who = json!({"name": agent.spec.known_as, "depth": path.depth()});
+    if let Some(id) = path.id() {
+        who["id"] = id.into();
+    }
+    let mut data = Map::new();
+    data.insert("agent".to_owned(), who);
+    data.insert("model".to_owned(), agent.models.chosen().id().into());
+    if let Some(step) = call.step {
+        data.insert("step".to_owned(), step.into());
+    }
+    if let (Some(id), Some(name)) = (&call.call, &call.tool) {
+        let mut tool = json!({"call": id, "name": name});
+        if call.edited {
+            tool["edited"] = true.into();
+        }
+        data.insert("tool".to_owned(), tool);
+    }
+    data
+}
+
+impl Looked {
+    /// Takes note of what a hook has decided. Whether it denied.
+    fn take(&mut self, end: &HookEnd, subject: &mut Subject<'_>) -> bool {
+        if let Some(change) = &end.change {
+            // It was taken before, by the tool or the form as it was then.
+            let _ = subject.change(change);
+        }
+        let hook = &end.call.hook;
+        self.context
+            .extend(end.context.as_ref().map(|text| format!("[Context from the hook “{hook}”]\n{text}")));
+        if end.decision == Decision::Deny {
+            self.denied = Some(Denied::by(end));
+        }
+        self.denied.is_some()
+    }
+}
+
+impl Subject<'_> {
+    fn tell(&self, data: &mut Map<String, Value>) {
+        match self {
+            Self::Fixed => {}
+            Self::Arguments { arguments, .. } => {
+                if let Some(Value::Object(tool)) = data.get_mut("tool") {
+                    tool.insert("arguments".to_owned(), (**arguments).clone());
+                }
+            }
+            Self::Result { text, error } => {
+                if let Some(Value::Object(tool)) = data.get_mut("tool") {
+                    tool.insert("result".to_owned(), shown(text).into());
+                    tool.insert("error".to_owned(), (*error).into());
+                }
+            }
+            Self::Answer { text, .. } => _ = data.insert("answer".to_owned(), shown(text).into()),
+        }
+    }
+
+    /// Puts what a hook says in its place.
+    fn change(&mut self, change: &Value) -> Result<(), String> {
+        match (self, change) {
+            (Self::Arguments { arguments, tool }, change) => {
+                tool.check(change).map_err(|faults| format!("its arguments do not fit: {faults}"))?;
+                change.clone_into(arguments);
+            }
+            (Self::Result { text, .. }, Value::String(new)) => new.clone_into(text),
+            (Self::Answer { text, form }, Value::String(new)) => {
+                if let Some(form) = form {
+                    form.check(new)
+                        .map_err(|fault| format!("its answer is not in the form asked for: {fault}"))?;
+                }
+                new.clone_into(text);
+            }
+            (Self::Fixed, _) | (Self::Result { .. } | Self::Answer { .. }, _) => {}
+        }
+        Ok(())
+    }
+}
+
+fn shown(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_TEXT_BYTES)]
+}

@@ -1,0 +1,335 @@
+//! The places in a run where hooks are called, and what becomes of what they say there.
+
+use std::time::Duration;
+
+use domain::{
+    Message, Outcome, Part, Problem, ProblemCode, Role, Sentence,
+    event::{Decision, HookEnd, HookEvent},
+    message::arguments_value,
+};
+use serde_json::{Map, Value, json};
+
+pub(crate) use super::calling::Denied;
+use super::calling::{At, Looked, Source, Subject, look, withdraw};
+use crate::{
+    AnswerForm,
+    step::Answer,
+    tool::{Tool, ToolFailure},
+    turns::{AgentContext, Stop},
+};
+
+/// How much of a conversation a hook is told, bytes of text; the latest messages count.
+const MAX_MESSAGES_BYTES: usize = 256_000;
+/// How long the hooks after a run have each where somebody waits for its end.
+const AFTER_STOP: Duration = Duration::from_secs(2);
+
+impl Denied {
+    fn stops(self) -> Stop {
+        let Self { hook, reason } = self;
+        Stop::Failed(Problem::new(ProblemCode::Forbidden, Sentence::HookStopped { hook, reason }))
+    }
+
+    /// The end of a run whose answer is not shown.
+    pub(crate) fn withholds(self) -> Stop {
+        let Self { hook, reason } = self;
+        Stop::Failed(Problem::new(ProblemCode::Forbidden, Sentence::HookWithheld { hook, reason }))
+    }
+
+    /// What the agent is told whose answer does not stand.
+    pub(crate) fn told(self) -> String {
+        let Self { hook, reason } = self;
+        format!(
+            "The administrator's hook “{hook}” did not accept this as the answer; the reason: {reason}. Go on."
+        )
+    }
+
+    fn of_call(self) -> ToolFailure {
+        let Self { hook, reason } = self;
+        ToolFailure(format!(
+            "The administrator's hook “{hook}” did not allow this call; the reason: {reason}. Do not repeat it unchanged."
+        ))
+    }
+}
+
+/// Before the run: what hooks add is told with its last message.
+pub(crate) async fn before_run(agent: &AgentContext, history: &mut [Message]) -> Result<(), Stop> {
+    let asked = history.iter().rev().find(|message| message.role == Role::User).map(Message::plain_text);
+    let about = || object(json!({"message": asked}));
+    let source = if agent.run.past.hooks.is_under_way { Source::Log } else { Source::Both };
+    let Looked { denied, context } =
+        look(agent, At::run(HookEvent::BeforeRun), source, &mut Subject::Fixed, &about).await;
+    add_context(history, &context);
+    denied.map_or(Ok(()), |denied| Err(denied.stops()))
+}
+
+/// After the run. What hooks say changes nothing any more.
+pub(crate) async fn after_run(agent: &AgentContext, outcome: Outcome, problem: Option<&Problem>) {
+    let about = || {
+        let used = agent.run.budget.used();
+        let problem = problem.map(|problem| &problem.message);
+        object(
+            json!({"outcome": outcome, "problem": problem, "usage": used.usage, "cost_micro_usd": used.cost_micro_usd}),
+        )
+    };
+    let is_interrupted = problem.is_some_and(|problem| problem.code == ProblemCode::Interrupted);
+    let limit = (outcome == Outcome::Cancelled || is_interrupted).then_some(AFTER_STOP);
+    let at = At { limit, ..At::run(HookEvent::AfterRun) };
+    look(agent, at, Source::Both, &mut Subject::Fixed, &about).await;
+    if let Some(hooks) = &agent.run.hooks {
+        hooks.caller.forget().await;
+    }
+}
+
+/// Before a model call: what hooks add is told with the last message.
+pub(crate) async fn before_model(
+    agent: &AgentContext,
+    step: u32,
+    messages: &mut [Message],
+    is_past: bool,
+) -> Result<(), Stop> {
+    let told: &[Message] = messages;
+    let about = || {
+        let (messages, left_out) = last_messages(told);
+        object(json!({"messages": messages, "messages_left_out": left_out}))
+    };
+    let source = if is_past { Source::Log } else { Source::Both };
+    let Looked { denied, context } =
+        look(agent, At::step(HookEvent::BeforeModel, step), source, &mut Subject::Fixed, &about).await;
+    add_context(messages, &context);
+    denied.map_or(Ok(()), |denied| Err(denied.stops()))
+}
+
+/// After a model call. Returns what the model is to be told with its next one.
+pub(crate) async fn after_model(
+    agent: &AgentContext,
+    step: u32,
+    answer: &Answer,
+    is_past: bool,
+) -> Result<Vec<String>, Stop> {
+    let about = || {
+        let calls = answer.calls.iter().map(|call| {
+            let written = &call.written;
+            json!({"call": call.id, "name": written.name, "arguments": arguments_value(&written.arguments)})
+        });
+        object(json!({"text": answer.text, "tool_calls": calls.collect::<Vec<_>>()}))
+    };
+    let source = match is_past {
+        // What the step led to was done.
+        true if agent.run.past.has_begun_step(agent.emitter.agent(), step.saturating_add(1)) => Source::Log,
+        true => Source::Both,
+        false => Source::Hooks,
+    };
+    let Looked { denied, context } =
+        look(agent, At::step(HookEvent::AfterModel, step), source, &mut Subject::Fixed, &about).await;
+    denied.map_or(Ok(context), |denied| Err(denied.stops()))
+}
+
+/// Before a tool call, and before consent is asked: hooks may change its arguments. Returns what they add to its result.
+pub(crate) async fn before_tool(
+    agent: &AgentContext,
+    tool: &Tool,
+    call: &str,
+    arguments: &mut Value,
+) -> Result<Vec<String>, ToolFailure> {
+    // Where somebody was asked about it, they were asked about what hooks had made of it.
+    let was_asked = agent.run.past.of_call(call).is_some_and(|past| past.approval.is_some());
+    let source = if was_asked { Source::Log } else { Source::Both };
+    let at = At::call(HookEvent::BeforeTool, call, tool.name());
+    verdict_on_call(look(agent, at, source, &mut Subject::Arguments { arguments, tool }, &Map::new).await)
+}
+
+/// Before a tool call whose arguments a person has changed: hooks may deny it, and change nothing.
+pub(crate) async fn before_edited_tool(
+    agent: &AgentContext,
+    tool: &Tool,
+    call: &str,
+    arguments: &Value,
+) -> Result<Vec<String>, ToolFailure> {
+    let at = At { edited: true, ..At::call(HookEvent::BeforeTool, call, tool.name()) };
+    let about = || object(json!({"tool": {"arguments": arguments}}));
+    verdict_on_call(look(agent, at, Source::Hooks, &mut Subject::Fixed, &about).await)
+}
+
+fn verdict_on_call(Looked { denied, context }: Looked) -> Result<Vec<String>, ToolFailure> {
+    match denied {
+        None => Ok(context),
+        Some(denied) => {
+            let ToolFailure(why) = denied.of_call();
+            Err(ToolFailure(with_context(why, &context)))
+        }
+    }
+}
+
+/// Takes back what hooks were asked about a call that cannot be run any more.
+pub(crate) async fn withdraw_before_tool(agent: &AgentContext, call: &str, tool: &str) {
+    withdraw(agent, At::call(HookEvent::BeforeTool, call, tool)).await;
+}
+
+/// What hooks added to a call before the server was stopped.
+pub(crate) async fn context_of_call(agent: &AgentContext, call: &str, tool: &str) -> Vec<String> {
+    let at = At::call(HookEvent::BeforeTool, call, tool);
+    look(agent, at, Source::Log, &mut Subject::Fixed, &Map::new).await.context
+}
+
+/// After a tool call that was run: hooks may change its result, or keep it from the model. What they add, and what those before
+/// the call have added, is told with it.
+pub(crate) async fn after_tool(
+    agent: &AgentContext,
+    (call, tool): (&str, &str),
+    arguments: &Value,
+    result: Result<String, ToolFailure>,
+    added_before: Vec<String>,
+) -> Result<String, ToolFailure> {
+    let at = At::call(HookEvent::AfterTool, call, tool);
+    let (error, mut text) = match result {
+        Ok(text) => (false, text),
+        Err(ToolFailure(text)) => (true, text),
+    };
+    let hooks = agent.run.hooks.as_ref();
+    if let Some(hooks) = hooks.filter(|hooks| !hooks.at(agent, at).is_empty()) {
+        let result = json!({"text": text, "error": error}).to_string();
+        hooks.caller.keep(format!("call {call}"), result).await;
+    }
+    let about = || object(json!({"tool": {"arguments": arguments}}));
+    let looked = look(agent, at, Source::Both, &mut Subject::Result { text: &mut text, error }, &about).await;
+    let context: Vec<String> = added_before.into_iter().chain(looked.context).collect();
+    if let Some(Denied { hook, reason }) = looked.denied {
+        let why =
+            format!("The call was run, but the administrator's hook “{hook}” withheld its result: {reason}");
+        return Err(ToolFailure(with_context(why, &context)));
+    }
+    let text = with_context(text, &context);
+    if error { Err(ToolFailure(text)) } else { Ok(text) }
+}
+
+/// The result of a call that was run, and looked at, when the server stopped.
+pub(crate) async fn kept_result(agent: &AgentContext, call: &str) -> Option<Result<String, ToolFailure>> {
+    let kept = agent.run.hooks.as_ref()?.caller.kept(format!("call {call}")).await?;
+    let kept: Value = serde_json::from_str(&kept).ok()?;
+    let text = kept["text"].as_str()?.to_owned();
+    Some(if kept["error"] == true { Err(ToolFailure(text)) } else { Ok(text) })
+}
+
+/// Whether nobody is shown an answer of the agent before its hooks have seen it. The answer is the main agent's.
+pub(crate) fn holds_answers(agent: &AgentContext) -> bool {
+    let Some(hooks) = agent.run.hooks.as_ref().filter(|_| agent.emitter.agent().is_main()) else {
+        return false;
+    };
+    let of = |event| !hooks.at(agent, At::run(event)).is_empty();
+    of(HookEvent::BeforeAnswer) || of(HookEvent::AfterAnswer)
+}
+
+/// Keeps an answer that nobody has seen.
+pub(crate) async fn keep_answer(agent: &AgentContext, step: u32, text: &str) {
+    if let Some(hooks) = &agent.run.hooks {
+        hooks.caller.keep(format!("answer {step}"), text.to_owned()).await;
+    }
+}
+
+/// The answer that hooks were looking at when the server stopped.
+pub(crate) async fn kept_answer(agent: &AgentContext, step: u32) -> Option<String> {
+    if !holds_answers(agent) {
+        return None;
+    }
+    agent.run.hooks.as_ref()?.caller.kept(format!("answer {step}")).await
+}
+
+/// What hooks say to an answer that the agent wants to end with.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Settled {
+    Stands,
+    /// The agent has to go on.
+    SentBack(Denied),
+}
+
+/// Before the main agent ends with an answer. For one that was shown before the server was stopped the log says it.
+pub(crate) async fn before_answer(
+    agent: &AgentContext,
+    step: u32,
+    answer: &Answer,
+    is_past: bool,
+) -> Settled {
+    if !agent.emitter.agent().is_main() {
+        return Settled::Stands;
+    }
+    if !answer.held {
+        let end = agent.run.past.hooks.sent_back(agent.emitter.agent(), step).filter(|_| is_past);
+        return end.map_or(Settled::Stands, |end| Settled::SentBack(Denied::by(end)));
+    }
+    let mut text = answer.text.clone();
+    let mut subject = Subject::Answer { text: &mut text, form: None };
+    let source = if is_past { Source::Both } else { Source::Hooks };
+    let looked = look(agent, At::step(HookEvent::BeforeAnswer, step), source, &mut subject, &Map::new).await;
+    looked.denied.map_or(Settled::Stands, Settled::SentBack)
+}
+
+/// What the agent is told whose answer a hook has not accepted; nothing for all else that hooks say.
+pub(crate) fn sent_back(end: &HookEnd) -> Option<String> {
+    let is_it = end.call.event == HookEvent::BeforeAnswer && end.decision == Decision::Deny;
+    is_it.then(|| Denied::by(end).told())
+}
+
+/// The answer as it is shown: hooks may change it, or withhold it.
+pub(crate) async fn after_answer(
+    agent: &AgentContext,
+    step: u32,
+    mut text: String,
+    form: Option<&AnswerForm>,
+    is_past: bool,
+) -> Result<String, Denied> {
+    if !agent.emitter.agent().is_main() {
+        return Ok(text);
+    }
+    let source = if is_past { Source::Both } else { Source::Hooks };
+    let at = At::step(HookEvent::AfterAnswer, step);
+    let looked = look(agent, at, source, &mut Subject::Answer { text: &mut text, form }, &Map::new).await;
+    looked.denied.map_or(Ok(text), Err)
+}
+
+/// Tells the model what hooks add, with the last message of the conversation: one more would be taken for a request.
+pub(crate) fn add_context(messages: &mut [Message], context: &[String]) {
+    let Some(last) = messages.last_mut().filter(|_| !context.is_empty()) else { return };
+    let added = context.join("\n\n");
+    match last.content.last_mut() {
+        Some(Part::Text { text }) => *text = format!("{text}\n\n{added}"),
+        _ => last.content.push(Part::Text { text: added }),
+    }
+}
+
+fn with_context(text: String, context: &[String]) -> String {
+    if context.is_empty() { text } else { format!("{text}\n\n{}", context.join("\n\n")) }
+}
+
+/// The latest messages in words, and how many are left out before them.
+fn last_messages(messages: &[Message]) -> (Vec<Value>, usize) {
+    let (mut told, mut room) = (Vec::new(), MAX_MESSAGES_BYTES);
+    for message in messages.iter().rev() {
+        let text = message.plain_text();
+        let size = text.len() + message.tool_calls.iter().map(|call| call.arguments.len()).sum::<usize>();
+        if size > room {
+            break;
+        }
+        room -= size;
+        let mut one = json!({"role": message.role, "content": text});
+        if !message.tool_calls.is_empty() {
+            one["tool_calls"] = json!(message.tool_calls);
+        }
+        if let Some(id) = &message.tool_call_id {
+            one["tool_call_id"] = json!(id);
+        }
+        told.push(one);
+    }
+    told.reverse();
+    let left_out = messages.len() - told.len();
+    (told, left_out)
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(mut fields) => {
+            fields.retain(|_, value| !value.is_null());
+            fields
+        }
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,74 @@
+//! The hooks of the configuration: how it stands with them. They are changed in the configuration file only.
+
+use std::sync::Arc;
+
+use agent::Pattern;
+use axum::extract::State;
+use domain::event::HookEvent;
+use serde::Serialize;
+
+use crate::{app::App, config::HookWay, extract::Json, hooks::HookNow};
+
+#[derive(Debug, Serialize)]
+pub(super) struct HookList {
+    hooks: Vec<HookView>,
+}
+
+#[derive(Debug, Serialize)]
+struct HookView {
+    name: String,
+    kind: &'static str,
+    /// The address without its query, which may hold a secret, or the path of the program.
+    target: String,
+    events: Vec<HookEvent>,
+    tools: Vec<String>,
+    agents: Vec<String>,
+    models: Vec<String>,
+    fail: &'static str,
+    timeout_seconds: u64,
+    /// Since the server was started.
+    calls: u64,
+    failures: u64,
+    last: Option<LastCallView>,
+}
+
+#[derive(Debug, Serialize)]
+struct LastCallView {
+    at: i64,
+    error: Option<String>,
+}
+
+/// `GET /api/v1/hooks`: in the order in which they are called.
+pub(super) async fn list(State(app): State<Arc<App>>) -> Json<HookList> {
+    Json(HookList { hooks: app.hooks.now().into_iter().map(HookView::from).collect() })
+}
+
+impl From<HookNow<'_>> for HookView {
+    fn from(now: HookNow<'_>) -> Self {
+        let HookNow { settings, calls, failures, last } = now;
+        let (kind, target) = match &settings.way {
+            HookWay::Url { url, .. } => {
+                let mut shown = url.clone();
+                shown.set_query(None);
+                ("http", shown.to_string())
+            }
+            HookWay::Command { command, .. } => ("command", command.display().to_string()),
+        };
+        let written = |patterns: &[Pattern]| patterns.iter().cloned().map(String::from).collect();
+        let hook = &settings.hook;
+        Self {
+            name: hook.name.clone(),
+            kind,
+            target,
+            events: hook.events.clone(),
+            tools: written(&hook.tools),
+            agents: written(&hook.agents),
+            models: written(&hook.models),
+            fail: if hook.fail_closed { "closed" } else { "open" },
+            timeout_seconds: settings.timeout.as_secs(),
+            calls,
+            failures,
+            last: last.map(|last| LastCallView { at: last.at, error: last.error }),
+        }
+    }
+}

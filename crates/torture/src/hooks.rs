@@ -1,0 +1,98 @@
+//! Hooks on everything that a run does, and an account of what they were asked that is kept outside of the server.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use domain::{
+    EventBody, RunEvent,
+    event::{Decision, HookEvent},
+};
+use scripted::{Behaviour, Reply, Request, ScriptedServer, ServerOptions};
+use serde_json::{Value, json};
+
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+/// What hooks were asked, by the ids of the calls.
+#[derive(Clone, Default)]
+pub(crate) struct HookLedger(Arc<Mutex<HashMap<String, usize>>>);
+
+impl HookLedger {
+    /// Starts what is asked, and writes the settings that name it.
+    pub(crate) async fn start(settings: &Path) -> anyhow::Result<(Self, ScriptedServer)> {
+        let ledger = Self::default();
+        let noted = ledger.clone();
+        let answer = move |request: &Request| {
+            if let Some(id) = request.body["id"].as_str() {
+                *noted.0.lock().unwrap_or_else(PoisonError::into_inner).entry(id.to_owned()).or_default() +=
+                    1;
+            }
+            Reply::json(&answer(&request.body))
+        };
+        let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+        let server = ScriptedServer::start_with(Behaviour::answer(answer), options).await?;
+        let events: Vec<&str> = HookEvent::ALL.iter().map(|event| event.as_str()).collect();
+        let text = format!(
+            "[[hooks]]\nname = \"ledger\"\nevents = {}\nurl = \"{}\"\nsecret = \"{SECRET}\"\nfail = \"closed\"\n",
+            json!(events),
+            server.base_url(),
+        );
+        std::fs::write(settings, text)?;
+        Ok((ledger, server))
+    }
+
+    /// What a log says of its hooks that was otherwise.
+    pub(crate) fn faults(&self, run: &str, log: &[RunEvent]) -> Vec<String> {
+        let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (mut faults, mut decided) = (Vec::new(), HashSet::new());
+        let mut in_flight: HashMap<&str, usize> = HashMap::new();
+        for event in log {
+            match &event.body {
+                EventBody::HookStarted(call) => _ = in_flight.insert(&call.id, 1),
+                // Each may have been asked once more in the life that begins.
+                EventBody::RunResumed {} => in_flight.values_mut().for_each(|most| *most += 1),
+                EventBody::HookFinished(end) => {
+                    let most = in_flight.remove(end.call.id.as_str()).unwrap_or_default();
+                    let count = asked.get(&format!("{run}.{}", end.call.id)).copied().unwrap_or_default();
+                    if count > most {
+                        faults.push(format!(
+                            "hook {} was asked {count} times, at most {most} are right",
+                            end.call.id
+                        ));
+                    }
+                    if end.decision == Decision::Withdrawn {
+                        continue;
+                    }
+                    if count == 0 {
+                        faults.push(format!("hook {} has decided and was not asked", end.call.id));
+                    }
+                    let place = (&event.agent, end.call.event.as_str(), &end.call.call, end.call.step);
+                    if !decided.insert(place) {
+                        faults.push(format!("a hook has decided twice on {place:?}"));
+                    }
+                }
+                _ => {}
+            }
+        }
+        faults
+    }
+
+    /// How often hooks were asked, and how many calls that were.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (asked.values().sum(), asked.len())
+    }
+}
+
+/// Results get a mark, so that a lost decision shows; all else goes on as it is.
+fn answer(body: &Value) -> Value {
+    let tool = &body["data"]["tool"];
+    match (body["type"].as_str(), tool["result"].as_str()) {
+        (Some("after_tool"), Some(result)) if tool["error"] == false => {
+            json!({"result": format!("{result} Seen.")})
+        }
+        _ => json!({}),
+    }
+}

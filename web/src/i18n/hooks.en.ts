@@ -1,0 +1,31 @@
+/** English words of hooks, key by key as in every language. */
+
+export const hooks = {
+  "hook.row": "Hook “{hook}” {when}: {did}",
+  "hook.before_run": "before the run",
+  "hook.after_run": "after the run",
+  "hook.before_model": "before the model call",
+  "hook.after_model": "after the model call",
+  "hook.before_tool": "before {tool}",
+  "hook.after_tool": "after {tool}",
+  "hook.before_answer": "before the answer",
+  "hook.after_answer": "after the answer",
+  "hook.state.running": "running…",
+  "hook.state.allowed": "allowed",
+  "hook.state.changed": "changed it",
+  "hook.state.context": "added context",
+  "hook.state.denied": "denied",
+  "hook.state.failed": "failed",
+  "hook.state.stopped": "stopped",
+  "hooks.title": "Hooks",
+  "hooks.intro":
+    "Called before and after runs, model calls, tool calls and answers. They are set in the configuration file.",
+  "hooks.none": "No hooks",
+  "hooks.open": "Fails open",
+  "hooks.closed": "Fails closed",
+  "hooks.only": "Only {names}",
+  "hooks.kind.http": "HTTP",
+  "hooks.kind.command": "Command",
+  "hooks.failed": "The last call failed: {error}",
+  "hooks.calls": { one: "{count} call", other: "{count} calls" },
+};
