@@ -172,7 +172,7 @@ export type EventBody =
       /** The file of the chat that has the whole result, where it was long; then `result` has both ends of it. */
       file?: string;
       /** The pictures, sounds and other files that the call produced, as states of files of the chat. */
-      files?: ToolFile[];
+      files?: Array<ToolFile>;
     }
   | {
       type: "tool_handed_over";
