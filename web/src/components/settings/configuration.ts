@@ -35,6 +35,10 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "How many hours a browser stays signed in.",
     "Сколько часов браузер остаётся в системе после входа.",
   ],
+  file_link_days: [
+    "How many days front ends can use the signed addresses of files in answers.",
+    "Сколько дней внешние программы могут открывать файлы из ответов по подписанным ссылкам.",
+  ],
   retention_days: [
     "How many days runs without a chat are kept.",
     "Сколько дней хранятся запуски, не относящиеся к чату.",
