@@ -67,7 +67,6 @@ export const en = {
   "welcome.found": "Found on this machine",
   "welcome.searching": "Looking for model servers on the usual local ports…",
   "welcome.nothing": "No model server answers on the usual local ports.",
-  "welcome.nothingElse": "No other model server answers on the usual local ports.",
   "welcome.again": "Look again",
   "welcome.connect": "Connect",
   "welcome.connected": "Connected",

@@ -67,7 +67,6 @@ export const ru: Dictionary = {
   "welcome.found": "Найдено на этой машине",
   "welcome.searching": "Ищем серверы моделей на обычных локальных портах…",
   "welcome.nothing": "На обычных локальных портах ни один сервер моделей не отвечает.",
-  "welcome.nothingElse": "На обычных локальных портах больше нет серверов моделей.",
   "welcome.again": "Искать снова",
   "welcome.connect": "Подключить",
   "welcome.connected": "Подключено",
