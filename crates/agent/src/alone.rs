@@ -1,15 +1,31 @@
 //! One answer of a model outside of any run: nobody watches it, and it is bounded in length and time.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use domain::{Message, Usage};
-use llm::{ChatModel, ChatRequest, ModelError, ModelEvent, ToolMode};
+use domain::{CallTrace, Message, Usage};
+use llm::{CallerInfo, ChatModel, ChatRequest, ModelError, ModelEvent, ToolMode};
 use serde_json::Value;
 
 use crate::ModelSettings;
 
 /// Bytes of a token where a model is stopped that does not keep to its limit: more than any language takes.
 const MOST_TOKEN_BYTES: usize = 10;
+
+/// A model that is asked outside of runs.
+#[derive(Debug, Clone, Copy)]
+pub struct OneShot<'a> {
+    /// The model.
+    pub model: &'a ChatModel,
+    /// How to call it.
+    pub settings: &'a ModelSettings,
+    /// Who it is asked for; trusted servers are told.
+    pub caller: Option<&'a Arc<CallerInfo>>,
+    /// The trace that the call belongs to.
+    pub trace: Option<&'a CallTrace>,
+}
 
 /// How much an answer may cost.
 #[derive(Debug, Clone, Copy)]
@@ -37,13 +53,12 @@ impl Effort {
 /// # Errors
 /// Where the model's server does not answer.
 pub(crate) async fn answer(
-    model: &ChatModel,
-    settings: &ModelSettings,
+    asked: OneShot<'_>,
     messages: &[Message],
     form: Option<&Value>,
     effort: Effort,
 ) -> Result<(String, Usage), ModelError> {
-    answer_heard(model, settings, messages, form, effort, |_| {}).await
+    answer_heard(asked, messages, form, effort, |_| {}).await
 }
 
 /// The same; `heard` is told what is written so far whenever more is.
@@ -51,13 +66,13 @@ pub(crate) async fn answer(
 /// # Errors
 /// As for [`answer`].
 pub(crate) async fn answer_heard(
-    model: &ChatModel,
-    settings: &ModelSettings,
+    asked: OneShot<'_>,
     messages: &[Message],
     form: Option<&Value>,
     effort: Effort,
     mut heard: impl FnMut(&str),
 ) -> Result<(String, Usage), ModelError> {
+    let OneShot { model, settings, caller, trace } = asked;
     let request = ChatRequest {
         messages,
         tools: &[],
@@ -68,7 +83,8 @@ pub(crate) async fn answer_heard(
         answer_format: form.filter(|_| !effort.thinks || settings.tool_mode == ToolMode::Schema),
         without_thinking: !effort.thinks,
         extra: None,
-        trace: None,
+        trace,
+        caller,
     };
     let most_bytes =
         usize::try_from(effort.output_tokens).unwrap_or(usize::MAX).saturating_mul(MOST_TOKEN_BYTES);

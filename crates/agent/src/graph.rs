@@ -4,12 +4,11 @@
 use std::{collections::HashMap, ops::Range};
 
 use domain::{Message, Role, Usage};
-use llm::{ChatModel, ModelError};
+use llm::ModelError;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    ModelSettings,
-    alone::{Effort, answer},
+    alone::{Effort, OneShot, answer},
     loose_json::object,
     research::quotes::Quotable,
 };
@@ -86,18 +85,13 @@ pub struct Asked {
 ///
 /// # Errors
 /// Where the model's server does not answer.
-pub async fn ask(
-    model: &ChatModel,
-    settings: &ModelSettings,
-    title: &str,
-    text: &str,
-) -> Result<Asked, ModelError> {
+pub async fn ask(model: OneShot<'_>, title: &str, text: &str) -> Result<Asked, ModelError> {
     let question = format!("<document title={}>\n{text}\n</document>\n\n{ASK}", json!(title));
     let mut messages = vec![Message::text(Role::System, INSTRUCTIONS), Message::text(Role::User, question)];
     let (form, mut usage, mut found) = (form(), Usage::default(), None);
     // The second time it is told what was wrong.
     for _ in 0..2 {
-        let (said, used) = answer(model, settings, &messages, Some(&form), Effort::THOROUGH).await?;
+        let (said, used) = answer(model, &messages, Some(&form), Effort::THOROUGH).await?;
         usage.input_tokens = usage.input_tokens.saturating_add(used.input_tokens);
         usage.output_tokens = usage.output_tokens.saturating_add(used.output_tokens);
         if let Some(fields) = object(&said, &["entities", "relations"]) {
@@ -110,7 +104,7 @@ pub async fn ask(
         let again = "That was not what is needed. Answer with the JSON object alone.";
         messages.push(Message::text(Role::User, again));
     }
-    let cost_micro_usd = settings.prices.map(|prices| prices.cost_micro_usd(usage));
+    let cost_micro_usd = model.settings.prices.map(|prices| prices.cost_micro_usd(usage));
     Ok(Asked { found, usage, cost_micro_usd })
 }
 

@@ -2,14 +2,11 @@
 //! no answers, no tools, no files.
 
 use domain::{Message, Role, Usage};
-use llm::{ChatModel, ModelError};
+use llm::ModelError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{
-    ModelSettings,
-    alone::{Effort, answer},
-};
+use crate::alone::{Effort, OneShot, answer};
 
 /// Most facts that are kept of one person.
 pub const MOST_FACTS: usize = 50;
@@ -55,19 +52,14 @@ pub struct Asked {
 ///
 /// # Errors
 /// Where the model's server does not answer.
-pub async fn ask(
-    model: &ChatModel,
-    settings: &ModelSettings,
-    known: &[KnownFact],
-    said: &[String],
-) -> Result<Asked, ModelError> {
+pub async fn ask(model: OneShot<'_>, known: &[KnownFact], said: &[String]) -> Result<Asked, ModelError> {
     let mut messages =
         vec![Message::text(Role::System, INSTRUCTIONS), Message::text(Role::User, question(known, said))];
     let mut usage = Usage::default();
     let mut lessons = None;
     // The second time it is told what was wrong.
     for _ in 0..2 {
-        let (text, used) = answer(model, settings, &messages, None, Effort::THOROUGH).await?;
+        let (text, used) = answer(model, &messages, None, Effort::THOROUGH).await?;
         usage.input_tokens = usage.input_tokens.saturating_add(used.input_tokens);
         usage.output_tokens = usage.output_tokens.saturating_add(used.output_tokens);
         match read(&text, known, said.len()) {
@@ -83,7 +75,7 @@ pub async fn ask(
             }
         }
     }
-    let cost_micro_usd = settings.prices.map(|prices| prices.cost_micro_usd(usage));
+    let cost_micro_usd = model.settings.prices.map(|prices| prices.cost_micro_usd(usage));
     Ok(Asked { lessons, usage, cost_micro_usd })
 }
 

@@ -45,6 +45,7 @@ mod work_time;
 pub mod workspace;
 
 pub use agents::{AgentSpec, Agents, ToolChoice, may_remember};
+pub use alone::OneShot;
 pub use answer_form::AnswerForm;
 pub use asks::{ApprovalAnswer, AskError, Asks};
 pub use budget::{AgentLimits, Limits, NO_TIME_LIMIT, Prices};

@@ -1,12 +1,9 @@
 //! Asks a model that sees what is in a picture: the words in it first, then what it shows. The answer is the text of a document.
 
 use domain::{Message, Part, Role, Usage};
-use llm::{ChatModel, ModelError};
+use llm::ModelError;
 
-use crate::{
-    ModelSettings,
-    alone::{Effort, answer},
-};
+use crate::alone::{Effort, OneShot, answer};
 
 /// What looking has come to.
 #[derive(Debug)]
@@ -29,12 +26,7 @@ const INSTRUCTIONS: &str = "You make pictures searchable. The picture is materia
 ///
 /// # Errors
 /// Where the model's server does not answer, or takes no pictures.
-pub async fn look(
-    model: &ChatModel,
-    settings: &ModelSettings,
-    name: &str,
-    url: String,
-) -> Result<Seen, ModelError> {
+pub async fn look(model: OneShot<'_>, name: &str, url: String) -> Result<Seen, ModelError> {
     let question = Message {
         role: Role::User,
         content: vec![Part::Text { text: format!("The file is called “{name}”.") }, Part::Image { url }],
@@ -42,8 +34,8 @@ pub async fn look(
         tool_call_id: None,
     };
     let messages = [Message::text(Role::System, INSTRUCTIONS), question];
-    let (said, usage) = answer(model, settings, &messages, None, Effort::THOROUGH).await?;
-    let cost_micro_usd = settings.prices.map(|prices| prices.cost_micro_usd(usage));
+    let (said, usage) = answer(model, &messages, None, Effort::THOROUGH).await?;
+    let cost_micro_usd = model.settings.prices.map(|prices| prices.cost_micro_usd(usage));
     Ok(Seen { text: bare(&said), usage, cost_micro_usd })
 }
 

@@ -73,6 +73,22 @@ impl Pipeline {
         }
     }
 
+    /// What Open WebUI calls the task, in `metadata` for model servers.
+    #[must_use]
+    pub fn task(self) -> &'static str {
+        match self {
+            Self::Title => "title_generation",
+            Self::Tags => "tags_generation",
+            Self::FollowUps => "follow_up_generation",
+            Self::Queries => "query_generation",
+            Self::Rag => "rag",
+            Self::Autocomplete => "autocomplete_generation",
+            Self::Moa => "moa_response_generation",
+            Self::Tools => "function_calling",
+            Self::CodeInterpreter => "code_interpreter",
+        }
+    }
+
     /// The one of this name.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {

@@ -70,6 +70,7 @@ pub(crate) async fn call_one(
         without_thinking: false,
         extra: None,
         trace: Some(&trace),
+        caller: agent.run.caller.as_ref(),
     };
     let held = begin_call(agent, model, estimate_request(messages, &[]))?;
     let (mut text, mut counted, mut is_over) = (String::new(), None, false);

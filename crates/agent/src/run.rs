@@ -6,7 +6,7 @@ use domain::{
     ChatId, EventBody, Message, MessageId, Outcome, Problem, ProblemCode, Role, RunTrace, Sentence,
 };
 use futures_util::FutureExt;
-use llm::{ChatModel, ToolMode, ToolPrompt, ToolSpec};
+use llm::{CallerInfo, ChatModel, ToolMode, ToolPrompt, ToolSpec};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -103,6 +103,8 @@ pub struct RunRequest {
     pub outlives_server: bool,
     /// The trace that its model calls belong to.
     pub trace: RunTrace,
+    /// Who it works for, as trusted model servers are told. `None` if there is no such server.
+    pub caller: Option<Arc<CallerInfo>>,
 }
 
 /// What all agents of a run share.
@@ -127,6 +129,7 @@ pub(crate) struct RunContext {
     pub(crate) stops: AgentStops,
     pub(crate) past: Past,
     pub(crate) trace: RunTrace,
+    pub(crate) caller: Option<Arc<CallerInfo>>,
     /// A person wants the answer now, with what there is.
     pub(crate) finish: CancellationToken,
     /// Those of the web that it was told of.
@@ -175,6 +178,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         council,
         mut past,
         trace,
+        caller,
         ..
     } = request;
     // It has tools of its own, and nothing else.
@@ -238,6 +242,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         stops: stop.agents.clone(),
         past,
         trace,
+        caller,
         finish: stop.finish.clone(),
         said,
     });

@@ -151,6 +151,7 @@ async fn call_one(
         without_thinking: false,
         extra: Some(&agent.run.wishes.extra),
         trace: Some(&trace),
+        caller: agent.run.caller.as_ref(),
     };
     let estimated = estimate_request(messages, tools.specs());
     if estimated > MAX_CONVERSATION_BYTES / 4 {

@@ -7,6 +7,7 @@ pub mod id;
 pub mod laws;
 pub mod message;
 pub mod open_items;
+pub mod person;
 pub mod problem;
 pub mod refusal;
 pub mod reply;
@@ -26,6 +27,7 @@ pub use id::{
 };
 pub use message::{Message, Part, Role, ToolCall};
 pub use open_items::OpenItems;
+pub use person::Person;
 pub use problem::{Problem, ProblemCode};
 pub use reply::Reply;
 pub use sentence::Sentence;

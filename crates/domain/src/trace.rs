@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentPath, EventBody, RequestId, RunId};
+use crate::{AgentPath, EventBody, Person, RequestId, RunId};
 
 /// Length of `00-{trace}-{span}-{flags}`.
 const PARENT_BYTES: usize = 55;
@@ -123,6 +123,9 @@ pub struct Origin {
     /// W3C's `tracestate`, passed on as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
+    /// Who sent it, if a front end sent it for one of its people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<Person>,
 }
 
 /// A caller's id for a request, where it is one that can stand in headers and logs.
@@ -169,7 +172,7 @@ impl RunTrace {
     /// What model call number `number` of an agent tells its server.
     #[must_use]
     pub fn call(&self, agent: &AgentPath, number: u32) -> CallTrace {
-        let Origin { request, parent, state } = self.origin.clone();
+        let Origin { request, parent, state, .. } = self.origin.clone();
         let own = || TraceParent {
             trace: trace_id(self.run, &self.origin),
             span: span_id(self.run, &chat_key(agent, number)),
@@ -267,7 +270,7 @@ mod tests {
     #[test]
     fn what_is_not_exported_passes_on_what_came() {
         let parent: TraceParent = format!("00-{TRACE}-00f067aa0ba902b7-00").parse().unwrap();
-        let origin = Origin { request: Some("r".into()), parent: Some(parent.clone()), state: None };
+        let origin = Origin { request: Some("r".into()), parent: Some(parent.clone()), ..Origin::default() };
         let run = RunId::generate();
         let trace = |is_exported| RunTrace { run, origin: origin.clone(), is_exported };
         assert_eq!(trace(false).call(&AgentPath::main(), 1).parent, Some(parent.clone()));

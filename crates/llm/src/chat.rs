@@ -9,6 +9,8 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
+use crate::CallerInfo;
+
 /// One call of a chat model. Borrowed: the client encodes it at once and keeps nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct ChatRequest<'a> {
@@ -34,6 +36,8 @@ pub struct ChatRequest<'a> {
     pub extra: Option<&'a Map<String, Value>>,
     /// What the server is told of the trace that the call belongs to.
     pub trace: Option<&'a CallTrace>,
+    /// Who the call is made for; only trusted servers are told.
+    pub caller: Option<&'a Arc<CallerInfo>>,
 }
 
 /// A tool as a model sees it.

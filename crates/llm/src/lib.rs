@@ -1,6 +1,7 @@
 //! Clients for language model servers, and the scripted model.
 
 pub mod alarm;
+pub mod caller;
 pub mod chat;
 pub mod http;
 pub mod model;
@@ -9,6 +10,7 @@ pub mod script;
 pub mod secret;
 
 pub use alarm::Alarm;
+pub use caller::CallerInfo;
 pub use chat::{
     ChatRequest, CodePrompt, FinishReason, ModelError, ModelEvent, ToolMode, ToolPrompt, ToolSchema, ToolSpec,
 };

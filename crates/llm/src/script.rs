@@ -189,6 +189,7 @@ mod tests {
             without_thinking: false,
             extra: None,
             trace: None,
+            caller: None,
         };
         let mut call = ChatModel::scripted(model).call(&request);
         let mut events = Vec::new();

@@ -33,7 +33,7 @@ pub use device::Device;
 pub use known_keys::{HeldKey, KnownKeys};
 pub use origin::{check_named_origin, check_origin, own_origin};
 pub use password::{Passwords, is_foreign, is_good_foreign};
-pub use people::{PERSON_EMAIL, PERSON_ID, PERSON_NAME, PERSON_ROLE, Person};
+pub use people::{PERSON_EMAIL, PERSON_ID, PERSON_NAME, PERSON_ROLE};
 pub use proxies::Proxies;
 pub use standing::Standing;
 pub(crate) use standing::keep_standing;

@@ -10,6 +10,7 @@ use anyhow::Context;
 use clap::{Args, Parser, Subcommand};
 use store::{Restored, Store, StoreError, User};
 use tokio::net::TcpListener;
+use tracing_subscriber::filter::LevelFilter;
 
 use crate::{
     api_key::{KeyName, create_key},
@@ -352,27 +353,32 @@ fn raise_file_limit(config: &Config) -> Option<usize> {
     }
 }
 
-/// The name of the MCP library in the log.
-const MCP_LIBRARY: &str = "rmcp";
+/// Libraries, and the most that they write to the log unless `log.level` names them.
+const LIBRARIES: [(&str, LevelFilter); 6] = [
+    // It tells every message, and addresses with them; what matters of it we say ourselves.
+    ("rmcp", LevelFilter::OFF),
+    // Each statement, and each connection.
+    ("sqlx", LevelFilter::WARN),
+    ("hyper", LevelFilter::INFO),
+    ("reqwest", LevelFilter::INFO),
+    ("rustls", LevelFilter::INFO),
+    ("tungstenite", LevelFilter::INFO),
+];
 
 fn start_logging(config: &Config) -> anyhow::Result<()> {
-    use tracing_subscriber::{
-        Layer,
-        filter::{LevelFilter, Targets},
-        fmt,
-        layer::SubscriberExt,
-        util::SubscriberInitExt,
-    };
+    use tracing_subscriber::{Layer, filter::Targets, fmt, layer::SubscriberExt, util::SubscriberInitExt};
     let filter: Targets = config
         .log
         .level
         .parse()
         .with_context(|| format!("log.level “{}” is no level such as info", config.log.level))?;
-    // The MCP library tells every message, and addresses with them; what matters of it we say ourselves.
-    let filter = match config.log.level.contains(MCP_LIBRARY) {
-        true => filter,
-        false => filter.with_target(MCP_LIBRARY, LevelFilter::OFF),
-    };
+    let filter = LIBRARIES.into_iter().fold(filter, |filter, (library, most)| {
+        match config.log.level.contains(library) || filter.default_level().is_some_and(|level| level <= most)
+        {
+            true => filter,
+            false => filter.with_target(library, most),
+        }
+    });
     let layer = fmt::layer().with_writer(|| RedactedStderr).with_ansi(std::io::stderr().is_terminal());
     let layer = match config.log.format {
         LogFormat::Text => layer.boxed(),

@@ -52,6 +52,9 @@ pub use trusted_header::TrustedHeader;
 pub use web::{BrowserSettings, BrowserWay, Search, SearchKind, SearchSettings, WebSettings};
 pub use workspaces::WorkspaceSettings;
 
+/// A setting, and the variable that Open WebUI has for it.
+const FORWARD_USER_INFO: (&str, &str) = ("forward_user_info_headers", "ENABLE_FORWARD_USER_INFO_HEADERS");
+
 /// The environment, as it was when the program started.
 pub type Environment = BTreeMap<String, String>;
 
@@ -190,6 +193,8 @@ pub struct EnvironmentConnection {
     pub base_url: BaseUrl,
     /// Its key.
     pub api_key: Option<Secret>,
+    /// Whether it is told who asks.
+    pub trusted: bool,
 }
 
 /// The settings as they are written.
@@ -209,6 +214,7 @@ struct Raw {
     session_hours: u32,
     retention_days: u32,
     audit_days: u32,
+    forward_user_info_headers: bool,
     body_limit_mb: u32,
     import_limit_mb: u32,
     body_memory_mb: u32,
@@ -277,6 +283,7 @@ impl Config {
         let (mut in_environment, mut in_flags) = (Table::new(), Table::new());
         let warnings = layers::read_environment(&defaults, environment, &mut in_environment)?;
         pipelines::read_environment(&defaults, environment, &mut in_environment)?;
+        layers::read_alias(&defaults, environment, FORWARD_USER_INFO, &mut in_environment)?;
         layers::read_flags(flags, &mut in_flags);
         let mut overrides = in_environment.clone();
         layers::merge(&mut overrides, in_flags.clone());
@@ -392,7 +399,7 @@ impl Raw {
             idle_timeout: timeout("idle_seconds", self.model_timeouts.idle_seconds)?,
             log: self.log,
             tracing: self.tracing.check(environment)?,
-            environment_connection: environment_connection(environment)?,
+            environment_connection: environment_connection(environment, self.forward_user_info_headers)?,
             skills_folder,
             agents,
             mcp_servers,
@@ -466,7 +473,10 @@ fn parse_origins(origins: &[String]) -> anyhow::Result<Vec<String>> {
 }
 
 /// A key alone means the service the key's variable is named after, as its own programs take it.
-fn environment_connection(environment: &Environment) -> anyhow::Result<Option<EnvironmentConnection>> {
+fn environment_connection(
+    environment: &Environment,
+    trusted: bool,
+) -> anyhow::Result<Option<EnvironmentConnection>> {
     let value = |name: &str| environment.get(name).map(|v| v.trim()).filter(|v| !v.is_empty());
     let api_key = value("OPENAI_API_KEY").map(Secret::new);
     let (name, address) = match (value("OPENAI_API_BASE_URL"), value("OPENAI_BASE_URL")) {
@@ -476,7 +486,7 @@ fn environment_connection(environment: &Environment) -> anyhow::Result<Option<En
         (None, None) => return Ok(None),
     };
     let base_url = BaseUrl::parse(address).map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
-    Ok(Some(EnvironmentConnection { base_url, api_key }))
+    Ok(Some(EnvironmentConnection { base_url, api_key, trusted }))
 }
 
 #[cfg(test)]

@@ -87,6 +87,8 @@ struct Kept {
     research: Option<ResearchWish>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     patience: Option<Duration>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    metadata: Map<String, Value>,
 }
 
 /// What there is of that.
@@ -122,6 +124,7 @@ impl Work {
             told: self.told.clone(),
             research: self.research,
             patience: self.patience,
+            metadata: self.metadata.clone(),
         };
         serde_json::to_string(&kept).map(Some).map_err(ApiError::internal)
     }
@@ -157,6 +160,7 @@ impl Kept {
             narrowed,
             research,
             patience,
+            metadata,
             ..
         } = self;
         let wishes =
@@ -171,6 +175,7 @@ impl Kept {
             told,
             research,
             patience,
+            metadata,
             ..Work::of(history, model, Vec::new())
         };
         (work, workspace)

@@ -18,6 +18,7 @@ mod debug_chat;
 mod embedding;
 mod exports;
 mod facts;
+mod fallback;
 mod files;
 mod forks;
 mod groups;
@@ -48,6 +49,7 @@ mod password_resets;
 mod permissions;
 mod pipelines;
 mod programs;
+mod request_log;
 mod runs;
 mod schedules;
 mod second_factor;
@@ -78,15 +80,17 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodFilter, MethodRouter, on},
 };
-use domain::ProblemCode;
 use tracing::Instrument;
 
-use self::knowledge::{documents, graph};
+use self::{
+    knowledge::{documents, graph},
+    request_log::RequestLine,
+};
 use crate::{
     app::App,
     audit as audit_log,
     auth::{Access, Caller, check_access, check_origin, keep_from_proxy},
-    error::{ApiError, catch_panic},
+    error::catch_panic,
     origin,
 };
 
@@ -380,10 +384,6 @@ pub fn table() -> Vec<Route> {
     ]
 }
 
-/// First segments of addresses that programs use: there, an unknown one is an error and not a page.
-const PROGRAM_ADDRESSES: [&str; 11] =
-    ["ag-ui", "api", "chat", "copilotkit", "healthz", "mcp", "metrics", "oauth", "readyz", "runs", "v1"];
-
 /// The whole server as one service.
 pub fn router(app: Arc<App>) -> Router {
     // Few layers, as each costs every request several allocations.
@@ -393,8 +393,8 @@ pub fn router(app: Arc<App>) -> Router {
         router.route(route.path, route.handler.route_layer(from_fn_with_state(guard, guarded)))
     });
     let routes = routes
-        .fallback(fallback)
-        .method_not_allowed_fallback(wrong_method)
+        .fallback(fallback::answer)
+        .method_not_allowed_fallback(fallback::wrong_method)
         .layer(from_fn_with_state(app.clone(), surrounded));
     let routes = if app.config.cors_allow_origins.is_empty() {
         routes
@@ -421,6 +421,9 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
         return if guard.is_openai { openai::reword(refused) } else { refused };
     }
     let caller = request.extensions().get::<Caller>().cloned();
+    if let Some(caller) = &caller {
+        request_log::note_caller(caller);
+    }
     let answer = |request| next.run(request);
     let response = match (&caller, guard.noted) {
         // One that is noted goes on to its end, whatever becomes of the caller meanwhile.
@@ -442,7 +445,8 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
 async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let origin = origin::of_headers(request.headers());
     let id = origin::header_value(&origin);
-    let about = tracing::error_span!("request", id = origin.request.as_deref());
+    let about = request_log::span(origin.request.as_deref());
+    let line = RequestLine::begin(&about, &request, app.config.log.format);
     let answer = async {
         let checked =
             keep_from_proxy(&app.config, &mut request).and_then(|()| check_origin(&app.config, &request));
@@ -456,23 +460,8 @@ async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Nex
         response.headers_mut().insert(origin::REQUEST_ID, id);
     }
     web::harden(&mut response);
+    line.end(response.status());
     response
-}
-
-async fn fallback(request: Request) -> Response {
-    let first = request.uri().path().split('/').nth(1).unwrap_or("");
-    if PROGRAM_ADDRESSES.contains(&first) {
-        let message = format!("There is nothing at {} {}.", request.method(), request.uri().path());
-        let refused = ApiError::not_found(message).into_response();
-        return if first == "v1" { openai::reword(refused) } else { refused };
-    }
-    web::serve(&request)
-}
-
-async fn wrong_method(request: Request) -> ApiError {
-    let message = format!("{} does not take {}.", request.uri().path(), request.method());
-    ApiError::new(ProblemCode::InvalidRequest, message)
-        .with_status(axum::http::StatusCode::METHOD_NOT_ALLOWED)
 }
 
 fn get<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {

@@ -3,11 +3,9 @@
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
-use agent::{
-    ModelSettings,
-    learning::{Asked, KnownFact, Lessons, MOST_FACTS, ask},
-};
+use agent::learning::{Asked, KnownFact, Lessons, MOST_FACTS, ask};
 use domain::{FactId, MessageId, Role, message::plain_text};
+use serde_json::Map;
 use store::{ChatMessage, ChatToLearnFrom, Fact, Learned, NewFact, Principal, StoreError, UsageSum};
 
 use crate::{
@@ -72,12 +70,8 @@ impl App {
             .map(|fact| KnownFact { text: fact.text.clone(), corrected: fact.corrected })
             .collect();
         let texts: Vec<String> = said.iter().map(|(_, text)| text.clone()).collect();
-        let settings = ModelSettings {
-            temperature: model.temperature,
-            prices: model.prices,
-            ..ModelSettings::default()
-        };
-        let learned = match ask(&model.model, &settings, &known, &texts).await {
+        let about = self.one_shot(&model, Some(from.chat), Map::new()).await?;
+        let learned = match ask(about.of(&model.model), &known, &texts).await {
             Ok(asked) => self.note_asked(from, &model, asked),
             Err(error) if from.failures + 1 < MOST_TRIES => {
                 tracing::info!(chat = %from.chat, %error, "the model did not answer; will learn from the chat later");

@@ -9,6 +9,7 @@ pub mod auth;
 pub mod backup;
 mod body;
 mod brought;
+mod caller_info;
 mod chat_search;
 mod chat_tags;
 pub mod cli;

@@ -302,7 +302,8 @@ impl Models {
             })
             .collect();
         let known = rows.into_iter().filter_map(|row| self.open_connection(row));
-        let connections = known.chain(self.environment_connection()).collect();
+        let trust = self.store.setting(environment::TRUST).await?;
+        let connections = known.chain(self.environment_connection(trust)).collect();
         let new = Catalogue::new(connections, settings, default.as_ref().and_then(Value::as_str));
         *self.catalogue.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         Ok(())

@@ -27,7 +27,7 @@ pub(crate) fn of_headers(headers: &HeaderMap) -> Origin {
     let states: Option<Vec<&str>> = states.collect();
     let state = states.filter(|_| parent.is_some()).and_then(|states| checked_trace_state(&states.join(",")));
     let request = request.unwrap_or_else(|| RequestId::generate().to_string());
-    Origin { request: Some(request), parent, state }
+    Origin { request: Some(request), parent, state, person: None }
 }
 
 /// Does something for a request.
@@ -50,7 +50,7 @@ pub(crate) fn request_id() -> Option<String> {
 /// What a model server is told that answers the request itself: its caller's trace, or one made for it.
 #[must_use]
 pub(crate) fn passed_on() -> CallTrace {
-    let Origin { request, parent, state } = current();
+    let Origin { request, parent, state, .. } = current();
     let made = || {
         let own = request.as_deref().and_then(|id| id.parse().ok());
         TraceParent::new(own.unwrap_or_else(RequestId::generate))

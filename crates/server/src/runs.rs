@@ -8,6 +8,7 @@ mod reader;
 mod recorder;
 mod recovery;
 mod resting;
+mod run_log;
 
 use std::{
     collections::{HashMap, HashSet, hash_map::Entry},

@@ -7,6 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::http::StatusCode;
 use domain::{ChatId, Outcome, Part, RunId, ScheduleId, refusal};
+use serde_json::Map;
 use store::{Chat, ChatOrder, IdempotencyKey, Principal, Schedule, Settled, Turn, TurnKind};
 use tokio::sync::Notify;
 
@@ -236,6 +237,7 @@ impl App {
             idempotency,
             schedule: Some(content.name.clone()),
             research: None,
+            metadata: Map::new(),
         };
         match self.say(chat, new, model).await {
             Ok(exchange) => Ok((id, exchange.run)),

@@ -9,6 +9,7 @@ mod said;
 mod work;
 
 use domain::{ChatId, Message, MessageId, Part, Role, RunId, refusal};
+use serde_json::{Map, Value};
 use store::{Beside, Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, StoreError};
 
 use crate::{
@@ -38,6 +39,22 @@ pub struct NewMessage {
     pub schedule: Option<String>,
     /// Research, and how; nothing for a conversation.
     pub research: Option<ResearchWish>,
+    /// What the caller says of the request, for model servers that are told.
+    pub metadata: Map<String, Value>,
+}
+
+/// Another answer that is wanted to a message.
+pub struct NewAnswer {
+    /// The answer that is there.
+    pub answered: MessageId,
+    /// Who answers now.
+    pub model: ResolvedModel,
+    /// Whether it is research.
+    pub research: Again,
+    /// The name of the request that wants it.
+    pub idempotency: Option<IdempotencyKey>,
+    /// What the caller says of the request, for model servers that are told.
+    pub metadata: Map<String, Value>,
 }
 
 /// Both messages of an exchange that has begun.
@@ -80,7 +97,7 @@ impl App {
         history.push(Message { content: user.content.clone(), ..Message::text(Role::User, "") });
         let (idempotency, research) = (new.idempotency, new.research);
         let work = Work::of(history, model, Vec::new()).with_research(research);
-        let work = Work { is_of_chat: true, idempotency, ..work };
+        let work = Work { is_of_chat: true, idempotency, metadata: new.metadata, ..work };
         self.begin(chat, user.id, Some(user), work).await
     }
 
@@ -88,25 +105,17 @@ impl App {
     ///
     /// # Errors
     /// 404 where there is no such answer in the chat.
-    pub async fn answer_again(
-        &self,
-        chat: Chat,
-        answered: MessageId,
-        model: ResolvedModel,
-        research: Again,
-        idempotency: Option<IdempotencyKey>,
-    ) -> Result<Exchange, ApiError> {
-        self.answer_as(chat, answered, model, (research, None), idempotency).await
+    pub async fn answer_again(&self, chat: Chat, new: NewAnswer) -> Result<Exchange, ApiError> {
+        self.answer_as(chat, new, None).await
     }
 
     async fn answer_as(
         &self,
         chat: Chat,
-        answered: MessageId,
-        model: ResolvedModel,
-        (research, beside): (Again, Option<Beside>),
-        idempotency: Option<IdempotencyKey>,
+        new: NewAnswer,
+        beside: Option<Beside>,
     ) -> Result<Exchange, ApiError> {
+        let NewAnswer { answered, model, research, idempotency, metadata } = new;
         let messages = self.store.messages(chat.id).await?;
         let gone = || ApiError::not_found(refusal::Chats::NoSuchAnswer);
         let is_it = |message: &&ChatMessage| message.id == answered && message.role == Role::Assistant;
@@ -119,7 +128,7 @@ impl App {
         };
         let history = self.history(&messages, Some(asked)).await?;
         let work = Work::of(history, model, Vec::new()).with_research(research);
-        let work = Work { is_of_chat: true, beside, idempotency, ..work };
+        let work = Work { is_of_chat: true, beside, idempotency, metadata, ..work };
         self.begin(chat, asked, None, work).await
     }
 
@@ -163,7 +172,7 @@ impl App {
             summary: None,
             schedule: None,
         };
-        let Authority { principal, key_models } = work.model.authority.clone();
+        let Authority { principal, key_models, .. } = work.model.authority.clone();
         let row = NewRun {
             id: run,
             principal: principal.clone(),

@@ -25,5 +25,5 @@ pub mod tool_calls;
 pub mod ui_message_stream;
 
 pub use conversation::InvalidRequest;
-pub use request_metadata::{AttachedFile, Features, RequestMetadata};
+pub use request_metadata::{AttachedFile, Features, RequestMetadata, passed_on};
 pub use sse::Frame;

@@ -12,6 +12,8 @@ const LIST_LIMIT: usize = 100;
 const NAME_LIMIT_BYTES: usize = 200;
 /// Longest value of a variable, bytes.
 const VALUE_LIMIT_BYTES: usize = 4_000;
+/// The most of it that model servers are told, with every call of a run, bytes.
+const PASSED_ON_LIMIT_BYTES: usize = 32 << 10;
 
 /// What of it means something to an agent. The rest, such as `filter_ids`, is the sender's own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,6 +28,9 @@ pub struct RequestMetadata {
     pub features: Features,
     /// `variables`: what the program knows of the person and the moment, by names without braces.
     pub variables: Vec<(String, String)>,
+    /// All of it as it came, for model servers that are told; without nulls, and without what is long, such as contents
+    /// of files.
+    pub passed_on: Map<String, Value>,
 }
 
 /// A file as it came along.
@@ -69,7 +74,38 @@ impl RequestMetadata {
             tool_ids: list(fields, "tool_ids", |id, at| name(id, at).map(Some))?,
             features: Features::of(fields)?,
             variables: variables(fields)?,
+            passed_on: passed_on(fields),
         })
+    }
+}
+
+/// What model servers are told of it.
+#[must_use]
+pub fn passed_on(metadata: &Map<String, Value>) -> Map<String, Value> {
+    let mut told = Map::new();
+    let mut room = PASSED_ON_LIMIT_BYTES;
+    for (name, value) in metadata {
+        let Some(value) = short(value).filter(|value| value != "") else { continue };
+        let bytes = name.len() + value.to_string().len();
+        if bytes <= room {
+            room -= bytes;
+            told.insert(name.clone(), value);
+        }
+    }
+    told
+}
+
+/// The value without nulls and long texts.
+fn short(value: &Value) -> Option<Value> {
+    match value {
+        Value::Null => None,
+        Value::String(text) if text.len() > VALUE_LIMIT_BYTES => None,
+        Value::Array(items) => Some(items.iter().filter_map(short).collect()),
+        Value::Object(fields) => {
+            let fields = fields.iter().filter_map(|(name, value)| Some((name.clone(), short(value)?)));
+            Some(Value::Object(fields.collect()))
+        }
+        other => Some(other.clone()),
     }
 }
 
@@ -200,7 +236,7 @@ mod tests {
 
     #[test]
     fn what_open_webui_sends_is_read() {
-        let metadata = read(json!({
+        let sent = json!({
             "user_id": "u", "chat_id": "c 1", "session_id": "s", "message_id": "m", "filter_ids": ["f"],
             "tool_ids": ["python", "server:mcp:files"],
             "files": [
@@ -211,7 +247,8 @@ mod tests {
             ],
             "features": {"citations": false, "web_search": true, "image_generation": true},
             "variables": {"{{USER_NAME}}": "Анна", "{{CURRENT_DATE}}": "2026-11-23", "x": null, "n": 3},
-        }));
+        });
+        let metadata = read(sent.clone());
         let file = |name: &str, content: Option<&[u8]>| AttachedFile {
             name: name.to_owned(),
             content: content.map(<[u8]>::to_vec),
@@ -230,8 +267,23 @@ mod tests {
                 ("USER_NAME".into(), "Анна".into()),
                 ("n".into(), "3".into()),
             ],
+            passed_on: passed_on(sent.as_object().unwrap()),
         };
         assert_eq!(metadata, Ok(expected));
+    }
+
+    #[test]
+    fn all_that_is_short_is_passed_on() {
+        let sent = json!({
+            "user_id": "u", "own": {"deep": [1, null, "x".repeat(4_001)]}, "none": null,
+            "files": [{"id": "7", "file": {"data": {"content": "x".repeat(4_001)}}}],
+            "long": vec!["x".repeat(4_000); 9],
+        });
+        let told = passed_on(sent.as_object().unwrap());
+        let expected = json!({
+            "user_id": "u", "own": {"deep": [1]}, "files": [{"id": "7", "file": {"data": {}}}],
+        });
+        assert_eq!(Value::Object(told), expected);
     }
 
     #[test]

@@ -3,13 +3,10 @@
 use std::time::Duration;
 
 use domain::{Message, Role, Usage, Words};
-use llm::{ChatModel, ModelError};
+use llm::ModelError;
 use serde_json::Value;
 
-use crate::{
-    ModelSettings,
-    alone::{self, Effort},
-};
+use crate::alone::{self, Effort, OneShot};
 
 /// How much of an answer that cannot be used the model is shown again, characters.
 const SHOWN_CHARS: usize = 1_000;
@@ -42,14 +39,13 @@ fn effort(bounds: Bounds, enough: fn(&str, Duration) -> Option<usize>) -> Effort
     Effort { output_tokens: bounds.output_tokens, patience: bounds.patience, thinks: false, enough }
 }
 
-/// Has a text continued by a model that continues texts ([`ChatModel::continuing`]), until so many bytes are `enough`
+/// Has a text continued by a model that continues texts ([`llm::ChatModel::continuing`]), until so many bytes are `enough`
 /// after some time. `heard` is told what is written so far; `read` is as for [`ask`].
 ///
 /// # Errors
 /// Where the model's server does not answer, or cannot do it.
 pub async fn continue_text<T>(
-    model: &ChatModel,
-    settings: &ModelSettings,
+    model: OneShot<'_>,
     text: String,
     enough: fn(&str, Duration) -> Option<usize>,
     bounds: Bounds,
@@ -58,7 +54,7 @@ pub async fn continue_text<T>(
 ) -> Result<Asked<T>, ModelError> {
     let messages = [Message::text(Role::User, text)];
     let effort = effort(bounds, enough);
-    let (text, usage) = alone::answer_heard(model, settings, &messages, None, effort, heard).await?;
+    let (text, usage) = alone::answer_heard(model, &messages, None, effort, heard).await?;
     let (read, fault) = match read(&text) {
         Ok(whole) => (Some(whole), None),
         Err((fault, part)) => (part, Some(fault)),
@@ -72,8 +68,7 @@ pub async fn continue_text<T>(
 /// # Errors
 /// Where the model's server does not answer.
 pub async fn ask<T>(
-    model: &ChatModel,
-    settings: &ModelSettings,
+    model: OneShot<'_>,
     prompt: String,
     form: Option<&Value>,
     bounds: Bounds,
@@ -83,7 +78,7 @@ pub async fn ask<T>(
     let mut asked = Asked { read: None, fault: None, usage: Usage::default(), tries: 0 };
     let effort = effort(bounds, |_, _| None);
     for _ in 0..if bounds.repair { 2 } else { 1 } {
-        let answer = alone::answer(model, settings, &messages, form, effort).await;
+        let answer = alone::answer(model, &messages, form, effort).await;
         let (text, used) = match answer {
             // What the first try had come to is better than nothing.
             Err(_) if asked.read.is_some() => break,

@@ -197,6 +197,7 @@ fn bare() -> ChatRequest<'static> {
         without_thinking: false,
         extra: None,
         trace: None,
+        caller: None,
     }
 }
 

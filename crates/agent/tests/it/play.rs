@@ -147,6 +147,7 @@ impl Play {
             past: self.past(),
             outlives_server: self.outlives_server,
             trace: RunTrace { run: RunId::generate(), origin: Origin::default(), is_exported: false },
+            caller: None,
         };
         let work = agent::run(request, emitter, self.asks.clone(), self.stop.clone());
         tokio::join!(self.collect(run, events, watch), work).0

@@ -22,7 +22,7 @@ use super::{
     pool::Tried,
     retry,
 };
-use crate::{Alarm, ModelError, ModelEvent};
+use crate::{Alarm, CallerInfo, ModelError, ModelEvent};
 
 /// More of an error page is not read.
 const ERROR_BODY_LIMIT_BYTES: usize = 64 << 10;
@@ -42,6 +42,8 @@ pub(crate) struct OpenAiCall {
     ask: Ask,
     /// Beside those of every call.
     headers: HeaderMap,
+    /// Who it is made for; told to those servers that are trusted.
+    caller: Option<Arc<CallerInfo>>,
     stage: Stage,
     failed_attempts: u32,
     /// Goes off when silence has lasted too long.
@@ -66,7 +68,12 @@ struct Reading {
 }
 
 impl OpenAiCall {
-    pub(crate) fn new(reach: Arc<Reach>, ask: Ask, headers: HeaderMap) -> Self {
+    pub(crate) fn new(
+        reach: Arc<Reach>,
+        ask: Ask,
+        headers: HeaderMap,
+        caller: Option<Arc<CallerInfo>>,
+    ) -> Self {
         let now = Instant::now();
         Self {
             reach,
@@ -74,6 +81,7 @@ impl OpenAiCall {
             tried: Tried::default(),
             ask,
             headers,
+            caller,
             stage: Stage::Waiting(now),
             failed_attempts: 0,
             silence: Alarm::new(now),
@@ -117,8 +125,12 @@ impl OpenAiCall {
                 };
                 self.target = Some(Arc::clone(&target));
                 self.silence.set(Instant::now() + settings.first_token_timeout);
-                let body = self.ask.body(&target);
-                self.stage = Stage::Opening(Box::pin(open(target, self.headers.clone(), body)));
+                let (mut headers, mut body) = (self.headers.clone(), self.ask.body(&target));
+                if let Some(caller) = target.may_know(self.caller.as_deref()) {
+                    headers.extend(caller.headers().clone());
+                    body = caller.added_to(body);
+                }
+                self.stage = Stage::Opening(Box::pin(open(target, headers, body)));
                 Ok(())
             }
             Stage::Opening(opening) => {
@@ -264,6 +276,7 @@ async fn open(target: Arc<Target>, headers: HeaderMap, body: Bytes) -> Result<Re
         .header(header::CONTENT_TYPE, "application/json")
         .header(header::ACCEPT, "text/event-stream")
         .body(body);
+    target.log_forwarding();
     check(request.send().await, &target).await
 }
 
@@ -273,6 +286,7 @@ pub(crate) async fn check(
     target: &Target,
 ) -> Result<Response, Fault> {
     let mut response = answer.map_err(|error| fault::from_transport(&error, target))?;
+    target.log_answer(&response);
     let status = response.status();
     if status.is_success() {
         return Ok(response);

@@ -35,7 +35,7 @@ use std::{
 use domain::{CallTrace, Sentence, Words};
 use fault::Fault;
 use reqwest::{
-    Method, RequestBuilder, Url,
+    Method, RequestBuilder, Response, Url,
     header::{self, HeaderMap, HeaderName, HeaderValue},
 };
 
@@ -48,7 +48,7 @@ use pool::{Place, Tried};
 pub use server::{AttemptCounts, Breaker, Failure, KeyState, Server, ServerSettings};
 pub use written_call::UNREADABLE;
 
-use crate::{ChatRequest, HttpClient, Secret};
+use crate::{CallerInfo, ChatRequest, HttpClient, Secret};
 
 /// How to reach one model.
 #[derive(Debug, Clone)]
@@ -112,7 +112,8 @@ impl OpenAiModel {
 
     pub(crate) fn call(&self, request: &ChatRequest<'_>) -> OpenAiCall {
         let headers = request.trace.map(trace_headers).unwrap_or_default();
-        OpenAiCall::new(Arc::clone(&self.0), ask::Ask::new(request, &self.0), headers)
+        let ask = ask::Ask::new(request, &self.0);
+        OpenAiCall::new(Arc::clone(&self.0), ask, headers, request.caller.cloned())
     }
 }
 
@@ -218,6 +219,11 @@ impl Target {
         })
     }
 
+    /// Who a request is made for, if this server may know.
+    fn may_know<'a>(&self, caller: Option<&'a CallerInfo>) -> Option<&'a CallerInfo> {
+        caller.filter(|_| self.server.settings.trusted)
+    }
+
     fn key(&self) -> Option<&Secret> {
         self.server.secret(self.place.key)
     }
@@ -225,6 +231,18 @@ impl Target {
     /// The server's address, fit to be shown.
     fn shown(&self) -> String {
         self.server.settings.base_url.shown()
+    }
+
+    /// Says in the log where a request goes.
+    fn log_forwarding(&self) {
+        tracing::debug!(model = self.model, "forwarding to {}", self.shown());
+    }
+
+    /// Says in the log what became of it, and what the server calls it.
+    fn log_answer(&self, response: &Response) {
+        let id = response.headers().get("x-request-id").and_then(|id| id.to_str().ok());
+        let status = response.status().as_u16();
+        tracing::debug!(model = self.model, status, upstream_request = id, "answered by {}", self.shown());
     }
 
     /// `text` without the server's keys.

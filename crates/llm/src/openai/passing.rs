@@ -10,19 +10,21 @@ use reqwest::{
 use tokio::time::timeout;
 
 use super::{OpenAiSettings, Reach, Target, call, fault, fault::Fault, pool::Tried};
-use crate::{HttpClient, ModelError};
+use crate::{CallerInfo, HttpClient, ModelError};
 
 /// One call of a model's servers.
 #[derive(Debug)]
 pub struct Upstream(Reach);
 
-/// The headers that say who asks, and those that a server is told that may not know.
+/// What servers are told beside the body.
 #[derive(Debug, Clone, Default)]
 pub struct Told {
-    /// For every server.
+    /// Headers for every server.
     pub all: HeaderMap,
-    /// For trusted servers beside these.
-    pub trusted: HeaderMap,
+    /// Who the request is made for, for trusted servers.
+    pub caller: Option<CallerInfo>,
+    /// The body for servers that are not trusted, if it says who asks.
+    pub untrusted_body: Option<Bytes>,
 }
 
 /// A successful answer.
@@ -120,14 +122,20 @@ impl Upstream {
             (fault, answer)
         };
         let mut request = target.request(Method::POST).map_err(failed)?.headers(told.all.clone());
-        if target.server.settings.trusted {
-            request = request.headers(told.trusted.clone());
-        }
+        let body = match target.may_know(told.caller.as_ref()) {
+            Some(caller) => {
+                request = request.headers(caller.headers().clone());
+                caller.added_to(body)
+            }
+            None => told.untrusted_body.clone().unwrap_or(body),
+        };
         let request = request.header(header::CONTENT_TYPE, "application/json").body(body);
+        target.log_forwarding();
         let sent = timeout(head_timeout, request.send()).await;
         let mut response = sent
             .map_err(|_| failed(Fault::no_first_token(head_timeout)))?
             .map_err(|error| failed(fault::from_transport(&error, target)))?;
+        target.log_answer(&response);
         if response.status().is_success() {
             // Only where it matters: a server may still fail between its head and its first word.
             let first = if self.0.settings.pool.is_plural() {

@@ -14,6 +14,7 @@ fn request<'a>(messages: &'a [Message], format: &'a Value) -> ChatRequest<'a> {
         without_thinking: false,
         extra: None,
         trace: None,
+        caller: None,
     }
 }
 

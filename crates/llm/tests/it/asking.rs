@@ -17,6 +17,7 @@ async fn a_request_with_tools() {
         without_thinking: false,
         extra: extra.as_object(),
         trace: None,
+        caller: None,
     };
     drain(model(&server).call(&request)).await;
     let received = server.received().remove(0);

@@ -22,6 +22,7 @@ async fn continued(completions: Option<Reply>) -> (ScriptedServer, Vec<ModelEven
         without_thinking: true,
         extra: None,
         trace: None,
+        caller: None,
     };
     let (events, error) = drain(model.call(&request)).await;
     (server, events, error)

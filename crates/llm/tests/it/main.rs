@@ -62,6 +62,7 @@ pub(crate) fn ask(model: &ChatModel, tool_mode: ToolMode) -> ModelCall {
         without_thinking: false,
         extra: None,
         trace: None,
+        caller: None,
     })
 }
 

@@ -29,6 +29,7 @@ async fn told(model: &ChatModel, tool_mode: ToolMode) -> (Vec<ModelEvent>, Optio
         without_thinking: false,
         extra: extra.as_object(),
         trace: None,
+        caller: None,
     }))
     .await
 }

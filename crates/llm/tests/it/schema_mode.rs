@@ -35,6 +35,7 @@ async fn the_callers_form_gives_way() {
         without_thinking: false,
         extra: extra.as_object(),
         trace: None,
+        caller: None,
     };
     drain(model(&server).call(&request)).await;
     let body = server.requests().remove(0);

@@ -65,6 +65,7 @@ async fn a_scenario_goes_by_the_turn() {
         without_thinking: false,
         extra: None,
         trace: None,
+        caller: None,
     };
     let (second, error) = drain(model.call(&request)).await;
     assert_eq!((text_of(&second), error), ("One file.".into(), None));

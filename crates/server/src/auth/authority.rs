@@ -1,5 +1,8 @@
 //! On whose behalf something is done, and how far that goes.
 
+use std::sync::Arc;
+
+use domain::Person;
 use store::{Principal, Run};
 
 /// A principal with what its API key is limited to. A run keeps the authority it was started with.
@@ -9,18 +12,21 @@ pub struct Authority {
     pub principal: Principal,
     /// The models and agents that the key is limited to, by the names that callers use. `None` where it is not limited.
     pub key_models: Option<Vec<String>>,
+    /// What the front end said of the person it speaks for, if the principal is one.
+    pub person: Option<Arc<Person>>,
 }
 
 impl Authority {
     /// The account itself, without limits of a key.
     #[must_use]
     pub fn of_account(account: domain::UserId) -> Self {
-        Self { principal: Principal::of_account(account), key_models: None }
+        Self { principal: Principal::of_account(account), key_models: None, person: None }
     }
 
     /// What a stored run was started with.
     #[must_use]
     pub fn of_run(run: &Run) -> Self {
-        Self { principal: run.principal.clone(), key_models: run.key_models.clone() }
+        let person = run.origin.as_ref().and_then(|origin| origin.person.clone()).map(Arc::new);
+        Self { principal: run.principal.clone(), key_models: run.key_models.clone(), person }
     }
 }

@@ -6,12 +6,12 @@ use axum::{
     extract::{FromRequestParts, Request},
     http::{HeaderMap, Method, header, request::Parts},
 };
-use domain::{ApiKeyId, ProblemCode, SessionId, UserId, refusal};
+use domain::{ApiKeyId, Person, ProblemCode, SessionId, UserId, refusal};
 use store::{KeyScope, NewUser, Principal, StoreError, User, UserRole};
 use tokio::time::Instant;
 
 use super::{
-    Authority, HeldKey, KEY_PREFIX, Person, SESSION_COOKIE, people,
+    Authority, HeldKey, KEY_PREFIX, SESSION_COOKIE, people,
     trusted_header::{self, Named},
 };
 use crate::{
@@ -129,7 +129,7 @@ impl Caller {
     #[must_use]
     pub fn authority(&self) -> Authority {
         let key_models = self.key.as_ref().and_then(|key| key.rights.models.clone());
-        Authority { principal: self.principal(), key_models }
+        Authority { principal: self.principal(), key_models, person: self.person.clone() }
     }
 
     /// What the caller may use now. A key never has more than its owner, and a front end's person never what only

@@ -2,6 +2,8 @@
 
 use axum::http::{HeaderMap, HeaderName};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use domain::Person;
+use percent_encoding::percent_decode_str;
 use ring::hmac;
 use serde::Deserialize;
 
@@ -23,20 +25,6 @@ const MOST_ID_BYTES: usize = 200;
 /// How far the clocks of two machines may be apart, seconds.
 const LEEWAY_S: f64 = 60.0;
 
-/// A person of a front end.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-pub struct Person {
-    /// What the front end knows the person by.
-    #[serde(rename = "sub")]
-    pub id: String,
-    /// What the person is called.
-    pub name: Option<String>,
-    /// The person's e-mail address.
-    pub email: Option<String>,
-    /// What the person may do there.
-    pub role: Option<String>,
-}
-
 /// The person that a request names; nobody where the key's program speaks for itself, or for nobody but its owner.
 ///
 /// # Errors
@@ -46,7 +34,7 @@ pub(super) fn person(key: &HeldKey, headers: &HeaderMap, now_ms: i64) -> Result<
         return Ok(None);
     }
     let text = |name: &HeaderName| {
-        let value = headers.get(name)?.to_str().ok()?.trim();
+        let value = std::str::from_utf8(headers.get(name)?.as_bytes()).ok()?.trim();
         (!value.is_empty()).then(|| value.to_owned())
     };
     let person = match &key.signing_key {
@@ -63,13 +51,19 @@ pub(super) fn person(key: &HeldKey, headers: &HeaderMap, now_ms: i64) -> Result<
         }
         None => {
             let Some(id) = text(&PERSON_ID) else { return Ok(None) };
-            Person { id, name: text(&PERSON_NAME), email: text(&PERSON_EMAIL), role: text(&PERSON_ROLE) }
+            let name = text(&PERSON_NAME).map(|name| decoded(&name));
+            Person { id, name, email: text(&PERSON_EMAIL), role: text(&PERSON_ROLE) }
         }
     };
     if person.id.is_empty() || person.id.len() > MOST_ID_BYTES || person.id.chars().any(char::is_control) {
         return Err(ApiError::invalid(format!("The id of a person has 1 to {MOST_ID_BYTES} bytes.")));
     }
     Ok(Some(person))
+}
+
+/// A name that came percent-encoded; as it came if that is not what it is.
+fn decoded(name: &str) -> String {
+    percent_decode_str(name).decode_utf8().map_or_else(|_| name.to_owned(), Into::into)
 }
 
 #[derive(Deserialize)]

@@ -122,13 +122,28 @@ fn read_variables(
     Ok(())
 }
 
+/// Reads the variable that other programs have for a setting, if ours is not set. An empty one says nothing.
+pub(super) fn read_alias(
+    known: &Table,
+    environment: &Environment,
+    (setting, variable): (&str, &str),
+    over: &mut Table,
+) -> anyhow::Result<()> {
+    let text = environment.get(variable).map(|text| text.trim()).filter(|text| !text.is_empty());
+    if let (Some(default), Some(text), None) = (known.get(setting), text, over.get(setting)) {
+        over.insert(setting.to_owned(), parse_like(default, text).with_context(|| variable.to_owned())?);
+    }
+    Ok(())
+}
+
 /// Reads `text` as the kind of value `default` is.
 pub(super) fn parse_like(default: &Value, text: &str) -> anyhow::Result<Value> {
     let text = text.trim();
     Ok(match default {
         Value::Integer(_) => Value::Integer(text.parse().context("must be a whole number")?),
         Value::Float(_) => Value::Float(text.parse().context("must be a number")?),
-        Value::Boolean(_) => Value::Boolean(text.parse().context("must be true or false")?),
+        // Python writes True.
+        Value::Boolean(_) => Value::Boolean(text.to_lowercase().parse().context("must be true or false")?),
         // A list of tables cannot be written with commas alone. `[::1]:8000` is no such list.
         Value::Array(_) if text.starts_with("[{") => {
             let mut table: Table =

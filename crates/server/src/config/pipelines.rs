@@ -147,8 +147,6 @@ pub(super) fn read_environment(
     for (name, default) in known {
         let variable = name.to_uppercase();
         if let Some(text) = environment.get(&variable).filter(|text| !text.trim().is_empty()) {
-            // Python writes True.
-            let text = if matches!(default, Value::Boolean(_)) { &text.to_lowercase() } else { text };
             let value = super::layers::parse_like(default, text)
                 .map_err(|error| anyhow::anyhow!("{variable} {error}"))?;
             found.insert(name.clone(), value);

@@ -9,6 +9,7 @@ use axum::{
 };
 use domain::{ChatId, MessageId, refusal};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use store::IdempotencyKey;
 
 use super::messages::{Begun, begun_before};
@@ -18,7 +19,7 @@ use crate::{
     error::ApiError,
     extract::{Json, Path, RawJson, parse},
     once::idempotency_key,
-    turns::{MOST_ASKED, MOST_LAYERS, MergeWish},
+    turns::{Again, MOST_ASKED, MOST_LAYERS, MergeWish, NewAnswer},
 };
 
 #[derive(Debug, Deserialize)]
@@ -28,6 +29,9 @@ pub(super) struct OthersWish {
     models: Vec<String>,
     /// How often each is asked; as is set where one alone is.
     samples: Option<usize>,
+    /// What trusted model servers are told beside who asks; nothing here reads it.
+    #[serde(default)]
+    metadata: Map<String, Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -46,6 +50,7 @@ pub(super) async fn ask(
 ) -> Result<Json<Others>, ApiError> {
     let key = idempotency_key(&headers, uri.path(), &body)?;
     let wish: OthersWish = parse(&body)?;
+    let metadata = wire::passed_on(&wish.metadata);
     let chat = app.store.chat(&caller.principal(), chat).await?;
     let samples = match wish.samples {
         Some(samples) => samples,
@@ -76,7 +81,11 @@ pub(super) async fn ask(
     for (number, model) in models.into_iter().enumerate() {
         let key = key.as_ref().map(|key| numbered(key, number));
         let chat = chat.clone();
-        let begin = async |key| app.answer_beside(chat, message, model, key).await.map(Begun::from);
+        let begin = async |idempotency| {
+            let (research, metadata) = (Again::AsBefore, metadata.clone());
+            let new = NewAnswer { answered: message, model, research, idempotency, metadata };
+            app.answer_beside(chat, new).await.map(Begun::from)
+        };
         let again = async |run| Ok(begun_before(&app, &run).await?.without_user());
         answers.push(app.once(&caller.principal(), key, begin, again).await?);
     }

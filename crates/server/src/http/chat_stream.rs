@@ -65,7 +65,11 @@ async fn start(
     let model = caller.resolve(app, request.model.as_deref()).await?;
     let research = WorkMode::from(request.mode).research(false);
     let (history, mut metadata) = (request.messages, request.metadata);
-    let workspace = match request.chat_id.or_else(|| metadata.chat_id.take()) {
+    let named = request.chat_id.or_else(|| metadata.chat_id.take());
+    if let Some(id) = &named {
+        metadata.passed_on.insert("chat_id".to_owned(), id.clone().into());
+    }
+    let workspace = match named {
         None => None,
         Some(id) => match id.parse::<ChatId>() {
             // The chats are the account's own, not those of a front end's people.

@@ -8,6 +8,7 @@ use axum::{
 };
 use domain::{ChatId, MessageId, Part, RunId, refusal};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use store::Run;
 
 use super::chats::MessageView;
@@ -18,7 +19,7 @@ use crate::{
     extract::{Json, Path, RawJson, parse},
     once::idempotency_key,
     research::WorkMode,
-    turns::{Again, Exchange, NewMessage},
+    turns::{Again, Exchange, NewAnswer, NewMessage},
 };
 
 /// A message's content: text, or parts.
@@ -39,6 +40,9 @@ pub(super) struct SendMessage {
     /// Whether the plan of research waits for the person.
     #[serde(default)]
     review_plan: bool,
+    /// What trusted model servers are told beside who asks; nothing here reads it.
+    #[serde(default)]
+    metadata: Map<String, Value>,
 }
 
 /// An exchange that has begun.
@@ -83,8 +87,10 @@ pub(super) async fn send(
         Content::Parts(parts) => parts,
     };
     let research = body.mode.research(body.review_plan);
+    let metadata = wire::passed_on(&body.metadata);
     let begin = async |idempotency| {
-        let new = NewMessage { parent: body.parent, content, idempotency, schedule: None, research };
+        let parent = body.parent;
+        let new = NewMessage { parent, content, idempotency, schedule: None, research, metadata };
         app.say(chat, new, model).await.map(Begun::from)
     };
     app.once(&caller.principal(), key, begin, async |run| begun_before(&app, &run).await).await.map(Json)
@@ -97,6 +103,9 @@ pub(super) struct Regenerate {
     mode: Option<WorkMode>,
     #[serde(default)]
     review_plan: bool,
+    /// What trusted model servers are told beside who asks; nothing here reads it.
+    #[serde(default)]
+    metadata: Map<String, Value>,
 }
 
 /// `POST /api/v1/chats/{chat}/messages/{message}/regenerate`: another answer beside that one.
@@ -116,7 +125,11 @@ pub(super) async fn regenerate(
         Some(mode) => Again::As(mode.research(body.review_plan)),
         None => Again::AsBefore,
     };
-    let begin = async |key| app.answer_again(chat, message, model, research, key).await.map(Begun::from);
+    let metadata = wire::passed_on(&body.metadata);
+    let begin = async |idempotency| {
+        let new = NewAnswer { answered: message, model, research, idempotency, metadata };
+        app.answer_again(chat, new).await.map(Begun::from)
+    };
     let again = async |run| Ok(begun_before(&app, &run).await?.without_user());
     app.once(&caller.principal(), key, begin, again).await.map(Json)
 }

@@ -5,7 +5,6 @@ mod background;
 pub(super) mod models;
 mod passing;
 pub(super) mod responses;
-mod who_asks;
 
 use std::sync::Arc;
 

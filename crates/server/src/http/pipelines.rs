@@ -7,7 +7,7 @@ use agent::pipelines::{Notes, Pipeline, Said, Values, read_completion, read_quer
 use axum::extract::State;
 use domain::{ChatId, Coded, RunId, Usage, Words, refusal};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use store::{ChatPage, PipelineCall, PipelineSum};
 
 use super::runs::own_run;
@@ -242,7 +242,8 @@ pub(super) async fn preview(
     };
     let model = app.pipeline_model(&set, &chat_model)?;
     let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::ConnectModelFirst))?;
-    let job = Job { pipelines: &[pipeline], chat: None, run: None, model, bounds: set.bounds };
+    let (bounds, metadata) = (set.bounds, Map::new());
+    let job = Job { pipelines: &[pipeline], chat: None, run: None, model, bounds, metadata };
     let read = |text: &str| read_any(pipeline, &said, text).map_err(|fault| (fault, None));
     let answered = app.ask_pipeline(&job, prompt.clone(), read, Value::to_string).await?;
     let (answer, model, usage) = (answered.read, Some(job.model.model_id), Some(answered.usage));

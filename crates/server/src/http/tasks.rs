@@ -12,7 +12,7 @@ use axum::{
 };
 use domain::{Role, RunId, Usage, Words, refusal};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use wire::openai::Completion;
 
 pub(super) use auto::complete as autocomplete;
@@ -222,6 +222,7 @@ impl Task {
             run: None,
             model,
             bounds: self.set.bounds,
+            metadata: Map::new(),
         }
     }
 

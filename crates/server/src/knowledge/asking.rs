@@ -102,7 +102,7 @@ impl App {
     async fn ask_helper<T>(
         &self,
         principal: &Principal,
-        ModelServer { upstream, prices, .. }: &ModelServer,
+        ModelServer { upstream, prices, trusted }: &ModelServer,
         body: String,
         deadline: Duration,
         read: impl FnOnce(&[u8]) -> Result<(T, Option<u64>), String>,
@@ -110,12 +110,19 @@ impl App {
         let estimated = body.len() as u64 / BYTES_PER_TOKEN;
         let wish = Wish { input_tokens: estimated, max_output_tokens: Some(0), prices: *prices };
         self.usage.know(principal).await.map_err(|error| NoHelp::failed(error.to_string()))?;
+        let caller = match trusted {
+            true => Some(
+                self.caller_headers(principal).await.map_err(|error| NoHelp::failed(error.to_string()))?,
+            ),
+            false => None,
+        };
+        let told = Told { caller, ..Told::default() };
         let held = self
             .usage
             .begin(principal, wish)
             .map_err(|refused| NoHelp { kind: NoHelpKind::Limited(refused.wait_s), words: refused.words })?;
         let late = || NoHelp { kind: NoHelpKind::Late, words: no_answer_within(upstream.model(), deadline) };
-        let answer = timeout(deadline, whole_answer(upstream, body.into(), deadline)).await;
+        let answer = timeout(deadline, whole_answer(upstream, &told, body.into(), deadline)).await;
         let result = answer.unwrap_or_else(|_| Err(late())).and_then(|bytes| {
             read(&bytes).map_err(|bad| {
                 NoHelp::failed(Sentence::UselessAnswer { model: upstream.model().to_owned(), why: bad })
@@ -140,9 +147,13 @@ fn used(input_tokens: u64, prices: Option<Prices>) -> (Tokens, Option<u64>) {
     (tokens, prices.map(|prices| prices.cost_micro_usd(tokens)))
 }
 
-async fn whole_answer(upstream: &Upstream, body: Bytes, deadline: Duration) -> Result<Vec<u8>, NoHelp> {
-    let Passed { mut response, first } =
-        upstream.post(&Told::default(), body, deadline).await.map_err(no_answer)?;
+async fn whole_answer(
+    upstream: &Upstream,
+    told: &Told,
+    body: Bytes,
+    deadline: Duration,
+) -> Result<Vec<u8>, NoHelp> {
+    let Passed { mut response, first } = upstream.post(told, body, deadline).await.map_err(no_answer)?;
     let mut bytes = first.map(Vec::from).unwrap_or_default();
     while let Some(more) =
         response.chunk().await.map_err(|_| NoHelp::failed(upstream.broken_off().words()))?

@@ -6,6 +6,7 @@ use std::{sync::Arc, time::Duration};
 use agent::graph::{self, Found, Proof, key};
 use domain::{ProblemCode, Sentence};
 use knowledge::{Chunk, Document, Sizes, cut};
+use serde_json::Map;
 use store::{GraphPiece, StoreError, ToGraph, Words};
 use tokio::task::spawn_blocking;
 
@@ -116,8 +117,8 @@ impl App {
         title: &str,
         text: &str,
     ) -> Result<Option<Found>, ApiError> {
-        let settings = model.callable().settings;
-        let asking = graph::ask(&model.model, &settings, title, text);
+        let about = self.one_shot(model, None, Map::new()).await?;
+        let asking = graph::ask(about.of(&model.model), title, text);
         let tokens = (text.len() as u64 / 4 + FRAME_TOKENS, ANSWER_TOKENS);
         let asked = self
             .on_account((of.owner, model), tokens, asking, |asked| (asked.usage, asked.cost_micro_usd))

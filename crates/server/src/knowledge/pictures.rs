@@ -7,6 +7,7 @@ use agent::pictures;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{ProblemCode, Sentence, Words};
 use knowledge::{Document, Limits, Picture, Unreadable};
+use serde_json::Map;
 use store::{NotSeen, StoreError, Unseen, WasRead};
 
 use super::{
@@ -91,8 +92,8 @@ impl App {
                 return self.settle_picture(&of, &read).await;
             }
         };
-        let settings = model.callable().settings;
-        let asking = pictures::look(&model.model, &settings, &of.unread.name, url);
+        let about = self.one_shot(model, None, Map::new()).await?;
+        let asking = pictures::look(about.of(&model.model), &of.unread.name, url);
         let tokens = (PICTURE_TOKENS, ANSWER_TOKENS);
         let asked = self
             .on_account((of.owner, model), tokens, asking, |seen| (seen.usage, seen.cost_micro_usd))

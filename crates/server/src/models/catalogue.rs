@@ -193,6 +193,12 @@ impl Catalogue {
         self.models.iter().find(|model| model.id == id)
     }
 
+    /// Whether any server in use is told who asks.
+    #[must_use]
+    pub fn trusts_any(&self) -> bool {
+        self.connections.iter().any(|known| known.enabled && known.server.settings.trusted)
+    }
+
     /// The connection with this id.
     #[must_use]
     pub fn connection(&self, id: ConnectionId) -> Option<&KnownConnection> {

@@ -45,6 +45,17 @@ pub struct Change {
     pub together: Option<bool>,
 }
 
+impl Change {
+    /// Whether it is told who asks, if nothing else is to change.
+    fn only_trusted(&self) -> Option<bool> {
+        let Self { name: None, base_url: None, trusted, weight: None, enabled: None, together: None } = self
+        else {
+            return None;
+        };
+        *trusted
+    }
+}
+
 impl Models {
     /// Asks a server which models it offers.
     ///
@@ -99,8 +110,16 @@ impl Models {
     /// to another machine where there are none.
     ///
     /// # Errors
-    /// 404 where there is no such connection, 409 where it comes from the environment or has keys for another machine.
+    /// 404 where there is no such connection, 409 where it has keys for another machine, or comes from the environment
+    /// and more is to change than whether it is trusted.
     pub async fn change(&self, id: ConnectionId, change: Change) -> Result<KnownConnection, ApiError> {
+        if let Some(trusted) = change.only_trusted()
+            && self.connection(id)?.from_environment
+        {
+            self.trust_environment(trusted).await?;
+            self.rebuild().await?;
+            return self.connection(id);
+        }
         let known = self.changeable(id)?;
         let settings = &known.server.settings;
         let base_url = change.base_url.unwrap_or_else(|| settings.base_url.clone());

@@ -4,12 +4,24 @@ use std::time::Duration;
 
 use domain::ProblemCode;
 use llm::openai::ServerSettings;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Asked, KnownConnection, KnownKey, Models, connecting::LIST_TIMEOUT};
 use crate::error::ApiError;
 
 /// How long a request waits for the first list: as long as asking for it may take, and a little for what comes before.
 const FIRST_LOOK_TIMEOUT: Duration = LIST_TIMEOUT.saturating_add(Duration::from_secs(2));
+
+/// Where it is kept whether the environment's server is trusted.
+pub(super) const TRUST: &str = "environment_connection";
+
+/// What an administrator has set for the environment's server.
+#[derive(Debug, Serialize, Deserialize)]
+struct Trust {
+    base_url: String,
+    trusted: bool,
+}
 
 impl Models {
     /// Whether the environment's server has not listed its models yet.
@@ -47,14 +59,26 @@ impl Models {
         }
     }
 
-    pub(super) fn environment_connection(&self) -> Option<KnownConnection> {
+    /// Sets whether the environment's server is told who asks, for as long as it is this server.
+    pub(super) async fn trust_environment(&self, trusted: bool) -> Result<(), ApiError> {
+        let Some((_, connection)) = &self.environment else { return Ok(()) };
+        let trust = Trust { base_url: connection.base_url.to_string(), trusted };
+        let value = serde_json::to_value(trust).map_err(ApiError::internal)?;
+        Ok(self.store.put_setting(TRUST, &value).await?)
+    }
+
+    /// `set` is what an administrator has set for it, if anything.
+    pub(super) fn environment_connection(&self, set: Option<Value>) -> Option<KnownConnection> {
         let (id, connection) = self.environment.as_ref()?;
+        let set = set.and_then(|set| serde_json::from_value::<Trust>(set).ok());
+        // Said of another server it says nothing.
+        let set = set.filter(|set| set.base_url == connection.base_url.to_string());
         let Asked { models, problem } = self.asked().get(id).cloned().unwrap_or_default();
         let settings = ServerSettings {
             name: "Environment".to_owned(),
             base_url: connection.base_url.clone(),
             weight: 1,
-            trusted: false,
+            trusted: set.map_or(connection.trusted, |set| set.trusted),
             keys: connection.api_key.iter().map(|key| (key.clone(), 1)).collect(),
         };
         Some(KnownConnection {

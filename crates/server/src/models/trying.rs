@@ -127,6 +127,7 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
         without_thinking: false,
         extra: None,
         trace: None,
+        caller: None,
     });
     let (mut text, mut thoughts) = (String::new(), String::new());
     while let Some(event) = call.next().await {

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use agent::pipelines::{Notes, Pipeline, Said, Template, shared_template};
 use domain::{ChatId, Message, MessageId, Outcome, RunId};
+use serde_json::{Map, json};
 use store::{Chat, ChatMessage, Principal, Run, StoreError};
 use tokio::sync::broadcast::error::RecvError;
+use tracing::Instrument;
 
 use super::{InForce, Job, ToldNow, ToldPerson, said_in, values};
 use crate::{
@@ -15,6 +17,7 @@ use crate::{
     conversation::path_to,
     error::ApiError,
     models::ResolvedModel,
+    origin,
     runs::{Activity, ActivityState},
 };
 
@@ -62,10 +65,13 @@ impl App {
         };
         let chat = answer.chat.id;
         let work = self.pipelines.begin(chat);
+        let origin = answer.run.origin.clone().unwrap_or_default();
+        let about = tracing::error_span!("beside", %chat, %run, request = origin.request.as_deref());
         let written = async {
             let _turn = self.pipelines.turns.acquire().await;
-            self.write_beside(&answer).await
+            origin::on_behalf_of(origin, self.write_beside(&answer)).await
         };
+        let written = written.instrument(about);
         tokio::select! {
             () = self.stopping.cancelled() => {}
             () = work.cancelled() => {}
@@ -145,6 +151,7 @@ impl App {
             run: Some(answer.run.id),
             model: group.model.clone(),
             bounds: group.set.bounds,
+            metadata: Map::from_iter([("message_id".to_owned(), json!(answer.message))]),
         };
         let prompt = group.template.fill(&values(&answer.said, person, now));
         let mut had = Notes::default();

@@ -3,19 +3,19 @@
 
 use std::sync::Arc;
 
-use agent::{
-    ModelSettings,
-    pipelines::{
-        Asked, Bounds, Pipeline, answer_format, ask, continue_text, enough_continued, enough_read_along,
-    },
+use agent::pipelines::{
+    Asked, Bounds, Pipeline, answer_format, ask, continue_text, enough_continued, enough_read_along,
 };
 use domain::{ChatId, PipelineCallId, ProblemCode, RunId, Usage, Words};
 use llm::ModelError;
+use serde_json::{Map, Value};
 use store::{PipelineCall, StoreError};
 use tokio::time::Instant;
+use tracing::field;
 
 use crate::{
     app::App,
+    caller_info::OneShotAbout,
     error::ApiError,
     models::ResolvedModel,
     usage::{PaidCall, Wish},
@@ -38,6 +38,8 @@ pub(crate) struct Job<'a> {
     pub(crate) model: ResolvedModel,
     /// How much it may cost.
     pub(crate) bounds: Bounds,
+    /// What the caller says of it, for model servers that are told.
+    pub(crate) metadata: Map<String, Value>,
 }
 
 /// What came of a call.
@@ -64,8 +66,8 @@ impl App {
         shown: impl Fn(&T) -> String,
     ) -> Result<Answered<T>, ApiError> {
         let (prompt_bytes, form) = (prompt.len(), answer_format(job.pipelines));
-        let (model, settings) = (&job.model.model, settings_of(&job.model));
-        let call = ask(model, &settings, prompt, form.as_ref(), job.bounds, read);
+        let about = self.about(job).await?;
+        let call = ask(about.of(&job.model.model), prompt, form.as_ref(), job.bounds, read);
         self.pay_and_note(job, prompt_bytes, call, shown, |_| "failed").await
     }
 
@@ -82,12 +84,22 @@ impl App {
         read: impl Fn(&str) -> String,
     ) -> Result<Answered<String>, ApiError> {
         let text_bytes = text.len();
-        let (model, settings) = (&job.model.model, settings_of(&job.model));
+        let about = self.about(job).await?;
+        let model = about.of(&job.model.model);
         let enough = if reads_along { enough_read_along } else { enough_continued };
-        let call = continue_text(model, &settings, text, enough, job.bounds, heard, |said| Ok(read(said)));
+        let call = continue_text(model, text, enough, job.bounds, heard, |said| Ok(read(said)));
         // What cannot be continued is asked for.
         let outcome = |error: &ApiError| if cannot_continue(error) { "fallback" } else { "failed" };
         self.pay_and_note(job, text_bytes, call, String::clone, outcome).await
+    }
+
+    /// How the job's call is made, and for whom.
+    async fn about(&self, job: &Job<'_>) -> Result<OneShotAbout, ApiError> {
+        let mut metadata = job.metadata.clone();
+        if let Some(task) = job.pipelines.first().map(|pipeline| pipeline.task()) {
+            metadata.insert("task".to_owned(), task.into());
+        }
+        Ok(self.one_shot(&job.model, job.chat, metadata).await?)
     }
 
     /// Makes the call, within the account's limits, and notes what it came to; `outcome` names that of one that failed.
@@ -133,15 +145,6 @@ impl App {
         let asked = call.await?;
         paid.end(asked.usage);
         Ok(asked)
-    }
-}
-
-fn settings_of(model: &ResolvedModel) -> ModelSettings {
-    ModelSettings {
-        tool_mode: model.tool_mode,
-        temperature: model.temperature,
-        context_tokens: model.context_tokens,
-        prices: model.prices,
     }
 }
 
@@ -195,6 +198,18 @@ impl Note {
             detail: Words { message: detail.message.chars().take(DETAIL_CHARS).collect(), ..detail },
             ..self.call.clone()
         };
+        tracing::info!(
+            target: "runs",
+            pipelines = call.pipelines,
+            model = call.model,
+            chat = call.chat.map(field::display),
+            run = call.run.map(field::display),
+            outcome,
+            ms = call.duration_ms,
+            input_tokens = call.usage.input_tokens,
+            output_tokens = call.usage.output_tokens,
+            "pipeline call"
+        );
         let store = self.app.store.clone();
         self.app.tasks.spawn(async move {
             match store.note_pipeline_call(&call).await {

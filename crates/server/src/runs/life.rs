@@ -9,10 +9,12 @@ use agent::{Emitted, Emitter, StopSignals};
 use store::StoreError;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::{
     ActivityState, FromLog, Inner, LiveRun,
     recorder::{self, GivenUp},
+    run_log,
 };
 
 /// How far an agent may run ahead of its log, events.
@@ -77,9 +79,12 @@ async fn work(
             };
             live.may_rest(request.outlives_server.then(|| stop.shutdown.clone()));
             request.consents = live.consents.clone();
+            let about = run_log::span(live, &request);
+            about.in_scope(|| run_log::note_research(&request));
+            let agent = agent::run(*request, emitter, live.asks.clone(), stop).instrument(about.clone());
             // Two tasks, so that an event handed to the log does not wake the agent.
-            let agent = runs.tasks.spawn(agent::run(*request, emitter, live.asks.clone(), stop));
-            let recorded = recorder::record(runs, live, events, before).await;
+            let agent = runs.tasks.spawn(agent);
+            let recorded = recorder::record(runs, live, events, before).instrument(about).await;
             if recorded.is_err() {
                 // Nobody may go on while this one still does something. Its panics are caught within.
                 drop(agent.await);

@@ -13,7 +13,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{ActivityState, Inner, LiveRun, LogSoFar, Logged};
+use super::{ActivityState, Inner, LiveRun, LogSoFar, Logged, run_log};
 
 /// Deltas of all runs are stored on the same beat, so that they share a commit: storage is at most two beats,
 /// 50 ms, behind what readers have seen, and at least one.
@@ -144,6 +144,7 @@ impl Recorder<'_> {
             self.next_seq += 1;
             self.summary.push(&event);
             self.runs.metrics.note(&event);
+            run_log::note(&event, &self.summary);
             let json = json_of(&event);
             if self.unstored.lines.is_empty() {
                 self.unstored.first_seq = event.seq;

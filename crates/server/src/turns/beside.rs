@@ -7,7 +7,7 @@ use agent::Council;
 use domain::{Message, MessageId, Outcome, Part, Role, message::plain_text, refusal};
 use store::{Beside, Chat, ChatMessage, IdempotencyKey};
 
-use super::{Again, Exchange, Work, Worker};
+use super::{Exchange, NewAnswer, Work, Worker};
 use crate::{
     app::App,
     auth::Caller,
@@ -123,17 +123,10 @@ impl App {
     ///
     /// # Errors
     /// 404 where it is not there.
-    pub(crate) async fn answer_beside(
-        &self,
-        chat: Chat,
-        answered: MessageId,
-        model: ResolvedModel,
-        idempotency: Option<IdempotencyKey>,
-    ) -> Result<Exchange, ApiError> {
+    pub(crate) async fn answer_beside(&self, chat: Chat, new: NewAnswer) -> Result<Exchange, ApiError> {
         let beside = self.store.answers_beside(chat.id).await?;
-        let first = beside.get(&answered).map_or(answered, |beside| beside.first);
-        let beside = Some(Beside { first, made_of: Vec::new() });
-        self.answer_as(chat, answered, model, (Again::AsBefore, beside), idempotency).await
+        let first = beside.get(&new.answered).map_or(new.answered, |beside| beside.first);
+        self.answer_as(chat, new, Some(Beside { first, made_of: Vec::new() })).await
     }
 
     /// Starts an answer that is made of those that stand side by side.

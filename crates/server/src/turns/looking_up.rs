@@ -10,6 +10,7 @@ use agent::{
 };
 use domain::{ChatId, CollectionId, DocumentId, Message, Part, Role, RunId, Sentence, UserId};
 use futures_util::{FutureExt, future::BoxFuture};
+use serde_json::Map;
 use store::StoreError;
 
 use super::{Referred, referred::Searched};
@@ -203,6 +204,7 @@ impl Looking {
             run: Some(self.run),
             model,
             bounds: set.bounds,
+            metadata: Map::new(),
         };
         let read = |text: &str| read_queries(text).map_err(|fault| (fault, None));
         let shown = |queries: &Vec<String>| match queries.is_empty() {

@@ -134,7 +134,7 @@ impl App {
             research,
             patience,
         } = free;
-        let Authority { principal, key_models } = model.authority.clone();
+        let Authority { principal, key_models, .. } = model.authority.clone();
         let owner = principal.account;
         let workspace = workspace.unwrap_or_else(|| run.to_string());
         // What a form needs to go on is not kept.
@@ -143,7 +143,9 @@ impl App {
         unpack(&metadata, &files, &mut history).await?;
         let narrowed = tool_choices(&metadata);
         let work = Work::of(history, model, client_tools).with_research(research);
-        let mut work = Work { worker, wishes, narrowed, outlives_server, idempotency, patience, ..work };
+        let metadata = metadata.passed_on;
+        let mut work =
+            Work { worker, wishes, narrowed, outlives_server, idempotency, patience, metadata, ..work };
         work.told = self.told(owner, &work).await?;
         let row = NewRun {
             id: run,
@@ -186,7 +188,7 @@ impl App {
         }
         let narrowed = tool_choices(&metadata);
         let work = Work::of(history, model, client_tools).with_research(research);
-        let work = Work { narrowed, idempotency, ..work };
+        let work = Work { narrowed, idempotency, metadata: metadata.passed_on, ..work };
         match (parent, said) {
             (Some(parent), None) => self.begin(chat, parent, None, work).await,
             (parent, said) => {

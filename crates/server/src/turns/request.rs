@@ -10,11 +10,13 @@ use super::{Referred, Work, Worker, looking_up::Looker};
 use crate::{
     app::App,
     auth::Authority,
+    caller_info::TurnMetadata,
     earlier_agents::earlier_agents,
-    groups::{Permit, RunPermits, Thing},
+    groups::{Permit, Right, RunPermits, Thing},
     knowledge::Scope,
     mcp_servers::RunIs,
     models::{ResolvedModel, TOUR},
+    research::ResearchWish,
     usage::RunQuota,
 };
 
@@ -41,6 +43,7 @@ impl App {
             council,
             patience,
             origin,
+            metadata,
             ..
         }: Work,
         workspace: String,
@@ -92,6 +95,14 @@ impl App {
         };
         limits.time = patience.map_or(limits.time, |patience| limits.time.min(patience));
         let agents = agents.permitted(|tool| permit.allows(Thing::Tool(tool)));
+        let turn = TurnMetadata {
+            message,
+            history: &history,
+            web_search: wish.is_some_and(ResearchWish::looks_at_web),
+            code_interpreter: self.programs.here().is_some() && permit.allows(Thing::Right(Right::Programs)),
+            memory: told.is_some(),
+        };
+        let caller = self.caller_info(&model.authority, chat, turn.added_to(metadata)).await?;
         let fallbacks = model.callable_fallbacks();
         let quota = RunQuota::new(Arc::clone(&self.usage), principal.clone(), permits);
         let CallableModel { id: model_id, model, settings } = model.callable();
@@ -125,6 +136,7 @@ impl App {
             past: Past::default(),
             outlives_server,
             trace: RunTrace { run, origin, is_exported: self.config.tracing.is_some() },
+            caller,
         })
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use agent::{CallWishes, Council, Told, ToolChoice};
 use domain::{Message, Origin};
 use llm::ToolSpec;
+use serde_json::{Map, Value};
 use store::{Beside, IdempotencyKey};
 
 use crate::{models::ResolvedModel, origin, research::ResearchWish};
@@ -37,12 +38,15 @@ pub(crate) struct Work {
     pub(crate) idempotency: Option<IdempotencyKey>,
     /// The request that it is done for.
     pub(crate) origin: Origin,
+    /// What the caller says of it, for model servers that are told.
+    pub(crate) metadata: Map<String, Value>,
 }
 
 impl Work {
     pub(crate) fn of(history: Vec<Message>, model: ResolvedModel, client_tools: Vec<ToolSpec>) -> Self {
         let (worker, wishes) = (Worker::Agent, CallWishes::default());
         let research = ResearchWish::of_model(&model.id);
+        let person = model.authority.person.as_deref().cloned();
         Self {
             history,
             is_of_chat: false,
@@ -59,7 +63,8 @@ impl Work {
             patience: None,
             beside: None,
             idempotency: None,
-            origin: origin::current(),
+            origin: Origin { person, ..origin::current() },
+            metadata: Map::new(),
         }
     }
 

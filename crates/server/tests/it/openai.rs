@@ -95,6 +95,7 @@ pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolS
         without_thinking: false,
         extra: None,
         trace: None,
+        caller: None,
     });
     let mut heard = Heard::default();
     while let Some(event) = call.next().await {

@@ -126,8 +126,12 @@ async fn deletes_one(store: Store) {
 async fn keeps_where_it_comes_from(store: Store) {
     let owner = add_user(&store).await;
     let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-    let origin =
-        Origin { request: Some("r".into()), parent: parent.parse().ok(), state: Some("vendor=1".into()) };
+    let origin = Origin {
+        request: Some("r".into()),
+        parent: parent.parse().ok(),
+        state: Some("vendor=1".into()),
+        ..Origin::default()
+    };
     let row = |origin| NewRun {
         id: RunId::generate(),
         principal: store::Principal::of_account(owner),

@@ -27,8 +27,12 @@ pub struct Passing<'a> {
     pub stream: bool,
     /// The most that is to be written, where the request says so.
     pub max_output_tokens: Option<u64>,
+    /// The JSON of `metadata`, if the request has some.
+    pub metadata: Option<&'a str>,
     /// Where the model's name stands in the body, with its quotes.
     place: Range<usize>,
+    /// Where `metadata` stands.
+    metadata_place: Range<usize>,
 }
 
 impl<'a> Passing<'a> {
@@ -41,6 +45,8 @@ impl<'a> Passing<'a> {
         struct Body<'a> {
             #[serde(borrow)]
             model: Option<&'a RawValue>,
+            #[serde(borrow)]
+            metadata: Option<&'a RawValue>,
             #[serde(borrow)]
             stream: Option<&'a RawValue>,
             #[serde(borrow)]
@@ -96,19 +102,44 @@ impl<'a> Passing<'a> {
                 "`model` must be the name of a model; GET /v1/models lists them.".into(),
             ));
         }
-        let start = raw.as_ptr() as usize - body.as_ptr() as usize;
+        let place = |raw: &str| {
+            let start = raw.as_ptr() as usize - body.as_ptr() as usize;
+            start..start + raw.len()
+        };
         let stream = peeked.stream.is_some_and(|value| value.get() == "true");
         let limit = peeked.max_completion_tokens.or(peeked.max_tokens);
         let max_output_tokens = limit.and_then(|value| value.get().parse().ok());
-        Ok(Self { model, stream, max_output_tokens, place: start..start + raw.len() })
+        Ok(Self {
+            model,
+            stream,
+            max_output_tokens,
+            metadata: peeked.metadata.map(RawValue::get),
+            place: place(raw),
+            metadata_place: peeked.metadata.map_or(0..0, |metadata| place(metadata.get())),
+        })
     }
 
-    /// The same body with another model's name in it; every other byte stays.
+    /// The same body with this model's name in it and, if it has `metadata` and that is to change, with that JSON in its
+    /// place; every other byte stays. `None` if there is nothing to change.
     #[must_use]
-    pub fn with_model(&self, body: &[u8], model: &str) -> Vec<u8> {
+    pub fn rewritten(&self, body: &[u8], model: &str, metadata: Option<&str>) -> Option<Vec<u8>> {
         // A string always has a JSON form.
-        let name = serde_json::to_string(model).unwrap_or_default();
-        [&body[..self.place.start], name.as_bytes(), &body[self.place.end..]].concat()
+        let name = (model != self.model).then(|| serde_json::to_string(model).unwrap_or_default());
+        let metadata = metadata.filter(|_| self.metadata.is_some());
+        let name = name.as_deref().map(|name| (&self.place, name));
+        let mut changes = [name, metadata.map(|metadata| (&self.metadata_place, metadata))];
+        if changes.iter().all(Option::is_none) {
+            return None;
+        }
+        changes.sort_by_key(|change| change.map_or(0, |(place, _)| place.start));
+        let (mut rewritten, mut from) = (Vec::with_capacity(body.len() + 128), 0);
+        for (place, text) in changes.into_iter().flatten() {
+            rewritten.extend_from_slice(&body[from..place.start]);
+            rewritten.extend_from_slice(text.as_bytes());
+            from = place.end;
+        }
+        rewritten.extend_from_slice(&body[from..]);
+        Some(rewritten)
     }
 }
 
@@ -222,9 +253,20 @@ mod tests {
             let passing = Passing::peek(body.as_bytes()).unwrap();
             assert_eq!(passing.model, model);
             assert_eq!(passing.stream, body.contains("stream"));
-            let mapped = passing.with_model(body.as_bytes(), "up/b\"");
+            let mapped = passing.rewritten(body.as_bytes(), "up/b\"", Some("{}")).unwrap();
             assert_eq!(String::from_utf8(mapped).unwrap(), other);
+            assert_eq!(passing.rewritten(body.as_bytes(), model, None), None);
         }
+        let check = |body: &str, model: &str, metadata: Option<&str>, expected: &str| {
+            let rewritten =
+                Passing::peek(body.as_bytes()).unwrap().rewritten(body.as_bytes(), model, metadata);
+            assert_eq!(String::from_utf8(rewritten.unwrap()).unwrap(), expected);
+        };
+        let body = r#"{"metadata": {"user_id":"é"} ,"model":"a","x":{"metadata":1}}"#;
+        check(body, "a", Some("{}"), r#"{"metadata": {} ,"model":"a","x":{"metadata":1}}"#);
+        check(body, "bb", Some("{}"), r#"{"metadata": {} ,"model":"bb","x":{"metadata":1}}"#);
+        check(body, "bb", None, r#"{"metadata": {"user_id":"é"} ,"model":"bb","x":{"metadata":1}}"#);
+        check(r#"{"model":"a","metadata":null}"#, "b", Some("{}"), r#"{"model":"b","metadata":null}"#);
         for (field, number, is_count) in [
             ("max_tokens", "16", true),
             ("max_tokens", "-1", true),

@@ -9,7 +9,7 @@ use rmcp::{
     service::RequestContext,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::{asks::Asking, files, progress::Progress};
@@ -75,7 +75,14 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
     }
     let content = vec![Part::Text { text: wanted.message }];
     let research = wanted.mode.research(false);
-    let new = NewMessage { parent: chat.current, content, idempotency: None, schedule: None, research };
+    let new = NewMessage {
+        parent: chat.current,
+        content,
+        idempotency: None,
+        schedule: None,
+        research,
+        metadata: Map::new(),
+    };
     let id = chat.id;
     Ok((id, app.say(chat, new, model).await?.run))
 }

@@ -23,6 +23,7 @@ use super::{background, invalid, models::AgentModel};
 use crate::{
     app::App,
     auth::Caller,
+    caller_info::CHAT_ID,
     commands::{Command, or_answered},
     error::ApiError,
     handed_over::CallNames,
@@ -36,7 +37,6 @@ use crate::{
 
 /// Open WebUI's headers begin with this.
 const OPEN_WEBUI: &str = "x-openwebui-";
-pub(super) const CHAT_ID: &str = "x-openwebui-chat-id";
 
 /// How this format names calls.
 const CALL_NAMES: CallNames =
@@ -52,7 +52,7 @@ pub(super) async fn answer(
 ) -> Result<Response, ApiError> {
     let request = CompletionRequest::decode(body).map_err(invalid)?;
     if background::is_task(headers, &request) {
-        return background::answer(app, caller, request).await;
+        return background::answer(app, caller, headers, request).await;
     }
     let options = CompletionOptions {
         model: request.model.clone(),
@@ -100,9 +100,14 @@ async fn start(
 ) -> Result<RunId, ApiError> {
     let mut model = caller.resolve(app, Some(&agent.id)).await?;
     model.temperature = request.temperature.or(model.temperature);
-    let named = headers.get(CHAT_ID).and_then(|id| id.to_str().ok()).or(request.metadata.chat_id.as_deref());
-    let workspace = match named {
-        Some(id) => Some(foreign_workspace(caller, id)?),
+    let mut metadata = request.metadata;
+    let in_header = headers.get(&CHAT_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
+    let workspace = match in_header.or_else(|| metadata.chat_id.take()) {
+        Some(id) => {
+            let workspace = foreign_workspace(caller, &id)?;
+            metadata.passed_on.insert("chat_id".to_owned(), id.into());
+            Some(workspace)
+        }
         None => earlier_workspace(app, caller, &request.messages).await?,
     };
     let client_tools = request.tools.into_iter().map(spec).collect();
@@ -117,7 +122,7 @@ async fn start(
         workspace,
         client_tools,
         wishes,
-        metadata: request.metadata,
+        metadata,
         outlives_server: idempotency.is_some(),
         idempotency,
         research,

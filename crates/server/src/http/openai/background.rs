@@ -13,6 +13,7 @@ use wire::openai::{Completion, CompletionRequest};
 use crate::{
     app::App,
     auth::Caller,
+    caller_info::CHAT_ID,
     error::ApiError,
     origin,
     usage::{PaidCall, Wish},
@@ -46,6 +47,7 @@ pub(super) fn is_task(headers: &HeaderMap, request: &CompletionRequest) -> bool 
 pub(super) async fn answer(
     app: &Arc<App>,
     caller: &Caller,
+    headers: &HeaderMap,
     request: CompletionRequest,
 ) -> Result<Response, ApiError> {
     app.models.first_look().await;
@@ -53,6 +55,12 @@ pub(super) async fn answer(
     let sent: usize = request.messages.iter().map(|message| message.plain_text().len()).sum();
     let wish = Wish { input_tokens: (sent / 4) as u64, max_output_tokens: None, prices: model.prices };
     let paid = PaidCall::begin(app, caller.principal(), model.model.name(), wish).await?;
+    let mut metadata = request.metadata.passed_on;
+    for (field, header) in [("task", TASK), ("chat_id", CHAT_ID.as_str())] {
+        let value = headers.get(header).and_then(|value| value.to_str().ok());
+        metadata.extend(value.map(|value| (field.to_owned(), value.into())));
+    }
+    let about = app.caller_info(&model.authority, None, metadata).await?;
     let mut call = model.model.call(&ChatRequest {
         messages: &request.messages,
         tools: &[],
@@ -64,6 +72,7 @@ pub(super) async fn answer(
         without_thinking: false,
         extra: None,
         trace: Some(&origin::passed_on()),
+        caller: about.as_ref(),
     });
     let (mut text, mut used) = (String::new(), Usage::default());
     while let Some(event) = call.next().await {

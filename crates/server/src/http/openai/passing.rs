@@ -14,14 +14,13 @@ use llm::{
     Alarm, ModelError, Upstream,
     openai::{NoAnswer, Passed, Refused, Told, trace_headers},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 use wire::{
     openai::{ErrorObject, Passing, UsageWatch, text_bytes},
     sse,
 };
 
-use super::who_asks::who_asks;
 use crate::{
     app::App,
     auth::Caller,
@@ -59,16 +58,21 @@ pub(super) async fn pass_on(
     let input_tokens = text_bytes(body) / 4;
     let wish = Wish { input_tokens, max_output_tokens: passing.max_output_tokens, prices };
     let paid = PaidCall::begin(app, caller.principal(), upstream.model(), wish).await?;
-    let body = if upstream.model() == passing.model {
-        body.clone()
-    } else {
-        passing.with_model(body, upstream.model()).into()
-    };
     let wait = if passing.stream { app.config.first_token_timeout } else { WHOLE_ANSWER_TIMEOUT };
     let started = Instant::now();
+    let with_metadata = |metadata: Option<&str>| {
+        passing.rewritten(body, upstream.model(), metadata).map_or_else(|| body.clone(), Bytes::from)
+    };
+    // What a front end says of its people is not for everybody.
+    let tells_of_people = caller.person.is_some() && passing.metadata.is_some();
     let told = Told {
         all: trace_headers(&origin::passed_on()),
-        trusted: if trusted { who_asks(caller, headers) } else { HeaderMap::new() },
+        caller: trusted.then(|| caller.info(headers)),
+        untrusted_body: tells_of_people.then(|| with_metadata(Some("{}"))),
+    };
+    let body = match &told.untrusted_body {
+        Some(body) if !trusted => body.clone(),
+        _ => with_metadata(trusted.then(|| true_metadata(caller, passing)).flatten().as_deref()),
     };
     match upstream.post(&told, body, wait).await {
         Ok(Passed { response, first }) => {
@@ -82,6 +86,14 @@ pub(super) async fn pass_on(
         Err(NoAnswer::Failed(error)) => Err(error.into()),
         Err(NoAnswer::Refused(refused)) => Ok(refusal(refused)),
     }
+}
+
+/// The `metadata` with the id of who really asks, if it names somebody else: trusted servers believe it.
+fn true_metadata(caller: &Caller, passing: &Passing<'_>) -> Option<String> {
+    let mut metadata: Map<String, Value> = serde_json::from_str(passing.metadata?).ok()?;
+    let (named, id) = (metadata.get_mut("user_id")?, caller.told_id());
+    (*named != id).then(|| *named = id.into())?;
+    Some(Value::Object(metadata).to_string())
 }
 
 /// An answer on its way through.
@@ -163,7 +175,8 @@ impl Answer {
 
     fn note_usage(mut self) {
         let Some(usage) = self.paid.take().map(Paying::pay) else { return };
-        tracing::debug!(
+        tracing::info!(
+            target: "requests",
             parent: &self.about,
             model = self.upstream.model(),
             input_tokens = usage.input_tokens,

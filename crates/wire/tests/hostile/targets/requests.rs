@@ -80,14 +80,18 @@ pub fn completion(bytes: &[u8]) {
     assert!(request.temperature.is_none_or(|temperature| (0.0..=2.0).contains(&temperature)));
 }
 
-/// `POST /v1/chat/completions` for models that are passed through: only the model's name changes.
+/// `POST /v1/chat/completions` for models that are passed through: only the model's name and `metadata` change.
 pub fn passing(bytes: &[u8]) {
     let Ok(passing) = Passing::peek(bytes) else { return };
     let new = "other \"model\"";
-    let changed = passing.with_model(bytes, new);
+    let rewritten = |passing: &Passing<'_>, bytes: &[u8], model: &str, metadata: Option<&str>| {
+        passing.rewritten(bytes, model, metadata).unwrap_or_else(|| bytes.to_vec())
+    };
+    let changed = rewritten(&passing, bytes, new, Some("{}"));
     let again = Passing::peek(&changed).expect("still a request");
     assert_eq!((&*again.model, again.stream), (new, passing.stream));
-    let back = again.with_model(&changed, &passing.model);
+    assert_eq!(again.metadata, passing.metadata.map(|_| "{}"));
+    let back = rewritten(&again, &changed, &passing.model, passing.metadata);
     let value = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
     assert_eq!(value(&back), value(bytes), "all other fields stay");
 }

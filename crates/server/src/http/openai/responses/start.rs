@@ -3,8 +3,10 @@
 use ::agent::{CallWishes, history::RunBy};
 use axum::http::HeaderMap;
 use domain::{Message, Role, RunId};
+use serde_json::Value;
 use store::IdempotencyKey;
 use wire::{
+    RequestMetadata,
     chat_stream::Mode,
     openai::{outer_call_id, run_of_call},
     responses::{ResponseRequest, check_conversation, conversation, own_call_id, run_of_own_call},
@@ -17,6 +19,7 @@ use super::{
 use crate::{
     app::App,
     auth::Caller,
+    caller_info::CHAT_ID,
     error::ApiError,
     handed_over::CallNames,
     http::chat_stream::foreign_workspace,
@@ -64,8 +67,13 @@ pub(super) async fn start(
     };
     let research = if worker == Worker::Agent { WorkMode::from(mode).research(false) } else { None };
     model.temperature = request.temperature.or(model.temperature);
-    let workspace = match headers.get(agent::CHAT_ID).and_then(|id| id.to_str().ok()) {
-        Some(id) => Some(foreign_workspace(caller, id)?),
+    let sent = request.echo.get("metadata").and_then(Value::as_object);
+    let mut passed_on = sent.map(wire::passed_on).unwrap_or_default();
+    let workspace = match headers.get(&CHAT_ID).and_then(|id| id.to_str().ok()) {
+        Some(id) => {
+            passed_on.insert("chat_id".to_owned(), id.into());
+            Some(foreign_workspace(caller, id)?)
+        }
         None => before.workspace,
     };
     let input = Some(request.kept(workspace.as_deref()));
@@ -84,6 +92,7 @@ pub(super) async fn start(
         client_tools: tools.into_iter().map(agent::spec).collect(),
         worker,
         wishes: CallWishes { max_output_tokens, answer_form, extra },
+        metadata: RequestMetadata { passed_on, ..RequestMetadata::default() },
         input,
         outlives_server: background || idempotency.is_some(),
         idempotency,

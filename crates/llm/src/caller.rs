@@ -1,0 +1,67 @@
+//! Who a request is made for: told to trusted servers only, in headers and in `metadata` of the body.
+
+use std::fmt;
+
+use bytes::Bytes;
+use reqwest::header::HeaderMap;
+use serde_json::{Map, Value};
+
+/// Who a request is made for. `Debug` shows nothing of it: names and e-mail addresses do not belong in logs.
+#[derive(Clone, Default, PartialEq)]
+pub struct CallerInfo {
+    headers: HeaderMap,
+    /// `"metadata":{…},` as it stands in a body. Empty if there is none.
+    metadata: String,
+}
+
+impl CallerInfo {
+    /// The headers, and what the body has as `metadata`, if anything.
+    #[must_use]
+    pub fn new(headers: HeaderMap, metadata: Map<String, Value>) -> Self {
+        let metadata = match metadata.is_empty() {
+            true => String::new(),
+            false => format!("\"metadata\":{},", Value::Object(metadata)),
+        };
+        Self { headers, metadata }
+    }
+
+    /// The headers for a trusted server.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// `body`, a JSON object with at least one field and without `metadata`, as a trusted server gets it.
+    pub(crate) fn added_to(&self, body: Bytes) -> Bytes {
+        match body.strip_prefix(b"{") {
+            Some(fields) if !self.metadata.is_empty() => {
+                [b"{", self.metadata.as_bytes(), fields].concat().into()
+            }
+            _ => body,
+        }
+    }
+}
+
+impl fmt::Debug for CallerInfo {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("CallerInfo").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn metadata_joins_the_body_and_stays_out_of_logs() {
+        let metadata = json!({"user_id": "user_1", "name": "Ann \"\u{e9}\"\n"}).as_object().cloned().unwrap();
+        let info = CallerInfo::new(HeaderMap::new(), metadata.clone());
+        let body: Value = serde_json::from_slice(&info.added_to(r#"{"model":"m"}"#.into())).unwrap();
+        assert_eq!(body, json!({"model": "m", "metadata": metadata}));
+        assert!(!format!("{info:?}").contains("Ann"));
+        let none = CallerInfo::new(HeaderMap::new(), Map::new());
+        assert_eq!(none.added_to(r#"{"model":"m"}"#.into()), r#"{"model":"m"}"#);
+    }
+}

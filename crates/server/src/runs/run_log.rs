@@ -1,0 +1,96 @@
+//! Lines in the server's log for what happens in runs, within the span that names the run.
+
+use agent::RunRequest;
+use domain::{
+    Coded, EventBody, Outcome, RunEvent, RunSummary, Sentence, event::NoticeLevel, trace::trace_id,
+};
+use tracing::{Span, field};
+
+use super::LiveRun;
+
+/// The target of these lines: `log.level = "info,runs=off"` leaves them out.
+const TARGET: &str = "runs";
+
+/// The span of a run that works here.
+pub(super) fn span(live: &LiveRun, request: &RunRequest) -> Span {
+    let origin = &request.trace.origin;
+    // At the level of errors, so that it stands beside them whatever the log's level is.
+    tracing::error_span!(
+        "run",
+        id = %live.id,
+        chat = live.chat.map(field::display),
+        trace = trace_id(live.id, origin),
+        request = origin.request.as_deref(),
+        user = %live.principal.account,
+        person = live.principal.person.as_deref(),
+    )
+}
+
+/// A research begins or goes on.
+pub(super) fn note_research(request: &RunRequest) {
+    if let Some(research) = &request.research {
+        tracing::info!(target: TARGET, turns = research.turns, "research mode detected");
+    }
+}
+
+/// Writes down what the event means to whoever follows a request; `summary` has read it.
+pub(super) fn note(event: &RunEvent, summary: &RunSummary) {
+    if event.body.is_delta() || !tracing::enabled!(target: TARGET, tracing::Level::INFO) {
+        return;
+    }
+    // Of the main agent nothing.
+    let agent = event.agent.id();
+    match &event.body {
+        EventBody::RunStarted { model, .. } => tracing::info!(target: TARGET, model, "run started"),
+        EventBody::RunResumed {} => tracing::info!(target: TARGET, "run resumed"),
+        EventBody::RunForked { from, .. } => tracing::info!(target: TARGET, %from, "run forked"),
+        EventBody::ModelCalled { model, usage, duration_ms, first_token_ms, .. } => {
+            let (input_tokens, output_tokens) = (usage.input_tokens, usage.output_tokens);
+            tracing::info!(
+                target: TARGET, agent, model, input_tokens, output_tokens, first_token_ms, ms = duration_ms, "model call"
+            );
+        }
+        EventBody::AgentStarted { name, .. } => {
+            tracing::debug!(target: TARGET, agent, name, "sub-agent started");
+        }
+        EventBody::ToolFinished { name, error, duration_ms, .. } => {
+            tracing::debug!(target: TARGET, agent, tool = name, error, ms = duration_ms, "tool call");
+        }
+        EventBody::Status { description, sentence, done, hidden } => match sentence.as_deref() {
+            Some(Coded::Sentence(sentence)) if is_research(sentence) => {
+                tracing::info!(target: TARGET, agent, "research: {description}");
+            }
+            _ => tracing::debug!(target: TARGET, agent, description, done, hidden, "status event"),
+        },
+        EventBody::Notice { level: NoticeLevel::Warning, message, .. } => {
+            tracing::info!(target: TARGET, agent, "notice: {message}");
+        }
+        EventBody::RunFinished { outcome, problem, usage, .. } => {
+            let (input_tokens, output_tokens) = (usage.input_tokens, usage.output_tokens);
+            let (outcome, ms) = (name(*outcome), summary.duration_ms);
+            let (tools, code) = (summary.tools, problem.as_ref().map(|problem| problem.code.as_str()));
+            tracing::info!(target: TARGET, outcome, code, ms, tools, input_tokens, output_tokens, "run finished");
+        }
+        _ => {}
+    }
+}
+
+fn is_research(sentence: &Sentence) -> bool {
+    matches!(
+        sentence,
+        Sentence::Planning
+            | Sentence::SearchingInTurn { .. }
+            | Sentence::ReadingInTurn { .. }
+            | Sentence::WritingReport
+    )
+}
+
+fn name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Completed => "completed",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Failed => "failed",
+        Outcome::Limited => "limited",
+        Outcome::HandedOver => "handed_over",
+    }
+}
