@@ -63,6 +63,60 @@ fn settings_are_read() {
     assert_eq!(documented_settings(&docs), settings(toml));
 }
 
+/// Variables that other programs have for settings, and those of all programs.
+const OTHER_VARIABLES: [&str; 10] = [
+    "ENABLE_FORWARD_USER_INFO_HEADERS",
+    "HTTPS_PROXY",
+    "OPENAI_API_BASE_URL",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+    "OTEL_SERVICE_NAME",
+];
+
+/// Those that the image sets.
+const OF_THE_IMAGE: [&str; 2] = ["GLASSHOUSE_DATA_DIR", "GLASSHOUSE_LISTEN"];
+
+#[test]
+fn every_variable_is_passed_on_by_compose() {
+    let settings = settings(&read("config.example.toml"));
+    let variable = |row: &String| row.split('`').nth(3).map(str::to_owned);
+    let pipeline = |name: &String| name.strip_prefix("GLASSHOUSE_PIPELINES_").map(str::to_owned);
+    let mut variables: BTreeSet<String> = settings.iter().filter_map(variable).collect();
+    variables.extend(variables.iter().filter_map(pipeline).collect::<Vec<_>>());
+    variables.extend(OTHER_VARIABLES.map(str::to_owned));
+    variables.retain(|name| !OF_THE_IMAGE.contains(&name.as_str()));
+    expect_none(compare(
+        &variables,
+        &passed_on(&read("compose.yaml")),
+        "add this variable to `environment` of glasshouse in compose.yaml",
+        "there is no such setting: take it out of compose.yaml",
+    ));
+    let documented: String = DOCUMENTED.map(read).concat();
+    let missing = OTHER_VARIABLES.iter().filter(|name| !documented.contains(&format!("`{name}")));
+    expect_none(missing.map(|name| format!("{name} is in no table of the documentation")).collect());
+}
+
+/// Where variables that are no settings stand.
+const DOCUMENTED: [&str; 3] = ["docs/configuration.md", "docs/operate/tracing.md", "docs/install.md"];
+
+/// The variables of the first service.
+fn passed_on(compose: &str) -> BTreeSet<String> {
+    let environment = compose.lines().skip_while(|line| line.trim() != "environment:").skip(1);
+    let lines = environment.take_while(|line| line.starts_with("      "));
+    let variables = lines.filter_map(|line| line.trim().split_once(':')).map(|(name, _)| name.to_owned());
+    variables.filter(|name| !name.starts_with('#')).collect()
+}
+
+#[test]
+fn variables_of_compose_are_read() {
+    let compose = "services:\n  a:\n    environment:\n      # One: two\n      A:\n      B_C: x\n    ports:\n      - D:\n";
+    assert_eq!(passed_on(compose).into_iter().collect::<Vec<_>>(), ["A", "B_C"]);
+}
+
 #[test]
 fn every_event() {
     let code = names_in(&read("crates/domain/src/event.rs"), "fn type_name");
