@@ -7,6 +7,7 @@ import type { Group, GroupChange, GroupMember, Permission, Permissions } from ".
 import type { ImportReport } from "./imports.ts";
 import type { AllLimits, Limits, LimitsOf, OwnLimit } from "./limits.ts";
 import type { Me } from "./me.ts";
+import { pageMetadata } from "./metadata.ts";
 import type { ChatReader, Sharing } from "./sharing.ts";
 import type { NewSecondFactor, SecondFactor } from "./second-factor.ts";
 import type {
@@ -272,20 +273,20 @@ export const sendMessage = (
   call<{ user: ChatMessage; assistant: ChatMessage; run: string }>(
     "POST",
     `${v1}/chats/${id(chat)}/messages`,
-    body,
+    { ...body, metadata: pageMetadata() },
   );
 export const regenerate = (chat: string, message: string, model?: string) =>
   call<{ assistant: ChatMessage; run: string }>(
     "POST",
     `${v1}/chats/${id(chat)}/messages/${id(message)}/regenerate`,
-    model ? { model } : {},
+    { ...(model ? { model } : {}), metadata: pageMetadata() },
   );
 /** More answers beside that one, so many of each model. */
 export const askOthers = (chat: string, message: string, models: string[], samples: number) =>
   call<{ answers: { assistant: ChatMessage; run: string }[] }>(
     "POST",
     `${v1}/chats/${id(chat)}/messages/${id(message)}/others`,
-    { models, samples },
+    { models, samples, metadata: pageMetadata() },
   );
 /** One more answer, made of those that stand side by side. */
 export const mergeAnswers = (chat: string, message: string) =>

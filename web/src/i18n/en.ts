@@ -61,6 +61,7 @@ export const en = {
   "error.notFound": "There is no such chat, or it is not yours.",
 
   "welcome.title": "Connect a model",
+  "welcome.another": "Connect another model",
   "welcome.intro":
     "Glasshouse works with any OpenAI-compatible server: Ollama, llama.cpp, LM Studio, vLLM, OpenAI, OpenRouter and others.",
   "welcome.found": "Found on this machine",

@@ -62,6 +62,7 @@ export const ru: Dictionary = {
   "error.notFound": "Такого чата нет, или он принадлежит не вам.",
 
   "welcome.title": "Подключите модель",
+  "welcome.another": "Подключите ещё одну модель",
   "welcome.intro":
     "Glasshouse работает с любым сервером, совместимым с OpenAI: Ollama, llama.cpp, LM Studio, vLLM, OpenAI, OpenRouter и другими.",
   "welcome.found": "Найдено на этой машине",

@@ -33,7 +33,7 @@ export const settings = {
   },
   "connection.trusted": "Tell it who asks",
   "connection.trustedHint":
-    "Name, email and role go to this server with each request that is passed on to it.",
+    "Name, email, role, chat and the request’s metadata go to this server with each request.",
   "connection.none": "No server is connected yet.",
   "connection.settings": "Settings of {name}",
   "connection.off": "switched off",

@@ -40,7 +40,8 @@ export const settings: Record<keyof typeof en, Entry> = {
     other: "{count} ключа",
   },
   "connection.trusted": "Сообщать, кто спрашивает",
-  "connection.trustedHint": "С каждым запросом, который передаётся этому серверу, уходят имя, почта и роль.",
+  "connection.trustedHint":
+    "С каждым запросом этому серверу уходят имя, почта, роль, чат и метаданные запроса.",
   "connection.none": "Пока не подключён ни один сервер.",
   "connection.settings": "Настройки: {name}",
   "connection.off": "выключено",

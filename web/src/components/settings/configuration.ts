@@ -47,6 +47,10 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "How many days lines of the audit log are kept.",
     "Сколько дней хранятся записи журнала аудита.",
   ],
+  forward_user_info_headers: [
+    "Whether the model server of the environment is told who asks.",
+    "Сообщать ли серверу моделей из переменных окружения, кто спрашивает.",
+  ],
   body_limit_mb: ["The largest request, in MB.", "Наибольший запрос, МБ."],
   import_limit_mb: [
     "The largest file that a person may import, in MB. 0: importing is off.",
