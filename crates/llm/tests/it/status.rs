@@ -6,11 +6,14 @@ fn status(data: &Value) -> Step {
     Step::Event { data: json!({"type": "status", "data": data}).to_string() }
 }
 
-fn descriptions(events: &[ModelEvent]) -> Vec<&str> {
-    let description = |event| match event {
-        &ModelEvent::Status { ref description, .. } => Some(description.as_str()),
+fn description(event: &ModelEvent) -> Option<&str> {
+    match event {
+        ModelEvent::Status { description, .. } => Some(description),
         _ => None,
-    };
+    }
+}
+
+fn descriptions(events: &[ModelEvent]) -> Vec<&str> {
     events.iter().filter_map(description).collect()
 }
 

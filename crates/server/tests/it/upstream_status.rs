@@ -163,7 +163,7 @@ async fn a_pipeline_passes_over_statuses() {
     let body = json!({"model": "scripted", "messages": [{"role": "user", "content": "Plants"}]});
     let answer = door.server.post("/api/v1/tasks/title/completions", &door.key, &body).await;
     answer.expect(200);
-    assert!(answer.text.contains("🌱 Plants") && !answer.text.contains(SEARCHING), "{}", answer.text);
+    assert!(answer.text.contains("Plants") && !answer.text.contains(SEARCHING), "{}", answer.text);
 }
 
 /// Connects `outer` to the agents of `inner`.
@@ -194,11 +194,11 @@ async fn document_003_two_servers_in_a_row_show_the_work_of_the_inner_one() {
     let at = |line: &str| {
         told.iter().position(|shown| shown == line).unwrap_or_else(|| panic!("{line} in {told:?}"))
     };
-    assert!(at("write_todos…") < at(SEARCHING) && at(SEARCHING) < at(CRAWLING), "{told:?}");
+    assert!(at(SEARCHING) < at(CRAWLING), "{told:?}");
     assert_eq!(told.last(), Some(&format!("-{CRAWLING}")));
     assert_eq!(texts(&events, "/data/content"), "It is known.");
     let tools = events.iter().filter(|event| event["type"] == "tool_start").count();
-    assert_eq!(tools, 0, "the inner one has run its tools itself");
+    assert_eq!((tools, inner.upstream.requests().len()), (0, 2), "the inner one has run its tool itself");
 }
 
 /// Where the model of an agent is passed on, so is the wish to see its work.
