@@ -1,6 +1,7 @@
 //! The stored form of events.
 
 use super::*;
+use crate::AgentPath;
 
 #[test]
 fn the_stored_form() {
