@@ -142,13 +142,13 @@ mod tests {
         let forged = URL_SAFE_NO_PAD.encode(serde_json::to_vec(&other).unwrap());
         let long = "A".repeat(MAX_TOKEN_BYTES + 1);
         for bad in [
-            &format!("{forged}.{tag}"),
-            &format!("{payload}.{}", &tag[1..]),
-            &format!("{payload}."),
+            &*format!("{forged}.{tag}"),
+            &*format!("{payload}.{}", &tag[1..]),
+            &*format!("{payload}."),
             payload,
             "",
             ".",
-            &format!("{long}.{tag}"),
+            &*format!("{long}.{tag}"),
         ] {
             assert_eq!(links.open(bad, 0), None, "{bad}");
         }

@@ -1,11 +1,7 @@
 //! The files of a run for readers outside: its answer links to signed addresses, and its calls' files come with addresses
 //! and, where the reader shows nothing else, their content.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, hash_map::Entry},
-    sync::Arc,
-};
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 use agent::workspace::Path;
 use axum::http::HeaderMap;
@@ -129,10 +125,7 @@ impl RunFiles {
         if passes || !self.look().await {
             return Some(Cow::Borrowed(event));
         }
-        let mut text = match self.texts.entry(item.to_owned()) {
-            Entry::Occupied(entry) => entry.remove(),
-            Entry::Vacant(_) => LinkText::default(),
-        };
+        let mut text = self.texts.remove(item).unwrap_or_default();
         let delta = text.push(delta, |address| self.find(address));
         self.texts.insert(item.to_owned(), text);
         let body = EventBody::TextDelta { item: item.to_owned(), delta };
