@@ -57,20 +57,11 @@ pub struct KnownAgent {
 }
 
 impl KnownAgent {
-    /// Whether agents may call it by this name.
-    fn is_callable(&self, name: &str) -> bool {
-        self.is_enabled() && self.definition.name == name && self.definition.may_be_called
-    }
-
-    /// Whether it can be used by those whom it is for.
-    fn is_enabled(&self) -> bool {
-        self.definition.enabled && !self.is_hidden
-    }
-
     /// Whether it can be used: it and the model that it brings.
     fn is_for(&self, permit: &Permit) -> bool {
-        let AgentDefinition { name, model, .. } = &*self.definition;
-        self.is_enabled()
+        let AgentDefinition { name, model, enabled, .. } = &*self.definition;
+        *enabled
+            && !self.is_hidden
             && permit.allows(Thing::Agent(name))
             && model.as_deref().is_none_or(|model| permit.allows(Thing::Model(model)))
     }
@@ -260,7 +251,7 @@ impl App {
     /// What the key of a permit that is not limited yet comes to. `None` where it is not limited.
     #[must_use]
     pub fn key_limit(&self, permit: &Permit) -> Option<Arc<KeyLimit>> {
-        let names = permit.authority().key_models.as_ref()?;
+        let names = permit.authority()?.key_models.as_ref()?;
         let catalogue = self.models.catalogue();
         let list = self.defined_agents.list();
         let mut models: HashSet<String> = names.iter().cloned().collect();

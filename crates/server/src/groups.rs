@@ -114,14 +114,13 @@ impl Groups {
     /// What may be used on this authority by its groups, as an administrator or not.
     #[must_use]
     pub fn permit(&self, authority: Authority, is_admin: bool) -> Permit {
-        Permit::new(self.known(), Arc::new(authority), is_admin)
+        Permit::new(self.known(), authority, is_admin)
     }
 
     /// The same, an administrator if the account is one. The people of a front end never have what only administrators
     /// have, whoever the front end's key belongs to.
     #[must_use]
-    pub fn permit_of(&self, authority: impl Into<Arc<Authority>>) -> Permit {
-        let authority = authority.into();
+    pub fn permit_of(&self, authority: Authority) -> Permit {
         let known = self.known();
         let principal = &authority.principal;
         let is_admin = !principal.is_front_end_person() && known.admins.contains(&principal.account);

@@ -61,6 +61,7 @@ mod task_config;
 mod tasks;
 mod threads;
 mod ui_message_stream;
+mod unrouted;
 mod usage;
 mod users;
 mod web;
@@ -78,7 +79,6 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodFilter, MethodRouter, on},
 };
-use domain::ProblemCode;
 use tracing::Instrument;
 
 use self::knowledge::{documents, graph};
@@ -86,7 +86,7 @@ use crate::{
     app::App,
     audit as audit_log,
     auth::{Access, Caller, check_access, check_origin, keep_from_proxy},
-    error::{ApiError, catch_panic},
+    error::catch_panic,
     origin,
 };
 
@@ -393,8 +393,8 @@ pub fn router(app: Arc<App>) -> Router {
         router.route(route.path, route.handler.route_layer(from_fn_with_state(guard, guarded)))
     });
     let routes = routes
-        .fallback(fallback)
-        .method_not_allowed_fallback(wrong_method)
+        .fallback(unrouted::fallback)
+        .method_not_allowed_fallback(unrouted::wrong_method)
         .layer(from_fn_with_state(app.clone(), surrounded));
     let routes = if app.config.cors_allow_origins.is_empty() {
         routes
@@ -448,7 +448,7 @@ async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Nex
             keep_from_proxy(&app.config, &mut request).and_then(|()| check_origin(&app.config, &request));
         match checked {
             Ok(()) => next.run(request).await,
-            Err(refused) => refused.into_response(),
+            Err(refused) => unrouted::refuse(request.uri().path(), refused),
         }
     };
     let mut response = origin::on_behalf_of(origin, catch_panic(answer)).instrument(about).await;
@@ -457,22 +457,6 @@ async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Nex
     }
     web::harden(&mut response);
     response
-}
-
-async fn fallback(request: Request) -> Response {
-    let first = request.uri().path().split('/').nth(1).unwrap_or("");
-    if PROGRAM_ADDRESSES.contains(&first) {
-        let message = format!("There is nothing at {} {}.", request.method(), request.uri().path());
-        let refused = ApiError::not_found(message).into_response();
-        return if first == "v1" { openai::reword(refused) } else { refused };
-    }
-    web::serve(&request)
-}
-
-async fn wrong_method(request: Request) -> ApiError {
-    let message = format!("{} does not take {}.", request.uri().path(), request.method());
-    ApiError::new(ProblemCode::InvalidRequest, message)
-        .with_status(axum::http::StatusCode::METHOD_NOT_ALLOWED)
 }
 
 fn get<H: Handler<T, Arc<App>>, T: 'static>(access: Access, path: &'static str, handler: H) -> Route {

@@ -175,7 +175,8 @@ impl Models {
             Some(id) => self.permitted(&catalogue, id, permit)?,
             None => self.default_model(&catalogue, permit)?,
         };
-        let authority = permit.authority();
+        let authority =
+            permit.authority().ok_or_else(|| ApiError::internal("a model is resolved on nobody's behalf"))?;
         let fallbacks = known.settings.fallbacks.iter().filter(|id| permit.allows(Thing::Model(id)));
         let fallbacks = fallbacks.filter_map(|id| {
             // One that is no longer there cannot be asked.
@@ -192,14 +193,10 @@ impl Models {
         permit: &Permit,
     ) -> Result<&'a Model, ApiError> {
         let known = catalogue.model(id).filter(|_| permit.allows(Thing::Model(id)));
-        known.ok_or_else(|| self.missing(id))
-    }
-
-    fn missing(&self, id: &str) -> ApiError {
-        match self.environment_is_awaited() {
+        known.ok_or_else(|| match self.environment_is_awaited() {
             true => unavailable(refusal::Settings::ModelsAwaited),
             false => model_not_found(id),
-        }
+        })
     }
 
     fn default_model<'a>(&self, catalogue: &'a Catalogue, permit: &Permit) -> Result<&'a Model, ApiError> {
@@ -245,31 +242,13 @@ impl Models {
     /// 404 where there is no such model, or it is for others.
     pub fn upstream(&self, id: &str, call: &str, permit: &Permit) -> Result<Option<ModelServer>, ApiError> {
         let catalogue = self.catalogue();
-        self.server_of(&catalogue, self.permitted(&catalogue, id, permit)?, call)
-    }
-
-    /// The same for a model that the settings name: it works for everybody, whoever may choose it for chats.
-    ///
-    /// # Errors
-    /// 404 where there is no such model.
-    pub fn upstream_for_all(&self, id: &str, call: &str) -> Result<Option<ModelServer>, ApiError> {
-        let catalogue = self.catalogue();
-        let known = catalogue.model(id).ok_or_else(|| self.missing(id))?;
-        self.server_of(&catalogue, known, call)
-    }
-
-    fn server_of(
-        &self,
-        catalogue: &Catalogue,
-        known: &Model,
-        call: &str,
-    ) -> Result<Option<ModelServer>, ApiError> {
+        let known = self.permitted(&catalogue, id, permit)?;
         if known.connection.is_none() {
             return Ok(None);
         }
         let is_trusted = |id| catalogue.connection(id).is_some_and(|known| known.server.settings.trusted);
         let trusted = known.connections.iter().copied().any(is_trusted);
-        let upstream = Upstream::new(self.reach(catalogue, known)?, &self.http, call);
+        let upstream = Upstream::new(self.reach(&catalogue, known)?, &self.http, call);
         Ok(Some(ModelServer { upstream, trusted, prices: prices(&known.settings) }))
     }
 

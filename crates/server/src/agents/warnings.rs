@@ -3,7 +3,7 @@
 use agent::{Pattern, Skills, Star};
 
 use super::{AgentDefinition, KnownAgent};
-use crate::app::App;
+use crate::{app::App, groups::Permit};
 
 impl App {
     /// The names of all tools that there are now.
@@ -38,10 +38,10 @@ impl App {
         };
         let is_known = |tool: &&String| is_there(tool) || self.mcp_servers.may_be_personal(tool);
         warnings.extend(not_there("tool", tools.iter().flatten().filter(|tool| !is_known(tool))));
-        let agents = self.defined_agents.list();
+        let agents = self.defined_agents.usable(&Permit::all());
         let is_callable = |name: &&String| {
             self.agents.sub_agents.iter().any(|agent| agent.name == **name)
-                || agents.iter().any(|agent| agent.is_callable(name))
+                || agents.iter().any(|agent| agent.name == **name && agent.may_be_called)
         };
         let missing = sub_agents.iter().flatten().filter(|name| !is_callable(name));
         warnings.extend(not_there("agent that may be called", missing));

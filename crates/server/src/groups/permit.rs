@@ -137,20 +137,27 @@ impl KeyLimit {
 #[derive(Debug, Clone)]
 pub struct Permit {
     known: Arc<Known>,
-    authority: Arc<Authority>,
+    /// `None` for the server itself.
+    authority: Option<Authority>,
     is_admin: bool,
     key_limit: Option<Arc<KeyLimit>>,
 }
 
 impl Permit {
-    pub(crate) fn new(known: Arc<Known>, authority: Arc<Authority>, is_admin: bool) -> Self {
-        Self { known, authority, is_admin, key_limit: None }
+    pub(super) fn new(known: Arc<Known>, authority: Authority, is_admin: bool) -> Self {
+        Self { known, authority: Some(authority), is_admin, key_limit: None }
     }
 
-    /// On whose behalf it is.
+    /// The server's own, which asks on nobody's account. Resolves no model.
     #[must_use]
-    pub fn authority(&self) -> &Authority {
-        &self.authority
+    pub fn all() -> Self {
+        Self { known: Arc::default(), authority: None, is_admin: true, key_limit: None }
+    }
+
+    /// On whose behalf it is. `None` for the server itself.
+    #[must_use]
+    pub fn authority(&self) -> Option<&Authority> {
+        self.authority.as_ref()
     }
 
     /// The same, and of models and agents only what the key is limited to.
@@ -215,7 +222,8 @@ impl Permit {
 
     /// What a rule says to this person; nothing where it leaves that to a wider one.
     fn says(&self, rule: &Rule) -> Option<bool> {
-        let own = self.known.of_person(self.authority.principal.account);
+        let account = self.authority.as_ref().map(|authority| authority.principal.account);
+        let own = account.map_or(&[][..], |account| self.known.of_person(account));
         if rule.groups.iter().any(|group| own.contains(group)) { Some(true) } else { rule.everybody }
     }
 }

@@ -10,7 +10,7 @@ use crate::{agents, auth::Authority};
 /// On whose account a run works, and where.
 pub struct RunPermits {
     groups: Arc<Groups>,
-    authority: Arc<Authority>,
+    authority: Authority,
     key_limit: Option<Arc<KeyLimit>>,
     directory: Option<String>,
 }
@@ -24,13 +24,13 @@ impl RunPermits {
         key_limit: Option<Arc<KeyLimit>>,
         directory: Option<String>,
     ) -> Self {
-        Self { groups, authority: Arc::new(authority), key_limit, directory }
+        Self { groups, authority, key_limit, directory }
     }
 
     /// What may be used now.
     #[must_use]
     pub fn now(&self) -> Permit {
-        self.groups.permit_of(Arc::clone(&self.authority)).limited_to(self.key_limit.clone())
+        self.groups.permit_of(self.authority.clone()).limited_to(self.key_limit.clone())
     }
 
     /// Whether an agent may go on with a model.

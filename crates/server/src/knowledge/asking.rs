@@ -17,6 +17,7 @@ use wire::openai::{embeddings, rerank};
 
 use crate::{
     app::App,
+    groups::Permit,
     models::ModelServer,
     usage::{Amount, Wish},
 };
@@ -93,7 +94,7 @@ impl App {
 
     /// The model that the settings name: it is for everybody, whoever may choose it for chats.
     fn helper(&self, model: &str, call: &str) -> Result<ModelServer, NoHelp> {
-        let found = self.models.upstream_for_all(model, call);
+        let found = self.models.upstream(model, call, &Permit::all());
         let found = found.map_err(|error| NoHelp::failed(error.problem().clone().words()))?;
         found.ok_or_else(|| NoHelp::failed(Sentence::NoModelServer { model: model.to_owned() }))
     }

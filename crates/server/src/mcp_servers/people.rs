@@ -69,7 +69,7 @@ impl McpServers {
         by: &Signer,
         redirect: &str,
     ) -> Result<Url, ApiError> {
-        let personal = self.permitted(name, permit)?;
+        let personal = self.personal(name, permit)?;
         match &personal.sign_in {
             SignIn::OAuth(oauth) => personal.begin(oauth, by, redirect).await,
             SignIn::Shared | SignIn::UserToken { .. } => {
@@ -87,7 +87,7 @@ impl McpServers {
         let taken = self.0.store.take_mcp_sign_in(&back.state_hash(), by.user, now).await?;
         let Some((name, sealed)) = taken else { return Ok(Ended::Unknown) };
         // What was begun is finished; whether its tools may be used is asked in each run.
-        match self.personal(&name) {
+        match self.personal(&name, &Permit::all()) {
             Ok(personal) => personal.finish(&sealed, by, back).await,
             Err(_) => Ok(Ended::Unknown),
         }
@@ -103,7 +103,7 @@ impl McpServers {
         user: UserId,
         token: &Secret,
     ) -> Result<(), ApiError> {
-        let personal = self.permitted(name, permit)?;
+        let personal = self.personal(name, permit)?;
         if !matches!(personal.sign_in, SignIn::UserToken { .. }) {
             return Err(ApiError::invalid(refusal::Settings::NoTokenTaken));
         }
@@ -124,26 +124,17 @@ impl McpServers {
     /// # Errors
     /// Where there is no such server, or the database does not answer.
     pub async fn sign_out(&self, name: &str, user: UserId) -> Result<(), ApiError> {
-        let personal = self.personal(name)?;
+        let personal = self.personal(name, &Permit::all())?;
         personal.account(user).forget().await?;
         personal.close(user);
         Ok(())
     }
 
-    /// One that the person may use. One that is for others is answered like one that is not there.
-    fn permitted(&self, name: &str, permit: &Permit) -> Result<&Personal, ApiError> {
-        let found = self.personal(name)?;
-        permit.allows_server(name).then_some(found).ok_or_else(no_such_sign_in)
-    }
-
-    fn personal(&self, name: &str) -> Result<&Personal, ApiError> {
+    fn personal(&self, name: &str, permit: &Permit) -> Result<&Personal, ApiError> {
         let found = self.0.personal.iter().find(|personal| personal.server.name == name);
-        found.ok_or_else(no_such_sign_in)
+        let found = found.filter(|_| permit.allows_server(name));
+        found.ok_or_else(|| ApiError::not_found(refusal::Settings::NoMcpSignIn))
     }
-}
-
-fn no_such_sign_in() -> ApiError {
-    ApiError::not_found(refusal::Settings::NoMcpSignIn)
 }
 
 impl Personal {

@@ -225,11 +225,9 @@ fn free_id(taken: &mut HashSet<String>, connection: &str, name: &str) -> String 
 
 #[cfg(test)]
 mod tests {
-    use domain::UserId;
     use llm::{BaseUrl, openai::ServerSettings};
 
     use super::*;
-    use crate::auth::Authority;
 
     fn together(name: &str, models: &[&str]) -> KnownConnection {
         KnownConnection { together: true, ..connection(name, models) }
@@ -290,10 +288,9 @@ mod tests {
 
     #[test]
     fn the_default_is_the_chosen_model_or_the_first_and_never_an_unchosen_tour() {
-        let permit = Permit::new(Arc::default(), Arc::new(Authority::of_account(UserId::generate())), true);
         let check = |models: &[&str], chosen: Option<&str>, expected: Result<&str, Option<&str>>| {
             let catalogue = Catalogue::new(vec![connection("A", models)], HashMap::new(), chosen);
-            let default = match catalogue.default_for(&permit) {
+            let default = match catalogue.default_for(&Permit::all()) {
                 Default::Model(model) => Ok(model.id.as_str()),
                 Default::Missing(name) => Err(Some(name)),
                 Default::None => Err(None),

@@ -28,7 +28,7 @@ impl House {
     }
 
     fn permit(&self, account: UserId, is_admin: bool) -> Permit {
-        Permit::new(Arc::clone(&self.known), Arc::new(Authority::of_account(account)), is_admin)
+        Permit::new(Arc::clone(&self.known), Authority::of_account(account), is_admin)
     }
 
     fn person(&self) -> Permit {
