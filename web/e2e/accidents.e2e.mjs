@@ -127,30 +127,6 @@ describe("Escape", () => {
   });
 });
 
-test("a row of the sidebar in use is not moved while its run goes on and ends", async () => {
-  await say("Give me the tour");
-  await page.getByRole("region", { name: /publish_note/ }).waitFor();
-  const sidebar = page.getByRole("navigation", { name: "Chats" });
-  await sidebar.getByText("Running").waitFor();
-  const menu = sidebar.getByRole("button", { name: /Actions/ }).first();
-  await sidebar.getByRole("link", { name: /tour/ }).hover();
-  await menu.click();
-  await page.getByRole("menuitem", { name: /Tags/ }).click();
-  const field = page.getByRole("dialog").getByRole("textbox").first();
-  await field.fill("half a tag");
-  const other = await page.context().newPage();
-  await other.goto(page.url());
-  await other.locator("[data-allow]").click();
-  await other.getByRole("button", { name: "Regenerate" }).waitFor();
-  await other.getByRole("navigation", { name: "Chats" }).getByText("Today").waitFor();
-  await other.close();
-  await page.getByRole("button", { name: "Regenerate", includeHidden: true }).waitFor();
-  await hasValue(field, "half a tag");
-  await page.keyboard.press("Escape");
-  await page.getByRole("dialog").getByRole("button", { name: "Discard" }).click();
-  await sidebar.getByText("Today").waitFor();
-});
-
 test("Enter that an input method takes sends nothing", async () => {
   await box().fill("にほん");
   for (const isComposing of [true, false]) {

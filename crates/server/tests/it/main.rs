@@ -82,6 +82,7 @@ mod shared_collections;
 mod sharing;
 mod sites;
 mod skills;
+mod source_documents;
 mod sse;
 mod tampered;
 mod tools_in_words;
