@@ -3,14 +3,13 @@
 import asyncio
 import functools
 import json
-import types
 import unittest
 import unittest.mock
 from typing import Any
 
 import httpx
 
-import document_pipe
+import document_000
 import glasshouse_pipe
 from glasshouse_pipe import Pipe
 from programs import Glasshouse, calls, text, turn
@@ -200,14 +199,15 @@ class PipeTest(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(shown, expected)
 
     async def test_document_000_its_own_pipe_never_shows_an_empty_line(self) -> None:
-        pipe = document_pipe.Pipe(types.SimpleNamespace(DEEP_AGENT_URL=self.server.url))
+        pipe = document_000.Pipe()
+        pipe.valves.DEEP_AGENT_URL = self.server.url
         # It knows no keys.
         headers = {"Authorization": f"Bearer {self.server.key}"}
         client = functools.partial(httpx.AsyncClient, headers=headers, timeout=60)
         for words, answer in (("Work", "All of it is done."), ("Gateway", "It is known.")):
             page = Page()
             body = {"stream": True, "model": "scripted", "messages": [{"role": "user", "content": words}]}
-            with unittest.mock.patch.object(document_pipe.httpx, "AsyncClient", client):
+            with unittest.mock.patch.object(document_000.httpx, "AsyncClient", client):
                 text = "".join([piece async for piece in pipe.pipe(body, page.emit)])
             self.assertTrue(text.endswith(answer), text)
             lines = [status["description"] for status in page.statuses()]
@@ -228,6 +228,36 @@ class PipeTest(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(len(places), len(set(places)), "Open WebUI puts together what has the same source")
         for source in page.sources():
             self.assertEqual(len(source["document"]), len(source["metadata"]))
+
+    async def test_document_000_the_pipe_of_the_document_works_as_it_is_written(self) -> None:
+        page, pipe = Page(), document_000.Pipe()
+        pipe.valves.DEEP_AGENT_URL = self.server.url
+        # The document knows no keys; what stands between would add one.
+        keyed = functools.partial(httpx.AsyncClient, headers={"Authorization": f"Bearer {self.server.key}"}, timeout=60)
+        body = {"stream": True, "messages": [{"role": "user", "content": "Work"}]}
+        with unittest.mock.patch.object(document_000.httpx, "AsyncClient", keyed):
+            pieces = [piece async for piece in pipe.pipe(body, __event_emitter__=page.emit)]
+        words = "".join(pieces)
+        for part in ("I write first. ", "SECRET WORDS OF A SUB-AGENT", "All of it is done."):
+            self.assertIn(part, words, "all tokens, those of sub-agents too, as it does not look at their depth")
+        lines = [status["description"] for status in page.statuses()]
+        for line in ("🔧 write_file...", "🔧 read_file...", "🔧 task...", "Sub-agent completed"):
+            self.assertIn(line, lines)
+        self.assertTrue(any(line.startswith("🤖 Sub-agent: ") for line in lines), lines)
+        self.assertEqual(page.statuses()[-1], {"description": "Complete", "done": True})
+        names = [source["source"]["name"] for source in page.sources()]
+        self.assertEqual(sorted(names), ["🔧 read_file", "🔧 read_file", "🔧 task", "🔧 write_file"])
+        longest = max(page.sources(), key=lambda source: len(source["metadata"][0]["full_result"]))
+        self.assertGreater(len(longest["metadata"][0]["full_result"]), 1500)
+        self.assertEqual(longest["document"], [longest["metadata"][0]["full_result"][:500]])
+
+    async def test_document_000_the_lines_of_sub_agents_are_worded_as_in_the_document(self) -> None:
+        page = await Page().show(self.pipe(), "Work")
+        of_agents = [status for status in page.statuses() if status["description"].startswith("🤖 Sub-agent: ")]
+        begins, ends = of_agents[0], of_agents[-1]
+        self.assertEqual((begins["description"], begins["done"]), ("🤖 Sub-agent: Look into it...", False))
+        # It names the one that has ended, and is not done: the main agent goes on.
+        self.assertEqual((ends["description"], ends["done"]), ("🤖 Sub-agent: Look into it completed", False))
 
     async def test_what_is_switched_off_is_not_shown(self) -> None:
         pipe = self.pipe(SHOW_TOOL_CITATIONS=False, SHOW_SUBAGENT_STATUS=False)

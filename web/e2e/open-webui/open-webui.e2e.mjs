@@ -5,6 +5,7 @@ import { connectionTests } from "./connection.mjs";
 import { pipeTests } from "./pipe.mjs";
 import { setupTests } from "./setup.mjs";
 import { silenceBegins, silenceTests } from "./silence.mjs";
+import { templatesTests } from "./templates.mjs";
 import { startWorld } from "./world.mjs";
 
 /** Filled when everything runs; the tests get it now and look into it then. */
@@ -18,6 +19,7 @@ after(() => world.stop?.());
 
 // In this order: the first connects, and what takes two minutes begins early.
 setupTests(world);
+templatesTests(world);
 silenceBegins(world);
 connectionTests(world);
 pipeTests(world);

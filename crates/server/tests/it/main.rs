@@ -84,6 +84,7 @@ mod shared_collections;
 mod sharing;
 mod sites;
 mod skills;
+mod source_documents;
 mod sse;
 mod tampered;
 mod task_requests;

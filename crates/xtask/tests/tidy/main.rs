@@ -13,6 +13,7 @@ mod dependencies;
 mod documented;
 mod links;
 mod repository;
+mod source_documents;
 
 /// Fails with all faults at once.
 #[track_caller]

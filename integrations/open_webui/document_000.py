@@ -1,15 +1,16 @@
-"""The pipe of source document 000, word for word, for tests: what it makes of our stream."""
+"""The pipe of document 000, word for word but for the frame of a class, which the document leaves out."""
 
 import json
 
 import httpx
 
 
-class Pipe:
-    """A class around the document's function; its `valves` have only the address."""
+class Valves:
+    DEEP_AGENT_URL = "http://localhost:8000"
 
-    def __init__(self, valves) -> None:
-        self.valves = valves
+
+class Pipe:
+    valves = Valves()
 
     async def pipe(self, body: dict, __event_emitter__=None):
         async with httpx.AsyncClient() as client:
