@@ -3,6 +3,7 @@
 
 mod admission;
 mod agents;
+mod environment_connection;
 mod hooks;
 mod knowledge;
 mod layers;
@@ -35,6 +36,7 @@ use overview::Layers;
 use places::{default_data_dir, sqlite_url};
 
 pub use admission::Admission;
+pub use environment_connection::EnvironmentConnection;
 pub use hooks::{HookSettings, HookWay};
 pub use knowledge::{
     EmbeddingSettings, GraphDatabaseSettings, KnowledgeSettings, QdrantSettings, RerankSettings,
@@ -190,17 +192,6 @@ pub enum LogFormat {
     Text,
     /// One JSON object a line.
     Json,
-}
-
-/// A model server that the environment names.
-#[derive(Debug, Clone)]
-pub struct EnvironmentConnection {
-    /// Its address.
-    pub base_url: BaseUrl,
-    /// Its key.
-    pub api_key: Option<Secret>,
-    /// Whether it is told who asks.
-    pub trusted: bool,
 }
 
 /// The settings as they are written.
@@ -411,7 +402,10 @@ impl Raw {
             idle_timeout: timeout("idle_seconds", self.model_timeouts.idle_seconds)?,
             log: self.log,
             tracing: self.tracing.check(environment)?,
-            environment_connection: environment_connection(environment, self.forward_user_info_headers)?,
+            environment_connection: environment_connection::read(
+                environment,
+                self.forward_user_info_headers,
+            )?,
             skills_folder,
             agents,
             hooks,
@@ -483,23 +477,6 @@ fn parse_origins(origins: &[String]) -> anyhow::Result<Vec<String>> {
         Ok(origin.strip_suffix(usual).map_or_else(|| origin.clone(), str::to_owned))
     };
     origins.iter().filter(|text| !text.trim().is_empty()).map(parse).collect()
-}
-
-/// A key alone means the service the key's variable is named after, as its own programs take it.
-fn environment_connection(
-    environment: &Environment,
-    trusted: bool,
-) -> anyhow::Result<Option<EnvironmentConnection>> {
-    let value = |name: &str| environment.get(name).map(|v| v.trim()).filter(|v| !v.is_empty());
-    let api_key = value("OPENAI_API_KEY").map(Secret::new);
-    let (name, address) = match (value("OPENAI_API_BASE_URL"), value("OPENAI_BASE_URL")) {
-        (Some(address), _) => ("OPENAI_API_BASE_URL", address),
-        (None, Some(address)) => ("OPENAI_BASE_URL", address),
-        (None, None) if api_key.is_some() => ("OPENAI_API_KEY", "https://api.openai.com/v1"),
-        (None, None) => return Ok(None),
-    };
-    let base_url = BaseUrl::parse(address).map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
-    Ok(Some(EnvironmentConnection { base_url, api_key, trusted }))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ import { pipelines } from "./pipelines.en.ts";
 import { research } from "./research.en.ts";
 import { sharing } from "./sharing.en.ts";
 import { settings } from "./settings.en.ts";
+import { steps } from "./steps.en.ts";
 import { twoStep } from "./two-step.en.ts";
 
 export const en = {
@@ -25,6 +26,7 @@ export const en = {
   ...configuration,
   ...settings,
   ...sharing,
+  ...steps,
   ...groups,
   ...doors,
   ...data,
@@ -165,38 +167,9 @@ export const en = {
   "turn.files": "Changed files",
   "turn.noAnswer": "The run ended without an answer.",
 
-  "steps.fileChanged": "Changed {path}",
-  "steps.fileDeleted": "Deleted {path}",
-  "steps.memoryUpdating": "Updating the memory “{name}”…",
-  "steps.memoryFailed": "The memory “{name}” was not changed",
-  "steps.memoryChanged": "Remembered “{name}”",
-  "steps.memoryDeleted": "Forgot “{name}”",
-  "steps.title": { one: "Execution steps ({count} tool)", other: "Execution steps ({count} tools)" },
-  "steps.failed": { one: "{count} failed", other: "{count} failed" },
-  "steps.agentsRunning": { one: "{count} agent running", other: "{count} agents running" },
-  "steps.agents": { one: "{count} agent", other: "{count} agents" },
-  "steps.search": "Search in steps",
-  "steps.noMatch": "No step matches.",
-  "steps.loading": "Loading the steps…",
-  "steps.showAll": "Show all",
-  "steps.showMore": "Load more",
-  "steps.showLess": "Show less",
-  "steps.arguments": "Arguments",
-  "steps.wholeResult": "The whole result is in {path}",
-  "steps.program": "Program",
-  "steps.output": "Output",
-  "steps.result": "Result",
-  "steps.error": "Error",
-  "steps.emptyResult": "✓ completed",
-  "steps.showHtml": "Show {name}",
-  "steps.truncated": "The result was cut at the size limit.",
-  "steps.task": "Task",
-  "steps.continues": "Goes on from",
   "agent.stop": "Stop this sub-agent",
   "agent.continue": "Continue this sub-agent",
   "agent.continueWords": "Continue the sub-agent “{name}” ({handle}): ",
-  "steps.subAgent": "sub-agent",
-  "steps.tools": { one: "{count} tool", other: "{count} tools" },
 
   "state.writing": "being written",
   "state.waiting": "waiting for you",

@@ -15,6 +15,7 @@ import { pipelines } from "./pipelines.ru.ts";
 import { research } from "./research.ru.ts";
 import { sharing } from "./sharing.ru.ts";
 import { settings } from "./settings.ru.ts";
+import { steps } from "./steps.ru.ts";
 import { twoStep } from "./two-step.ru.ts";
 import type { Dictionary } from "./index.svelte.ts";
 
@@ -26,6 +27,7 @@ export const ru: Dictionary = {
   ...configuration,
   ...settings,
   ...sharing,
+  ...steps,
   ...groups,
   ...doors,
   ...data,
@@ -170,63 +172,9 @@ export const ru: Dictionary = {
   "turn.files": "Изменённые файлы",
   "turn.noAnswer": "Запуск закончился без ответа.",
 
-  "steps.fileChanged": "Изменён {path}",
-  "steps.fileDeleted": "Удалён {path}",
-  "steps.memoryUpdating": "Обновляется память «{name}»…",
-  "steps.memoryFailed": "Память «{name}» не изменена",
-  "steps.memoryChanged": "Запомнено: «{name}»",
-  "steps.memoryDeleted": "Забыто: «{name}»",
-  "steps.title": {
-    one: "Шаги выполнения ({count} инструмент)",
-    few: "Шаги выполнения ({count} инструмента)",
-    many: "Шаги выполнения ({count} инструментов)",
-    other: "Шаги выполнения ({count} инструмента)",
-  },
-  "steps.failed": {
-    one: "{count} ошибка",
-    few: "{count} ошибки",
-    many: "{count} ошибок",
-    other: "{count} ошибки",
-  },
-  "steps.agentsRunning": {
-    one: "работает {count} агент",
-    few: "работают {count} агента",
-    many: "работают {count} агентов",
-    other: "работают {count} агента",
-  },
-  "steps.agents": {
-    one: "{count} агент",
-    few: "{count} агента",
-    many: "{count} агентов",
-    other: "{count} агента",
-  },
-  "steps.search": "Поиск по шагам",
-  "steps.noMatch": "Подходящих шагов нет.",
-  "steps.loading": "Загружаем шаги…",
-  "steps.showAll": "Показать всё",
-  "steps.showMore": "Загрузить ещё",
-  "steps.showLess": "Свернуть",
-  "steps.arguments": "Аргументы",
-  "steps.wholeResult": "Весь результат — в {path}",
-  "steps.program": "Программа",
-  "steps.output": "Вывод",
-  "steps.result": "Результат",
-  "steps.error": "Ошибка",
-  "steps.emptyResult": "✓ выполнено",
-  "steps.showHtml": "Показать {name}",
-  "steps.truncated": "Результат обрезан по предельному размеру.",
-  "steps.task": "Задание",
-  "steps.continues": "Продолжает",
   "agent.stop": "Остановить этого субагента",
   "agent.continue": "Продолжить этого субагента",
   "agent.continueWords": "Продолжи работу субагента «{name}» ({handle}): ",
-  "steps.subAgent": "субагент",
-  "steps.tools": {
-    one: "{count} инструмент",
-    few: "{count} инструмента",
-    many: "{count} инструментов",
-    other: "{count} инструмента",
-  },
 
   "state.writing": "составляется",
   "state.waiting": "ждёт ответа",

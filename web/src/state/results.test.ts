@@ -1,3 +1,4 @@
+/** Which results say something. */
 import { describe, expect, test } from "vitest";
 import { saysSomething } from "./results.ts";
 

@@ -5,10 +5,10 @@
 import type { Coded, EventBody, Outcome, RunEvent, Words } from "../api/events.ts";
 import { approvalNode, questionNode } from "./asks.ts";
 import { hookEnd, hookNode } from "./hooks.ts";
+import { linesOf, spent, sum } from "./sums.ts";
 import {
   emptyRun,
   type Kind,
-  type LineCounts,
   type NodeId,
   type NodeOf,
   type RunNode,
@@ -431,18 +431,6 @@ const withoutStatus = (run: RunNode, agent: NodeId | null): RunNode["statuses"] 
 const wordsOf = (message: string, sentence: Coded | undefined): Words =>
   sentence ? { message, sentence } : { message };
 
-/** What the run has used with one more model call. */
-function spent(run: RunNode, call: BodyOf<"model_called" | "context_compacted">): Partial<RunNode> {
-  const { usage, cost_micro_usd: cost } = call;
-  return {
-    usage: {
-      input_tokens: run.usage.input_tokens + usage.input_tokens,
-      output_tokens: run.usage.output_tokens + usage.output_tokens,
-    },
-    costMicroUsd: cost === undefined ? run.costMicroUsd : (run.costMicroUsd ?? 0) + cost,
-  };
-}
-
 /** A change of what is remembered: its row turns until it is over. A log of before has the end alone. */
 function changeMemory(
   timeline: Timeline,
@@ -478,16 +466,6 @@ function changeFile(timeline: Timeline, event: RunEvent, body: BodyOf<"file_chan
     return { files: [...run.files.filter((file) => file.path !== path), news] };
   });
 }
-
-const linesOf = (body: BodyOf<"file_changed" | "memory_update_completed">): LineCounts | null =>
-  body.added_lines === undefined || body.removed_lines === undefined
-    ? null
-    : { added: body.added_lines, removed: body.removed_lines };
-
-const sum = (one: LineCounts, other: LineCounts): LineCounts => ({
-  added: one.added + other.added,
-  removed: one.removed + other.removed,
-});
 
 /** The run is over: nothing goes on turning. */
 function settle(timeline: Timeline, at: number, outcome: Outcome): void {

@@ -26,7 +26,8 @@ fn stages() -> Vec<Stage> {
 /// All variables that the documentation of settings has; a tidy test holds it to the program's own list.
 fn settings() -> BTreeSet<String> {
     let docs = read("docs/configuration.md");
-    let is_one = |code: &&str| code.starts_with("GLASSHOUSE_") || code.starts_with("OPENAI_");
+    let begins = ["GLASSHOUSE_", "OPENAI_", "ENABLE_"];
+    let is_one = |code: &&str| begins.iter().any(|begin| code.starts_with(begin));
     let names: BTreeSet<String> = docs.split('`').filter(is_one).map(str::to_owned).collect();
     assert!(names.contains("GLASSHOUSE_LISTEN"), "the settings were not read");
     names

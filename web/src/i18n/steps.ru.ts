@@ -1,0 +1,60 @@
+/** Russian words of the steps of a run. */
+import type { steps as en } from "./steps.en.ts";
+import type { Entry } from "./index.svelte.ts";
+
+export const steps: Record<keyof typeof en, Entry> = {
+  "steps.fileChanged": "Изменён {path}",
+  "steps.fileDeleted": "Удалён {path}",
+  "steps.memoryUpdating": "Обновляется память «{name}»…",
+  "steps.memoryFailed": "Память «{name}» не изменена",
+  "steps.memoryChanged": "Запомнено: «{name}»",
+  "steps.memoryDeleted": "Забыто: «{name}»",
+  "steps.title": {
+    one: "Шаги выполнения ({count} инструмент)",
+    few: "Шаги выполнения ({count} инструмента)",
+    many: "Шаги выполнения ({count} инструментов)",
+    other: "Шаги выполнения ({count} инструмента)",
+  },
+  "steps.failed": {
+    one: "{count} ошибка",
+    few: "{count} ошибки",
+    many: "{count} ошибок",
+    other: "{count} ошибки",
+  },
+  "steps.agentsRunning": {
+    one: "работает {count} агент",
+    few: "работают {count} агента",
+    many: "работают {count} агентов",
+    other: "работают {count} агента",
+  },
+  "steps.agents": {
+    one: "{count} агент",
+    few: "{count} агента",
+    many: "{count} агентов",
+    other: "{count} агента",
+  },
+  "steps.search": "Поиск по шагам",
+  "steps.noMatch": "Подходящих шагов нет.",
+  "steps.loading": "Загружаем шаги…",
+  "steps.showAll": "Показать всё",
+  "steps.showMore": "Загрузить ещё",
+  "steps.showLess": "Свернуть",
+  "steps.arguments": "Аргументы",
+  "steps.wholeResult": "Весь результат — в {path}",
+  "steps.program": "Программа",
+  "steps.output": "Вывод",
+  "steps.result": "Результат",
+  "steps.error": "Ошибка",
+  "steps.emptyResult": "✓ выполнено",
+  "steps.showHtml": "Показать {name}",
+  "steps.truncated": "Результат обрезан по предельному размеру.",
+  "steps.task": "Задание",
+  "steps.continues": "Продолжает",
+  "steps.subAgent": "субагент",
+  "steps.tools": {
+    one: "{count} инструмент",
+    few: "{count} инструмента",
+    many: "{count} инструментов",
+    other: "{count} инструмента",
+  },
+};

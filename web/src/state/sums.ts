@@ -1,0 +1,26 @@
+/** What events add up to: tokens and money of model calls, lines of changes. */
+import type { LineCounts, RunNode } from "./nodes.ts";
+import type { BodyOf } from "./timeline.ts";
+
+/** What the run has used with one more model call. */
+export function spent(run: RunNode, call: BodyOf<"model_called" | "context_compacted">): Partial<RunNode> {
+  const { usage, cost_micro_usd: cost } = call;
+  return {
+    usage: {
+      input_tokens: run.usage.input_tokens + usage.input_tokens,
+      output_tokens: run.usage.output_tokens + usage.output_tokens,
+    },
+    costMicroUsd: cost === undefined ? run.costMicroUsd : (run.costMicroUsd ?? 0) + cost,
+  };
+}
+
+/** The lines that came and went; null where that is not known. */
+export const linesOf = (body: BodyOf<"file_changed" | "memory_update_completed">): LineCounts | null =>
+  body.added_lines === undefined || body.removed_lines === undefined
+    ? null
+    : { added: body.added_lines, removed: body.removed_lines };
+
+export const sum = (one: LineCounts, other: LineCounts): LineCounts => ({
+  added: one.added + other.added,
+  removed: one.removed + other.removed,
+});
