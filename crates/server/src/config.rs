@@ -25,7 +25,6 @@ mod workspaces;
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use agent::{Limits, Rule};
-use llm::{BaseUrl, Secret};
 use outbound::Allowed;
 use serde::Deserialize;
 use toml::Table;

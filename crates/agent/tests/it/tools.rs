@@ -235,7 +235,7 @@ async fn what_is_not_text_is_named() {
         .map(domain::Message::plain_text)
         .collect();
     let expected = [
-        "Error: /plot.png is not text: it is a PNG picture of 10 bytes.",
+        "[Picture: /plot.png, image/png, 10 bytes]",
         "Error: /data.bin is not text: it is binary data of 2 bytes.",
         "/a.txt:1: north",
         "a.txt (6 bytes)\ndata.bin (2 bytes)\nplot.png (10 bytes)",
