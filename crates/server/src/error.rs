@@ -291,9 +291,12 @@ impl IntoResponse for ApiError {
 }
 
 /// Turns a panic in a handler, which would be our fault, into a 500.
-pub async fn catch_panic(answer: impl Future<Output = Response>) -> Response {
+///
+/// # Errors
+/// The panic.
+pub async fn catch_panic(answer: impl Future<Output = Response>) -> Result<Response, ApiError> {
     let answer = std::panic::AssertUnwindSafe(answer).catch_unwind().await;
-    answer.unwrap_or_else(|panic| ApiError::internal(panic_text(&*panic)).into_response())
+    answer.map_err(|panic| ApiError::internal(panic_text(&*panic)))
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

@@ -438,15 +438,17 @@ async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Nex
     let id = origin::header_value(&origin);
     let about = request_log::span(origin.request.as_deref());
     let line = RequestLine::begin(&about, &request, app.config.log.format);
+    let is_openai = unrouted::is_openai(request.uri().path());
     let answer = async {
         let checked =
             keep_from_proxy(&app.config, &mut request).and_then(|()| check_origin(&app.config, &request));
         match checked {
             Ok(()) => next.run(request).await,
-            Err(refused) => unrouted::refuse(request.uri().path(), refused),
+            Err(refused) => unrouted::refuse(is_openai, refused),
         }
     };
-    let mut response = origin::on_behalf_of(origin, catch_panic(answer)).instrument(about).await;
+    let answered = origin::on_behalf_of(origin, catch_panic(answer)).instrument(about).await;
+    let mut response = answered.unwrap_or_else(|panic| unrouted::refuse(is_openai, panic));
     if let Some(id) = id {
         response.headers_mut().insert(origin::REQUEST_ID, id);
     }

@@ -30,7 +30,7 @@ pub(super) async fn fallback(request: Request) -> Response {
     let path = request.uri().path();
     if PROGRAM_ADDRESSES.contains(&first_segment(path)) {
         let message = format!("There is nothing at {} {path}.", request.method());
-        return refuse(path, ApiError::not_found(message));
+        return refuse(is_openai(path), ApiError::not_found(message));
     }
     web::serve(&request)
 }
@@ -39,13 +39,18 @@ pub(super) async fn wrong_method(request: Request) -> Response {
     let path = request.uri().path();
     let message = format!("{path} does not take {}.", request.method());
     let refused = ApiError::new(ProblemCode::InvalidRequest, message);
-    refuse(path, refused.with_status(StatusCode::METHOD_NOT_ALLOWED))
+    refuse(is_openai(path), refused.with_status(StatusCode::METHOD_NOT_ALLOWED))
+}
+
+/// Whether OpenAI's packages ask there.
+pub(super) fn is_openai(path: &str) -> bool {
+    first_segment(path) == "v1"
 }
 
 /// A refusal before or beside a route.
-pub(super) fn refuse(path: &str, refused: ApiError) -> Response {
+pub(super) fn refuse(is_openai: bool, refused: ApiError) -> Response {
     let refused = refused.into_response();
-    if first_segment(path) == "v1" { openai::reword(refused) } else { refused }
+    if is_openai { openai::reword(refused) } else { refused }
 }
 
 fn first_segment(path: &str) -> &str {

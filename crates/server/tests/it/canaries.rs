@@ -252,7 +252,10 @@ fn a_database_that_is_not_there_is_named_without_its_password() {
         for arguments in [&["serve"][..], &["key", "create", "--user", "a@b"], &["backup", "/nonexistent/a"]]
         {
             let mut command = Command::new(env!("CARGO_BIN_EXE_glasshouse"));
-            command.env_clear().env("GLASSHOUSE_DATABASE_URL", url).env("GLASSHOUSE_LOG_LEVEL", "trace");
+            command
+                .env_clear()
+                .env("GLASSHOUSE_DATABASE_URL", url)
+                .env("GLASSHOUSE_LOG_LEVEL", "trace,sqlx=trace,hyper=trace,reqwest=trace");
             let output = command.args(arguments).arg("--data-dir").arg(&dir).output().unwrap();
             let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
             assert!(!output.status.success() && !said.contains("canary"), "{arguments:?}: {said}");
