@@ -179,6 +179,7 @@ async fn nothing_outlives_the_workspace(store: Store) {
         idempotency: None,
         origin: None,
         research: None,
+        workspace: None,
     };
     store.create_run(&run).await.unwrap();
     store.finish_run(run.id, 2, &summary("")).await.unwrap();

@@ -64,6 +64,7 @@ async fn a_request_is_known_to_its_principal(store: Store) {
             idempotency: Some(key.clone()),
             origin: None,
             research: None,
+            workspace: None,
         };
         store.create_run(&run).await.unwrap();
         let known = StartedBefore { run: run.id, same_request: true };

@@ -140,6 +140,7 @@ async fn keeps_where_it_comes_from(store: Store) {
         idempotency: None,
         origin,
         research: None,
+        workspace: None,
     };
     let (asked_for, nobodys) = (row(Some(serde_json::to_string(&origin).unwrap())), row(None));
     store.create_run(&asked_for).await.unwrap();
@@ -184,6 +185,7 @@ async fn needs_an_owner(store: Store) {
         idempotency: None,
         origin: None,
         research: None,
+        workspace: None,
     };
     assert_eq!(store.create_run(&run).await, Err(StoreError::Conflict("id")));
     let nobodys = NewRun {

@@ -67,6 +67,7 @@ pub(crate) fn new_turn(chat: &Chat, parent: Option<MessageId>, question: &str, n
         idempotency: None,
         origin: None,
         research: None,
+        workspace: None,
     };
     let assistant = ChatMessage {
         id: run.message.unwrap(),
@@ -95,6 +96,7 @@ pub(crate) async fn add_run(store: &Store, owner: UserId) -> RunId {
         idempotency: None,
         origin: None,
         research: None,
+        workspace: None,
     };
     store.create_run(&run).await.unwrap();
     id

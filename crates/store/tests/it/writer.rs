@@ -37,6 +37,7 @@ fn new_run(id: RunId, owner: UserId) -> NewRun {
         idempotency: None,
         origin: None,
         research: None,
+        workspace: None,
     }
 }
 
