@@ -54,7 +54,7 @@ impl Canaries {
         let dir = new_folder();
         let log = dir.join("log");
         let settings = format!(
-            "[log]\nlevel = \"trace\"\n[tracing]\nendpoint = \"{far}\"\n\
+            "[log]\nlevel = \"trace,sqlx=trace,hyper=trace,reqwest=trace\"\n[tracing]\nendpoint = \"{far}\"\n\
              [oidc]\nissuer = \"{far}\"\nclient_id = \"gh\"\n\
              [[mcp_servers]]\nname = \"far\"\nurl = \"{far}/mcp\"\nheaders = {{ X-Key = \"${{CANARY_MCP}}\" }}\n"
         );

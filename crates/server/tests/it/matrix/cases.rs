@@ -79,6 +79,7 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/healthz", Public, 200),
     case("GET", "/readyz", Public, 200),
     case("GET", "/openapi.json", Public, 200),
+    case("GET", "/files/{token}/{name}", Public, 404).at("/files/of-nobody/plot.png"),
     case("GET", "/metrics", Admin(200), 403),
     // Set-up and sign-in
     case("GET", "/api/v1/me", Own(200), 200),
