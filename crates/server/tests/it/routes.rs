@@ -150,6 +150,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("GET", "/api/v1/chats/{chat}/files/content", Access::User),
     ("PUT", "/api/v1/chats/{chat}/files/content", Access::User),
     ("DELETE", "/api/v1/chats/{chat}/files/content", Access::User),
+    ("GET", "/files/{token}/{name}", Access::Public),
     ("GET", "/api/v1/chats/{chat}/files/zip", Access::User),
     ("GET", "/api/v1/chats/{chat}/files/versions", Access::User),
     ("GET", "/api/v1/chats/{chat}/files/diff", Access::User),
