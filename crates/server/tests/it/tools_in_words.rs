@@ -185,7 +185,7 @@ async fn pictures_of_called_code_stand_in_the_answer_once() {
 
 /// What the model is told behind each result, and people are not.
 fn model_notes(log: &[Value]) -> Vec<&str> {
-    let ends = log.iter().map(|event| &event["body"]).filter(|body| body["type"] == "tool_finished");
+    let ends = log.iter().filter(|body| body["type"] == "tool_finished");
     ends.map(|body| body["model_note"].as_str().unwrap_or_default()).collect()
 }
 
