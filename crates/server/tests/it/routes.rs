@@ -291,6 +291,8 @@ async fn nobody_gets_further_than_allowed() {
         let path = path.replace(['{', '}'], "");
         let anonymous = Answer::of(server.request(method.clone(), &path, "")).await;
         match access {
+            // A wrong token is as good as none.
+            Access::Public if path.contains("token") => assert_eq!(anonymous.status, 404, "{method} {path}"),
             Access::Public => assert_ne!(anonymous.status, 404, "{method} {path}"),
             Access::Chat | Access::User | Access::Account | Access::Admin => {
                 assert_eq!(anonymous.expect(401), "unauthenticated", "{method} {path}")

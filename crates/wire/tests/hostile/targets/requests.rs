@@ -38,7 +38,11 @@ fn decoded<T: Debug + PartialEq>(
 fn is_usable(messages: &[Message]) {
     for message in messages {
         for part in &message.content {
-            let (Part::Text { text } | Part::Image { url: text }) = part else {
+            let (Part::Text { text }
+            | Part::Image { url: text }
+            | Part::Audio { url: text }
+            | Part::Video { url: text }) = part
+            else {
                 panic!("no program of others points to documents: {message:?}")
             };
             assert!(!text.contains('\0'), "NUL in {message:?}");
