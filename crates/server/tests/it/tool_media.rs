@@ -234,7 +234,9 @@ async fn links_in_answers_lead_to_signed_addresses_for_front_ends_only() {
         "{content}"
     );
     let address = content.split(['(', ')']).nth(1).unwrap().to_owned();
-    assert_eq!(server.get(&path_of(&address), "").await.expect(200), "one");
+    let linked = server.get(&path_of(&address), "").await;
+    linked.expect(200);
+    assert_eq!(linked.text, "one");
 
     // Streamed piece by piece it comes to the same, in every format.
     let run = collected["run_id"].as_str().unwrap();
@@ -259,7 +261,9 @@ async fn links_in_answers_lead_to_signed_addresses_for_front_ends_only() {
     stop(&server).await;
     drop(server);
     let server = kept.start().await;
-    assert_eq!(server.get(&token, "").await.expect(200), "one", "a restart keeps it");
+    let linked = server.get(&token, "").await;
+    linked.expect(200);
+    assert_eq!(linked.text, "one", "a restart keeps it");
     server.clock.advance_ms(32 * 24 * 3600 * 1000);
     server.get(&token, "").await.expect(404);
 }
@@ -271,13 +275,15 @@ async fn pictures_of_tools_are_there_after_a_restart() {
     let chat = new_chat(&first.server, &first.cookie).await;
     let (run, log) = say(&first.server, &first.cookie, &chat).await;
     let path = finished(&log)["files"][0]["path"].as_str().unwrap().to_owned();
-    stop(&first.server).await;
-    let server = kept.start_with(&[("GLASSHOUSE_CONFIG", &first.config)]).await;
-    let log = events(&server, &first.cookie, &format!("/runs/{run}/events")).await.rest().await;
+    let Camera { server, cookie, config, .. } = first;
+    stop(&server).await;
+    drop(server);
+    let server = kept.start_with(&[("GLASSHOUSE_CONFIG", &config)]).await;
+    let log = events(&server, &cookie, &format!("/runs/{run}/events")).await.rest().await;
     let log: Vec<Value> = log.iter().map(|event| event.json()["body"].clone()).collect();
     assert_eq!(finished(&log)["files"][0]["path"], path);
     let shown = format!("/api/v1/chats/{chat}/files/content?path={path}&version=1&inline=1");
-    server.get(&shown, &first.cookie).await.expect(200);
+    server.get(&shown, &cookie).await.expect(200);
 }
 
 #[tokio::test]
@@ -304,8 +310,10 @@ async fn document_002_sounds_and_films_reach_the_model_and_stay_in_the_chat() {
 
     let hostile = json!({"messages": [{"role": "user", "content": [
         {"type": "input_audio", "input_audio": {"data": "<script>", "format": "wav"}}]}], "model": "scripted"});
-    let refused = server.post("/chat/stream", &cookie, &hostile).await.expect(400);
-    assert!(refused.contains("`messages[0].content[0].input_audio.data` must be base64"), "{refused}");
+    let refused = server.post("/chat/stream", &cookie, &hostile).await;
+    assert_eq!(refused.expect(400), "invalid_request");
+    let words = "`messages[0].content[0].input_audio.data` must be base64";
+    assert!(refused.text.contains(words), "{}", refused.text);
 }
 
 #[tokio::test]
