@@ -41,7 +41,12 @@ export async function openPage(browser, { url, preferences = {}, ...options }) {
   const page = await context.newPage();
   page.complaints = [];
   page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) page.complaints.push(message.text());
+    if (!["error", "warning"].includes(message.type())) return;
+    const text = message.text();
+    // Which one is not in the words of the browser.
+    page.complaints.push(
+      text.startsWith("Failed to load resource") ? `${text} ${message.location().url}` : text,
+    );
   });
   page.on("pageerror", (error) => page.complaints.push(String(error)));
   page.setDefaultTimeout(30_000);
