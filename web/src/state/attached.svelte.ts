@@ -90,6 +90,7 @@ class Attachments {
         return;
       }
       await new Promise((resolve) => setTimeout(resolve, pause));
+      if (signal.aborted) return;
     }
   }
 
