@@ -225,8 +225,7 @@ fn is_list_of_questions(value: &Value) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let is_question = |line: &&str| line.trim_end_matches(is_quote).ends_with(['?', '？', '؟']);
     let is_marked = |line: &&str| without_marker(line) != *line;
-    lines.iter().all(|line| is_question(line))
-        && (lines.len() > 1 || lines.iter().all(|line| is_marked(line)))
+    lines.iter().all(is_question) && (lines.len() > 1 || lines.iter().all(is_marked))
 }
 
 /// Texts in one line each that differ in more than their case.
