@@ -235,12 +235,15 @@ async fn what_is_not_text_is_named() {
         .map(domain::Message::plain_text)
         .collect();
     let expected = [
-        "Error: /plot.png is not text: it is a PNG picture of 10 bytes.",
+        "[Picture: /plot.png, image/png, 10 bytes]",
         "Error: /data.bin is not text: it is binary data of 2 bytes.",
         "/a.txt:1: north",
         "a.txt (6 bytes)\ndata.bin (2 bytes)\nplot.png (10 bytes)",
     ];
     assert_eq!(told, expected);
+    let seen: Vec<&str> =
+        messages.iter().flat_map(|message| &message.content).filter_map(domain::Part::medium).collect();
+    assert_eq!(seen, ["data:image/png;base64,iVBORw0KGgoAAA=="], "the model sees the picture");
 }
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
