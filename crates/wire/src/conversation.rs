@@ -119,7 +119,7 @@ pub(crate) fn part(value: &Value, at: &str) -> Checked<Part> {
         ("video_url" | "input_video", _) => {
             media::by_url(fields.get("video_url"), "video", &format!("{at}.video_url"))
         }
-        ("file" | "input_file", None) => file(fields, at),
+        ("file" | "input_file", None) => file(fields, kind, at),
         (_, Some(words)) => Ok(Part::Text { text: text(words, &format!("`{at}.text`"))?.to_owned() }),
         ("text" | "input_text" | "output_text", None) => wrong(&format!("`{at}.text`"), "a string"),
         // The model should know that something was there.
@@ -129,17 +129,17 @@ pub(crate) fn part(value: &Value, at: &str) -> Checked<Part> {
 
 /// A file as OpenAI writes it, `{"file": {"filename", "file_data"}}` or the same without the inner object. Pictures, sounds
 /// and films are kept.
-fn file(fields: &Map<String, Value>, at: &str) -> Checked<Part> {
+fn file(fields: &Map<String, Value>, kind: &str, at: &str) -> Checked<Part> {
     let file = fields.get("file").and_then(Value::as_object).unwrap_or(fields);
     let field = |name: &str| file.get(name).and_then(Value::as_str);
     let Some(data) = field("file_data").or(field("file_url")).filter(|data| data.starts_with("data:")) else {
-        return Ok(media::left_out("file", field("filename").unwrap_or_default()));
+        return Ok(media::left_out(kind, field("filename").unwrap_or_default()));
     };
     let family = media::type_of_data(data).and_then(|kind| kind.split('/').next()).unwrap_or_default();
     match family {
         "image" | "audio" | "video" => media::by_url(Some(&data.into()), family, &format!("{at}.file_data")),
         _ => Ok(media::left_out(
-            media::type_of_data(data).filter(|kind| media::is_media_type(kind)).unwrap_or("file"),
+            media::type_of_data(data).filter(|kind| media::is_media_type(kind)).unwrap_or(kind),
             field("filename").unwrap_or_default(),
         )),
     }

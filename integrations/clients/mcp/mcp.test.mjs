@@ -149,10 +149,10 @@ describe("tools of MCP servers", () => {
   test("pictures, structures, links and mistakes are told in words", async () => {
     const bodies = await play(glasshouse, "Show all kinds.");
     const named = Object.fromEntries(of(bodies, "tool_finished").map((body) => [body.name.split("__")[1], body]));
-    assert.match(named["get-tiny-image"].result, /\[An image: image\/png, \d+ bytes\]/);
+    assert.match(named["get-tiny-image"].result, /\[Image: \/results\/\S+\.png, image\/png, \d+ bytes\]/);
     assert.deepEqual(Object.keys(JSON.parse(named["get-structured-content"].result)), ["temperature", "conditions", "humidity"]);
     assert.equal(named["get-resource-links"].result.match(/\[A resource: \S+ \(/g).length, 2);
-    assert.match(named["get-resource-reference"].result, /\[The resource \S+: \S+, \d+ bytes\]/);
+    assert.match(named["get-resource-reference"].result, /\[(The resource|File|Image|Sound):? \S+[:,] \S+, \d+ bytes/);
     assert.equal(named["get-sum"].error, true);
     assert.match(named["get-sum"].result, /The arguments do not fit/);
   });

@@ -241,6 +241,9 @@ async fn what_is_not_text_is_named() {
         "a.txt (6 bytes)\ndata.bin (2 bytes)\nplot.png (10 bytes)",
     ];
     assert_eq!(told, expected);
+    let seen: Vec<&str> =
+        messages.iter().flat_map(|message| &message.content).filter_map(domain::Part::medium).collect();
+    assert_eq!(seen, ["data:image/png;base64,iVBORw0KGgoAAA=="], "the model sees the picture");
 }
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
