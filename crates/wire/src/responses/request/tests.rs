@@ -128,7 +128,7 @@ fn items_become_messages() {
         messages.iter().map(|m| (m.role, m.plain_text(), m.tool_calls.len())).collect();
     let expected = [
         (Role::System, "Be brief.", 0),
-        (Role::User, "What is this?\n[An attachment of type file was left out.]", 0),
+        (Role::User, "What is this?\n[An attachment of type input_file was left out.]", 0),
         (Role::Assistant, "Let me see.", 1),
         (Role::Tool, "a.txt", 0),
         (Role::Assistant, "", 2),
