@@ -157,6 +157,8 @@ export interface FileNode {
   version: number;
   deleted: boolean;
   lines: LineCounts | null;
+  /** Whether the row of the call that produced this state shows it. */
+  inCall?: boolean;
 }
 
 /** One change of what agents remember. */

@@ -4,6 +4,7 @@
  */
 import type { Coded, EventBody, Outcome, RunEvent, Words } from "../api/events.ts";
 import { approvalNode, questionNode } from "./asks.ts";
+import { showInCall } from "./call-files.ts";
 import { hookEnd, hookNode } from "./hooks.ts";
 import { linesOf, spent, sum } from "./sums.ts";
 import {
@@ -243,6 +244,7 @@ function finishTool(timeline: Timeline, event: RunEvent, id: NodeId, body: BodyO
     files: body.files ?? [],
     durationMs: body.duration_ms,
   }));
+  showInCall(timeline.nodes, body.files ?? []);
   // What its run or agent took along when it ended early did not fail.
   if (!body.error || isStopped) return;
   change(timeline, runId, "run", (run) => ({ failed: run.failed + 1 }));

@@ -1,0 +1,13 @@
+/** What the row of a call shows is not shown again in the row of the changed file. */
+import type { ToolFile } from "../api/events.ts";
+import type { NodeId, TimelineNode } from "./nodes.ts";
+
+export function showInCall(nodes: Map<NodeId, TimelineNode>, files: readonly ToolFile[]): void {
+  if (files.length === 0) return;
+  for (const [id, node] of nodes) {
+    if (node.kind !== "file") continue;
+    if (files.some(({ path, version }) => path === node.path && version === node.version)) {
+      nodes.set(id, { ...node, inCall: true });
+    }
+  }
+}
