@@ -72,25 +72,6 @@ test("the pictures of a call stand in its row, also of a call that failed", () =
   expect(["c1", "c2", "c3"].map((call) => toolOf(timeline, call)?.files)).toEqual([files, files, []]);
 });
 
-test("a picture that the row of a call shows is not shown again where its file changed", () => {
-  const files = [{ path: "/plot.png", version: 2, media_type: "image/png", size_bytes: 9 }];
-  const timeline = read(
-    logOf([
-      started,
-      changed("/plot.png", 1, null),
-      requested("c1"),
-      running("c1"),
-      changed("/plot.png", 2, null),
-      { ...finished("c1"), files },
-    ]),
-  );
-  const rows = [...timeline.nodes.values()].filter((node) => node.kind === "file");
-  expect(rows.map(({ version, inCall }) => [version, inCall ?? false])).toEqual([
-    [1, false],
-    [2, true],
-  ]);
-});
-
 test("what a run makes of a file is told as one change, each change as a step", () => {
   const timeline = read(
     logOf([
