@@ -18,7 +18,8 @@ use crate::{
     asks::AtWork,
     consent::{Consent, consent, withdraw_past_approval, without_asking},
     hooks::{
-        after_tool, before_edited_tool, before_tool, context_of_call, kept_result, withdraw_before_tool,
+        KeptResult, after_tool, before_edited_tool, before_tool, context_of_call, keep_result, kept_result,
+        withdraw_before_tool,
     },
     long_results::{Shortened, shorten},
     past::{PastCall, PastResult},
@@ -108,9 +109,17 @@ impl Finished {
         Self { arguments, result, note, files, took: Duration::ZERO, in_doubt: false, at_work: None }
     }
 
+    /// Its result as it is before hooks look at it.
+    fn to_keep(&self) -> KeptResult {
+        let (Ok(text) | Err(ToolFailure(text))) = &self.result;
+        let (note, files) = (self.note.clone(), self.files.clone());
+        KeptResult { text: text.clone(), error: self.result.is_err(), note, files }
+    }
+
     /// It was run before the server was stopped, which came while hooks looked at its result.
-    fn before(arguments: Value, result: Result<String, ToolFailure>) -> Self {
-        let (note, files) = (None, Vec::new());
+    fn before(arguments: Value, kept: KeptResult) -> Self {
+        let KeptResult { text, error, note, files } = kept;
+        let result = if error { Err(ToolFailure(text)) } else { Ok(text) };
         Self { arguments, result, note, files, took: Duration::ZERO, in_doubt: false, at_work: None }
     }
 }
@@ -200,6 +209,9 @@ async fn carry_out(
         agent.learn_of_call(tool, &finished.arguments, result);
     }
     let went_well = finished.result.is_ok();
+    if !finished.in_doubt {
+        keep_result(agent, (id, name), || finished.to_keep()).await;
+    }
     finished.result = after_tool(agent, (id, name), &finished.arguments, finished.result, context).await;
     if went_well && finished.result.is_err() {
         // A hook that denies a result denies its files too.

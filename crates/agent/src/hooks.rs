@@ -17,9 +17,9 @@ use crate::{Pattern, Star};
 pub use answer::HookAnswer;
 pub(crate) use past::PastHooks;
 pub(crate) use places::{
-    Settled, add_context, after_answer, after_model, after_run, after_tool, before_answer,
+    KeptResult, Settled, add_context, after_answer, after_model, after_run, after_tool, before_answer,
     before_edited_tool, before_model, before_run, before_tool, context_of_call, holds_answers, keep_answer,
-    kept_answer, kept_result, sent_back, withdraw_before_tool,
+    keep_result, kept_answer, kept_result, sent_back, withdraw_before_tool,
 };
 
 /// A hook as it is declared, as far as a run has to know it.

@@ -4,6 +4,7 @@ use std::{
     collections::{HashMap, HashSet},
     path::Path,
     sync::{Arc, Mutex, PoisonError},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use domain::{
@@ -17,7 +18,14 @@ const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 /// What hooks were asked, by the ids of the calls.
 #[derive(Clone, Default)]
-pub(crate) struct HookLedger(Arc<Mutex<HashMap<String, usize>>>);
+pub(crate) struct HookLedger(Arc<Mutex<HashMap<String, Asked>>>);
+
+#[derive(Clone, Copy, Default)]
+struct Asked {
+    count: usize,
+    /// When it was asked last, milliseconds since 1970-01-01 UTC.
+    last_at: i64,
+}
 
 impl HookLedger {
     /// Starts what is asked, and writes the settings that name it.
@@ -26,8 +34,9 @@ impl HookLedger {
         let noted = ledger.clone();
         let answer = move |request: &Request| {
             if let Some(id) = request.body["id"].as_str() {
-                *noted.0.lock().unwrap_or_else(PoisonError::into_inner).entry(id.to_owned()).or_default() +=
-                    1;
+                let mut noted = noted.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let asked = noted.entry(id.to_owned()).or_default();
+                *asked = Asked { count: asked.count + 1, last_at: now_ms() };
             }
             Reply::json(&answer(&request.body))
         };
@@ -35,7 +44,7 @@ impl HookLedger {
         let server = ScriptedServer::start_with(Behaviour::answer(answer), options).await?;
         let events: Vec<&str> = HookEvent::ALL.iter().map(|event| event.as_str()).collect();
         let text = format!(
-            "[[hooks]]\nname = \"ledger\"\nevents = {}\nurl = \"{}\"\nsecret = \"{SECRET}\"\nfail = \"closed\"\n",
+            "[[hooks]]\nname = \"ledger\"\nevents = {}\nurl = \"{}/chat/completions\"\nsecret = \"{SECRET}\"\nfail = \"closed\"\n",
             json!(events),
             server.base_url(),
         );
@@ -47,20 +56,14 @@ impl HookLedger {
     pub(crate) fn faults(&self, run: &str, log: &[RunEvent]) -> Vec<String> {
         let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (mut faults, mut decided) = (Vec::new(), HashSet::new());
-        let mut in_flight: HashMap<&str, usize> = HashMap::new();
         for event in log {
             match &event.body {
-                EventBody::HookStarted(call) => _ = in_flight.insert(&call.id, 1),
-                // Each may have been asked once more in the life that begins.
-                EventBody::RunResumed {} => in_flight.values_mut().for_each(|most| *most += 1),
                 EventBody::HookFinished(end) => {
-                    let most = in_flight.remove(end.call.id.as_str()).unwrap_or_default();
-                    let count = asked.get(&format!("{run}.{}", end.call.id)).copied().unwrap_or_default();
-                    if count > most {
-                        faults.push(format!(
-                            "hook {} was asked {count} times, at most {most} are right",
-                            end.call.id
-                        ));
+                    let of_it = asked.get(&format!("{run}.{}", end.call.id)).copied();
+                    let Asked { count, last_at } = of_it.unwrap_or_default();
+                    // On its way it may be asked in every life of the server, also in one that left nothing in the log.
+                    if last_at > event.at {
+                        faults.push(format!("hook {} was asked again when it had decided", end.call.id));
                     }
                     if end.decision == Decision::Withdrawn {
                         continue;
@@ -82,8 +85,13 @@ impl HookLedger {
     /// How often hooks were asked, and how many calls that were.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        (asked.values().sum(), asked.len())
+        (asked.values().map(|asked| asked.count).sum(), asked.len())
     }
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Results get a mark, so that a lost decision shows; all else goes on as it is.

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use domain::{
     Message, Outcome, Part, Problem, ProblemCode, Role, Sentence,
-    event::{Decision, HookEnd, HookEvent},
+    event::{Decision, HookEnd, HookEvent, ToolFile},
     message::arguments_value,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 pub(crate) use super::calling::Denied;
@@ -185,11 +186,6 @@ pub(crate) async fn after_tool(
         Ok(text) => (false, text),
         Err(ToolFailure(text)) => (true, text),
     };
-    let hooks = agent.run.hooks.as_ref();
-    if let Some(hooks) = hooks.filter(|hooks| !hooks.at(agent, at).is_empty()) {
-        let result = json!({"text": text, "error": error}).to_string();
-        hooks.caller.keep(format!("call {call}"), result).await;
-    }
     let about = || object(json!({"tool": {"arguments": arguments}}));
     let looked = look(agent, at, Source::Both, &mut Subject::Result { text: &mut text, error }, &about).await;
     let context: Vec<String> = added_before.into_iter().chain(looked.context).collect();
@@ -202,12 +198,37 @@ pub(crate) async fn after_tool(
     if error { Err(ToolFailure(text)) } else { Ok(text) }
 }
 
+/// The result of a call as it was before hooks looked at it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct KeptResult {
+    pub(crate) text: String,
+    pub(crate) error: bool,
+    /// What only the model is told.
+    #[serde(default)]
+    pub(crate) note: Option<String>,
+    /// The files that it produced.
+    #[serde(default)]
+    pub(crate) files: Vec<ToolFile>,
+}
+
+/// Keeps the result of a call that hooks are about to look at. One in doubt is none: after a restart it is in doubt again.
+pub(crate) async fn keep_result(
+    agent: &AgentContext,
+    (call, tool): (&str, &str),
+    result: impl FnOnce() -> KeptResult,
+) {
+    let at = At::call(HookEvent::AfterTool, call, tool);
+    let hooks = agent.run.hooks.as_ref();
+    let Some(hooks) = hooks.filter(|hooks| !hooks.at(agent, at).is_empty()) else { return };
+    // Plain texts always have a JSON form.
+    let kept = serde_json::to_string(&result()).unwrap_or_default();
+    hooks.caller.keep(format!("call {call}"), kept).await;
+}
+
 /// The result of a call that was run, and looked at, when the server stopped.
-pub(crate) async fn kept_result(agent: &AgentContext, call: &str) -> Option<Result<String, ToolFailure>> {
+pub(crate) async fn kept_result(agent: &AgentContext, call: &str) -> Option<KeptResult> {
     let kept = agent.run.hooks.as_ref()?.caller.kept(format!("call {call}")).await?;
-    let kept: Value = serde_json::from_str(&kept).ok()?;
-    let text = kept["text"].as_str()?.to_owned();
-    Some(if kept["error"] == true { Err(ToolFailure(text)) } else { Ok(text) })
+    serde_json::from_str(&kept).ok()
 }
 
 /// Whether nobody is shown an answer of the agent before its hooks have seen it. The answer is the main agent's.

@@ -7,7 +7,7 @@ use std::{
 
 use agent::{HookRequest, Toolbox};
 use domain::{
-    AgentPath, EventBody,
+    AgentPath, EventBody, RunEvent,
     event::{Decision, HookEvent},
     laws,
 };
@@ -17,7 +17,7 @@ use llm::{
 };
 use serde_json::json;
 
-use super::{Fake, hook, hooks, launch};
+use super::{Fake, hook, hooks, launch, launching};
 use crate::play::{Play, lines};
 
 /// The main agent launches and has a sub-agent that launches too.
@@ -167,4 +167,34 @@ async fn a_restart_asks_no_hook_twice() {
             }
         }
     }
+}
+
+/// Killed while the call ran, and again while hooks looked at what is said of that: it is not taken for a result.
+#[tokio::test]
+async fn a_call_in_doubt_stays_so_while_hooks_look_at_it() {
+    let after = |log: &[RunEvent], is_it: fn(&EventBody) -> bool| {
+        log.iter().position(|event| is_it(&event.body)).unwrap() + 1
+    };
+    let is_looked_at = |body: &EventBody| matches!(body, EventBody::HookStarted(_));
+    let all = || vec![hook("h", &[HookEvent::AfterTool])];
+    let fake = || Fake::new(|_| Ok(String::new()));
+    let whole = launching(&fake(), all()).await.log().await;
+    let asked = fake();
+    let mut second = launching(&asked, all()).await;
+    second.before = whole[..after(&whole, |body| matches!(body, EventBody::ToolStarted { .. }))].to_vec();
+    let mut kept = HashMap::new();
+    let log = second
+        .watched(&mut |event, _| {
+            if is_looked_at(&event.body) {
+                kept.clone_from(&asked.kept.lock().unwrap());
+            }
+        })
+        .await;
+    let asked = fake();
+    *asked.kept.lock().unwrap() = kept;
+    let mut third = launching(&asked, all()).await;
+    third.before = log[..after(&log, is_looked_at)].to_vec();
+    let log = third.log().await;
+    let in_doubt = |event: &RunEvent| matches!(event.body, EventBody::ToolFinished { in_doubt: true, .. });
+    assert!(log.iter().any(in_doubt), "{:?}", lines(&log));
 }
