@@ -90,3 +90,11 @@ export async function unfold(toggle) {
   if ((await toggle.getAttribute("aria-expanded")) !== "true") await toggle.press("Enter");
   await toggle.and(toggle.page().locator("[aria-expanded=true]")).waitFor();
 }
+
+/** Clicks a button that copies, and returns the text once it is on the clipboard. */
+export async function copiedBy(button) {
+  const page = button.page();
+  await page.evaluate(() => navigator.clipboard.writeText(""));
+  await button.click();
+  return until("something was copied", () => page.evaluate(() => navigator.clipboard.readText()));
+}

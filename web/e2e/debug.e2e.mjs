@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
-import { launch, openPage } from "./browser.mjs";
+import { copiedBy, launch, openPage } from "./browser.mjs";
 import { encoderOf } from "./fake/formats.mjs";
 import { FakeServer } from "./fake/server.mjs";
 
@@ -109,8 +109,7 @@ describe("the debug panel", () => {
     assert.equal(await row().count(), 1);
     await row().click();
     await list().locator("pre mark", { hasText: "119627" }).waitFor();
-    await page.getByRole("button", { name: "Copy this event" }).click();
-    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    const copied = await copiedBy(page.getByRole("button", { name: "Copy this event" }));
     assert.deepEqual(
       JSON.parse(copied),
       chosen.find(({ body }) => body.result === "119627 rows"),

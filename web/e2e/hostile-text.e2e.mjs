@@ -1,7 +1,7 @@
 /** Answers that make a renderer slow, deep or wide: the chat is shown, its words are there, and the page stays usable. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { hasValue, launch, openPage } from "./browser.mjs";
+import { copiedBy, hasValue, launch, openPage } from "./browser.mjs";
 import { texts } from "./fake/scripts.mjs";
 import { FakeServer } from "./fake/server.mjs";
 
@@ -93,8 +93,8 @@ test("every word of what is too deep is there, and can be copied", async () => {
   await page.getByRole("button", { name: "Regenerate" }).last().waitFor();
   const shown = await answer().innerText();
   assert.equal(shown.split(">").length - 1, 1000 - (await answer().locator("blockquote").count()));
-  await page.locator("article.assistant").last().getByRole("button", { name: "Copy" }).last().click();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), texts.get("quotes"));
+  const copy = page.locator("article.assistant").last().getByRole("button", { name: "Copy" }).last();
+  assert.equal(await copiedBy(copy), texts.get("quotes"));
 });
 
 test("a message that cannot be drawn leaves the others in the page", async () => {

@@ -1,7 +1,7 @@
 /** What the source documents ask of the page, with the real program: docs/source-documents.md lists which test holds what. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { hasValue, launch, openPage, unfold } from "./browser.mjs";
+import { copiedBy, hasValue, launch, openPage, unfold } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { calls, pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -118,8 +118,7 @@ test("document 000: what a tool answered is copied whole, though its beginning i
   await row(/^done read_file/).click();
   const result = page.locator(".label").filter({ hasText: "Result" }).last();
   await result.getByRole("button", { name: "Show all" }).waitFor();
-  await result.getByRole("button", { name: "Copy" }).click();
-  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  const copied = await copiedBy(result.getByRole("button", { name: "Copy" }));
   assert.equal(copied.split("a line of a long file").length - 1, 120);
 });
 
