@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
-        Usage { input_tokens, output_tokens }
+        Usage::of(input_tokens, output_tokens)
     }
 
     #[test]

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use domain::{
-    AgentPath, EventBody, Message, Outcome, Part, Role, RunEvent, ToolCall, message::arguments_text,
-};
+use domain::{AgentPath, EventBody, Message, Outcome, Role, RunEvent, ToolCall, message::arguments_text};
 
 use crate::{
     calls::{MODEL_RESULT_BYTES, told},
     compaction::recollection,
     hooks::sent_back,
+    provenance::Blocks,
 };
 
 /// Longest tool result taken along from an earlier turn, bytes: the model can read the files again.
@@ -91,6 +90,7 @@ fn read(
     let is_about =
         |event: &&RunEvent| event.agent == *agent || matches!(event.body, EventBody::RunResumed {});
     for event in log.iter().filter(is_about) {
+        step.blocks.push(&event.body);
         match &event.body {
             EventBody::StepStarted { .. } => messages.extend(std::mem::take(&mut step).into_messages()),
             EventBody::TextFinished { text, answer, .. } => {
@@ -152,6 +152,7 @@ fn shorten(messages: &mut Vec<Message>, kept: usize) -> usize {
 #[derive(Default)]
 struct Step {
     text: String,
+    blocks: Blocks,
     calls: Vec<String>,
     /// The model has said all.
     whole: bool,
@@ -165,19 +166,20 @@ struct Step {
 
 impl Step {
     fn into_messages(mut self) -> Vec<Message> {
-        let (mut tool_calls, mut results) = (Vec::new(), Vec::new());
+        let (mut tool_calls, mut results, mut ids) = (Vec::new(), Vec::new(), HashMap::new());
         for id in self.calls {
             // Every call is answered in a finished log; in one that is still going, the rest is left out.
             if let Some((call, result)) = self.finished.remove(&id) {
                 results.extend(result.map(|result| Message::tool_result(call.id.clone(), result)));
+                ids.insert(id, call.id.clone());
                 tool_calls.push(call);
             }
         }
         if self.broken_off || (self.text.is_empty() && tool_calls.is_empty()) {
             return Vec::new();
         }
-        let content = if self.text.is_empty() { Vec::new() } else { vec![Part::Text { text: self.text }] };
-        let mut messages = vec![Message { role: Role::Assistant, content, tool_calls, tool_call_id: None }];
+        let (content, provenance) = self.blocks.finish(self.text, |id| ids.get(id).cloned());
+        let mut messages = vec![Message { tool_calls, provenance, ..Message::of(Role::Assistant, content) }];
         messages.extend(results);
         messages.extend(self.sent_back.map(|reason| Message::text(Role::User, reason)));
         messages

@@ -30,6 +30,7 @@ mod past;
 pub mod pictures;
 pub mod pipelines;
 pub mod programs;
+mod provenance;
 mod questions;
 mod quiet_call;
 mod quota;

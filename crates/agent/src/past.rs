@@ -15,8 +15,8 @@ use domain::{
 use serde_json::Value;
 
 use crate::{
-    budget::Used, compaction::PastCompaction, hooks::PastHooks, run::STOPPED, step::Answer,
-    workspace::seems_picture,
+    budget::Used, compaction::PastCompaction, hooks::PastHooks, provenance::Blocks, run::STOPPED,
+    step::Answer, workspace::seems_picture,
 };
 
 /// What a call says that was not written to its end.
@@ -72,6 +72,7 @@ struct PastStep {
     last: Option<String>,
     /// What was done to the conversation before the model was asked.
     compactions: Vec<PastCompaction>,
+    blocks: Blocks,
     text: String,
     calls: Vec<String>,
     input_tokens: u64,
@@ -150,6 +151,9 @@ impl Past {
         self.hooks.push(agent, body);
         self.count_time(*at, body);
         self.is_fork = matches!(body, EventBody::RunForked { .. });
+        if let Some(step) = self.agents.get_mut(agent).and_then(|agent| agent.steps.last_mut()) {
+            step.blocks.push(body);
+        }
         if parts_model_calls(body) {
             self.agent(agent).model_calls += 1;
         }
@@ -391,7 +395,10 @@ impl Past {
             let call = self.calls.get(id)?;
             Some((id.clone(), call.name.clone(), call.written.clone()))
         });
-        Some((Answer::from_log(step.text.clone(), calls, step.input_tokens), step.last.clone()))
+        Some((
+            Answer::from_log(step.text.clone(), calls, step.input_tokens, step.blocks.clone()),
+            step.last.clone(),
+        ))
     }
 
     /// Why this step was the agent's last, where it was begun as such.

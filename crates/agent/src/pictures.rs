@@ -27,12 +27,8 @@ const INSTRUCTIONS: &str = "You make pictures searchable. The picture is materia
 /// # Errors
 /// Where the model's server does not answer, or takes no pictures.
 pub async fn look(model: OneShot<'_>, name: &str, url: String) -> Result<Seen, ModelError> {
-    let question = Message {
-        role: Role::User,
-        content: vec![Part::Text { text: format!("The file is called “{name}”.") }, Part::Image { url }],
-        tool_calls: Vec::new(),
-        tool_call_id: None,
-    };
+    let words = Part::Text { text: format!("The file is called “{name}”.") };
+    let question = Message::of(Role::User, vec![words, Part::Image { url }]);
     let messages = [Message::text(Role::System, INSTRUCTIONS), question];
     let (said, usage) = answer(model, &messages, None, Effort::THOROUGH).await?;
     let cost_micro_usd = model.settings.prices.map(|prices| prices.cost_micro_usd(usage));

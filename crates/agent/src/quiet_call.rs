@@ -86,7 +86,8 @@ pub(crate) async fn call_one(
                 counted = usage;
                 is_over = true;
             }
-            ModelEvent::ReasoningDelta(_)
+            ModelEvent::ProviderData { .. }
+            | ModelEvent::ReasoningDelta(_)
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolArgumentsDelta { .. }
             | ModelEvent::Status { .. } => {}
@@ -99,8 +100,7 @@ pub(crate) async fn call_one(
     if !is_over {
         return Err(Problem::new(ProblemCode::ModelProtocol, Sentence::AnswerWithoutEnd));
     }
-    let estimated =
-        Usage { input_tokens: estimate_request(messages, &[]), output_tokens: (text.len() / 4) as u64 };
+    let estimated = Usage::of(estimate_request(messages, &[]), (text.len() / 4) as u64);
     let usage = counted.unwrap_or(estimated);
     let cost_micro_usd = agent.budget.book(usage, model.settings().prices);
     held.end(usage, cost_micro_usd);

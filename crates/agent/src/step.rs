@@ -3,9 +3,10 @@
 use std::{borrow::Cow, mem, time::Duration};
 
 use domain::{
-    EventBody, Message, Part, Problem, ProblemCode, Role, Sentence, ToolCall, Usage, event::NoticeLevel,
+    EventBody, Message, Problem, ProblemCode, Role, Sentence, ToolCall, Usage,
+    event::{NoticeLevel, ProviderData},
 };
-use llm::{ChatRequest, CodePrompt, FinishReason, ModelCall, ModelError, ModelEvent, ToolPrompt};
+use llm::{ChatRequest, CodePrompt, DataPart, FinishReason, ModelCall, ModelError, ModelEvent, ToolPrompt};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
@@ -14,6 +15,7 @@ use crate::{
     context::estimate_request,
     hooks::{holds_answers, keep_answer},
     models::{OneModel, Tries},
+    provenance::Blocks,
     quota::{Held, begin_call},
     research::{Citations, nearest},
     tool::Toolbox,
@@ -37,6 +39,8 @@ pub(crate) struct Answer {
     pub(crate) input_tokens: u64,
     /// It is the agent's answer and nobody has seen it: hooks look at it first.
     pub(crate) held: bool,
+    /// What its provider wants back.
+    pub(crate) blocks: Blocks,
 }
 
 /// What the text of an answer has to be like.
@@ -85,13 +89,14 @@ impl Answer {
         text: String,
         calls: impl Iterator<Item = (String, String, String)>,
         input_tokens: u64,
+        blocks: Blocks,
     ) -> Self {
         let call = |(index, (id, name, arguments)): (usize, (String, String, String))| {
             // The model's own id for the call is not in the log; any will do that its result has too.
             let written = ToolCall { id: id.clone(), name, arguments };
             RequestedCall { id, written, index }
         };
-        Self { text, calls: calls.enumerate().map(call).collect(), input_tokens, ..Self::default() }
+        Self { text, calls: calls.enumerate().map(call).collect(), input_tokens, blocks, ..Self::default() }
     }
 
     /// Whether nothing was said and nothing called.
@@ -101,9 +106,11 @@ impl Answer {
 
     /// The assistant's message for the next call.
     pub(crate) fn into_message(self) -> Message {
-        let content = if self.text.is_empty() { Vec::new() } else { vec![Part::Text { text: self.text }] };
+        let written =
+            |id: &str| self.calls.iter().find(|call| call.id == id).map(|call| call.written.id.clone());
+        let (content, provenance) = self.blocks.finish(self.text, written);
         let tool_calls = self.calls.into_iter().map(|call| call.written).collect();
-        Message { role: Role::Assistant, content, tool_calls, tool_call_id: None }
+        Message { tool_calls, provenance, ..Message::of(Role::Assistant, content) }
     }
 }
 
@@ -195,7 +202,7 @@ fn estimate(messages: &[Message], tools: &Toolbox, step: &Step<'_>) -> Usage {
     let calls = step.answer.calls.iter().map(|call| call.written.arguments.len()).sum::<usize>();
     let held = step.held.as_ref().map_or(0, String::len);
     let written = step.answer.text.len() + writing + held + calls;
-    Usage { input_tokens: estimate_request(messages, tools.specs()), output_tokens: (written / 4) as u64 }
+    Usage::of(estimate_request(messages, tools.specs()), (written / 4) as u64)
 }
 
 /// The item the model is writing now, and how much of it there is; the emitter has the text.
@@ -263,6 +270,7 @@ impl<'a> Step<'a> {
             ModelEvent::ReasoningDelta(delta) => self.write_reasoning(delta).await,
             ModelEvent::ToolCallStarted { index, id, name } => self.start_call(index, id, name).await,
             ModelEvent::ToolArgumentsDelta { index, delta } => self.write_arguments(index, delta).await,
+            ModelEvent::ProviderData { part, data } => self.add_data(part, data).await,
             ModelEvent::Status { description, done, hidden } => {
                 self.upstream.push(self.agent, description, done, hidden).await;
             }
@@ -334,9 +342,31 @@ impl<'a> Step<'a> {
         self.close(false).await;
         self.show_held().await;
         let call = self.agent.next_item('c');
-        self.agent.emitter.emit(EventBody::ToolRequested { call: call.clone(), name: name.clone() }).await;
+        let requested = EventBody::ToolRequested { call: call.clone(), name: name.clone() };
+        self.answer.blocks.push(&requested);
+        self.agent.emitter.emit(requested).await;
         let written = ToolCall { id, name, arguments: String::new() };
         self.answer.calls.push(RequestedCall { id: call, written, index });
+    }
+
+    /// Keeps what the provider wants back, under the item it belongs to.
+    async fn add_data(&mut self, part: DataPart, data: Value) {
+        let item = match (part, &self.writing) {
+            (DataPart::Reasoning, Writing::Reasoning { item, .. })
+            | (DataPart::Text, Writing::Text { item, .. }) => Some(item.clone()),
+            (DataPart::Call(index), _) => {
+                self.answer.calls.iter().find(|call| call.index == index).map(|call| call.id.clone())
+            }
+            _ => None,
+        };
+        if part != DataPart::Text {
+            self.close(false).await;
+        }
+        let provider = self.model.model().provider().to_owned();
+        let reasoning = item.is_none() && part == DataPart::Reasoning;
+        let body = EventBody::ProviderData(ProviderData { item, reasoning, provider, data });
+        self.answer.blocks.push(&body);
+        self.agent.emitter.emit(body).await;
     }
 
     async fn write_arguments(&mut self, index: usize, delta: String) {
@@ -393,13 +423,14 @@ impl<'a> Step<'a> {
                 let (id, answer) = (item.clone(), &mut self.answer);
                 let finish = |text: String| {
                     answer.text.push_str(&text);
-                    EventBody::TextFinished { item: id, text, answer: is_answer }
+                    noted(answer, EventBody::TextFinished { item: id, text, answer: is_answer })
                 };
                 self.agent.emitter.finish_written(&item, finish).await;
             }
             Writing::Reasoning { item, since, .. } => {
-                let (id, duration_ms) = (item.clone(), millis(since.elapsed()));
-                let finish = |text| EventBody::ReasoningFinished { item: id, text, duration_ms };
+                let (id, duration_ms, answer) = (item.clone(), millis(since.elapsed()), &mut self.answer);
+                let finish =
+                    |text| noted(answer, EventBody::ReasoningFinished { item: id, text, duration_ms });
                 self.agent.emitter.finish_written(&item, finish).await;
             }
         }
@@ -453,6 +484,12 @@ impl<'a> Step<'a> {
         self.answer.input_tokens = usage.input_tokens;
         mem::take(&mut self.answer)
     }
+}
+
+/// An event of the answer that its message is made of.
+fn noted(answer: &mut Answer, body: EventBody) -> EventBody {
+    answer.blocks.push(&body);
+    body
 }
 
 pub(crate) fn millis(duration: Duration) -> u64 {

@@ -4,6 +4,7 @@ mod audience;
 mod deltas;
 mod hooks;
 mod names;
+mod provider_data;
 mod run_event;
 mod texts;
 mod tool_file;
@@ -14,6 +15,7 @@ use serde_json::{Map, Value};
 
 pub use audience::Audience;
 pub use hooks::{HookCall, HookEnd, HookEvent};
+pub use provider_data::ProviderData;
 pub use run_event::RunEvent;
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
 pub use tool_file::ToolFile;
@@ -21,8 +23,7 @@ pub use values::{Decision, FactCounts, NoticeLevel, Outcome, Remembered, Source,
 
 use crate::{ChatId, Coded, Form, MessageId, Problem, RunId, Usage, words::known};
 
-/// What happened. An *item* (a text, a piece of reasoning, a tool call, an agent) has a start, perhaps
-/// deltas, and a finish that carries the whole value: a reader may ignore deltas.
+/// What happened. An *item* (text, reasoning, call, agent) has a start, perhaps deltas, and a finish with the whole value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -105,6 +106,8 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(type = "number"))]
         duration_ms: u64,
     },
+    /// What the provider of a model wants back with a part of its answer. Only models and the log know it.
+    ProviderData(ProviderData),
     /// The model begins to write a tool call: the item opens.
     ToolRequested {
         /// The call, unique within the run.
@@ -172,8 +175,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         stopped: bool,
-        /// Whether nobody knows what the call did: the server stopped while it ran, and running it again might do
-        /// harm. `error` is true then too.
+        /// Whether nobody knows what the call did: the server stopped while it ran. `error` is true then too.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         in_doubt: bool,
@@ -465,8 +467,7 @@ pub enum EventBody {
     },
     /// The server was restarted and the run goes on. What a model was writing has been closed and is written again.
     RunResumed {},
-    /// What stands before this was done by another run, of which this one is a fork: nothing of it is done or paid
-    /// for again. The main agent goes on from here.
+    /// What stands before this was done, and paid for, by the run that this one is a fork of. The main agent goes on.
     RunForked {
         /// The run it was taken from.
         from: RunId,

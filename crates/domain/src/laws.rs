@@ -178,6 +178,7 @@ impl State {
             | EventBody::SourcesFound { .. }
             | EventBody::ModelRequested { .. }
             | EventBody::ModelCalled { .. }
+            | EventBody::ProviderData(_)
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
             | EventBody::RunResumed {}

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{CollectionId, DocumentId};
+use crate::{CollectionId, DocumentId, Provenance};
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,7 +134,8 @@ pub struct ToolCall {
     pub arguments: String,
 }
 
-/// One message of a conversation with a model.
+/// One message of a conversation with a model. What `provenance` adds to an assistant message is read with
+/// [`Message::blocks`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Who speaks.
@@ -147,17 +148,22 @@ pub struct Message {
     /// For role `tool`: the call this answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
+    /// How the model that wrote an assistant message gave it, for its provider. Most models need none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub provenance: Option<Box<Provenance>>,
 }
 
 impl Message {
     /// A message of one text part and nothing else.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
-        Self {
-            role,
-            content: vec![Part::Text { text: text.into() }],
-            tool_calls: Vec::new(),
-            tool_call_id: None,
-        }
+        Self::of(role, vec![Part::Text { text: text.into() }])
+    }
+
+    /// A message of these parts and nothing else.
+    #[must_use]
+    pub fn of(role: Role, content: Vec<Part>) -> Self {
+        Self { role, content, tool_calls: Vec::new(), tool_call_id: None, provenance: None }
     }
 
     /// A tool's answer to the call `id`.

@@ -128,6 +128,7 @@ impl OpenItems {
             | EventBody::SourcesFound { .. }
             | EventBody::ModelRequested { .. }
             | EventBody::ModelCalled { .. }
+            | EventBody::ProviderData(_)
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
             | EventBody::RunResumed {}

@@ -45,16 +45,45 @@ pub struct Usage {
     #[serde(deserialize_with = "bounded")]
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub output_tokens: u64,
+    /// Of those read, the ones that the provider had in its cache.
+    #[serde(default, deserialize_with = "bounded", skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<f64>"))]
+    pub cached_tokens: u64,
+    /// Of those read, the ones that the provider has put into its cache.
+    #[serde(default, deserialize_with = "bounded", skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<f64>"))]
+    pub cache_write_tokens: u64,
+    /// Of those written, the ones of reasoning.
+    #[serde(default, deserialize_with = "bounded", skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<f64>"))]
+    pub reasoning_tokens: u64,
+    /// Of those read and written, the ones of sound.
+    #[serde(default, deserialize_with = "bounded", skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<f64>"))]
+    pub audio_tokens: u64,
 }
 
 impl Usage {
     /// More than all calls of a run use together, and exact as a JavaScript number.
     pub const MAX_TOKENS: u64 = 1_000_000_000_000_000;
 
+    /// Tokens read and written, without knowing of what kind.
+    #[must_use]
+    pub const fn of(input_tokens: u64, output_tokens: u64) -> Self {
+        Self {
+            input_tokens,
+            output_tokens,
+            cached_tokens: 0,
+            cache_write_tokens: 0,
+            reasoning_tokens: 0,
+            audio_tokens: 0,
+        }
+    }
+
     /// Of one call.
     #[must_use]
     pub fn of_call(input: TokenCount, output: TokenCount) -> Self {
-        Self { input_tokens: input.0, output_tokens: output.0 }
+        Self::of(input.0, output.0)
     }
 
     /// Input and output together.
@@ -66,9 +95,19 @@ impl Usage {
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens).min(Self::MAX_TOKENS);
-        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens).min(Self::MAX_TOKENS);
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more).min(Self::MAX_TOKENS);
+        add(&mut self.input_tokens, other.input_tokens);
+        add(&mut self.output_tokens, other.output_tokens);
+        add(&mut self.cached_tokens, other.cached_tokens);
+        add(&mut self.cache_write_tokens, other.cache_write_tokens);
+        add(&mut self.reasoning_tokens, other.reasoning_tokens);
+        add(&mut self.audio_tokens, other.audio_tokens);
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(tokens: &u64) -> bool {
+    *tokens == 0
 }
 
 /// Logs and summaries come from imports and from earlier versions, too, which took any number.
@@ -103,8 +142,8 @@ mod tests {
     fn totals_stay_within_their_bound() {
         let text = r#"{"input_tokens":18446744073709551615,"output_tokens":7}"#;
         let mut usage: Usage = serde_json::from_str(text).unwrap();
-        assert_eq!(usage, Usage { input_tokens: Usage::MAX_TOKENS, output_tokens: 7 });
+        assert_eq!(usage, Usage::of(Usage::MAX_TOKENS, 7));
         usage += usage;
-        assert_eq!(usage, Usage { input_tokens: Usage::MAX_TOKENS, output_tokens: 14 });
+        assert_eq!(usage, Usage::of(Usage::MAX_TOKENS, 14));
     }
 }

@@ -9,6 +9,8 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
+use wire::provider::DataPart;
+
 use crate::CallerInfo;
 
 /// One call of a chat model. Borrowed: the client encodes it at once and keeps nothing.
@@ -182,6 +184,13 @@ pub enum ModelEvent {
         /// What went wrong, and who is asked now.
         words: Words,
     },
+    /// What the provider wants back with a part of the answer.
+    ProviderData {
+        /// The part it belongs to.
+        part: DataPart,
+        /// The provider's JSON.
+        data: Value,
+    },
     /// What the server says that it is doing, on one line without secrets. Each takes the place of the one before.
     Status {
         /// The line; may be empty where it is only taken away.
@@ -209,6 +218,7 @@ impl ModelEvent {
             | Self::ReasoningDelta(_)
             | Self::ToolCallStarted { .. }
             | Self::ToolArgumentsDelta { .. }
+            | Self::ProviderData { .. }
             | Self::Finished { .. } => true,
             Self::Retrying { .. } | Self::Turned { .. } | Self::Status { .. } => false,
         }

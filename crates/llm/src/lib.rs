@@ -19,3 +19,4 @@ pub use model::{ChatModel, ModelCall};
 pub use openai::{BaseUrl, OpenAiSettings, Upstream};
 pub use script::{Line, ScriptedModel};
 pub use secret::Secret;
+pub use wire::provider::DataPart;

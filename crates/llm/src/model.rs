@@ -40,6 +40,15 @@ impl ChatModel {
         }
     }
 
+    /// Who can take back what it gives as [`ModelEvent::ProviderData`].
+    #[must_use]
+    pub fn provider(&self) -> &str {
+        match &*self.0 {
+            Kind::OpenAi(model) => model.provider(),
+            Kind::Scripted(_) => "scripted",
+        }
+    }
+
     /// Whether its servers are left alone at the moment, so that another model is better asked first.
     #[must_use]
     pub fn is_resting(&self) -> bool {

@@ -255,7 +255,7 @@ impl Encoder {
             Step::Calls { calls } => self.calls(calls),
             Step::Pause { ms } => self.part(Part::Pause(Duration::from_millis(*ms))),
             Step::Usage { input_tokens, output_tokens } => {
-                let usage = Usage { input_tokens: *input_tokens, output_tokens: *output_tokens };
+                let usage = Usage::of(*input_tokens, *output_tokens);
                 self.event(&self.chunks.usage(usage));
             }
             Step::Finish { reason } => {

@@ -190,10 +190,7 @@ impl Store {
                 calls: row.number("calls")?,
                 failed: row.number("failed")?,
                 cancelled: row.number("cancelled")?,
-                usage: Usage {
-                    input_tokens: row.number("input_tokens")?,
-                    output_tokens: row.number("output_tokens")?,
-                },
+                usage: Usage::of(row.number("input_tokens")?, row.number("output_tokens")?),
                 cost_micro_usd: row.number("cost")?,
             })
         };
@@ -221,10 +218,7 @@ fn read_call(row: &Row) -> Result<PipelineCall, StoreError> {
         model: row.get("model")?,
         at: row.get("at")?,
         duration_ms: row.number("duration_ms")?,
-        usage: Usage {
-            input_tokens: row.number("input_tokens")?,
-            output_tokens: row.number("output_tokens")?,
-        },
+        usage: Usage::of(row.number("input_tokens")?, row.number("output_tokens")?),
         cost_micro_usd: cost.and_then(|cost| u64::try_from(cost).ok()),
         outcome: row.get("outcome")?,
         detail: Words::of_column(row.get("detail")?),

@@ -87,11 +87,11 @@ fn message(value: &Value, at: &str) -> Checked<Message> {
     };
     let tool_call_id = present(fields, "tool_call_id");
     let tool_call_id = tool_call_id.map(|id| text(id, &format!("`{at}.tool_call_id`"))).transpose()?;
+    let content = content(fields.get("content"), role, &format!("{at}.content"))?;
     Ok(Message {
-        role,
-        content: content(fields.get("content"), role, &format!("{at}.content"))?,
         tool_calls: tool_calls(present(fields, "tool_calls"), at)?,
         tool_call_id: tool_call_id.map(str::to_owned),
+        ..Message::of(role, content)
     })
 }
 

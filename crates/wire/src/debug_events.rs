@@ -259,6 +259,7 @@ fn told(body: &EventBody, detail: Option<&Value>) -> Option<(DebugKind, DebugSou
         | EventBody::TextDelta { .. }
         | EventBody::ReasoningStarted { .. }
         | EventBody::ReasoningDelta { .. }
+        | EventBody::ProviderData(_)
         | EventBody::ToolRequested { .. }
         | EventBody::ToolArgumentsDelta { .. }
         | EventBody::ToolProgress { .. }

@@ -130,6 +130,7 @@ impl DetailsEncoder {
             | EventBody::HookFinished(_)
             | EventBody::AgentFinished { .. }
             | EventBody::ModelRequested { .. }
+            | EventBody::ProviderData(_)
             | EventBody::ModelCalled { .. } => {}
         }
     }

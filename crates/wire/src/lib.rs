@@ -19,6 +19,7 @@ mod notice;
 pub mod open_webui_chats;
 pub mod openai;
 pub mod otlp;
+pub mod provider;
 pub mod redact;
 mod request_metadata;
 pub mod responses;

@@ -170,6 +170,7 @@ impl MarkupEncoder {
             | EventBody::HookFinished(_)
             | EventBody::AgentFinished { .. }
             | EventBody::ModelRequested { .. }
+            | EventBody::ProviderData(_)
             | EventBody::ModelCalled { .. } => {}
         }
     }

@@ -200,6 +200,7 @@ impl ToolCallsEncoder {
             | EventBody::SourcesFound { .. }
             | EventBody::AgentFinished { .. }
             | EventBody::ModelRequested { .. }
+            | EventBody::ProviderData(_)
             | EventBody::ModelCalled { .. } => {}
         }
     }

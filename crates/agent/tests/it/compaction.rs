@@ -279,7 +279,7 @@ async fn the_servers_own_count_is_what_matters() {
     let play = play(move |request| {
         let input_tokens = 2 * tokens(request);
         seen.fetch_max(usize::try_from(input_tokens).unwrap(), Ordering::Relaxed);
-        let usage = Usage { input_tokens, output_tokens: 1 };
+        let usage = Usage::of(input_tokens, 1);
         let reason = if request.tools.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
         [work(request), finish_with(reason, usage)].concat()
     })

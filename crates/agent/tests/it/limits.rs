@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::play::{Play, lines};
 
 fn spend(input_tokens: u64) -> Vec<Line> {
-    let usage = Usage { input_tokens, output_tokens: 0 };
+    let usage = Usage::of(input_tokens, 0);
     [call(0, "ls", &json!({})), finish_with(FinishReason::ToolCalls, usage)].concat()
 }
 

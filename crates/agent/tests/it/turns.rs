@@ -14,7 +14,7 @@ use crate::play::{Play, lines};
 
 #[tokio::test]
 async fn an_answer_without_tools() {
-    let usage = Usage { input_tokens: 11, output_tokens: 2 };
+    let usage = Usage::of(11, 2);
     let turn =
         [reasoning("Let me think."), text("Hello there"), finish_with(FinishReason::Stop, usage)].concat();
     let log = Play::turns(vec![turn]).await.log().await;

@@ -16,9 +16,10 @@ impl EventBody {
     #[must_use]
     pub fn audience(&self) -> Audience {
         match self {
-            Self::StepStarted { .. } | Self::ModelRequested { .. } | Self::ModelCalled { .. } => {
-                Audience::Debug
-            }
+            Self::StepStarted { .. }
+            | Self::ProviderData(_)
+            | Self::ModelRequested { .. }
+            | Self::ModelCalled { .. } => Audience::Debug,
             Self::RunStarted { .. }
             | Self::Status { .. }
             | Self::TextStarted { .. }

@@ -16,6 +16,7 @@ impl EventBody {
             Self::ReasoningStarted { .. } => "reasoning_started",
             Self::ReasoningDelta { .. } => "reasoning_delta",
             Self::ReasoningFinished { .. } => "reasoning_finished",
+            Self::ProviderData(_) => "provider_data",
             Self::ToolRequested { .. } => "tool_requested",
             Self::ToolArgumentsDelta { .. } => "tool_arguments_delta",
             Self::ToolStarted { .. } => "tool_started",

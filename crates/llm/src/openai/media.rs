@@ -87,10 +87,10 @@ pub(super) fn without(messages: &[Message], kinds: Kinds) -> Vec<Message> {
         None => part.clone(),
     };
     let message = |message: &Message| Message {
-        role: message.role,
-        content: message.content.iter().map(rest).collect(),
         tool_calls: message.tool_calls.clone(),
         tool_call_id: message.tool_call_id.clone(),
+        provenance: message.provenance.clone(),
+        ..Message::of(message.role, message.content.iter().map(rest).collect())
     };
     messages.iter().map(message).collect()
 }

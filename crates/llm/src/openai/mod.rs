@@ -104,6 +104,11 @@ impl OpenAiModel {
         &self.0.settings.model
     }
 
+    /// What one model of this format says of its reasoning, no other may read.
+    pub(crate) fn provider(&self) -> &str {
+        &self.0.provider
+    }
+
     /// Whether none of its servers is asked at the moment.
     pub(crate) fn is_resting(&self) -> bool {
         self.0.settings.pool.is_resting()
@@ -143,6 +148,8 @@ pub fn trace_headers(trace: &CallTrace) -> HeaderMap {
 #[derive(Debug)]
 pub(crate) struct Reach {
     settings: OpenAiSettings,
+    /// Who can take provider data back.
+    provider: String,
     http: HttpClient,
     /// The address below that of the server.
     call: String,
@@ -158,6 +165,7 @@ impl Reach {
     fn new(settings: OpenAiSettings, http: &HttpClient, call: &str) -> Self {
         let (http, call) = (http.clone(), call.to_owned());
         Self {
+            provider: format!("chat_completions/{}", settings.model),
             settings,
             http,
             call,

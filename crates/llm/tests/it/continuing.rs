@@ -44,7 +44,7 @@ async fn the_text_is_all_that_is_sent_and_what_follows_it_comes_back() {
     ]);
     let (server, events, error) = continued(Some(reply)).await;
     assert_eq!((text_of(&events), error), (" capital?".to_owned(), None));
-    assert_eq!(finish_of(&events).1, Some(Usage { input_tokens: 3, output_tokens: 2 }));
+    assert_eq!(finish_of(&events).1, Some(Usage::of(3, 2)));
     let sent = server.requests().pop().unwrap();
     let expected = json!({"model": "tiny", "prompt": "What is the", "max_tokens": 9, "temperature": 0.5, "stop": ["\n"],
         "stream": true, "stream_options": {"include_usage": true}});

@@ -22,7 +22,7 @@ async fn text_reasoning_and_usage() {
     let events = events(&model(&server), ToolMode::Native).await;
     assert_eq!(reasoning_of(&events), "They greet me.");
     assert_eq!(text_of(&events), "Hello you é✓😀.");
-    let usage = Usage { input_tokens: 12, output_tokens: 5 };
+    let usage = Usage::of(12, 5);
     assert_eq!(finish_of(&events), (FinishReason::Stop, Some(usage)));
 }
 
@@ -69,7 +69,7 @@ async fn a_scenario_goes_by_the_turn() {
     };
     let (second, error) = drain(model.call(&request)).await;
     assert_eq!((text_of(&second), error), ("One file.".into(), None));
-    assert_eq!(finish_of(&second).1, Some(Usage { input_tokens: 3, output_tokens: 4 }));
+    assert_eq!(finish_of(&second).1, Some(Usage::of(3, 4)));
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn usage_may_follow_the_reason() {
         [text_step("Cut"), Step::Event { data: finish }, usage, Step::Event { data: "[DONE]".into() }];
     let server = server(Reply::stream(&steps)).await;
     let events = events(&model(&server), ToolMode::Off).await;
-    let usage = Usage { input_tokens: 1, output_tokens: 2 };
+    let usage = Usage::of(1, 2);
     assert_eq!(finish_of(&events), (FinishReason::Length, Some(usage)));
 }
 
@@ -152,7 +152,7 @@ async fn a_server_that_does_not_stream() {
     let events = events(&model(&server), ToolMode::Native).await;
     assert_eq!((reasoning_of(&events), text_of(&events)), ("hm".into(), "I look.".into()));
     assert_eq!(calls_of(&events), [("x".into(), "ls".into(), "{}".into())]);
-    let usage = Usage { input_tokens: 3, output_tokens: 4 };
+    let usage = Usage::of(3, 4);
     assert_eq!(finish_of(&events), (FinishReason::ToolCalls, Some(usage)));
 }
 

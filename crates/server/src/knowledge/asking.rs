@@ -142,7 +142,7 @@ fn no_answer_within(model: &str, deadline: Duration) -> Words {
 }
 
 fn used(input_tokens: u64, prices: Option<Prices>) -> (Tokens, Option<u64>) {
-    let tokens = Tokens { input_tokens, output_tokens: 0 };
+    let tokens = Tokens::of(input_tokens, 0);
     (tokens, prices.map(|prices| prices.cost_micro_usd(tokens)))
 }
 

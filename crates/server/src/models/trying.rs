@@ -134,7 +134,8 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
         match event? {
             ModelEvent::TextDelta(delta) => text.push_str(&delta),
             ModelEvent::ReasoningDelta(delta) => thoughts.push_str(&delta),
-            ModelEvent::ToolCallStarted { .. }
+            ModelEvent::ProviderData { .. }
+            | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolArgumentsDelta { .. }
             | ModelEvent::Retrying { .. }
             | ModelEvent::Turned { .. }

@@ -175,7 +175,7 @@ impl Note {
             at: app.clock.now_ms(),
             duration_ms: 0,
             // What one that is given up has used at least.
-            usage: Usage { input_tokens: (prompt_bytes / BYTES_PER_TOKEN) as u64, output_tokens: 0 },
+            usage: Usage::of((prompt_bytes / BYTES_PER_TOKEN) as u64, 0),
             cost_micro_usd: None,
             outcome: String::new(),
             detail: "".into(),

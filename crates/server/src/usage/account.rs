@@ -214,7 +214,7 @@ impl Account {
         self.used_at = now;
         let output_tokens =
             (self.output.unwrap_or(FIRST_GUESS) as u64).min(wish.max_output_tokens.unwrap_or(u64::MAX));
-        let usage = Usage { input_tokens: wish.input_tokens, output_tokens };
+        let usage = Usage::of(wish.input_tokens, output_tokens);
         Amount::of_call(usage, wish.prices.map(|prices| prices.cost_micro_usd(usage)))
     }
 

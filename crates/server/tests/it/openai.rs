@@ -109,7 +109,7 @@ pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolS
                 heard.calls[index].arguments.push_str(&delta)
             }
             Ok(ModelEvent::Retrying { .. } | ModelEvent::Turned { .. }) => panic!("asked once"),
-            Ok(ModelEvent::Status { .. }) => {}
+            Ok(ModelEvent::Status { .. } | ModelEvent::ProviderData { .. }) => {}
             Ok(ModelEvent::Finished { reason, .. }) => heard.reason = Some(reason),
             Err(error) => heard.error = Some(error.message),
         }

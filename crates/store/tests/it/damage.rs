@@ -78,7 +78,7 @@ async fn absurd_calls_of_pipelines_stop_at_a_bound(store: Store) {
         model: "m".to_owned(),
         at: 5,
         duration_ms: 1,
-        usage: Usage { input_tokens: u64::MAX, output_tokens: u64::MAX },
+        usage: Usage::of(u64::MAX, u64::MAX),
         cost_micro_usd: Some(u64::MAX),
         outcome: "done".to_owned(),
         detail: Words::from("T".to_owned()),

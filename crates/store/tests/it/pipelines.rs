@@ -74,7 +74,7 @@ async fn calls_are_noted_summed_and_forgotten(store: Store) {
         model: "tiny".to_owned(),
         at,
         duration_ms: 7,
-        usage: Usage { input_tokens: 100, output_tokens: 10 },
+        usage: Usage::of(100, 10),
         cost_micro_usd: (outcome == "done").then_some(3),
         outcome: outcome.to_owned(),
         detail: domain::Sentence::EmptyAnswer.into(),
@@ -87,7 +87,7 @@ async fn calls_are_noted_summed_and_forgotten(store: Store) {
     assert_eq!(store.pipeline_calls_of(run).await.unwrap(), calls);
     assert_eq!(store.latest_pipeline_calls(2).await.unwrap(), [calls[2].clone(), calls[1].clone()]);
     let sums = store.pipeline_sums(0).await.unwrap();
-    let usage = Usage { input_tokens: 200, output_tokens: 20 };
+    let usage = Usage::of(200, 20);
     let both = PipelineSum {
         pipelines: "title,tags".to_owned(),
         calls: 2,

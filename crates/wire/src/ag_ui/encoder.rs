@@ -200,7 +200,7 @@ impl AgUiEncoder {
                 self.start_run(sink);
             }
             EventBody::StepStarted { step, .. } => self.start_step(agent, *step, sink),
-            EventBody::ModelRequested { .. } => {}
+            EventBody::ModelRequested { .. } | EventBody::ProviderData(_) => {}
             EventBody::TextStarted { item } => {
                 self.texts.insert(item.clone(), false);
                 self.carriers.insert(agent.clone(), (item.clone(), ""));

@@ -64,7 +64,7 @@ fn message(value: &Value, at: &str) -> Checked<Option<Message>> {
         return Ok(None);
     }
     let tool_calls = tool_calls(present(fields, "toolCalls"), at)?;
-    Ok(Some(Message { role, content, tool_calls, tool_call_id: None }))
+    Ok(Some(Message { tool_calls, ..Message::of(role, content) }))
 }
 
 fn tool_result(fields: &Map<String, Value>, at: &str) -> Checked<Message> {

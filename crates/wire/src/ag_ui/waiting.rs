@@ -135,6 +135,7 @@ impl AgUiEncoder {
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
             | EventBody::ModelRequested { .. }
+            | EventBody::ProviderData(_)
             | EventBody::Status { .. }
             | EventBody::TextStarted { .. }
             | EventBody::ReasoningStarted { .. }

@@ -290,6 +290,7 @@ impl ChatStreamEncoder {
             | EventBody::PlanChanged { .. }
             | EventBody::FileChanged { .. }
             | EventBody::ModelRequested { .. }
+            | EventBody::ProviderData(_)
             | EventBody::ModelCalled { .. } => {}
         }
     }

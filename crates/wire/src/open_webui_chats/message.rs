@@ -227,7 +227,7 @@ fn usage_of(usage: &Value) -> Option<Usage> {
     if input.is_none() && output.is_none() {
         return None;
     }
-    Some(Usage { input_tokens: input.unwrap_or(0), output_tokens: output.unwrap_or(0) })
+    Some(Usage::of(input.unwrap_or(0), output.unwrap_or(0)))
 }
 
 /// What an answer cites: each has a source, and what was read of it.

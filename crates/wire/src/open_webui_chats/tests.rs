@@ -199,13 +199,13 @@ fn newer_versions_have_it_as_items() {
         [("Tides", "https://example.org/tides"), ("notes.pdf", ""), ("javascript:alert(1)", "")]
     );
     assert_eq!(answer.sources[0].quote.as_deref(), Some("Twice a day."));
-    assert_eq!(answer.usage, Some(domain::Usage { input_tokens: 12, output_tokens: 3 }));
+    assert_eq!(answer.usage, Some(domain::Usage::of(12, 3)));
 }
 
 #[test]
 fn older_versions_have_figures_and_faults_elsewhere() {
     let (_, figures) = answer(json!({"content": "x", "info": {"prompt_eval_count": 5, "eval_count": 1e300}}));
-    assert_eq!(figures.usage, Some(domain::Usage { input_tokens: 5, output_tokens: 1_000_000_000 }));
+    assert_eq!(figures.usage, Some(domain::Usage::of(5, 1_000_000_000)));
     let (_, fault) = answer(json!({"content": "", "error": {"content": "No such model"}}));
     assert_eq!(fault.fault.as_deref(), Some("No such model"));
     let ids = (ChatId::generate(), MessageId::generate());

@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn usage_wherever_it_stands() {
-        let usage = Some(Usage { input_tokens: 12, output_tokens: 3 });
+        let usage = Some(Usage::of(12, 3));
         for data in [
             r#"{"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":3,"total_tokens":15}}"#,
             r#"{"usage":{"prompt_tokens":12.0,"completion_tokens":3.0}}"#,

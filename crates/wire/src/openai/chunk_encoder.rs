@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(Chunk::decode(&more).unwrap().calls[0].arguments, "{}");
         let end = encoder.finish("stop");
         assert_eq!(Chunk::decode(&end).unwrap().finish_reason.as_deref(), Some("stop"));
-        let usage = Usage { input_tokens: 1, output_tokens: 2 };
+        let usage = Usage::of(1, 2);
         assert_eq!(Chunk::decode(&encoder.usage(usage)).unwrap().usage, Some(usage));
         assert_eq!(Chunk::decode(&encoder.role()).unwrap(), Chunk::default());
     }

@@ -204,6 +204,7 @@ impl CompletionEncoder {
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }
             | EventBody::ModelRequested { .. }
+            | EventBody::ProviderData(_)
             | EventBody::ModelCalled { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }

@@ -161,6 +161,7 @@ impl Extras {
             | EventBody::MemoryUpdateStarted { .. }
             | EventBody::MemoryUpdateCompleted { .. }
             | EventBody::ModelRequested { .. }
+            | EventBody::ProviderData(_)
             | EventBody::ModelCalled { .. }
             | EventBody::Notice { level: NoticeLevel::Info, .. } => {}
         }

@@ -302,7 +302,7 @@ mod tests {
             cuts.sort_unstable();
             let mut watch = UsageWatch::default();
             cuts.windows(2).for_each(|cut| watch.feed(&STREAM.as_bytes()[cut[0]..cut[1]]));
-            prop_assert_eq!(watch.finish(), Some(Usage { input_tokens: 5, output_tokens: 7 }));
+            prop_assert_eq!(watch.finish(), Some(Usage::of(5, 7)));
         }
     }
 
@@ -328,7 +328,7 @@ mod tests {
     fn whole_answers_and_long_lines() {
         let mut watch = UsageWatch::default();
         watch.feed(br#"{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}"#);
-        assert_eq!(watch.finish(), Some(Usage { input_tokens: 1, output_tokens: 2 }));
+        assert_eq!(watch.finish(), Some(Usage::of(1, 2)));
         let mut watch = UsageWatch::default();
         (0..100).for_each(|_| watch.feed(&[b'x'; 4096]));
         assert!(watch.partial.len() <= LINE_LIMIT_BYTES);

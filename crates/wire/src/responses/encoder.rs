@@ -216,6 +216,7 @@ impl ResponseEncoder {
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }
             | EventBody::ModelRequested { .. }
+            | EventBody::ProviderData(_)
             | EventBody::ModelCalled { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }

@@ -167,12 +167,7 @@ fn call(fields: &Map<String, Value>, id: &str, at: &str) -> Checked<ToolCall> {
 fn add_call(call: ToolCall, messages: &mut Vec<Message>) {
     match messages.last_mut() {
         Some(last) if last.role == Role::Assistant => last.tool_calls.push(call),
-        _ => messages.push(Message {
-            role: Role::Assistant,
-            content: Vec::new(),
-            tool_calls: vec![call],
-            tool_call_id: None,
-        }),
+        _ => messages.push(Message { tool_calls: vec![call], ..Message::of(Role::Assistant, Vec::new()) }),
     }
 }
 

@@ -183,6 +183,7 @@ impl UiMessageEncoder {
             | EventBody::ReasoningFinished { .. }
             | EventBody::QuestionAnswered { .. }
             | EventBody::ModelRequested { .. }
+            | EventBody::ProviderData(_)
             | EventBody::ModelCalled { .. } => {}
         }
     }

@@ -2,11 +2,14 @@
 
 use domain::{
     AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Usage,
-    event::{Decision, HookCall, HookEnd, HookEvent, NoticeLevel, Source, Todo, TodoStatus},
+    event::{Decision, HookCall, HookEnd, HookEvent, NoticeLevel, ProviderData, Source, Todo, TodoStatus},
     laws,
     message::arguments_value,
 };
 use proptest::prelude::*;
+
+/// Stands in the data of providers, which no client is to see.
+pub(crate) const PROVIDER_SECRET: &str = "sealed-by-the-provider";
 
 /// Logs of up to 120 steps by several agents at once, ended in any way.
 pub(crate) fn any_log() -> impl Strategy<Value = Vec<RunEvent>> {
@@ -190,7 +193,14 @@ impl Writer {
             }
             9 => {
                 self.calls.iter_mut().filter(|call| call.agent == path).for_each(|call| call.written = true);
-                let (usage, model) = (Usage { input_tokens: 1, output_tokens: 2 }, "m".to_owned());
+                let data = ProviderData {
+                    item: None,
+                    reasoning: who.is_multiple_of(2),
+                    provider: "p".to_owned(),
+                    data: PROVIDER_SECRET.into(),
+                };
+                self.add(&path, EventBody::ProviderData(data));
+                let (usage, model) = (Usage::of(1, 2), "m".to_owned());
                 let (cost_micro_usd, duration_ms, first_token_ms) = (None, 1, None);
                 let body =
                     EventBody::ModelCalled { model, usage, cost_micro_usd, duration_ms, first_token_ms };
@@ -404,7 +414,7 @@ fn compacted(words: &str) -> EventBody {
         tokens_before: 1_000,
         tokens_after: 10,
         model: "m".into(),
-        usage: Usage { input_tokens: 1_000, output_tokens: 5 },
+        usage: Usage::of(1_000, 5),
         cost_micro_usd: None,
         duration_ms: 1,
     }

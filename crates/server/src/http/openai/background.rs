@@ -80,6 +80,7 @@ pub(super) async fn answer(
             ModelEvent::TextDelta(delta) => text.push_str(&delta),
             ModelEvent::Finished { usage, .. } => used = usage.unwrap_or_default(),
             ModelEvent::ReasoningDelta(_)
+            | ModelEvent::ProviderData { .. }
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolArgumentsDelta { .. }
             | ModelEvent::Retrying { .. }
@@ -88,7 +89,7 @@ pub(super) async fn answer(
         }
     }
     if used == Usage::default() {
-        used = Usage { input_tokens: wish.input_tokens, output_tokens: (text.len() / 4) as u64 };
+        used = Usage::of(wish.input_tokens, (text.len() / 4) as u64);
     }
     paid.end(used);
     let completion = Completion::written(RunId::generate(), app.clock.now_ms(), request.model, text, used);

@@ -212,8 +212,7 @@ struct Paying {
 impl Paying {
     /// Books what the server has counted, or else an estimate.
     fn pay(self) -> Usage {
-        let estimated =
-            Usage { input_tokens: self.input_tokens, output_tokens: self.watch.estimated_output_tokens() };
+        let estimated = Usage::of(self.input_tokens, self.watch.estimated_output_tokens());
         let usage = self.watch.finish().unwrap_or(estimated);
         self.call.end(usage);
         usage

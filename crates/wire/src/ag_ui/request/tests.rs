@@ -67,12 +67,7 @@ fn every_call_is_followed_by_its_result() {
         [
             Message::text(Role::System, "Be brief."),
             Message::text(Role::User, "Hi"),
-            Message {
-                role: Role::Assistant,
-                content: vec![],
-                tool_calls: vec![made("c1"), made("c2")],
-                tool_call_id: None
-            },
+            Message { tool_calls: vec![made("c1"), made("c2")], ..Message::of(Role::Assistant, Vec::new()) },
             Message::tool_result("c1", "new"),
             Message::tool_result("c2", "Error: it broke"),
         ]

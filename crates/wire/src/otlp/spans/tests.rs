@@ -25,7 +25,7 @@ impl Log {
     }
 
     fn called(&mut self, at: i64, agent: &AgentPath, duration_ms: u64) {
-        let usage = Usage { input_tokens: 10, output_tokens: 2 };
+        let usage = Usage::of(10, 2);
         let (cost_micro_usd, first_token_ms) = (Some(7), Some(3));
         let body =
             EventBody::ModelCalled { model: "m".into(), usage, cost_micro_usd, duration_ms, first_token_ms };
@@ -68,7 +68,7 @@ impl Log {
     }
 
     fn end(&mut self, at: i64, outcome: Outcome, problem: Option<Problem>) {
-        let usage = Usage { input_tokens: 20, output_tokens: 4 };
+        let usage = Usage::of(20, 4);
         let body = EventBody::RunFinished { outcome, problem, usage, cost_micro_usd: None };
         self.add(at, &AgentPath::main(), body);
     }
@@ -151,7 +151,7 @@ fn a_summary_is_a_model_call_of_its_step() {
         tokens_before: 900,
         tokens_after: 100,
         model: "small".into(),
-        usage: Usage { input_tokens: 800, output_tokens: 50 },
+        usage: Usage::of(800, 50),
         cost_micro_usd: Some(3),
         duration_ms: 40,
     };

@@ -110,7 +110,7 @@ impl Log {
     }
 
     pub(super) fn end(mut self, outcome: Outcome, problem: Option<Problem>) -> Vec<RunEvent> {
-        let usage = Usage { input_tokens: 120, output_tokens: 34 };
+        let usage = Usage::of(120, 34);
         self.main(EventBody::ModelCalled {
             model: "m".into(),
             usage,

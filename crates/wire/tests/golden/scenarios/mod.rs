@@ -121,7 +121,7 @@ fn compacted() -> Vec<RunEvent> {
     let mut log = Log::new();
     log.tool(&main, "c1", "ls", &json!({}), Ok("a.txt"));
     log.main(EventBody::StepStarted { step: 2, last: None });
-    let usage = Usage { input_tokens: 40_000, output_tokens: 500 };
+    let usage = Usage::of(40_000, 500);
     log.main(compacted("The person wants a list of **all** files.", usage, Some(120)));
     log.tool(&main, "c2", "ls", &json!({}), Ok("b.txt"));
     log.main(EventBody::StepStarted { step: 3, last: Some("The agent took 3 steps.".into()) });
