@@ -6,6 +6,7 @@ pub mod chat;
 pub mod http;
 pub mod model;
 pub mod openai;
+pub mod provider;
 pub mod script;
 pub mod secret;
 
@@ -17,6 +18,7 @@ pub use chat::{
 pub use http::HttpClient;
 pub use model::{ChatModel, ModelCall};
 pub use openai::{BaseUrl, OpenAiSettings, Upstream};
+pub use provider::{ProviderKind, ProviderOptions};
 pub use script::{Line, ScriptedModel};
 pub use secret::Secret;
 pub use wire::provider::DataPart;

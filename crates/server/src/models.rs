@@ -349,7 +349,8 @@ impl Models {
             }
         }
         let (name, weight, trusted) = (row.name, row.weight, row.trusted);
-        let settings = ServerSettings { name, base_url, weight, trusted, keys: open };
+        let settings =
+            ServerSettings { name, weight, trusted, keys: open, ..ServerSettings::alone(base_url, None) };
         Some(KnownConnection {
             id: row.id,
             server: self.server(row.id, settings),

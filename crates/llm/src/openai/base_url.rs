@@ -5,6 +5,8 @@ use std::fmt;
 use domain::refusal;
 use reqwest::Url;
 
+use crate::ProviderKind;
+
 /// The checked address of an OpenAI-compatible server, for example `http://localhost:11434/v1`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(Url);
@@ -21,6 +23,14 @@ impl BaseUrl {
     /// # Errors
     /// Where the text cannot be the address of an HTTP server.
     pub fn parse(text: &str) -> Result<Self, InvalidBaseUrl> {
+        Self::parse_of(ProviderKind::Openai, text)
+    }
+
+    /// The same for a server of this kind.
+    ///
+    /// # Errors
+    /// Where the text cannot be the address of an HTTP server.
+    pub fn parse_of(kind: ProviderKind, text: &str) -> Result<Self, InvalidBaseUrl> {
         let invalid =
             || InvalidBaseUrl(refusal::Settings::BadBaseUrl { text: text.chars().take(100).collect() });
         let trimmed = text.trim();
@@ -32,11 +42,11 @@ impl BaseUrl {
         }
         url.set_fragment(None);
         let mut path = url.path().trim_end_matches('/');
-        for tail in ["/chat/completions", "/models"] {
+        for tail in ["/chat/completions", "/responses", "/messages", "/models"] {
             path = path.strip_suffix(tail).unwrap_or(path);
         }
         // Only a bare host can be known to lack the version; other paths are taken as they are.
-        let path = if path.is_empty() { "/v1".to_owned() } else { path.to_owned() };
+        let path = if path.is_empty() { kind.usual_path().to_owned() } else { path.to_owned() };
         url.set_path(&path);
         Ok(Self(url))
     }

@@ -233,10 +233,9 @@ mod tests {
         let keys = keys.iter().enumerate();
         let settings = ServerSettings {
             name: name.to_owned(),
-            base_url: BaseUrl::parse("localhost").unwrap(),
             weight,
-            trusted: false,
             keys: keys.map(|(at, weight)| (Secret::new(format!("sk-{name}-{at}")), *weight)).collect(),
+            ..ServerSettings::alone(BaseUrl::parse("localhost").unwrap(), None)
         };
         Arc::new(Server::new(settings, Arc::default()))
     }

@@ -13,7 +13,7 @@ use domain::{ProblemCode, Words};
 use tokio::time::Instant;
 
 use super::fault::{Fault, Retry};
-use crate::{BaseUrl, Secret};
+use crate::{BaseUrl, ProviderKind, ProviderOptions, Secret};
 
 /// So many failures in a row open the breaker.
 const FAILURES_TO_OPEN: u32 = 5;
@@ -35,6 +35,10 @@ const LONGEST_REST: Duration = Duration::from_secs(900);
 pub struct ServerSettings {
     /// What people call it.
     pub name: String,
+    /// Which format it speaks.
+    pub kind: ProviderKind,
+    /// What its kind needs beside address and key.
+    pub options: ProviderOptions,
     /// Its address.
     pub base_url: BaseUrl,
     /// How many of the requests it gets, beside others with the same model; 0 for one that is asked only where the
@@ -44,6 +48,22 @@ pub struct ServerSettings {
     pub trusted: bool,
     /// Its keys and how many of its requests each gets. Without any it is asked without a key.
     pub keys: Vec<(Secret, u32)>,
+}
+
+impl ServerSettings {
+    /// One that speaks Chat Completions, with at most one key.
+    #[must_use]
+    pub fn alone(base_url: BaseUrl, api_key: Option<Secret>) -> Self {
+        Self {
+            name: base_url.shown(),
+            kind: ProviderKind::Openai,
+            options: ProviderOptions::default(),
+            base_url,
+            weight: 1,
+            trusted: false,
+            keys: api_key.into_iter().map(|key| (key, 1)).collect(),
+        }
+    }
 }
 
 /// Counts what became of attempts, over all servers.
@@ -160,9 +180,7 @@ impl Server {
     /// One with at most one key, which shares nothing.
     #[must_use]
     pub fn alone(base_url: BaseUrl, api_key: Option<Secret>) -> Self {
-        let keys = api_key.into_iter().map(|key| (key, 1)).collect();
-        let settings = ServerSettings { name: base_url.shown(), base_url, weight: 1, trusted: false, keys };
-        Self::new(settings, Arc::default())
+        Self::new(ServerSettings::alone(base_url, api_key), Arc::default())
     }
 
     /// Whether it is asked now.

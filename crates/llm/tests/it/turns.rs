@@ -10,10 +10,9 @@ use super::*;
 fn known(name: &str, server: &ScriptedServer, weight: u32, keys: &[&str]) -> Arc<Server> {
     let settings = ServerSettings {
         name: name.to_owned(),
-        base_url: BaseUrl::parse(&server.base_url()).unwrap(),
         weight,
-        trusted: false,
         keys: keys.iter().map(|key| (Secret::new(key), 1)).collect(),
+        ..ServerSettings::alone(BaseUrl::parse(&server.base_url()).unwrap(), None)
     };
     Arc::new(Server::new(settings, Arc::new(AttemptCounts::default())))
 }

@@ -249,10 +249,7 @@ mod tests {
     fn connection(name: &str, models: &[&str]) -> KnownConnection {
         let settings = ServerSettings {
             name: name.to_owned(),
-            base_url: BaseUrl::parse("localhost").unwrap(),
-            weight: 1,
-            trusted: false,
-            keys: Vec::new(),
+            ..ServerSettings::alone(BaseUrl::parse("localhost").unwrap(), None)
         };
         KnownConnection {
             id: ConnectionId::generate(),

@@ -76,10 +76,8 @@ impl Models {
         let Asked { models, problem } = self.asked().get(id).cloned().unwrap_or_default();
         let settings = ServerSettings {
             name: "Environment".to_owned(),
-            base_url: connection.base_url.clone(),
-            weight: 1,
             trusted: set.map_or(connection.trusted, |set| set.trusted),
-            keys: connection.api_key.iter().map(|key| (key.clone(), 1)).collect(),
+            ..ServerSettings::alone(connection.base_url.clone(), connection.api_key.clone())
         };
         Some(KnownConnection {
             id: *id,
