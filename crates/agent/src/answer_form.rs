@@ -6,8 +6,9 @@ use domain::{Message, Problem, ProblemCode, Role, Sentence, event::NoticeLevel};
 use serde_json::Value;
 
 use crate::{
+    answer::Answer,
     answers::write_answer,
-    step::{Answer, Shape, call_model},
+    step::{Shape, call_model},
     tool::{Toolbox, faults},
     turns::{AgentContext, Stop, check_budget},
 };

@@ -4,8 +4,8 @@ use domain::EventBody;
 
 use crate::{
     AnswerForm,
+    answer::Answer,
     hooks::{Settled, after_answer, before_answer},
-    step::Answer,
     turns::{AgentContext, Stop},
 };
 

@@ -15,6 +15,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::{
+    answer::RequestedCall,
     asks::AtWork,
     consent::{Consent, consent, withdraw_past_approval, without_asking},
     hooks::{
@@ -24,7 +25,7 @@ use crate::{
     long_results::{Shortened, shorten},
     past::{PastCall, PastResult},
     questions::withdraw_past_questions,
-    step::{RequestedCall, millis},
+    step::millis,
     tool::{Tool, ToolContext, ToolFailure, Toolbox},
     tool_files::parts_for_model,
     turns::AgentContext,

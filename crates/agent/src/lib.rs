@@ -3,6 +3,7 @@
 mod addresses;
 pub mod agents;
 mod alone;
+mod answer;
 mod answer_form;
 mod answers;
 pub mod asks;

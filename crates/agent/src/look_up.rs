@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 
 use crate::{
     ToolChoice,
+    answer::RequestedCall,
     calls::{MODEL_RESULT_BYTES, request_ours, run_side_by_side},
     research::{
         Hit, Library, as_query, first_chars,
         ranking::{best, fused},
     },
-    step::RequestedCall,
     tool::Toolbox,
     turns::{AgentContext, Before},
 };

@@ -15,8 +15,8 @@ use domain::{
 use serde_json::Value;
 
 use crate::{
-    budget::Used, compaction::PastCompaction, hooks::PastHooks, provenance::Blocks, run::STOPPED,
-    step::Answer, workspace::seems_picture,
+    answer::Answer, budget::Used, compaction::PastCompaction, hooks::PastHooks, provenance::Blocks,
+    run::STOPPED, turns::trailing_number, workspace::seems_picture,
 };
 
 /// What a call says that was not written to its end.
@@ -77,6 +77,8 @@ struct PastStep {
     calls: Vec<String>,
     input_tokens: u64,
     whole: bool,
+    /// Its text is the agent's answer.
+    answered: bool,
 }
 
 /// One tool call.
@@ -182,6 +184,7 @@ impl Past {
                 if let Some(step) = self.agent(agent).steps.last_mut() {
                     step.text.push_str(text);
                     step.whole |= answer;
+                    step.answered |= answer;
                 }
             }
             EventBody::ReasoningStarted { item } | EventBody::TextStarted { item } => {
@@ -395,10 +398,9 @@ impl Past {
             let call = self.calls.get(id)?;
             Some((id.clone(), call.name.clone(), call.written.clone()))
         });
-        Some((
-            Answer::from_log(step.text.clone(), calls, step.input_tokens, step.blocks.clone()),
-            step.last.clone(),
-        ))
+        let paused = step.calls.is_empty() && !step.answered && step.blocks.has_own();
+        let answer = Answer::from_log(step.text.clone(), calls, step.input_tokens, step.blocks.clone());
+        Some((Answer { paused, ..answer }, step.last.clone()))
     }
 
     /// Why this step was the agent's last, where it was begun as such.
@@ -491,10 +493,4 @@ impl Past {
         }
         self.last_at = Some(at);
     }
-}
-
-/// The number that an item's or an agent's id ends with.
-fn trailing_number(id: &str) -> usize {
-    let digits = id.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    id[digits..].parse().unwrap_or(0)
 }

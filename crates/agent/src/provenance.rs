@@ -35,6 +35,11 @@ impl Blocks {
         }
     }
 
+    /// Whether a block of the provider's own is among them.
+    pub(crate) fn has_own(&self) -> bool {
+        self.blocks.iter().any(|(_, block)| matches!(block, StoredBlock::Other { .. }))
+    }
+
     fn add(&mut self, item: &str, mut block: StoredBlock) {
         if let Some(at) = self.early.iter().position(|(of, _)| of == item) {
             set_data(&mut block, self.early.remove(at).1);

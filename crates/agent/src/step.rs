@@ -3,7 +3,7 @@
 use std::{borrow::Cow, mem, time::Duration};
 
 use domain::{
-    EventBody, Message, Problem, ProblemCode, Role, Sentence, ToolCall, Usage,
+    EventBody, Message, Problem, ProblemCode, Sentence, ToolCall, Usage,
     event::{NoticeLevel, ProviderData},
 };
 use llm::{ChatRequest, CodePrompt, DataPart, FinishReason, ModelCall, ModelError, ModelEvent, ToolPrompt};
@@ -11,11 +11,11 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
+    answer::{Answer, RequestedCall},
     answers::write_text,
     context::estimate_request,
     hooks::{holds_answers, keep_answer},
     models::{OneModel, Tries},
-    provenance::Blocks,
     quota::{Held, begin_call},
     research::{Citations, nearest},
     tool::Toolbox,
@@ -25,23 +25,6 @@ use crate::{
 
 /// The most of a conversation that an agent holds, whatever its model says that it can read and has used.
 const MAX_CONVERSATION_BYTES: u64 = 32 << 20;
-
-/// What the model said in one call.
-#[derive(Debug, Default)]
-pub(crate) struct Answer {
-    pub(crate) text: String,
-    pub(crate) calls: Vec<RequestedCall>,
-    /// It reached the limit on written tokens.
-    pub(crate) cut: bool,
-    /// It says that no tool is called, and nothing else.
-    pub(crate) calls_nothing: bool,
-    /// Tokens that the model read for it.
-    pub(crate) input_tokens: u64,
-    /// It is the agent's answer and nobody has seen it: hooks look at it first.
-    pub(crate) held: bool,
-    /// What its provider wants back.
-    pub(crate) blocks: Blocks,
-}
 
 /// What the text of an answer has to be like.
 #[derive(Debug, Clone, Copy, Default)]
@@ -62,56 +45,6 @@ pub(crate) struct CallFailed {
     pub(crate) problem: Problem,
     /// Something of the answer was shown.
     pub(crate) has_begun: bool,
-}
-
-/// A tool call as the model wrote it, under the id it has in the log.
-#[derive(Debug)]
-pub(crate) struct RequestedCall {
-    /// Unique within the run.
-    pub(crate) id: String,
-    /// As the model knows it.
-    pub(crate) written: ToolCall,
-    /// The index the stream tells calls apart by.
-    index: usize,
-}
-
-impl RequestedCall {
-    /// A call that no model wrote.
-    pub(crate) fn of_ours(id: String, name: &str, arguments: String) -> Self {
-        let written = ToolCall { id: id.clone(), name: name.to_owned(), arguments };
-        Self { id, written, index: 0 }
-    }
-}
-
-impl Answer {
-    /// An answer of before: its text, and the calls with id, name and arguments.
-    pub(crate) fn from_log(
-        text: String,
-        calls: impl Iterator<Item = (String, String, String)>,
-        input_tokens: u64,
-        blocks: Blocks,
-    ) -> Self {
-        let call = |(index, (id, name, arguments)): (usize, (String, String, String))| {
-            // The model's own id for the call is not in the log; any will do that its result has too.
-            let written = ToolCall { id: id.clone(), name, arguments };
-            RequestedCall { id, written, index }
-        };
-        Self { text, calls: calls.enumerate().map(call).collect(), input_tokens, blocks, ..Self::default() }
-    }
-
-    /// Whether nothing was said and nothing called.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.text.is_empty() && self.calls.is_empty()
-    }
-
-    /// The assistant's message for the next call.
-    pub(crate) fn into_message(self) -> Message {
-        let written =
-            |id: &str| self.calls.iter().find(|call| call.id == id).map(|call| call.written.id.clone());
-        let (content, provenance) = self.blocks.finish(self.text, written);
-        let tool_calls = self.calls.into_iter().map(|call| call.written).collect();
-        Message { tool_calls, provenance, ..Message::of(Role::Assistant, content) }
-    }
 }
 
 /// Asks the agent's model, or another of the run where its server fails before anything came, and emits what comes. A
@@ -451,11 +384,15 @@ impl<'a> Step<'a> {
     }
 
     async fn finish(&mut self, reason: FinishReason, usage: Usage, held: Held) -> Answer {
-        if self.answer.calls.is_empty() {
+        let is_answer = self.answer.calls.is_empty() && reason != FinishReason::Paused;
+        if is_answer {
             self.show_pictures().await;
             self.cite_nearest().await;
         }
-        self.close(self.answer.calls.is_empty()).await;
+        self.close(is_answer).await;
+        if !is_answer {
+            self.show_held().await;
+        }
         self.settle_held().await;
         if self.upstream.forget() {
             self.agent.clear_status().await;
@@ -474,12 +411,16 @@ impl<'a> Step<'a> {
         let notice = match reason {
             FinishReason::Length => Some(Sentence::AnswerCut),
             FinishReason::ContentFilter => Some(Sentence::AnswerFiltered),
-            FinishReason::Stop | FinishReason::ToolCalls | FinishReason::CallsNothing => None,
+            FinishReason::Stop
+            | FinishReason::ToolCalls
+            | FinishReason::CallsNothing
+            | FinishReason::Paused => None,
         };
         if let Some(notice) = notice {
             self.agent.notice(NoticeLevel::Warning, notice).await;
         }
         self.answer.cut = reason == FinishReason::Length;
+        self.answer.paused = reason == FinishReason::Paused && self.answer.calls.is_empty();
         self.answer.calls_nothing = reason == FinishReason::CallsNothing;
         self.answer.input_tokens = usage.input_tokens;
         mem::take(&mut self.answer)

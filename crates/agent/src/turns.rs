@@ -17,6 +17,7 @@ use llm::ChatRequest;
 use crate::{
     AgentLimits, AgentSpec, AnswerForm, Emitter, Models, Past,
     addresses::Addresses,
+    answer::{Answer, RequestedCall},
     answer_form::write_in_form,
     answers::{Ended, end_with, shown},
     budget::{Budget, limit_reached},
@@ -28,7 +29,7 @@ use crate::{
     quota::{self, is_limit},
     run::{RunContext, joined, with_instructions},
     sent,
-    step::{Answer, CallFailed, RequestedCall, Shape, call_model},
+    step::{CallFailed, Shape, call_model},
     tool::Toolbox,
     tool_files::drop_old_media,
 };
@@ -260,6 +261,11 @@ pub(crate) async fn take_turns(
         };
         gauge.learn(estimate_request(&messages, offered.specs()), answer.input_tokens);
         let context = after_model(&agent, step, &answer, is_past).await?;
+        if answer.paused && last.is_none() {
+            messages.push(answer.into_message());
+            add_context(&mut messages, &context);
+            continue;
+        }
         if answer.calls.is_empty() {
             check_length(&agent, step, &answer).await?;
             let text = if let Some(form) = agent.answer_form() {
@@ -435,4 +441,10 @@ fn out_of_steps(agent: &AgentContext) -> Words {
 async fn out_of_budget(agent: &AgentContext, problem: Problem, text: String) -> Stop {
     agent.notice(NoticeLevel::Warning, problem.clone().words()).await;
     Stop::Limited { problem, text }
+}
+
+/// The number that an item's or an agent's id ends with.
+pub(crate) fn trailing_number(id: &str) -> usize {
+    let digits = id.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    id[digits..].parse().unwrap_or(0)
 }

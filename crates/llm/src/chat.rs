@@ -238,6 +238,8 @@ pub enum FinishReason {
     Length,
     /// The server's filter cut it.
     ContentFilter,
+    /// Its provider wants to be asked again with the answer as it is, and the model goes on.
+    Paused,
 }
 
 /// A model call that failed for good. `Display` is the sentence for the person.

@@ -5,6 +5,7 @@ pub mod caller;
 pub mod chat;
 pub mod http;
 pub mod model;
+mod native;
 pub mod openai;
 pub mod provider;
 pub mod script;

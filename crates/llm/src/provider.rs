@@ -55,6 +55,12 @@ impl ProviderKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
+    /// Whether its format is Chat Completions.
+    #[must_use]
+    pub fn speaks_chat_completions(self) -> bool {
+        matches!(self, Self::Openai | Self::Azure)
+    }
+
     /// Where the provider answers, where all its customers ask at the same address.
     #[must_use]
     pub fn usual_address(self) -> Option<&'static str> {

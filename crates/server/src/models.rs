@@ -238,6 +238,14 @@ impl Models {
         })
     }
 
+    /// Whether requests in the format of Chat Completions can be passed on to the model's servers as they are.
+    #[must_use]
+    pub fn speaks_chat_completions(&self, id: &str) -> bool {
+        let catalogue = self.catalogue();
+        let pool = catalogue.model(id).and_then(|known| catalogue.pool(&known.id));
+        pool.is_none_or(|pool| pool.kind().speaks_chat_completions())
+    }
+
     /// The server of the model with this id, for a caller who speaks its format; `call` is the address there, such as
     /// `embeddings`. Nothing for the tour, which has no server.
     ///

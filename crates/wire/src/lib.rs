@@ -10,6 +10,7 @@ mod escape;
 pub mod export;
 mod file_news;
 mod frames;
+pub mod gateway;
 pub mod group_list;
 mod hook_news;
 pub mod markup;

@@ -14,7 +14,7 @@ pub(crate) use super::calling::Denied;
 use super::calling::{At, Looked, Source, Subject, look, withdraw};
 use crate::{
     AnswerForm,
-    step::Answer,
+    answer::Answer,
     tool::{Tool, ToolFailure},
     turns::{AgentContext, Stop},
 };

@@ -18,6 +18,7 @@ use super::{
     tools::{self, ASK, PLAN, READ, parts, todos},
 };
 use crate::{
+    answer::RequestedCall,
     answers::{shown, write_answer},
     budget::limit_reached,
     calls::{MODEL_RESULT_BYTES, request_ours, run_side_by_side},
@@ -25,7 +26,7 @@ use crate::{
     quota::is_limit,
     run::with_instructions,
     script::is_foreign,
-    step::{RequestedCall, Shape, call_model},
+    step::{Shape, call_model},
     tool::Toolbox,
     turns::{AgentContext, Stop},
 };

@@ -66,7 +66,7 @@ impl BaseUrl {
     /// The address of one call, such as `models`.
     pub(crate) fn join(&self, call: &str) -> Url {
         let mut url = self.0.clone();
-        url.set_path(&format!("{}/{call}", self.0.path()));
+        url.set_path(&format!("{}/{call}", self.0.path().trim_end_matches('/')));
         url
     }
 

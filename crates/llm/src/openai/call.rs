@@ -16,8 +16,7 @@ use tokio::{
 
 use super::{
     INCLUDE_STATUS, OpenAiSettings, Reach, Target,
-    answer::Answer,
-    ask::Ask,
+    asked::{Answering, Asked},
     fault::{self, Fault, Retry},
     gather::Gather,
     pool::Tried,
@@ -40,7 +39,7 @@ pub(crate) struct OpenAiCall {
     target: Option<Arc<Target>>,
     /// Who has failed since the last wait.
     tried: Tried,
-    ask: Ask,
+    ask: Asked,
     /// Beside those of every call.
     headers: HeaderMap,
     /// Who it is made for; told to those servers that are trusted.
@@ -64,14 +63,14 @@ enum Stage {
 
 struct Reading {
     response: Response,
-    answer: Answer,
+    answer: Answering,
     gather: Gather,
 }
 
 impl OpenAiCall {
-    pub(crate) fn new(
+    pub(super) fn new(
         reach: Arc<Reach>,
-        ask: Ask,
+        ask: Asked,
         headers: HeaderMap,
         caller: Option<Arc<CallerInfo>>,
     ) -> Self {
@@ -147,7 +146,7 @@ impl OpenAiCall {
                     }
                 };
                 self.ask.was_accepted();
-                let answer = Answer::new(self.ask.text_reader());
+                let answer = self.ask.answer();
                 self.stage = Stage::Reading(Box::new(Reading { response, answer, gather: Gather::new() }));
                 Ok(())
             }

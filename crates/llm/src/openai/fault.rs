@@ -46,7 +46,7 @@ impl Fault {
         Self { error: ModelError::new(code, words), retry: Retry::No }
     }
 
-    fn soon(self) -> Self {
+    pub(crate) fn soon(self) -> Self {
         Self { retry: Retry::Soon, ..self }
     }
 

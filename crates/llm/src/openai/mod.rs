@@ -2,12 +2,13 @@
 
 mod answer;
 mod ask;
+mod asked;
 mod base_url;
 mod call;
 mod calls;
 mod code_tag;
 mod context_full;
-mod fault;
+pub(crate) mod fault;
 mod gather;
 mod json_scan;
 mod media;
@@ -34,10 +35,10 @@ use std::{
 };
 
 use domain::{CallTrace, Sentence, Words};
-use fault::Fault;
+pub(crate) use fault::Fault;
 use reqwest::{
     Method, RequestBuilder, Response, Url,
-    header::{self, HeaderMap, HeaderName, HeaderValue},
+    header::{HeaderMap, HeaderName, HeaderValue},
 };
 
 pub use base_url::{BaseUrl, InvalidBaseUrl};
@@ -49,7 +50,10 @@ use pool::{Place, Tried};
 pub use server::{AttemptCounts, Breaker, Failure, KeyState, Server, ServerSettings};
 pub use written_call::UNREADABLE;
 
-use crate::{CallerInfo, ChatRequest, HttpClient, Secret};
+use crate::{
+    CallerInfo, ChatRequest, HttpClient, Secret,
+    native::{self, Format},
+};
 
 /// Asks a server to say what it is doing while it works on an answer. A header, as a server that does not know it passes
 /// over it, where an unknown field of the body may be refused.
@@ -122,7 +126,7 @@ impl OpenAiModel {
 
     pub(crate) fn call(&self, request: &ChatRequest<'_>) -> OpenAiCall {
         let headers = request.trace.map(trace_headers).unwrap_or_default();
-        let ask = ask::Ask::new(request, &self.0);
+        let ask = asked::Asked::new(request, &self.0);
         OpenAiCall::new(Arc::clone(&self.0), ask, headers, request.caller.cloned())
     }
 }
@@ -148,6 +152,8 @@ pub fn trace_headers(trace: &CallTrace) -> HeaderMap {
 #[derive(Debug)]
 pub(crate) struct Reach {
     settings: OpenAiSettings,
+    /// The servers' own format; nothing where it is Chat Completions.
+    format: Option<Format>,
     /// Who can take provider data back.
     provider: String,
     http: HttpClient,
@@ -164,8 +170,15 @@ pub(crate) struct Reach {
 impl Reach {
     fn new(settings: OpenAiSettings, http: &HttpClient, call: &str) -> Self {
         let (http, call) = (http.clone(), call.to_owned());
+        let format = Format::of(settings.pool.kind());
+        let provider = match format {
+            Some(format) => format.provider().to_owned(),
+            // Only the model itself can read what it said of its reasoning.
+            None => format!("chat_completions/{}", settings.model),
+        };
         Self {
-            provider: format!("chat_completions/{}", settings.model),
+            format,
+            provider,
             settings,
             http,
             call,
@@ -193,7 +206,7 @@ impl Reach {
 
     fn target(&self, place: Place) -> Target {
         let server = Arc::clone(self.settings.pool.server(place));
-        let url = server.settings.base_url.join(&self.call);
+        let url = native::url(&server.settings, &self.settings.model, &self.call);
         Target { model: self.settings.model.clone(), http: self.http.clone(), server, place, url }
     }
 
@@ -222,11 +235,15 @@ impl Target {
     fn request(&self, method: Method) -> Result<RequestBuilder, Fault> {
         let client = self.http.for_url(&self.url).map_err(|error| Fault::no_client(&error))?;
         let request = client.request(method, self.url.clone());
+        let request = native::headers(self.server.settings.kind)
+            .iter()
+            .fold(request, |request, (name, value)| request.header(*name, *value));
         let key = self.key().map(Secret::reveal).filter(|key| !key.is_empty());
-        Ok(match key.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok()) {
+        let (name, scheme) = native::key_header(self.server.settings.kind);
+        Ok(match key.and_then(|key| HeaderValue::from_str(&format!("{scheme}{key}")).ok()) {
             Some(mut value) => {
                 value.set_sensitive(true);
-                request.header(header::AUTHORIZATION, value)
+                request.header(name, value)
             }
             None => request,
         })
@@ -242,7 +259,7 @@ impl Target {
     }
 
     /// The server's address, fit to be shown.
-    fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         self.server.settings.base_url.shown()
     }
 

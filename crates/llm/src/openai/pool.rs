@@ -12,6 +12,7 @@ use super::{
     media::Refused,
     server::{Blame, Breaker, Server},
 };
+use crate::ProviderKind;
 
 /// A request is not sent more often in a row than this, however many keys there are.
 const MOST_TURNS: usize = 16;
@@ -90,6 +91,12 @@ impl Pool {
             takes_tools: OnceLock::new(),
             refused_media: Refused::default(),
         })
+    }
+
+    /// The format that all of them speak.
+    #[must_use]
+    pub fn kind(&self) -> ProviderKind {
+        self.servers.first().map_or(ProviderKind::Openai, |server| server.settings.kind)
     }
 
     /// Whether the servers take tools of the protocol, where that is known.

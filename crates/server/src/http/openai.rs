@@ -5,6 +5,7 @@ mod background;
 pub(super) mod models;
 mod passing;
 pub(super) mod responses;
+pub(super) mod translating;
 
 use std::sync::Arc;
 

@@ -35,13 +35,14 @@ impl PaidCall {
         Ok(Self { app: Arc::clone(app), principal, model: model.to_owned(), wish, held })
     }
 
-    /// It has used so much.
-    pub(crate) fn end(mut self, used: Tokens) {
-        let Some(held) = self.held.take() else { return };
+    /// It has used so much. Gives what that costs, millionths of a US dollar, where the price is known.
+    pub(crate) fn end(mut self, used: Tokens) -> Option<u64> {
+        let held = self.held.take()?;
         let cost = self.wish.prices.map(|prices| prices.cost_micro_usd(used));
         let sum = UsageSum::of_call(used, cost);
         self.app.usage.end(&held, self.wish, Some(Amount::of_call(used, cost)));
         self.app.usage.note(&self.principal, &self.model, sum);
+        cost
     }
 }
 

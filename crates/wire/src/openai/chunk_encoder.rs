@@ -76,7 +76,13 @@ impl ChunkEncoder {
     /// The chunk without a choice that carries the usage.
     #[must_use]
     pub fn usage(&self, usage: Usage) -> String {
-        format!(r#"{}"choices":[],"usage":{}}}"#, self.head, usage_value(usage))
+        self.usage_with(&usage_value(usage))
+    }
+
+    /// The same with usage that is written already.
+    #[must_use]
+    pub fn usage_with(&self, usage: &Value) -> String {
+        format!(r#"{}"choices":[],"usage":{usage}}}"#, self.head)
     }
 
     /// A chunk without a choice that tells readers who know `kind` something, in both places they look.
@@ -117,11 +123,21 @@ impl ChunkEncoder {
 /// Usage as OpenAI writes it.
 #[must_use]
 pub fn usage_value(usage: Usage) -> Value {
-    json!({
+    let mut written = json!({
         "prompt_tokens": usage.input_tokens,
         "completion_tokens": usage.output_tokens,
         "total_tokens": usage.total_tokens(),
-    })
+    });
+    for (of, kind, tokens) in [
+        ("prompt_tokens_details", "cached_tokens", usage.cached_tokens),
+        ("prompt_tokens_details", "cache_write_tokens", usage.cache_write_tokens),
+        ("completion_tokens_details", "reasoning_tokens", usage.reasoning_tokens),
+    ] {
+        if tokens > 0 {
+            written[of][kind] = tokens.into();
+        }
+    }
+    written
 }
 
 #[cfg(test)]

@@ -272,7 +272,7 @@ pub(crate) fn failure(problem: Option<&Problem>) -> (ProblemCode, &str) {
 }
 
 /// The id of a run's answer.
-pub(super) fn completion_id(run: RunId) -> String {
+pub(crate) fn completion_id(run: RunId) -> String {
     format!("chatcmpl-{run}")
 }
 

@@ -97,7 +97,7 @@ pub(crate) fn flag(fields: &Map<String, Value>, name: &str, shown: &str) -> Chec
     }
 }
 
-fn stream_options(fields: &Map<String, Value>) -> Checked<Map<String, Value>> {
+pub(crate) fn stream_options(fields: &Map<String, Value>) -> Checked<Map<String, Value>> {
     match present(fields, "stream_options") {
         None => Ok(Map::new()),
         Some(Value::Object(options)) => Ok(options.clone()),
@@ -162,7 +162,7 @@ pub(crate) fn caller_tools(
     Ok(checked)
 }
 
-fn tool(value: &Value, at: &str) -> Checked<CallerTool> {
+pub(crate) fn tool(value: &Value, at: &str) -> Checked<CallerTool> {
     if value.get("type").is_some_and(|kind| kind != "function") {
         return wrong(&format!("`{at}.type`"), "\"function\"");
     }

@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use domain::{ProblemCode, Usage};
+use domain::{ProblemCode, RunId, Usage};
 use futures_util::stream;
 use llm::{
     Alarm, ModelError, Upstream,
@@ -17,11 +17,12 @@ use llm::{
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use wire::{
+    gateway::{ChatAnswer, PlainRequest},
     openai::{ErrorObject, Passing, UsageWatch, text_bytes},
     sse,
 };
 
-use super::agent::wants_status;
+use super::{agent::wants_status, translating};
 use crate::{
     app::App,
     auth::Caller,
@@ -33,6 +34,8 @@ use crate::{
 
 /// An answer that is not streamed has no head before it is whole; OpenAI's packages wait as long.
 const WHOLE_ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
+/// What OpenAI calls an answer to a conversation.
+const CHAT: &str = "chat/completions";
 /// Headers of an answer that mean something to the caller.
 const HEADERS_KEPT: [HeaderName; 1] = [header::CONTENT_TYPE];
 /// What the model server calls the request itself, beside the id that it has here.
@@ -52,6 +55,9 @@ pub(super) async fn pass_on(
     passing: &Passing<'_>,
 ) -> Result<Response, ApiError> {
     app.models.first_look().await;
+    if call == CHAT && !app.models.speaks_chat_completions(&passing.model) {
+        return translate(app, caller, body, passing).await;
+    }
     let upstream = app.models.upstream(&passing.model, call, &caller.permit(app));
     let upstream = upstream.map_err(|error| error.with_field(Some("model")))?;
     let ModelServer { upstream, trusted, prices } =
@@ -91,6 +97,21 @@ pub(super) async fn pass_on(
         Err(NoAnswer::Failed(error)) => Err(error.into()),
         Err(NoAnswer::Refused(refused)) => Ok(refusal(refused)),
     }
+}
+
+/// Asks a model whose server speaks another format.
+async fn translate(
+    app: &Arc<App>,
+    caller: &Caller,
+    body: &Bytes,
+    passing: &Passing<'_>,
+) -> Result<Response, ApiError> {
+    let request = PlainRequest::of_chat(body)
+        .map_err(|error| ApiError::invalid(error.to_string()).with_field(error.field()))?;
+    let metadata = passing.metadata.and_then(|metadata| serde_json::from_str(metadata).ok());
+    let (id, now) = (RunId::generate(), app.clock.now_ms());
+    let encoder = Box::new(ChatAnswer::new(id, now, &passing.model, request.include_usage));
+    translating::ask(app, caller, &passing.model, request, metadata.unwrap_or_default(), encoder).await
 }
 
 /// The `metadata` with the id of who really asks, if it names somebody else: trusted servers believe it.

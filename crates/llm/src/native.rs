@@ -1,0 +1,12 @@
+//! Providers whose format is not OpenAI's Chat Completions: which address a call goes to, how it is signed, and how the
+//! pure codecs of [`wire::provider`] become requests and model events.
+
+mod address;
+mod answer;
+mod ask;
+mod format;
+
+pub(crate) use address::{headers, key_header, url};
+pub(crate) use answer::NativeAnswer;
+pub(crate) use ask::NativeAsk;
+pub(crate) use format::Format;

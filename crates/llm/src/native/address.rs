@@ -1,0 +1,183 @@
+//! Where each kind of provider takes a call, and in which header its key stands.
+
+use reqwest::{
+    Url,
+    header::{AUTHORIZATION, HeaderName},
+};
+
+use crate::{ProviderKind, openai::ServerSettings};
+
+/// Where a call of `model` goes; `call` is what OpenAI calls it, such as `chat/completions` or `models`.
+pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
+    let base = &server.base_url;
+    let options = &server.options;
+    let answers = call == "chat/completions";
+    match server.kind {
+        ProviderKind::OpenaiResponses if answers => base.join("responses"),
+        ProviderKind::Openai | ProviderKind::OpenaiResponses => base.join(call),
+        ProviderKind::Azure => match &options.api_version {
+            Some(version) => azure_deployment(base.join(""), model, call, version),
+            None => base.join(call),
+        },
+        ProviderKind::Anthropic if answers => base.join("messages"),
+        ProviderKind::Anthropic => base.join(call),
+        ProviderKind::Gemini if answers => streaming(base.join(&generate(model, "models"))),
+        ProviderKind::Gemini => base.join(call),
+        ProviderKind::Vertex if answers => {
+            let project = options.project.as_deref().unwrap_or_default();
+            let location = options.location.as_deref().unwrap_or_default();
+            let models = format!("projects/{project}/locations/{location}/publishers/google/models");
+            streaming(base.join(&generate(model, &models)))
+        }
+        ProviderKind::Vertex => base.join("publishers/google/models"),
+        ProviderKind::Bedrock if answers => {
+            // The id of a model may be an ARN, with slashes and colons.
+            base.join(&format!("model/{}/converse-stream", encoded(model)))
+        }
+        ProviderKind::Bedrock => base.join("foundation-models"),
+    }
+}
+
+fn generate(model: &str, models: &str) -> String {
+    let name = model.strip_prefix("models/").unwrap_or(model);
+    format!("{models}/{}:streamGenerateContent", encoded(name))
+}
+
+fn streaming(mut url: Url) -> Url {
+    url.query_pairs_mut().append_pair("alt", "sse");
+    url
+}
+
+/// The older address of Azure, where a model is named by its deployment.
+fn azure_deployment(mut url: Url, model: &str, call: &str, version: &str) -> Url {
+    let path = url.path().trim_end_matches('/');
+    let root = path.strip_suffix("/v1").unwrap_or(path).to_owned();
+    let path = match call {
+        "models" => format!("{root}/models"),
+        call => format!("{root}/deployments/{}/{call}", encoded(model)),
+    };
+    url.set_path(&path);
+    url.query_pairs_mut().append_pair("api-version", version);
+    url
+}
+
+/// Headers of each request, beside the key.
+pub(crate) fn headers(kind: ProviderKind) -> &'static [(&'static str, &'static str)] {
+    match kind {
+        ProviderKind::Anthropic => &[("anthropic-version", "2023-06-01")],
+        _ => &[],
+    }
+}
+
+/// The header that the key stands in, and what stands before it.
+pub(crate) fn key_header(kind: ProviderKind) -> (HeaderName, &'static str) {
+    match kind {
+        ProviderKind::Openai
+        | ProviderKind::OpenaiResponses
+        | ProviderKind::Vertex
+        | ProviderKind::Bedrock => (AUTHORIZATION, "Bearer "),
+        ProviderKind::Anthropic => (HeaderName::from_static("x-api-key"), ""),
+        ProviderKind::Gemini => (HeaderName::from_static("x-goog-api-key"), ""),
+        ProviderKind::Azure => (HeaderName::from_static("api-key"), ""),
+    }
+}
+
+/// One segment of a path.
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BaseUrl, ProviderOptions};
+
+    fn address(kind: ProviderKind, base: &str, options: ProviderOptions, model: &str, call: &str) -> String {
+        let base_url = BaseUrl::parse_of(kind, base).unwrap();
+        let server = ServerSettings { kind, options, ..ServerSettings::alone(base_url, None) };
+        url(&server, model, call).to_string()
+    }
+
+    #[test]
+    fn each_kind_has_its_addresses() {
+        let none = ProviderOptions::default;
+        let some = |text: &str| Some(text.to_owned());
+        let chat = "chat/completions";
+        for (kind, base, options, model, call, expected) in [
+            (ProviderKind::Openai, "http://h:1", none(), "m", chat, "http://h:1/v1/chat/completions"),
+            (
+                ProviderKind::OpenaiResponses,
+                "https://api.openai.com",
+                none(),
+                "m",
+                chat,
+                "https://api.openai.com/v1/responses",
+            ),
+            (
+                ProviderKind::Anthropic,
+                "https://api.anthropic.com",
+                none(),
+                "m",
+                chat,
+                "https://api.anthropic.com/v1/messages",
+            ),
+            (
+                ProviderKind::Anthropic,
+                "https://p.example/claude/v1/messages",
+                none(),
+                "m",
+                "models",
+                "https://p.example/claude/v1/models",
+            ),
+            (
+                ProviderKind::Gemini,
+                "https://generativelanguage.googleapis.com",
+                none(),
+                "models/gemini-3-pro",
+                chat,
+                "https://generativelanguage.googleapis.com/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse",
+            ),
+            (
+                ProviderKind::Vertex,
+                "https://europe-west4-aiplatform.googleapis.com",
+                ProviderOptions { project: some("p"), location: some("europe-west4"), ..none() },
+                "gemini-3-pro",
+                chat,
+                "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse",
+            ),
+            (
+                ProviderKind::Bedrock,
+                "https://bedrock-runtime.eu-central-1.amazonaws.com",
+                none(),
+                "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+                chat,
+                "https://bedrock-runtime.eu-central-1.amazonaws.com/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream",
+            ),
+            (
+                ProviderKind::Azure,
+                "https://r.openai.azure.com",
+                none(),
+                "gpt",
+                chat,
+                "https://r.openai.azure.com/openai/v1/chat/completions",
+            ),
+            (
+                ProviderKind::Azure,
+                "https://r.openai.azure.com",
+                ProviderOptions { api_version: some("2024-10-21"), ..none() },
+                "my gpt",
+                chat,
+                "https://r.openai.azure.com/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21",
+            ),
+        ] {
+            assert_eq!(address(kind, base, options, model, call), expected);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Turns the bytes of an answer into model events by the codec of its format.
+
+use std::collections::VecDeque;
+
+use domain::{ProblemCode, Sentence};
+use wire::{
+    provider::{AnswerDecoder, AnswerError, AnswerEvent, ErrorKind, StopReason},
+    sse,
+};
+
+use super::Format;
+use crate::{
+    FinishReason, ModelEvent,
+    openai::{Fault, Target, fault},
+};
+
+/// No honest event is larger: a picture may be in one.
+const EVENT_LIMIT_BYTES: usize = 32 << 20;
+
+/// No honest answer is longer on its way.
+const RECEIVED_LIMIT_BYTES: usize = 128 << 20;
+
+/// An answer being read.
+#[derive(Debug)]
+pub(crate) struct NativeAnswer {
+    decoder: Box<dyn AnswerDecoder>,
+    framing: Framing,
+    events: VecDeque<ModelEvent>,
+    read: Vec<AnswerEvent>,
+    received_bytes: usize,
+    has_begun: bool,
+    is_complete: bool,
+}
+
+/// How events are parted.
+#[derive(Debug)]
+enum Framing {
+    /// Only white space so far.
+    Unknown,
+    Sse(sse::Decoder),
+    /// One JSON value: the server does not stream.
+    Whole(Vec<u8>),
+    WebPage,
+}
+
+impl NativeAnswer {
+    pub(crate) fn new(format: Format) -> Self {
+        Self {
+            decoder: format.decoder(),
+            framing: Framing::Unknown,
+            events: VecDeque::new(),
+            read: Vec::new(),
+            received_bytes: 0,
+            has_begun: false,
+            is_complete: false,
+        }
+    }
+
+    /// The next event that is ready.
+    pub(crate) fn pop(&mut self) -> Option<ModelEvent> {
+        self.events.pop_front()
+    }
+
+    /// Whether anything of the answer has come.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    /// Whether the server has sent anything.
+    pub(crate) fn has_received(&self) -> bool {
+        self.received_bytes > 0
+    }
+
+    /// Whether the end has been read: what follows does not matter.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Reads the next bytes.
+    pub(crate) fn feed(&mut self, bytes: &[u8], target: &Target) -> Result<(), Fault> {
+        self.received_bytes = self.received_bytes.saturating_add(bytes.len());
+        if self.received_bytes > RECEIVED_LIMIT_BYTES {
+            return Err(too_long(RECEIVED_LIMIT_BYTES));
+        }
+        if matches!(self.framing, Framing::Unknown) {
+            self.framing = match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+                None => return Ok(()),
+                Some(b'{' | b'[') => Framing::Whole(Vec::new()),
+                Some(b'<') => Framing::WebPage,
+                Some(_) => Framing::Sse(sse::Decoder::new(EVENT_LIMIT_BYTES)),
+            };
+        }
+        match &mut self.framing {
+            Framing::Unknown => Ok(()),
+            Framing::WebPage => Err(fault::web_page(target)),
+            Framing::Whole(body) => {
+                body.extend_from_slice(bytes);
+                Ok(())
+            }
+            Framing::Sse(decoder) => {
+                decoder.feed(bytes);
+                while let Some(event) = decoder.next() {
+                    let event = event.map_err(|_| too_long(EVENT_LIMIT_BYTES))?;
+                    let read = self.decoder.event(event.name, &event.data, &mut self.read);
+                    self.has_begun |= !self.read.is_empty();
+                    self.is_complete |= take(&mut self.read, &mut self.events);
+                    read.map_err(|error| of_answer(&error, target))?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The server sent all it has to send.
+    pub(crate) fn end(&mut self, target: &Target) -> Result<(), Fault> {
+        let read = match std::mem::replace(&mut self.framing, Framing::Unknown) {
+            Framing::Unknown if self.received_bytes == 0 => return Err(Fault::truncated()),
+            Framing::Unknown | Framing::WebPage => return Err(fault::web_page(target)),
+            Framing::Whole(body) => self.decoder.whole(&String::from_utf8_lossy(&body), &mut self.read),
+            Framing::Sse(mut decoder) => {
+                let last =
+                    decoder.finish().map(|event| (event.name.map(str::to_owned), event.data.into_owned()));
+                let last = match last {
+                    Some((name, data)) => self.decoder.event(name.as_deref(), &data, &mut self.read),
+                    None => Ok(()),
+                };
+                last.and_then(|()| self.decoder.end(&mut self.read))
+            }
+        };
+        self.has_begun |= !self.read.is_empty();
+        self.is_complete |= take(&mut self.read, &mut self.events);
+        match read {
+            Err(_) if self.is_complete => Ok(()),
+            Err(error) if error.kind == ErrorKind::Protocol => Err(Fault::truncated()),
+            Err(error) => Err(of_answer(&error, target)),
+            Ok(()) if self.is_complete => Ok(()),
+            Ok(()) => Err(Fault::truncated()),
+        }
+    }
+}
+
+/// Moves what was read to the events that are ready; says whether the model is done.
+fn take(read: &mut Vec<AnswerEvent>, events: &mut VecDeque<ModelEvent>) -> bool {
+    let mut is_complete = false;
+    for event in read.drain(..) {
+        is_complete |= matches!(event, AnswerEvent::Finished { .. });
+        events.push_back(model_event(event));
+    }
+    is_complete
+}
+
+fn model_event(event: AnswerEvent) -> ModelEvent {
+    match event {
+        AnswerEvent::Text(delta) => ModelEvent::TextDelta(delta),
+        AnswerEvent::Reasoning(delta) => ModelEvent::ReasoningDelta(delta),
+        AnswerEvent::CallStarted { index, id, name } => ModelEvent::ToolCallStarted { index, id, name },
+        AnswerEvent::Arguments { index, delta } => ModelEvent::ToolArgumentsDelta { index, delta },
+        AnswerEvent::Data { part, data } => ModelEvent::ProviderData { part, data },
+        AnswerEvent::Finished { reason, usage } => {
+            let reason = match reason {
+                StopReason::Stop => FinishReason::Stop,
+                StopReason::ToolCalls => FinishReason::ToolCalls,
+                StopReason::Length => FinishReason::Length,
+                StopReason::Refused => FinishReason::ContentFilter,
+                StopReason::Paused => FinishReason::Paused,
+            };
+            ModelEvent::Finished { reason, usage }
+        }
+    }
+}
+
+fn too_long(limit_bytes: usize) -> Fault {
+    Fault::protocol(Sentence::AnswerTooLong { limit: (limit_bytes >> 20) as u64 })
+}
+
+/// What a provider says is wrong inside its answer.
+fn of_answer(error: &AnswerError, target: &Target) -> Fault {
+    let quote = fault::quote(&error.message, target);
+    let code = match error.kind {
+        ErrorKind::Protocol => {
+            return Fault::protocol(Sentence::NotTheProtocol { server: target.shown(), quote });
+        }
+        ErrorKind::ContextFull => {
+            return Fault::new(ProblemCode::ModelContextFull, Sentence::ContextFull { quote });
+        }
+        ErrorKind::Request => ProblemCode::ModelRejected,
+        ErrorKind::Key => ProblemCode::ModelUnauthorized,
+        ErrorKind::RateLimit => ProblemCode::ModelRateLimited,
+        ErrorKind::NoModel => ProblemCode::ModelNotFound,
+        ErrorKind::Overloaded | ErrorKind::Server => ProblemCode::ModelFailed,
+    };
+    let fault = Fault::new(code, Sentence::ModelReported { quote });
+    match error.kind {
+        ErrorKind::RateLimit | ErrorKind::Overloaded | ErrorKind::Server => fault.soon(),
+        _ => fault,
+    }
+}

@@ -1,0 +1,46 @@
+//! The formats and their codecs.
+
+use wire::provider::{AnswerDecoder, ModelRequest};
+
+use crate::ProviderKind;
+
+/// A format that has a codec of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Messages,
+    GenerateContent,
+    Responses,
+}
+
+impl Format {
+    /// The format that servers of this kind speak; nothing where it is Chat Completions.
+    pub(crate) fn of(kind: ProviderKind) -> Option<Self> {
+        match kind {
+            ProviderKind::Openai | ProviderKind::Azure => None,
+            ProviderKind::OpenaiResponses => Some(Self::Responses),
+            ProviderKind::Anthropic => Some(Self::Messages),
+            ProviderKind::Gemini | ProviderKind::Vertex => Some(Self::GenerateContent),
+            ProviderKind::Bedrock => None,
+        }
+    }
+
+    /// Who can take back what it gives: all providers of the format.
+    pub(crate) fn provider(self) -> &'static str {
+        match self {
+            Self::Messages => "anthropic",
+            Self::GenerateContent => "gemini",
+            Self::Responses => "openai_responses",
+        }
+    }
+
+    pub(crate) fn encode(self, request: &ModelRequest<'_>) -> Vec<u8> {
+        {
+            let _ = request;
+            Vec::new()
+        }
+    }
+
+    pub(crate) fn decoder(self) -> Box<dyn AnswerDecoder> {
+        unimplemented!()
+    }
+}

@@ -1,0 +1,137 @@
+//! A request and its answer in the format of the servers that are asked: Chat Completions, or a provider's own.
+
+use bytes::Bytes;
+
+use super::{Reach, Target, answer::Answer, ask::Ask, fault::Fault, fault::Retry};
+use crate::{
+    ChatRequest, ModelEvent,
+    native::{NativeAnswer, NativeAsk},
+};
+
+/// One request, encoded.
+#[derive(Debug)]
+pub(super) enum Asked {
+    Chat(Box<Ask>),
+    Native(Box<NativeAsk>),
+}
+
+impl Asked {
+    pub(super) fn new(request: &ChatRequest<'_>, reach: &Reach) -> Self {
+        match reach.format {
+            Some(format) => Self::Native(Box::new(NativeAsk::new(request, &reach.settings.model, format))),
+            None => Self::Chat(Box::new(Ask::new(request, reach))),
+        }
+    }
+
+    /// The JSON to send there.
+    pub(super) fn body(&self, target: &Target) -> Bytes {
+        match self {
+            Self::Chat(ask) => ask.body(target),
+            Self::Native(ask) => ask.body(),
+        }
+    }
+
+    /// Turns to another way of asking for the same, if there is one that was not tried and may help after this.
+    pub(super) fn use_other_form(&mut self, after: Retry) -> bool {
+        match self {
+            Self::Chat(ask) => ask.use_other_form(after),
+            Self::Native(ask) => after == Retry::OtherForm && ask.use_other_form(),
+        }
+    }
+
+    /// The server took the request: the next one is asked in the same form.
+    pub(super) fn was_accepted(&self) {
+        if let Self::Chat(ask) = self {
+            ask.was_accepted();
+        }
+    }
+
+    /// What reads the answer.
+    pub(super) fn answer(&self) -> Answering {
+        match self {
+            Self::Chat(ask) => Answering::Chat(Box::new(Answer::new(ask.text_reader()))),
+            Self::Native(ask) => Answering::Native(Box::new(NativeAnswer::new(ask.format()))),
+        }
+    }
+}
+
+/// An answer being read.
+#[derive(Debug)]
+pub(super) enum Answering {
+    Chat(Box<Answer>),
+    Native(Box<NativeAnswer>),
+}
+
+impl Answering {
+    /// The next event that is ready.
+    pub(super) fn pop(&mut self) -> Option<ModelEvent> {
+        match self {
+            Self::Chat(answer) => answer.pop(),
+            Self::Native(answer) => answer.pop(),
+        }
+    }
+
+    /// Whether anything of the answer has come.
+    pub(super) fn has_begun(&self) -> bool {
+        match self {
+            Self::Chat(answer) => answer.has_begun(),
+            Self::Native(answer) => answer.has_begun(),
+        }
+    }
+
+    /// Whether the server has said that it works on an answer, whatever that is to be.
+    pub(super) fn is_at_work(&self) -> bool {
+        match self {
+            Self::Chat(answer) => answer.is_at_work(),
+            // All of them send something every few seconds.
+            Self::Native(answer) => answer.has_received(),
+        }
+    }
+
+    /// Whether the end has been read: what follows does not matter.
+    pub(super) fn is_over(&self) -> bool {
+        match self {
+            Self::Chat(answer) => answer.is_over(),
+            Self::Native(answer) => answer.is_complete(),
+        }
+    }
+
+    /// Whether the model said that it is done, even if the stream goes on.
+    pub(super) fn is_complete(&self) -> bool {
+        match self {
+            Self::Chat(answer) => answer.is_complete(),
+            Self::Native(answer) => answer.is_complete(),
+        }
+    }
+
+    /// Reads the next bytes.
+    pub(super) fn feed(&mut self, bytes: &[u8], target: &Target) -> Result<(), Fault> {
+        match self {
+            Self::Chat(answer) => answer.feed(bytes, target),
+            Self::Native(answer) => answer.feed(bytes, target),
+        }
+    }
+
+    /// The server sent all it has to send.
+    pub(super) fn end(&mut self, target: &Target) -> Result<(), Fault> {
+        match self {
+            Self::Chat(answer) => answer.end(target),
+            Self::Native(answer) => answer.end(target),
+        }
+    }
+
+    /// Makes the last events of an answer that is complete.
+    pub(super) fn finish(&mut self) -> Result<(), Fault> {
+        match self {
+            Self::Chat(answer) => answer.finish(),
+            Self::Native(_) => Ok(()),
+        }
+    }
+
+    /// The answer is cut off: text that was held back is given out, calls that are not whole are not.
+    pub(super) fn break_off(&mut self) {
+        if let Self::Chat(answer) = self {
+            answer.break_off();
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Asks a model for a program that speaks another format than the model's server does, and writes its answer in the
+//! program's own.
+
+use std::{io, sync::Arc};
+
+use axum::{
+    body::Body,
+    http::header,
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use domain::{ProblemCode, Sentence, Usage};
+use futures_util::stream;
+use llm::{ChatRequest, FinishReason, ModelCall, ModelError, ModelEvent, ToolMode, ToolSpec};
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+use wire::{
+    gateway::{AnswerEncoder, PlainRequest, Used},
+    provider::{AnswerEvent, StopReason},
+    sse::{Frame, KEEP_ALIVE},
+};
+
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    origin,
+    streams::KEEP_ALIVE_AFTER,
+    usage::{PaidCall, Wish},
+};
+
+/// Asks the model `id`. `metadata` is what the program says of the request, for servers that are trusted.
+///
+/// # Errors
+/// 404 for a model that is not there, 429 where a limit is reached, and what the model's server says is wrong.
+pub(in crate::http) async fn ask(
+    app: &Arc<App>,
+    caller: &Caller,
+    id: &str,
+    request: PlainRequest,
+    metadata: Map<String, Value>,
+    encoder: Box<dyn AnswerEncoder>,
+) -> Result<Response, ApiError> {
+    app.models.first_look().await;
+    let model = app.models.resolve(Some(id), &caller.permit(app));
+    let model = model.map_err(|error| error.with_field(Some("model")))?;
+    let sent: usize = request.messages.iter().map(|message| message.plain_text().len()).sum();
+    let input_tokens = (sent / 4) as u64;
+    let max_output_tokens = ["max_completion_tokens", "max_tokens"]
+        .iter()
+        .find_map(|name| request.fields.get(*name).and_then(Value::as_u64));
+    let wish = Wish { input_tokens, max_output_tokens, prices: model.prices };
+    let paid = PaidCall::begin(app, caller.principal(), model.model.name(), wish).await?;
+    let about = app.caller_info(&model.authority, None, metadata).await?;
+    let tools: Vec<ToolSpec> = request
+        .tools
+        .into_iter()
+        .map(|tool| ToolSpec {
+            name: tool.name,
+            description: tool.description,
+            parameters: tool.parameters.into(),
+        })
+        .collect();
+    let mut call = model.model.call(&ChatRequest {
+        messages: &request.messages,
+        tools: &tools,
+        tool_mode: ToolMode::Native,
+        tool_prompt: None,
+        temperature: None,
+        max_output_tokens: None,
+        answer_format: None,
+        without_thinking: false,
+        extra: Some(&request.fields),
+        trace: Some(&origin::passed_on()),
+        caller: about.as_ref(),
+    });
+    // The head of a response says how it went, so something of the answer has to be there first.
+    let first = next(&mut call).await?;
+    let mut answer = Answer { call, encoder, paid: Some(paid), input_tokens, written_bytes: 0 };
+    match request.stream {
+        true => Ok(answer.stream(first)),
+        false => answer.whole(first).await,
+    }
+}
+
+/// The next piece of the answer.
+async fn next(call: &mut ModelCall) -> Result<AnswerEvent, ModelError> {
+    loop {
+        let event = call
+            .next()
+            .await
+            .unwrap_or_else(|| Err(ModelError::new(ProblemCode::ModelProtocol, Sentence::AnswerWithoutEnd)));
+        return Ok(match event? {
+            ModelEvent::TextDelta(delta) => AnswerEvent::Text(delta),
+            ModelEvent::ReasoningDelta(delta) => AnswerEvent::Reasoning(delta),
+            ModelEvent::ToolCallStarted { index, id, name } => AnswerEvent::CallStarted { index, id, name },
+            ModelEvent::ToolArgumentsDelta { index, delta } => AnswerEvent::Arguments { index, delta },
+            ModelEvent::ProviderData { part, data } => AnswerEvent::Data { part, data },
+            ModelEvent::Finished { reason, usage } => {
+                AnswerEvent::Finished { reason: stop_reason(reason), usage }
+            }
+            ModelEvent::Retrying { .. } | ModelEvent::Turned { .. } | ModelEvent::Status { .. } => continue,
+        });
+    }
+}
+
+fn stop_reason(reason: FinishReason) -> StopReason {
+    match reason {
+        FinishReason::Stop | FinishReason::CallsNothing => StopReason::Stop,
+        FinishReason::ToolCalls => StopReason::ToolCalls,
+        FinishReason::Length => StopReason::Length,
+        FinishReason::ContentFilter => StopReason::Refused,
+        FinishReason::Paused => StopReason::Paused,
+    }
+}
+
+/// An answer on its way through.
+struct Answer {
+    call: ModelCall,
+    encoder: Box<dyn AnswerEncoder>,
+    /// Nothing once it is paid.
+    paid: Option<PaidCall>,
+    /// What was sent, by rule of thumb.
+    input_tokens: u64,
+    written_bytes: usize,
+}
+
+impl Answer {
+    /// Reads on to the end and gives all of it.
+    async fn whole(&mut self, mut event: AnswerEvent) -> Result<Response, ApiError> {
+        let mut unsent = Vec::new();
+        while !self.take(&event, &mut unsent) {
+            unsent.clear();
+            event = next(&mut self.call).await?;
+        }
+        Ok(axum::Json(self.encoder.whole()).into_response())
+    }
+
+    fn stream(mut self, first: AnswerEvent) -> Response {
+        let mut frames = Vec::new();
+        self.encoder.begin(&mut frames);
+        let is_over = self.take(&first, &mut frames);
+        let begin = written(&frames);
+        let rest = (!is_over).then_some(self);
+        let body = stream::unfold(Some((Some(begin), rest)), |state| async move {
+            match state? {
+                (Some(begin), rest) => Some((Ok::<_, io::Error>(begin), Some((None, rest)))),
+                (None, rest) => {
+                    let mut answer = rest?;
+                    let (bytes, is_over) = answer.next_bytes().await;
+                    Some((Ok(bytes), Some((None, (!is_over).then_some(answer)))))
+                }
+            }
+        });
+        let headers = [
+            (header::CONTENT_TYPE, "text/event-stream; charset=utf-8"),
+            (header::CACHE_CONTROL, "no-cache"),
+            (header::HeaderName::from_static("x-accel-buffering"), "no"),
+        ];
+        (headers, Body::from_stream(body)).into_response()
+    }
+
+    /// The next bytes of a stream, and whether they are the last.
+    async fn next_bytes(&mut self) -> (Bytes, bool) {
+        let Ok(event) = timeout(KEEP_ALIVE_AFTER, next(&mut self.call)).await else {
+            return (Bytes::from_static(KEEP_ALIVE.as_bytes()), false);
+        };
+        let mut frames = Vec::new();
+        let is_over = match event {
+            Ok(event) => self.take(&event, &mut frames),
+            Err(error) => {
+                tracing::warn!(%error, "a translated answer broke off");
+                self.encoder.fail(error.code, &error.message, &mut frames);
+                true
+            }
+        };
+        (written(&frames), is_over)
+    }
+
+    /// Writes a piece; says whether it was the last.
+    fn take(&mut self, event: &AnswerEvent, frames: &mut Vec<Frame>) -> bool {
+        match event {
+            AnswerEvent::Finished { reason, usage } => {
+                let usage = usage.unwrap_or_else(|| self.estimate());
+                let cost_micro_usd = self.paid.take().and_then(|paid| paid.end(usage));
+                self.encoder.finish(*reason, Used { usage, cost_micro_usd }, frames);
+                true
+            }
+            event => {
+                self.written_bytes += match event {
+                    AnswerEvent::Text(delta)
+                    | AnswerEvent::Reasoning(delta)
+                    | AnswerEvent::Arguments { delta, .. } => delta.len(),
+                    _ => 0,
+                };
+                self.encoder.push(event, frames);
+                false
+            }
+        }
+    }
+
+    fn estimate(&self) -> Usage {
+        Usage::of(self.input_tokens, (self.written_bytes / 4) as u64)
+    }
+}
+
+impl Drop for Answer {
+    /// Whoever leaves in the middle pays for what came until then.
+    fn drop(&mut self) {
+        if let Some(paid) = self.paid.take() {
+            paid.end(self.estimate());
+        }
+    }
+}
+
+fn written(frames: &[Frame]) -> Bytes {
+    let mut out = Vec::new();
+    for frame in frames {
+        frame.write(&mut out);
+    }
+    out.into()
+}

@@ -1,0 +1,251 @@
+//! OpenAI's Chat Completions for programs that ask for a model of another format.
+
+use std::collections::BTreeMap;
+
+use domain::{ProblemCode, RunId};
+use serde_json::{Value, json};
+
+use super::{AnswerEncoder, PlainRequest, Used};
+use crate::{
+    conversation::{Checked, check_says_something, messages, object},
+    openai::{
+        ChunkEncoder, DONE, ErrorObject,
+        chunk_encoder::usage_value,
+        completion_encoder::completion_id,
+        completion_request::{caller_tools, flag, stream_options, tool},
+    },
+    provider::{AnswerEvent, StopReason},
+    sse::Frame,
+};
+
+/// What is read by itself; the rest are fields that say how to answer.
+const READ: [&str; 6] = ["model", "messages", "tools", "stream", "stream_options", "metadata"];
+
+impl PlainRequest {
+    /// Reads the body of `POST /v1/chat/completions`.
+    ///
+    /// # Errors
+    /// A sentence that names the field and says what belongs there.
+    pub fn of_chat(body: &[u8]) -> Checked<Self> {
+        let mut fields = object(body)?;
+        let messages = messages(fields.get("messages"))?;
+        check_says_something(&messages)?;
+        let tools = caller_tools(&fields, "function.name", tool)?;
+        let stream = flag(&fields, "stream", "stream")?;
+        let include_usage = flag(&stream_options(&fields)?, "include_usage", "stream_options.include_usage")?;
+        fields.retain(|name, value| !value.is_null() && !READ.contains(&name.as_str()));
+        Ok(Self { messages, tools, fields, stream, include_usage })
+    }
+}
+
+/// An answer on its way to a program that speaks Chat Completions.
+#[derive(Debug)]
+pub struct ChatAnswer {
+    id: String,
+    created: i64,
+    model: String,
+    chunks: ChunkEncoder,
+    include_usage: bool,
+    text: String,
+    reasoning: String,
+    /// Id, name and arguments by the index of the call.
+    calls: BTreeMap<usize, (String, String, String)>,
+    end: (StopReason, Used),
+}
+
+impl ChatAnswer {
+    /// For the request `id` that named the model so; `at` is in milliseconds since 1970.
+    #[must_use]
+    pub fn new(id: RunId, at: i64, model: &str, include_usage: bool) -> Self {
+        let (id, created) = (completion_id(id), at / 1000);
+        Self {
+            chunks: ChunkEncoder::new(&id, created, model),
+            id,
+            created,
+            model: model.to_owned(),
+            include_usage,
+            text: String::new(),
+            reasoning: String::new(),
+            calls: BTreeMap::new(),
+            end: (StopReason::Stop, Used::default()),
+        }
+    }
+}
+
+impl AnswerEncoder for ChatAnswer {
+    fn begin(&mut self, out: &mut Vec<Frame>) {
+        out.push(frame(self.chunks.role()));
+    }
+
+    fn push(&mut self, event: &AnswerEvent, out: &mut Vec<Frame>) {
+        match event {
+            AnswerEvent::Text(delta) => {
+                self.text.push_str(delta);
+                out.push(frame(self.chunks.content(delta)));
+            }
+            AnswerEvent::Reasoning(delta) => {
+                self.reasoning.push_str(delta);
+                out.push(frame(self.chunks.reasoning(delta)));
+            }
+            AnswerEvent::CallStarted { index, id, name } => {
+                self.calls.insert(*index, (id.clone(), name.clone(), String::new()));
+                out.push(frame(self.chunks.call_started(*index, id, name)));
+            }
+            AnswerEvent::Arguments { index, delta } => {
+                if let Some((_, _, arguments)) = self.calls.get_mut(index) {
+                    arguments.push_str(delta);
+                }
+                out.push(frame(self.chunks.call_arguments(*index, delta)));
+            }
+            AnswerEvent::Data { .. } | AnswerEvent::Finished { .. } => {}
+        }
+    }
+
+    fn finish(&mut self, reason: StopReason, used: Used, out: &mut Vec<Frame>) {
+        self.end = (reason, used);
+        out.push(frame(self.chunks.finish(finish_reason(reason))));
+        if self.include_usage {
+            out.push(frame(self.chunks.usage_with(&usage(used))));
+        }
+        out.push(frame(DONE.to_owned()));
+    }
+
+    fn fail(&mut self, code: ProblemCode, message: &str, out: &mut Vec<Frame>) {
+        out.push(frame(ErrorObject::new(code, message, None).to_json().to_string()));
+    }
+
+    fn whole(&mut self) -> Value {
+        let calls: Vec<Value> = std::mem::take(&mut self.calls)
+            .into_values()
+            .map(|(id, name, arguments)| {
+                json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}})
+            })
+            .collect();
+        let is_silent = self.text.is_empty() && !calls.is_empty();
+        let content = if is_silent { Value::Null } else { std::mem::take(&mut self.text).into() };
+        let mut message = json!({"role": "assistant", "content": content, "refusal": null});
+        if !self.reasoning.is_empty() {
+            message["reasoning_content"] = std::mem::take(&mut self.reasoning).into();
+        }
+        if !calls.is_empty() {
+            message["tool_calls"] = calls.into();
+        }
+        let (reason, used) = self.end;
+        let reason = finish_reason(reason);
+        json!({
+            "id": self.id,
+            "object": "chat.completion",
+            "created": self.created,
+            "model": self.model,
+            "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": reason}],
+            "usage": usage(used),
+        })
+    }
+}
+
+fn usage(used: Used) -> Value {
+    let mut usage = usage_value(used.usage);
+    if let Some(micro_usd) = used.cost_micro_usd {
+        #[expect(clippy::cast_precision_loss, reason = "no call costs billions of dollars")]
+        let cost = micro_usd as f64 / 1e6;
+        usage["cost"] = cost.into();
+    }
+    usage
+}
+
+fn finish_reason(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Stop | StopReason::Paused => "stop",
+        StopReason::ToolCalls => "tool_calls",
+        StopReason::Length => "length",
+        StopReason::Refused => "content_filter",
+    }
+}
+
+fn frame(data: String) -> Frame {
+    Frame { id: None, event: None, data }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Role, Usage};
+
+    use super::*;
+
+    fn answer() -> Vec<AnswerEvent> {
+        vec![
+            AnswerEvent::Reasoning("hm".to_owned()),
+            AnswerEvent::Text("It is ".to_owned()),
+            AnswerEvent::Text("so.".to_owned()),
+            AnswerEvent::CallStarted { index: 0, id: "c1".to_owned(), name: "ls".to_owned() },
+            AnswerEvent::Arguments { index: 0, delta: "{\"path\":".to_owned() },
+            AnswerEvent::CallStarted { index: 1, id: "c2".to_owned(), name: "pwd".to_owned() },
+            AnswerEvent::Arguments { index: 0, delta: "\"/\"}".to_owned() },
+            AnswerEvent::Arguments { index: 1, delta: "{}".to_owned() },
+        ]
+    }
+
+    fn used() -> Used {
+        let usage = Usage { cached_tokens: 9000, reasoning_tokens: 2, ..Usage::of(10_000, 5) };
+        Used { usage, cost_micro_usd: Some(5_700) }
+    }
+
+    fn written(include_usage: bool) -> (ChatAnswer, Vec<String>) {
+        let mut encoder = ChatAnswer::new(RunId::generate(), 9_000, "claude", include_usage);
+        let mut out = Vec::new();
+        encoder.begin(&mut out);
+        for event in answer() {
+            encoder.push(&event, &mut out);
+        }
+        encoder.finish(StopReason::ToolCalls, used(), &mut out);
+        (encoder, out.into_iter().map(|frame| frame.data).collect())
+    }
+
+    #[test]
+    fn a_stream_is_read_as_it_was_meant() {
+        let (_, frames) = written(true);
+        let chunks: Vec<Value> =
+            frames[..frames.len() - 1].iter().map(|data| serde_json::from_str(data).unwrap()).collect();
+        let all = |pointer: &str| {
+            let texts = chunks.iter().filter_map(|chunk| chunk.pointer(pointer)?.as_str());
+            texts.collect::<Vec<_>>().join("|")
+        };
+        assert_eq!(all("/choices/0/delta/content"), "|It is |so.");
+        assert_eq!(all("/choices/0/delta/reasoning_content"), "hm");
+        assert_eq!(all("/choices/0/delta/tool_calls/0/function/arguments"), "|{\"path\":||\"/\"}|{}");
+        assert_eq!(all("/choices/0/finish_reason"), "tool_calls");
+        let usage = &chunks.last().unwrap()["usage"];
+        assert_eq!(usage["prompt_tokens_details"]["cached_tokens"], 9000);
+        assert_eq!(usage["completion_tokens_details"]["reasoning_tokens"], 2);
+        assert_eq!(usage["cost"], 0.0057);
+        assert_eq!(frames.last().unwrap(), "[DONE]");
+        assert!(!written(false).1.iter().any(|data| data.contains("usage")));
+    }
+
+    #[test]
+    fn a_whole_answer() {
+        let whole = written(false).0.whole();
+        let message = &whole["choices"][0]["message"];
+        assert_eq!(message["content"], "It is so.");
+        assert_eq!(message["reasoning_content"], "hm");
+        assert_eq!(message["tool_calls"][0]["function"]["arguments"], "{\"path\":\"/\"}");
+        assert_eq!(message["tool_calls"][1]["id"], "c2");
+        assert_eq!((&whole["model"], &whole["usage"]["total_tokens"]), (&"claude".into(), &10_005.into()));
+    }
+
+    #[test]
+    fn a_request() {
+        let body = json!({
+            "model": "claude", "stream": true, "stream_options": {"include_usage": true}, "temperature": 0.5, "seed": null,
+            "messages": [{"role": "user", "content": "Hi"}], "tool_choice": "required",
+            "tools": [{"type": "function", "function": {"name": "ls"}}],
+        });
+        let request = PlainRequest::of_chat(body.to_string().as_bytes()).unwrap();
+        assert_eq!(request.messages, [domain::Message::text(Role::User, "Hi")]);
+        assert_eq!(Value::Object(request.fields), json!({"temperature": 0.5, "tool_choice": "required"}));
+        assert_eq!(request.tools[0].name, "ls");
+        assert!(request.stream && request.include_usage);
+        let error = PlainRequest::of_chat(br#"{"model":"m","messages":[]}"#).unwrap_err();
+        assert_eq!(error.field(), Some("messages"));
+    }
+}
