@@ -4,9 +4,13 @@
 mod address;
 mod answer;
 mod ask;
+mod authorize;
+mod aws;
 mod format;
+mod google;
 
 pub(crate) use address::{headers, key_header, url};
 pub(crate) use answer::NativeAnswer;
 pub(crate) use ask::NativeAsk;
+pub(crate) use authorize::{Tokens, authorize};
 pub(crate) use format::Format;

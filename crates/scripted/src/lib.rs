@@ -5,6 +5,7 @@ pub mod body;
 pub mod reply;
 pub mod scenario;
 pub mod server;
+pub mod strict;
 pub mod vectors;
 pub mod web;
 

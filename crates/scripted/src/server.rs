@@ -269,7 +269,9 @@ type Answer = Response<ScriptedBody>;
 impl Shared {
     async fn answer(&self, request: hyper::Request<Incoming>) -> io::Result<Answer> {
         let path = request.uri().path();
-        if request.method() == Method::POST && path.ends_with("/chat/completions") {
+        let answers =
+            ["/chat/completions", "/messages", "/responses", "/converse-stream", ":streamGenerateContent"];
+        if request.method() == Method::POST && answers.iter().any(|call| path.ends_with(call)) {
             return self.chosen(request, &self.behaviour).await;
         }
         let others = [

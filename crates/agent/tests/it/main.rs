@@ -16,6 +16,7 @@ mod permits;
 mod play;
 mod research;
 mod restarts;
+mod strict_servers;
 mod subagents;
 mod tools;
 mod tour;

@@ -5,6 +5,7 @@ use reqwest::{
     header::{AUTHORIZATION, HeaderName},
 };
 
+use super::{aws::AwsKey, google::ServiceAccount};
 use crate::{ProviderKind, openai::ServerSettings};
 
 /// Where a call of `model` goes; `call` is what OpenAI calls it, such as `chat/completions` or `models`.
@@ -69,16 +70,17 @@ pub(crate) fn headers(kind: ProviderKind) -> &'static [(&'static str, &'static s
     }
 }
 
-/// The header that the key stands in, and what stands before it.
-pub(crate) fn key_header(kind: ProviderKind) -> (HeaderName, &'static str) {
+/// The header that the key stands in as it is, and what stands before it; nothing where the key is used to sign.
+pub(crate) fn key_header(kind: ProviderKind, key: Option<&str>) -> Option<(HeaderName, &'static str)> {
     match kind {
-        ProviderKind::Openai
-        | ProviderKind::OpenaiResponses
-        | ProviderKind::Vertex
-        | ProviderKind::Bedrock => (AUTHORIZATION, "Bearer "),
-        ProviderKind::Anthropic => (HeaderName::from_static("x-api-key"), ""),
-        ProviderKind::Gemini => (HeaderName::from_static("x-goog-api-key"), ""),
-        ProviderKind::Azure => (HeaderName::from_static("api-key"), ""),
+        ProviderKind::Openai | ProviderKind::OpenaiResponses => Some((AUTHORIZATION, "Bearer ")),
+        ProviderKind::Anthropic => Some((HeaderName::from_static("x-api-key"), "")),
+        ProviderKind::Gemini => Some((HeaderName::from_static("x-goog-api-key"), "")),
+        ProviderKind::Vertex if key.is_some_and(|key| ServiceAccount::read(key).is_some()) => None,
+        ProviderKind::Vertex => Some((HeaderName::from_static("x-goog-api-key"), "")),
+        ProviderKind::Bedrock if matches!(AwsKey::read(key), Some(AwsKey::Access(_))) => None,
+        ProviderKind::Bedrock => Some((AUTHORIZATION, "Bearer ")),
+        ProviderKind::Azure => Some((HeaderName::from_static("api-key"), "")),
     }
 }
 

@@ -287,6 +287,7 @@ async fn open(target: Arc<Target>, headers: HeaderMap, body: Bytes) -> Result<Re
         .header(header::CONTENT_TYPE, "application/json")
         .header(header::ACCEPT, "text/event-stream")
         .body(body);
+    let request = target.authorize(request).await?;
     target.log_forwarding();
     check(request.send().await, &target).await
 }

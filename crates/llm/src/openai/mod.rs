@@ -239,7 +239,9 @@ impl Target {
             .iter()
             .fold(request, |request, (name, value)| request.header(*name, *value));
         let key = self.key().map(Secret::reveal).filter(|key| !key.is_empty());
-        let (name, scheme) = native::key_header(self.server.settings.kind);
+        let Some((name, scheme)) = native::key_header(self.server.settings.kind, key) else {
+            return Ok(request);
+        };
         Ok(match key.and_then(|key| HeaderValue::from_str(&format!("{scheme}{key}")).ok()) {
             Some(mut value) => {
                 value.set_sensitive(true);
@@ -247,6 +249,13 @@ impl Target {
             }
             None => request,
         })
+    }
+
+    /// The request with what proves who sends it, where that is more than the key.
+    async fn authorize(&self, request: RequestBuilder) -> Result<RequestBuilder, Fault> {
+        let settings = &self.server.settings;
+        native::authorize(request, settings, (self.key(), self.place.key), &self.server.tokens, &self.http)
+            .await
     }
 
     /// Who a request is made for, if this server may know.

@@ -36,6 +36,7 @@ pub async fn list_models(
 
 async fn fetch(target: &Target) -> Result<Vec<String>, ModelError> {
     let request = target.request(Method::GET).map_err(|fault| fault.error)?;
+    let request = target.authorize(request).await.map_err(|fault| fault.error)?;
     let mut response = call::check(request.send().await, target).await.map_err(|fault| fault.error)?;
     let mut body = Vec::new();
     while let Some(bytes) =

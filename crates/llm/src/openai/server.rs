@@ -13,7 +13,7 @@ use domain::{ProblemCode, Words};
 use tokio::time::Instant;
 
 use super::fault::{Fault, Retry};
-use crate::{BaseUrl, ProviderKind, ProviderOptions, Secret};
+use crate::{BaseUrl, ProviderKind, ProviderOptions, Secret, native::Tokens};
 
 /// So many failures in a row open the breaker.
 const FAILURES_TO_OPEN: u32 = 5;
@@ -101,6 +101,8 @@ pub struct Server {
     reopened: AtomicU32,
     heard_ms: AtomicU64,
     last_failure: Mutex<Option<Failure>>,
+    /// Got with its keys, where its kind of provider gives them.
+    pub(super) tokens: Tokens,
 }
 
 #[derive(Debug)]
@@ -174,6 +176,7 @@ impl Server {
             reopened: AtomicU32::new(0),
             heard_ms: AtomicU64::new(0),
             last_failure: Mutex::default(),
+            tokens: Tokens::default(),
         }
     }
 

@@ -1,0 +1,89 @@
+//! Gemini's rules.
+
+use serde_json::{Value, json};
+
+use super::{Turn, list, signature, text_of};
+use crate::{Reply, Step};
+
+/// How many steps of the current turn were done, or what is wrong.
+pub(super) fn read(body: &Value) -> Result<usize, String> {
+    let (mut done, mut called) = (0, 0);
+    for (at, content) in list(body, "contents").iter().enumerate() {
+        let parts = list(content, "parts");
+        if parts.is_empty() {
+            return Err(format!(
+                "* GenerateContentRequest.contents[{at}].parts: contents.parts must not be empty."
+            ));
+        }
+        match text_of(content, "role") {
+            "model" => called = read_model(parts, at)?,
+            "user" => {
+                let results = parts.iter().filter(|part| part.get("functionResponse").is_some()).count();
+                if results != called {
+                    return Err(
+                        "Please ensure that the number of function response parts is equal to the number of \
+                                function call parts of the function call turn."
+                            .to_owned(),
+                    );
+                }
+                done = if results > 0 { done + 1 } else { 0 };
+                called = 0;
+            }
+            _ => return Err("Please use a valid role: user, model.".to_owned()),
+        }
+    }
+    match called {
+        0 => Ok(done),
+        _ => Err("Please ensure that function call turn comes before the end of the request.".to_owned()),
+    }
+}
+
+/// How many calls the model made; the first carries the signature of its thoughts.
+fn read_model(parts: &[Value], at: usize) -> Result<usize, String> {
+    let calls: Vec<&Value> = parts.iter().filter(|part| part.get("functionCall").is_some()).collect();
+    if let Some(first) = calls.first() {
+        let signed = text_of(first, "thoughtSignature");
+        if signed.is_empty() {
+            return Err(format!(
+                "Function call is missing a thought_signature in functionCall parts. This is required for tools to work \
+                 correctly, and missing thought_signature may lead to degraded model performance. Additional data, function \
+                 call, position {at}."
+            ));
+        }
+        // What Google says to send for calls that another model made.
+        let is_excused = signed == "skip_thought_signature_validator";
+        if !is_excused && signed != signature(&first["functionCall"]["args"].to_string()) {
+            return Err("Thought signature is not valid.".to_owned());
+        }
+    }
+    Ok(calls.len())
+}
+
+/// The turn as a stream.
+pub(super) fn write(turn: &Turn) -> Reply {
+    let mut parts = vec![json!({"text": turn.thought, "thought": true})];
+    if !turn.text.is_empty() {
+        parts.push(json!({"text": turn.text}));
+    }
+    for (at, (_, arguments)) in turn.calls.iter().enumerate() {
+        let mut part = json!({"functionCall": {"name": turn.tool, "args": arguments}});
+        if at == 0 {
+            part["thoughtSignature"] = signature(&arguments.to_string()).into();
+        }
+        parts.push(part);
+    }
+    let count = parts.len();
+    let usage = json!({
+        "promptTokenCount": 100, "cachedContentTokenCount": 90, "candidatesTokenCount": 15, "thoughtsTokenCount": 5,
+        "totalTokenCount": 120,
+    });
+    let chunk = |(at, part): (usize, Value)| {
+        let mut candidate = json!({"content": {"parts": [part], "role": "model"}, "index": 0});
+        if at + 1 == count {
+            candidate["finishReason"] = "STOP".into();
+        }
+        let chunk = json!({"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini"});
+        format!("data: {chunk}\r\n\r\n")
+    };
+    Reply::stream(&[Step::Raw { text: parts.into_iter().enumerate().map(chunk).collect() }])
+}
