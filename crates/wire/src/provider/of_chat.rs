@@ -1,6 +1,6 @@
 //! Reads the fields that Chat Completions has for what [`Parameters`] holds.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{AnswerFormat, Effort, Parameters, Reasoning, ToolChoice};
 
@@ -23,6 +23,44 @@ impl Parameters {
         }
     }
 
+    /// The same as fields of Chat Completions.
+    #[must_use]
+    pub fn to_chat(&self) -> Map<String, Value> {
+        let mut fields = Map::new();
+        let mut put = |name: &str, value: Option<Value>| {
+            fields.extend(value.map(|value| (name.to_owned(), value)));
+        };
+        put("temperature", self.temperature.map(Value::from));
+        put("top_p", self.top_p.map(Value::from));
+        put("max_tokens", self.max_output_tokens.map(Value::from));
+        put("stop", (!self.stop.is_empty()).then(|| json!(self.stop)));
+        put("seed", self.seed.map(Value::from));
+        put("parallel_tool_calls", self.parallel_tool_calls.map(Value::from));
+        put(
+            "tool_choice",
+            match &self.tool_choice {
+                ToolChoice::Auto => None,
+                ToolChoice::None => Some("none".into()),
+                ToolChoice::Required => Some("required".into()),
+                ToolChoice::Tool(name) => Some(json!({"type": "function", "function": {"name": name}})),
+            },
+        );
+        match self.reasoning {
+            None => {}
+            Some(Reasoning::Off) => put("reasoning_effort", Some("none".into())),
+            Some(Reasoning::On) => put("reasoning", Some(json!({"enabled": true}))),
+            Some(Reasoning::Budget(tokens)) => put("reasoning", Some(json!({"max_tokens": tokens}))),
+            Some(Reasoning::Effort(effort)) => put("reasoning_effort", Some(effort_name(effort).into())),
+        }
+        put("response_format", self.answer_format.as_ref().map(|format| match format {
+            AnswerFormat::Json => json!({"type": "json_object"}),
+            AnswerFormat::Schema { name, schema, strict } => {
+                json!({"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": strict}})
+            }
+        }));
+        fields
+    }
+
     /// What `response_format` asks for; nothing where that is text.
     #[must_use]
     pub fn answer_format_of_chat(format: &Value) -> Option<AnswerFormat> {
@@ -41,6 +79,16 @@ impl Parameters {
             }
             _ => None,
         }
+    }
+}
+
+fn effort_name(effort: Effort) -> &'static str {
+    match effort {
+        Effort::Minimal => "minimal",
+        Effort::Low => "low",
+        Effort::Medium => "medium",
+        Effort::High => "high",
+        Effort::XHigh => "xhigh",
     }
 }
 
@@ -93,8 +141,6 @@ fn reasoning(fields: &Map<String, Value>) -> Option<Reasoning> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn read(fields: &Value) -> Parameters {
@@ -123,6 +169,7 @@ mod tests {
             answer_format: Some(format),
         };
         assert_eq!(all, expected);
+        assert_eq!(Parameters::of_chat(&expected.to_chat()), expected);
         assert_eq!(
             read(&json!({"temperature": "warm", "stop": 1, "tool_choice": "auto"})),
             Parameters::default()
@@ -140,7 +187,9 @@ mod tests {
             (json!({"reasoning": {"enabled": false}}), Some(Reasoning::Off)),
             (json!({"reasoning": {}}), None),
         ] {
-            assert_eq!(read(&fields).reasoning, expected, "{fields}");
+            let parameters = read(&fields);
+            assert_eq!(parameters.reasoning, expected, "{fields}");
+            assert_eq!(Parameters::of_chat(&parameters.to_chat()), parameters, "{fields}");
         }
     }
 }
