@@ -1,6 +1,8 @@
 //! How model servers are asked and what they answer: the model's side of a conversation, in no provider's format. Each
 //! module below it is one provider's format, both ways; that of chat completions is [`crate::openai`].
 
+pub mod anthropic;
+
 use domain::{Message, Usage};
 use serde_json::Value;
 
