@@ -1,12 +1,14 @@
 //! Requests of programs for a model itself, and its answers in the format of the program, whichever provider gives them.
 
 mod chat;
+mod messages;
 mod run;
 
 use domain::{Message, ProblemCode, Usage};
 use serde_json::{Map, Value};
 
 pub use chat::ChatAnswer;
+pub use messages::MessagesAnswer;
 pub use run::RunAnswer;
 
 use crate::{

@@ -1,6 +1,7 @@
 //! How model servers are asked and what they answer: the model's side of a conversation, in no provider's format. Each
 //! module below it is one provider's format, both ways; that of chat completions is [`crate::openai`].
 
+pub mod anthropic;
 mod of_chat;
 
 use domain::{Message, Usage};

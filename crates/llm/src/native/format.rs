@@ -1,6 +1,6 @@
 //! The formats and their codecs.
 
-use wire::provider::{AnswerDecoder, ModelRequest};
+use wire::provider::{AnswerDecoder, ModelRequest, anthropic};
 
 use crate::ProviderKind;
 
@@ -34,13 +34,16 @@ impl Format {
     }
 
     pub(crate) fn encode(self, request: &ModelRequest<'_>) -> Vec<u8> {
-        {
-            let _ = request;
-            Vec::new()
+        match self {
+            Self::Messages => anthropic::encode(request),
+            Self::GenerateContent | Self::Responses => Vec::new(),
         }
     }
 
     pub(crate) fn decoder(self) -> Box<dyn AnswerDecoder> {
-        unimplemented!()
+        match self {
+            Self::Messages => Box::new(anthropic::Decoder::default()),
+            Self::GenerateContent | Self::Responses => Box::new(anthropic::Decoder::default()),
+        }
     }
 }

@@ -86,7 +86,10 @@ fn read_assistant(message: &Value, at: usize, waiting: &mut Waiting) -> Result<(
 
 /// The turn as a stream.
 pub(super) fn write(turn: &Turn) -> Reply {
-    let usage = json!({"input_tokens": 10, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 0, "output_tokens": 1});
+    let usage = json!({
+        "input_tokens": turn.input_tokens - turn.cached_tokens(), "cache_read_input_tokens": turn.cached_tokens(),
+        "cache_creation_input_tokens": 0, "output_tokens": 1,
+    });
     let message = json!({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "content": [], "stop_reason": null,
         "stop_sequence": null, "usage": usage,

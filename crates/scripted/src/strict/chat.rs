@@ -100,7 +100,7 @@ pub(super) fn write(turn: &Turn, rules: Rules) -> Reply {
     };
     let reason = if turn.calls.is_empty() { "stop" } else { "tool_calls" };
     let usage = json!({
-        "prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120, "prompt_tokens_details": {"cached_tokens": 90},
+        "prompt_tokens": turn.input_tokens, "completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": turn.cached_tokens()},
         "completion_tokens_details": {"reasoning_tokens": 5},
     });
     let mut steps: Vec<Step> = deltas.into_iter().map(|delta| chunk(delta, Value::Null)).collect();

@@ -74,8 +74,8 @@ pub(super) fn write(turn: &Turn) -> Reply {
     }
     let count = parts.len();
     let usage = json!({
-        "promptTokenCount": 100, "cachedContentTokenCount": 90, "candidatesTokenCount": 15, "thoughtsTokenCount": 5,
-        "totalTokenCount": 120,
+        "promptTokenCount": turn.input_tokens, "cachedContentTokenCount": turn.cached_tokens(), "candidatesTokenCount": 15, "thoughtsTokenCount": 5,
+
     });
     let chunk = |(at, part): (usize, Value)| {
         let mut candidate = json!({"content": {"parts": [part], "role": "model"}, "index": 0});

@@ -85,8 +85,8 @@ pub(super) fn write(turn: &Turn) -> Reply {
         done(&mut events, &mut output, item(&arguments));
     }
     let usage = json!({
-        "input_tokens": 100, "input_tokens_details": {"cached_tokens": 90}, "output_tokens": 20,
-        "output_tokens_details": {"reasoning_tokens": 5}, "total_tokens": 120,
+        "input_tokens": turn.input_tokens, "input_tokens_details": {"cached_tokens": turn.cached_tokens()}, "output_tokens": 20,
+        "output_tokens_details": {"reasoning_tokens": 5},
     });
     let response = json!({"id": "resp_1", "status": "completed", "output": output, "usage": usage});
     events.push(json!({"type": "response.completed", "response": response}));

@@ -1,0 +1,43 @@
+//! Anthropic's Messages API, both ways: requests to it and its answers, and the same for clients that speak it to us.
+
+mod answer;
+mod answer_encoder;
+mod block;
+mod cache;
+mod client_messages;
+mod client_request;
+mod content;
+mod error;
+mod foreign;
+mod ids;
+mod messages;
+mod models;
+mod request;
+mod schema;
+mod thinking;
+mod usage;
+
+pub(super) mod lenient;
+pub(super) mod model;
+
+pub use answer::Decoder;
+pub use answer_encoder::{AnswerEncoder, encode_whole};
+pub use client_request::{ClientRequest, ClientTool};
+pub use error::{error, error_body, error_type, status};
+pub use models::{ListedModel, ModelPage, decode_models};
+pub use request::{betas, counted_tokens, encode, encode_count};
+
+/// The name under which answers in this format are stored; see [`domain::Provenance`].
+pub const PROVIDER: &str = "anthropic";
+
+/// The value of the header `anthropic-version` that this module writes and reads.
+pub const VERSION: &str = "2023-06-01";
+
+/// The header that carries the API key.
+pub const KEY_HEADER: &str = "x-api-key";
+
+/// The header that carries [`VERSION`].
+pub const VERSION_HEADER: &str = "anthropic-version";
+
+/// The header that lists betas, comma-separated; see [`betas`].
+pub const BETA_HEADER: &str = "anthropic-beta";
