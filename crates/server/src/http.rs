@@ -4,6 +4,7 @@ mod activity;
 mod ag_ui;
 mod agents;
 mod allowed_calls;
+mod anthropic;
 mod audit;
 mod beside;
 mod chat_order;
@@ -86,6 +87,7 @@ use self::{
     knowledge::{documents, graph},
     request_log::RequestLine,
     route::{delete, get, patch, post, put},
+    unrouted::Protocol,
 };
 use crate::{
     app::App,
@@ -370,6 +372,9 @@ pub fn table() -> Vec<Route> {
         post(Chat, "/v1/responses/{response}/cancel", openai::responses::cancel),
         get(Chat, "/v1/responses/{response}/input_items", openai::responses::items::list),
         post(Chat, "/v1/embeddings", openai::embeddings),
+        // Anthropic's format
+        post(Chat, "/v1/messages", anthropic::messages),
+        post(Chat, "/v1/messages/count_tokens", anthropic::count_tokens),
         get(Chat, "/v1/models", openai::models::list),
         get(Chat, "/v1/models/{*model}", openai::models::get),
     ]
@@ -379,8 +384,8 @@ pub fn table() -> Vec<Route> {
 pub fn router(app: Arc<App>) -> Router {
     // Few layers, as each costs every request several allocations.
     let routes = table().into_iter().fold(Router::new(), |router, route| {
-        let is_openai = route.path.starts_with(openai::PREFIX);
-        let guard = Guard { app: app.clone(), access: route.access, noted: route.noted, is_openai };
+        let protocol = Protocol::of(route.path);
+        let guard = Guard { app: app.clone(), access: route.access, noted: route.noted, protocol };
         router.route(route.path, route.handler.route_layer(from_fn_with_state(guard, guarded)))
     });
     let routes = routes
@@ -402,14 +407,14 @@ struct Guard {
     app: Arc<App>,
     access: Access,
     noted: Option<&'static str>,
-    is_openai: bool,
+    protocol: Protocol,
 }
 
 /// Around each route.
 async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
     if let Err(refused) = check_access(&guard.app, guard.access, &mut request).await {
         let refused = refused.into_response();
-        return if guard.is_openai { openai::reword(refused) } else { refused };
+        return guard.protocol.reword(refused);
     }
     let caller = request.extensions().get::<Caller>().cloned();
     if let Some(caller) = &caller {
@@ -422,10 +427,10 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
         (Some(caller), None) => guard.app.standing.while_good(caller, answer(request)).await,
         (None, None) => answer(request).await,
     };
-    if !guard.is_openai {
+    if guard.protocol == Protocol::Ours {
         return response;
     }
-    let mut response = openai::reword(response);
+    let mut response = guard.protocol.reword(response);
     if let Some(caller) = caller {
         openai::tell_limits(&guard.app, &caller, response.headers_mut());
     }
@@ -438,17 +443,17 @@ async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Nex
     let id = origin::header_value(&origin);
     let about = request_log::span(origin.request.as_deref());
     let line = RequestLine::begin(&about, &request, app.config.log.format);
-    let is_openai = unrouted::is_openai(request.uri().path());
+    let protocol = Protocol::of(request.uri().path());
     let answer = async {
         let checked =
             keep_from_proxy(&app.config, &mut request).and_then(|()| check_origin(&app.config, &request));
         match checked {
             Ok(()) => next.run(request).await,
-            Err(refused) => unrouted::refuse(is_openai, refused),
+            Err(refused) => unrouted::refuse(protocol, refused),
         }
     };
     let answered = origin::on_behalf_of(origin, catch_panic(answer)).instrument(about).await;
-    let mut response = answered.unwrap_or_else(|panic| unrouted::refuse(is_openai, panic));
+    let mut response = answered.unwrap_or_else(|panic| unrouted::refuse(protocol, panic));
     if let Some(id) = id {
         response.headers_mut().insert(origin::REQUEST_ID, id);
     }

@@ -15,7 +15,7 @@ use std::{
 use agent::{CallableModel, Prices};
 use domain::{ConnectionId, ProblemCode, Words, refusal};
 use llm::{
-    BaseUrl, ChatModel, HttpClient, OpenAiSettings, ToolMode, Upstream,
+    BaseUrl, ChatModel, HttpClient, OpenAiSettings, ProviderKind, ToolMode, Upstream,
     openai::{AttemptCounts, Server, ServerSettings},
 };
 use serde_json::Value;
@@ -238,12 +238,18 @@ impl Models {
         })
     }
 
+    /// Which format the model's servers speak; nothing for the tour, and where there is no such model.
+    #[must_use]
+    pub fn kind(&self, id: &str) -> Option<ProviderKind> {
+        let catalogue = self.catalogue();
+        let known = catalogue.model(id)?;
+        Some(catalogue.pool(&known.id)?.kind())
+    }
+
     /// Whether requests in the format of Chat Completions can be passed on to the model's servers as they are.
     #[must_use]
     pub fn speaks_chat_completions(&self, id: &str) -> bool {
-        let catalogue = self.catalogue();
-        let pool = catalogue.model(id).and_then(|known| catalogue.pool(&known.id));
-        pool.is_none_or(|pool| pool.kind().speaks_chat_completions())
+        self.kind(id).is_none_or(ProviderKind::speaks_chat_completions)
     }
 
     /// The server of the model with this id, for a caller who speaks its format; `call` is the address there, such as

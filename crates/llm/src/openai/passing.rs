@@ -130,6 +130,7 @@ impl Upstream {
             None => told.untrusted_body.clone().unwrap_or(body),
         };
         let request = request.header(header::CONTENT_TYPE, "application/json").body(body);
+        let request = target.authorize(request).await.map_err(failed)?;
         target.log_forwarding();
         let sent = timeout(head_timeout, request.send()).await;
         let mut response = sent

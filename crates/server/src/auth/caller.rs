@@ -392,10 +392,12 @@ impl<S: Sync> FromRequestParts<S> for Admin {
     }
 }
 
-/// The bearer key of a request, if any.
+/// The key of a request, if any: as bearer, or in the header that Anthropic's packages use.
 pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, key) = value.split_once(' ')?;
+    let Some(value) = headers.get(header::AUTHORIZATION) else {
+        return headers.get("x-api-key")?.to_str().ok().map(str::trim).filter(|key| !key.is_empty());
+    };
+    let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
 }
 

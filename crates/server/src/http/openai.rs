@@ -3,7 +3,7 @@
 mod agent;
 mod background;
 pub(super) mod models;
-mod passing;
+pub(super) mod passing;
 pub(super) mod responses;
 pub(super) mod translating;
 
@@ -20,7 +20,7 @@ use wire::{
     openai::{ErrorObject, Passing, asks_for_research, without_research_prefixes},
 };
 
-pub(super) use agent::{collect, held_by_body, stop_when_dropped};
+pub(super) use agent::{collect, held_by_body, start_run, stop_when_dropped};
 
 use crate::{
     app::App,
@@ -30,9 +30,6 @@ use crate::{
     origin,
     usage::{Allowed, Remaining},
 };
-
-/// Where the door's addresses begin.
-pub(super) const PREFIX: &str = "/v1/";
 
 /// `POST /v1/chat/completions`: an agent answers, or the model server that has the model. Research by a prefix needs an agent,
 /// which then works with the model that is named.

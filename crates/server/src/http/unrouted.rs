@@ -7,7 +7,7 @@ use axum::{
 };
 use domain::ProblemCode;
 
-use super::{openai, web};
+use super::{anthropic, openai, web};
 use crate::error::ApiError;
 
 /// First segments of addresses that programs use: there, an unknown one is an error and not a page.
@@ -30,7 +30,7 @@ pub(super) async fn fallback(request: Request) -> Response {
     let path = request.uri().path();
     if PROGRAM_ADDRESSES.contains(&first_segment(path)) {
         let message = format!("There is nothing at {} {path}.", request.method());
-        return refuse(is_openai(path), ApiError::not_found(message));
+        return refuse(Protocol::of(path), ApiError::not_found(message));
     }
     web::serve(&request)
 }
@@ -39,18 +39,39 @@ pub(super) async fn wrong_method(request: Request) -> Response {
     let path = request.uri().path();
     let message = format!("{path} does not take {}.", request.method());
     let refused = ApiError::new(ProblemCode::InvalidRequest, message);
-    refuse(is_openai(path), refused.with_status(StatusCode::METHOD_NOT_ALLOWED))
+    refuse(Protocol::of(path), refused.with_status(StatusCode::METHOD_NOT_ALLOWED))
 }
 
-/// Whether OpenAI's packages ask there.
-pub(super) fn is_openai(path: &str) -> bool {
-    first_segment(path) == "v1"
+/// Whose packages ask at an address, and so in which shape they expect refusals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Protocol {
+    Ours,
+    OpenAi,
+    Anthropic,
+}
+
+impl Protocol {
+    pub(super) fn of(path: &str) -> Self {
+        match path.strip_prefix(anthropic::PREFIX) {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => Self::Anthropic,
+            _ if first_segment(path) == "v1" => Self::OpenAi,
+            _ => Self::Ours,
+        }
+    }
+
+    /// A refusal of ours in that shape; other answers stay as they are.
+    pub(super) fn reword(self, response: Response) -> Response {
+        match self {
+            Self::Ours => response,
+            Self::OpenAi => openai::reword(response),
+            Self::Anthropic => anthropic::reword(response),
+        }
+    }
 }
 
 /// A refusal before or beside a route.
-pub(super) fn refuse(is_openai: bool, refused: ApiError) -> Response {
-    let refused = refused.into_response();
-    if is_openai { openai::reword(refused) } else { refused }
+pub(super) fn refuse(protocol: Protocol, refused: ApiError) -> Response {
+    protocol.reword(refused.into_response())
 }
 
 fn first_segment(path: &str) -> &str {

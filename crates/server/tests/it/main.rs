@@ -3,6 +3,7 @@
 
 mod ag_ui;
 mod agents;
+mod anthropic;
 mod attached;
 mod audit;
 mod backups;

@@ -245,6 +245,8 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/v1/responses/{response}/cancel", Access::Chat),
     ("GET", "/v1/responses/{response}/input_items", Access::Chat),
     ("POST", "/v1/embeddings", Access::Chat),
+    ("POST", "/v1/messages", Access::Chat),
+    ("POST", "/v1/messages/count_tokens", Access::Chat),
     ("GET", "/v1/models", Access::Chat),
     ("GET", "/v1/models/{*model}", Access::Chat),
 ];

@@ -64,11 +64,7 @@ pub(super) async fn answer(
     let stream = request.stream;
     let key = idempotency_key(headers, "/v1/chat/completions", body)?;
     let can_come_back = key.is_some();
-    let begin = async |key| {
-        let run = start(app, caller, headers, agent, request, key).await?;
-        app.tasks.spawn(decline_questions(app.clone(), run));
-        Ok(run)
-    };
+    let begin = async |key| begin(app, caller, headers, agent, request, key).await;
     let again = async |run: Run| {
         // A restart forgets that nobody can be asked.
         app.tasks.spawn(decline_questions(app.clone(), run.id));
@@ -95,6 +91,30 @@ pub(super) fn wants_status(headers: &HeaderMap) -> bool {
 
 pub(super) fn from_open_webui(headers: &HeaderMap) -> bool {
     headers.keys().any(|name| name.as_str().starts_with(OPEN_WEBUI))
+}
+
+/// Starts a run for a program whose format has no place for questions.
+pub(in crate::http) async fn start_run(
+    app: &Arc<App>,
+    caller: &Caller,
+    headers: &HeaderMap,
+    agent: AgentModel,
+    request: CompletionRequest,
+) -> Result<RunId, ApiError> {
+    begin(app, caller, headers, agent, request, None).await
+}
+
+async fn begin(
+    app: &Arc<App>,
+    caller: &Caller,
+    headers: &HeaderMap,
+    agent: AgentModel,
+    request: CompletionRequest,
+    key: Option<IdempotencyKey>,
+) -> Result<RunId, ApiError> {
+    let run = start(app, caller, headers, agent, request, key).await?;
+    app.tasks.spawn(decline_questions(app.clone(), run));
+    Ok(run)
 }
 
 async fn start(

@@ -18,7 +18,7 @@ use crate::{
 
 /// A model that is an agent of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct AgentModel {
+pub(in crate::http) struct AgentModel {
     /// What a request names it by.
     pub(super) id: String,
 }
@@ -28,7 +28,7 @@ const BUILT_IN: [&str; 4] = ["glasshouse/agent", "glasshouse/research", "glassho
 
 impl AgentModel {
     /// The agent of this name.
-    pub(super) fn find(app: &App, caller: &Caller, id: &str) -> Option<Self> {
+    pub(in crate::http) fn find(app: &App, caller: &Caller, id: &str) -> Option<Self> {
         let defined = || {
             id.strip_prefix(PREFIX)
                 .is_some_and(|name| app.defined_agents.find(name, &caller.permit(app)).is_some())

@@ -34,6 +34,9 @@ use crate::{
 
 /// An answer that is not streamed has no head before it is whole; OpenAI's packages wait as long.
 const WHOLE_ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
+/// What Anthropic's packages say of the format beside the body.
+const PASSED_HEADERS: [HeaderName; 2] =
+    [HeaderName::from_static("anthropic-version"), HeaderName::from_static("anthropic-beta")];
 /// What OpenAI calls an answer to a conversation.
 const CHAT: &str = "chat/completions";
 /// Headers of an answer that mean something to the caller.
@@ -46,7 +49,7 @@ const RATE_LIMIT_HEADERS: &str = "x-ratelimit-";
 ///
 /// # Errors
 /// 404 for a model we do not know, 5xx if its server gives no answer or has not been heard of.
-pub(super) async fn pass_on(
+pub(in crate::http) async fn pass_on(
     app: &Arc<App>,
     caller: &Caller,
     headers: &HeaderMap,
@@ -73,6 +76,9 @@ pub(super) async fn pass_on(
     // What a front end says of its people is not for everybody.
     let tells_of_people = caller.person.is_some() && passing.metadata.is_some();
     let mut all = trace_headers(&origin::passed_on());
+    for name in PASSED_HEADERS {
+        all.extend(headers.get(&name).map(|value| (name, value.clone())));
+    }
     if wants_status(headers) {
         all.insert(INCLUDE_STATUS, HeaderValue::from_static("true"));
     }

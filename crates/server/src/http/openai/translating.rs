@@ -153,7 +153,7 @@ impl Answer {
             }
         });
         let headers = [
-            (header::CONTENT_TYPE, "text/event-stream; charset=utf-8"),
+            (header::CONTENT_TYPE, "text/event-stream"),
             (header::CACHE_CONTROL, "no-cache"),
             (header::HeaderName::from_static("x-accel-buffering"), "no"),
         ];

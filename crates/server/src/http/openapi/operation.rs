@@ -6,10 +6,7 @@ use serde_json::{Map, Value, json};
 use toml::Table;
 
 use super::notation::{field, schema};
-use crate::{
-    auth::Access,
-    http::{Route, openai},
-};
+use crate::{auth::Access, http::Route};
 
 const JSON: &str = "application/json";
 const STREAM: &str = "text/event-stream";
@@ -39,7 +36,7 @@ pub(super) fn operation(route: &Route, tag: &str, text: &Table) -> anyhow::Resul
     }
     ensure!(!responses.is_empty(), "it has no answer");
     for status in refused_with(route, text, !parameters.is_empty())? {
-        let refusal = if route.path.starts_with(openai::PREFIX) { "OpenAiProblem" } else { "Problem" };
+        let refusal = if route.path.starts_with("/v1/") { "OpenAiProblem" } else { "Problem" };
         let reference = json!({ "$ref": format!("#/components/responses/{refusal}") });
         ensure!(responses.insert(status.to_string(), reference).is_none(), "{status} is there twice");
     }

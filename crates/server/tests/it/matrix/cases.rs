@@ -1,5 +1,8 @@
 //! What each route answers to whom: a line for every route, and one for every place in it where an id can stand.
 
+const MESSAGES: &str =
+    r#"{"model":"glasshouse/agent","max_tokens":100,"messages":[{"role":"user","content":"Hi"}]}"#;
+
 /// What those get whose things they are not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Others {
@@ -440,6 +443,8 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/v1/responses/{response}/cancel", Missing, 200),
     case("DELETE", "/v1/responses/{response}", Missing, 200),
     case("POST", "/v1/embeddings", Own(404), 404).sends(r#"{"model":"none","input":"Hi"}"#),
+    case("POST", "/v1/messages", Own(200), 200).sends(MESSAGES),
+    case("POST", "/v1/messages/count_tokens", Own(200), 200).sends(MESSAGES),
     case("GET", "/v1/models", Own(200), 200),
     case("GET", "/v1/models/{*model}", Own(200), 200).at("/v1/models/scripted"),
     // What ends the chat comes last.

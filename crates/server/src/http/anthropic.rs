@@ -1,0 +1,237 @@
+//! `/v1/messages`: the door for programs that speak Anthropic's format, such as its packages and Claude Code. A model of a
+//! server that speaks it gets the bytes as they come; every other model and every agent is translated.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderMap, HeaderName, HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use domain::{ProblemCode, RunId};
+use futures_util::stream;
+use llm::ProviderKind;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use tokio_util::sync::DropGuard;
+use wire::{
+    InvalidRequest,
+    chat_stream::Mode,
+    gateway::{MessagesAnswer, PlainRequest, RunAnswer},
+    openai::{CompletionRequest, Passing, text_bytes},
+    provider::anthropic,
+};
+
+use super::openai::{self, models::AgentModel, passing, translating};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::{ApiError, Refusal},
+    extract::{Json, RawJson},
+    origin,
+    runs::Reader,
+    streams::from_run,
+};
+
+/// Where the door's addresses begin.
+pub(super) const PREFIX: &str = "/v1/messages";
+
+/// Under this name the answers of other formats keep what their providers want back.
+fn provider_of(kind: ProviderKind) -> &'static str {
+    match kind {
+        ProviderKind::Anthropic => anthropic::PROVIDER,
+        ProviderKind::Gemini | ProviderKind::Vertex => "gemini",
+        ProviderKind::OpenaiResponses => "openai_responses",
+        ProviderKind::Bedrock => "bedrock",
+        ProviderKind::Openai | ProviderKind::Azure => "chat_completions",
+    }
+}
+
+/// `POST /v1/messages`.
+pub(super) async fn messages(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    RawJson(body): RawJson,
+) -> Result<Response, ApiError> {
+    let passing = Passing::peek(&body).map_err(invalid)?;
+    caller.check_model(&passing.model)?;
+    if let Some(agent) = AgentModel::find(&app, &caller, &passing.model) {
+        return by_agent(&app, &caller, &headers, agent, &passing.model, &body).await;
+    }
+    app.models.first_look().await;
+    let kind = app.models.kind(&passing.model);
+    if kind == Some(ProviderKind::Anthropic) {
+        return passing::pass_on(&app, &caller, &headers, "messages", &body, &passing).await;
+    }
+    let request = PlainRequest::of_messages(&body).map_err(invalid)?;
+    let provider = kind.map_or(anthropic::PROVIDER, provider_of);
+    let encoder = MessagesAnswer::new(&message_id(), &passing.model, provider, request.stream);
+    translating::ask(&app, &caller, &passing.model, request, Map::new(), Box::new(encoder)).await
+}
+
+fn message_id() -> String {
+    id_of(RunId::generate())
+}
+
+fn id_of(run: RunId) -> String {
+    let run = run.to_string();
+    format!("msg_{}", run.strip_prefix("run_").unwrap_or(&run))
+}
+
+/// An agent answers: a run, shown as one message.
+async fn by_agent(
+    app: &Arc<App>,
+    caller: &Caller,
+    headers: &HeaderMap,
+    agent: AgentModel,
+    model: &str,
+    body: &Bytes,
+) -> Result<Response, ApiError> {
+    let request = PlainRequest::of_messages(body).map_err(invalid)?;
+    let stream = request.stream;
+    let temperature = request.fields.get("temperature").and_then(Value::as_f64);
+    let request = CompletionRequest {
+        model: model.to_owned(),
+        messages: request.messages,
+        mode: Mode::Chat,
+        stream,
+        include_usage: true,
+        include_status: false,
+        tools: request.tools,
+        temperature: temperature.map(|temperature| temperature as f32),
+        answer_format: request.fields.get("response_format").cloned(),
+        metadata: wire::RequestMetadata::default(),
+    };
+    let run = openai::start_run(app, caller, headers, agent, request).await?;
+    // This format has no call to stop an answer: whoever leaves does not want it any more.
+    let stop = openai::stop_when_dropped(&app.runs, run);
+    let encoder = MessagesAnswer::new(&id_of(run), model, anthropic::PROVIDER, stream);
+    let (answer, reader) = (RunAnswer::new(Box::new(encoder)), app.runs.read(run, 0));
+    let response = match stream {
+        true => streamed(answer, reader, stop),
+        false => whole(answer, reader).await?,
+    };
+    Ok(from_run(run, response))
+}
+
+async fn whole(mut answer: RunAnswer, mut reader: Reader) -> Result<Response, ApiError> {
+    let mut problem = None;
+    while let Some(events) = reader.next().await? {
+        for logged in &events {
+            answer.push(&logged.event, &mut Vec::new());
+            if let domain::EventBody::RunFinished { problem: why, .. } = &logged.event.body {
+                problem.clone_from(why);
+            }
+        }
+    }
+    match answer.whole() {
+        Some(message) => Ok(axum::Json(message).into_response()),
+        None => {
+            Err(problem.map_or_else(|| ApiError::internal("a run failed without a problem"), ApiError::from))
+        }
+    }
+}
+
+fn streamed(answer: RunAnswer, reader: Reader, stop: DropGuard) -> Response {
+    let body = stream::unfold(Some((answer, reader, stop)), |state| async move {
+        let (mut answer, mut reader, stop) = state?;
+        let mut frames = Vec::new();
+        while frames.is_empty() {
+            let next = tokio::time::timeout(crate::streams::KEEP_ALIVE_AFTER, reader.next()).await;
+            match next {
+                // What Anthropic itself sends in between.
+                Err(_) => {
+                    return Some((
+                        Ok::<_, std::io::Error>(Bytes::from_static(PING)),
+                        Some((answer, reader, stop)),
+                    ));
+                }
+                Ok(Ok(Some(events))) => {
+                    events.iter().for_each(|logged| answer.push(&logged.event, &mut frames))
+                }
+                Ok(Ok(None) | Err(_)) => return None,
+            }
+        }
+        let mut out = Vec::new();
+        frames.iter().for_each(|frame| frame.write(&mut out));
+        Some((Ok(Bytes::from(out)), Some((answer, reader, stop))))
+    });
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ];
+    (axum::response::AppendHeaders(headers), Body::from_stream(body)).into_response()
+}
+
+const PING: &[u8] = b"event: ping\ndata: {\"type\":\"ping\"}\n\n";
+
+#[derive(Debug, Serialize)]
+pub(super) struct Counted {
+    input_tokens: u64,
+}
+
+/// `POST /v1/messages/count_tokens`: by the model's server where it speaks the format, else by rule of thumb.
+pub(super) async fn count_tokens(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    RawJson(body): RawJson,
+) -> Result<Response, ApiError> {
+    let passing = Passing::peek(&body).map_err(invalid)?;
+    caller.check_model(&passing.model)?;
+    app.models.first_look().await;
+    let is_agent = AgentModel::find(&app, &caller, &passing.model).is_some();
+    if !is_agent {
+        // Whether it is there, and may be used.
+        app.models
+            .upstream(&passing.model, "messages", &caller.permit(&app))
+            .map_err(|error| error.with_field(Some("model")))?;
+    }
+    if !is_agent && app.models.kind(&passing.model) == Some(ProviderKind::Anthropic) {
+        return passing::pass_on(&app, &caller, &headers, "messages/count_tokens", &body, &passing).await;
+    }
+    PlainRequest::of_messages(&body).map_err(invalid)?;
+    Ok(Json(Counted { input_tokens: text_bytes(&body).div_ceil(4) }).into_response())
+}
+
+fn invalid(error: InvalidRequest) -> ApiError {
+    ApiError::invalid(error.to_string()).with_field(error.field())
+}
+
+/// Our own refusal as Anthropic's packages expect it; other answers stay as they are.
+pub(super) fn reword(response: Response) -> Response {
+    let Some(Refusal { problem, .. }) = response.extensions().get::<Refusal>() else { return response };
+    let mut object = anthropic::error_body(error_type(problem.code), &problem.message);
+    if let Some(id) = origin::request_id() {
+        object["request_id"] = id.into();
+    }
+    let (mut parts, _) = response.into_parts();
+    parts.headers.remove(header::CONTENT_LENGTH);
+    (parts, axum::Json(object)).into_response()
+}
+
+fn error_type(code: ProblemCode) -> &'static str {
+    match code {
+        ProblemCode::Unauthenticated => "authentication_error",
+        ProblemCode::Forbidden => "permission_error",
+        ProblemCode::NotFound | ProblemCode::ModelNotFound => "not_found_error",
+        ProblemCode::TooLarge => "request_too_large",
+        ProblemCode::RateLimited | ProblemCode::ModelRateLimited | ProblemCode::LimitReached => {
+            "rate_limit_error"
+        }
+        ProblemCode::ModelUnavailable
+        | ProblemCode::ModelUnreachable
+        | ProblemCode::ModelTimeout
+        | ProblemCode::Unavailable => "overloaded_error",
+        ProblemCode::InvalidRequest
+        | ProblemCode::Conflict
+        | ProblemCode::KeyReused
+        | ProblemCode::ModelRejected
+        | ProblemCode::ModelContextFull => "invalid_request_error",
+        _ => "api_error",
+    }
+}
