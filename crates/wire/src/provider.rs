@@ -1,6 +1,10 @@
 //! How model servers are asked and what they answer: the model's side of a conversation, in no provider's format. Each
 //! module below it is one provider's format, both ways; that of chat completions is [`crate::openai`].
 
+pub mod gemini;
+
+use std::time::Duration;
+
 use domain::{Message, Usage};
 use serde_json::Value;
 
@@ -173,6 +177,15 @@ pub struct AnswerError {
     pub kind: ErrorKind,
     /// The provider's words.
     pub message: String,
+    /// How long the provider wants to be left alone, where the error itself says so.
+    pub retry_after: Option<Duration>,
+}
+
+impl AnswerError {
+    /// An error that says nothing of when to ask again.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), retry_after: None }
+    }
 }
 
 /// Kinds of faults, by what can be done about them.
