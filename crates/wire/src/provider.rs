@@ -2,7 +2,10 @@
 //! module below it is one provider's format, both ways; that of chat completions is [`crate::openai`].
 
 pub mod anthropic;
+pub mod gemini;
 mod of_chat;
+
+use std::time::Duration;
 
 use domain::{Message, Usage};
 use serde_json::Value;
@@ -176,6 +179,15 @@ pub struct AnswerError {
     pub kind: ErrorKind,
     /// The provider's words.
     pub message: String,
+    /// How long the provider wants to be left alone, where the error itself says so.
+    pub retry_after: Option<Duration>,
+}
+
+impl AnswerError {
+    /// An error that says nothing of when to ask again.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), retry_after: None }
+    }
 }
 
 /// Kinds of faults, by what can be done about them.

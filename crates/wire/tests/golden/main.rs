@@ -9,6 +9,7 @@ mod any_log;
 mod chat_stream;
 mod column;
 mod debug_events;
+mod gemini;
 mod native;
 mod openai;
 mod responses;
