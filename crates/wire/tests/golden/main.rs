@@ -5,12 +5,14 @@
 
 mod ag_ui;
 mod ag_ui_client;
+mod answers;
 mod any_log;
 mod chat_stream;
 mod column;
 mod debug_events;
 mod native;
 mod openai;
+mod openai_responses;
 mod responses;
 mod scenarios;
 mod texts;
