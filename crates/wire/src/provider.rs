@@ -12,6 +12,8 @@ use serde_json::Value;
 
 use crate::openai::Tool;
 
+pub mod openai_responses;
+
 /// One call of a model, to be written in the format of its provider.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelRequest<'a> {
@@ -199,12 +201,16 @@ pub enum ErrorKind {
     ContextFull,
     /// The key.
     Key,
+    /// The account has no credit left.
+    NoCredit,
     /// Too many requests or tokens: later.
     RateLimit,
     /// Too much to do for all: later.
     Overloaded,
     /// The model does not exist.
     NoModel,
+    /// The reasoning that was given back is not accepted: the same messages without provenance may be.
+    StaleReasoning,
     /// Anything else at the server.
     Server,
     /// What came is not the format.

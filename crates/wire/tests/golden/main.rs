@@ -5,6 +5,7 @@
 
 mod ag_ui;
 mod ag_ui_client;
+mod answers;
 mod any_log;
 mod chat_stream;
 mod column;
@@ -12,6 +13,7 @@ mod debug_events;
 mod gemini;
 mod native;
 mod openai;
+mod openai_responses;
 mod responses;
 mod scenarios;
 mod texts;
