@@ -109,6 +109,8 @@ pub enum Sentence {
         "This model does not take the pictures, sounds or videos of this conversation, so it was asked without them."
     )]
     MediaLeftOut,
+    #[error("This model does not take the parameter “{name}”, so it was asked without it.")]
+    ParameterLeftOut { name: String },
     #[error("The model gave an empty answer.")]
     EmptyAnswer,
     #[error("The model reached its limit on written tokens; the answer may be cut.")]

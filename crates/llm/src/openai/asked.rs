@@ -1,6 +1,7 @@
 //! A request and its answer in the format of the servers that are asked: Chat Completions, or a provider's own.
 
 use bytes::Bytes;
+use domain::Sentence;
 
 use super::{Reach, Target, answer::Answer, ask::Ask, fault::Fault, fault::Retry};
 use crate::{
@@ -32,10 +33,18 @@ impl Asked {
     }
 
     /// Turns to another way of asking for the same, if there is one that was not tried and may help after this.
-    pub(super) fn use_other_form(&mut self, after: Retry) -> bool {
+    /// Says what people are to know of it.
+    pub(super) fn use_other_form(&mut self, after: &Fault) -> Option<Option<Sentence>> {
         match self {
-            Self::Chat(ask) => ask.use_other_form(after),
-            Self::Native(ask) => after == Retry::OtherForm && ask.use_other_form(),
+            Self::Chat(ask) => ask.use_other_form(after.retry).then(|| {
+                let is_told = matches!(after.retry, Retry::WithoutMedia(_));
+                is_told.then_some(Sentence::MediaLeftOut)
+            }),
+            Self::Native(ask) if after.retry == Retry::OtherForm => {
+                let left_out = ask.use_other_form(after.refusal.as_deref())?;
+                Some(left_out.map(|name| Sentence::ParameterLeftOut { name: name.to_owned() }))
+            }
+            Self::Native(_) => None,
         }
     }
 

@@ -3,7 +3,6 @@
 use std::{pin::Pin, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use domain::Sentence;
 use futures_util::FutureExt;
 use reqwest::{
     Method, Response,
@@ -174,10 +173,9 @@ impl OpenAiCall {
         if begun {
             return Err(fault.error);
         }
-        if self.ask.use_other_form(fault.retry) {
+        if let Some(told) = self.ask.use_other_form(&fault) {
             self.stage = Stage::Waiting(Instant::now());
-            let is_told = matches!(fault.retry, Retry::WithoutMedia(_));
-            return Ok(is_told.then(|| ModelEvent::Turned { words: Sentence::MediaLeftOut.into() }));
+            return Ok(told.map(|sentence| ModelEvent::Turned { words: sentence.into() }));
         }
         if let Some(target) = self.target.take() {
             target.note_fault(&fault);

@@ -18,7 +18,7 @@ mod plain;
 mod pool;
 mod prompt;
 mod rescue;
-mod retry;
+pub(crate) mod retry;
 mod schema;
 mod schema_reader;
 mod server;
@@ -261,6 +261,16 @@ impl Target {
     /// Who a request is made for, if this server may know.
     fn may_know<'a>(&self, caller: Option<&'a CallerInfo>) -> Option<&'a CallerInfo> {
         caller.filter(|_| self.server.settings.trusted)
+    }
+
+    /// The server's own format; nothing where it is Chat Completions.
+    pub(crate) fn format(&self) -> Option<Format> {
+        Format::of(self.server.settings.kind)
+    }
+
+    /// The model's name there.
+    pub(crate) fn model(&self) -> &str {
+        &self.model
     }
 
     fn key(&self) -> Option<&Secret> {

@@ -79,7 +79,7 @@ impl AnswerEncoder for MessagesAnswer {
             ProblemCode::ModelRejected | ProblemCode::ModelContextFull => ErrorKind::Request,
             _ => ErrorKind::Server,
         };
-        self.encoder.error(&AnswerError { kind, message: message.to_owned() }, out);
+        self.encoder.error(&AnswerError { kind, message: message.to_owned(), retry_after: None }, out);
     }
 
     fn whole(&mut self) -> Value {

@@ -274,7 +274,7 @@ impl Decoder {
 }
 
 fn protocol(message: impl Into<String>) -> AnswerError {
-    AnswerError { kind: ErrorKind::Protocol, message: message.into() }
+    AnswerError { kind: ErrorKind::Protocol, message: message.into(), retry_after: None }
 }
 
 #[cfg(test)]
@@ -338,7 +338,8 @@ mod tests {
     #[test]
     fn errors_in_the_stream_are_told_unless_the_answer_is_whole() {
         let overloaded = r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
-        let error = AnswerError { kind: ErrorKind::Overloaded, message: "Overloaded".to_owned() };
+        let error =
+            AnswerError { kind: ErrorKind::Overloaded, message: "Overloaded".to_owned(), retry_after: None };
         assert_eq!(read(&[DELTA, overloaded]), (vec![text("a")], Some(error)));
         let whole = vec![text("a"), finished(StopReason::Stop, Some(Usage::of(0, 5)))];
         for junk in [overloaded, "junk", "null", "[DONE]", r#"{"type":"ping"}"#, "{}"] {
@@ -415,7 +416,10 @@ mod tests {
     fn a_whole_answer_may_be_an_error() {
         let fault = |body: &str| Decoder::default().whole(body, &mut Vec::new()).unwrap_err();
         let error = fault(r#"{"type":"error","error":{"type":"rate_limit_error","message":"slow"}}"#);
-        assert_eq!(error, AnswerError { kind: ErrorKind::RateLimit, message: "slow".to_owned() });
+        assert_eq!(
+            error,
+            AnswerError { kind: ErrorKind::RateLimit, message: "slow".to_owned(), retry_after: None }
+        );
         for body in ["", "[]", "{}", "<html>"] {
             assert_eq!(fault(body).kind, ErrorKind::Protocol, "{body}");
         }

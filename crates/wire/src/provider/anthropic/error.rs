@@ -29,7 +29,7 @@ pub fn error(status: u16, body: &str) -> AnswerError {
         true if body.trim().is_empty() => format!("HTTP status {status} without a message"),
         true => body.trim().to_owned(),
     };
-    AnswerError { kind, message: message.chars().take(MAX_MESSAGE).collect() }
+    AnswerError { kind, message: message.chars().take(MAX_MESSAGE).collect(), retry_after: None }
 }
 
 /// The error of an event or a body, whatever wraps it.
@@ -39,6 +39,7 @@ pub(super) fn of_event(value: &Value) -> AnswerError {
     AnswerError {
         kind: kind.unwrap_or(ErrorKind::Server),
         message: message.chars().take(MAX_MESSAGE).collect(),
+        retry_after: None,
     }
 }
 
@@ -76,8 +77,9 @@ fn is_context_full(message: &str) -> bool {
 #[must_use]
 pub fn error_type(kind: ErrorKind) -> &'static str {
     match kind {
-        ErrorKind::Request | ErrorKind::ContextFull => "invalid_request_error",
+        ErrorKind::Request | ErrorKind::ContextFull | ErrorKind::StaleReasoning => "invalid_request_error",
         ErrorKind::Key => "authentication_error",
+        ErrorKind::NoCredit => "billing_error",
         ErrorKind::RateLimit => "rate_limit_error",
         ErrorKind::Overloaded => "overloaded_error",
         ErrorKind::NoModel => "not_found_error",
@@ -150,7 +152,10 @@ mod tests {
             (502, "", ErrorKind::Server, "HTTP status 502 without a message"),
             (429, r#"{"message":"slow down"}"#, ErrorKind::RateLimit, "slow down"),
         ] {
-            assert_eq!(error(status, body), AnswerError { kind, message: message.to_owned() });
+            assert_eq!(
+                error(status, body),
+                AnswerError { kind, message: message.to_owned(), retry_after: None }
+            );
         }
     }
 
@@ -166,7 +171,7 @@ mod tests {
         ] {
             let body = error_body(error_type(kind), "no").to_string();
             let read = error(status(error_type(kind)), &body);
-            assert_eq!(read, AnswerError { kind, message: "no".to_owned() });
+            assert_eq!(read, AnswerError { kind, message: "no".to_owned(), retry_after: None });
         }
     }
 }

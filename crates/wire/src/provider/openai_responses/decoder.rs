@@ -94,13 +94,18 @@ fn failure(response: &Map<String, Value>) -> AnswerError {
         None => AnswerError {
             kind: ErrorKind::Server,
             message: format!("the response ended as `{}`", text(response, "status")),
+            retry_after: None,
         },
     }
 }
 
 fn not_the_format(data: &str, why: &dyn std::fmt::Display) -> AnswerError {
     let quote = &data[..data.floor_char_boundary(MAX_QUOTE_BYTES)];
-    AnswerError { kind: ErrorKind::Protocol, message: format!("an event is not JSON ({why}): {quote}") }
+    AnswerError {
+        kind: ErrorKind::Protocol,
+        message: format!("an event is not JSON ({why}): {quote}"),
+        retry_after: None,
+    }
 }
 
 /// Whether the value of an `error` field says something: some servers send an empty one with every event.
@@ -167,6 +172,7 @@ impl AnswerDecoder for ResponsesDecoder {
         Err(AnswerError {
             kind: ErrorKind::Protocol,
             message: "the stream ended before the response was complete".to_owned(),
+            retry_after: None,
         })
     }
 
@@ -181,6 +187,7 @@ impl AnswerDecoder for ResponsesDecoder {
             status @ ("queued" | "in_progress") => Err(AnswerError {
                 kind: ErrorKind::Protocol,
                 message: format!("the response is not complete: its status is `{status}`"),
+                retry_after: None,
             }),
             _ if !response.get("output").is_some_and(Value::is_array) => {
                 Err(not_a_response(&"`output` is missing"))

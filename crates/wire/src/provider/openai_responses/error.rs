@@ -34,9 +34,9 @@ pub fn error(status: u16, body: &str) -> AnswerError {
     match UpstreamError::decode(body) {
         Some(UpstreamError { message, kind }) => {
             let kind = kind_of(Some(status), kind.as_deref(), &message);
-            AnswerError { kind, message }
+            AnswerError { kind, message, retry_after: None }
         }
-        None => AnswerError { kind: by_status(status), message: quote(status, body) },
+        None => AnswerError { kind: by_status(status), message: quote(status, body), retry_after: None },
     }
 }
 
@@ -54,7 +54,7 @@ pub(super) fn error_of(status: Option<u16>, error: &Value) -> AnswerError {
     if !filtered.is_empty() {
         message = format!("{message} (filtered: {})", filtered.join(", "));
     }
-    AnswerError { kind: kind_of(status, kind.as_deref(), &message), message }
+    AnswerError { kind: kind_of(status, kind.as_deref(), &message), message, retry_after: None }
 }
 
 /// Azure says what its content filter has found: `innererror.content_filter_result.hate.filtered`.
