@@ -38,14 +38,19 @@ impl Denied {
 
     /// What the agent is told whose answer does not stand.
     pub(crate) fn told(self) -> String {
-        let Self { hook, reason } = self;
+        let (hook, reason) = (&self.hook, self.without_full_stop());
         format!(
             "The administrator's hook “{hook}” did not accept this as the answer; the reason: {reason}. Go on."
         )
     }
 
+    /// The reason for the middle of a sentence.
+    fn without_full_stop(&self) -> &str {
+        self.reason.trim_end_matches(['.', ' ', '\n'])
+    }
+
     fn of_call(self) -> ToolFailure {
-        let Self { hook, reason } = self;
+        let (hook, reason) = (&self.hook, self.without_full_stop());
         ToolFailure(format!(
             "The administrator's hook “{hook}” did not allow this call; the reason: {reason}. Do not repeat it unchanged."
         ))
