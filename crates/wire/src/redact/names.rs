@@ -148,7 +148,12 @@ const SHORT_OPTIONS: [ShortOption; 5] = [
     short("sshpass", b'p', CommandOption::Secret, true),
 ];
 
-const fn short(program: &'static str, letter: u8, option: CommandOption, may_stand_apart: bool) -> ShortOption {
+const fn short(
+    program: &'static str,
+    letter: u8,
+    option: CommandOption,
+    may_stand_apart: bool,
+) -> ShortOption {
     ShortOption { program, letter, option, may_stand_apart }
 }
 

@@ -62,6 +62,8 @@ impl<'a> Scan<'a> {
             0x1b if self.bytes.get(at + 1) == Some(&b'[') => {
                 self.end_of(at + 2, |byte| byte.is_ascii_digit() || byte == b';') + 1
             }
+            // A line break or a tab inside JSON: what follows begins a word.
+            b'\\' if self.bytes.get(at + 1).is_some_and(is_blank_escape) => at + 2,
             byte if is_word(byte) => self.word(at),
             byte if b";|\n".contains(&byte) => {
                 // A command goes on behind a backslash.
@@ -185,8 +187,7 @@ impl<'a> Scan<'a> {
             }
         }
         if self.bytes[at] == b'-'
-            && let Some((option, length)) =
-                CommandOption::of_cluster(self.program, self.slice(at..end))
+            && let Some((option, length)) = CommandOption::of_cluster(self.program, self.slice(at..end))
         {
             let from = if at + length == end { self.blanks(end) } else { at + length };
             return self.argument(option, from).max(end);
@@ -228,12 +229,18 @@ impl<'a> Scan<'a> {
         {
             return at + 1;
         }
-        let (name, is_parameter) = self.name_before(at);
-        let known = match CommandOption::of(name) {
+        let (place, is_parameter) = self.name_before(at);
+        let name = self.slice(place.clone());
+        let meaning = |name| match CommandOption::of(name) {
             // `--token=…`
             Some(CommandOption::Secret | CommandOption::Maybe) => Name::Secret,
             _ if is_parameter => Name::of_parameter(name),
             _ => Name::of(name),
+        };
+        let known = match (meaning(name), name.strip_prefix(['n', 'r', 't'])) {
+            // Behind a line break inside JSON.
+            (Name::Other, Some(rest)) if self.bytes[..place.start].ends_with(b"\\") => meaning(rest),
+            (known, _) => known,
         };
         // The working directory is no password.
         let is_directory = matches!(name, "PWD" | "OLDPWD" | "pwd");
@@ -255,7 +262,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The name that ends here, and whether it is a parameter of an address.
-    fn name_before(&self, at: usize) -> (&str, bool) {
+    fn name_before(&self, at: usize) -> (Range<usize>, bool) {
         let mut end = at;
         while end > 0 && at - end < MAX_BLANKS && b" \t\"'`\\]:=".contains(&self.bytes[end - 1]) {
             end -= 1;
@@ -270,7 +277,7 @@ impl<'a> Scan<'a> {
         while !self.text.is_char_boundary(start) {
             start += 1;
         }
-        (self.slice(start..end), is_parameter)
+        (start..end, is_parameter)
     }
 
     /// The mark that opens a text here, and where the text begins.
@@ -360,6 +367,10 @@ fn is_placeholder_text(text: &str) -> bool {
 /// Whether something else is put in here: `${PASSWORD}`, `<password>`, `{{password}}`, `%s`.
 fn is_variable(text: &str) -> bool {
     text.is_empty() || text.starts_with(['$', '<', '{', '%', '['])
+}
+
+fn is_blank_escape(byte: &u8) -> bool {
+    matches!(byte, b'n' | b'r' | b't')
 }
 
 fn is_word(byte: u8) -> bool {
