@@ -1,3 +1,4 @@
+/** What of a tool's result people read. */
 import type { ToolFile } from "../api/types.ts";
 
 /** A result without the lines that tell the model of files, which people see below it. */

@@ -1,3 +1,4 @@
+/** Which steps share a row, and which have none. */
 import { expect, test } from "vitest";
 import type { FileNode, HookNode, NodeId, TimelineNode } from "./nodes.ts";
 import { shownSteps } from "./shown-steps.ts";

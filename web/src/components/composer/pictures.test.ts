@@ -1,3 +1,4 @@
+/** Which files go along with a message as pictures, sounds and films, and how large they may be. */
 import { expect, test } from "vitest";
 import { kindOf, largestMediumBytes, readPicture } from "./pictures.ts";
 
