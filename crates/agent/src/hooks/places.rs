@@ -359,3 +359,16 @@ fn object(value: Value) -> Map<String, Value> {
         _ => Map::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_that_is_a_sentence_ends_once() {
+        let denied = || Denied { hook: "policy".into(), reason: "Not on this server.".into() };
+        let ToolFailure(told) = denied().of_call();
+        assert!(told.contains("the reason: Not on this server. Do not repeat it"), "{told}");
+        assert!(denied().told().ends_with("the reason: Not on this server. Go on."));
+    }
+}
