@@ -185,9 +185,8 @@ impl<'a> Lowering<'a> {
                 _ => self.node(only, depth + 1),
             };
             if !node.contains_key("$ref") && !node.contains_key("anyOf") {
-                let of_choice = ["description", "default"];
-                let words = of_choice.iter().filter_map(|name| Some((*name, schema.get(name)?)));
-                node.extend(words.map(|(name, value)| (name.to_owned(), value.clone())));
+                node.extend(description.map(|text| ("description".to_owned(), json!(text))));
+                node.extend(schema.get("default").map(|value| ("default".to_owned(), value.clone())));
             }
             return if is_nullable { nullable(node) } else { node };
         }
