@@ -1,7 +1,10 @@
 //! Reads answers of `generateContent` and the events of `streamGenerateContent`.
 
-use serde::Deserialize;
+mod fields;
+
 use serde_json::{Map, Value, json, value::RawValue};
+
+use fields::{Candidate, Chunk, Content, FunctionCall, Part, read};
 
 use super::{
     error::in_stream,
@@ -35,78 +38,6 @@ pub struct Decoder {
     finish_reason: Option<String>,
     metadata: Map<String, Value>,
     is_over: bool,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Chunk<'a> {
-    #[serde(borrow)]
-    candidates: Option<&'a RawValue>,
-    #[serde(borrow)]
-    prompt_feedback: Option<&'a RawValue>,
-    #[serde(borrow)]
-    usage_metadata: Option<&'a RawValue>,
-    #[serde(borrow)]
-    response_id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Candidate<'a> {
-    #[serde(borrow)]
-    index: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    finish_reason: Option<&'a RawValue>,
-    #[serde(borrow)]
-    finish_message: Option<&'a RawValue>,
-    #[serde(borrow)]
-    safety_ratings: Option<&'a RawValue>,
-    #[serde(borrow)]
-    grounding_metadata: Option<&'a RawValue>,
-    #[serde(borrow)]
-    citation_metadata: Option<&'a RawValue>,
-    #[serde(borrow)]
-    url_context_metadata: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Content<'a> {
-    #[serde(borrow, default)]
-    parts: Vec<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Part<'a> {
-    text: Option<String>,
-    thought: Option<bool>,
-    thought_signature: Option<String>,
-    #[serde(borrow)]
-    function_call: Option<FunctionCall<'a>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct FunctionCall<'a> {
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow)]
-    args: Option<&'a RawValue>,
-    #[serde(borrow)]
-    partial_args: Option<&'a RawValue>,
-    #[serde(borrow)]
-    will_continue: Option<&'a RawValue>,
-}
-
-/// The value, where it is of that type.
-fn read<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>) -> Option<T> {
-    serde_json::from_str(value?.get()).ok()
 }
 
 fn unreadable(what: &str, text: &str) -> AnswerError {

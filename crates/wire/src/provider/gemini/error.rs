@@ -47,6 +47,7 @@ fn from_value(status: u16, error: &Value) -> AnswerError {
     };
     let details = error.get("details").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let status = code.filter(|code| *code >= 400).unwrap_or(status);
+    let message = if message.is_empty() { format!("HTTP status {status}") } else { message };
     AnswerError {
         kind: kind(status, text("status").unwrap_or_default(), &message, details),
         retry_after: details.iter().find_map(|detail| seconds(detail.get("retryDelay")?.as_str()?)),
@@ -139,6 +140,7 @@ mod tests {
     fn what_is_no_error_object_is_quoted() {
         check(502, "<html>Bad gateway</html>", ErrorKind::Server, "<html>Bad gateway</html>", None);
         check(503, "", ErrorKind::Overloaded, "HTTP status 503", None);
+        check(500, r#"{"error":""}"#, ErrorKind::Server, "HTTP status 500", None);
         check(429, r#"{"error":"slow down"}"#, ErrorKind::RateLimit, "slow down", None);
         check(400, r#"{"error":{"details":7}}"#, ErrorKind::Request, r#"{"details":7}"#, None);
         let delays = ["soon", "-1s", "1e999s", "NaNs"];

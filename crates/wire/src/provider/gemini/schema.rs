@@ -4,6 +4,7 @@
 //! Kept: `type`, `description`, `enum`, `default`, `items`, `prefixItems`, `minItems`, `maxItems`, `minimum`, `maximum`,
 //! `anyOf`, `properties`, `additionalProperties`, `required`, and `$ref` to `$defs` of the root, with nothing beside it.
 
+mod keywords;
 mod notes;
 mod references;
 mod types;
@@ -12,6 +13,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value, json};
 
+use keywords::{Keywords, list};
 use references::References;
 use types::Types;
 
@@ -183,9 +185,8 @@ impl<'a> Lowering<'a> {
                 _ => self.node(only, depth + 1),
             };
             if !node.contains_key("$ref") && !node.contains_key("anyOf") {
-                let of_choice = ["description", "default"];
-                let words = of_choice.iter().filter_map(|name| Some((*name, schema.get(name)?)));
-                node.extend(words.map(|(name, value)| (name.to_owned(), value.clone())));
+                node.extend(description.map(|text| ("description".to_owned(), json!(text))));
+                node.extend(schema.get("default").map(|value| ("default".to_owned(), value.clone())));
             }
             return if is_nullable { nullable(node) } else { node };
         }
@@ -275,43 +276,6 @@ impl<'a> Lowering<'a> {
             }
         }
     }
-}
-
-/// The keywords of a schema, with those of its `allOf`.
-#[derive(Default)]
-struct Keywords<'a> {
-    /// All but those below.
-    words: Vec<(&'a str, &'a Value)>,
-    properties: Vec<(&'a String, &'a Value)>,
-    required: Vec<&'a str>,
-}
-
-impl<'a> Keywords<'a> {
-    fn add(&mut self, schema: &'a Map<String, Value>) {
-        for (name, value) in schema {
-            if self.get(name).is_none() {
-                self.words.push((name, value));
-            }
-        }
-        for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            if !self.properties.iter().any(|(known, _)| *known == name) {
-                self.properties.push((name, property));
-            }
-        }
-        for name in list(schema.get("required")).unwrap_or_default().iter().filter_map(Value::as_str) {
-            if !self.required.contains(&name) {
-                self.required.push(name);
-            }
-        }
-    }
-
-    fn get(&self, name: &str) -> Option<&'a Value> {
-        self.words.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
-    }
-}
-
-fn list(value: Option<&Value>) -> Option<&[Value]> {
-    value?.as_array().map(Vec::as_slice)
 }
 
 fn any_of(branches: Vec<Map<String, Value>>, is_nullable: bool) -> Map<String, Value> {

@@ -144,7 +144,7 @@ pub(super) fn conversation(request: &Value, answers: &[Message]) -> Vec<Message>
     let mut answers = answers.iter();
     for content in request["contents"].as_array().unwrap() {
         if content["role"] == "model" {
-            messages.push(answers.next().expect("an answer").clone());
+            messages.push(answers.next().unwrap().clone());
             continue;
         }
         let mut said = Vec::new();

@@ -146,7 +146,7 @@ fn a_blocked_prompt_is_refused() {
         AnswerEvent::Data { part: DataPart::Other, data: json!({"metadata": {"promptFeedback": feedback}}) },
         AnswerEvent::Finished { reason: StopReason::Refused, usage: Some(Usage::of(7, 0)) },
     ];
-    assert_eq!(events(&[body.clone()]), Ok(expected.clone()));
+    assert_eq!(events(std::slice::from_ref(&body)), Ok(expected.clone()));
     let mut out = Vec::new();
     Decoder::new().whole(&body.to_string(), &mut out).unwrap();
     assert_eq!(out, expected);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Keywords;
+use super::keywords::Keywords;
 
 /// Keywords without a place, and what they are called in words.
 const TOLD: [(&str, &str); 8] = [

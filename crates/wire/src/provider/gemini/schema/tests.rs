@@ -108,6 +108,7 @@ fn nothing_stands_beside_a_choice() {
         json!({"type": "array", "items": {"type": "string"}}),
     );
     check(json!({"anyOf": [{"type": "string"}, {}]}), json!({}));
+    check(json!({"anyOf": [{"type": "string"}], "description": null}), json!({"type": "string"}));
 }
 
 #[test]
@@ -293,6 +294,7 @@ fn assert_known(schema: &Value, root: &Value) {
         "$defs",
     ];
     let fields = schema.as_object().unwrap();
+    assert!(fields.get("description").is_none_or(Value::is_string), "{schema}");
     if let Some(reference) = fields.get("$ref") {
         assert_eq!(fields.keys().filter(|name| *name != "$defs").count(), 1);
         assert!(root.pointer(reference.as_str().unwrap().strip_prefix('#').unwrap()).is_some());

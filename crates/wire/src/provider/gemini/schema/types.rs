@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Number, Value, json};
 
-use super::Keywords;
+use super::keywords::Keywords;
 
 const TYPES: [&str; 6] = ["object", "array", "string", "number", "integer", "boolean"];
 
