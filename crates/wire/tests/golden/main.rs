@@ -10,6 +10,7 @@ mod any_log;
 mod chat_stream;
 mod column;
 mod debug_events;
+mod given_back;
 mod native;
 mod openai;
 mod openai_responses;
