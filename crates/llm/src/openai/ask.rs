@@ -350,6 +350,7 @@ fn body(
     let body = ChatBody {
         model: &reach.settings.model,
         messages: request.messages,
+        provider: &reach.provider,
         tools,
         response_format,
         temperature: request.temperature,

@@ -11,6 +11,7 @@ mod chat_stream;
 mod column;
 mod debug_events;
 mod gemini;
+mod given_back;
 mod native;
 mod openai;
 mod openai_responses;

@@ -1,3 +1,5 @@
+//! Streams and bodies of all kinds through the decoder.
+
 use serde_json::json;
 
 use super::*;
