@@ -8,6 +8,7 @@ pub mod model;
 pub mod openai;
 pub mod script;
 pub mod secret;
+mod tool_name;
 
 pub use alarm::Alarm;
 pub use caller::CallerInfo;
@@ -19,3 +20,4 @@ pub use model::{ChatModel, ModelCall};
 pub use openai::{BaseUrl, OpenAiSettings, Upstream};
 pub use script::{Line, ScriptedModel};
 pub use secret::Secret;
+pub use tool_name::meant_tool;
