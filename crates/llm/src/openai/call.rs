@@ -337,5 +337,6 @@ pub(crate) async fn read_error(response: &mut Response) -> String {
             break;
         }
     }
-    String::from_utf8_lossy(&body).into_owned()
+    let page = Inflate::page(response.headers(), &body, ERROR_BODY_LIMIT_BYTES);
+    String::from_utf8_lossy(&page).into_owned()
 }

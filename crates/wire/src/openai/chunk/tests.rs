@@ -155,7 +155,7 @@ fn reasoning_in_details_and_objects() {
         r#""reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm"}]"#,
         r#""reasoning_content":"","reasoning":{"text":"hm"}"#,
     ] {
-        let chunk = format!(r#"{{"choices":[{{"delta":{{"content":"","#) + delta + "}}]}";
+        let chunk = r#"{"choices":[{"delta":{"content":"","#.to_owned() + delta + "}}]}";
         assert_eq!(decoded(&chunk), Chunk { reasoning: "hm".into(), ..Chunk::default() }, "{delta}");
     }
 }
