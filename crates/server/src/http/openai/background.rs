@@ -80,6 +80,7 @@ pub(super) async fn answer(
     while let Some(event) = call.next().await {
         match event? {
             ModelEvent::TextDelta(delta) => text.push_str(&delta),
+            ModelEvent::TextWasReasoning => text.clear(),
             ModelEvent::Finished { usage, .. } => used = usage.unwrap_or_default(),
             ModelEvent::ReasoningDelta(_)
             | ModelEvent::ProviderData { .. }
