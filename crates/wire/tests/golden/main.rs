@@ -6,7 +6,9 @@
 mod ag_ui;
 mod ag_ui_client;
 mod answers;
+mod anthropic;
 mod any_log;
+mod bedrock;
 mod chat_stream;
 mod column;
 mod debug_events;
@@ -14,6 +16,7 @@ mod gemini;
 mod native;
 mod openai;
 mod openai_responses;
+mod recorded;
 mod responses;
 mod scenarios;
 mod texts;
