@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use wire::{
     openai::Tool,
     provider::{
-        AnswerEvent, ModelRequest, Parameters,
+        AnswerEvent, DataPart, ModelRequest, Parameters, StopReason,
         anthropic::{
             AnswerEncoder, ClientRequest, Decoder, PROVIDER, encode, encode_count, encode_whole, error,
         },
@@ -280,7 +280,67 @@ fn same(at: &str, ours: &Value, theirs: &Value) {
     }
 }
 
+fn data(part: DataPart, data: Value) -> AnswerEvent {
+    AnswerEvent::Data { part, data }
+}
+
+fn started(index: usize) -> AnswerEvent {
+    AnswerEvent::CallStarted { index, id: format!("call_{index}"), name: "ls".to_owned() }
+}
+
+fn arguments(index: usize, delta: &str) -> AnswerEvent {
+    AnswerEvent::Arguments { index, delta: delta.to_owned() }
+}
+
+#[test]
+fn what_other_providers_want_back_comes_back_through_clients() {
+    let events = [
+        AnswerEvent::Reasoning("hm".to_owned()),
+        data(DataPart::Reasoning, json!({"signature": "r"})),
+        AnswerEvent::Text("a".to_owned()),
+        data(DataPart::Text, json!({"signature": "t"})),
+        AnswerEvent::Text("b".to_owned()),
+        started(0),
+        data(DataPart::Call(0), json!({"signature": "c"})),
+        arguments(0, "{}"),
+        started(1),
+        arguments(1, r#"{"a":1}"#),
+        data(DataPart::Other, json!({"executableCode": "1"})),
+        AnswerEvent::Finished { reason: StopReason::ToolCalls, usage: None },
+    ];
+    let whole = encode_whole("msg_1", "m", "gemini", &events);
+    assert_eq!(of_client(&whole["content"]), message("gemini", &events));
+}
+
+#[test]
+fn calls_that_interleave_are_blocks_side_by_side() {
+    let events = [
+        started(0),
+        started(1),
+        arguments(1, r#"{"b":"#),
+        arguments(0, r#"{"a":"#),
+        arguments(1, "2}"),
+        arguments(0, "1}"),
+        AnswerEvent::Finished { reason: StopReason::ToolCalls, usage: None },
+    ];
+    let whole = encode_whole("msg_1", "m", PROVIDER, &events);
+    let call = |id: &str, input: Value| json!({"type": "tool_use", "id": id, "name": "ls", "input": input});
+    let content = json!([call("call_0", json!({"a": 1})), call("call_1", json!({"b": 2}))]);
+    assert_eq!((&whole["content"], &whole["stop_reason"]), (&content, &json!("tool_use")));
+}
+
 proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in ".{0,200}", cut in any::<prop::sample::Index>()) {
+        let _ = decode_whole(Decoder::default(), &text);
+        let _ = ClientRequest::decode(text.as_bytes());
+        for (_, exchanges) in recordings(PROVIDER) {
+            let request = exchanges[0].request.to_string().into_bytes();
+            let cut = cut.index(request.len());
+            prop_assert!(ClientRequest::decode(&request[..cut]).is_err());
+        }
+    }
+
     #[test]
     fn cut_and_changed_streams_never_panic(
         which in any::<prop::sample::Index>(),

@@ -1,5 +1,6 @@
 //! Reads answers of the Converse API, streamed and whole.
 
+use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use domain::Usage;
 use serde_json::{Map, Value, json};
 
@@ -194,7 +195,7 @@ impl Decoder {
         }
         if let Some(Open::Reasoning { signature, redacted }) = &mut self.open {
             signature.push_str(content["signature"].as_str().unwrap_or_default());
-            redacted.push_str(content["redactedContent"].as_str().unwrap_or_default());
+            append_base64(redacted, content["redactedContent"].as_str().unwrap_or_default());
         }
         if let Value::String(text) = content["text"].take()
             && !text.is_empty()
@@ -290,6 +291,17 @@ impl Decoder {
     }
 }
 
+/// Bytes may come in several pieces, each in base64 of its own.
+fn append_base64(all: &mut String, more: &str) {
+    match (BASE64.decode(all.as_bytes()), BASE64.decode(more)) {
+        (Ok(mut bytes), Ok(more)) => {
+            bytes.extend(more);
+            *all = BASE64.encode(bytes);
+        }
+        _ => all.push_str(more),
+    }
+}
+
 /// What was cached is not among `inputTokens` there, but is in ours.
 fn usage(value: &Value) -> Option<Usage> {
     let of = |field: &str| count(&value[field]);
@@ -353,6 +365,20 @@ mod tests {
             let expected = AnswerEvent::Finished { reason, usage: None };
             assert_eq!(read(&[("messageStop", &stop)]), (vec![expected], None), "{word}");
         }
+    }
+
+    #[test]
+    fn redacted_reasoning_may_come_in_pieces() {
+        let piece =
+            |data: &str| format!(r#"{{"delta":{{"reasoningContent":{{"redactedContent":"{data}"}}}}}}"#);
+        let (out, _) = read(&[
+            ("contentBlockDelta", &piece("YQ==")),
+            ("contentBlockDelta", &piece("YmM=")),
+            ("messageStop", r#"{"stopReason":"end_turn"}"#),
+        ]);
+        let data = json!({"type": "redacted_thinking", "data": BASE64.encode("abc")});
+        let expected = AnswerEvent::Data { part: DataPart::Reasoning, data };
+        assert_eq!(out[0], expected);
     }
 
     #[test]
