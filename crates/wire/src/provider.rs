@@ -2,6 +2,7 @@
 //! module below it is one provider's format, both ways; that of chat completions is [`crate::openai`].
 
 pub mod anthropic;
+pub mod bedrock;
 pub mod gemini;
 mod of_chat;
 

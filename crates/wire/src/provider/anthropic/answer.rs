@@ -188,7 +188,12 @@ impl Decoder {
         if text.is_empty() {
             return;
         }
-        if self.at(index).is_none() {
+        let goes_on = match (kind, self.at(index)) {
+            (_, None) | ("text_delta", Some(Open::Thinking { .. } | Open::Call { .. })) => false,
+            ("thinking_delta", Some(Open::Text { .. } | Open::Call { .. })) => false,
+            _ => true,
+        };
+        if !goes_on {
             // A server that forgets to begin its blocks.
             let begun = match kind {
                 "text_delta" => "text",
@@ -366,6 +371,23 @@ mod tests {
             AnswerEvent::Reasoning("hm".to_owned()),
             thought,
             text("a\u{FFFD}"),
+            finished(StopReason::Stop, Some(Usage::of(0, 5))),
+        ];
+        assert_eq!((out, error), (expected, None));
+    }
+
+    #[test]
+    fn text_in_the_place_of_another_block_is_kept() {
+        let (out, error) = read(&[
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"hm","signature":"s"}}"#,
+            DELTA,
+            STOP,
+        ]);
+        let signed = json!({"type": "thinking", "signature": "s"});
+        let expected = vec![
+            AnswerEvent::Reasoning("hm".to_owned()),
+            AnswerEvent::Data { part: DataPart::Reasoning, data: signed },
+            text("a"),
             finished(StopReason::Stop, Some(Usage::of(0, 5))),
         ];
         assert_eq!((out, error), (expected, None));

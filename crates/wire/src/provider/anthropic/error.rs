@@ -16,7 +16,8 @@ pub fn error(status: u16, body: &str) -> AnswerError {
     let kind = match (error.kind, status) {
         // The type says more than the status, unless there is none.
         (Some(kind), _) => kind,
-        (None, 401 | 402 | 403) => ErrorKind::Key,
+        (None, 401 | 403) => ErrorKind::Key,
+        (None, 402) => ErrorKind::NoCredit,
         (None, 404) => ErrorKind::NoModel,
         (None, 413) => ErrorKind::ContextFull,
         (None, 429) => ErrorKind::RateLimit,
@@ -54,10 +55,12 @@ fn of_value(value: &Value) -> Said {
     let message = error.as_str().unwrap_or(text("message")).to_owned();
     let kind = match text("type") {
         "invalid_request_error" if is_context_full(&message) => Some(ErrorKind::ContextFull),
-        "invalid_request_error" if message.contains("credit balance") => Some(ErrorKind::Key),
+        "invalid_request_error" if is_stale_reasoning(&message) => Some(ErrorKind::StaleReasoning),
+        "invalid_request_error" if message.contains("credit balance") => Some(ErrorKind::NoCredit),
         "invalid_request_error" => Some(ErrorKind::Request),
         "request_too_large" => Some(ErrorKind::ContextFull),
-        "authentication_error" | "permission_error" | "billing_error" => Some(ErrorKind::Key),
+        "authentication_error" | "permission_error" => Some(ErrorKind::Key),
+        "billing_error" => Some(ErrorKind::NoCredit),
         "not_found_error" => Some(ErrorKind::NoModel),
         "rate_limit_error" => Some(ErrorKind::RateLimit),
         "overloaded_error" => Some(ErrorKind::Overloaded),
@@ -71,6 +74,13 @@ fn is_context_full(message: &str) -> bool {
     ["prompt is too long", "exceed context limit", "exceeds the context window", "Input is too long"]
         .iter()
         .any(|words| message.contains(words))
+}
+
+/// Thinking that was signed for other content, or changed since.
+pub(in crate::provider) fn is_stale_reasoning(message: &str) -> bool {
+    let thinking = message.contains("thinking");
+    message.contains("bound to a different conversation")
+        || (thinking && ["signature", "cannot be modified"].iter().any(|it| message.contains(it)))
 }
 
 /// What Anthropic calls a fault of this kind.
@@ -133,8 +143,14 @@ mod tests {
             (
                 400,
                 r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}"#,
-                ErrorKind::Key,
+                ErrorKind::NoCredit,
                 "Your credit balance is too low",
+            ),
+            (
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid `signature` in `thinking` block"}}"#,
+                ErrorKind::StaleReasoning,
+                "messages.1.content.0: Invalid `signature` in `thinking` block",
             ),
             (
                 529,
