@@ -75,7 +75,7 @@ fn check(log: &[RunEvent], what: &str) {
 
 #[tokio::test]
 async fn ten_steps_with_thoughts_and_parallel_calls() {
-    for rules in tried() {
+    for rules in Rules::ALL {
         let server = server(rules).await;
         let log = play(rules, &server).await.log().await;
         check(&log, &format!("{rules:?}"));
@@ -100,7 +100,7 @@ async fn ten_steps_with_thoughts_and_parallel_calls() {
 
 #[tokio::test]
 async fn a_server_that_is_killed_after_any_step() {
-    for rules in tried() {
+    for rules in Rules::ALL {
         let first = server(rules).await;
         let whole = play(rules, &first).await.log().await;
         let ends = (1..whole.len()).filter(|at| {
@@ -124,7 +124,7 @@ async fn a_server_that_is_killed_after_any_step() {
 
 #[tokio::test]
 async fn the_next_turn_and_a_fork_bring_everything_back() {
-    for rules in tried() {
+    for rules in Rules::ALL {
         let first = server(rules).await;
         let whole = play(rules, &first).await.log().await;
         let next = server(rules).await;
@@ -142,7 +142,7 @@ async fn the_next_turn_and_a_fork_bring_everything_back() {
 
 #[tokio::test]
 async fn a_conversation_that_is_made_shorter() {
-    for rules in tried() {
+    for rules in Rules::ALL {
         let server = server(rules).await;
         let mut play = play(rules, &server).await;
         play.settings.context_tokens = Some(1_800);
@@ -174,15 +174,5 @@ async fn another_provider_gets_the_words_and_calls_alone() {
         play.log().await;
         let sent = &other.requests()[0].to_string();
         assert!(sent.contains("Done after 10 steps.") && sent.contains("Seen. "), "{rules:?}: {sent}");
-    }
-}
-
-fn tried() -> Vec<Rules> {
-    match std::env::var("STRICT").as_deref() {
-        Ok(name) => Rules::ALL
-            .into_iter()
-            .filter(|rules| name.split(',').any(|n| n == format!("{rules:?}")))
-            .collect(),
-        Err(_) => Rules::ALL.to_vec(),
     }
 }

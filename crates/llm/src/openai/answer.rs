@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use domain::{ProblemCode, Sentence, Usage};
 use wire::{
     openai::{Chunk, DONE, Status, UpstreamError, chunk::Halves},
+    provider::DataPart,
     sse,
 };
 
@@ -12,6 +13,7 @@ use super::{
     Target,
     calls::Calls,
     fault::{self, Fault},
+    given::Given,
     rescue::Piece,
     text_reader::TextReader,
     thinking::{Said, Thinking},
@@ -46,6 +48,7 @@ pub(crate) struct Answer {
     thinking: Thinking,
     text: TextReader,
     calls: Calls,
+    given: Given,
     /// Emptied lists, to be filled again.
     said: Vec<Said>,
     pieces: Vec<Piece>,
@@ -87,6 +90,7 @@ impl Answer {
             thinking: Thinking::default(),
             text,
             calls: Calls::default(),
+            given: Given::default(),
             said: Vec::new(),
             pieces: Vec::new(),
             events: VecDeque::new(),
@@ -201,6 +205,7 @@ impl Answer {
     /// Makes the last events.
     pub(crate) fn finish(&mut self) {
         self.over = true;
+        self.give_reasoning();
         let is_cut = matches!(self.finish, Some(FinishReason::Length | FinishReason::ContentFilter));
         self.calls.finish(&mut self.events);
         let half = self.halves.finish();
@@ -336,7 +341,11 @@ impl Answer {
         if self.written_bytes > ANSWER_LIMIT_BYTES {
             return Err(too_long(ANSWER_LIMIT_BYTES));
         }
+        self.given.push(&chunk);
         self.add_reasoning(chunk.reasoning.into_owned());
+        if !chunk.content.is_empty() || !chunk.calls.is_empty() {
+            self.give_reasoning();
+        }
         if !chunk.content.is_empty() {
             self.begun = true;
             self.read_text(&chunk.content);
@@ -370,6 +379,14 @@ impl Answer {
             reasoning_tokens: usage.reasoning_tokens.max(known.reasoning_tokens),
             audio_tokens: usage.audio_tokens.max(known.audio_tokens),
         });
+    }
+
+    /// The reasoning so far is whole: what its server wants back with it.
+    fn give_reasoning(&mut self) {
+        if let Some(data) = self.given.take() {
+            self.begun = true;
+            self.events.push_back(ModelEvent::ProviderData { part: DataPart::Reasoning, data });
+        }
     }
 
     fn read_text(&mut self, text: &str) {

@@ -8,11 +8,11 @@ use std::sync::{
 use bytes::Bytes;
 use domain::Message;
 use serde_json::{Map, Value, json};
-use wire::openai::{ChatBody, Tool, request::OutputLimit};
+use wire::openai::{ChatBody, ReasoningComplaint, Tool, request::OutputLimit};
 
 use super::{
     Pool, Reach, Target,
-    fault::Retry,
+    fault::{Fault, Retry},
     media::{Kinds, without},
     prompt,
     rescue::{Rescue, Told},
@@ -39,6 +39,8 @@ pub(crate) struct Ask {
     without_media: Option<Box<Self>>,
     /// What was left out of it as the server had just refused that, and where that is remembered.
     left_out: Option<(Arc<Pool>, Kinds)>,
+    /// What the server complained of about reasoning, and got otherwise.
+    complaints: Vec<ReasoningComplaint>,
 }
 
 #[derive(Debug)]
@@ -123,7 +125,15 @@ impl Ask {
     }
 
     fn of(body: Bytes, other_bodies: Vec<Bytes>, reading: Reading) -> Self {
-        Self { body, other_bodies, limit: None, reading, without_media: None, left_out: None }
+        Self {
+            body,
+            other_bodies,
+            limit: None,
+            reading,
+            without_media: None,
+            left_out: None,
+            complaints: Vec::new(),
+        }
     }
 
     /// Offers the tools by the protocol, and tells them in words where they are refused.
@@ -193,7 +203,11 @@ impl Ask {
     }
 
     /// Turns to the other way of asking for the same, if there is one that was not tried and may help after this.
-    pub(crate) fn use_other_form(&mut self, after: Retry) -> bool {
+    pub(crate) fn use_other_form(&mut self, fault: &Fault) -> bool {
+        if self.answer_complaint(fault) {
+            return true;
+        }
+        let after = fault.retry;
         if let Retry::WithoutMedia(named) = after {
             let Some(spare) = self.without_media.take() else { return false };
             *self = *spare;
@@ -218,6 +232,22 @@ impl Ask {
                 self.reading = Reading::Prompt { tools, told, refused_by: Some(Arc::clone(pool)) };
             }
             Reading::Plain | Reading::Continuing | Reading::Prompt { .. } => {}
+        }
+        true
+    }
+
+    /// The same request with reasoning as the server wants it, where it complains of that. Each complaint is answered once.
+    fn answer_complaint(&mut self, fault: &Fault) -> bool {
+        let words = fault.refusal.as_deref().map(|(_, words)| words.as_str()).unwrap_or_default();
+        let complaint = ReasoningComplaint::of(words).filter(|it| !self.complaints.contains(it));
+        let Some(complaint) = complaint else { return false };
+        self.complaints.push(complaint);
+        let Some(body) = complaint.answered(&self.body) else { return false };
+        self.body = body.into();
+        for other in &mut self.other_bodies {
+            if let Some(body) = complaint.answered(other) {
+                *other = body.into();
+            }
         }
         true
     }

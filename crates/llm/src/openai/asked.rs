@@ -36,7 +36,7 @@ impl Asked {
     /// Says what people are to know of it.
     pub(super) fn use_other_form(&mut self, after: &Fault) -> Option<Option<Sentence>> {
         match self {
-            Self::Chat(ask) => ask.use_other_form(after.retry).then(|| {
+            Self::Chat(ask) => ask.use_other_form(after).then(|| {
                 let is_told = matches!(after.retry, Retry::WithoutMedia(_));
                 is_told.then_some(Sentence::MediaLeftOut)
             }),

@@ -2,7 +2,8 @@
 
 use std::{borrow::Cow, collections::VecDeque};
 
-use wire::openai::chunk::CallDelta;
+use serde_json::{Value, json};
+use wire::{openai::chunk::CallDelta, provider::DataPart};
 
 use super::{json_end::JsonEnd, written_call::UNREADABLE};
 use crate::ModelEvent;
@@ -34,6 +35,8 @@ struct Call {
     waiting: String,
     /// Whether the arguments are whole.
     end: JsonEnd,
+    /// What goes back with it.
+    extra_content: Option<Value>,
 }
 
 impl Calls {
@@ -58,6 +61,10 @@ impl Calls {
             call.id = piece.id.map(Cow::into_owned);
         }
         call.end.push(&piece.arguments);
+        call.extra_content = piece
+            .extra_content
+            .and_then(|json| serde_json::from_str(&json).ok())
+            .or(call.extra_content.take());
         match call.index {
             Some(index) => add_arguments(index, piece.arguments, out),
             None => {
@@ -83,6 +90,16 @@ impl Calls {
     /// The answer has ended. A call without a name is given out as one that cannot be read, so that the model hears of it;
     /// one without anything is none.
     pub(crate) fn finish(&mut self, out: &mut VecDeque<ModelEvent>) {
+        self.announce_rest(out);
+        for call in &mut self.calls {
+            if let (Some(index), Some(extra_content)) = (call.index, call.extra_content.take()) {
+                let data = json!({ "extra_content": extra_content });
+                out.push_back(ModelEvent::ProviderData { part: DataPart::Call(index), data });
+            }
+        }
+    }
+
+    fn announce_rest(&mut self, out: &mut VecDeque<ModelEvent>) {
         for at in 0..self.calls.len() {
             let call = &mut self.calls[at];
             if call.index.is_some() || (call.name.is_empty() && call.waiting.is_empty() && call.id.is_none())
@@ -116,6 +133,7 @@ impl Calls {
             index: None,
             waiting: String::new(),
             end: JsonEnd::default(),
+            extra_content: None,
         });
         self.calls.len() - 1
     }
@@ -182,7 +200,16 @@ mod tests {
     fn push(calls: &mut Calls, piece: Piece, out: &mut VecDeque<ModelEvent>) {
         let text = |text: &'static str| (!text.is_empty()).then_some(Cow::Borrowed(text));
         let (index, id, name, arguments) = piece;
-        calls.push(CallDelta { index, id: text(id), name: text(name), arguments: arguments.into() }, out);
+        calls.push(
+            CallDelta {
+                index,
+                id: text(id),
+                name: text(name),
+                arguments: arguments.into(),
+                extra_content: None,
+            },
+            out,
+        );
     }
 
     /// Each call as `id name(arguments)`.

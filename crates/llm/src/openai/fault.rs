@@ -199,7 +199,11 @@ pub(crate) fn from_status(
                 None => fault.soon(),
             }
         }
-        400 | 415 | 422 => Fault { retry: Retry::OtherForm, ..rejected(status, said) },
+        400 | 415 | 422 => Fault {
+            retry: Retry::OtherForm,
+            refusal: Some(Box::new((status.as_u16(), words.clone()))),
+            ..rejected(status, said)
+        },
         400..=499 => rejected(status, said),
         _ => failed(status, said),
     }

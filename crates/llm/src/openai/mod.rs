@@ -10,6 +10,7 @@ mod code_tag;
 mod context_full;
 pub(crate) mod fault;
 mod gather;
+mod given;
 mod inflate;
 mod json_end;
 mod json_scan;

@@ -22,6 +22,10 @@ pub struct Chunk<'a> {
     pub content: Cow<'a, str>,
     /// Reasoning, from `reasoning_content`, `reasoning`, `thinking`, `reasoning_details` or thinking parts; may be empty.
     pub reasoning: Cow<'a, str>,
+    /// In which field the reasoning came, which is where it goes back; `content` where it is a part of the content.
+    pub reasoning_field: Option<&'static str>,
+    /// The JSON of `reasoning_details`, a list.
+    pub reasoning_details: Option<Cow<'a, str>>,
     /// Pieces of tool calls.
     pub calls: Vec<CallDelta<'a>>,
     /// Why the model stopped, in the server's word.
@@ -49,6 +53,8 @@ pub struct CallDelta<'a> {
     pub name: Option<Cow<'a, str>>,
     /// More of the argument text; may be empty.
     pub arguments: Cow<'a, str>,
+    /// The JSON of `extra_content`, which goes back with the call.
+    pub extra_content: Option<Cow<'a, str>>,
 }
 
 impl<'a> Chunk<'a> {
@@ -101,8 +107,18 @@ impl<'a> Chunk<'a> {
 
     fn read_choice(&mut self, choice: &WireChoice<'a>, halves: &mut Halves) {
         let delta = &choice.delta;
-        let reasoning = [delta.reasoning_content, delta.reasoning, delta.thinking, delta.reasoning_details];
-        match reasoning.into_iter().flatten().find(|raw| says_something(raw)) {
+        let reasoning = [
+            ("reasoning_content", delta.reasoning_content),
+            ("reasoning", delta.reasoning),
+            ("thinking", delta.thinking),
+            ("reasoning_details", delta.reasoning_details),
+        ];
+        let reasoning = reasoning.into_iter().filter_map(|(field, raw)| Some((field, raw?)));
+        let reasoning = reasoning.into_iter().find(|(_, raw)| says_something(raw));
+        self.reasoning_field = reasoning.map(|(field, _)| field);
+        let details = delta.reasoning_details.filter(|raw| raw.get().starts_with('[') && says_something(raw));
+        self.reasoning_details = details.map(|raw| Cow::Borrowed(raw.get()));
+        match reasoning.map(|(_, raw)| raw) {
             Some(raw) if is_list_or_object(raw) => {
                 let parts = Parts::read(raw);
                 self.reasoning = Cow::Owned(parts.reasoning + &parts.text);
@@ -115,7 +131,10 @@ impl<'a> Chunk<'a> {
             Some(raw) if is_list_or_object(raw) => {
                 let parts = Parts::read(raw);
                 self.content = Cow::Owned(parts.text);
-                self.reasoning.to_mut().push_str(&parts.reasoning);
+                if !parts.reasoning.is_empty() {
+                    self.reasoning_field = Some("content");
+                    self.reasoning.to_mut().push_str(&parts.reasoning);
+                }
             }
             raw => self.content = halves.content.text(raw),
         }
@@ -136,10 +155,13 @@ impl<'a> Chunk<'a> {
             id: call.id.map(owned),
             name: call.name.map(owned),
             arguments: owned(call.arguments),
+            extra_content: call.extra_content.map(owned),
         });
         Chunk {
             content: owned(self.content),
             reasoning: owned(self.reasoning),
+            reasoning_field: self.reasoning_field,
+            reasoning_details: self.reasoning_details.map(owned),
             calls: calls.collect(),
             finish_reason: self.finish_reason.map(owned),
             usage: self.usage,

@@ -187,6 +187,7 @@ pub(super) struct WireCall<'a> {
     pub(super) id: Option<&'a RawValue>,
     /// Its fields may stand beside the id, too.
     pub(super) function: WireFunction<'a>,
+    pub(super) extra_content: Option<&'a RawValue>,
     pub(super) is_object: bool,
 }
 
@@ -197,6 +198,7 @@ impl<'a> Fields<'a> for WireCall<'a> {
             "index" => self.index = index(map.next_value()?),
             "id" => self.id = map.next_value()?,
             "function" => map.next_value_seed(Place(&mut self.function))?,
+            "extra_content" => self.extra_content = map.next_value()?,
             _ => self.function.read(name, map)?,
         }
         Ok(())
@@ -220,6 +222,10 @@ impl<'a> WireCall<'a> {
                 // Some servers send the arguments as an object instead of its text.
                 Some(value) => Cow::Borrowed(value),
             },
+            extra_content: self
+                .extra_content
+                .filter(|raw| raw.get().starts_with('{') && says_something(raw))
+                .map(|raw| Cow::Borrowed(raw.get())),
         }
     }
 }

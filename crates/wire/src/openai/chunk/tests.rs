@@ -41,9 +41,14 @@ fn pieces_of_calls() {
             {"index":4000000000,"function":{"arguments":"{\"a\""}},
             {"id":null,"function":{"name":"cat","arguments":{"path":"/"}}}]}}]}"#,
     );
-    let piece = |index, id: Option<&'static str>, name: Option<&'static str>, arguments: &'static str| {
-        CallDelta { index, id: id.map(Cow::from), name: name.map(Cow::from), arguments: arguments.into() }
-    };
+    let piece =
+        |index, id: Option<&'static str>, name: Option<&'static str>, arguments: &'static str| CallDelta {
+            index,
+            id: id.map(Cow::from),
+            name: name.map(Cow::from),
+            arguments: arguments.into(),
+            extra_content: None,
+        };
     assert_eq!(
         chunk.calls,
         [
@@ -167,6 +172,7 @@ fn calls_in_odd_shapes() {
         id: id.map(Cow::from),
         name: Some("ls".into()),
         arguments: "{}".into(),
+        extra_content: None,
     };
     let function = r#""function":{"name":"ls","arguments":"{}"}"#;
     for (calls, expected) in [
