@@ -102,6 +102,7 @@ pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolS
         match event {
             Ok(ModelEvent::TextDelta(delta)) => heard.text.push_str(&delta),
             Ok(ModelEvent::ReasoningDelta(delta)) => heard.reasoning.push_str(&delta),
+            Ok(ModelEvent::TextWasReasoning) => heard.reasoning.push_str(&std::mem::take(&mut heard.text)),
             Ok(ModelEvent::ToolCallStarted { id, name, .. }) => {
                 heard.calls.push(ToolCall { id, name, arguments: String::new() });
             }
