@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use domain::{Abilities, ListedModel};
+
 /// The format of a model server's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
