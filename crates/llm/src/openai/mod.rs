@@ -7,6 +7,7 @@ mod call;
 mod calls;
 mod code_tag;
 mod context_full;
+mod extras;
 mod fault;
 mod gather;
 mod json_scan;
@@ -42,6 +43,7 @@ use reqwest::{
 
 pub use base_url::{BaseUrl, InvalidBaseUrl};
 pub(crate) use call::OpenAiCall;
+pub use extras::Extras;
 pub use models::list_models;
 pub use passing::{NoAnswer, Passed, Refused, Told, Upstream};
 pub use pool::Pool;
@@ -193,7 +195,7 @@ impl Reach {
 
     fn target(&self, place: Place) -> Target {
         let server = Arc::clone(self.settings.pool.server(place));
-        let url = server.settings.base_url.join(&self.call);
+        let url = server.settings.extras.add_query(server.settings.base_url.join(&self.call));
         Target { model: self.settings.model.clone(), http: self.http.clone(), server, place, url }
     }
 
@@ -223,13 +225,14 @@ impl Target {
         let client = self.http.for_url(&self.url).map_err(|error| Fault::no_client(&error))?;
         let request = client.request(method, self.url.clone());
         let key = self.key().map(Secret::reveal).filter(|key| !key.is_empty());
-        Ok(match key.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok()) {
+        let request = match key.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok()) {
             Some(mut value) => {
                 value.set_sensitive(true);
                 request.header(header::AUTHORIZATION, value)
             }
             None => request,
-        })
+        };
+        Ok(self.server.settings.extras.add_headers(request))
     }
 
     /// Who a request is made for, if this server may know.
@@ -260,8 +263,9 @@ impl Target {
 
     /// `text` without the server's keys.
     fn redact(&self, text: &str) -> String {
-        let keys = self.server.settings.keys.iter();
-        keys.fold(text.to_owned(), |text, (key, _)| key.redact(&text))
+        let settings = &self.server.settings;
+        let text = settings.keys.iter().fold(text.to_owned(), |text, (key, _)| key.redact(&text));
+        settings.extras.redact(text)
     }
 
     /// Why who is asked in the place of the one before.
