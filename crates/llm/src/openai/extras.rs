@@ -127,7 +127,8 @@ mod tests {
         )
         .unwrap();
         let url = extras.add_query("http://host/v1/models?k=s".parse().unwrap());
-        let request = reqwest::Client::new().get(url).header("x-title", "other");
+        let http = crate::HttpClient::new().unwrap();
+        let request = http.for_url(&url).unwrap().get(url).header("x-title", "other");
         let request = extras.add_headers(request).build().unwrap();
         assert_eq!(request.url().as_str(), "http://host/v1/models?k=s&api-version=preview&tag=a%26b");
         assert_eq!(request.headers().get_all("x-title").iter().collect::<Vec<_>>(), ["Chat"]);
