@@ -846,6 +846,15 @@ export type RefusedOfSettings =
   | { code: "no_such_connection" }
   | { code: "no_such_connection_key" }
   | { code: "connection_of_environment" }
+  | { code: "connection_of_file" }
+  | { code: "unknown_provider_kind"; params: { kind: string; kinds: string } }
+  | { code: "provider_option_missing"; params: { kind: string; option: string } }
+  | { code: "provider_option_unknown"; params: { kind: string; option: string } }
+  | { code: "provider_option_bad"; params: { option: string } }
+  | { code: "base_url_missing"; params: { kind: string } }
+  | { code: "bad_extra_header"; params: { name: string } }
+  | { code: "bad_extra_query"; params: { name: string } }
+  | { code: "too_many_extras"; params: { count: number } }
   | { code: "keys_of_other_server" }
   | { code: "connection_key_known" }
   | { code: "too_many_connection_keys"; params: { count: number } }

@@ -68,6 +68,7 @@ mod pipelines;
 mod principals;
 mod program;
 mod programs;
+mod providers;
 mod qdrant;
 mod readers;
 mod real_model;
