@@ -56,12 +56,6 @@ pub struct ServerSettings {
 }
 
 impl ServerSettings {
-    /// Whether this is its address, written in any way.
-    #[must_use]
-    pub fn is_at(&self, address: &str) -> bool {
-        BaseUrl::parse_of(self.kind, address).is_ok_and(|url| url == self.base_url)
-    }
-
     /// One that speaks Chat Completions, with at most one key.
     #[must_use]
     pub fn alone(base_url: BaseUrl, api_key: Option<Secret>) -> Self {

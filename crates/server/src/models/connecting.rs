@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use domain::{ConnectionId, ConnectionKeyId, ListedModel, refusal};
 use llm::{
-    ModelError, ProviderOptions, Secret,
+    BaseUrl, ModelError, ProviderOptions, Secret,
     openai::{ServerSettings, list_models},
 };
 use store::{Connection, ConnectionKey, StoreError};
@@ -80,7 +80,7 @@ impl Change {
         let base_url = match self.base_url.as_deref() {
             Some(text) => connection_settings::address(kind, &options, Some(text))?,
             // One that follows from what was set follows it.
-            None if server.kind.address(&server.options).is_some_and(|usual| server.is_at(&usual)) => {
+            None if is_at_provider(server) => {
                 connection_settings::address(kind, &options, kind.address(&options).as_deref())?
             }
             None => server.base_url.clone(),
@@ -175,7 +175,10 @@ impl Models {
         let before = &known.server.settings;
         let after = change.apply(before)?;
         let has_secrets = !known.keys.is_empty() || !before.extras.is_empty();
-        if has_secrets && !after.base_url.is_same_server(&before.base_url) {
+        // Another region of the same provider takes the same keys.
+        let stays = after.base_url.is_same_server(&before.base_url)
+            || after.kind == before.kind && is_at_provider(before) && is_at_provider(&after);
+        if has_secrets && !stays {
             return Err(ApiError::conflict(refusal::Settings::KeysOfOtherServer));
         }
         let row = Connection {
@@ -303,9 +306,57 @@ impl Models {
     }
 }
 
+/// Whether a server has the address that its kind and options say.
+fn is_at_provider(server: &ServerSettings) -> bool {
+    let usual = server.kind.address(&server.options);
+    usual.is_some_and(|usual| BaseUrl::parse_of(server.kind, &usual).as_ref() == Ok(&server.base_url))
+}
+
 fn no_such_key(error: StoreError) -> ApiError {
     match error {
         StoreError::NotFound => ApiError::not_found(refusal::Settings::NoSuchConnectionKey),
         other => other.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use llm::ProviderKind;
+
+    use super::*;
+
+    fn server(kind: ProviderKind, region: &str) -> ServerSettings {
+        let options = ProviderOptions { region: Some(region.to_owned()), ..ProviderOptions::default() };
+        let options = options.only_of(kind);
+        let address = kind.address(&options).unwrap();
+        let base_url = BaseUrl::parse_of(kind, &address).unwrap();
+        ServerSettings { kind, options, ..ServerSettings::alone(base_url, Some(Secret::new("k"))) }
+    }
+
+    #[test]
+    fn an_address_that_follows_from_settings_follows_their_change() {
+        let bedrock = server(ProviderKind::Bedrock, "eu-central-1");
+        let region = |region: &str| Change {
+            options: Some(ProviderOptions { region: Some(region.to_owned()), ..ProviderOptions::default() }),
+            ..Change::default()
+        };
+        let moved = region("us-east-1").apply(&bedrock).unwrap();
+        assert_eq!(
+            moved,
+            ServerSettings { name: bedrock.name.clone(), ..server(ProviderKind::Bedrock, "us-east-1") }
+        );
+        assert!(is_at_provider(&bedrock) && is_at_provider(&moved));
+        let proxy = Change { base_url: Some("https://proxy.example".to_owned()), ..Change::default() };
+        let proxied = proxy.apply(&bedrock).unwrap();
+        assert!(!is_at_provider(&proxied));
+        assert_eq!(region("us-east-1").apply(&proxied).unwrap().base_url, proxied.base_url);
+        let responses = Change { kind: Some("openai_responses".to_owned()), ..Change::default() };
+        let changed = responses.apply(&server(ProviderKind::Openai, "")).unwrap();
+        assert_eq!(
+            (changed.kind, changed.base_url.host()),
+            (ProviderKind::OpenaiResponses, Some("api.openai.com"))
+        );
+        let azure = Change { kind: Some("azure".to_owned()), ..Change::default() };
+        assert!(azure.apply(&server(ProviderKind::Openai, "")).is_err(), "its address has to be said");
     }
 }

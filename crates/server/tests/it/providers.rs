@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use axum::{
     Json, Router,
-    extract::{OriginalUri, State},
-    http::HeaderMap,
+    extract::State,
+    http::{HeaderMap, Uri},
     routing::get,
 };
 use reqwest::Method;
@@ -32,11 +32,7 @@ type Shared = (Arc<Mutex<Value>>, Arc<Mutex<Option<(String, HeaderMap)>>>);
 impl Listing {
     async fn start(list: Value) -> Self {
         let (list, asked) = (Arc::new(Mutex::new(list)), Arc::default());
-        async fn answer(
-            State((list, asked)): State<Shared>,
-            OriginalUri(uri): OriginalUri,
-            headers: HeaderMap,
-        ) -> Json<Value> {
+        async fn answer(State((list, asked)): State<Shared>, uri: Uri, headers: HeaderMap) -> Json<Value> {
             *asked.lock().unwrap() = Some((uri.to_string(), headers));
             Json(list.lock().unwrap().clone())
         }
