@@ -167,7 +167,7 @@ test("one that is switched off offers nothing, and an address elsewhere needs it
   await cloud.getByText("switched off").waitFor();
   await cloud.getByLabel("Base URL").fill("http://127.0.0.1:9/v1");
   assert.equal(await told(() => cloud.getByRole("button", { name: "Save" }).click()), 409);
-  await page.getByText(/keys of this connection belong to the server/).waitFor();
+  await page.getByText(/keys and headers of this connection belong to the server/).waitFor();
   await cloud.getByLabel("Weight", { exact: true }).fill("1001");
   await cloud.getByText("A whole number from 0 to 1000.").waitFor();
   await cloud.getByRole("button", { name: "Remove", exact: true }).click();

@@ -249,7 +249,7 @@ async fn one_server_that_is_away_does_not_hide_the_models_of_another() {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_the_key_is_not_waited_for() {
+async fn a_server_that_lists_no_models_is_not_waited_for() {
     let (openai, claude) = (Listing::of(&["gpt"]).await, Listing::of(&[]).await);
     *claude.list.lock().unwrap() = json!({"error": {"message": "no list here"}});
     let settings = [("OPENAI_API_BASE_URL", openai.url.as_str()), ("ANTHROPIC_BASE_URL", &claude.url)];

@@ -6,12 +6,12 @@ use super::{ConfiguredConnection, ConnectionSource, Defaults, OPENAI_ID, address
 use crate::config::Environment;
 
 /// What variables say of one connection.
-struct Named<'a> {
+struct Named {
     name: &'static str,
     kind: ProviderKind,
     key: Option<String>,
     /// The variable and what it holds.
-    address: Option<(&'static str, &'a str)>,
+    address: Option<(&'static str, String)>,
     options: ProviderOptions,
 }
 
@@ -33,27 +33,38 @@ pub(super) fn read(
 
 struct Variables<'a>(&'a Environment);
 
-impl<'a> Variables<'a> {
+impl Variables<'_> {
     /// The first of these that says something, and its value. An empty one says nothing.
-    fn first(&self, names: &[&'static str]) -> Option<(&'static str, &'a str)> {
+    fn first(&self, names: &[&'static str]) -> Option<(&'static str, String)> {
         let value = |name: &&'static str| {
             let text = self.0.get(*name)?.trim();
-            (!text.is_empty()).then_some((*name, text))
+            (!text.is_empty()).then(|| (*name, text.to_owned()))
         };
         names.iter().find_map(value)
     }
 
+    /// An address to which the provider's own programs add the version, as `version` names it.
+    fn versioned(&self, name: &'static str, version: &str) -> Option<(&'static str, String)> {
+        let (name, text) = self.first(&[name])?;
+        let text = text.trim_end_matches('/');
+        let last = text.rsplit('/').next().unwrap_or_default();
+        let has_version =
+            last.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        Some((name, if has_version { text.to_owned() } else { format!("{text}/{version}") }))
+    }
+
     fn text(&self, names: &[&'static str]) -> Option<String> {
-        self.first(names).map(|(_, text)| text.to_owned())
+        self.first(names).map(|(_, text)| text)
     }
 }
 
-fn connection(named: Named<'_>, defaults: &Defaults) -> anyhow::Result<ConfiguredConnection> {
+fn connection(named: Named, defaults: &Defaults) -> anyhow::Result<ConfiguredConnection> {
     let Named { name, kind, key, address: written, options } = named;
     let in_words =
         |error: anyhow::Error| anyhow::anyhow!("the connection of the environment to {name}: {error}");
     let options = checked(kind, options).map_err(in_words)?;
-    let base_url = address(kind, &options, written).map_err(in_words)?;
+    let base_url = address(kind, &options, written.as_ref().map(|(name, text)| (*name, text.as_str())))
+        .map_err(in_words)?;
     let id = match kind {
         ProviderKind::Openai => OPENAI_ID.parse()?,
         _ => id_of(&format!("environment:{}", kind.name()))?,
@@ -70,7 +81,7 @@ fn connection(named: Named<'_>, defaults: &Defaults) -> anyhow::Result<Configure
 }
 
 /// A key alone means the service the key's variable is named after, as its own programs take it.
-fn openai<'a>(variables: &Variables<'a>) -> Option<Named<'a>> {
+fn openai(variables: &Variables<'_>) -> Option<Named> {
     let key = variables.text(&["OPENAI_API_KEY"]);
     let address = variables.first(&["OPENAI_API_BASE_URL", "OPENAI_BASE_URL"]);
     let is_named = key.is_some() || address.is_some();
@@ -83,9 +94,9 @@ fn openai<'a>(variables: &Variables<'a>) -> Option<Named<'a>> {
     })
 }
 
-fn anthropic<'a>(variables: &Variables<'a>) -> Option<Named<'a>> {
+fn anthropic(variables: &Variables<'_>) -> Option<Named> {
     let key = variables.text(&["ANTHROPIC_API_KEY"]);
-    let address = variables.first(&["ANTHROPIC_BASE_URL"]);
+    let address = variables.versioned("ANTHROPIC_BASE_URL", "v1");
     let is_named = key.is_some() || address.is_some();
     is_named.then_some(Named {
         name: "Anthropic",
@@ -96,17 +107,17 @@ fn anthropic<'a>(variables: &Variables<'a>) -> Option<Named<'a>> {
     })
 }
 
-fn gemini<'a>(variables: &Variables<'a>) -> Option<Named<'a>> {
+fn gemini(variables: &Variables<'_>) -> Option<Named> {
     Some(Named {
         name: "Google Gemini",
         kind: ProviderKind::Gemini,
         key: Some(variables.text(&["GEMINI_API_KEY", "GOOGLE_API_KEY"])?),
-        address: variables.first(&["GOOGLE_GEMINI_BASE_URL"]),
+        address: variables.versioned("GOOGLE_GEMINI_BASE_URL", "v1beta"),
         options: ProviderOptions::default(),
     })
 }
 
-fn azure<'a>(variables: &Variables<'a>, warnings: &mut Vec<String>) -> Option<Named<'a>> {
+fn azure(variables: &Variables<'_>, warnings: &mut Vec<String>) -> Option<Named> {
     let address = variables.first(&["AZURE_OPENAI_ENDPOINT"])?;
     let Some(key) = variables.text(&["AZURE_OPENAI_API_KEY"]) else {
         warnings.push("AZURE_OPENAI_ENDPOINT makes no connection without AZURE_OPENAI_API_KEY".to_owned());
@@ -123,11 +134,7 @@ fn azure<'a>(variables: &Variables<'a>, warnings: &mut Vec<String>) -> Option<Na
 }
 
 /// A laptop's AWS credentials are for other things, so access keys count only if that is said.
-fn bedrock<'a>(
-    variables: &Variables<'a>,
-    defaults: &Defaults,
-    warnings: &mut Vec<String>,
-) -> Option<Named<'a>> {
+fn bedrock(variables: &Variables<'_>, defaults: &Defaults, warnings: &mut Vec<String>) -> Option<Named> {
     let bearer = variables.text(&["AWS_BEARER_TOKEN_BEDROCK"]);
     if bearer.is_none() && !defaults.bedrock {
         return None;

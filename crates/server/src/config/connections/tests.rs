@@ -45,6 +45,13 @@ fn the_variables_of_providers_make_connections() {
     check(&[("ANTHROPIC_API_KEY", ""), ("GEMINI_API_KEY", " ")], false, &[]);
     let proxy = [("ANTHROPIC_BASE_URL", "http://proxy:4000")];
     check(&proxy, false, &["anthropic http://proxy:4000/v1"]);
+    // Anthropic's own programs add the version.
+    let gateway = [("ANTHROPIC_BASE_URL", "https://gateway.example/anthropic/")];
+    check(&gateway, false, &["anthropic https://gateway.example/anthropic/v1"]);
+    let gateway = [("ANTHROPIC_BASE_URL", "https://gateway.example/anthropic/v1")];
+    check(&gateway, false, &["anthropic https://gateway.example/anthropic/v1"]);
+    let gemini = [("GEMINI_API_KEY", "g"), ("GOOGLE_GEMINI_BASE_URL", "http://proxy/google")];
+    check(&gemini, false, &["gemini http://proxy/google/v1beta g"]);
     let google = "gemini https://generativelanguage.googleapis.com/v1beta";
     check(&[("GOOGLE_API_KEY", "g")], false, &[&format!("{google} g")]);
     check(&[("GOOGLE_API_KEY", "g"), ("GEMINI_API_KEY", "h")], false, &[&format!("{google} h")]);
