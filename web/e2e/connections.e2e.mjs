@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
+import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
@@ -10,7 +11,7 @@ const GOOD = "sk-the-good-key-2222";
 const BAD = "sk-the-bad-key-1111";
 
 /** A model server with the model `m` that answers in this way. */
-async function startServer(answer) {
+async function startServer(answer, model = { id: "m" }) {
   const keys = [];
   const http = createServer(async (request, response) => {
     request.resume();
@@ -20,7 +21,7 @@ async function startServer(answer) {
     };
     if (request.url === "/v1/models") {
       if (key === "sk-nobodys-key") return send(401, { error: { message: "This key is unknown." } });
-      return send(200, { object: "list", data: [{ id: "m" }] });
+      return send(200, { object: "list", data: [model] });
     }
     keys.push(key);
     answer({ key, send, response });
@@ -37,7 +38,7 @@ function say(response, words) {
   response.end("data: [DONE]\n\n");
 }
 
-let browser, glasshouse, page, picky, failing;
+let browser, glasshouse, page, picky, failing, seeing;
 
 before(async () => {
   picky = await startServer(({ key, send, response }) => {
@@ -45,6 +46,12 @@ before(async () => {
     say(response, "OK from the house.");
   });
   failing = await startServer(({ send }) => send(500, { error: { message: "Out of memory." } }));
+  const abilities = { vision: true, function_calling: true };
+  seeing = await startServer(({ response }) => say(response, "I see."), {
+    id: "seer-1",
+    max_context_length: 131072,
+    capabilities: abilities,
+  });
   [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
   page = await openPage(browser, { url: glasshouse.url });
   await setUp(page);
@@ -55,6 +62,7 @@ after(async () => {
   await glasshouse?.stop();
   picky?.http.close();
   failing?.http.close();
+  seeing?.http.close();
 });
 
 const card = (name) =>
@@ -63,6 +71,7 @@ const open = (name) => page.getByRole("button", { name: `Settings of ${name}` })
 
 async function connect(name, url, key) {
   const form = page.locator("form").filter({ has: page.getByRole("button", { name: "Connect" }) });
+  await form.getByRole("radio", { name: "Another OpenAI-compatible server" }).check({ force: true });
   await form.getByLabel("Base URL").fill(url);
   await form.getByLabel("API key").fill(key);
   await form.getByLabel("Name").fill(name);
@@ -158,7 +167,7 @@ test("one that is switched off offers nothing, and an address elsewhere needs it
   await cloud.getByText("switched off").waitFor();
   await cloud.getByLabel("Base URL").fill("http://127.0.0.1:9/v1");
   assert.equal(await told(() => cloud.getByRole("button", { name: "Save" }).click()), 409);
-  await page.getByText(/keys of this connection belong to the server/).waitFor();
+  await page.getByText(/keys and headers of this connection belong to the server/).waitFor();
   await cloud.getByLabel("Weight", { exact: true }).fill("1001");
   await cloud.getByText("A whole number from 0 to 1000.").waitFor();
   await cloud.getByRole("button", { name: "Remove", exact: true }).click();
@@ -166,6 +175,52 @@ test("one that is switched off offers nothing, and an address elsewhere needs it
   await cloud.waitFor({ state: "detached" });
   const complaints = page.complaints.filter((text) => !/40[19]|status of (4|5)/.test(text));
   assert.deepEqual(complaints, []);
+});
+
+test("a provider is chosen, its key pasted, and it is connected", async () => {
+  const form = page.locator("form").filter({ has: page.getByRole("group", { name: "Provider" }) });
+  const provider = (name) => form.getByRole("radio", { name, exact: true });
+  // With the keyboard, as any radio buttons.
+  await provider("OpenAI").focus();
+  await page.keyboard.press("Space");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await provider("Anthropic").isChecked(), true);
+  const asked = form.getByRole("textbox").or(form.locator("input[type=password]")).filter({ visible: true });
+  assert.equal(await asked.count(), 1, "only the key is asked for");
+  assert.match(await form.getByRole("link", { name: "Get an API key" }).getAttribute("href"), /anthropic/);
+  const connectButton = form.getByRole("button", { name: "Connect" });
+  assert.equal(await connectButton.isDisabled(), true);
+  await check(page, "providers", "main");
+
+  await form.getByLabel("API key").fill("sk-ant-a-key-3333");
+  await form.getByText("More options").click();
+  assert.equal(await form.getByLabel("Name").inputValue(), "Anthropic");
+  assert.equal(await form.getByLabel("Base URL").inputValue(), "https://api.anthropic.com/v1");
+  await form.getByLabel("Base URL").fill(seeing.url);
+  await connectButton.click();
+  await card("Anthropic")
+    .getByText(/Anthropic Messages · .* · 1 model · 1 key/)
+    .waitFor();
+  await page.getByText("131.1k tokens · images · tools").waitFor();
+
+  // What a kind needs is asked for, and nothing else.
+  await provider("Azure OpenAI").check({ force: true });
+  await form.getByLabel("Base URL").waitFor();
+  await provider("Amazon Bedrock").check({ force: true });
+  await form.getByLabel("AWS region").waitFor();
+  await form.getByLabel("API key").fill("k");
+  assert.equal(await connectButton.isDisabled(), true, "the region is missing");
+  await provider("Another OpenAI-compatible server").check({ force: true });
+  await form.getByLabel("API format").selectOption("vertex");
+  await form.getByLabel("Google Cloud project").waitFor();
+
+  // The format can be changed later.
+  await open("Anthropic");
+  await card("Anthropic").getByLabel("API format").selectOption("openai");
+  assert.equal(await told(() => card("Anthropic").getByRole("button", { name: "Save" }).click()), 200);
+  await card("Anthropic")
+    .getByText(/OpenAI Chat Completions · /)
+    .waitFor();
 });
 
 test("the page fits a phone, in the dark and in Russian", async () => {
@@ -179,6 +234,9 @@ test("the page fits a phone, in the dark and in Russian", async () => {
   await phone.goto("/settings/models");
   await phone.getByRole("button", { name: "Настройки: House" }).click();
   await phone.getByText("Ключ …2222").waitFor();
+  await phone.getByRole("radio", { name: "Amazon Bedrock" }).check({ force: true });
+  await phone.getByLabel("Регион AWS").waitFor();
+  await check(phone, "providers on a phone", "main");
   const wide = await phone.evaluate(() => document.documentElement.scrollWidth > innerWidth);
   assert.equal(wide, false);
   await phone.context().close();

@@ -6,6 +6,7 @@ pub mod form;
 pub mod id;
 pub mod json_repair;
 pub mod laws;
+pub mod listed_model;
 pub mod message;
 pub mod open_items;
 pub mod person;
@@ -27,6 +28,7 @@ pub use id::{
     DocumentId, EmbeddingSpaceId, EntityId, FactId, FolderId, GroupId, InvitationId, MemoryId, MessageId,
     PageId, PasskeyId, PipelineCallId, RequestId, RunId, ScheduleId, SessionId, UserId, WebhookId,
 };
+pub use listed_model::{Abilities, ListedModel};
 pub use message::{Message, Part, Role, ToolCall};
 pub use open_items::OpenItems;
 pub use person::Person;

@@ -20,7 +20,7 @@ pub use chat::{
 pub use http::HttpClient;
 pub use model::{ChatModel, ModelCall};
 pub use openai::{BaseUrl, OpenAiSettings, Upstream};
-pub use provider::{ProviderKind, ProviderOptions};
+pub use provider::{Abilities, ListedModel, ProviderKind, ProviderOptions};
 pub use script::{Line, ScriptedModel};
 pub use secret::Secret;
 pub use tool_name::meant_tool;

@@ -2,6 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use domain::{Abilities, ListedModel};
+
+/// The longest value of an option, bytes.
+const MAX_OPTION_BYTES: usize = 100;
+
 /// The format of a model server's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -72,6 +77,34 @@ impl ProviderKind {
         }
     }
 
+    /// Where a connection with these options asks, if nobody names an address. Options are to be checked before.
+    #[must_use]
+    pub fn address(self, options: &ProviderOptions) -> Option<String> {
+        match self {
+            Self::Bedrock => options.region.as_ref().map(|region| {
+                // The regions in China are a partition of their own.
+                let china = if region.starts_with("cn-") { ".cn" } else { "" };
+                format!("https://bedrock-runtime.{region}.amazonaws.com{china}")
+            }),
+            Self::Vertex => options.location.as_ref().map(|location| match location.as_str() {
+                "global" => "https://aiplatform.googleapis.com".to_owned(),
+                location => format!("https://{location}-aiplatform.googleapis.com"),
+            }),
+            _ => self.usual_address().map(str::to_owned),
+        }
+    }
+
+    /// The options of this kind, and whether it needs them.
+    #[must_use]
+    pub fn options(self) -> &'static [(&'static str, bool)] {
+        match self {
+            Self::Bedrock => &[("region", true)],
+            Self::Vertex => &[("project", true), ("location", true)],
+            Self::Azure => &[("api_version", false)],
+            Self::Openai | Self::OpenaiResponses | Self::Anthropic | Self::Gemini => &[],
+        }
+    }
+
     /// What the path of its address begins with where a person named only the host.
     #[must_use]
     pub(crate) fn usual_path(self) -> &'static str {
@@ -103,6 +136,74 @@ pub struct ProviderOptions {
     pub location: Option<String>,
 }
 
+/// Why options are of no use to a kind: the name of the option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadOption {
+    /// The kind needs it.
+    Missing(&'static str),
+    /// The kind has no such option.
+    Unknown(&'static str),
+    /// Its value cannot be one: it becomes a part of addresses.
+    Invalid(&'static str),
+}
+
+impl ProviderOptions {
+    /// What is known to work with this kind. An empty option is none.
+    ///
+    /// # Errors
+    /// The first option that is wrong.
+    pub fn check(self, kind: ProviderKind) -> Result<Self, BadOption> {
+        let trimmed = |option: Option<String>| {
+            option.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+        };
+        let checked = Self {
+            region: trimmed(self.region),
+            api_version: trimmed(self.api_version),
+            project: trimmed(self.project),
+            location: trimmed(self.location),
+        };
+        let is_valid = |text: &String| {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | ':');
+            text.len() <= MAX_OPTION_BYTES
+                && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && text.chars().all(is_plain)
+        };
+        for (name, value) in checked.named() {
+            let known = kind.options().iter().find(|(option, _)| *option == name);
+            match (known, value) {
+                (None, Some(_)) => return Err(BadOption::Unknown(name)),
+                (Some((_, true)), None) => return Err(BadOption::Missing(name)),
+                (Some(_), Some(value)) if !is_valid(value) => return Err(BadOption::Invalid(name)),
+                _ => {}
+            }
+        }
+        Ok(checked)
+    }
+
+    /// Only those that a kind has.
+    #[must_use]
+    pub fn only_of(&self, kind: ProviderKind) -> Self {
+        let keep = |name: &str, value: &Option<String>| {
+            value.clone().filter(|_| kind.options().iter().any(|(option, _)| *option == name))
+        };
+        Self {
+            region: keep("region", &self.region),
+            api_version: keep("api_version", &self.api_version),
+            project: keep("project", &self.project),
+            location: keep("location", &self.location),
+        }
+    }
+
+    fn named(&self) -> [(&'static str, Option<&String>); 4] {
+        [
+            ("region", self.region.as_ref()),
+            ("api_version", self.api_version.as_ref()),
+            ("project", self.project.as_ref()),
+            ("location", self.location.as_ref()),
+        ]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,5 +215,51 @@ mod tests {
             assert_eq!(ProviderKind::of_name(kind.name()), Some(kind));
         }
         assert_eq!(ProviderKind::of_name("ollama"), None);
+    }
+
+    fn options(region: &str, project: &str, location: &str) -> ProviderOptions {
+        let text = |text: &str| Some(text.to_owned());
+        ProviderOptions {
+            region: text(region),
+            api_version: None,
+            project: text(project),
+            location: text(location),
+        }
+    }
+
+    #[test]
+    fn options_are_those_of_the_kind() {
+        let checked = options(" eu-central-1 ", "", "").check(ProviderKind::Bedrock).unwrap();
+        assert_eq!(checked, ProviderOptions { region: Some("eu-central-1".into()), ..Default::default() });
+        for (kind, given, wrong) in [
+            (ProviderKind::Bedrock, options("", "", ""), BadOption::Missing("region")),
+            (ProviderKind::Bedrock, options("a.example/?", "", ""), BadOption::Invalid("region")),
+            (ProviderKind::Bedrock, options(".a", "", ""), BadOption::Invalid("region")),
+            (ProviderKind::Vertex, options("", "p", " "), BadOption::Missing("location")),
+            (ProviderKind::Vertex, options("r", "p", "l"), BadOption::Unknown("region")),
+            (ProviderKind::Openai, options("r", "", ""), BadOption::Unknown("region")),
+        ] {
+            assert_eq!(given.check(kind), Err(wrong), "{kind:?}");
+        }
+        let all = options("r", "p", "l");
+        assert_eq!(all.only_of(ProviderKind::Vertex), ProviderOptions { region: None, ..all.clone() });
+    }
+
+    #[test]
+    fn addresses_follow_from_options() {
+        let check = |kind: ProviderKind, options: ProviderOptions, address: Option<&str>| {
+            assert_eq!(kind.address(&options).as_deref(), address, "{kind:?}");
+        };
+        check(ProviderKind::Anthropic, ProviderOptions::default(), Some("https://api.anthropic.com/v1"));
+        check(ProviderKind::Azure, ProviderOptions::default(), None);
+        let in_region = |region: &str| options(region, "", "");
+        let frankfurt = "https://bedrock-runtime.eu-central-1.amazonaws.com";
+        check(ProviderKind::Bedrock, in_region("eu-central-1"), Some(frankfurt));
+        let beijing = "https://bedrock-runtime.cn-north-1.amazonaws.com.cn";
+        check(ProviderKind::Bedrock, in_region("cn-north-1"), Some(beijing));
+        let at = |location: &str| options("", "p", location);
+        check(ProviderKind::Vertex, at("global"), Some("https://aiplatform.googleapis.com"));
+        let netherlands = "https://europe-west4-aiplatform.googleapis.com";
+        check(ProviderKind::Vertex, at("europe-west4"), Some(netherlands));
     }
 }

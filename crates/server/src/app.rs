@@ -273,7 +273,7 @@ impl App {
         app.tasks.spawn(keep_graph_copy(app.clone()));
         app.tasks.spawn(keep_vector_copy(app.clone()));
         app.tasks.spawn(keep_crawling(app.clone()));
-        app.tasks.spawn(ask_environment(app.clone()));
+        app.tasks.spawn(ask_configured(app.clone()));
         app.tasks.spawn(keep_health(app.clone()));
         app.tasks.spawn(keep_pipelines(app.clone()));
         Ok(app)
@@ -380,12 +380,14 @@ async fn keep_door(app: Arc<App>) {
     }
 }
 
-/// Lists the models of the environment's server; one that is not up yet is asked again. Runs that were set aside may
-/// have waited for them.
-pub(crate) async fn ask_environment(app: Arc<App>) {
+/// Lists the models of configured servers; those that are not up yet are asked again. Runs that were set aside may have
+/// waited for them.
+pub(crate) async fn ask_configured(app: Arc<App>) {
     let ask = async {
         let mut wait = Duration::from_secs(1);
-        while app.models.ask_environment().await.is_err() {
+        while app.models.ask_unlisted().await.is_err() {
+            // Others may have listed theirs.
+            app.go_on_with_set_aside().await;
             tokio::time::sleep(wait).await;
             wait = (wait * 2).min(Duration::from_secs(60));
         }

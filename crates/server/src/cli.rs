@@ -60,7 +60,9 @@ Environment:
                         GLASSHOUSE_AUTH, GLASSHOUSE_PUBLIC_URL, GLASSHOUSE_LIMITS_STEPS, GLASSHOUSE_LOG_LEVEL …
   GLASSHOUSE_CONFIG     the configuration file
   OPENAI_API_BASE_URL   a model server (also OPENAI_BASE_URL)
-  OPENAI_API_KEY        its key";
+  OPENAI_API_KEY        its key
+  ANTHROPIC_API_KEY, GEMINI_API_KEY, AZURE_OPENAI_ENDPOINT and AZURE_OPENAI_API_KEY, AWS_BEARER_TOKEN_BEDROCK and AWS_REGION
+                        connections to these providers";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -3,7 +3,7 @@
 
 mod admission;
 mod agents;
-mod environment_connection;
+mod connections;
 mod hooks;
 mod knowledge;
 mod layers;
@@ -35,7 +35,7 @@ use overview::Layers;
 use places::{default_data_dir, sqlite_url};
 
 pub use admission::Admission;
-pub use environment_connection::EnvironmentConnection;
+pub use connections::{ConfiguredConnection, ConnectionSource};
 pub use hooks::{HookSettings, HookWay};
 pub use knowledge::{
     EmbeddingSettings, GraphDatabaseSettings, KnowledgeSettings, QdrantSettings, RerankSettings,
@@ -141,8 +141,8 @@ pub struct Config {
     pub log: Log,
     /// Where traces of runs go; nothing where nowhere.
     pub tracing: Option<Tracing>,
-    /// The model server that `OPENAI_API_BASE_URL` and `OPENAI_API_KEY` name.
-    pub environment_connection: Option<EnvironmentConnection>,
+    /// The model servers that the file and the environment name.
+    pub connections: Vec<ConfiguredConnection>,
     /// Where the skills are; need not be there.
     pub skills_folder: PathBuf,
     /// The agents that the file defines.
@@ -212,6 +212,7 @@ struct Raw {
     file_link_days: u32,
     audit_days: u32,
     forward_user_info_headers: bool,
+    bedrock: bool,
     body_limit_mb: u32,
     import_limit_mb: u32,
     body_memory_mb: u32,
@@ -233,6 +234,8 @@ struct Raw {
     outbound: RawOutbound,
     #[serde(default)]
     agents: Vec<Table>,
+    #[serde(default)]
+    connections: Vec<connections::RawConnection>,
     #[serde(default)]
     hooks: Vec<hooks::RawHook>,
     #[serde(default)]
@@ -325,7 +328,7 @@ impl Config {
 }
 
 impl Raw {
-    fn check(self, environment: &Environment, warnings: Vec<String>) -> anyhow::Result<Config> {
+    fn check(self, environment: &Environment, mut warnings: Vec<String>) -> anyhow::Result<Config> {
         let listen = parse_listen(&self.listen)?;
         let public_url = match self.public_url.as_str() {
             "" => None,
@@ -351,6 +354,9 @@ impl Raw {
             "knowledge.pgvector is an extension of PostgreSQL: set database_url, or turn it off"
         );
         let agents = agents::check(self.agents, &data_dir)?;
+        let defaults =
+            connections::Defaults { trusted: self.forward_user_info_headers, bedrock: self.bedrock };
+        let connections = connections::read(self.connections, environment, &defaults, &mut warnings)?;
         let hooks = hooks::check(self.hooks, environment)?;
         let mcp_servers = mcp_servers::check(self.mcp_servers, environment)?;
         let servers: Vec<(&str, bool)> =
@@ -401,10 +407,7 @@ impl Raw {
             idle_timeout: timeout("idle_seconds", self.model_timeouts.idle_seconds)?,
             log: self.log,
             tracing: self.tracing.check(environment)?,
-            environment_connection: environment_connection::read(
-                environment,
-                self.forward_user_info_headers,
-            )?,
+            connections,
             skills_folder,
             agents,
             hooks,

@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::{
     agents::AgentDefinition,
-    app::{App, ask_environment},
+    app::{App, ask_configured},
     auth::Authority,
     error::ApiError,
     mcp_servers::RunIs,
@@ -190,7 +190,7 @@ impl App {
     /// Where the database does not answer.
     pub(crate) async fn take_over_runs(&self) -> anyhow::Result<()> {
         let left = self.store.take_left_runs().await?;
-        self.take_over_all(left, self.config.environment_connection.is_some()).await;
+        self.take_over_all(left, self.models.configured_are_awaited()).await;
         Ok(())
     }
 
@@ -227,11 +227,11 @@ impl App {
             return Ok(());
         }
         // Their server may have known models that were connected after our start.
-        let model_may_come = self.models.ask_environment().await.is_err();
+        let model_may_come = self.models.ask_configured().await.is_err();
         self.models.rebuild().await.map_err(|error| anyhow::anyhow!("{error}"))?;
         if self.take_over_all(left, model_may_come).await {
-            tracing::warn!("the model server of the environment does not answer; runs wait for it");
-            self.tasks.spawn(ask_environment(self.clone()));
+            tracing::warn!("a configured model server does not answer; runs wait for it");
+            self.tasks.spawn(ask_configured(self.clone()));
         }
         Ok(())
     }
@@ -254,7 +254,7 @@ impl App {
         !set_aside.is_empty()
     }
 
-    /// Goes on now with the runs that were set aside, or ends their logs.
+    /// Goes on with the runs that were set aside, or ends their logs. Those whose model may still come stay.
     pub(crate) async fn go_on_with_set_aside(&self) {
         let runs: Vec<RunId> = self.set_aside.lock().await.iter().copied().collect();
         for run in runs {
@@ -263,9 +263,12 @@ impl App {
             if !set_aside.remove(&run) {
                 continue;
             }
-            let taken_over = async { self.take_over(&self.store.run(run).await?, false).await };
-            if let Err(error) = taken_over.await {
-                self.try_later(&mut set_aside, run, &error);
+            let model_may_come = self.models.configured_are_awaited();
+            let taken_over = async { self.take_over(&self.store.run(run).await?, model_may_come).await };
+            match taken_over.await {
+                Ok(true) => {}
+                Ok(false) => _ = set_aside.insert(run),
+                Err(error) => self.try_later(&mut set_aside, run, &error),
             }
         }
     }

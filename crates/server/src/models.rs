@@ -1,8 +1,9 @@
 //! The models people can choose: from connected servers, from the environment, and the tour.
 
 mod catalogue;
+mod configured;
 mod connecting;
-mod environment;
+mod connection_settings;
 mod health;
 mod trying;
 
@@ -13,24 +14,25 @@ use std::{
 };
 
 use agent::{CallableModel, Prices};
-use domain::{ConnectionId, ProblemCode, Words, refusal};
+use domain::{ConnectionId, ListedModel, ProblemCode, Words, refusal};
 use llm::{
-    BaseUrl, ChatModel, HttpClient, OpenAiSettings, ProviderKind, ToolMode, Upstream,
+    ChatModel, HttpClient, OpenAiSettings, ProviderKind, ToolMode, Upstream,
     openai::{AttemptCounts, Server, ServerSettings},
 };
 use serde_json::Value;
 use store::{Connection, Store, StoreError};
 use tokio::sync::watch;
 
-pub use catalogue::{Catalogue, Default, KnownConnection, KnownKey, Model, ModelSettings, TOUR};
+pub use catalogue::{Catalogue, Default, KnownConnection, KnownKey, Listed, Model, ModelSettings, TOUR};
 pub use connecting::{Change, NewConnection};
+pub use connection_settings::ConnectionRequest;
 pub(crate) use health::keep_health;
 pub use trying::{KeyTried, Tried, TriedModel};
 
 use crate::{
     agents::AgentDefinition,
     auth::Authority,
-    config::{Config, EnvironmentConnection},
+    config::{Config, ConfiguredConnection, ConnectionSource},
     error::ApiError,
     groups::{Permit, Thing},
     secret::Sealer,
@@ -38,9 +40,6 @@ use crate::{
 
 const DEFAULT_MODEL: &str = "default_model";
 const SETTINGS_PREFIX: &str = "model:";
-/// The environment's connection has no row in the database, but an id that stays the same.
-const ENVIRONMENT_ID: &str = "conn_00000000000000000000000000000000";
-
 /// The model catalogue: kept in memory and built anew when something changes.
 pub struct Models {
     store: Store,
@@ -49,7 +48,8 @@ pub struct Models {
     tour: ChatModel,
     first_token_timeout: Duration,
     idle_timeout: Duration,
-    environment: Option<(ConnectionId, EnvironmentConnection)>,
+    /// Those of the file and the environment.
+    configured: Vec<ConfiguredConnection>,
     /// What servers said when last asked, where the database does not hold it.
     asked: Mutex<HashMap<ConnectionId, Asked>>,
     /// The servers as they are: what is known of their health outlives the catalogue.
@@ -58,15 +58,15 @@ pub struct Models {
     catalogue: RwLock<Arc<Catalogue>>,
     /// Held while the catalogue is built, so that an older view never replaces a newer one.
     building: tokio::sync::Mutex<()>,
-    /// Whether the environment's server was asked for its models at least once; `true` if there is none.
+    /// Whether all configured servers were asked for their models at least once; `true` if there are none.
     first_look: watch::Sender<bool>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Asked {
-    /// Of the environment's server only.
-    models: Vec<String>,
-    problem: Option<Words>,
+    /// Of configured servers only.
+    models: Vec<ListedModel>,
+    problem: Option<(ProblemCode, Words)>,
 }
 
 /// A model that is ready to be called, how to call it, and for which agent.
@@ -124,7 +124,7 @@ impl ResolvedModel {
 }
 
 impl Models {
-    /// Reads what is stored. The environment's server is not asked yet.
+    /// Reads what is stored. The configured servers are not asked yet.
     ///
     /// # Errors
     /// Where the database does not answer.
@@ -135,10 +135,6 @@ impl Models {
         http: HttpClient,
         tour: ChatModel,
     ) -> anyhow::Result<Self> {
-        let environment = match config.environment_connection.clone() {
-            Some(connection) => Some((ENVIRONMENT_ID.parse()?, connection)),
-            None => None,
-        };
         let models = Self {
             store,
             sealer,
@@ -146,8 +142,8 @@ impl Models {
             tour,
             first_token_timeout: config.first_token_timeout,
             idle_timeout: config.idle_timeout,
-            first_look: watch::Sender::new(environment.is_none()),
-            environment,
+            first_look: watch::Sender::new(config.connections.is_empty()),
+            configured: config.connections.clone(),
             asked: Mutex::default(),
             servers: Mutex::default(),
             counts: Arc::default(),
@@ -167,8 +163,8 @@ impl Models {
     /// The model with this id, or the default one, ready to be called by whoever has this permit.
     ///
     /// # Errors
-    /// 404 if there is no such model, or it is for others. 503 if there is no default model, or the environment's server
-    /// has not listed its models yet.
+    /// 404 if there is no such model, or it is for others. 503 if there is no default model, or a configured server has
+    /// not listed its models yet.
     pub fn resolve(&self, id: Option<&str>, permit: &Permit) -> Result<ResolvedModel, ApiError> {
         let catalogue = self.catalogue();
         let known = match id {
@@ -196,7 +192,7 @@ impl Models {
     }
 
     fn missing(&self, id: &str) -> ApiError {
-        match self.environment_is_awaited() {
+        match self.configured_are_awaited() {
             true => unavailable(refusal::Settings::ModelsAwaited),
             false => model_not_found(id),
         }
@@ -205,7 +201,7 @@ impl Models {
     fn default_model<'a>(&self, catalogue: &'a Catalogue, permit: &Permit) -> Result<&'a Model, ApiError> {
         let why = match catalogue.default_for(permit) {
             Default::Model(model) => return Ok(model),
-            _ if self.environment_is_awaited() => refusal::Settings::ModelsAwaited,
+            _ if self.configured_are_awaited() => refusal::Settings::ModelsAwaited,
             Default::Missing(name) => refusal::Settings::DefaultModelGone { name: name.to_owned() },
             Default::None => refusal::Settings::NoDefaultModel,
         };
@@ -231,7 +227,7 @@ impl Models {
             model,
             tool_mode: settings.tool_mode,
             temperature: settings.temperature,
-            context_tokens: settings.context_tokens,
+            context_tokens: known.context_tokens(),
             prices: prices(settings),
             fallbacks: Vec::new(),
             authority: authority.clone(),
@@ -337,24 +333,17 @@ impl Models {
             })
             .collect();
         let known = rows.into_iter().filter_map(|row| self.open_connection(row));
-        let trust = self.store.setting(environment::TRUST).await?;
-        let connections = known.chain(self.environment_connection(trust)).collect();
+        let trust = self.store.settings(configured::TRUST).await?;
+        let connections = known.chain(self.configured_connections(&trust)).collect();
         let new = Catalogue::new(connections, settings, default.as_ref().and_then(Value::as_str));
         *self.catalogue.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         Ok(())
     }
 
     fn open_connection(&self, row: Connection) -> Option<KnownConnection> {
-        let base_url = match BaseUrl::parse(&row.base_url) {
-            Ok(base_url) => base_url,
-            Err(error) => {
-                tracing::error!(connection = %row.id, %error, "a stored connection is left out");
-                return None;
-            }
-        };
-        let mut problem = self.asked().get(&row.id).and_then(|asked| asked.problem.clone());
+        let mut problem = self.asked().get(&row.id).and_then(|asked| Some(asked.problem.clone()?.1));
         let (mut open, mut keys) = (Vec::new(), Vec::new());
-        for key in row.keys {
+        for key in &row.keys {
             let unsealed = self.sealer.unseal(&row.id.to_string(), &key.sealed);
             keys.push(KnownKey { id: Some(key.id), weight: key.weight, is_open: unsealed.is_ok() });
             match unsealed {
@@ -362,14 +351,21 @@ impl Models {
                 Err(error) => problem = Some(error.to_string().into()),
             }
         }
-        let (name, weight, trusted) = (row.name, row.weight, row.trusted);
-        let settings =
-            ServerSettings { name, weight, trusted, keys: open, ..ServerSettings::alone(base_url, None) };
+        let settings = match self.stored_settings(&row) {
+            Ok((settings, unreadable)) => {
+                problem = unreadable.or(problem);
+                ServerSettings { keys: open, ..settings }
+            }
+            Err(error) => {
+                tracing::error!(connection = %row.id, %error, "a stored connection is left out");
+                return None;
+            }
+        };
         Some(KnownConnection {
             id: row.id,
             server: self.server(row.id, settings),
             keys,
-            from_environment: false,
+            source: ConnectionSource::Settings,
             enabled: row.enabled,
             together: row.together,
             models: row.models,

@@ -221,7 +221,7 @@ impl App {
         permit.check(Right::Schedules)?;
         let model = self.resolve(content.model.as_deref(), &permit).map_err(|error| {
             // A server that was not heard of since the start is tried again; what is missing for good is a failure to note.
-            match self.models.environment_is_awaited() {
+            match self.models.configured_are_awaited() {
                 true => error,
                 false => error.with_status(StatusCode::NOT_FOUND),
             }

@@ -1,6 +1,7 @@
 //! Configured model servers and their keys. The keys are stored sealed: this crate cannot read them.
 
-use domain::{ConnectionId, ConnectionKeyId};
+use domain::{ConnectionId, ConnectionKeyId, ListedModel};
+use serde_json::Value;
 
 use crate::{
     Store, StoreError,
@@ -14,12 +15,18 @@ pub struct Connection {
     pub id: ConnectionId,
     /// What people call it.
     pub name: String,
+    /// Which format it speaks, by its name in settings.
+    pub kind: String,
+    /// What its kind needs beside address and key.
+    pub options: Value,
     /// Where it answers.
     pub base_url: String,
+    /// The headers and query parameters sent with every request, encrypted; `None` if there are none.
+    pub sealed_extras: Option<Vec<u8>>,
     /// Its keys, oldest first; none where it needs none.
     pub keys: Vec<ConnectionKey>,
-    /// The ids of the models it last offered.
-    pub models: Vec<String>,
+    /// The models it last offered.
+    pub models: Vec<ListedModel>,
     /// Whether it is told who asks.
     pub trusted: bool,
     /// How many of the requests it gets, beside others with the same model; 0 for one that is asked in need.
@@ -53,12 +60,15 @@ impl Store {
     pub async fn create_connection(&self, connection: &Connection) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "INSERT INTO connections \
-                   (id, name, base_url, models, trusted, weight, enabled, together, created_at) \
-                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+                   (id, name, base_url, models, trusted, weight, enabled, together, created_at, kind, options, \
+                   sealed_extras) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
         let query = tx.query(sql).id(connection.id).text(&connection.name).text(&connection.base_url);
         let query = query.json(&connection.models)?.bind(connection.trusted);
         let query = query.bind(i64::from(connection.weight)).bind(connection.enabled);
-        query.bind(connection.together).bind(connection.created_at).execute().await?;
+        let query = query.bind(connection.together).bind(connection.created_at).text(&connection.kind);
+        let query = query.json(&connection.options)?.bind(connection.sealed_extras.as_deref());
+        query.execute().await?;
         for key in &connection.keys {
             insert_key(&mut tx, connection.id, key).await?;
         }
@@ -70,8 +80,8 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn connections(&self) -> Result<Vec<Connection>, StoreError> {
-        let sql = "SELECT id, name, base_url, models, trusted, weight, enabled, together, created_at \
-                   FROM connections ORDER BY created_at, id";
+        let sql = "SELECT id, name, base_url, models, trusted, weight, enabled, together, created_at, kind, options, \
+                   sealed_extras FROM connections ORDER BY created_at, id";
         let rows = self.db().read(sql).fetch_all().await?;
         let mut connections: Vec<Connection> = readable(&rows, read_connection);
         let sql = "SELECT id, connection, sealed_key, weight, created_at FROM connection_keys \
@@ -90,7 +100,11 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn set_connection_models(&self, id: ConnectionId, models: &[String]) -> Result<(), StoreError> {
+    pub async fn set_connection_models(
+        &self,
+        id: ConnectionId,
+        models: &[ListedModel],
+    ) -> Result<(), StoreError> {
         let sql = "UPDATE connections SET models = $2 WHERE id = $1";
         self.db().write(sql).id(id).json(models)?.execute_on_one().await
     }
@@ -101,10 +115,12 @@ impl Store {
     /// `NotFound`.
     pub async fn set_connection(&self, connection: &Connection) -> Result<(), StoreError> {
         let sql = "UPDATE connections SET name = $2, base_url = $3, trusted = $4, weight = $5, enabled = $6, \
-                   together = $7 WHERE id = $1";
+                   together = $7, kind = $8, options = $9, sealed_extras = $10 WHERE id = $1";
         let query = self.db().write(sql).id(connection.id).text(&connection.name).text(&connection.base_url);
         let query = query.bind(connection.trusted).bind(i64::from(connection.weight));
-        query.bind(connection.enabled).bind(connection.together).execute_on_one().await
+        let query = query.bind(connection.enabled).bind(connection.together).text(&connection.kind);
+        let query = query.json(&connection.options)?.bind(connection.sealed_extras.as_deref());
+        query.execute_on_one().await
     }
 
     /// Forgets a connection and its keys.
@@ -177,7 +193,10 @@ fn read_connection(row: &Row) -> Result<Connection, StoreError> {
     Ok(Connection {
         id: row.id("id")?,
         name: row.get("name")?,
+        kind: row.get("kind")?,
+        options: row.json("options")?,
         base_url: row.get("base_url")?,
+        sealed_extras: row.get("sealed_extras")?,
         keys: Vec::new(),
         models: row.json("models")?,
         trusted: row.get("trusted")?,

@@ -33,6 +33,7 @@ const modelOf = (id, tour = false) => ({
   tool_mode: "native",
   temperature: null,
   context_tokens: null,
+  listed: { display_name: null, context_tokens: null, max_output_tokens: null, abilities: {} },
   fallbacks: [],
   input_usd_per_million: null,
   output_usd_per_million: null,
@@ -92,12 +93,17 @@ export class FakeServer {
     return `${prefix}_${String(this.#ids).padStart(8, "0")}`;
   }
 
-  #connect({ name, base_url, api_key }) {
+  #connect({ name, kind = "openai", base_url, settings = {}, api_key }) {
     const models = ["qwen3-30b", "llama-3.3-70b"];
     const connection = {
       id: this.id("conn"),
       name,
+      kind,
       base_url,
+      settings,
+      headers: [],
+      query: [],
+      source: "settings",
       keys: api_key
         ? [
             {

@@ -29,6 +29,8 @@ import type {
   Connection,
   ConnectionChange,
   ConnectionTried,
+  ProviderKind,
+  ProviderSettings,
   Fact,
   FileChange,
   FileDiff,
@@ -155,10 +157,14 @@ export const changeModel = (model: string, change: Partial<ModelSettings>) =>
 export const setDefaultModel = (model: string) =>
   call<undefined>("PUT", `${v1}/settings/default-model`, { model });
 
-export interface NewConnection {
-  name: string;
-  base_url: string;
+export interface ConnectionRequest {
+  kind?: ProviderKind;
+  base_url?: string;
+  settings?: ProviderSettings;
   api_key?: string;
+}
+export interface NewConnection extends ConnectionRequest {
+  name: string;
 }
 export const getPrograms = () => call<Programs>("GET", `${v1}/programs`);
 export const listAgents = () => call<AgentList>("GET", `${v1}/agents`);
@@ -176,7 +182,7 @@ export const signOutOfMcp = (name: string) => call<undefined>("DELETE", `${v1}/m
 export const listConnections = () => call<{ connections: Connection[] }>("GET", `${v1}/connections`);
 export const addConnection = (connection: NewConnection) =>
   call<Connection>("POST", `${v1}/connections`, connection);
-export const testConnection = (body: { base_url: string; api_key?: string }) =>
+export const testConnection = (body: ConnectionRequest) =>
   call<{ models: string[] }>("POST", `${v1}/connections/test`, body);
 export const discoverServers = () => call<{ found: FoundServer[] }>("GET", `${v1}/connections/discover`);
 export const changeConnection = (connection: string, change: ConnectionChange) =>

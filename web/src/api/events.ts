@@ -28,10 +28,7 @@ export type Decision = "allow" | "deny" | "withdrawn" | "expired";
 /** A document that is searched. */
 export type DocumentId = string;
 
-/**
- * What happened. An *item* (a text, a piece of reasoning, a tool call, an agent) has a start, perhaps
- * deltas, and a finish that carries the whole value: a reader may ignore deltas.
- */
+/** What happened. An *item* (text, reasoning, call, agent) has a start, perhaps deltas, and a finish with the whole value. */
 export type EventBody =
   | {
       type: "run_started";
@@ -102,6 +99,7 @@ export type EventBody =
       /** How long it took, milliseconds. */
       duration_ms: number;
     }
+  | ({ type: "provider_data" } & ProviderData)
   | {
       type: "tool_requested";
       /** The call, unique within the run. */
@@ -164,10 +162,7 @@ export type EventBody =
        * itself. `error` is true then too, for readers that know only success and failure.
        */
       stopped?: boolean;
-      /**
-       * Whether nobody knows what the call did: the server stopped while it ran, and running it again might do
-       * harm. `error` is true then too.
-       */
+      /** Whether nobody knows what the call did: the server stopped while it ran. `error` is true then too. */
       in_doubt?: boolean;
       /** The file of the chat that has the whole result, where it was long; then `result` has both ends of it. */
       file?: string;
@@ -550,6 +545,18 @@ export type ProblemCode =
   | "storage_full"
   | "internal";
 
+/** Opaque data of a provider, such as the signature of a piece of reasoning or reasoning in encrypted form. */
+export type ProviderData = {
+  /** The reasoning, text or call it belongs to; nothing where it is a part of the answer by itself. */
+  item?: string;
+  /** What kind of part it is that has no item: reasoning that nobody can read, or a block of the provider's own. */
+  reasoning?: boolean;
+  /** Who can take it back: providers of the same format share a name. */
+  provider: string;
+  /** The provider's JSON. */
+  data: unknown;
+};
+
 /** What is refused about accounts and rights. */
 export type RefusedOfAccounts =
   | { code: "wrong_login" }
@@ -846,6 +853,15 @@ export type RefusedOfSettings =
   | { code: "no_such_connection" }
   | { code: "no_such_connection_key" }
   | { code: "connection_of_environment" }
+  | { code: "connection_of_file" }
+  | { code: "unknown_provider_kind"; params: { kind: string; kinds: string } }
+  | { code: "provider_option_missing"; params: { kind: string; option: string } }
+  | { code: "provider_option_unknown"; params: { kind: string; option: string } }
+  | { code: "provider_option_bad"; params: { option: string } }
+  | { code: "base_url_missing"; params: { kind: string } }
+  | { code: "bad_extra_header"; params: { name: string } }
+  | { code: "bad_extra_query"; params: { name: string } }
+  | { code: "too_many_extras"; params: { count: number } }
   | { code: "keys_of_other_server" }
   | { code: "connection_key_known" }
   | { code: "too_many_connection_keys"; params: { count: number } }
@@ -1110,6 +1126,7 @@ export type Sentence =
   | { code: "agent_not_yours"; params: { name: string } }
   | { code: "workspace_not_yours"; params: { name: string } }
   | { code: "media_left_out" }
+  | { code: "parameter_left_out"; params: { name: string } }
   | { code: "arguments_repaired"; params: { tool: string } }
   | { code: "tool_name_repaired"; params: { written: string; tool: string } }
   | { code: "empty_answer" }
@@ -1281,6 +1298,14 @@ export type Usage = {
   input_tokens: number;
   /** Tokens written by the model, reasoning included. */
   output_tokens: number;
+  /** Of those read, the ones that the provider had in its cache. */
+  cached_tokens?: number;
+  /** Of those read, the ones that the provider has put into its cache. */
+  cache_write_tokens?: number;
+  /** Of those written, the ones of reasoning. */
+  reasoning_tokens?: number;
+  /** Of those read and written, the ones of sound. */
+  audio_tokens?: number;
 };
 
 /** What is said to people: in English, and by its code where it is a sentence of ours. */

@@ -241,6 +241,25 @@ export interface ModelSettings {
   fallbacks: string[];
 }
 
+/** What a model can do, as far as its server says. */
+export interface Abilities {
+  vision?: boolean;
+  audio?: boolean;
+  pdf?: boolean;
+  tools?: boolean;
+  structured_output?: boolean;
+  reasoning?: boolean;
+  reasoning_efforts?: string[];
+}
+
+/** What the servers of a model say of it. */
+export interface ListedModel {
+  display_name: string | null;
+  context_tokens: number | null;
+  max_output_tokens: number | null;
+  abilities: Abilities;
+}
+
 export interface Model extends ModelSettings {
   id: string;
   name: string;
@@ -248,6 +267,7 @@ export interface Model extends ModelSettings {
   /** All who serve it together. */
   connections: string[];
   tour: boolean;
+  listed: ListedModel;
 }
 
 /** A defined agent that is chosen like a model. */
@@ -320,11 +340,30 @@ export interface ConnectionKey {
   last_failure: Failure | null;
 }
 
+/** The format of a model server's API. */
+export type ProviderKind =
+  "openai" | "openai_responses" | "anthropic" | "gemini" | "vertex" | "bedrock" | "azure";
+
+/** What some kinds need beside address and key. */
+export interface ProviderSettings {
+  region?: string;
+  api_version?: string;
+  project?: string;
+  location?: string;
+}
+
 export interface Connection {
   id: string;
   name: string;
+  kind: ProviderKind;
   base_url: string;
+  settings: ProviderSettings;
+  /** The names of the headers and query parameters that are sent with every request. */
+  headers: string[];
+  query: string[];
   keys: ConnectionKey[];
+  /** Who has set it up: only those of the settings can be changed here. */
+  source: "settings" | "file" | "environment";
   from_environment: boolean;
   /** Whether the server is told who asks. */
   trusted: boolean;
@@ -344,7 +383,7 @@ export interface Connection {
 }
 
 export type ConnectionChange = Partial<
-  Pick<Connection, "name" | "base_url" | "trusted" | "weight" | "enabled" | "together">
+  Pick<Connection, "name" | "kind" | "base_url" | "settings" | "trusted" | "weight" | "enabled" | "together">
 >;
 
 /** What came of trying a connection. */

@@ -45,13 +45,29 @@ pub enum Settings {
     NoSuchConnection,
     #[error("This connection has no such key. It may have been removed.")]
     NoSuchConnectionKey,
-    #[error(
-        "This connection comes from the environment and is changed there: OPENAI_API_BASE_URL and OPENAI_API_KEY."
-    )]
+    #[error("This connection comes from the server's environment variables and is changed there.")]
     ConnectionOfEnvironment,
+    #[error("This connection is set in the configuration file and is changed there.")]
+    ConnectionOfFile,
+    #[error("`kind` is “{kind}”, but must be one of {kinds}.")]
+    UnknownProviderKind { kind: String, kinds: String },
+    #[error("A connection of the kind “{kind}” needs `settings.{option}`.")]
+    ProviderOptionMissing { kind: String, option: String },
+    #[error("A connection of the kind “{kind}” has no `settings.{option}`.")]
+    ProviderOptionUnknown { kind: String, option: String },
+    #[error("`settings.{option}` can hold only letters, digits, “-”, “.”, “_” and “:”, at most 100.")]
+    ProviderOptionBad { option: String },
+    #[error("A connection of the kind “{kind}” needs `base_url`, the address of the resource.")]
+    BaseUrlMissing { kind: String },
+    #[error("The header “{name}” cannot be set, or its value cannot be sent.")]
+    BadExtraHeader { name: String },
+    #[error("The query parameter “{name}” cannot be sent.")]
+    BadExtraQuery { name: String },
+    #[error("A connection has at most {count} headers and {count} query parameters of its own.")]
+    TooManyExtras { count: u64 },
     #[error(
-        "The keys of this connection belong to the server that it has now. Remove them first, or add the other server as a \
-         connection of its own."
+        "The keys and headers of this connection belong to the server that it has now. Remove them first, or add the other \
+         server as a connection of its own."
     )]
     KeysOfOtherServer,
     #[error("This connection has that key already.")]

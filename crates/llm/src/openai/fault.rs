@@ -180,7 +180,8 @@ pub(crate) fn from_status(
     match status.as_u16() {
         300..=399 => redirect(headers, target),
         401 | 403 => unauthorized(status, said, target),
-        404 if upstream.is_some() => Fault::new(
+        // Without a model it is the address that is not there.
+        404 if upstream.is_some() && !target.model.is_empty() => Fault::new(
             ProblemCode::ModelNotFound,
             saying(Sentence::NoSuchModel { model: target.model.clone() }, said),
         ),

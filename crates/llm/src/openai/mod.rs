@@ -8,6 +8,7 @@ mod call;
 mod calls;
 mod code_tag;
 mod context_full;
+mod extras;
 pub(crate) mod fault;
 mod gather;
 mod given;
@@ -47,6 +48,7 @@ use reqwest::{
 
 pub use base_url::{BaseUrl, InvalidBaseUrl};
 pub(crate) use call::OpenAiCall;
+pub use extras::Extras;
 pub use models::list_models;
 pub use passing::{NoAnswer, Passed, Refused, Told, Upstream};
 pub use pool::Pool;
@@ -211,6 +213,7 @@ impl Reach {
     fn target(&self, place: Place) -> Target {
         let server = Arc::clone(self.settings.pool.server(place));
         let url = native::url(&server.settings, &self.settings.model, &self.call);
+        let url = server.settings.extras.add_query(url);
         Target { model: self.settings.model.clone(), http: self.http.clone(), server, place, url }
     }
 
@@ -243,16 +246,19 @@ impl Target {
             .iter()
             .fold(request, |request, (name, value)| request.header(*name, *value));
         let key = self.key().map(Secret::reveal).filter(|key| !key.is_empty());
-        let Some((name, scheme)) = native::key_header(self.server.settings.kind, key) else {
-            return Ok(request);
-        };
-        Ok(match key.and_then(|key| HeaderValue::from_str(&format!("{scheme}{key}")).ok()) {
-            Some(mut value) => {
+        let header = native::key_header(self.server.settings.kind, key);
+        let value = header
+            .as_ref()
+            .zip(key)
+            .map(|((_, scheme), key)| HeaderValue::from_str(&format!("{scheme}{key}")));
+        let request = match header.zip(value.and_then(Result::ok)) {
+            Some(((name, _), mut value)) => {
                 value.set_sensitive(true);
                 request.header(name, value)
             }
             None => request,
-        })
+        };
+        Ok(self.server.settings.extras.add_headers(request))
     }
 
     /// The request with what proves who sends it, where that is more than the key.
@@ -300,8 +306,9 @@ impl Target {
 
     /// `text` without the server's keys.
     fn redact(&self, text: &str) -> String {
-        let keys = self.server.settings.keys.iter();
-        keys.fold(text.to_owned(), |text, (key, _)| key.redact(&text))
+        let settings = &self.server.settings;
+        let text = settings.keys.iter().fold(text.to_owned(), |text, (key, _)| key.redact(&text));
+        settings.extras.redact(text)
     }
 
     /// Why who is asked in the place of the one before.

@@ -1,29 +1,31 @@
-//! The list of models a server has.
+//! Lists the models of a server.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use domain::{ProblemCode, Sentence};
 use reqwest::Method;
 use tokio::time::timeout;
 use wire::openai::model_list;
 
-use super::{OpenAiSettings, Reach, Target, call, fault};
-use crate::{BaseUrl, HttpClient, ModelError, Secret};
+use super::{OpenAiSettings, Pool, Reach, Server, ServerSettings, Target, call, fault};
+use crate::{HttpClient, ListedModel, ModelError, Secret};
 
 /// No honest list is longer.
 const LIST_LIMIT_BYTES: usize = 8 << 20;
 
-/// Asks a server for the names of its models; also the test whether address and key are right.
+/// Asks a server for its models, with this key and none of its own; also the test whether address and key are right.
 ///
 /// # Errors
 /// What is wrong, in a sentence for the person who typed the address.
 pub async fn list_models(
-    base_url: &BaseUrl,
+    settings: &ServerSettings,
     api_key: Option<&Secret>,
     http: &HttpClient,
     time_limit: Duration,
-) -> Result<Vec<String>, ModelError> {
-    let settings = OpenAiSettings::new(base_url.clone(), api_key.cloned(), "");
+) -> Result<Vec<ListedModel>, ModelError> {
+    let keys = api_key.into_iter().map(|key| (key.clone(), 1)).collect();
+    let server = Server::new(ServerSettings { keys, ..settings.clone() }, Arc::default());
+    let settings = OpenAiSettings::of_pool(Arc::new(Pool::of_one(server)), "");
     let target = Reach::new(settings, http, "models").any();
     match timeout(time_limit, fetch(&target)).await {
         Ok(answer) => answer,
@@ -34,7 +36,7 @@ pub async fn list_models(
     }
 }
 
-async fn fetch(target: &Target) -> Result<Vec<String>, ModelError> {
+async fn fetch(target: &Target) -> Result<Vec<ListedModel>, ModelError> {
     let request = target.request(Method::GET).map_err(|fault| fault.error)?;
     let request = target.authorize(request).await.map_err(|fault| fault.error)?;
     let mut response = call::check(request.send().await, target).await.map_err(|fault| fault.error)?;

@@ -12,7 +12,10 @@ use std::{
 use domain::{ProblemCode, Words};
 use tokio::time::Instant;
 
-use super::fault::{Fault, Retry};
+use super::{
+    Extras,
+    fault::{Fault, Retry},
+};
 use crate::{BaseUrl, ProviderKind, ProviderOptions, Secret, native::Tokens};
 
 /// So many failures in a row open the breaker.
@@ -41,6 +44,8 @@ pub struct ServerSettings {
     pub options: ProviderOptions,
     /// Its address.
     pub base_url: BaseUrl,
+    /// Headers and query parameters for every request.
+    pub extras: Extras,
     /// How many of the requests it gets, beside others with the same model; 0 for one that is asked only where the
     /// others fail.
     pub weight: u32,
@@ -59,6 +64,7 @@ impl ServerSettings {
             kind: ProviderKind::Openai,
             options: ProviderOptions::default(),
             base_url,
+            extras: Extras::default(),
             weight: 1,
             trusted: false,
             keys: api_key.into_iter().map(|key| (key, 1)).collect(),

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use llm::openai::list_models;
+use llm::{
+    ListedModel,
+    openai::{ServerSettings, list_models},
+};
 use scripted::ServerOptions;
 
 use super::*;
@@ -211,16 +214,17 @@ async fn lists_of_models() {
             let options = ServerOptions { models, models_reply: reply, ..ServerOptions::default() };
             let behaviour = Behaviour::always(Reply::text(""));
             let server = ScriptedServer::start_with(behaviour, options).await.unwrap();
-            let url = BaseUrl::parse(&server.base_url()).unwrap();
-            list_models(&url, Some(&Secret::new(KEY)), &http, limit).await
+            let settings = ServerSettings::alone(BaseUrl::parse(&server.base_url()).unwrap(), None);
+            list_models(&settings, Some(&Secret::new(KEY)), &http, limit).await
         }
     };
-    assert_eq!(list(None).await, Ok(vec!["a".to_owned(), "b".to_owned()]));
+    assert_eq!(list(None).await, Ok(vec![ListedModel::named("a"), ListedModel::named("b")]));
     for (reply, code, words) in [
         (Reply::error(401, "no"), ProblemCode::ModelUnauthorized, "refused the key"),
         (Reply::html(), ProblemCode::ModelProtocol, "web page"),
         (Reply::status(200, &[], "hello"), ProblemCode::ModelProtocol, "cannot be read"),
         (Reply::status(404, &[], "no"), ProblemCode::ModelProtocol, "often ends in /v1"),
+        (Reply::error(404, "File Not Found"), ProblemCode::ModelProtocol, "often ends in /v1"),
         (Reply::close(), ProblemCode::ModelUnreachable, "closed the connection"),
         (Reply::stream(&[Step::Silence]), ProblemCode::ModelTimeout, "did not answer within 0.5 s"),
     ] {

@@ -17,7 +17,7 @@ pub const DEFAULTS: &str = include_str!("../../../../config.example.toml");
 const OTHER_VARIABLES: [&str; 2] = ["GLASSHOUSE_CONFIG", "GLASSHOUSE_BUILD_WEB"];
 
 /// Settings that only the file has, so that no default lists them.
-const ONLY_IN_FILE: [&str; 4] = ["agents", "hooks", "mcp_servers", "workspaces"];
+const ONLY_IN_FILE: [&str; 5] = ["agents", "connections", "hooks", "mcp_servers", "workspaces"];
 
 pub(super) fn defaults() -> anyhow::Result<Table> {
     toml::from_str(DEFAULTS).context("the compiled-in configuration is broken")

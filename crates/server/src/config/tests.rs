@@ -34,7 +34,7 @@ fn the_example_is_the_default() {
         assert_eq!(config.data_dir, Path::new("/nonexistent/home/.local/share/glasshouse"));
         assert_eq!(config.database_url, "sqlite:///nonexistent/home/.local/share/glasshouse/glasshouse.db");
     }
-    assert!(config.environment_connection.is_none());
+    assert!(config.connections.is_empty());
 }
 
 #[test]
@@ -207,7 +207,8 @@ fn variables_are_checked() {
 fn the_usual_variables_make_a_connection() {
     let connection = |pairs: &[(&str, &str)]| {
         load(&Flags::default(), pairs).map(|config| {
-            config.environment_connection.map(|c| (c.base_url.to_string(), c.api_key.is_some()))
+            let first = config.connections.first().map(|connection| &connection.settings);
+            first.map(|settings| (settings.base_url.to_string(), !settings.keys.is_empty()))
         })
     };
     assert_eq!(
@@ -221,6 +222,11 @@ fn the_usual_variables_make_a_connection() {
     assert_eq!(connection(&[("OPENAI_API_KEY", "k")]), Ok(Some(("https://api.openai.com/v1".into(), true))));
     assert_eq!(connection(&[("OPENAI_API_KEY", " ")]), Ok(None));
     assert!(connection(&[("OPENAI_BASE_URL", "ftp://x")]).unwrap_err().contains("OPENAI_BASE_URL"));
+    let aws = [("AWS_REGION", "eu-central-1"), ("AWS_ACCESS_KEY_ID", "i"), ("AWS_SECRET_ACCESS_KEY", "s")];
+    assert_eq!(connection(&aws), Ok(None), "they are for other things");
+    let bedrock = [&aws[..], &[("GLASSHOUSE_BEDROCK", "true")]].concat();
+    let frankfurt = "https://bedrock-runtime.eu-central-1.amazonaws.com/";
+    assert_eq!(connection(&bedrock), Ok(Some((frankfurt.into(), true))));
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Model servers: connect, test, discover, change, refresh, disconnect; and their keys.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use axum::{extract::State, http::StatusCode};
 use domain::{ConnectionId, ConnectionKeyId, Words, refusal};
 use llm::{
-    BaseUrl, ModelError, Secret,
+    ModelError, ProviderOptions, Secret,
     openai::{Breaker, Failure, Server as ModelServer},
 };
 use serde::{Deserialize, Serialize};
@@ -13,23 +13,27 @@ use serde::{Deserialize, Serialize};
 use crate::{
     app::App,
     audit::Noted,
+    config::ConnectionSource,
     discover::{self, Found, usual_candidates},
     error::ApiError,
     extract::{Json, Path},
-    models::{Change, KnownConnection, NewConnection, Tried},
+    models::{Change, ConnectionRequest, KnownConnection, NewConnection, Tried},
 };
 
-const LONGEST_ADDRESS_BYTES: usize = 2000;
-const LONGEST_KEY_BYTES: usize = 4000;
 const HIGHEST_WEIGHT: u32 = 1000;
 
-/// A connection as the API shows it: of its keys only how they end.
+/// A connection as the API shows it: of its keys only how they end, of its headers and query parameters only their names.
 #[derive(Debug, Serialize)]
 pub(super) struct ConnectionView {
     id: ConnectionId,
     name: String,
+    kind: &'static str,
     base_url: String,
+    settings: ProviderOptions,
+    headers: Vec<String>,
+    query: Vec<String>,
     keys: Vec<KeyView>,
+    source: ConnectionSource,
     from_environment: bool,
     trusted: bool,
     weight: u32,
@@ -93,14 +97,19 @@ impl From<KnownConnection> for ConnectionView {
         Self {
             id: known.id,
             name: settings.name.clone(),
+            kind: settings.kind.name(),
             base_url: settings.base_url.to_string(),
+            settings: settings.options.clone(),
+            headers: settings.extras.headers().map(|(name, _)| name.to_owned()).collect(),
+            query: settings.extras.query().map(|(name, _)| name.to_owned()).collect(),
             keys,
-            from_environment: known.from_environment,
+            source: known.source,
+            from_environment: known.source == ConnectionSource::Environment,
             trusted: settings.trusted,
             weight: settings.weight,
             enabled: known.enabled,
             together: known.together,
-            models: known.models,
+            models: known.models.into_iter().map(|model| model.id).collect(),
             problem: known.problem,
             state: StateView::of(&known.server),
         }
@@ -141,46 +150,12 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<ConnectionList> {
     Json(ConnectionList { connections })
 }
 
-#[derive(Deserialize)]
-pub(super) struct Server {
-    base_url: String,
-    api_key: Option<String>,
-}
-
-impl Server {
-    fn check(self) -> Result<(BaseUrl, Option<Secret>), ApiError> {
-        let base_url = address(&self.base_url)?;
-        let api_key = self.api_key.map(Secret::new).filter(|key| !key.reveal().is_empty());
-        api_key.as_ref().map_or(Ok(()), check_key)?;
-        Ok((base_url, api_key))
-    }
-}
-
-fn address(text: &str) -> Result<BaseUrl, ApiError> {
-    let unprocessable =
-        |message: refusal::Settings| ApiError::invalid(message).with_status(StatusCode::UNPROCESSABLE_ENTITY);
-    if text.len() > LONGEST_ADDRESS_BYTES {
-        return Err(unprocessable(refusal::Settings::LongAddress { limit: LONGEST_ADDRESS_BYTES as u64 }));
-    }
-    BaseUrl::parse(text).map_err(|error| unprocessable(error.0))
-}
-
 fn check_name(name: &str) -> Result<String, ApiError> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > 100 {
         return Err(ApiError::invalid(refusal::Settings::BadConnectionName));
     }
     Ok(name.to_owned())
-}
-
-/// It has to stand in a header.
-fn check_key(key: &Secret) -> Result<(), ApiError> {
-    let key = key.reveal();
-    if key.is_empty() || key.len() > LONGEST_KEY_BYTES || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let message = refusal::Settings::BadConnectionKey { limit: LONGEST_KEY_BYTES as u64 };
-        return Err(ApiError::invalid(message));
-    }
-    Ok(())
 }
 
 fn check_weight(weight: u32, least: u32) -> Result<u32, ApiError> {
@@ -199,12 +174,13 @@ pub(super) struct Offered {
 pub(super) async fn test(
     State(app): State<Arc<App>>,
     noted: Noted,
-    Json(server): Json<Server>,
+    Json(request): Json<ConnectionRequest>,
 ) -> Result<Json<Offered>, ApiError> {
-    let (base_url, api_key) = server.check()?;
-    noted.about(&base_url, "");
-    let models = app.models.ask(&base_url, api_key.as_ref()).await.map_err(does_not_work)?;
-    Ok(Json(Offered { models }))
+    let settings = request.check("", false)?;
+    noted.about(&settings.base_url, "");
+    noted.with("kind", settings.kind.name());
+    let models = app.models.ask(&settings).await.map_err(does_not_work)?;
+    Ok(Json(Offered { models: models.into_iter().map(|model| model.id).collect() }))
 }
 
 /// The request was understood; the server it names does not work.
@@ -216,7 +192,7 @@ fn does_not_work(error: ModelError) -> ApiError {
 pub(super) struct Connect {
     name: String,
     #[serde(flatten)]
-    server: Server,
+    server: ConnectionRequest,
     #[serde(default)]
     trusted: bool,
 }
@@ -228,12 +204,12 @@ pub(super) async fn create(
     Json(body): Json<Connect>,
 ) -> Result<Json<ConnectionView>, ApiError> {
     let name = check_name(&body.name)?;
-    let (base_url, api_key) = body.server.check()?;
-    let models = app.models.ask(&base_url, api_key.as_ref()).await.map_err(does_not_work)?;
-    let new = NewConnection { name, base_url, api_key, models, trusted: body.trusted };
-    let made = app.models.connect(new, app.clock.now_ms()).await?;
+    let settings = body.server.check(&name, body.trusted)?;
+    let models = app.models.ask(&settings).await.map_err(does_not_work)?;
+    let made = app.models.connect(NewConnection { settings, models }, app.clock.now_ms()).await?;
     let settings = &made.server.settings;
     noted.about(made.id, &settings.name);
+    noted.with("kind", settings.kind.name());
     noted.with("base_url", settings.base_url.to_string());
     Ok(Json(made.into()))
 }
@@ -279,7 +255,13 @@ pub(super) async fn try_out(
 #[derive(Deserialize)]
 pub(super) struct ChangeBody {
     name: Option<String>,
+    kind: Option<String>,
     base_url: Option<String>,
+    settings: Option<ProviderOptions>,
+    #[serde(default)]
+    headers: BTreeMap<String, Option<String>>,
+    #[serde(default)]
+    query: BTreeMap<String, Option<String>>,
     trusted: Option<bool>,
     weight: Option<u32>,
     enabled: Option<bool>,
@@ -293,16 +275,26 @@ pub(super) async fn change(
     Path(id): Path<ConnectionId>,
     Json(body): Json<ChangeBody>,
 ) -> Result<Json<ConnectionView>, ApiError> {
+    let secret = |(name, value): (String, Option<String>)| (name, value.map(Secret::new));
     let change = Change {
         name: body.name.as_deref().map(check_name).transpose()?,
-        base_url: body.base_url.as_deref().map(address).transpose()?,
+        kind: body.kind,
+        options: body.settings,
+        base_url: body.base_url,
+        headers: body.headers.into_iter().map(secret).collect(),
+        query: body.query.into_iter().map(secret).collect(),
         trusted: body.trusted,
         weight: body.weight.map(|weight| check_weight(weight, 0)).transpose()?,
         enabled: body.enabled,
         together: body.together,
     };
     noted.with("name", &change.name);
-    noted.with("base_url", change.base_url.as_ref().map(ToString::to_string));
+    let shortened = |text: &String| text.chars().take(300).collect::<String>();
+    noted.with("kind", change.kind.as_ref().map(shortened));
+    noted.with("settings", &change.options);
+    noted.with("base_url", change.base_url.as_ref().map(shortened));
+    noted.with("headers", named(&change.headers));
+    noted.with("query", named(&change.query));
     noted.with("trusted", change.trusted);
     noted.with("weight", change.weight);
     noted.with("enabled", change.enabled);
@@ -310,6 +302,11 @@ pub(super) async fn change(
     let changed = app.models.change(id, change).await?;
     noted.called(&changed.server.settings.name);
     Ok(Json(changed.into()))
+}
+
+/// Only the names: values may be secret.
+fn named(changes: &BTreeMap<String, Option<Secret>>) -> Option<Vec<&String>> {
+    (!changes.is_empty()).then(|| changes.keys().collect())
 }
 
 #[derive(Deserialize)]
@@ -330,7 +327,6 @@ pub(super) async fn add_key(
     Json(body): Json<NewKey>,
 ) -> Result<Json<ConnectionView>, ApiError> {
     let key = Secret::new(body.api_key);
-    check_key(&key)?;
     let weight = check_weight(body.weight, 1)?;
     Ok(Json(app.models.add_key(id, &key, weight, app.clock.now_ms()).await?.into()))
 }

@@ -12,7 +12,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::{MessageId, Problem, RunId, RunSummary};
-use llm::{BaseUrl, Secret};
+use llm::{BaseUrl, Secret, openai::ServerSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::{broadcast::error::RecvError, mpsc};
@@ -76,20 +76,22 @@ async fn connect(app: &App, noted: &Noted, config: Config) -> Result<String, Api
     let base_url = BaseUrl::parse(&config.api_endpoint).map_err(|error| unprocessable(error.to_string()))?;
     noted.about(&base_url, "");
     let key = config.api_key.map(Secret::new).filter(|key| !key.reveal().is_empty());
+    let name = base_url.to_string();
+    let settings = ServerSettings { name, ..ServerSettings::alone(base_url, key) };
     let models = app
         .models
-        .ask(&base_url, key.as_ref())
+        .ask(&settings)
         .await
         .map_err(|error| ApiError::from(error).with_status(StatusCode::UNPROCESSABLE_ENTITY))?;
     let earlier: Vec<_> = {
         let catalogue = app.models.catalogue();
         let same = |known: &&crate::models::KnownConnection| {
-            !known.from_environment && known.server.settings.base_url == base_url
+            let other = &known.server.settings;
+            known.is_changeable() && other.kind == settings.kind && other.base_url == settings.base_url
         };
         catalogue.connections.iter().filter(same).map(|known| known.id).collect()
     };
-    let name = base_url.to_string();
-    let new = NewConnection { name, base_url, api_key: key, models, trusted: false };
+    let new = NewConnection { settings, models };
     let known = app.models.connect(new, app.clock.now_ms()).await?;
     for id in earlier {
         app.models.disconnect(id).await?;

@@ -5,15 +5,17 @@ use std::{
     sync::Arc,
 };
 
-use domain::{ConnectionId, ConnectionKeyId, Words};
+use domain::{ConnectionId, ConnectionKeyId, ListedModel, Words};
 use llm::{
-    ToolMode,
+    ProviderKind, ToolMode,
     openai::{Pool, Server},
+    provider::Abilities,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     agents::PREFIX,
+    config::ConnectionSource,
     groups::{Permit, Thing},
 };
 
@@ -29,16 +31,24 @@ pub struct KnownConnection {
     pub server: Arc<Server>,
     /// Its keys; those that can be opened are the server's, in the same order.
     pub keys: Vec<KnownKey>,
-    /// Whether it comes from the environment and so cannot be changed here.
-    pub from_environment: bool,
+    /// Who has set it up.
+    pub source: ConnectionSource,
     /// Whether it is used.
     pub enabled: bool,
     /// Whether it serves models of the same name together with others.
     pub together: bool,
     /// The models it offered when last asked.
-    pub models: Vec<String>,
+    pub models: Vec<ListedModel>,
     /// Why it does not work, in words.
     pub problem: Option<Words>,
+}
+
+impl KnownConnection {
+    /// Whether it can be changed here.
+    #[must_use]
+    pub fn is_changeable(&self) -> bool {
+        self.source == ConnectionSource::Settings
+    }
 }
 
 /// A key of a model server.
@@ -83,9 +93,39 @@ pub struct Model {
     pub connections: Vec<ConnectionId>,
     /// Whether it is the scripted tour.
     pub tour: bool,
+    /// What its servers say of it.
+    pub listed: Listed,
     /// What an administrator set.
     #[serde(flatten)]
     pub settings: ModelSettings,
+}
+
+/// What the servers of a model say of it; of several, what holds for all.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Listed {
+    /// What people call it.
+    pub display_name: Option<String>,
+    /// The context window.
+    pub context_tokens: Option<u64>,
+    /// The longest answer.
+    pub max_output_tokens: Option<u64>,
+    /// What it can do.
+    pub abilities: Abilities,
+}
+
+impl From<ListedModel> for Listed {
+    fn from(model: ListedModel) -> Self {
+        let ListedModel { id: _, display_name, context_tokens, max_output_tokens, abilities } = model;
+        Self { display_name, context_tokens, max_output_tokens, abilities }
+    }
+}
+
+impl Model {
+    /// Its context window: what an administrator has set, or else what its servers say.
+    #[must_use]
+    pub fn context_tokens(&self) -> Option<u64> {
+        self.settings.context_tokens.or(self.listed.context_tokens)
+    }
 }
 
 /// What answers a request that names no model.
@@ -133,28 +173,41 @@ impl Catalogue {
     ) -> Self {
         let mut taken = HashSet::from([TOUR.to_owned()]);
         let mut models: Vec<Model> = Vec::new();
-        // Where a model of this name is that several connections serve together.
-        let mut shared = HashMap::new();
+        let mut listed: Vec<ListedModel> = Vec::new();
+        // Where a model of this name is that several connections of one kind serve together.
+        let mut shared: HashMap<(ProviderKind, &str), usize> = HashMap::new();
         for connection in connections.iter().filter(|connection| connection.enabled) {
-            for name in &connection.models {
-                if let Some(model) = shared.get(name).and_then(|at: &usize| models.get_mut(*at))
-                    && connection.together
+            let server = &connection.server.settings;
+            for offered in &connection.models {
+                let key = (server.kind, offered.id.as_str());
+                if let Some(at) = shared.get(&key).copied().filter(|_| connection.together)
+                    && let (Some(model), Some(listed)) = (models.get_mut(at), listed.get_mut(at))
                 {
                     // A server may name a model twice.
                     if !model.connections.contains(&connection.id) {
                         model.connections.push(connection.id);
+                        *listed = listed.in_common(offered);
                     }
                     continue;
                 }
                 if connection.together {
-                    shared.insert(name, models.len());
+                    shared.insert(key, models.len());
                 }
-                let id = free_id(&mut taken, &connection.server.settings.name, name);
-                let settings = settings.remove(&id).unwrap_or_default();
-                let (name, connections) = (name.clone(), vec![connection.id]);
-                let connection = Some(connection.id);
-                models.push(Model { id, name, connection, connections, tour: false, settings });
+                let id = free_id(&mut taken, &server.name, &offered.id);
+                models.push(Model {
+                    name: offered.id.clone(),
+                    connection: Some(connection.id),
+                    connections: vec![connection.id],
+                    tour: false,
+                    listed: Listed::default(),
+                    settings: settings.remove(&id).unwrap_or_default(),
+                    id,
+                });
+                listed.push(offered.clone());
             }
+        }
+        for (model, listed) in models.iter_mut().zip(listed) {
+            model.listed = listed.into();
         }
         models.push(Model {
             id: TOUR.to_owned(),
@@ -162,6 +215,7 @@ impl Catalogue {
             connection: None,
             connections: Vec::new(),
             tour: true,
+            listed: Listed::default(),
             settings: settings.remove(TOUR).unwrap_or_default(),
         });
         let pools = pools(&connections, &models);
@@ -255,12 +309,17 @@ mod tests {
             id: ConnectionId::generate(),
             server: Arc::new(Server::new(settings, Arc::default())),
             keys: Vec::new(),
-            from_environment: false,
+            source: ConnectionSource::Settings,
             enabled: true,
             together: false,
-            models: models.iter().map(|model| (*model).to_owned()).collect(),
+            models: models.iter().map(|model| ListedModel::named(*model)).collect(),
             problem: None,
         }
+    }
+
+    fn of_kind(kind: ProviderKind, known: KnownConnection) -> KnownConnection {
+        let settings = ServerSettings { kind, ..known.server.settings.clone() };
+        KnownConnection { server: Arc::new(Server::new(settings, Arc::default())), ..known }
     }
 
     fn ids(catalogue: &Catalogue) -> Vec<&str> {
@@ -297,6 +356,39 @@ mod tests {
             assert_eq!((model.connection, &model.connections), (Some(b), &vec![b, c]), "{id}");
         }
         assert!(catalogue.pool("n").is_some() && catalogue.pool(TOUR).is_none());
+    }
+
+    #[test]
+    fn only_connections_of_one_kind_serve_a_model_together() {
+        let connections = vec![
+            together("A", &["m"]),
+            of_kind(ProviderKind::Anthropic, together("B", &["m"])),
+            together("C", &["m"]),
+            of_kind(ProviderKind::Anthropic, together("D", &["m"])),
+        ];
+        let known: Vec<ConnectionId> = connections.iter().map(|known| known.id).collect();
+        let catalogue = Catalogue::new(connections, HashMap::new(), None);
+        assert_eq!(ids(&catalogue), ["m", "B/m", "tour"]);
+        assert_eq!(catalogue.model("m").unwrap().connections, [known[0], known[2]]);
+        assert_eq!(catalogue.model("B/m").unwrap().connections, [known[1], known[3]]);
+    }
+
+    #[test]
+    fn what_servers_say_holds_where_nothing_is_set() {
+        let listing = |name: &str, context_tokens| KnownConnection {
+            models: vec![ListedModel { context_tokens, ..ListedModel::named("m") }],
+            ..together(name, &[])
+        };
+        let catalogue = |settings| {
+            let connections = vec![listing("A", Some(8000)), listing("B", None), listing("C", Some(4000))];
+            Catalogue::new(connections, settings, None)
+        };
+        // Whichever answers has to be able to read it.
+        assert_eq!(catalogue(HashMap::new()).models[0].context_tokens(), Some(4000));
+        let set = ModelSettings { context_tokens: Some(9000), ..ModelSettings::default() };
+        let set = catalogue(HashMap::from([("m".to_owned(), set)]));
+        assert_eq!(set.models[0].context_tokens(), Some(9000));
+        assert_eq!(set.models[0].listed.context_tokens, Some(4000));
     }
 
     #[test]

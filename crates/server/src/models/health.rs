@@ -49,7 +49,7 @@ impl Models {
     async fn check(&self, known: &KnownConnection) {
         let settings = &known.server.settings;
         let key = settings.keys.first().map(|(key, _)| key);
-        let answer = list_models(&settings.base_url, key, &self.http, CHECK_TIMEOUT).await;
+        let answer = list_models(settings, key, &self.http, CHECK_TIMEOUT).await;
         let failure = answer.err().filter(|error| {
             // A server that refuses the key or has no such list is there all the same.
             let is_down =

@@ -1,11 +1,12 @@
 //! Tries a connection for an administrator: each key, and a tiny answer of a model. Nothing of it is kept.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use domain::{ConnectionId, ConnectionKeyId, Message, ProblemCode, Role, Sentence, Words};
 use futures_util::future::join_all;
 use llm::{
-    ChatModel, ChatRequest, ModelError, ModelEvent, OpenAiSettings, Secret, ToolMode, openai::list_models,
+    ChatModel, ChatRequest, ModelError, ModelEvent, OpenAiSettings, Secret, ToolMode,
+    openai::{Pool, Server, ServerSettings, list_models},
 };
 use serde::Serialize;
 use tokio::time::{Instant, timeout};
@@ -66,17 +67,17 @@ impl Models {
             keys => keys.iter().map(|(key, _)| Some(key)).collect(),
         };
         let started = Instant::now();
-        let lists = keys.iter().map(|key| list_models(&settings.base_url, *key, &self.http, LIST_TIMEOUT));
+        let lists = keys.iter().map(|key| list_models(settings, *key, &self.http, LIST_TIMEOUT));
         let lists = join_all(lists).await;
         let took_ms = millis(started);
         let works = lists.iter().position(Result::is_ok);
         let answer = match model {
             Some(model) => {
                 let key = keys.get(works.unwrap_or(0)).copied().flatten();
-                let target = OpenAiSettings {
-                    attempts: 1,
-                    ..OpenAiSettings::new(settings.base_url.clone(), key.cloned(), model)
-                };
+                let keys = key.map(|key| (key.clone(), 1)).into_iter().collect();
+                let server = Server::new(ServerSettings { keys, ..settings.clone() }, Arc::default());
+                let pool = Arc::new(Pool::of_one(server));
+                let target = OpenAiSettings { attempts: 1, ..OpenAiSettings::of_pool(pool, model) };
                 Some(self.hear(target).await)
             }
             None => None,

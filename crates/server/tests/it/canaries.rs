@@ -21,11 +21,13 @@ use serde_json::{Value, json};
 use crate::harness::{Answer, EMAIL, new_folder, plain_client, serve_other};
 
 const PASSWORD: &str = "canary-password";
-const CONFIGURED: [(&str, &str); 4] = [
+const CONFIGURED: [(&str, &str); 6] = [
     ("OPENAI_API_KEY", "canary-environment-key"),
     ("GLASSHOUSE_OIDC_CLIENT_SECRET", "canary-oidc-secret"),
     ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=canary-collector-key"),
     ("CANARY_MCP", "canary-mcp-header"),
+    ("ANTHROPIC_API_KEY", "canary-anthropic-key"),
+    ("CANARY_MODEL_HEADER", "canary-model-header"),
 ];
 
 /// A server that does everything wrong: it repeats what it was sent, with a status that it is asked for.
@@ -56,12 +58,15 @@ impl Canaries {
         let settings = format!(
             "[log]\nlevel = \"trace,sqlx=trace,hyper=trace,reqwest=trace\"\n[tracing]\nendpoint = \"{far}\"\n\
              [oidc]\nissuer = \"{far}\"\nclient_id = \"gh\"\n\
-             [[mcp_servers]]\nname = \"far\"\nurl = \"{far}/mcp\"\nheaders = {{ X-Key = \"${{CANARY_MCP}}\" }}\n"
+             [[mcp_servers]]\nname = \"far\"\nurl = \"{far}/mcp\"\nheaders = {{ X-Key = \"${{CANARY_MCP}}\" }}\n\
+             [[connections]]\nname = \"far\"\nbase_url = \"{far}/gateway\"\n\
+             headers = {{ X-Key = \"${{CANARY_MODEL_HEADER}}\" }}\n"
         );
         fs::write(dir.join("glasshouse.toml"), settings).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_glasshouse"));
         command.args(["--listen", "127.0.0.1:0", "--data-dir"]).arg(&dir).env_clear();
         command.envs(CONFIGURED).env("OPENAI_API_BASE_URL", format!("{far}/v1"));
+        command.env("ANTHROPIC_BASE_URL", format!("{far}/anthropic"));
         command.env("GLASSHOUSE_PROGRAMS_ENABLED", "false").stderr(fs::File::create(&log).unwrap());
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();

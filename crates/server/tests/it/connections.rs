@@ -87,7 +87,8 @@ async fn a_connection_brings_its_models_until_it_is_deleted() {
     let base_url = format!("http://{models}/v1");
     let id = made["id"].as_str().unwrap();
     let expected = json!({
-        "id": id, "name": "Mine", "base_url": base_url, "from_environment": false, "trusted": false,
+        "id": id, "name": "Mine", "kind": "openai", "base_url": base_url, "settings": {}, "headers": [], "query": [],
+        "source": "settings", "from_environment": false, "trusted": false,
         "keys": [{
             "id": made["keys"][0]["id"], "ending": "7890", "weight": 1, "readable": true, "uses": 0,
             "rests_ms": null, "last_failure": null,
@@ -146,7 +147,7 @@ async fn the_environments_connection_is_there_and_stays() {
     let settings = [("OPENAI_API_BASE_URL", base_url.as_str()), ("OPENAI_API_KEY", KEY)];
     let server = Server::start_with(&settings).await;
     let cookie = server.set_up().await;
-    server.app.models.ask_environment().await.unwrap();
+    server.app.models.ask_configured().await.unwrap();
     let known = server.get("/api/v1/connections", &cookie).await.json()["connections"][0].clone();
     assert_eq!((&known["from_environment"], &known["keys"][0]["ending"]), (&json!(true), &json!("7890")));
     assert_eq!(known["models"], json!(["small", "large/with slash"]));

@@ -69,6 +69,7 @@ mod pipelines;
 mod principals;
 mod program;
 mod programs;
+mod providers;
 mod qdrant;
 mod readers;
 mod real_model;

@@ -264,7 +264,7 @@ async fn document_003_the_environments_server_is_told_where_the_variable_says_so
         let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let server = Server::start_with(&settings).await;
         let cookie = server.set_up().await;
-        server.app.models.ask_environment().await.unwrap();
+        server.app.models.ask_configured().await.unwrap();
         say(&server, &cookie, "Hello").await;
         assert_eq!(upstream.last().is_nothing(), !expected, "{forward}");
     }
@@ -273,7 +273,7 @@ async fn document_003_the_environments_server_is_told_where_the_variable_says_so
     let environment = [("OPENAI_API_BASE_URL", base_url.as_str())];
     let server = kept.start_with(&environment).await;
     let cookie = server.set_up().await;
-    server.app.models.ask_environment().await.unwrap();
+    server.app.models.ask_configured().await.unwrap();
     let list = server.get("/api/v1/connections", &cookie).await.json();
     let path = format!("/api/v1/connections/{}", list["connections"][0]["id"].as_str().unwrap());
     for (change, status) in [

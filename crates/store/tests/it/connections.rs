@@ -1,6 +1,7 @@
 //! Configured model servers.
 
-use domain::{ConnectionId, ConnectionKeyId};
+use domain::{Abilities, ConnectionId, ConnectionKeyId, ListedModel};
+use serde_json::json;
 use store::{Connection, ConnectionKey, Store, StoreError};
 
 on_every_database!(reads_back_what_was_made, changes_models, changes_settings, deletes, keeps_keys);
@@ -13,9 +14,12 @@ fn connection(name: &str, created_at: i64) -> Connection {
     Connection {
         id: ConnectionId::generate(),
         name: name.to_owned(),
+        kind: "openai".to_owned(),
+        options: json!({}),
         base_url: "http://127.0.0.1:11434/v1".to_owned(),
+        sealed_extras: None,
         keys: vec![key(1), key(2)],
-        models: vec!["qwen3:8b".to_owned(), "модель".to_owned()],
+        models: vec![ListedModel::named("qwen3:8b"), ListedModel::named("модель")],
         trusted: false,
         weight: 1,
         enabled: true,
@@ -26,7 +30,15 @@ fn connection(name: &str, created_at: i64) -> Connection {
 
 async fn reads_back_what_was_made(store: Store) {
     let late = connection("late", 20);
-    let early = Connection { keys: vec![], models: vec![], trusted: true, ..connection("early", 10) };
+    let early = Connection {
+        kind: "bedrock".to_owned(),
+        options: json!({"region": "eu-central-1"}),
+        sealed_extras: Some(vec![0, 255, 7]),
+        keys: vec![],
+        models: vec![],
+        trusted: true,
+        ..connection("early", 10)
+    };
     store.create_connection(&late).await.unwrap();
     store.create_connection(&early).await.unwrap();
     assert_eq!(store.create_connection(&early).await, Err(StoreError::Conflict("id")));
@@ -36,7 +48,8 @@ async fn reads_back_what_was_made(store: Store) {
 async fn changes_models(store: Store) {
     let connection = connection("one", 10);
     store.create_connection(&connection).await.unwrap();
-    let models = vec!["a\0b".to_owned()];
+    let abilities = Abilities { vision: Some(true), tools: Some(false), ..Abilities::default() };
+    let models = vec![ListedModel { context_tokens: Some(8192), abilities, ..ListedModel::named("a\0b") }];
     store.set_connection_models(connection.id, &models).await.unwrap();
     assert_eq!(store.connections().await.unwrap(), [Connection { models, ..connection }]);
     let nowhere = store.set_connection_models(ConnectionId::generate(), &[]).await;
@@ -48,6 +61,9 @@ async fn changes_settings(store: Store) {
     store.create_connection(&before).await.unwrap();
     let after = Connection {
         name: "two".to_owned(),
+        kind: "azure".to_owned(),
+        options: json!({"api_version": "2024-10-21"}),
+        sealed_extras: Some(vec![1, 0]),
         base_url: "http://127.0.0.1:1/v1".to_owned(),
         trusted: true,
         weight: 0,

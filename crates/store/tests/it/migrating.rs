@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::{ConnectionId, RunId, UserId};
+use domain::{ConnectionId, ListedModel, RunId, UserId};
 use sqlx::{
     AssertSqlSafe, Connection, Executor, PgConnection, SqlSafeStr, SqliteConnection,
     migrate::{Migrate, Migration, MigrationType, Migrator},
@@ -42,7 +42,7 @@ async fn numbers_the_runs_of_an_earlier_version(url: String) {
     let bytes = if url.starts_with("postgres") { "'\\x0102'" } else { "X'0102'" };
     let rows = format!(
         "{rows} INSERT INTO connections (id, name, base_url, sealed_key, models, created_at) \
-         VALUES ('{connected}', 'c', 'http://127.0.0.1/v1', {bytes}, '[]', 7), \
+         VALUES ('{connected}', 'c', 'http://127.0.0.1/v1', {bytes}, '[\"m\"]', 7), \
                 ('{}', 'keyless', 'http://127.0.0.1/v1', NULL, '[]', 8);",
         ConnectionId::generate()
     );
@@ -61,6 +61,10 @@ async fn numbers_the_runs_of_an_earlier_version(url: String) {
     let connections = store.connections().await.unwrap();
     let keys: Vec<_> = connections[0].keys.iter().map(|key| (&key.sealed[..], key.weight)).collect();
     assert_eq!((keys, connections[1].keys.len()), (vec![(&[1, 2][..], 1)], 0));
+    assert_eq!(
+        (&connections[0].kind[..], &connections[0].models[..]),
+        ("openai", &[ListedModel::named("m")][..])
+    );
     store.delete_connection_key(connected, connections[0].keys[0].id).await.unwrap();
     // A file goes on with its numbers; from now on what it was is kept.
     let workspace = other.to_string();

@@ -1,22 +1,123 @@
-//! The list of models that a server says it has.
+//! Model lists of OpenAI-compatible servers, with the limits and abilities that some of them add.
 
+mod abilities;
+
+use std::{borrow::Cow, collections::HashSet};
+
+use domain::ListedModel;
 use serde_json::Value;
 
-/// Reads OpenAI's `{"data":[{"id"}]}`, or what others made of it. `None` where it is no list of models.
+/// Where servers state the context window, the most specific first: what a server was started with before what the
+/// model was trained with.
+const CONTEXT: [&str; 13] = [
+    // OpenRouter: of the provider that is asked first.
+    "/top_provider/context_length",
+    // vLLM and SGLang.
+    "/max_model_len",
+    // LM Studio: as loaded.
+    "/loaded_context_length",
+    // llama.cpp.
+    "/meta/n_ctx",
+    // OpenRouter, Together, Fireworks, Moonshot, Cohere.
+    "/context_length",
+    // Groq.
+    "/context_window",
+    // Mistral and LM Studio.
+    "/max_context_length",
+    // Anthropic and LiteLLM.
+    "/max_input_tokens",
+    // DeepInfra.
+    "/metadata/context_length",
+    // GitHub Models.
+    "/limits/max_input_tokens",
+    "/capabilities/limits/max_context_window_tokens",
+    // Hugging Face's router.
+    "/providers/0/context_length",
+    // llama.cpp.
+    "/meta/n_ctx_train",
+];
+
+/// Where servers state the longest answer.
+const OUTPUT: [&str; 6] = [
+    "/top_provider/max_completion_tokens",
+    // Groq.
+    "/max_completion_tokens",
+    "/max_output_tokens",
+    "/limits/max_output_tokens",
+    "/capabilities/limits/max_output_tokens",
+    "/metadata/max_tokens",
+];
+
+/// Reads OpenAI's `{"data":[{"id"}]}`, or what others made of it. A model that is listed twice is there once. `None` if it
+/// is not a list of models.
 #[must_use]
-pub fn decode(body: &str) -> Option<Vec<String>> {
-    let value: Value = serde_json::from_str(body).ok()?;
+pub fn decode(body: &str) -> Option<Vec<ListedModel>> {
+    let body = body.trim_start_matches('\u{FEFF}');
+    let value: Value = serde_json::from_str(body).or_else(|_| serde_json::from_str(&mended(body))).ok()?;
     let list = value.get("data").or_else(|| value.get("models")).unwrap_or(&value).as_array()?;
-    let name = |model: &Value| match model {
-        Value::String(name) => Some(name.clone()),
-        model => ["id", "name", "model"].iter().find_map(|key| model.get(*key)?.as_str()).map(str::to_owned),
+    let mut seen = HashSet::new();
+    Some(list.iter().filter_map(model).filter(|model| seen.insert(model.id.clone())).collect())
+}
+
+fn model(value: &Value) -> Option<ListedModel> {
+    let text = |key: &str| value.get(key)?.as_str();
+    let id = value.as_str().or_else(|| ["id", "name", "model"].into_iter().find_map(text));
+    let id = id.filter(|id| !id.is_empty())?;
+    let display_name = ["display_name", "name"].into_iter().find_map(text);
+    Some(ListedModel {
+        id: id.to_owned(),
+        display_name: display_name.filter(|name| !name.is_empty() && *name != id).map(str::to_owned),
+        context_tokens: first_count(value, &CONTEXT),
+        max_output_tokens: first_count(value, &OUTPUT),
+        abilities: abilities::read(value),
+    })
+}
+
+/// Zero stands for unknown.
+fn first_count(value: &Value, places: &[&str]) -> Option<u64> {
+    let count = |place: &&str| value.pointer(place)?.as_u64().filter(|count| *count > 0);
+    places.iter().find_map(count)
+}
+
+/// The text with each escaped half of a surrogate pair, which is no character, replaced. Everything else stays.
+fn mended(json: &str) -> Cow<'_, str> {
+    const REPLACEMENT: &str = "\\ufffd";
+    if !json.contains("\\u") {
+        return Cow::Borrowed(json);
+    }
+    let unit = |at: usize| {
+        let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
     };
-    Some(list.iter().filter_map(name).filter(|name| !name.is_empty()).collect())
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(found) = rest.find('\\') {
+        let at = json.len() - rest.len() + found;
+        out.push_str(&rest[..found]);
+        let (text, length) = match (unit(at), unit(at + 6)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => (&json[at..at + 12], 12),
+            (Some(0xD800..=0xDFFF), _) => (REPLACEMENT, 6),
+            (Some(_), _) => (&json[at..at + 6], 6),
+            // Another escape: what follows the backslash belongs to it.
+            (None, _) => {
+                let next = json[at + 1..].chars().next().map_or(0, char::len_utf8);
+                (&json[at..at + 1 + next], 1 + next)
+            }
+        };
+        out.push_str(text);
+        rest = &json[at + length..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn ids(body: &str) -> Option<Vec<String>> {
+        decode(body).map(|models| models.into_iter().map(|model| model.id).collect())
+    }
 
     #[test]
     fn reads_every_kind_of_list() {
@@ -24,12 +125,96 @@ mod tests {
             r#"{"object":"list","data":[{"id":"a"},{"id":"b","object":"model"}]}"#,
             r#"{"models":[{"name":"a"},{"model":"b"}]}"#,
             r#"[{"id":"a"},"b",{"id":""},7]"#,
+            r#"{"data":[{"id":"a"},{"id":null},{"id":5},{"id":"b"},{"id":"a"}]}"#,
+            "\u{FEFF}{\"data\":[{\"id\":\"a\"},{\"id\":\"b\"}]}",
         ] {
-            assert_eq!(decode(body), Some(vec!["a".to_owned(), "b".to_owned()]), "{body}");
+            assert_eq!(ids(body), Some(vec!["a".to_owned(), "b".to_owned()]), "{body}");
         }
-        assert_eq!(decode(r#"{"data":[]}"#), Some(vec![]));
-        for body in ["", "{}", "Ollama is running", r#"{"data":{}}"#] {
-            assert_eq!(decode(body), None, "{body}");
+        assert_eq!(ids(r#"{"data":[]}"#), Some(vec![]));
+        for body in ["", "{}", "Ollama is running", r#"{"data":{}}"#, r#"{"data":null}"#] {
+            assert_eq!(ids(body), None, "{body}");
         }
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_costs_one_character() {
+        for (id, read) in [
+            (r"a\ud83d", "a\u{FFFD}"),
+            (r"\ude80a", "\u{FFFD}a"),
+            (r"\ud83d\ud83d\ude80", "\u{FFFD}🚀"),
+            (r"\\ud83d\ud83d", "\\ud83d\u{FFFD}"),
+            (r"é\ud83d\u00e9\t", "é\u{FFFD}é\t"),
+        ] {
+            assert_eq!(ids(&format!(r#"["{id}"]"#)), Some(vec![read.to_owned()]), "{id}");
+        }
+    }
+
+    #[test]
+    fn reads_limits_and_abilities() {
+        let check = |body: &str, expected: &str| {
+            let models = decode(body).unwrap();
+            let expected: serde_json::Value = serde_json::from_str(expected).unwrap();
+            assert_eq!(serde_json::to_value(&models[0]).unwrap(), expected, "{body}");
+        };
+        // vLLM.
+        check(
+            r#"{"object":"list","data":[{"id":"Qwen/Qwen3-8B","object":"model","created":1756000000,"owned_by":"vllm",
+                "root":"Qwen/Qwen3-8B","parent":null,"max_model_len":40960,"permission":[]}]}"#,
+            r#"{"id":"Qwen/Qwen3-8B","context_tokens":40960}"#,
+        );
+        // OpenRouter.
+        check(
+            r#"{"data":[{"id":"anthropic/claude-sonnet-4.5","name":"Anthropic: Claude Sonnet 4.5","context_length":1000000,
+                "architecture":{"modality":"text+image+file->text","input_modalities":["text","image","file"],
+                "output_modalities":["text"]},"top_provider":{"context_length":1000000,"max_completion_tokens":64000},
+                "supported_parameters":["include_reasoning","max_tokens","reasoning","response_format",
+                "structured_outputs","tool_choice","tools"]}]}"#,
+            r#"{"id":"anthropic/claude-sonnet-4.5","display_name":"Anthropic: Claude Sonnet 4.5","context_tokens":1000000,
+                "max_output_tokens":64000,"abilities":{"vision":true,"audio":false,"pdf":true,"tools":true,
+                "structured_output":true,"reasoning":true}}"#,
+        );
+        // Mistral.
+        check(
+            r#"{"object":"list","data":[{"id":"mistral-medium-2508","object":"model","owned_by":"mistralai","capabilities":
+                {"completion_chat":true,"function_calling":true,"completion_fim":false,"fine_tuning":false,"vision":true,
+                "ocr":false,"classification":false,"audio":false},"name":"mistral-medium-2508",
+                "max_context_length":131072,"type":"base"}]}"#,
+            r#"{"id":"mistral-medium-2508","context_tokens":131072,
+                "abilities":{"vision":true,"audio":false,"tools":true}}"#,
+        );
+        // Groq.
+        check(
+            r#"{"object":"list","data":[{"id":"llama-3.3-70b-versatile","object":"model","owned_by":"Meta","active":true,
+                "context_window":131072,"public_apps":null,"max_completion_tokens":32768}]}"#,
+            r#"{"id":"llama-3.3-70b-versatile","context_tokens":131072,"max_output_tokens":32768}"#,
+        );
+        // LM Studio's own list.
+        check(
+            r#"{"data":[{"id":"qwen2-vl-7b-instruct","object":"model","type":"vlm","publisher":"mlx-community",
+                "state":"loaded","max_context_length":32768,"loaded_context_length":4096,"capabilities":["tool_use"]}]}"#,
+            r#"{"id":"qwen2-vl-7b-instruct","context_tokens":4096,"abilities":{"vision":true,"tools":true}}"#,
+        );
+        // llama.cpp.
+        check(
+            r#"{"models":[{"name":"gemma","model":"gemma","capabilities":["completion","multimodal"]}],"object":"list",
+                "data":[{"id":"gemma","object":"model","owned_by":"llamacpp","meta":{"vocab_type":1,"n_vocab":262144,
+                "n_ctx_train":131072,"n_embd":2560,"n_params":3880099328,"size":2489757856}}]}"#,
+            r#"{"id":"gemma","context_tokens":131072}"#,
+        );
+        // Moonshot.
+        check(
+            r#"{"data":[{"id":"kimi-k2.5","context_length":262144,"supports_image_in":true,"supports_reasoning":true}]}"#,
+            r#"{"id":"kimi-k2.5","context_tokens":262144,"abilities":{"vision":true,"reasoning":true}}"#,
+        );
+        // Hugging Face's router.
+        check(
+            r#"{"data":[{"id":"openai/gpt-oss-120b","architecture":{"input_modalities":["text"]},"providers":[
+                {"provider":"a","status":"live","context_length":131072,"supports_tools":true,
+                "supports_structured_output":false}]}]}"#,
+            r#"{"id":"openai/gpt-oss-120b","context_tokens":131072,"abilities":{"vision":false,"audio":false,
+                "pdf":false,"tools":true,"structured_output":false}}"#,
+        );
+        // Nothing that is no number, and zero is unknown.
+        check(r#"[{"id":"a","context_length":0,"max_model_len":"big","capabilities":7}]"#, r#"{"id":"a"}"#);
     }
 }

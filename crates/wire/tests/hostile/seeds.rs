@@ -71,6 +71,7 @@ pub(crate) fn of(name: &str) -> Vec<String> {
         "model_list" => &[
             r#"{"object":"list","data":[{"id":"a"},{"id":"b","object":"model"}]}"#,
             r#"{"models":[{"name":"a"},{"model":"b"},"c"]}"#,
+            r#"{"data":[{"id":"a\ud83d","context_length":9,"supported_parameters":["tools"],"architecture":{"input_modalities":["image"]},"top_provider":{"max_completion_tokens":5}},{"id":"b","capabilities":{"vision":true,"effort":{"low":{"supported":true}}}},{"id":"c","capabilities":["tool_use"],"meta":{"n_ctx_train":8}}]}"#,
         ],
         "chat_stream_request" => &[
             r#"{"messages":[{"role":"system","content":"Be short."},{"role":"user","content":[{"type":"text","text":"Hi"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}]}],"stream":true,"model":"m","mode":"research","chat_id":"c","metadata":{"a":[1.5]},"events":["tool_args_delta"]}"#,

@@ -52,8 +52,12 @@ const texts: Record<string, readonly [en: string, ru: string]> = {
     "Сколько дней хранятся записи журнала аудита.",
   ],
   forward_user_info_headers: [
-    "Whether the model server of the environment is told who asks.",
-    "Сообщать ли серверу моделей из переменных окружения, кто спрашивает.",
+    "Whether the model servers of the file and the environment are told who asks.",
+    "Сообщать ли серверам моделей из файла и переменных окружения, кто спрашивает.",
+  ],
+  bedrock: [
+    "Whether AWS credentials of the environment or the machine make a connection to Amazon Bedrock.",
+    "Создавать ли подключение к Amazon Bedrock по учётным данным AWS из окружения или с этой машины.",
   ],
   body_limit_mb: ["The largest request, in MB.", "Наибольший запрос, МБ."],
   import_limit_mb: [

@@ -1,6 +1,8 @@
 //! What servers send us, and what we stored.
 
-use domain::{ChatId, MessageId, RunEvent, RunId, laws};
+use std::collections::BTreeSet;
+
+use domain::{ChatId, ListedModel, MessageId, RunEvent, RunId, laws};
 use wire::{
     export::Line,
     group_list as groups,
@@ -136,12 +138,13 @@ pub fn redact(bytes: &[u8]) {
     assert_eq!(value, once, "{text:?}");
 }
 
-/// A list of models: the names, as OpenAI lists them, are read again.
+/// A list of models: each has a name of its own, and what is stored of it is read again as the same.
 pub fn model_list(bytes: &[u8]) {
-    let Some(names) = models::decode(&String::from_utf8_lossy(bytes)) else { return };
-    assert!(names.iter().all(|name| !name.is_empty()));
-    let data: Vec<_> = names.iter().map(|name| serde_json::json!({"id": name})).collect();
-    assert_eq!(models::decode(&serde_json::json!({"data": data}).to_string()), Some(names));
+    let Some(models) = models::decode(&String::from_utf8_lossy(bytes)) else { return };
+    let ids: BTreeSet<&str> = models.iter().map(|model| model.id.as_str()).collect();
+    assert!(ids.len() == models.len() && !ids.contains(""), "{ids:?}");
+    let stored = serde_json::to_string(&models).unwrap();
+    assert_eq!(serde_json::from_str::<Vec<ListedModel>>(&stored).unwrap(), models);
 }
 
 /// Lines of a log: an event that was read is one line again, and that line is read as the same event.

@@ -1,0 +1,182 @@
+//! A model as its server lists it: the name to ask for, and what the server says of its limits and abilities.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// A model as its server lists it. What the server does not say is `None`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct ListedModel {
+    /// What requests name it by.
+    pub id: String,
+    /// What people call it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+    /// The context window: tokens of prompt and answer together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
+    /// The longest answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<u64>,
+    /// What it can do.
+    #[serde(skip_serializing_if = "Abilities::is_unknown")]
+    pub abilities: Abilities,
+}
+
+/// What a model can do. `None` means that its server does not say.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Abilities {
+    /// Reads images.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vision: Option<bool>,
+    /// Hears audio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audio: Option<bool>,
+    /// Reads PDF files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pdf: Option<bool>,
+    /// Calls tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<bool>,
+    /// Answers in a given JSON schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structured_output: Option<bool>,
+    /// Thinks before it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<bool>,
+    /// How hard it can be asked to think, as its server spells it: `low`, `high`. Empty if unknown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasoning_efforts: Vec<String>,
+}
+
+impl Abilities {
+    /// Whether its server says nothing.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What both can do.
+    fn in_common(&self, other: &Self) -> Self {
+        let both = |a: Option<bool>, b: Option<bool>| match (a, b) {
+            (Some(a), Some(b)) => Some(a && b),
+            (known, None) | (None, known) => known,
+        };
+        let efforts = match (&self.reasoning_efforts[..], &other.reasoning_efforts[..]) {
+            (known, []) | ([], known) => known.to_vec(),
+            (ours, theirs) => ours.iter().filter(|effort| theirs.contains(effort)).cloned().collect(),
+        };
+        Self {
+            vision: both(self.vision, other.vision),
+            audio: both(self.audio, other.audio),
+            pdf: both(self.pdf, other.pdf),
+            tools: both(self.tools, other.tools),
+            structured_output: both(self.structured_output, other.structured_output),
+            reasoning: both(self.reasoning, other.reasoning),
+            reasoning_efforts: efforts,
+        }
+    }
+}
+
+impl ListedModel {
+    /// One of which only the id is known.
+    #[must_use]
+    pub fn named(id: impl Into<String>) -> Self {
+        Self { id: id.into(), ..Self::default() }
+    }
+
+    /// What holds whichever of two servers answers.
+    #[must_use]
+    pub fn in_common(&self, other: &Self) -> Self {
+        let least = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
+        Self {
+            id: self.id.clone(),
+            display_name: self.display_name.clone().or_else(|| other.display_name.clone()),
+            context_tokens: least(self.context_tokens, other.context_tokens),
+            max_output_tokens: least(self.max_output_tokens, other.max_output_tokens),
+            abilities: self.abilities.in_common(&other.abilities),
+        }
+    }
+}
+
+/// Earlier versions stored the id alone.
+impl<'de> Deserialize<'de> for ListedModel {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Stored {
+            Id(String),
+            Model {
+                id: String,
+                display_name: Option<String>,
+                context_tokens: Option<u64>,
+                max_output_tokens: Option<u64>,
+                #[serde(default)]
+                abilities: Abilities,
+            },
+        }
+        Ok(match Stored::deserialize(deserializer)? {
+            Stored::Id(id) => Self::named(id),
+            Stored::Model { id, display_name, context_tokens, max_output_tokens, abilities } => {
+                Self { id, display_name, context_tokens, max_output_tokens, abilities }
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model() -> ListedModel {
+        ListedModel {
+            id: "m".to_owned(),
+            display_name: Some("M".to_owned()),
+            context_tokens: Some(1000),
+            max_output_tokens: Some(100),
+            abilities: Abilities {
+                vision: Some(true),
+                tools: Some(false),
+                reasoning_efforts: vec!["low".to_owned(), "high".to_owned()],
+                ..Abilities::default()
+            },
+        }
+    }
+
+    #[test]
+    fn reads_what_this_and_earlier_versions_stored() {
+        let text = serde_json::to_string(&[model(), ListedModel::named("n")]).unwrap();
+        assert!(text.ends_with(r#",{"id":"n"}]"#), "{text}");
+        assert_eq!(
+            serde_json::from_str::<Vec<ListedModel>>(&text).unwrap(),
+            [model(), ListedModel::named("n")]
+        );
+        let earlier = serde_json::from_str::<Vec<ListedModel>>(r#"["a","b"]"#).unwrap();
+        assert_eq!(earlier, [ListedModel::named("a"), ListedModel::named("b")]);
+    }
+
+    #[test]
+    fn what_two_servers_have_in_common() {
+        let other = ListedModel {
+            context_tokens: Some(500),
+            abilities: Abilities {
+                vision: Some(false),
+                audio: Some(true),
+                reasoning_efforts: vec!["high".to_owned()],
+                ..Abilities::default()
+            },
+            ..ListedModel::named("m")
+        };
+        let expected = ListedModel {
+            context_tokens: Some(500),
+            abilities: Abilities {
+                vision: Some(false),
+                audio: Some(true),
+                tools: Some(false),
+                reasoning_efforts: vec!["high".to_owned()],
+                ..Abilities::default()
+            },
+            ..model()
+        };
+        assert_eq!(model().in_common(&other), expected);
+    }
+}
