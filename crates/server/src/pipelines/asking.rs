@@ -121,7 +121,7 @@ impl App {
             }
         };
         note.call.usage = asked.usage;
-        note.call.cost_micro_usd = job.model.prices.map(|prices| prices.cost_micro_usd(asked.usage));
+        note.call.cost_micro_usd = call_cost(job.model.prices, asked.usage);
         let outcome = if asked.fault.is_none() { "done" } else { "fallback" };
         let detail = asked.fault.clone().or_else(|| asked.read.as_ref().map(|read| shown(read).into()));
         note.end(outcome, detail.unwrap_or_else(|| "".into()));

@@ -38,7 +38,7 @@ impl PaidCall {
     /// It has used so much. Gives what that costs, millionths of a US dollar, where the price is known.
     pub(crate) fn end(mut self, used: Tokens) -> Option<u64> {
         let held = self.held.take()?;
-        let cost = self.wish.prices.map(|prices| prices.cost_micro_usd(used));
+        let cost = agent::call_cost(self.wish.prices, used);
         let sum = UsageSum::of_call(used, cost);
         self.app.usage.end(&held, self.wish, Some(Amount::of_call(used, cost)));
         self.app.usage.note(&self.principal, &self.model, sum);

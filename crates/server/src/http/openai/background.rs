@@ -89,7 +89,7 @@ pub(super) async fn answer(
         }
     }
     if used == Usage::default() {
-        used = Usage::of(wish.input_tokens, (text.len() / 4) as u64);
+        used = Usage::estimate(wish.input_tokens, (text.len() / 4) as u64);
     }
     paid.end(used);
     let completion = Completion::written(RunId::generate(), app.clock.now_ms(), request.model, text, used);

@@ -233,8 +233,7 @@ struct Paying {
 impl Paying {
     /// Books what the server has counted, or else an estimate.
     fn pay(self) -> Usage {
-        let estimated = Usage::of(self.input_tokens, self.watch.estimated_output_tokens());
-        let usage = self.watch.finish().unwrap_or(estimated);
+        let usage = self.watch.finish(self.input_tokens);
         self.call.end(usage);
         usage
     }
