@@ -17,6 +17,8 @@ pub struct UsageWatch {
     /// The end of what came, where a `usage` may have begun in it.
     kept: Vec<u8>,
     report: Option<UsageReport>,
+    /// Where the brace is that ends the last `usage`, if that does not say a cost.
+    open_end: Option<usize>,
     size_bytes: u64,
     /// Events of a stream.
     events: u64,
@@ -33,18 +35,23 @@ enum Behind<'a> {
 }
 
 impl UsageWatch {
-    /// Looks at the next bytes, cut anywhere.
-    pub fn feed(&mut self, bytes: &[u8]) {
+    /// Looks at the next bytes, cut anywhere. Gives the place of the brace in them that ends a `usage` without a cost.
+    pub fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
+        self.open_end = None;
         self.size_bytes += bytes.len() as u64;
         self.events += memmem::find_iter(bytes, b"data:").count() as u64;
         if self.kept.is_empty() {
             let keep = self.read(bytes);
             self.kept.extend_from_slice(&bytes[keep..]);
+            self.open_end
         } else {
             let mut kept = std::mem::take(&mut self.kept);
+            let before = kept.len();
             kept.extend_from_slice(bytes);
             let keep = self.read(&kept);
             self.kept = kept.split_off(keep);
+            // An object that ends here was not all there before.
+            self.open_end.and_then(|end| end.checked_sub(before))
         }
     }
 
@@ -88,6 +95,8 @@ impl UsageWatch {
             match behind(near) {
                 Behind::Object(json, length) => {
                     if let Some(report) = UsageReport::read(json) {
+                        let says_cost = report.usage.reported_cost_micro_usd.is_some();
+                        self.open_end = (!says_cost).then_some(start + USAGE.len() + length - 1);
                         self.report = Some(match self.report {
                             Some(before) => before.followed_by(report),
                             None => report,
@@ -144,7 +153,7 @@ mod tests {
 
     fn watched(pieces: &[&str]) -> Usage {
         let mut watch = UsageWatch::default();
-        pieces.iter().for_each(|piece| watch.feed(piece.as_bytes()));
+        pieces.iter().for_each(|piece| _ = watch.feed(piece.as_bytes()));
         watch.finish(100)
     }
 
@@ -195,10 +204,22 @@ mod tests {
     }
 
     #[test]
+    fn the_end_of_a_usage_without_a_cost_is_told() {
+        let (begin, end) = (r#"data: {"usage":{"prompt_tokens":1,"x":{}"#, "}}\n\n");
+        let mut watch = UsageWatch::default();
+        assert_eq!(watch.feed(format!("{begin}{end}").as_bytes()), Some(begin.len()));
+        assert_eq!(watch.feed(b"data: [DONE]\n\n"), None);
+        let mut cut = UsageWatch::default();
+        assert_eq!((cut.feed(begin.as_bytes()), cut.feed(end.as_bytes())), (None, Some(0)));
+        let with_cost = r#"data: {"usage":{"prompt_tokens":1,"cost":0.5}}"#;
+        assert_eq!(UsageWatch::default().feed(with_cost.as_bytes()), None);
+    }
+
+    #[test]
     fn an_endless_usage_is_not_kept() {
         let mut watch = UsageWatch::default();
         watch.feed(b"\"usage\":{\"a\":\"");
-        (0..100).for_each(|_| watch.feed(&[b'x'; 4096]));
+        (0..100).for_each(|_| _ = watch.feed(&[b'x'; 4096]));
         assert!(watch.kept.len() < USAGE.len());
         watch.feed(b"\n\n");
         watch.feed(STREAM.as_bytes());
