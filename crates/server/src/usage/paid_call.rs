@@ -35,6 +35,11 @@ impl PaidCall {
         Ok(Self { app: Arc::clone(app), principal, model: model.to_owned(), wish, held })
     }
 
+    /// What so much costs by our price, millionths of a US dollar.
+    pub(crate) fn price_of(&self, used: Tokens) -> Option<u64> {
+        self.wish.prices.map(|prices| prices.cost_micro_usd(used))
+    }
+
     /// It has used so much. Gives what that costs, millionths of a US dollar, where the price is known.
     pub(crate) fn end(mut self, used: Tokens) -> Option<u64> {
         let held = self.held.take()?;
