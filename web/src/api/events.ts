@@ -1282,6 +1282,20 @@ export type Usage = {
   input_tokens: number;
   /** Tokens written by the model, reasoning included. */
   output_tokens: number;
+  /** Of those read, the ones that the provider had in its cache. */
+  cached_tokens?: number;
+  /** Of those read, the ones that the provider has put into its cache. */
+  cache_write_tokens?: number;
+  /** Of those written, the ones of reasoning. */
+  reasoning_tokens?: number;
+  /** Of those read and written, the ones of sound. */
+  audio_tokens?: number;
+  /** Of `audio_tokens`, the ones written. */
+  audio_output_tokens?: number;
+  /** What the provider itself says that it costs, millionths of a US dollar. It counts where no price is known here. */
+  reported_cost_micro_usd?: number;
+  /** Whether any of it is an estimate, as a model server did not count. */
+  estimated?: boolean;
 };
 
 /** What is said to people: in English, and by its code where it is a sentence of ours. */
