@@ -110,6 +110,22 @@ describe("the first minute", () => {
     assert.deepEqual(kept(), []);
   });
 
+  test("a model's form shows the price list under the prices that are set", async () => {
+    await page.getByRole("button", { name: /^qwen3-30b/ }).click();
+    await page.getByText("List price of qwen3-30b at Anthropic (genai-prices 0.2.3, 2026-11-26)").waitFor();
+    await page.getByText("Prompts above 200k tokens cost more.").waitFor();
+    const cached = page.getByLabel("Cached input, USD per million tokens");
+    assert.equal(await cached.getAttribute("placeholder"), "0.3");
+    const written = page.getByLabel("Cache write, USD per million tokens");
+    assert.equal(await written.getAttribute("placeholder"), "same as input");
+    await cached.fill("0,25");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await cached.waitFor({ state: "hidden" });
+    const kept = server.models.find((model) => model.id === "qwen3-30b");
+    assert.equal(kept.cached_input_usd_per_million, 0.25);
+    assert.equal(kept.cache_write_usd_per_million, null);
+  });
+
   test("after logging out the place is kept", async () => {
     server.signedIn = false;
     await page.goto("/settings/keys");

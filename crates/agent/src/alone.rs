@@ -119,6 +119,6 @@ pub(crate) async fn answer_heard(
     };
     let usage = tokio::time::timeout(effort.patience, read).await.unwrap_or(Ok(None))?;
     let input_tokens = messages.iter().map(crate::context::estimate_tokens).sum();
-    let estimate = Usage::of(input_tokens, (written_bytes / 4) as u64);
+    let estimate = Usage::estimate(input_tokens, (written_bytes / 4) as u64);
     Ok((text, usage.unwrap_or(estimate)))
 }

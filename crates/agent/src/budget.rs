@@ -7,6 +7,8 @@ use std::{
 
 use domain::{Problem, ProblemCode, Sentence, Usage, Words};
 
+use crate::prices::{Prices, call_cost};
+
 /// What a run may use before it is ended with what it has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
@@ -81,34 +83,6 @@ impl Default for Limits {
     }
 }
 
-/// A model's prices.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Prices {
-    /// US dollars for a million input tokens.
-    pub input_usd_per_million: f64,
-    /// US dollars for a million output tokens.
-    pub output_usd_per_million: f64,
-}
-
-impl Prices {
-    /// More than any call costs, millionths of a US dollar.
-    const MAX_CALL_MICRO_USD: u64 = 1_000_000_000_000;
-
-    /// Millionths of a US dollar, which is tokens times dollars per million.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "a float cast saturates"
-    )]
-    #[must_use]
-    pub fn cost_micro_usd(self, usage: Usage) -> u64 {
-        let cost = usage.input_tokens as f64 * self.input_usd_per_million
-            + usage.output_tokens as f64 * self.output_usd_per_million;
-        (cost.ceil() as u64).min(Self::MAX_CALL_MICRO_USD)
-    }
-}
-
 /// What the run has used so far, or an agent of it with limits of its own.
 #[derive(Debug)]
 pub(crate) struct Budget {
@@ -156,9 +130,9 @@ impl Budget {
         Self { limits, used: Mutex::new(used), above: Some((Arc::clone(above), began)) }
     }
 
-    /// Books one model call at its price, where that is known. Returns the cost.
+    /// Books one model call. Returns its cost, where that is known.
     pub(crate) fn book(&self, usage: Usage, prices: Option<Prices>) -> Option<u64> {
-        let cost = prices.map(|prices| prices.cost_micro_usd(usage));
+        let cost = call_cost(prices, usage);
         let mut budget = Some(self);
         while let Some(Self { used, above, .. }) = budget {
             used.lock().unwrap_or_else(PoisonError::into_inner).add(usage, cost);
@@ -251,7 +225,7 @@ mod tests {
         let free = Budget::new(Limits::default(), Used::default());
         assert_eq!(free.book(usage(1_000, 1_000), None), None);
         assert_eq!(free.used().cost_micro_usd, None);
-        let prices = Prices { input_usd_per_million: 2.5, output_usd_per_million: 10.0 };
+        let prices = Prices::of(2.5, 10.0);
         let paid = Budget::new(Limits::default(), Used::default());
         assert_eq!(paid.book(usage(1_000, 100), Some(prices)), Some(3_500));
         assert_eq!(paid.book(usage(0, 100), Some(prices)), Some(1_000));
@@ -266,7 +240,7 @@ mod tests {
         tokens.book(usage(90, 10), None);
         assert!(tokens.check().unwrap_err().message.contains("100 tokens"));
         let money = Budget::new(limits, Used::default());
-        let prices = Prices { input_usd_per_million: 1e3, output_usd_per_million: 0.0 };
+        let prices = Prices::of(1e3, 0.0);
         money.book(usage(3, 0), Some(prices));
         assert!(money.check().unwrap_err().message.contains("$0.0030 and its limit is $0.0020"));
     }
@@ -274,7 +248,7 @@ mod tests {
     #[test]
     fn absurd_figures_saturate() {
         let budget = Budget::new(Limits::default(), Used::default());
-        let prices = Some(Prices { input_usd_per_million: f64::MAX, output_usd_per_million: 1.0 });
+        let prices = Some(Prices::of(f64::MAX, 1.0));
         budget.book(usage(u64::MAX, u64::MAX), prices);
         budget.book(usage(u64::MAX, u64::MAX), prices);
         assert!(budget.check().is_err());

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     alone::{Effort, OneShot, answer},
     loose_json::object,
+    prices::call_cost,
     research::quotes::Quotable,
 };
 
@@ -104,7 +105,7 @@ pub async fn ask(model: OneShot<'_>, title: &str, text: &str) -> Result<Asked, M
         let again = "That was not what is needed. Answer with the JSON object alone.";
         messages.push(Message::text(Role::User, again));
     }
-    let cost_micro_usd = model.settings.prices.map(|prices| prices.cost_micro_usd(usage));
+    let cost_micro_usd = call_cost(model.settings.prices, usage);
     Ok(Asked { found, usage, cost_micro_usd })
 }
 

@@ -6,7 +6,10 @@ use llm::ModelError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::alone::{Effort, OneShot, answer};
+use crate::{
+    alone::{Effort, OneShot, answer},
+    prices::call_cost,
+};
 
 /// Most facts that are kept of one person.
 pub const MOST_FACTS: usize = 50;
@@ -75,7 +78,7 @@ pub async fn ask(model: OneShot<'_>, known: &[KnownFact], said: &[String]) -> Re
             }
         }
     }
-    let cost_micro_usd = model.settings.prices.map(|prices| prices.cost_micro_usd(usage));
+    let cost_micro_usd = call_cost(model.settings.prices, usage);
     Ok(Asked { lessons, usage, cost_micro_usd })
 }
 

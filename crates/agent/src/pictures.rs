@@ -3,7 +3,10 @@
 use domain::{Message, Part, Role, Usage};
 use llm::ModelError;
 
-use crate::alone::{Effort, OneShot, answer};
+use crate::{
+    alone::{Effort, OneShot, answer},
+    prices::call_cost,
+};
 
 /// What looking has come to.
 #[derive(Debug)]
@@ -31,7 +34,7 @@ pub async fn look(model: OneShot<'_>, name: &str, url: String) -> Result<Seen, M
     let question = Message::of(Role::User, vec![words, Part::Image { url }]);
     let messages = [Message::text(Role::System, INSTRUCTIONS), question];
     let (said, usage) = answer(model, &messages, None, Effort::THOROUGH).await?;
-    let cost_micro_usd = model.settings.prices.map(|prices| prices.cost_micro_usd(usage));
+    let cost_micro_usd = call_cost(model.settings.prices, usage);
     Ok(Seen { text: bare(&said), usage, cost_micro_usd })
 }
 

@@ -101,7 +101,7 @@ pub(crate) async fn call_one(
     if !is_over {
         return Err(Problem::new(ProblemCode::ModelProtocol, Sentence::AnswerWithoutEnd));
     }
-    let estimated = Usage::of(estimate_request(messages, &[]), (text.len() / 4) as u64);
+    let estimated = Usage::estimate(estimate_request(messages, &[]), (text.len() / 4) as u64);
     let usage = counted.unwrap_or(estimated);
     let cost_micro_usd = agent.budget.book(usage, model.settings().prices);
     held.end(usage, cost_micro_usd);

@@ -61,6 +61,18 @@ pub struct Usage {
     #[serde(default, deserialize_with = "bounded", skip_serializing_if = "is_zero")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<f64>"))]
     pub audio_tokens: u64,
+    /// Of `audio_tokens`, the ones written.
+    #[serde(default, deserialize_with = "bounded", skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<f64>"))]
+    pub audio_output_tokens: u64,
+    /// What the provider itself says that it costs, millionths of a US dollar. It counts where no price is known here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<f64>"))]
+    pub reported_cost_micro_usd: Option<u64>,
+    /// Whether any of it is an estimate, as a model server did not count.
+    #[serde(default, skip_serializing_if = "is_false")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+    pub estimated: bool,
 }
 
 impl Usage {
@@ -77,7 +89,16 @@ impl Usage {
             cache_write_tokens: 0,
             reasoning_tokens: 0,
             audio_tokens: 0,
+            audio_output_tokens: 0,
+            reported_cost_micro_usd: None,
+            estimated: false,
         }
+    }
+
+    /// Tokens read and written by rule of thumb, where the model server did not count.
+    #[must_use]
+    pub const fn estimate(input_tokens: u64, output_tokens: u64) -> Self {
+        Self { estimated: true, ..Self::of(input_tokens, output_tokens) }
     }
 
     /// Of one call.
@@ -102,12 +123,22 @@ impl std::ops::AddAssign for Usage {
         add(&mut self.cache_write_tokens, other.cache_write_tokens);
         add(&mut self.reasoning_tokens, other.reasoning_tokens);
         add(&mut self.audio_tokens, other.audio_tokens);
+        add(&mut self.audio_output_tokens, other.audio_output_tokens);
+        if let Some(cost) = other.reported_cost_micro_usd {
+            add(self.reported_cost_micro_usd.get_or_insert(0), cost);
+        }
+        self.estimated |= other.estimated;
     }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(tokens: &u64) -> bool {
     *tokens == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// Logs and summaries come from imports and from earlier versions, too, which took any number.
@@ -145,5 +176,16 @@ mod tests {
         assert_eq!(usage, Usage::of(Usage::MAX_TOKENS, 7));
         usage += usage;
         assert_eq!(usage, Usage::of(Usage::MAX_TOKENS, 14));
+    }
+
+    #[test]
+    fn what_nobody_said_is_not_written() {
+        let plain = serde_json::to_string(&Usage::of(1, 2)).unwrap();
+        assert_eq!(plain, r#"{"input_tokens":1,"output_tokens":2}"#);
+        let mut sum = Usage { reported_cost_micro_usd: Some(5), ..Usage::of(1, 2) };
+        sum += Usage::estimate(1, 1);
+        assert_eq!((sum.reported_cost_micro_usd, sum.estimated, sum.input_tokens), (Some(5), true, 2));
+        let read: Usage = serde_json::from_value(serde_json::to_value(sum).unwrap()).unwrap();
+        assert_eq!(read, sum);
     }
 }

@@ -23,6 +23,7 @@ use crate::{
     http::router,
     knowledge::fetch_model,
     listen::{ListenOptions, serve},
+    prices,
     redacted_stderr::RedactedStderr,
     start,
 };
@@ -104,6 +105,9 @@ enum Command {
     /// The embedding model inside the program
     #[command(subcommand)]
     Models(ModelsCommand),
+    /// What models cost by the public price list
+    #[command(subcommand)]
+    Prices(PricesCommand),
     /// Show the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -176,6 +180,26 @@ enum ModelsCommand {
 }
 
 #[derive(Debug, Subcommand)]
+enum PricesCommand {
+    /// Bring a newer price list, check it and say what changes; a server takes it when it starts
+    Update {
+        /// File or address of genai-prices' data.json [default: the one that its project publishes]
+        #[arg(long, value_name = "FILE|URL")]
+        from: Option<String>,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Say what a model costs, by which list and of which day
+    Show {
+        /// Its name, alone or behind its provider's as in openai/gpt-5
+        #[arg(value_name = "MODEL")]
+        model: String,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 enum ConfigCommand {
     /// Print the default configuration file, with comments
     PrintDefault,
@@ -216,6 +240,15 @@ impl Cli {
                 let lines =
                     fetch_model(&config.knowledge, &program, &from, library_sha256.as_deref()).await?;
                 print_line(&lines.join("\n"))
+            }
+            Command::Prices(PricesCommand::Update { from, place }) => {
+                let config = Config::load(&place.into_flags())?;
+                let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+                print_line(&prices::update(&config.data_dir, from.as_deref(), today).await?.join("\n"))
+            }
+            Command::Prices(PricesCommand::Show { model, place }) => {
+                let config = Config::load(&place.into_flags())?;
+                print_line(&prices::show(&config.data_dir, &model)?.join("\n"))
             }
             Command::Config(ConfigCommand::PrintDefault) => print_line(DEFAULTS.trim_end()),
         }

@@ -49,6 +49,7 @@ mod once;
 mod origin;
 mod pipelines;
 mod place;
+pub mod prices;
 pub mod programs;
 mod reading;
 mod redacted_stderr;

@@ -5,6 +5,7 @@ mod configured;
 mod connecting;
 mod connection_settings;
 mod health;
+mod price;
 mod trying;
 
 use std::{
@@ -27,6 +28,7 @@ pub use catalogue::{Catalogue, Default, KnownConnection, KnownKey, Listed, Model
 pub use connecting::{Change, NewConnection};
 pub use connection_settings::ConnectionRequest;
 pub(crate) use health::keep_health;
+pub use price::{ListEntry, ModelPrice, PriceSource};
 pub use trying::{KeyTried, Tried, TriedModel};
 
 use crate::{
@@ -35,6 +37,7 @@ use crate::{
     config::{Config, ConfiguredConnection, ConnectionSource},
     error::ApiError,
     groups::{Permit, Thing},
+    prices::PriceCatalogue,
     secret::Sealer,
 };
 
@@ -56,6 +59,7 @@ pub struct Models {
     servers: Mutex<HashMap<ConnectionId, Arc<Server>>>,
     counts: Arc<AttemptCounts>,
     catalogue: RwLock<Arc<Catalogue>>,
+    prices: PriceCatalogue,
     /// Held while the catalogue is built, so that an older view never replaces a newer one.
     building: tokio::sync::Mutex<()>,
     /// Whether all configured servers were asked for their models at least once; `true` if there are none.
@@ -135,6 +139,8 @@ impl Models {
         http: HttpClient,
         tour: ChatModel,
     ) -> anyhow::Result<Self> {
+        let prices = PriceCatalogue::new(&config.data_dir);
+        let nothing = Catalogue::new(Vec::new(), HashMap::new(), None, &prices);
         let models = Self {
             store,
             sealer,
@@ -147,7 +153,8 @@ impl Models {
             asked: Mutex::default(),
             servers: Mutex::default(),
             counts: Arc::default(),
-            catalogue: RwLock::new(Arc::new(Catalogue::new(Vec::new(), HashMap::new(), None))),
+            catalogue: RwLock::new(Arc::new(nothing)),
+            prices,
             building: tokio::sync::Mutex::default(),
         };
         models.rebuild().await?;
@@ -228,7 +235,7 @@ impl Models {
             tool_mode: settings.tool_mode,
             temperature: settings.temperature,
             context_tokens: known.context_tokens(),
-            prices: prices(settings),
+            prices: known.price.as_ref().map(ModelPrice::prices),
             fallbacks: Vec::new(),
             authority: authority.clone(),
         })
@@ -280,7 +287,7 @@ impl Models {
         let is_trusted = |id| catalogue.connection(id).is_some_and(|known| known.server.settings.trusted);
         let trusted = known.connections.iter().copied().any(is_trusted);
         let upstream = Upstream::new(self.reach(catalogue, known)?, &self.http, call);
-        Ok(Some(ModelServer { upstream, trusted, prices: prices(&known.settings) }))
+        Ok(Some(ModelServer { upstream, trusted, prices: known.price.as_ref().map(ModelPrice::prices) }))
     }
 
     /// How to reach a model on its server.
@@ -335,7 +342,8 @@ impl Models {
         let known = rows.into_iter().filter_map(|row| self.open_connection(row));
         let trust = self.store.settings(configured::TRUST).await?;
         let connections = known.chain(self.configured_connections(&trust)).collect();
-        let new = Catalogue::new(connections, settings, default.as_ref().and_then(Value::as_str));
+        let default = default.as_ref().and_then(Value::as_str);
+        let new = Catalogue::new(connections, settings, default, &self.prices);
         *self.catalogue.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         Ok(())
     }
@@ -389,15 +397,6 @@ impl Models {
     pub fn attempts(&self) -> &AttemptCounts {
         &self.counts
     }
-}
-
-/// A price that is not set counts as nothing where the other one is.
-fn prices(settings: &ModelSettings) -> Option<Prices> {
-    let (input, output) = (settings.input_usd_per_million, settings.output_usd_per_million);
-    (input.is_some() || output.is_some()).then(|| Prices {
-        input_usd_per_million: input.unwrap_or(0.0),
-        output_usd_per_million: output.unwrap_or(0.0),
-    })
 }
 
 fn unavailable(why: refusal::Settings) -> ApiError {

@@ -2,13 +2,11 @@
 
 use sqlx::{AssertSqlSafe, PgConnection, SqliteConnection};
 
-use crate::{StoreError, sums::MAX_COUNTER};
+use crate::{StoreError, sums::MAX_COUNTER, usage::USAGE_COUNTERS};
 
 /// The tables with counters of what model servers have said, and these.
-const COUNTERS: [(&str, &[&str]); 2] = [
-    ("usage", &["requests", "input_tokens", "output_tokens", "cost_micro_usd"]),
-    ("pipeline_calls", &["input_tokens", "output_tokens", "cost_micro_usd"]),
-];
+const COUNTERS: [(&str, &[&str]); 2] =
+    [("usage", &USAGE_COUNTERS), ("pipeline_calls", &["input_tokens", "output_tokens", "cost_micro_usd"])];
 
 /// SQLite: a sum that overflowed is a `REAL`, and a column takes any other type, too.
 pub(crate) async fn mend_sqlite(connection: &mut SqliteConnection) -> Result<(), StoreError> {

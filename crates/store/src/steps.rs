@@ -75,6 +75,7 @@ steps![
     "0048_run_workspaces",
     "0049_hook_inputs",
     "0050_connection_kinds",
+    "0051_usage_parts",
 ];
 
 /// What brings a database to the step of that number, or to the newest before it.

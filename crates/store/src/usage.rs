@@ -37,7 +37,30 @@ pub struct UsageSum {
     pub output_tokens: u64,
     /// Millionths of a US dollar, where prices are known.
     pub cost_micro_usd: u64,
+    /// Of the tokens read, those that the provider had in its cache.
+    pub cached_tokens: u64,
+    /// Of the tokens read, those that the provider has put into its cache.
+    pub cache_write_tokens: u64,
+    /// Of the tokens written, those of reasoning.
+    pub reasoning_tokens: u64,
+    /// Of the model calls, those whose price is unknown.
+    pub unpriced_requests: u64,
+    /// Of the model calls, those whose tokens are an estimate.
+    pub estimated_requests: u64,
 }
+
+/// The columns of [`UsageSum`].
+pub(crate) const USAGE_COUNTERS: [&str; 9] = [
+    "requests",
+    "input_tokens",
+    "output_tokens",
+    "cost_micro_usd",
+    "cached_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+    "unpriced_requests",
+    "estimated_requests",
+];
 
 impl UsageSum {
     /// More than any call costs, millionths of a US dollar.
@@ -52,7 +75,33 @@ impl UsageSum {
             input_tokens: usage.input_tokens.min(most),
             output_tokens: usage.output_tokens.min(most),
             cost_micro_usd: cost_micro_usd.unwrap_or(0).min(Self::MAX_CALL_MICRO_USD),
+            cached_tokens: usage.cached_tokens.min(most),
+            cache_write_tokens: usage.cache_write_tokens.min(most),
+            reasoning_tokens: usage.reasoning_tokens.min(most),
+            unpriced_requests: u64::from(cost_micro_usd.is_none()),
+            estimated_requests: u64::from(usage.estimated),
         }
+    }
+
+    /// What all calls cost; `None` if no price of them is known.
+    #[must_use]
+    pub fn known_cost_micro_usd(&self) -> Option<u64> {
+        (self.requests == 0 || self.unpriced_requests < self.requests).then_some(self.cost_micro_usd)
+    }
+
+    /// In the order of their columns.
+    fn counters(self) -> [u64; USAGE_COUNTERS.len()] {
+        [
+            self.requests,
+            self.input_tokens,
+            self.output_tokens,
+            self.cost_micro_usd,
+            self.cached_tokens,
+            self.cache_write_tokens,
+            self.reasoning_tokens,
+            self.unpriced_requests,
+            self.estimated_requests,
+        ]
     }
 }
 
@@ -62,6 +111,11 @@ impl std::ops::AddAssign for UsageSum {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
         self.cost_micro_usd = self.cost_micro_usd.saturating_add(other.cost_micro_usd);
+        self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
+        self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
+        self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
+        self.unpriced_requests = self.unpriced_requests.saturating_add(other.unpriced_requests);
+        self.estimated_requests = self.estimated_requests.saturating_add(other.estimated_requests);
     }
 }
 
@@ -193,13 +247,10 @@ impl Store {
             UsageOf::Key(_) => "AND api_key = $3",
             UsageOf::Person(..) => "AND api_key = $3 AND person = $4",
         };
+        let sums = USAGE_COUNTERS.map(|column| format!("{} AS {column}", sum(column))).join(", ");
         let sql = format!(
-            "SELECT {name} AS name, {} AS requests, {} AS input_tokens, {} AS output_tokens, {} AS cost_micro_usd, \
-             {} AS tokens FROM usage WHERE day BETWEEN $1 AND $2 {whose} GROUP BY {name} ORDER BY {order}",
-            sum("requests"),
-            sum("input_tokens"),
-            sum("output_tokens"),
-            sum("cost_micro_usd"),
+            "SELECT {name} AS name, {sums}, {} AS tokens FROM usage WHERE day BETWEEN $1 AND $2 {whose} \
+             GROUP BY {name} ORDER BY {order}",
             sum("input_tokens * 1.0 + output_tokens"),
         );
         let query = self.db().built(sql).bind(first_day).bind(last_day);
@@ -217,6 +268,11 @@ impl Store {
                 input_tokens: row.number("input_tokens")?,
                 output_tokens: row.number("output_tokens")?,
                 cost_micro_usd: row.number("cost_micro_usd")?,
+                cached_tokens: row.number("cached_tokens")?,
+                cache_write_tokens: row.number("cache_write_tokens")?,
+                reasoning_tokens: row.number("reasoning_tokens")?,
+                unpriced_requests: row.number("unpriced_requests")?,
+                estimated_requests: row.number("estimated_requests")?,
             };
             Ok(UsageRow { name: row.get("name")?, sum })
         };
@@ -303,13 +359,10 @@ async fn busy<'a>(
 }
 
 async fn upsert(db: &Db, tx: &mut Tx, rows: &[(&UsageKey, UsageSum)]) -> Result<(), StoreError> {
-    let mut sql = String::from(
-        "INSERT INTO usage (day, owner, model, api_key, person, requests, input_tokens, output_tokens, \
-         cost_micro_usd) VALUES ",
-    );
-    db.push_rows(&mut sql, rows.len(), 9);
-    let added = ["requests", "input_tokens", "output_tokens", "cost_micro_usd"];
-    let added = added.map(|column| add_excluded("usage", column)).join(", ");
+    let columns = USAGE_COUNTERS.join(", ");
+    let mut sql = format!("INSERT INTO usage (day, owner, model, api_key, person, {columns}) VALUES ");
+    db.push_rows(&mut sql, rows.len(), 5 + USAGE_COUNTERS.len());
+    let added = USAGE_COUNTERS.map(|column| add_excluded("usage", column)).join(", ");
     sql.push_str(" ON CONFLICT (day, owner, model, api_key, person) DO UPDATE SET ");
     sql.push_str(&added);
     let query = rows.iter().fold(tx.built(sql), |query, (key, sum)| {
@@ -317,9 +370,7 @@ async fn upsert(db: &Db, tx: &mut Tx, rows: &[(&UsageKey, UsageSum)]) -> Result<
         let api_key = principal.key.map(|key| key.to_string()).unwrap_or_default();
         let query = query.bind(key.day).id(principal.account).text(&key.model).text(&api_key);
         let query = query.text(principal.person.as_deref().unwrap_or_default());
-        [sum.requests, sum.input_tokens, sum.output_tokens, sum.cost_micro_usd]
-            .into_iter()
-            .fold(query, |query, counter| query.number(counter.min(MAX_COUNTER)))
+        sum.counters().into_iter().fold(query, |query, counter| query.number(counter.min(MAX_COUNTER)))
     });
     query.execute().await.map(drop)
 }

@@ -246,11 +246,17 @@ fn told(body: &EventBody, detail: Option<&Value>) -> Option<(DebugKind, DebugSou
             let (kind, end) = if error.is_some() { (Error, "failed") } else { (Response, "completed") };
             (kind, Backend, memory_update(body), format!("Memory update {end}"))
         }
-        EventBody::RunFinished { outcome, problem, usage, .. } => (
+        EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => (
             if *outcome == Outcome::Failed { Error } else { Response },
             // What the last try of a model call has come to ends the run.
             if problem.as_ref().is_some_and(|problem| problem.code.is_of_model()) { Llm } else { Backend },
-            json!({"outcome": outcome, "problem": problem, "usage": usage}),
+            {
+                let mut data = json!({"outcome": outcome, "problem": problem, "usage": usage});
+                if let Some(cost) = cost_micro_usd {
+                    data["costMicroUsd"] = json!(cost);
+                }
+                data
+            },
             problem.as_ref().map_or("The run has ended".to_owned(), |problem| problem.message.clone()),
         ),
         EventBody::StepStarted { last: None, .. }

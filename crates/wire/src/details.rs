@@ -106,8 +106,8 @@ impl DetailsEncoder {
             EventBody::AgentStarted { name, .. } => {
                 out.status(&format!("🤖 Sub-agent: {name}..."), false, false);
             }
-            EventBody::RunFinished { outcome, problem, usage, .. } => {
-                out.finish(event.run, *outcome, problem.as_ref(), *usage);
+            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
+                out.finish(event.run, *outcome, problem.as_ref(), *usage, *cost_micro_usd);
             }
             // An element of a call that is never answered here would spin for ever.
             EventBody::ToolHandedOver { .. }

@@ -143,13 +143,13 @@ impl MarkupEncoder {
                 self.agents.insert(event.agent.clone(), name.clone());
                 out.status(&format!("🤖 Sub-agent: {name}..."), false, false);
             }
-            EventBody::RunFinished { outcome, problem, usage, .. } => {
+            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
                 let change = match &mut self.page {
                     Page::Appended(page) => page.finish(),
                     Page::Replaced(page) => page.finish(),
                 };
                 self.show(change, out);
-                out.finish(event.run, *outcome, problem.as_ref(), *usage);
+                out.finish(event.run, *outcome, problem.as_ref(), *usage, *cost_micro_usd);
             }
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }

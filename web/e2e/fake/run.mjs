@@ -188,7 +188,7 @@ export class FakeRun extends EventEmitter {
   }
 
   modelCalled(agent = []) {
-    const usage = { input_tokens: 1840, output_tokens: 212 };
+    const usage = { input_tokens: 1840, output_tokens: 212, cached_tokens: 1200 };
     this.push(
       {
         type: "model_called",
@@ -209,7 +209,11 @@ export class FakeRun extends EventEmitter {
 
   finish(outcome, problem) {
     const calls = this.log.filter((event) => event.body.type === "model_called");
-    const usage = { input_tokens: 1840 * calls.length, output_tokens: 212 * calls.length };
+    const usage = {
+      input_tokens: 1840 * calls.length,
+      output_tokens: 212 * calls.length,
+      cached_tokens: 1200 * calls.length,
+    };
     const body = { type: "run_finished", outcome, usage, cost_micro_usd: 1240 * calls.length };
     this.state = "finished";
     this.push(problem ? { ...body, problem } : body);

@@ -1306,6 +1306,12 @@ export type Usage = {
   reasoning_tokens?: number;
   /** Of those read and written, the ones of sound. */
   audio_tokens?: number;
+  /** Of `audio_tokens`, the ones written. */
+  audio_output_tokens?: number;
+  /** What the provider itself says that it costs, millionths of a US dollar. It counts where no price is known here. */
+  reported_cost_micro_usd?: number;
+  /** Whether any of it is an estimate, as a model server did not count. */
+  estimated?: boolean;
 };
 
 /** What is said to people: in English, and by its code where it is a sentence of ours. */

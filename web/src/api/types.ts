@@ -77,7 +77,15 @@ export interface UsageSum {
   requests: number;
   input_tokens: number;
   output_tokens: number;
-  cost_micro_usd: number;
+  /** Null if no price of the calls is known. */
+  cost_micro_usd: number | null;
+  cached_tokens: number;
+  cache_write_tokens: number;
+  reasoning_tokens: number;
+  /** Calls whose price is unknown: their cost is not in the sum. */
+  unpriced_requests: number;
+  /** Calls whose tokens are an estimate. */
+  estimated_requests: number;
 }
 
 export type UsageBy = "day" | "user" | "model" | "key" | "person";
@@ -237,6 +245,10 @@ export interface ModelSettings {
   context_tokens: number | null;
   input_usd_per_million: number | null;
   output_usd_per_million: number | null;
+  cached_input_usd_per_million: number | null;
+  cache_write_usd_per_million: number | null;
+  audio_input_usd_per_million: number | null;
+  audio_output_usd_per_million: number | null;
   /** The models to ask where its server fails, by their ids. */
   fallbacks: string[];
 }
@@ -260,6 +272,19 @@ export interface ListedModel {
   abilities: Abilities;
 }
 
+/** What a model costs: what was set, and for the rest the price list. */
+export interface ModelPrice {
+  input_usd_per_million: number;
+  output_usd_per_million: number;
+  cached_input_usd_per_million: number | null;
+  cache_write_usd_per_million: number | null;
+  audio_input_usd_per_million: number | null;
+  audio_output_usd_per_million: number | null;
+  long_context_above_tokens: number | null;
+  source: "settings" | "catalogue";
+  list?: { source: string; date: string; provider: string; model: string };
+}
+
 export interface Model extends ModelSettings {
   id: string;
   name: string;
@@ -268,6 +293,8 @@ export interface Model extends ModelSettings {
   connections: string[];
   tour: boolean;
   listed: ListedModel;
+  /** Null if nobody knows it. */
+  price: ModelPrice | null;
 }
 
 /** A defined agent that is chosen like a model. */

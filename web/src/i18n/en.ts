@@ -164,6 +164,9 @@ export const en = {
   "turn.copyDetails": "Copy details",
   "turn.gone": "The steps of this run are no longer stored.",
   "turn.usage": "{input} tokens read, {output} written",
+  "turn.usageCached": "{input} tokens read ({cached} from the cache), {output} written",
+  "turn.cached": "{tokens} cached",
+  "turn.estimated": "estimated",
   "turn.files": "Changed files",
   "turn.noAnswer": "The run ended without an answer.",
 

@@ -169,6 +169,9 @@ export const ru: Dictionary = {
   "turn.copyDetails": "Копировать подробности",
   "turn.gone": "Шаги этого запуска больше не хранятся.",
   "turn.usage": "Прочитано токенов: {input}, написано: {output}",
+  "turn.usageCached": "Прочитано токенов: {input} (из кеша: {cached}), написано: {output}",
+  "turn.cached": "из кеша: {tokens}",
+  "turn.estimated": "оценка",
   "turn.files": "Изменённые файлы",
   "turn.noAnswer": "Запуск закончился без ответа.",
 

@@ -5,10 +5,13 @@ import type { BodyOf } from "./timeline.ts";
 /** What the run has used with one more model call. */
 export function spent(run: RunNode, call: BodyOf<"model_called" | "context_compacted">): Partial<RunNode> {
   const { usage, cost_micro_usd: cost } = call;
+  const cached = (run.usage.cached_tokens ?? 0) + (usage.cached_tokens ?? 0);
   return {
     usage: {
       input_tokens: run.usage.input_tokens + usage.input_tokens,
       output_tokens: run.usage.output_tokens + usage.output_tokens,
+      ...(cached > 0 && { cached_tokens: cached }),
+      ...((run.usage.estimated || usage.estimated) && { estimated: true }),
     },
     costMicroUsd: cost === undefined ? run.costMicroUsd : (run.costMicroUsd ?? 0) + cost,
   };

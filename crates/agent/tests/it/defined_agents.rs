@@ -49,7 +49,7 @@ async fn the_steps_of_a_sub_agent_end_it_and_not_its_caller() {
 
 #[tokio::test]
 async fn the_money_of_a_sub_agent_is_counted_at_its_own_price() {
-    let prices = Some(Prices { input_usd_per_million: 1.0, output_usd_per_million: 1.0 });
+    let prices = Some(Prices::of(1.0, 1.0));
     let model = ChatModel::scripted(ScriptedModel::new("dear", Arc::new(script)));
     let settings = ModelSettings { prices, ..ModelSettings::default() };
     let play = with_writer(|writer| {

@@ -60,7 +60,7 @@ async fn tokens_and_money_end_it() {
 
     let mut play = Play::turns(vec![spend(60), spend(60), spend(60)]).await;
     play.limits.cost_micro_usd = 100;
-    play.settings.prices = Some(Prices { input_usd_per_million: 1.0, output_usd_per_million: 1.0 });
+    play.settings.prices = Some(Prices::of(1.0, 1.0));
     let log = play.log().await;
     let EventBody::RunFinished { cost_micro_usd, .. } = &log.last().unwrap().body else { unreachable!() };
     assert_eq!(*cost_micro_usd, Some(120));

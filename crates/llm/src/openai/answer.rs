@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use domain::{ProblemCode, Sentence, Usage};
 use wire::{
-    openai::{Chunk, DONE, Status, UpstreamError, chunk::Halves},
+    openai::{Chunk, DONE, Status, UpstreamError, UsageReport, chunk::Halves},
     provider::DataPart,
     sse,
 };
@@ -54,9 +54,7 @@ pub(crate) struct Answer {
     pieces: Vec<Piece>,
     events: VecDeque<ModelEvent>,
     finish: Option<FinishReason>,
-    usage: Option<Usage>,
-    /// The server has counted what was written.
-    counts_output: bool,
+    usage: Option<UsageReport>,
     /// What was sent in the place of a chunk, cut.
     junk: Option<String>,
     received_bytes: usize,
@@ -96,7 +94,6 @@ impl Answer {
             events: VecDeque::new(),
             finish: None,
             usage: None,
-            counts_output: false,
             junk: None,
             received_bytes: 0,
             written_bytes: 0,
@@ -224,9 +221,9 @@ impl Answer {
             (_, 0) => FinishReason::Stop,
         };
         let written = (self.written_bytes / 4) as u64;
-        let usage = self.usage.map(|usage| match self.counts_output {
+        let usage = self.usage.map(|UsageReport { usage, counts_output }| match counts_output {
             true => usage,
-            false => Usage { output_tokens: written, ..usage },
+            false => Usage { output_tokens: written, estimated: true, ..usage },
         });
         self.events.push_back(ModelEvent::Finished { reason, usage });
     }
@@ -367,17 +364,10 @@ impl Answer {
 
     /// Some servers count what was read in their first chunk, and what was written in their last one.
     fn count(&mut self, usage: Usage, is_partial: bool) {
-        let known = self.usage.unwrap_or_default();
-        let input_tokens = if usage.input_tokens == 0 { known.input_tokens } else { usage.input_tokens };
-        let output_tokens = if is_partial { known.output_tokens } else { usage.output_tokens };
-        self.counts_output |= !is_partial;
-        self.usage = Some(Usage {
-            input_tokens,
-            output_tokens,
-            cached_tokens: usage.cached_tokens.max(known.cached_tokens),
-            cache_write_tokens: usage.cache_write_tokens.max(known.cache_write_tokens),
-            reasoning_tokens: usage.reasoning_tokens.max(known.reasoning_tokens),
-            audio_tokens: usage.audio_tokens.max(known.audio_tokens),
+        let later = UsageReport { usage, counts_output: !is_partial };
+        self.usage = Some(match self.usage {
+            Some(known) => known.followed_by(later),
+            None => later,
         });
     }
 

@@ -16,6 +16,7 @@ use crate::{
     extract::{Json, Path, present},
     groups::Thing,
     models::{Model, ModelSettings},
+    prices::MAX_USD_PER_MILLION,
 };
 
 #[derive(Debug, Serialize)]
@@ -66,6 +67,14 @@ pub(super) struct ChangeModel {
     input_usd_per_million: Option<Option<f64>>,
     #[serde(default, deserialize_with = "present")]
     output_usd_per_million: Option<Option<f64>>,
+    #[serde(default, deserialize_with = "present")]
+    cached_input_usd_per_million: Option<Option<f64>>,
+    #[serde(default, deserialize_with = "present")]
+    cache_write_usd_per_million: Option<Option<f64>>,
+    #[serde(default, deserialize_with = "present")]
+    audio_input_usd_per_million: Option<Option<f64>>,
+    #[serde(default, deserialize_with = "present")]
+    audio_output_usd_per_million: Option<Option<f64>>,
     fallbacks: Option<Vec<String>>,
 }
 
@@ -80,6 +89,18 @@ impl ChangeModel {
             context_tokens: self.context_tokens.unwrap_or(to.context_tokens),
             input_usd_per_million: self.input_usd_per_million.unwrap_or(to.input_usd_per_million),
             output_usd_per_million: self.output_usd_per_million.unwrap_or(to.output_usd_per_million),
+            cached_input_usd_per_million: self
+                .cached_input_usd_per_million
+                .unwrap_or(to.cached_input_usd_per_million),
+            cache_write_usd_per_million: self
+                .cache_write_usd_per_million
+                .unwrap_or(to.cache_write_usd_per_million),
+            audio_input_usd_per_million: self
+                .audio_input_usd_per_million
+                .unwrap_or(to.audio_input_usd_per_million),
+            audio_output_usd_per_million: self
+                .audio_output_usd_per_million
+                .unwrap_or(to.audio_output_usd_per_million),
             fallbacks: self.fallbacks.unwrap_or(to.fallbacks),
         };
         if new.temperature.is_some_and(|value| !(0.0..=2.0).contains(&value)) {
@@ -88,8 +109,15 @@ impl ChangeModel {
         if new.context_tokens.is_some_and(|value| !(256..=100_000_000).contains(&value)) {
             return Err(ApiError::invalid(refusal::Settings::BadContext));
         }
-        let prices = [new.input_usd_per_million, new.output_usd_per_million];
-        if prices.into_iter().flatten().any(|value| !(0.0..=1e6).contains(&value)) {
+        let prices = [
+            new.input_usd_per_million,
+            new.output_usd_per_million,
+            new.cached_input_usd_per_million,
+            new.cache_write_usd_per_million,
+            new.audio_input_usd_per_million,
+            new.audio_output_usd_per_million,
+        ];
+        if prices.into_iter().flatten().any(|value| !(0.0..=MAX_USD_PER_MILLION).contains(&value)) {
             return Err(ApiError::invalid(refusal::Settings::BadPrice));
         }
         Ok(new)

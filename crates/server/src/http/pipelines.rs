@@ -246,7 +246,7 @@ pub(super) async fn preview(
     let job = Job { pipelines: &[pipeline], chat: None, run: None, model, bounds, metadata };
     let read = |text: &str| read_any(pipeline, &said, text).map_err(|fault| (fault, None));
     let answered = app.ask_pipeline(&job, prompt.clone(), read, Value::to_string).await?;
-    let (answer, model, usage) = (answered.read, Some(job.model.model_id), Some(answered.usage));
+    let (answer, model, usage) = (answered.read, Some(job.model.model_id), Some(answered.used.usage));
     let (fault, sentence) = answered.fault.map(|fault| (fault.message, fault.sentence)).unzip();
     Ok(Json(Preview { chat, prompt, answer, fault, sentence: sentence.flatten(), model, usage }))
 }

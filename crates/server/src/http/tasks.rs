@@ -11,10 +11,10 @@ use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
-use domain::{ChatId, Role, RunId, Usage, Words, refusal};
+use domain::{ChatId, Role, RunId, Words, refusal};
 use serde_json::{Map, Value, json};
 use store::Chat;
-use wire::openai::Completion;
+use wire::{gateway::Used, openai::Completion};
 
 pub(super) use auto::complete as autocomplete;
 pub(super) use request::{filled, text_of};
@@ -100,7 +100,7 @@ async fn notes(
     let read =
         |text: &str| Notes::read(&said, text, &[pipeline]).map_err(|(fault, part)| (fault, Some(part)));
     let shown = |notes: &Notes| format!("{notes:?}");
-    let (notes, usage) = task.ask(&said, request.prompt().as_deref(), "", read, shown).await?;
+    let (notes, used) = task.ask(&said, request.prompt().as_deref(), "", read, shown).await?;
     let notes = notes.unwrap_or_default();
     if let (Pipeline::Title, Some(title)) = (pipeline, &notes.title) {
         task.title_chat(title).await?;
@@ -110,7 +110,7 @@ async fn notes(
         Pipeline::Tags => json!({"tags": notes.tags}),
         _ => json!({"follow_ups": notes.follow_ups}),
     };
-    Ok(task.answer(&answer, usage))
+    Ok(task.answer(&answer, used))
 }
 
 /// A title that needs no model.
@@ -215,14 +215,14 @@ impl Task {
         kind: &str,
         read: impl Fn(&str) -> Result<T, (Words, Option<T>)>,
         shown: impl Fn(&T) -> String,
-    ) -> Result<(Option<T>, Usage), ApiError> {
+    ) -> Result<(Option<T>, Used), ApiError> {
         let Some(template) = &self.set.template else {
             return Err(ApiError::internal("a pipeline without a template is asked"));
         };
         let (person, now) = (self.app.told_person(&self.caller.user), self.app.told_now());
         let prompt = template.fill(&Values { prompt, kind, ..values(said, &person, &now) });
         let answered = self.app.ask_pipeline(&self.job(self.model.clone()), prompt, read, shown).await?;
-        Ok((answered.read, answered.usage))
+        Ok((answered.read, answered.used))
     }
 
     fn job(&self, model: ResolvedModel) -> Job<'_> {
@@ -236,9 +236,9 @@ impl Task {
         }
     }
 
-    fn answer(&self, answer: &Value, usage: Usage) -> Response {
+    fn answer(&self, answer: &Value, used: Used) -> Response {
         let (id, at) = (RunId::generate(), self.app.clock.now_ms());
-        let completion = Completion::written(id, at, self.named.clone(), answer.to_string(), usage);
+        let completion = Completion::written(id, at, self.named.clone(), answer.to_string(), used);
         match completion.finish() {
             Ok(completion) => axum::Json(completion).into_response(),
             Err(problem) => ApiError::from(problem).into_response(),

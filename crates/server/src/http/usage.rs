@@ -60,13 +60,30 @@ struct Sum {
     requests: u64,
     input_tokens: u64,
     output_tokens: u64,
-    cost_micro_usd: u64,
+    /// `null` if no price of the calls is known.
+    cost_micro_usd: Option<u64>,
+    cached_tokens: u64,
+    cache_write_tokens: u64,
+    reasoning_tokens: u64,
+    /// Calls whose price is unknown: their cost is not in the sum.
+    unpriced_requests: u64,
+    /// Calls whose tokens are an estimate.
+    estimated_requests: u64,
 }
 
 impl From<UsageSum> for Sum {
     fn from(sum: UsageSum) -> Self {
-        let UsageSum { requests, input_tokens, output_tokens, cost_micro_usd } = sum;
-        Self { requests, input_tokens, output_tokens, cost_micro_usd }
+        Self {
+            requests: sum.requests,
+            input_tokens: sum.input_tokens,
+            output_tokens: sum.output_tokens,
+            cost_micro_usd: sum.known_cost_micro_usd(),
+            cached_tokens: sum.cached_tokens,
+            cache_write_tokens: sum.cache_write_tokens,
+            reasoning_tokens: sum.reasoning_tokens,
+            unpriced_requests: sum.unpriced_requests,
+            estimated_requests: sum.estimated_requests,
+        }
     }
 }
 
@@ -150,13 +167,23 @@ fn bad(field: &'static str, message: impl Into<Words>) -> ApiError {
 }
 
 fn csv(view: &View) -> Response {
-    let mut out = String::from("name,label,requests,input_tokens,output_tokens,cost_usd\r\n");
+    let mut out = String::from(
+        "name,label,requests,input_tokens,output_tokens,cost_usd,cached_tokens,cache_write_tokens,reasoning_tokens,\
+         unpriced_requests,estimated_requests\r\n",
+    );
     for RowView { name, label, sum } in &view.rows {
-        let Sum { requests, input_tokens, output_tokens, cost_micro_usd } = sum;
+        let Sum { requests, input_tokens, output_tokens, cost_micro_usd, .. } = sum;
+        let Sum { cached_tokens, cache_write_tokens, reasoning_tokens, .. } = sum;
+        let Sum { unpriced_requests, estimated_requests, .. } = sum;
         let (name, label) = (csv_field(name), csv_field(label.as_deref().unwrap_or_default()));
-        let (whole, rest) = (cost_micro_usd / 1_000_000, cost_micro_usd % 1_000_000);
+        let cost = cost_micro_usd.map(|cost| format!("{}.{:06}", cost / 1_000_000, cost % 1_000_000));
+        let cost = cost.unwrap_or_default();
         // Writing to a String does not fail.
-        _ = write!(out, "{name},{label},{requests},{input_tokens},{output_tokens},{whole}.{rest:06}\r\n");
+        _ = write!(
+            out,
+            "{name},{label},{requests},{input_tokens},{output_tokens},{cost},{cached_tokens},{cache_write_tokens},\
+             {reasoning_tokens},{unpriced_requests},{estimated_requests}\r\n"
+        );
     }
     let disposition = format!("attachment; filename=\"usage-{}-{}.csv\"", view.from, view.to);
     let headers = [

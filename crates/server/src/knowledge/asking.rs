@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use agent::Prices;
+use agent::{Prices, call_cost};
 use bytes::Bytes;
 use domain::{ProblemCode, Sentence, Usage as Tokens, Words};
 use embedder::Urgency;
@@ -143,7 +143,7 @@ fn no_answer_within(model: &str, deadline: Duration) -> Words {
 
 fn used(input_tokens: u64, prices: Option<Prices>) -> (Tokens, Option<u64>) {
     let tokens = Tokens::of(input_tokens, 0);
-    (tokens, prices.map(|prices| prices.cost_micro_usd(tokens)))
+    (tokens, call_cost(prices, tokens))
 }
 
 async fn whole_answer(

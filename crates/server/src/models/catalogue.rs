@@ -13,10 +13,12 @@ use llm::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::ModelPrice;
 use crate::{
     agents::PREFIX,
     config::ConnectionSource,
     groups::{Permit, Thing},
+    prices::PriceCatalogue,
 };
 
 /// The tour's id.
@@ -76,6 +78,14 @@ pub struct ModelSettings {
     pub input_usd_per_million: Option<f64>,
     /// US dollars for a million output tokens.
     pub output_usd_per_million: Option<f64>,
+    /// US dollars for a million input tokens that the provider has in its cache.
+    pub cached_input_usd_per_million: Option<f64>,
+    /// US dollars for a million input tokens that the provider puts into its cache.
+    pub cache_write_usd_per_million: Option<f64>,
+    /// US dollars for a million input tokens of sound.
+    pub audio_input_usd_per_million: Option<f64>,
+    /// US dollars for a million output tokens of sound.
+    pub audio_output_usd_per_million: Option<f64>,
     /// The models to ask where its server fails, by their ids.
     pub fallbacks: Vec<String>,
 }
@@ -98,6 +108,8 @@ pub struct Model {
     /// What an administrator set.
     #[serde(flatten)]
     pub settings: ModelSettings,
+    /// What it costs; `None` if nobody knows, which is not to say that it is free.
+    pub price: Option<ModelPrice>,
 }
 
 /// What the servers of a model say of it; of several, what holds for all.
@@ -170,6 +182,7 @@ impl Catalogue {
         connections: Vec<KnownConnection>,
         mut settings: HashMap<String, ModelSettings>,
         chosen_default: Option<&str>,
+        prices: &PriceCatalogue,
     ) -> Self {
         let mut taken = HashSet::from([TOUR.to_owned()]);
         let mut models: Vec<Model> = Vec::new();
@@ -194,13 +207,16 @@ impl Catalogue {
                     shared.insert(key, models.len());
                 }
                 let id = free_id(&mut taken, &server.name, &offered.id);
+                let settings = settings.remove(&id).unwrap_or_default();
+                let price = ModelPrice::of(&settings, prices.find(server, &offered.id));
                 models.push(Model {
                     name: offered.id.clone(),
                     connection: Some(connection.id),
                     connections: vec![connection.id],
                     tour: false,
                     listed: Listed::default(),
-                    settings: settings.remove(&id).unwrap_or_default(),
+                    settings,
+                    price,
                     id,
                 });
                 listed.push(offered.clone());
@@ -209,6 +225,7 @@ impl Catalogue {
         for (model, listed) in models.iter_mut().zip(listed) {
             model.listed = listed.into();
         }
+        let settings = settings.remove(TOUR).unwrap_or_default();
         models.push(Model {
             id: TOUR.to_owned(),
             name: "Tour".to_owned(),
@@ -216,7 +233,8 @@ impl Catalogue {
             connections: Vec::new(),
             tour: true,
             listed: Listed::default(),
-            settings: settings.remove(TOUR).unwrap_or_default(),
+            price: ModelPrice::of(&settings, None),
+            settings,
         });
         let pools = pools(&connections, &models);
         Self { connections, models, chosen_default: chosen_default.map(str::to_owned), pools }
@@ -322,6 +340,15 @@ mod tests {
         KnownConnection { server: Arc::new(Server::new(settings, Arc::default())), ..known }
     }
 
+    fn built(
+        connections: Vec<KnownConnection>,
+        settings: HashMap<String, ModelSettings>,
+        chosen: Option<&str>,
+    ) -> Catalogue {
+        let prices = PriceCatalogue::new(std::path::Path::new("/nowhere"));
+        Catalogue::new(connections, settings, chosen, &prices)
+    }
+
     fn ids(catalogue: &Catalogue) -> Vec<&str> {
         catalogue.models.iter().map(|model| model.id.as_str()).collect()
     }
@@ -330,10 +357,10 @@ mod tests {
     fn every_model_has_an_id_of_its_own() {
         let connections =
             vec![connection("A", &["m", "tour"]), connection("B", &["m", "n"]), connection("B", &["m"])];
-        let catalogue = Catalogue::new(connections, HashMap::new(), None);
+        let catalogue = built(connections, HashMap::new(), None);
         assert_eq!(ids(&catalogue), ["m", "A/tour", "B/m", "n", "B/m-2", "tour"]);
         let inner = connection("Inner", &["glasshouse/agent", "m"]);
-        let of_inner = Catalogue::new(vec![inner], HashMap::new(), None);
+        let of_inner = built(vec![inner], HashMap::new(), None);
         assert_eq!(ids(&of_inner), ["Inner/glasshouse/agent", "m", "tour"]);
         assert_eq!(catalogue.model("B/m").map(|model| model.name.as_str()), Some("m"));
     }
@@ -349,7 +376,7 @@ mod tests {
             connection("D", &["m"]),
         ];
         let (b, c) = (connections[1].id, connections[3].id);
-        let catalogue = Catalogue::new(connections, HashMap::new(), None);
+        let catalogue = built(connections, HashMap::new(), None);
         assert_eq!(ids(&catalogue), ["m", "B/m", "n", "D/m", "tour"]);
         for id in ["B/m", "n"] {
             let model = catalogue.model(id).unwrap();
@@ -367,7 +394,7 @@ mod tests {
             of_kind(ProviderKind::Anthropic, together("D", &["m"])),
         ];
         let known: Vec<ConnectionId> = connections.iter().map(|known| known.id).collect();
-        let catalogue = Catalogue::new(connections, HashMap::new(), None);
+        let catalogue = built(connections, HashMap::new(), None);
         assert_eq!(ids(&catalogue), ["m", "B/m", "tour"]);
         assert_eq!(catalogue.model("m").unwrap().connections, [known[0], known[2]]);
         assert_eq!(catalogue.model("B/m").unwrap().connections, [known[1], known[3]]);
@@ -381,7 +408,7 @@ mod tests {
         };
         let catalogue = |settings| {
             let connections = vec![listing("A", Some(8000)), listing("B", None), listing("C", Some(4000))];
-            Catalogue::new(connections, settings, None)
+            built(connections, settings, None)
         };
         // Whichever answers has to be able to read it.
         assert_eq!(catalogue(HashMap::new()).models[0].context_tokens(), Some(4000));
@@ -395,7 +422,7 @@ mod tests {
     fn the_default_is_the_chosen_model_or_the_first_and_never_an_unchosen_tour() {
         let permit = Permit::new(Arc::default(), Arc::new(Authority::of_account(UserId::generate())), true);
         let check = |models: &[&str], chosen: Option<&str>, expected: Result<&str, Option<&str>>| {
-            let catalogue = Catalogue::new(vec![connection("A", models)], HashMap::new(), chosen);
+            let catalogue = built(vec![connection("A", models)], HashMap::new(), chosen);
             let default = match catalogue.default_for(&permit) {
                 Default::Model(model) => Ok(model.id.as_str()),
                 Default::Missing(name) => Err(Some(name)),
@@ -415,7 +442,7 @@ mod tests {
     fn settings_find_their_model() {
         let settings = ModelSettings { temperature: Some(0.5), ..ModelSettings::default() };
         let settings = HashMap::from([("m".to_owned(), settings.clone()), ("gone".to_owned(), settings)]);
-        let catalogue = Catalogue::new(vec![connection("A", &["m"])], settings, None);
+        let catalogue = built(vec![connection("A", &["m"])], settings, None);
         let shown = serde_json::to_value(&catalogue.models[0]).unwrap();
         assert_eq!(shown["temperature"], 0.5);
         assert_eq!(shown["tool_mode"], "native");

@@ -3,8 +3,11 @@
 
 use std::sync::Arc;
 
-use agent::pipelines::{
-    Asked, Bounds, Pipeline, answer_format, ask, continue_text, enough_continued, enough_read_along,
+use agent::{
+    call_cost,
+    pipelines::{
+        Asked, Bounds, Pipeline, answer_format, ask, continue_text, enough_continued, enough_read_along,
+    },
 };
 use domain::{ChatId, PipelineCallId, ProblemCode, RunId, Usage, Words};
 use llm::ModelError;
@@ -12,6 +15,7 @@ use serde_json::{Map, Value};
 use store::{PipelineCall, StoreError};
 use tokio::time::Instant;
 use tracing::field;
+use wire::gateway::Used;
 
 use crate::{
     app::App,
@@ -49,8 +53,8 @@ pub(crate) struct Answered<T> {
     pub(crate) read: Option<T>,
     /// What was wrong with the answer otherwise.
     pub(crate) fault: Option<Words>,
-    /// Tokens used.
-    pub(crate) usage: Usage,
+    /// What it has used.
+    pub(crate) used: Used,
 }
 
 impl App {
@@ -121,11 +125,13 @@ impl App {
             }
         };
         note.call.usage = asked.usage;
-        note.call.cost_micro_usd = job.model.prices.map(|prices| prices.cost_micro_usd(asked.usage));
+        let cost_micro_usd = call_cost(job.model.prices, asked.usage);
+        note.call.cost_micro_usd = cost_micro_usd;
         let outcome = if asked.fault.is_none() { "done" } else { "fallback" };
         let detail = asked.fault.clone().or_else(|| asked.read.as_ref().map(|read| shown(read).into()));
         note.end(outcome, detail.unwrap_or_else(|| "".into()));
-        Ok(Answered { read: asked.read, fault: asked.fault, usage: asked.usage })
+        let used = Used { usage: asked.usage, cost_micro_usd };
+        Ok(Answered { read: asked.read, fault: asked.fault, used })
     }
 
     async fn pay<T>(

@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use agent::Prices;
+use agent::{Prices, call_cost};
 use domain::{Sentence, Usage, Words};
 use serde::Serialize;
 use store::UsageSum;
@@ -215,7 +215,7 @@ impl Account {
         let output_tokens =
             (self.output.unwrap_or(FIRST_GUESS) as u64).min(wish.max_output_tokens.unwrap_or(u64::MAX));
         let usage = Usage::of(wish.input_tokens, output_tokens);
-        Amount::of_call(usage, wish.prices.map(|prices| prices.cost_micro_usd(usage)))
+        Amount::of_call(usage, call_cost(wish.prices, usage))
     }
 
     /// Refuses what would go beyond a limit. Where nothing was used, anything may be: else a call that is larger than

@@ -35,10 +35,15 @@ impl PaidCall {
         Ok(Self { app: Arc::clone(app), principal, model: model.to_owned(), wish, held })
     }
 
+    /// What so much costs by our price, millionths of a US dollar.
+    pub(crate) fn price_of(&self, used: Tokens) -> Option<u64> {
+        self.wish.prices.map(|prices| prices.cost_micro_usd(used))
+    }
+
     /// It has used so much. Gives what that costs, millionths of a US dollar, where the price is known.
     pub(crate) fn end(mut self, used: Tokens) -> Option<u64> {
         let held = self.held.take()?;
-        let cost = self.wish.prices.map(|prices| prices.cost_micro_usd(used));
+        let cost = agent::call_cost(self.wish.prices, used);
         let sum = UsageSum::of_call(used, cost);
         self.app.usage.end(&held, self.wish, Some(Amount::of_call(used, cost)));
         self.app.usage.note(&self.principal, &self.model, sum);

@@ -174,7 +174,7 @@ async fn a_models_settings_are_kept() {
     assert_eq!(changed["temperature"], json!(null));
     assert_eq!(changed["context_tokens"], 8192);
     let resolved = server.app.models.resolve(Some("large/with slash"), &everything(&server)).unwrap();
-    assert_eq!(resolved.prices.map(|prices| prices.input_usd_per_million), Some(2.0));
+    assert_eq!(resolved.prices.map(|prices| prices.base.input), Some(2.0));
     assert_eq!(resolved.tool_mode, llm::ToolMode::Schema);
     for bad in [
         json!({ "temperature": 3 }),

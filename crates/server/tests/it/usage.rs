@@ -46,7 +46,10 @@ async fn every_call_is_counted_once() {
     door.server.post(CHAT, &door.cookie, &ask("glasshouse/agent", "Hi")).await.expect(200);
     let all = usage(&door, &door.cookie, "by=model").await;
     assert_eq!(all["rows"][0]["name"], "scripted");
-    let total = json!({"requests": 3, "input_tokens": 30, "output_tokens": 60, "cost_micro_usd": 150});
+    let total = json!({
+        "requests": 3, "input_tokens": 30, "output_tokens": 60, "cost_micro_usd": 150, "cached_tokens": 0,
+        "cache_write_tokens": 0, "reasoning_tokens": 0, "unpriced_requests": 0, "estimated_requests": 0,
+    });
     assert_eq!(all["total"], total);
     let users = usage(&door, &door.cookie, "by=user").await;
     assert_eq!(users["rows"][0]["label"], "bob@example.org");
@@ -60,10 +63,57 @@ async fn every_call_is_counted_once() {
     assert_eq!(days["rows"][0]["name"], "2027-01-15");
     let csv = door.server.get("/api/v1/usage?by=model&format=csv", &door.cookie).await;
     assert_eq!(header(&csv, "content-type"), "text/csv; charset=utf-8");
-    assert!(csv.text.ends_with("\"scripted\",\"\",3,30,60,0.000150\r\n"), "{}", csv.text);
+    assert!(csv.text.ends_with("\"scripted\",\"\",3,30,60,0.000150,0,0,0,0,0\r\n"), "{}", csv.text);
     for bad in ["by=owner", "from=yesterday", "from=2027-01-02&to=2027-01-01", "format=xml", "of=bob"] {
         door.server.get(&format!("/api/v1/usage?{bad}"), &door.cookie).await.expect(400);
     }
+}
+
+/// 10,000 tokens, 9,000 of them from the cache, as DeepSeek counts them.
+fn cached() -> Behaviour {
+    let usage = json!({
+        "choices": [],
+        "usage": {"prompt_tokens": 10_000, "completion_tokens": 0, "prompt_cache_hit_tokens": 9_000},
+    });
+    Behaviour::always(Reply::stream(&[text("Hello"), Step::Event { data: usage.to_string() }, finish()]))
+}
+
+#[tokio::test]
+async fn cached_tokens_cost_their_own_price() {
+    let door = Door::open(cached()).await;
+    let passed = door.stream(&streaming("scripted", "Hi")).await;
+    assert!(!format!("{passed:?}").contains("cost"), "nobody knows the price: {passed:?}");
+    let unknown = usage(&door, &door.cookie, "by=model").await;
+    assert_eq!(unknown["total"]["cost_micro_usd"], Value::Null);
+    assert_eq!(unknown["total"]["unpriced_requests"], 1);
+    let price = json!({"input_usd_per_million": 3, "cached_input_usd_per_million": 0.3});
+    let model = door.server.put("/api/v1/models/scripted", &door.cookie, &price).await;
+    model.expect(200);
+    assert_eq!(model.json()["price"]["source"], "settings");
+    let passed = door.stream(&streaming("scripted", "Hi")).await;
+    assert!(format!("{passed:?}").contains("0.0057"), "{passed:?}");
+    let known = usage(&door, &door.cookie, "by=model").await;
+    assert_eq!(known["total"]["cost_micro_usd"], 5_700);
+    assert_eq!(known["total"]["cached_tokens"], 18_000);
+}
+
+#[tokio::test]
+async fn a_provider_that_says_its_price_is_believed() {
+    let said = json!({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 1, "cost": 0.0042}});
+    let said = Step::Event { data: said.to_string() };
+    let door = Door::open(Behaviour::always(Reply::stream(&[text("Hello"), said, finish()]))).await;
+    door.stream(&streaming("scripted", "Hi")).await;
+    let known = usage(&door, &door.cookie, "by=model").await;
+    assert_eq!(known["total"]["cost_micro_usd"], 4_200);
+    assert_eq!(known["total"]["unpriced_requests"], 0);
+}
+
+#[tokio::test]
+async fn what_nobody_counted_is_marked_as_an_estimate() {
+    let door = Door::open(Behaviour::always(Reply::stream(&[text("Hello"), finish()]))).await;
+    door.stream(&streaming("scripted", "Hi")).await;
+    let known = usage(&door, &door.cookie, "by=model").await;
+    assert_eq!(known["total"]["estimated_requests"], 1);
 }
 
 #[tokio::test]

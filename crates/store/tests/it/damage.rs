@@ -35,7 +35,13 @@ async fn execute(url: &str, sql: &str) {
 }
 
 fn absurd() -> UsageSum {
-    UsageSum { requests: 1, input_tokens: u64::MAX, output_tokens: u64::MAX, cost_micro_usd: u64::MAX }
+    UsageSum {
+        requests: 1,
+        input_tokens: u64::MAX,
+        output_tokens: u64::MAX,
+        cost_micro_usd: u64::MAX,
+        ..UsageSum::default()
+    }
 }
 
 fn key(owner: UserId, model: &str) -> UsageKey {
@@ -48,7 +54,8 @@ fn loose(owner: UserId, model: &str, sum: UsageSum) -> Booking {
 
 async fn absurd_sums_stop_at_a_bound(store: Store) {
     let (ann, bob) = (add_user(&store).await, add_user(&store).await);
-    let small = UsageSum { requests: 2, input_tokens: 3, output_tokens: 4, cost_micro_usd: 5 };
+    let small =
+        UsageSum { requests: 2, input_tokens: 3, output_tokens: 4, cost_micro_usd: 5, ..UsageSum::default() };
     store.book_usage(&loose(bob, "m", small)).await.unwrap();
     for model in ["m", "m", "n", "o", "p", "q", "r", "s", "t", "u", "v"] {
         store.book_usage(&loose(ann, model, absurd())).await.unwrap();
@@ -57,7 +64,13 @@ async fn absurd_sums_stop_at_a_bound(store: Store) {
     let most = 1_000_000_000_000_000;
     assert_eq!(
         of_ann[0].sum,
-        UsageSum { requests: 2, input_tokens: most, output_tokens: most, cost_micro_usd: most }
+        UsageSum {
+            requests: 2,
+            input_tokens: most,
+            output_tokens: most,
+            cost_micro_usd: most,
+            ..UsageSum::default()
+        }
     );
     // Ten such rows together: exact as a double, and no overflow.
     let all = store.usage(&UsageOf::All, UsageBy::User, 0, 9).await.unwrap();
@@ -114,7 +127,8 @@ async fn a_row_that_is_refused_is_told_from_a_database_that_is_away(url: String)
 async fn overflowed_counters_are_mended_at_the_start(url: String) {
     let store = Store::open(&url).await.unwrap();
     let (ann, bob) = (add_user(&store).await, add_user(&store).await);
-    let small = UsageSum { requests: 2, input_tokens: 3, output_tokens: 4, cost_micro_usd: 5 };
+    let small =
+        UsageSum { requests: 2, input_tokens: 3, output_tokens: 4, cost_micro_usd: 5, ..UsageSum::default() };
     store.book_usage(&loose(ann, "m", small)).await.unwrap();
     store.book_usage(&loose(bob, "m", small)).await.unwrap();
     // What the version before this one has made of two absurd answers.
@@ -133,7 +147,13 @@ async fn overflowed_counters_are_mended_at_the_start(url: String) {
     let store = Store::open(&url).await.unwrap();
     let rows = store.usage(&UsageOf::All, UsageBy::User, 0, 9).await.unwrap();
     let of = |user: UserId| rows.iter().find(|row| row.name == user.to_string()).unwrap().sum;
-    let mended = UsageSum { requests: 4, input_tokens: 0, output_tokens: 0, cost_micro_usd: 10 };
+    let mended = UsageSum {
+        requests: 4,
+        input_tokens: 0,
+        output_tokens: 0,
+        cost_micro_usd: 10,
+        ..UsageSum::default()
+    };
     assert_eq!((of(ann), of(bob)), (mended, small));
     store.close().await;
     copied(&url).await;

@@ -12,7 +12,17 @@ fn key(day: i64, principal: &Principal, model: &str) -> UsageKey {
 }
 
 fn sum(requests: u64) -> UsageSum {
-    UsageSum { requests, input_tokens: requests * 10, output_tokens: requests, cost_micro_usd: requests * 7 }
+    UsageSum {
+        requests,
+        input_tokens: requests * 10,
+        output_tokens: requests,
+        cost_micro_usd: requests * 7,
+        cached_tokens: requests * 9,
+        cache_write_tokens: requests * 2,
+        reasoning_tokens: requests * 3,
+        unpriced_requests: requests * 4,
+        estimated_requests: requests * 5,
+    }
 }
 
 async fn requests(store: &Store, of: UsageOf, by: UsageBy) -> Vec<(String, u64)> {

@@ -40,6 +40,8 @@ struct Answer<'a> {
     tools: &'a [Tool],
     usage: Usage,
     #[serde(skip_serializing_if = "Option::is_none")]
+    cost_micro_usd: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a Problem>,
 }
 
@@ -109,6 +111,7 @@ impl Collected {
             content,
             tools: &self.tools,
             usage: self.summary.usage,
+            cost_micro_usd: self.summary.cost_micro_usd,
             error: self.summary.problem.as_ref(),
         };
         // Plain structs and values always have a JSON form.

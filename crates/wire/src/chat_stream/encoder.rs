@@ -141,6 +141,8 @@ pub(crate) enum Payload<'a> {
         run_id: RunId,
         outcome: Outcome,
         usage: Usage,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cost_micro_usd: Option<u64>,
     },
 }
 
@@ -277,8 +279,8 @@ impl ChatStreamEncoder {
                 out.status(&compacted(summary, *tokens_before, *tokens_after), false, false);
             }
             EventBody::RunForked { .. } => out.status(FORKED, false, false),
-            EventBody::RunFinished { outcome, problem, usage, .. } => {
-                out.finish(event.run, *outcome, problem.as_ref(), *usage);
+            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
+                out.finish(event.run, *outcome, problem.as_ref(), *usage, *cost_micro_usd);
             }
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
@@ -394,6 +396,7 @@ impl<'e> Output<'e> {
         outcome: Outcome,
         problem: Option<&Problem>,
         usage: Usage,
+        cost_micro_usd: Option<u64>,
     ) {
         match (outcome, problem) {
             (Outcome::Failed, Some(problem)) => {
@@ -407,6 +410,6 @@ impl<'e> Output<'e> {
             (Outcome::Limited, Some(problem)) => self.status(&problem.message, true, false),
             (Outcome::Completed | Outcome::Cancelled | Outcome::Limited | Outcome::HandedOver, _) => {}
         }
-        self.push(&Payload::Done { run_id, outcome, usage });
+        self.push(&Payload::Done { run_id, outcome, usage, cost_micro_usd });
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     conversation::{Checked, check_says_something, messages, object},
     openai::{
         ChunkEncoder, DONE, ErrorObject,
-        chunk_encoder::usage_value,
+        chunk_encoder::priced_usage_value,
         completion_encoder::completion_id,
         completion_request::{caller_tools, flag, stream_options, tool},
     },
@@ -144,13 +144,7 @@ impl AnswerEncoder for ChatAnswer {
 }
 
 fn usage(used: Used) -> Value {
-    let mut usage = usage_value(used.usage);
-    if let Some(micro_usd) = used.cost_micro_usd {
-        #[expect(clippy::cast_precision_loss, reason = "no call costs billions of dollars")]
-        let cost = micro_usd as f64 / 1e6;
-        usage["cost"] = cost.into();
-    }
-    usage
+    priced_usage_value(used.usage, used.cost_micro_usd)
 }
 
 fn finish_reason(reason: StopReason) -> &'static str {

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 
 use domain::{Usage, json_repair::repaired_text};
 
-use super::{UpstreamError, status::Status};
+use super::{UpstreamError, status::Status, usage_reader::UsageReport};
 use fields::Fields;
-use objects::{Parts, WireCall, WireChoice, WireChunk, WireUsage, is_list_or_object, says_something};
+use objects::{Parts, WireCall, WireChoice, WireChunk, is_list_or_object, says_something};
 pub use text::Halves;
 pub(super) use text::some_text;
 
@@ -91,10 +91,10 @@ impl<'a> Chunk<'a> {
         let is_error = wire.object.is_some_and(|object| object.get() == "\"error\"");
         let error = wire.error.or(wire.message.filter(|_| is_error));
         let usage = [wire.usage, wire.x_groq.usage, wire.choice.usage];
-        let usage = usage.into_iter().find(WireUsage::is_wanted);
+        let usage = usage.into_iter().flatten().find_map(|raw| UsageReport::read(raw.get()));
         let mut chunk = Self {
-            usage: usage.and_then(WireUsage::read),
-            has_partial_usage: usage.is_some_and(|usage| usage.written().is_none()),
+            usage: usage.map(|report| report.usage),
+            has_partial_usage: usage.is_some_and(|report| !report.counts_output),
             error: error.and_then(UpstreamError::read),
             fingerprint: some_text(wire.system_fingerprint),
             status: Status::read(wire.kind, wire.data, wire.event),

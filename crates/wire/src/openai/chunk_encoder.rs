@@ -132,12 +132,38 @@ pub fn usage_value(usage: Usage) -> Value {
         ("prompt_tokens_details", "cached_tokens", usage.cached_tokens),
         ("prompt_tokens_details", "cache_write_tokens", usage.cache_write_tokens),
         ("completion_tokens_details", "reasoning_tokens", usage.reasoning_tokens),
+        (
+            "prompt_tokens_details",
+            "audio_tokens",
+            usage.audio_tokens.saturating_sub(usage.audio_output_tokens),
+        ),
+        ("completion_tokens_details", "audio_tokens", usage.audio_output_tokens),
     ] {
         if tokens > 0 {
             written[of][kind] = tokens.into();
         }
     }
+    if usage.estimated {
+        written["estimated"] = true.into();
+    }
     written
+}
+
+/// The same with what it costs, where that is known: US dollars in `cost`, as OpenRouter writes it.
+#[must_use]
+pub fn priced_usage_value(usage: Usage, cost_micro_usd: Option<u64>) -> Value {
+    let mut written = usage_value(usage);
+    add_cost(&mut written, cost_micro_usd);
+    written
+}
+
+/// Adds `cost` in US dollars, where it is known.
+pub(crate) fn add_cost(usage: &mut Value, cost_micro_usd: Option<u64>) {
+    if let Some(micro_usd) = cost_micro_usd {
+        #[expect(clippy::cast_precision_loss, reason = "no run costs billions of dollars")]
+        let cost = micro_usd as f64 / 1e6;
+        usage["cost"] = cost.into();
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! The answer for a caller of an agent that does not stream: the same run, collected.
 
-use domain::{EventBody, Outcome, Problem, RunEvent, RunId, Usage, message::arguments_text};
+use domain::{EventBody, Outcome, Problem, RunEvent, RunId, message::arguments_text};
 use serde_json::{Value, json};
 
 use super::{
-    chunk_encoder::usage_value,
+    chunk_encoder::priced_usage_value,
     completion_encoder::{completion_id, failure, finish_reason, outer_call_id},
 };
+use crate::gateway::Used;
 
 /// A run being collected.
 #[derive(Debug)]
@@ -17,7 +18,7 @@ pub struct Completion {
     texts: Vec<String>,
     reasoning: Vec<String>,
     calls: Vec<Value>,
-    end: Option<(Outcome, Option<Problem>, Usage)>,
+    end: Option<(Outcome, Option<Problem>, Used)>,
 }
 
 impl Completion {
@@ -37,12 +38,12 @@ impl Completion {
 
     /// An answer that was written without a run; `id` names it, `at` is in milliseconds since 1970.
     #[must_use]
-    pub fn written(id: RunId, at: i64, model: String, text: String, usage: Usage) -> Self {
+    pub fn written(id: RunId, at: i64, model: String, text: String, used: Used) -> Self {
         Self {
             id: completion_id(id),
             created: at / 1000,
             texts: vec![text],
-            end: Some((Outcome::Completed, None, usage)),
+            end: Some((Outcome::Completed, None, used)),
             ..Self::new(model)
         }
     }
@@ -63,8 +64,9 @@ impl Completion {
                 "type": "function",
                 "function": {"name": name, "arguments": arguments_text(arguments)},
             })),
-            EventBody::RunFinished { outcome, problem, usage, .. } => {
-                self.end = Some((*outcome, problem.clone(), *usage));
+            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
+                let used = Used { usage: *usage, cost_micro_usd: *cost_micro_usd };
+                self.end = Some((*outcome, problem.clone(), used));
             }
             _ => {}
         }
@@ -75,7 +77,7 @@ impl Completion {
     /// # Errors
     /// What made the run fail: the caller gets that instead of half an answer.
     pub fn finish(self) -> Result<Value, Problem> {
-        let (outcome, problem, usage) = self.end.unwrap_or((Outcome::Failed, None, Usage::default()));
+        let (outcome, problem, used) = self.end.unwrap_or((Outcome::Failed, None, Used::default()));
         let Some(reason) = finish_reason(outcome) else {
             let (code, message) = failure(problem.as_ref());
             return Err(Problem::new(code, message));
@@ -99,7 +101,7 @@ impl Completion {
             "created": self.created,
             "model": self.model,
             "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": reason}],
-            "usage": usage_value(usage),
+            "usage": priced_usage_value(used.usage, used.cost_micro_usd),
         }))
     }
 }

@@ -2,10 +2,10 @@
 
 use std::{borrow::Cow, collections::HashMap};
 
-use domain::{EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage, message::arguments_text};
+use domain::{EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, message::arguments_text};
 use serde_json::Value;
 
-use super::{ChunkEncoder, DONE, ErrorObject, open_webui::Extras};
+use super::{ChunkEncoder, DONE, ErrorObject, chunk_encoder::priced_usage_value, open_webui::Extras};
 use crate::{Frame, frames::Frames};
 
 /// What a caller asked for.
@@ -173,8 +173,9 @@ impl CompletionEncoder {
                 out.call(self.calls, &outer_call_id(event.run, call), name, arguments);
                 self.calls += 1;
             }
-            EventBody::RunFinished { outcome, problem, usage, .. } => {
-                out.finish(*outcome, problem.as_ref(), self.options.include_usage.then_some(*usage));
+            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
+                let usage = self.options.include_usage.then(|| priced_usage_value(*usage, *cost_micro_usd));
+                out.finish(*outcome, problem.as_ref(), usage);
             }
             EventBody::TextStarted { .. }
             | EventBody::TextDelta { .. }
@@ -244,14 +245,14 @@ impl Output<'_> {
         self.push(self.chunks.call_arguments(index, &arguments_text(arguments)));
     }
 
-    fn finish(&mut self, outcome: Outcome, problem: Option<&Problem>, usage: Option<Usage>) {
+    fn finish(&mut self, outcome: Outcome, problem: Option<&Problem>, usage: Option<Value>) {
         let Some(reason) = finish_reason(outcome) else {
             let (code, message) = failure(problem);
             return self.push(ErrorObject::new(code, message, None).to_json().to_string());
         };
         self.push(self.chunks.finish(reason));
         if let Some(usage) = usage {
-            self.push(self.chunks.usage(usage));
+            self.push(self.chunks.usage_with(&usage));
         }
         self.push(DONE.to_owned());
     }

@@ -17,6 +17,8 @@ pub mod rerank;
 pub mod research_prefix;
 pub mod status;
 pub mod upstream_error;
+pub mod usage_reader;
+pub mod usage_watch;
 
 pub use chunk::Chunk;
 pub use chunk_encoder::ChunkEncoder;
@@ -24,12 +26,14 @@ pub use completion::Completion;
 pub use completion_encoder::{CompletionEncoder, CompletionOptions, outer_call_id, run_of_call};
 pub use completion_request::{CallerTool, CompletionRequest};
 pub use error_object::ErrorObject;
-pub use passing::{Passing, UsageWatch, text_bytes};
+pub use passing::{Passing, text_bytes};
 pub use reasoning_complaint::ReasoningComplaint;
 pub use request::{ChatBody, Tool};
 pub use research_prefix::{asks_for_research, without_research_prefixes};
 pub use status::Status;
 pub use upstream_error::UpstreamError;
+pub use usage_reader::{UsageReport, read_usage};
+pub use usage_watch::UsageWatch;
 
 /// The data of the event that ends a stream.
 pub const DONE: &str = "[DONE]";

@@ -1,22 +1,15 @@
-//! Looks into requests and answers that are passed through, without decoding or changing them.
+//! Looks into requests that are passed through, without decoding or changing more than has to be.
 
 use std::{borrow::Cow, ops::Range};
 
-use domain::Usage;
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::Chunk;
 use crate::{
     InvalidRequest,
     conversation::{Checked, wrong},
 };
-
-/// Only lines with this name tell of tokens.
-const USAGE: &[u8] = b"\"usage\"";
-/// A longer line is not looked into; the one with the usage is short.
-const LINE_LIMIT_BYTES: usize = 64 << 10;
 
 /// What has to be known of a request to pass it on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,17 +148,6 @@ fn check_count(name: &str, value: Option<&RawValue>, least: f64) -> Checked<()> 
     }
 }
 
-/// Watches an answer go by for the tokens used.
-#[derive(Debug, Default)]
-pub struct UsageWatch {
-    /// A line whose end has not come yet.
-    partial: Vec<u8>,
-    usage: Option<Usage>,
-    size_bytes: u64,
-    /// Events of a stream.
-    events: u64,
-}
-
 /// How much of a request body is text, bytes: not what pictures and files are written as.
 #[must_use]
 pub fn text_bytes(body: &[u8]) -> u64 {
@@ -178,67 +160,9 @@ pub fn text_bytes(body: &[u8]) -> u64 {
     (text + rest.len()) as u64
 }
 
-impl UsageWatch {
-    /// Looks at the next bytes, cut anywhere.
-    pub fn feed(&mut self, bytes: &[u8]) {
-        self.size_bytes += bytes.len() as u64;
-        self.events += memmem::find_iter(bytes, b"data:").count() as u64;
-        let Some(last) = memchr::memrchr(b'\n', bytes) else {
-            return self.keep(bytes);
-        };
-        let (whole, rest) = bytes.split_at(last + 1);
-        if self.partial.is_empty() {
-            self.read(whole);
-        } else {
-            let mut line = std::mem::take(&mut self.partial);
-            line.extend_from_slice(whole);
-            self.read(&line);
-        }
-        self.keep(rest);
-    }
-
-    /// Tokens written so far, where nobody says: servers send an event for each, or nearly so, and a whole answer has
-    /// four bytes for each.
-    #[must_use]
-    pub fn estimated_output_tokens(&self) -> u64 {
-        if self.events > 0 { self.events } else { self.size_bytes / 4 }
-    }
-
-    /// The tokens used, once the answer is over.
-    #[must_use]
-    pub fn finish(mut self) -> Option<Usage> {
-        let last = std::mem::take(&mut self.partial);
-        self.read(&last);
-        self.usage
-    }
-
-    fn keep(&mut self, bytes: &[u8]) {
-        if self.partial.len() + bytes.len() <= LINE_LIMIT_BYTES {
-            self.partial.extend_from_slice(bytes);
-        }
-    }
-
-    fn read(&mut self, bytes: &[u8]) {
-        // Nearly all chunks end here.
-        if memmem::find(bytes, USAGE).is_none() {
-            return;
-        }
-        // Line by line: what is wrong in one of them is not wrong in the others.
-        for line in bytes.split(|byte| *byte == b'\n').filter(|line| memmem::find(line, USAGE).is_some()) {
-            // What is not UTF-8 is no JSON.
-            let Ok(line) = std::str::from_utf8(line) else { continue };
-            let data = line.strip_prefix("data:").unwrap_or(line);
-            if let Ok(Chunk { usage: Some(usage), .. }) = Chunk::decode(data.trim()) {
-                self.usage = Some(usage);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
     fn only_the_model_changes() {
@@ -288,32 +212,8 @@ mod tests {
         }
     }
 
-    const STREAM: &str = concat!(
-        "data: {\"choices\":[{\"delta\":{\"content\":\"the \\\"usage\\\"\"}}],\"usage\":null}\n\n",
-        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":7}}\n\n",
-        "data: [DONE]\n\n",
-    );
-
-    proptest! {
-        #[test]
-        fn usage_is_found_however_it_is_cut(cuts in proptest::collection::vec(0..STREAM.len(), 0..6)) {
-            let mut cuts = cuts;
-            cuts.extend([0, STREAM.len()]);
-            cuts.sort_unstable();
-            let mut watch = UsageWatch::default();
-            cuts.windows(2).for_each(|cut| watch.feed(&STREAM.as_bytes()[cut[0]..cut[1]]));
-            prop_assert_eq!(watch.finish(), Some(Usage::of(5, 7)));
-        }
-    }
-
     #[test]
-    fn what_is_not_said_is_estimated() {
-        let mut watch = UsageWatch::default();
-        (0..3).for_each(|_| watch.feed(b"data: {\"choices\":[]}\n\n"));
-        assert_eq!(watch.estimated_output_tokens(), 3);
-        let mut watch = UsageWatch::default();
-        watch.feed(&[b'x'; 400]);
-        assert_eq!(watch.estimated_output_tokens(), 100);
+    fn pictures_are_no_text() {
         for (body, text) in [
             ("", 0),
             ("{\"a\":\"b\"}", 9),
@@ -322,18 +222,5 @@ mod tests {
         ] {
             assert_eq!(text_bytes(body.as_bytes()), text, "{body}");
         }
-    }
-
-    #[test]
-    fn whole_answers_and_long_lines() {
-        let mut watch = UsageWatch::default();
-        watch.feed(br#"{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}"#);
-        assert_eq!(watch.finish(), Some(Usage::of(1, 2)));
-        let mut watch = UsageWatch::default();
-        (0..100).for_each(|_| watch.feed(&[b'x'; 4096]));
-        assert!(watch.partial.len() <= LINE_LIMIT_BYTES);
-        watch.feed(b"\n");
-        watch.feed(STREAM.as_bytes());
-        assert_eq!(watch.finish().map(|usage| usage.output_tokens), Some(7));
     }
 }

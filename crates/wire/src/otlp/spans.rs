@@ -350,6 +350,14 @@ fn of_call(model: &str, usage: Usage, cost_micro_usd: Option<u64>) -> Vec<Value>
         attribute("gen_ai.usage.input_tokens", usage.input_tokens),
         attribute("gen_ai.usage.output_tokens", usage.output_tokens),
     ];
+    for (name, tokens) in [
+        ("gen_ai.usage.cache_read.input_tokens", usage.cached_tokens),
+        ("gen_ai.usage.cache_creation.input_tokens", usage.cache_write_tokens),
+    ] {
+        if tokens > 0 {
+            attributes.push(attribute(name, tokens));
+        }
+    }
     attributes.extend(cost_micro_usd.map(|cost| attribute("glasshouse.cost_micro_usd", cost)));
     attributes
 }

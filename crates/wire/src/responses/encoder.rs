@@ -17,7 +17,7 @@ use super::{
     item::{Item, Kind, shown_result},
     object::{End, object},
 };
-use crate::{Frame, openai::completion_encoder::outer_call_id};
+use crate::{Frame, gateway::Used, openai::completion_encoder::outer_call_id};
 
 /// What a caller asked for.
 #[derive(Debug, Clone)]
@@ -186,8 +186,9 @@ impl ResponseEncoder {
                 self.hand_over(run, call, name, arguments, out);
             }
             EventBody::SourcesFound { sources } => self.sources.extend(sources.iter().cloned()),
-            EventBody::RunFinished { outcome, problem, usage, .. } => {
-                self.finish(End::new(event.at / 1000, *outcome, problem.as_ref(), *usage), out);
+            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
+                let used = Used { usage: *usage, cost_micro_usd: *cost_micro_usd };
+                self.finish(End::new(event.at / 1000, *outcome, problem.as_ref(), used), out);
             }
             EventBody::TextStarted { .. }
             | EventBody::TextDelta { .. }

@@ -1,10 +1,13 @@
 //! The response as one object, while its run is going and when it has ended.
 
-use domain::{Outcome, Problem, ProblemCode, RunId, Usage};
+use domain::{Outcome, Problem, ProblemCode, RunId};
 use serde_json::{Map, Value, json};
 
 use super::{ids::response_id, item::Item};
-use crate::openai::completion_encoder::failure;
+use crate::{
+    gateway::Used,
+    openai::{chunk_encoder::add_cost, completion_encoder::failure},
+};
 
 /// How a run ended, in the words of this format.
 #[derive(Debug, Clone)]
@@ -14,12 +17,12 @@ pub(super) struct End {
     /// Why it failed, where it did.
     pub(super) problem: Option<Problem>,
     incomplete: Option<&'static str>,
-    usage: Usage,
+    used: Used,
 }
 
 impl End {
     /// `at` is in seconds since 1970.
-    pub(super) fn new(at: i64, outcome: Outcome, problem: Option<&Problem>, usage: Usage) -> Self {
+    pub(super) fn new(at: i64, outcome: Outcome, problem: Option<&Problem>, used: Used) -> Self {
         let status = match outcome {
             Outcome::Completed | Outcome::HandedOver => "completed",
             Outcome::Limited => "incomplete",
@@ -33,7 +36,7 @@ impl End {
             problem: (outcome == Outcome::Failed).then(|| Problem::new(code, message)),
             // The only reason of the format's that is a limit.
             incomplete: (outcome == Outcome::Limited).then_some("max_output_tokens"),
-            usage,
+            used,
         }
     }
 
@@ -68,18 +71,26 @@ pub(super) fn object(
     add("incomplete_details", json!(reason.map(|reason| json!({"reason": reason}))));
     echo.iter().for_each(|(name, value)| add(name, value.clone()));
     add("output", output.iter().map(Item::to_json).collect());
-    add("usage", json!(end.map(|end| usage(end.usage))));
+    add("usage", json!(end.map(|end| usage(end.used))));
     Value::Object(fields)
 }
 
-fn usage(usage: Usage) -> Value {
-    json!({
+fn usage(Used { usage, cost_micro_usd }: Used) -> Value {
+    let mut written = json!({
         "input_tokens": usage.input_tokens,
-        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "input_tokens_details": {
+            "cached_tokens": usage.cached_tokens,
+            "cache_write_tokens": usage.cache_write_tokens,
+        },
         "output_tokens": usage.output_tokens,
-        "output_tokens_details": {"reasoning_tokens": 0},
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
         "total_tokens": usage.total_tokens(),
-    })
+    });
+    if usage.estimated {
+        written["estimated"] = true.into();
+    }
+    add_cost(&mut written, cost_micro_usd);
+    written
 }
 
 /// The format has a closed list of codes for this place.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use domain::{
-    AgentPath, EventBody, Outcome, Problem, RunEvent, RunId, Usage,
+    AgentPath, EventBody, Outcome, Problem, RunEvent,
     event::{Decision, FORKED, RESUMED, compacted},
 };
 use serde::Serialize;
@@ -163,9 +163,13 @@ impl UiMessageEncoder {
                 let data = json!({"name": name, "depth": agent.depth(), "state": outcome, "result": result});
                 out.push(&json!({"type": "data-agent", "id": agent.id(), "data": data}));
             }
-            EventBody::RunFinished { outcome, problem, usage, .. } => {
+            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
                 self.end_step(out);
-                finish(out, event.run, *outcome, problem.as_ref(), *usage, self.handed_over);
+                let mut metadata = json!({"run": event.run, "outcome": outcome, "usage": usage});
+                if let Some(cost) = cost_micro_usd {
+                    metadata["cost_micro_usd"] = json!(cost);
+                }
+                finish(out, *outcome, problem.as_ref(), metadata, self.handed_over);
             }
             EventBody::ToolRequested { .. }
             | EventBody::ToolArgumentsDelta { .. }
@@ -344,10 +348,9 @@ fn output(call: &str, result: &str, error: bool) -> Value {
 
 fn finish(
     out: &mut Frames,
-    run: RunId,
     outcome: Outcome,
     problem: Option<&Problem>,
-    usage: Usage,
+    mut metadata: Value,
     handed_over: bool,
 ) {
     let reason = match outcome {
@@ -367,7 +370,6 @@ fn finish(
     };
     // After an error or an abort nothing else may come.
     if !matches!(outcome, Outcome::Failed | Outcome::Cancelled) {
-        let mut metadata = json!({"run": run, "outcome": outcome, "usage": usage});
         if let Some(problem) = problem {
             metadata["problem"] = json!(problem);
         }

@@ -8,7 +8,10 @@ use axum::{
 };
 use domain::{RunId, Usage};
 use llm::{ChatRequest, ModelEvent, ToolMode};
-use wire::openai::{Completion, CompletionRequest};
+use wire::{
+    gateway::Used,
+    openai::{Completion, CompletionRequest},
+};
 
 use crate::{
     app::App,
@@ -92,9 +95,9 @@ pub(super) async fn answer(
         }
     }
     if used == Usage::default() {
-        used = Usage::of(wish.input_tokens, (text.len() / 4) as u64);
+        used = Usage::estimate(wish.input_tokens, (text.len() / 4) as u64);
     }
-    paid.end(used);
+    let used = Used { usage: used, cost_micro_usd: paid.end(used) };
     let completion = Completion::written(RunId::generate(), app.clock.now_ms(), request.model, text, used);
     Ok(axum::Json(completion.finish()?).into_response())
 }

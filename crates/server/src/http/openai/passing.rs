@@ -178,9 +178,10 @@ impl Answer {
         };
         let error = match chunk {
             Some(Ok(Some(bytes))) => {
-                if let Some(paid) = &mut self.paid {
-                    paid.watch.feed(&bytes);
-                }
+                let bytes = match &mut self.paid {
+                    Some(paid) => paid.see(bytes),
+                    None => bytes,
+                };
                 self.between_events = bytes.ends_with(b"\n\n") || bytes.ends_with(b"\r\n\r\n");
                 return Some((Ok(bytes), Some(self)));
             }
@@ -237,13 +238,27 @@ struct Paying {
 }
 
 impl Paying {
+    /// Looks at the next bytes, and adds what the call costs to their `usage`.
+    fn see(&mut self, bytes: Bytes) -> Bytes {
+        let Some(end) = self.watch.feed(&bytes) else { return bytes };
+        let cost = self.watch.counted().and_then(|usage| self.call.price_of(usage));
+        cost.map_or_else(|| bytes.clone(), |cost| with_cost(&bytes, end, cost))
+    }
+
     /// Books what the server has counted, or else an estimate.
     fn pay(self) -> Usage {
-        let estimated = Usage::of(self.input_tokens, self.watch.estimated_output_tokens());
-        let usage = self.watch.finish().unwrap_or(estimated);
+        let usage = self.watch.finish(self.input_tokens);
         self.call.end(usage);
         usage
     }
+}
+
+/// The same with the cost in front of the brace that ends a `usage`.
+fn with_cost(bytes: &[u8], end: usize, cost_micro_usd: u64) -> Bytes {
+    #[expect(clippy::cast_precision_loss, reason = "no call costs billions of dollars")]
+    let usd = Value::from(cost_micro_usd as f64 / 1e6);
+    let cost = format!(",\"cost\":{usd}");
+    [&bytes[..end], cost.as_bytes(), &bytes[end..]].concat().into()
 }
 
 /// A refusal of the model server, in its own words where they are an error object.

@@ -203,7 +203,7 @@ impl Answer {
     }
 
     fn estimate(&self) -> Usage {
-        Usage::of(self.input_tokens, (self.written_bytes / 4) as u64)
+        Usage::estimate(self.input_tokens, (self.written_bytes / 4) as u64)
     }
 }
 

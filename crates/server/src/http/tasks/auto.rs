@@ -4,12 +4,13 @@ use std::{convert::Infallible, sync::Arc};
 
 use agent::pipelines::{Pipeline, Said, continuation, continued_so_far, read_completion, text_to_continue};
 use axum::{body::Body, extract::State, response::Response};
-use domain::{RunId, Usage, refusal};
+use domain::{RunId, refusal};
 use futures_util::{Stream, StreamExt, stream};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use wire::{
-    openai::{ChunkEncoder, ErrorObject},
+    gateway::Used,
+    openai::{ChunkEncoder, ErrorObject, chunk_encoder::priced_usage_value},
     sse,
 };
 
@@ -43,8 +44,8 @@ pub(crate) async fn complete(
     if request.stream {
         return streamed(going_on).await;
     }
-    let (text, usage) = going_on.ask(None).await?;
-    Ok(going_on.task.answer(&json!({"text": text}), usage))
+    let (text, used) = going_on.ask(None).await?;
+    Ok(going_on.task.answer(&json!({"text": text}), used))
 }
 
 /// Who is told of what is written so far.
@@ -59,19 +60,19 @@ struct GoingOn {
 }
 
 impl GoingOn {
-    async fn ask(&self, reader: Option<Reader<'_>>) -> Result<(String, Usage), ApiError> {
+    async fn ask(&self, reader: Option<Reader<'_>>) -> Result<(String, Used), ApiError> {
         if let Some(answer) = self.continued(reader).await? {
             return Ok(answer);
         }
         let read = |text: &str| read_completion(text, &self.written).map_err(|fault| (fault, None));
-        let (text, usage) =
+        let (text, used) =
             self.task.ask(&self.said, Some(&self.written), &self.kind, read, String::clone).await?;
-        Ok((text.unwrap_or_default(), usage))
+        Ok((text.unwrap_or_default(), used))
     }
 
     /// From a model that continues texts: sooner than from one that is asked about it. Nothing where an administrator has said
     /// how to ask, or the model's server cannot do it.
-    async fn continued(&self, mut reader: Option<Reader<'_>>) -> Result<Option<(String, Usage)>, ApiError> {
+    async fn continued(&self, mut reader: Option<Reader<'_>>) -> Result<Option<(String, Used)>, ApiError> {
         let Task { app, model, set, .. } = &self.task;
         let Some(continuing) = app.continuing_model(model).filter(|_| set.is_default) else {
             return Ok(None);
@@ -88,7 +89,7 @@ impl GoingOn {
         let job = self.task.job(continuing);
         let answered = app.continue_pipeline(&job, text, (reads_along, heard), read).await;
         match answered {
-            Ok(answered) => Ok(Some((answered.read.unwrap_or_default(), answered.usage))),
+            Ok(answered) => Ok(Some((answered.read.unwrap_or_default(), answered.used))),
             // One that breaks off in the middle can do it.
             Err(error) if cannot_continue(&error) && !is_heard => {
                 app.pipelines.note_cannot_continue(&model.model_id);
@@ -103,7 +104,7 @@ impl GoingOn {
 enum News {
     /// So much will stay as it is.
     SoFar(String),
-    End(Result<(String, Usage), ApiError>),
+    End(Result<(String, Used), ApiError>),
 }
 
 /// The chunks of a chat completion whose contents together are the JSON. What fails before the first is an error as usual.
@@ -161,10 +162,11 @@ impl Writer {
         let mut out = Vec::new();
         match news {
             News::SoFar(text) => self.more(&text, "", &mut out),
-            News::End(Ok((text, usage))) => {
+            News::End(Ok((text, used))) => {
                 self.more(&text, "\"}", &mut out);
                 sse::write_data(&self.chunks.finish("stop"), &mut out);
-                sse::write_data(&self.chunks.usage(usage), &mut out);
+                let usage = priced_usage_value(used.usage, used.cost_micro_usd);
+                sse::write_data(&self.chunks.usage_with(&usage), &mut out);
                 sse::write_data("[DONE]", &mut out);
             }
             News::End(Err(error)) => {

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use domain::{TokenCount, Usage};
 use serde::de::{DeserializeSeed, Error, MapAccess};
 use serde_json::value::RawValue;
 
@@ -25,7 +24,7 @@ pub(super) fn says_something(raw: &RawValue) -> bool {
 pub(super) struct WireChunk<'a> {
     pub(super) object: Option<&'a RawValue>,
     pub(super) choice: WireChoice<'a>,
-    pub(super) usage: WireUsage<'a>,
+    pub(super) usage: Option<&'a RawValue>,
     pub(super) x_groq: Groq<'a>,
     pub(super) error: Option<&'a RawValue>,
     pub(super) message: Option<&'a RawValue>,
@@ -51,7 +50,7 @@ impl<'a> Fields<'a> for WireChunk<'a> {
         match name {
             "choices" => map.next_value_seed(Place(&mut self.choice))?,
             "object" => self.object = map.next_value()?,
-            "usage" => map.next_value_seed(Place(&mut self.usage))?,
+            "usage" => self.usage = map.next_value()?,
             "x_groq" => map.next_value_seed(Place(&mut self.x_groq))?,
             "error" => self.error = map.next_value()?,
             "message" => self.message = map.next_value()?,
@@ -71,15 +70,16 @@ impl<'a> Fields<'a> for WireChunk<'a> {
 
 #[derive(Default)]
 pub(super) struct Groq<'a> {
-    pub(super) usage: WireUsage<'a>,
+    pub(super) usage: Option<&'a RawValue>,
 }
 
 impl<'a> Fields<'a> for Groq<'a> {
     fn read<M: MapAccess<'a>>(&mut self, name: &str, map: &mut M) -> Result<(), M::Error> {
         match name {
-            "usage" => map.next_value_seed(Place(&mut self.usage)),
-            _ => skip(map),
+            "usage" => self.usage = map.next_value()?,
+            _ => skip(map)?,
         }
+        Ok(())
     }
 
     fn is_wanted(&self) -> bool {
@@ -94,7 +94,7 @@ pub(super) struct WireChoice<'a> {
     pub(super) delta: WireDelta<'a>,
     pub(super) text: Option<&'a RawValue>,
     pub(super) finish_reason: Option<&'a RawValue>,
-    pub(super) usage: WireUsage<'a>,
+    pub(super) usage: Option<&'a RawValue>,
     pub(super) is_object: bool,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Fields<'a> for WireChoice<'a> {
             "delta" | "message" => map.next_value_seed(Place(&mut self.delta))?,
             "text" => self.text = map.next_value()?,
             "finish_reason" => self.finish_reason = map.next_value()?,
-            "usage" => map.next_value_seed(Place(&mut self.usage))?,
+            "usage" => self.usage = map.next_value()?,
             _ => skip(map)?,
         }
         Ok(())
@@ -306,47 +306,6 @@ impl<'a> Fields<'a> for Part<'a> {
     fn is_wanted(&self) -> bool {
         true
     }
-}
-
-#[derive(Default, Clone, Copy)]
-pub(super) struct WireUsage<'a> {
-    pub(super) prompt: Option<&'a RawValue>,
-    pub(super) completion: Option<&'a RawValue>,
-    pub(super) input: Option<&'a RawValue>,
-    pub(super) output: Option<&'a RawValue>,
-}
-
-impl<'a> Fields<'a> for WireUsage<'a> {
-    fn read<M: MapAccess<'a>>(&mut self, name: &str, map: &mut M) -> Result<(), M::Error> {
-        match name {
-            "prompt_tokens" => self.prompt = map.next_value()?,
-            "completion_tokens" => self.completion = map.next_value()?,
-            "input_tokens" => self.input = map.next_value()?,
-            "output_tokens" => self.output = map.next_value()?,
-            _ => skip(map)?,
-        }
-        Ok(())
-    }
-
-    /// Whether anything is said.
-    fn is_wanted(&self) -> bool {
-        self.prompt.or(self.input).or(self.written()).is_some()
-    }
-}
-
-impl<'a> WireUsage<'a> {
-    pub(super) fn written(&self) -> Option<&'a RawValue> {
-        self.completion.or(self.output)
-    }
-
-    /// `None` if a figure cannot be a count: then an estimate of ours is nearer to the truth.
-    pub(super) fn read(self) -> Option<Usage> {
-        Some(Usage::of_call(count(self.prompt.or(self.input))?, count(self.written())?))
-    }
-}
-
-fn count(tokens: Option<&RawValue>) -> Option<TokenCount> {
-    tokens.map_or(Some(TokenCount::default()), |tokens| TokenCount::from_json(unquoted(tokens)))
 }
 
 /// A number's text, which some servers put in quotes.

@@ -90,8 +90,8 @@ pub fn upstream_error(bytes: &[u8]) {
 pub fn usage_watch(bytes: &[u8]) {
     let count = |pieces: &mut dyn Iterator<Item = &[u8]>| {
         let mut watch = UsageWatch::default();
-        pieces.for_each(|piece| watch.feed(piece));
-        watch.finish()
+        pieces.for_each(|piece| _ = watch.feed(piece));
+        watch.counted()
     };
     let size = 1 + usize::from(bytes.first().copied().unwrap_or(0) % 13);
     assert_eq!(count(&mut bytes.chunks(size)), count(&mut std::iter::once(bytes)), "in pieces of {size}");

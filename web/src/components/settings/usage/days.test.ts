@@ -8,6 +8,11 @@ const row = (name: string, input_tokens: number) => ({
   input_tokens,
   output_tokens: 1,
   cost_micro_usd: 9,
+  cached_tokens: 0,
+  cache_write_tokens: 0,
+  reasoning_tokens: 0,
+  unpriced_requests: 0,
+  estimated_requests: 0,
 });
 
 test("days without usage are there, over the end of a month", () => {

@@ -7,7 +7,7 @@ const DAY = 86_400_000;
 
 export function figureOf(row: Omit<UsageRow, "name" | "label">, figure: Figure): number {
   if (figure === "tokens") return row.input_tokens + row.output_tokens;
-  return figure === "cost" ? row.cost_micro_usd : row.requests;
+  return figure === "cost" ? (row.cost_micro_usd ?? 0) : row.requests;
 }
 
 /** `2026-11-23`, so many days before the moment. */

@@ -1,0 +1,312 @@
+//! The price catalogue: what models cost by a public list, which comes with the program or was brought by
+//! `glasshouse prices update`.
+
+mod clause;
+mod import;
+mod update;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
+
+use agent::{LongContext, Prices, Rates};
+use anyhow::Context;
+use clause::Clause;
+use llm::{ProviderKind, openai::ServerSettings};
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+pub(crate) use update::{show, update};
+
+/// The list that comes with the program.
+const BUILT_IN: &str = include_str!("prices/prices.json");
+/// A newer one, in the data folder.
+const FILE: &str = "prices.json";
+/// More than any provider takes for a million tokens, US dollars.
+pub(crate) const MAX_USD_PER_MILLION: f64 = 1e6;
+
+/// A price list as its file has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct ListFile {
+    /// Where its facts are from.
+    source: String,
+    url: String,
+    license: String,
+    /// The day it was made, such as 2026-11-26.
+    date: String,
+    providers: Vec<ListedProvider>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct ListedProvider {
+    id: String,
+    name: String,
+    /// A regular expression of how its address begins.
+    address: String,
+    /// Providers whose models it serves at their prices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    fallbacks: Vec<String>,
+    models: Vec<ListedModel>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct ListedModel {
+    id: String,
+    /// The names it goes by: any of them.
+    #[serde(rename = "match")]
+    matches: Vec<Clause>,
+    #[serde(flatten)]
+    rates: ListedRates,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    long_context: Vec<ListedTier>,
+}
+
+/// US dollars for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct ListedRates {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cached_input: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_write: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    audio_input: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    audio_output: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct ListedTier {
+    above_tokens: u64,
+    #[serde(flatten)]
+    rates: ListedRates,
+}
+
+/// A list that is ready to be asked.
+#[derive(Debug)]
+pub(crate) struct PriceList {
+    file: ListFile,
+    /// The beginnings of the providers' addresses, in their order.
+    addresses: Vec<Regex>,
+}
+
+/// What a model costs by the list.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ListedPrice {
+    pub(crate) prices: Prices,
+    /// Whose price it is, as people call the provider.
+    pub(crate) provider: String,
+    /// What the list calls the model.
+    pub(crate) model: String,
+    /// Where the list's facts are from.
+    pub(crate) source: String,
+    /// The day of the list.
+    pub(crate) date: String,
+}
+
+/// The list in use, read when somebody first asks for a price.
+#[derive(Debug, Clone)]
+pub struct PriceCatalogue {
+    data_dir: PathBuf,
+    list: Arc<OnceLock<PriceList>>,
+}
+
+impl PriceCatalogue {
+    /// With the list in this data folder, if there is one and it is newer than the program's.
+    #[must_use]
+    pub fn new(data_dir: &Path) -> Self {
+        Self { data_dir: data_dir.to_owned(), list: Arc::default() }
+    }
+
+    /// What this server's model costs. `None` if nobody knows: models of local servers have no price, which is not to say
+    /// that they are free.
+    pub(crate) fn find(&self, server: &ServerSettings, model: &str) -> Option<ListedPrice> {
+        if is_local(server.base_url.host()?) {
+            return None;
+        }
+        self.list.get_or_init(|| PriceList::of(&self.data_dir)).find(
+            server.kind,
+            &server.base_url.to_string(),
+            model,
+        )
+    }
+}
+
+/// Whether a host is this machine or in a private network. Names without a dot are those of a local network.
+fn is_local(host: &str) -> bool {
+    let host = host.trim_matches(['[', ']']);
+    match host.parse::<std::net::IpAddr>() {
+        Ok(std::net::IpAddr::V4(v4)) => v4.is_loopback() || v4.is_private() || v4.is_link_local(),
+        Ok(std::net::IpAddr::V6(v6)) => {
+            v6.is_loopback() || v6.is_unique_local() || v6.is_unicast_link_local()
+        }
+        Err(_) => {
+            let is_private = |end: &str| host.ends_with(end);
+            !host.contains('.')
+                || [".local", ".lan", ".internal", ".localhost", ".home.arpa"].into_iter().any(is_private)
+        }
+    }
+}
+
+impl PriceList {
+    /// The newer one of the data folder's and the program's.
+    fn of(data_dir: &Path) -> Self {
+        let path = data_dir.join(FILE);
+        let found = match std::fs::read_to_string(&path) {
+            Ok(json) => Self::parse(&json).map(Some),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        };
+        let built_in = Self::built_in();
+        match found {
+            Ok(Some(list)) if list.file.date >= built_in.file.date => list,
+            Ok(_) => built_in,
+            Err(error) => {
+                tracing::error!(path = %path.display(), %error, "the price list cannot be read; using the built-in one");
+                built_in
+            }
+        }
+    }
+
+    fn built_in() -> Self {
+        Self::parse(BUILT_IN).unwrap_or_else(|error| {
+            // A test reads it.
+            tracing::error!(%error, "the built-in price list cannot be read");
+            Self::empty()
+        })
+    }
+
+    fn empty() -> Self {
+        let text = String::new;
+        let file =
+            ListFile { source: text(), url: text(), license: text(), date: text(), providers: Vec::new() };
+        Self { file, addresses: Vec::new() }
+    }
+
+    /// Reads a list of ours.
+    fn parse(json: &str) -> anyhow::Result<Self> {
+        Self::check(serde_json::from_str(json).context("it is not a price list")?)
+    }
+
+    /// Refuses figures that no provider takes.
+    fn check(file: ListFile) -> anyhow::Result<Self> {
+        file.date.parse::<jiff::civil::Date>().with_context(|| format!("`{}` is not a date", file.date))?;
+        anyhow::ensure!(
+            file.providers.iter().any(|provider| !provider.models.is_empty()),
+            "it has no prices"
+        );
+        for provider in &file.providers {
+            for model in &provider.models {
+                let tiers = model.long_context.iter().map(|tier| tier.rates);
+                for rates in std::iter::once(model.rates).chain(tiers) {
+                    let ListedRates { input, output, cached_input, cache_write, audio_input, audio_output } =
+                        rates;
+                    let all = [input, output, cached_input, cache_write, audio_input, audio_output];
+                    let bad =
+                        all.into_iter().flatten().find(|usd| !(0.0..=MAX_USD_PER_MILLION).contains(usd));
+                    if let Some(usd) = bad {
+                        anyhow::bail!(
+                            "{}/{} is said to cost {usd} USD per million tokens",
+                            provider.id,
+                            model.id
+                        );
+                    }
+                }
+            }
+        }
+        let address = |provider: &ListedProvider| {
+            Regex::new(&format!("^(?:{})", provider.address))
+                .with_context(|| format!("the address of {} cannot be read", provider.id))
+        };
+        let addresses = file.providers.iter().map(address).collect::<anyhow::Result<_>>()?;
+        Ok(Self { file, addresses })
+    }
+
+    fn find(&self, kind: ProviderKind, address: &str, model: &str) -> Option<ListedPrice> {
+        let model = model.to_lowercase();
+        // Google's own list of models has them all in this folder.
+        let name = model.strip_prefix("models/").unwrap_or(&model);
+        let (provider, name) = self.provider(kind, address, name)?;
+        let listed = self.model(provider, name).or_else(|| self.model(provider, &dashed_date(name)?))?;
+        Some(ListedPrice {
+            prices: listed.prices(),
+            provider: provider.name.clone(),
+            model: listed.id.clone(),
+            source: self.file.source.clone(),
+            date: self.file.date.clone(),
+        })
+    }
+
+    /// The provider at an address, or else of a kind that only one has; and the model's name there.
+    fn provider<'a>(
+        &self,
+        kind: ProviderKind,
+        address: &str,
+        model: &'a str,
+    ) -> Option<(&ListedProvider, &'a str)> {
+        // Hugging Face's router takes the provider behind the model's name, if somebody chooses one.
+        if address.starts_with("https://router.huggingface.co/v1") {
+            let (model, provider) = model.rsplit_once(':')?;
+            return Some((self.provider_of_id(&format!("huggingface_{provider}"))?, model));
+        }
+        let at = self.addresses.iter().position(|known| known.is_match(address));
+        let by_address = at.and_then(|at| self.file.providers.get(at));
+        let by_kind = || match kind {
+            ProviderKind::Bedrock => self.provider_of_id("aws"),
+            ProviderKind::Azure => self.provider_of_id("azure"),
+            ProviderKind::Gemini | ProviderKind::Vertex => self.provider_of_id("google"),
+            // Others than their makers serve these formats at prices of their own.
+            ProviderKind::Openai | ProviderKind::OpenaiResponses | ProviderKind::Anthropic => None,
+        };
+        Some((by_address.or_else(by_kind)?, model))
+    }
+
+    fn provider_of_id(&self, id: &str) -> Option<&ListedProvider> {
+        self.file.providers.iter().find(|provider| provider.id == id)
+    }
+
+    /// The provider's own, or that of one whose models it serves.
+    fn model(&self, provider: &ListedProvider, name: &str) -> Option<&ListedModel> {
+        let in_list = |id: &str| {
+            let provider = self.provider_of_id(id)?;
+            provider.models.iter().find(|model| model.is_called(name))
+        };
+        in_list(&provider.id).or_else(|| provider.fallbacks.iter().find_map(|id| in_list(id)))
+    }
+}
+
+impl ListedModel {
+    fn is_called(&self, name: &str) -> bool {
+        self.matches.iter().any(|clause| clause.matches(name))
+    }
+
+    fn prices(&self) -> Prices {
+        let tier = |at: usize| {
+            let ListedTier { above_tokens, rates } = self.long_context.get(at)?;
+            Some(LongContext { above_tokens: *above_tokens, rates: rates.rates() })
+        };
+        Prices { base: self.rates.rates(), long_context: [tier(0), tier(1)] }
+    }
+}
+
+impl ListedRates {
+    fn rates(self) -> Rates {
+        let Self { input, output, cached_input, cache_write, audio_input, audio_output } = self;
+        let (input, output) = (input.unwrap_or(0.0), output.unwrap_or(0.0));
+        Rates { input, output, cached_input, cache_write, audio_input, audio_output }
+    }
+}
+
+/// `gpt-5.2-20251211` as `gpt-5.2-2025-12-11`.
+fn dashed_date(name: &str) -> Option<String> {
+    let (start, date) = name.rsplit_once('-')?;
+    let is_date = date.len() == 8 && date.starts_with("20") && date.bytes().all(|byte| byte.is_ascii_digit());
+    is_date.then(|| format!("{start}-{}-{}-{}", &date[..4], &date[4..6], &date[6..]))
+}
+
+#[cfg(test)]
+mod tests;
