@@ -10,10 +10,10 @@ pub(crate) struct Blocks {
     provider: Option<String>,
     /// Beside the item of the log that each is about.
     blocks: Vec<(Option<String>, StoredBlock)>,
-    /// The texts of the answer, in their order.
+    /// The text of each text block, in their order.
     texts: Vec<String>,
-    /// Data that came before its item was whole.
-    early: Vec<(String, Value)>,
+    /// Where data parts a text that is still being written, by its item.
+    early: Vec<(String, usize, Value)>,
 }
 
 impl Blocks {
@@ -21,14 +21,12 @@ impl Blocks {
     pub(crate) fn push(&mut self, body: &EventBody) {
         match body {
             EventBody::ReasoningFinished { item, text, .. } => {
-                self.add(item, StoredBlock::Reasoning { text: text.clone(), data: None });
+                self.blocks
+                    .push((Some(item.clone()), StoredBlock::Reasoning { text: text.clone(), data: None }));
             }
-            EventBody::TextFinished { item, text, .. } => {
-                self.texts.push(text.clone());
-                self.add(item, StoredBlock::Text { data: None });
-            }
+            EventBody::TextFinished { item, text, .. } => self.add_text(item, text),
             EventBody::ToolRequested { call, .. } => {
-                self.add(call, StoredBlock::Call { id: String::new(), data: None });
+                self.blocks.push((Some(call.clone()), StoredBlock::Call { id: String::new(), data: None }));
             }
             EventBody::ProviderData(data) => self.add_data(data),
             _ => {}
@@ -40,27 +38,44 @@ impl Blocks {
         self.blocks.iter().any(|(_, block)| matches!(block, StoredBlock::Other { .. }))
     }
 
-    fn add(&mut self, item: &str, mut block: StoredBlock) {
-        if let Some(at) = self.early.iter().position(|(of, _)| of == item) {
-            set_data(&mut block, self.early.remove(at).1);
+    /// A text, parted where the provider has.
+    fn add_text(&mut self, item: &str, text: &str) {
+        let (mine, others) = std::mem::take(&mut self.early).into_iter().partition(|(of, ..)| of == item);
+        self.early = others;
+        let mut rest = text;
+        let mine: Vec<(String, usize, Value)> = mine;
+        for (_, at, data) in mine {
+            let length = at.saturating_sub(text.len() - rest.len());
+            let (head, tail) = rest.split_at(rest.floor_char_boundary(length));
+            self.add_part(head, Some(data));
+            rest = tail;
         }
-        self.blocks.push((Some(item.to_owned()), block));
+        if !rest.is_empty() {
+            self.add_part(rest, None);
+        }
     }
 
-    fn add_data(&mut self, ProviderData { item, reasoning, provider, data }: &ProviderData) {
+    fn add_part(&mut self, text: &str, data: Option<Value>) {
+        self.texts.push(text.to_owned());
+        self.blocks.push((None, StoredBlock::Text { data }));
+    }
+
+    fn add_data(&mut self, ProviderData { item, reasoning, at, provider, data }: &ProviderData) {
         self.provider = Some(provider.clone());
         let data = data.clone();
-        let Some(item) = item else {
-            let block = match reasoning {
-                true => StoredBlock::Reasoning { text: String::new(), data: Some(data) },
-                false => StoredBlock::Other { data },
-            };
-            return self.blocks.push((None, block));
+        let block = match (item, at) {
+            (Some(item), Some(at)) => {
+                let at = usize::try_from(*at).unwrap_or(usize::MAX);
+                return self.early.push((item.clone(), at, data));
+            }
+            (Some(item), None) => {
+                let known = self.blocks.iter_mut().rfind(|(of, _)| of.as_ref() == Some(item));
+                return known.map_or((), |(_, block)| set_data(block, data));
+            }
+            (None, _) if *reasoning => StoredBlock::Reasoning { text: String::new(), data: Some(data) },
+            (None, _) => StoredBlock::Other { data },
         };
-        match self.blocks.iter_mut().rfind(|(of, _)| of.as_ref() == Some(item)) {
-            Some((_, block)) => set_data(block, data),
-            None => self.early.push((item.clone(), data)),
-        }
+        self.blocks.push((None, block));
     }
 
     /// The content of the assistant's message with this text, and what its provider wants back; nothing where the
@@ -98,5 +113,56 @@ fn set_data(block: &mut StoredBlock, more: Value) {
             *data = Some(more);
         }
         StoredBlock::Other { data } => *data = more,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn data(item: Option<&str>, at: Option<u64>, data: Value) -> EventBody {
+        let item = item.map(str::to_owned);
+        EventBody::ProviderData(ProviderData { item, reasoning: false, at, provider: "p".to_owned(), data })
+    }
+
+    fn text(item: &str, text: &str) -> EventBody {
+        EventBody::TextFinished { item: item.to_owned(), text: text.to_owned(), answer: true }
+    }
+
+    #[test]
+    fn a_text_is_parted_where_its_provider_parts_it() {
+        let mut blocks = Blocks::default();
+        for body in [
+            data(Some("t1"), Some(3), json!(1)),
+            data(Some("t1"), Some(3), json!(2)),
+            data(Some("t1"), Some(8), json!(3)),
+            text("t1", "It is so."),
+        ] {
+            blocks.push(&body);
+        }
+        let (content, provenance) = blocks.finish("It is so.".to_owned(), |_| None);
+        let texts: Vec<&str> = content.iter().filter_map(Part::as_text).collect();
+        assert_eq!(texts, ["It ", "", "is so", "."]);
+        let blocks = provenance.unwrap().blocks;
+        let with = |data: Option<Value>| StoredBlock::Text { data };
+        assert_eq!(blocks, [with(Some(json!(1))), with(Some(json!(2))), with(Some(json!(3))), with(None)]);
+    }
+
+    #[test]
+    fn a_text_that_was_changed_is_whole() {
+        let mut blocks = Blocks::default();
+        blocks.push(&data(Some("t1"), Some(2), json!(1)));
+        blocks.push(&text("t1", "It is so."));
+        let (content, _) = blocks.finish("It was so.".to_owned(), |_| None);
+        assert_eq!(content, [Part::Text { text: "It was so.".to_owned() }]);
+    }
+
+    #[test]
+    fn where_no_provider_wants_anything_back_there_is_nothing() {
+        let mut blocks = Blocks::default();
+        blocks.push(&text("t1", "It is so."));
+        assert_eq!(blocks.finish(String::new(), |_| None), (Vec::new(), None));
     }
 }

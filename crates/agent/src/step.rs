@@ -322,12 +322,17 @@ impl<'a> Step<'a> {
             }
             _ => None,
         };
-        if part != DataPart::Text {
-            self.close(false).await;
-        }
+        // A text is shown as one, wherever its provider parts it.
+        let at = match &self.writing {
+            Writing::Text { bytes, .. } if part == DataPart::Text => Some(*bytes as u64),
+            _ => {
+                self.close(false).await;
+                None
+            }
+        };
         let provider = self.model.model().provider().to_owned();
         let reasoning = item.is_none() && part == DataPart::Reasoning;
-        let body = EventBody::ProviderData(ProviderData { item, reasoning, provider, data });
+        let body = EventBody::ProviderData(ProviderData { item, reasoning, at, provider, data });
         self.answer.blocks.push(&body);
         self.agent.emitter.emit(body).await;
     }

@@ -170,10 +170,14 @@ impl Message {
         Self { tool_call_id: Some(id.into()), ..Self::text(Role::Tool, text) }
     }
 
-    /// All text parts joined with line feeds; pictures and other media are left out.
+    /// All text parts joined with line feeds; pictures and other media are left out. The parts of an answer are one
+    /// text, wherever its provider parted it.
     #[must_use]
     pub fn plain_text(&self) -> String {
-        plain_text(&self.content)
+        match self.provenance {
+            Some(_) => self.content.iter().filter_map(Part::as_text).collect(),
+            None => plain_text(&self.content),
+        }
     }
 }
 

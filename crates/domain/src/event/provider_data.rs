@@ -15,6 +15,10 @@ pub struct ProviderData {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
     pub reasoning: bool,
+    /// Of a text, how much of it there was: its bytes before this data, and since the data before, are what it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+    pub at: Option<u64>,
     /// Who can take it back: providers of the same format share a name.
     pub provider: String,
     /// The provider's JSON.

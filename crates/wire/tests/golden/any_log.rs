@@ -195,6 +195,7 @@ impl Writer {
                 self.calls.iter_mut().filter(|call| call.agent == path).for_each(|call| call.written = true);
                 let data = ProviderData {
                     item: None,
+                    at: None,
                     reasoning: who.is_multiple_of(2),
                     provider: "p".to_owned(),
                     data: PROVIDER_SECRET.into(),

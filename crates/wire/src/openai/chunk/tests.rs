@@ -161,8 +161,27 @@ fn reasoning_in_details_and_objects() {
         r#""reasoning_content":"","reasoning":{"text":"hm"}"#,
     ] {
         let chunk = r#"{"choices":[{"delta":{"content":"","#.to_owned() + delta + "}}]}";
-        assert_eq!(decoded(&chunk), Chunk { reasoning: "hm".into(), ..Chunk::default() }, "{delta}");
+        let read = decoded(&chunk);
+        assert_eq!((&*read.reasoning, &*read.content), ("hm", ""), "{delta}");
+        assert_eq!(read.reasoning_details.is_some(), delta.contains("details"), "{delta}");
     }
+}
+
+#[test]
+fn tells_where_reasoning_goes_back() {
+    for (delta, field) in [
+        (r#""reasoning_content":"hm""#, Some("reasoning_content")),
+        (r#""reasoning":"hm""#, Some("reasoning")),
+        (r#""thinking":"hm""#, Some("thinking")),
+        (r#""content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]"#, Some("content")),
+        (r#""content":"<think>hm</think>""#, None),
+    ] {
+        let chunk = r#"{"choices":[{"delta":{"#.to_owned() + delta + "}}]}";
+        assert_eq!(decoded(&chunk).reasoning_field, field, "{delta}");
+    }
+    let call = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"ls"},"extra_content":{"google":{"thought_signature":"s"}}}]}}]}"#;
+    let extra = decoded(call).calls.remove(0).extra_content;
+    assert_eq!(extra.as_deref(), Some(r#"{"google":{"thought_signature":"s"}}"#));
 }
 
 #[test]
