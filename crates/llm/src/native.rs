@@ -15,4 +15,4 @@ pub(crate) use answer::NativeAnswer;
 pub(crate) use ask::NativeAsk;
 pub(crate) use authorize::{Tokens, authorize};
 pub(crate) use fault::{of_answer, of_status};
-pub(crate) use format::Format;
+pub(crate) use format::{Format, listed};

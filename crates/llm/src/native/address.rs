@@ -21,9 +21,9 @@ pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
             None => base.join(call),
         },
         ProviderKind::Anthropic if answers => base.join("messages"),
-        ProviderKind::Anthropic => base.join(call),
+        ProviderKind::Anthropic => with(base.join(call), (call == "models").then_some(("limit", "1000"))),
         ProviderKind::Gemini if answers => streaming(base.join(&generate(model, "models"))),
-        ProviderKind::Gemini => base.join(call),
+        ProviderKind::Gemini => with(base.join(call), (call == "models").then_some(("pageSize", "1000"))),
         ProviderKind::Vertex if answers => {
             let project = options.project.as_deref().unwrap_or_default();
             let location = options.location.as_deref().unwrap_or_default();
@@ -35,7 +35,14 @@ pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
             // The id of a model may be an ARN, with slashes and colons.
             base.join(&format!("model/{}/converse-stream", encoded(model)))
         }
-        ProviderKind::Bedrock => base.join("foundation-models"),
+        // Lists are at another host than answers; with inference profiles, which most models need.
+        ProviderKind::Bedrock => {
+            let mut url = base.join("inference-profiles");
+            let host = url.host_str().unwrap_or_default().replacen("bedrock-runtime.", "bedrock.", 1);
+            // It was a host before.
+            let _ = url.set_host(Some(&host));
+            with(url, Some(("maxResults", "1000")))
+        }
     }
 }
 
@@ -44,8 +51,14 @@ fn generate(model: &str, models: &str) -> String {
     format!("{models}/{}:streamGenerateContent", encoded(name))
 }
 
-fn streaming(mut url: Url) -> Url {
-    url.query_pairs_mut().append_pair("alt", "sse");
+fn streaming(url: Url) -> Url {
+    with(url, Some(("alt", "sse")))
+}
+
+fn with(mut url: Url, pair: Option<(&str, &str)>) -> Url {
+    if let Some((name, value)) = pair {
+        url.query_pairs_mut().append_pair(name, value);
+    }
     url
 }
 
@@ -136,7 +149,7 @@ mod tests {
                 none(),
                 "m",
                 "models",
-                "https://p.example/claude/v1/models",
+                "https://p.example/claude/v1/models?limit=1000",
             ),
             (
                 ProviderKind::Gemini,

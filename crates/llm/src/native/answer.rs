@@ -4,7 +4,10 @@ use std::collections::VecDeque;
 
 use domain::Sentence;
 use wire::{
-    provider::{AnswerDecoder, AnswerEvent, ErrorKind, StopReason},
+    provider::{
+        AnswerDecoder, AnswerError, AnswerEvent, ErrorKind, StopReason,
+        bedrock::{FrameDecoder, Message},
+    },
     sse,
 };
 
@@ -38,6 +41,7 @@ enum Framing {
     /// Only white space so far.
     Unknown,
     Sse(sse::Decoder),
+    Frames(FrameDecoder),
     /// One JSON value: the server does not stream.
     Whole(Vec<u8>),
     WebPage,
@@ -47,7 +51,10 @@ impl NativeAnswer {
     pub(crate) fn new(format: Format) -> Self {
         Self {
             decoder: format.decoder(),
-            framing: Framing::Unknown,
+            framing: match format.is_framed() {
+                true => Framing::Frames(FrameDecoder::new(EVENT_LIMIT_BYTES)),
+                false => Framing::Unknown,
+            },
             events: VecDeque::new(),
             read: Vec::new(),
             received_bytes: 0,
@@ -97,6 +104,19 @@ impl NativeAnswer {
                 body.extend_from_slice(bytes);
                 Ok(())
             }
+            Framing::Frames(decoder) => {
+                decoder.feed(bytes);
+                while let Some(frame) = decoder.next() {
+                    let Message { name, data } = frame.map_err(|error| {
+                        of_answer(&AnswerError::new(ErrorKind::Protocol, error.to_string()), target)
+                    })?;
+                    let read = self.decoder.event(Some(&name), &data, &mut self.read);
+                    self.has_begun |= !self.read.is_empty();
+                    self.is_complete |= take(&mut self.read, &mut self.events);
+                    read.map_err(|error| of_answer(&error, target))?;
+                }
+                Ok(())
+            }
             Framing::Sse(decoder) => {
                 decoder.feed(bytes);
                 while let Some(event) = decoder.next() {
@@ -116,6 +136,7 @@ impl NativeAnswer {
         let read = match std::mem::replace(&mut self.framing, Framing::Unknown) {
             Framing::Unknown if self.received_bytes == 0 => return Err(Fault::truncated()),
             Framing::Unknown | Framing::WebPage => return Err(fault::web_page(target)),
+            Framing::Frames(_) => self.decoder.end(&mut self.read),
             Framing::Whole(body) => self.decoder.whole(&String::from_utf8_lossy(&body), &mut self.read),
             Framing::Sse(mut decoder) => {
                 let last =

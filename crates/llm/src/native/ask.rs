@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use domain::Message;
+use reqwest::header::HeaderMap;
 use wire::{
     openai::Tool,
     provider::{ModelRequest, Parameters, Reasoning, openai_responses::without_refused_parameter},
@@ -15,6 +16,8 @@ use crate::{ChatRequest, ToolMode};
 pub(crate) struct NativeAsk {
     format: Format,
     body: Bytes,
+    /// Beside those of every request.
+    headers: HeaderMap,
     /// The same without what providers wanted back, for one that refuses it: it was made for another account, or has expired.
     plain: Option<Bytes>,
 }
@@ -44,11 +47,19 @@ impl NativeAsk {
             let strip = |message: &Message| Message { provenance: None, ..message.clone() };
             encode(&request.messages.iter().map(strip).collect::<Vec<_>>())
         });
-        Self { format, body: encode(request.messages), plain }
+        let body = encode(request.messages);
+        let (messages, parameters) = (request.messages, &parameters);
+        let headers =
+            format.headers(&ModelRequest { model, messages, tools: &tools, parameters, stream: true });
+        Self { format, body, headers, plain }
     }
 
     pub(crate) fn format(&self) -> Format {
         self.format
+    }
+
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.headers
     }
 
     pub(crate) fn body(&self) -> Bytes {

@@ -36,7 +36,7 @@ pub(crate) fn of_status(
     if status.is_redirection() {
         return fault::redirect(headers, target);
     }
-    let error = format.error(status.as_u16(), body);
+    let error = format.error(status.as_u16(), headers, body);
     let said = match fault::is_web_page(body) {
         true => String::new(),
         false => fault::quote(&error.message, target),

@@ -1,6 +1,10 @@
 //! The formats and their codecs.
 
-use wire::provider::{AnswerDecoder, AnswerError, ModelRequest, anthropic, gemini, openai_responses};
+use domain::{Abilities, ListedModel};
+use reqwest::header::HeaderMap;
+use wire::provider::{
+    AnswerDecoder, AnswerError, ModelRequest, anthropic, bedrock, gemini, openai_responses,
+};
 
 use crate::ProviderKind;
 
@@ -10,6 +14,7 @@ pub(crate) enum Format {
     Messages,
     GenerateContent,
     Responses,
+    Converse,
 }
 
 impl Format {
@@ -20,16 +25,17 @@ impl Format {
             ProviderKind::OpenaiResponses => Some(Self::Responses),
             ProviderKind::Anthropic => Some(Self::Messages),
             ProviderKind::Gemini | ProviderKind::Vertex => Some(Self::GenerateContent),
-            ProviderKind::Bedrock => None,
+            ProviderKind::Bedrock => Some(Self::Converse),
         }
     }
 
     /// Who can take back what it gives: all providers of the format.
     pub(crate) fn provider(self) -> &'static str {
         match self {
-            Self::Messages => "anthropic",
-            Self::GenerateContent => "gemini",
-            Self::Responses => "openai_responses",
+            Self::Messages => anthropic::PROVIDER,
+            Self::GenerateContent => gemini::PROVIDER,
+            Self::Responses => openai_responses::PROVIDER,
+            Self::Converse => bedrock::PROVIDER,
         }
     }
 
@@ -38,15 +44,35 @@ impl Format {
             Self::Messages => anthropic::encode(request),
             Self::GenerateContent => gemini::encode(request),
             Self::Responses => openai_responses::encode(request),
+            Self::Converse => bedrock::encode(request),
         }
     }
 
+    /// Headers that a request needs beside those of its connection.
+    pub(crate) fn headers(self, request: &ModelRequest<'_>) -> HeaderMap {
+        let betas = match self {
+            Self::Messages => anthropic::betas(request),
+            Self::GenerateContent | Self::Responses | Self::Converse => Vec::new(),
+        };
+        let mut headers = HeaderMap::new();
+        if let Ok(value) = betas.join(",").parse()
+            && !betas.is_empty()
+        {
+            headers.insert(anthropic::BETA_HEADER, value);
+        }
+        headers
+    }
+
     /// What an answer with this status, which is none of success, says is wrong.
-    pub(crate) fn error(self, status: u16, body: &str) -> AnswerError {
+    pub(crate) fn error(self, status: u16, headers: &HeaderMap, body: &str) -> AnswerError {
         match self {
             Self::Messages => anthropic::error(status, body),
             Self::GenerateContent => gemini::error(status, body),
             Self::Responses => openai_responses::error(status, body),
+            Self::Converse => {
+                let kind = headers.get("x-amzn-errortype").and_then(|kind| kind.to_str().ok());
+                bedrock::error(status, kind, body)
+            }
         }
     }
 
@@ -55,6 +81,64 @@ impl Format {
             Self::Messages => Box::new(anthropic::Decoder::default()),
             Self::GenerateContent => Box::new(gemini::Decoder::default()),
             Self::Responses => Box::new(openai_responses::ResponsesDecoder::default()),
+            Self::Converse => Box::new(bedrock::Decoder::default()),
         }
+    }
+
+    /// Whether streams come in AWS's binary frames.
+    pub(crate) fn is_framed(self) -> bool {
+        self == Self::Converse
+    }
+}
+
+/// The models in the list of a server of this kind; `None` where it is no list, or the kind has that of OpenAI.
+pub(crate) fn listed(kind: ProviderKind, body: &str) -> Option<Vec<ListedModel>> {
+    match kind {
+        ProviderKind::Anthropic => {
+            let page = anthropic::decode_models(body)?;
+            Some(page.models.into_iter().map(of_anthropic).collect())
+        }
+        ProviderKind::Gemini | ProviderKind::Vertex => {
+            let page = gemini::models(body)?;
+            let answers = |model: &gemini::ListedModel| model.generates != Some(false);
+            Some(page.models.into_iter().filter(answers).map(of_gemini).collect())
+        }
+        ProviderKind::Bedrock => Some(bedrock::decode_models(body)?.into_iter().map(of_bedrock).collect()),
+        ProviderKind::Openai | ProviderKind::OpenaiResponses | ProviderKind::Azure => None,
+    }
+}
+
+fn of_anthropic(model: anthropic::ListedModel) -> ListedModel {
+    ListedModel {
+        display_name: model.display_name,
+        context_tokens: model.context_window,
+        max_output_tokens: model.max_output_tokens,
+        abilities: Abilities {
+            vision: model.images,
+            pdf: model.documents,
+            tools: Some(true),
+            structured_output: model.structured_output,
+            reasoning: model.reasoning,
+            ..Abilities::default()
+        },
+        ..ListedModel::named(&model.id)
+    }
+}
+
+fn of_gemini(model: gemini::ListedModel) -> ListedModel {
+    ListedModel {
+        display_name: model.display_name,
+        context_tokens: model.context_window,
+        max_output_tokens: model.max_output_tokens,
+        abilities: Abilities { reasoning: model.reasons, ..Abilities::default() },
+        ..ListedModel::named(&model.name)
+    }
+}
+
+fn of_bedrock(model: bedrock::ListedModel) -> ListedModel {
+    ListedModel {
+        display_name: model.display_name,
+        abilities: Abilities { vision: model.images, ..Abilities::default() },
+        ..ListedModel::named(&model.id)
     }
 }

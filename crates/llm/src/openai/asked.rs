@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use domain::Sentence;
+use reqwest::header::HeaderMap;
 
 use super::{Pool, Reach, Target, answer::Answer, ask::Ask, fault::Fault, fault::Retry};
 use crate::{
@@ -29,6 +30,14 @@ impl Asked {
         match self {
             Self::Chat(ask) => ask.body(target),
             Self::Native(ask) => ask.body(),
+        }
+    }
+
+    /// The headers that belong to it.
+    pub(super) fn headers(&self) -> Option<&HeaderMap> {
+        match self {
+            Self::Chat(_) => None,
+            Self::Native(ask) => Some(ask.headers()),
         }
     }
 

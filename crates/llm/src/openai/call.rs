@@ -133,6 +133,7 @@ impl OpenAiCall {
                 self.target = Some(Arc::clone(&target));
                 self.silence.set(Instant::now() + settings.first_token_timeout);
                 let (mut headers, mut body) = (self.headers.clone(), self.ask.body(&target));
+                headers.extend(self.ask.headers().cloned().unwrap_or_default());
                 if let Some(caller) = target.may_know(self.caller.as_deref()) {
                     headers.extend(caller.headers().clone());
                     body = caller.added_to(body);

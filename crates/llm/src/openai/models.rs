@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use wire::openai::model_list;
 
 use super::{OpenAiSettings, Pool, Reach, Server, ServerSettings, Target, call, fault};
-use crate::{HttpClient, ListedModel, ModelError, Secret};
+use crate::{HttpClient, ListedModel, ModelError, Secret, native};
 
 /// No honest list is longer.
 const LIST_LIMIT_BYTES: usize = 8 << 20;
@@ -53,7 +53,8 @@ async fn fetch(target: &Target) -> Result<Vec<ListedModel>, ModelError> {
     if fault::is_web_page(&text) {
         return Err(fault::web_page(target).error);
     }
-    model_list::decode(&text).ok_or_else(|| not_a_list(target))
+    let kind = target.server.settings.kind;
+    native::listed(kind, &text).or_else(|| model_list::decode(&text)).ok_or_else(|| not_a_list(target))
 }
 
 fn not_a_list(target: &Target) -> ModelError {

@@ -242,6 +242,10 @@ fn message<'a>(message: &'a Message, provider: &str) -> WireMessage<'a> {
     let content = match (message.role, given.content) {
         (_, Some(content)) => content,
         (Role::Tool, None) => text_content(&message.content),
+        // Another provider has parted it.
+        (Role::Assistant, None) if message.provenance.is_some() => {
+            Content::Text(Cow::Owned(message.plain_text()))
+        }
         (_, None) => content(&message.content),
     };
     let only_calls = !message.tool_calls.is_empty() && matches!(&content, Content::Text(t) if t.is_empty());

@@ -64,6 +64,12 @@ fn kind(status: u16, name: &str, message: &str, details: &[Value]) -> ErrorKind 
     if reason("API_KEY_INVALID") || message.starts_with("API key not valid") {
         return ErrorKind::Key;
     }
+    if ["Invalid thought signature", "Corrupted thought signature", "Thought signature is not valid"]
+        .iter()
+        .any(|words| message.contains(words))
+    {
+        return ErrorKind::StaleReasoning;
+    }
     match (status, name) {
         (401 | 403, _) | (_, "UNAUTHENTICATED" | "PERMISSION_DENIED") => ErrorKind::Key,
         (404, _) | (_, "NOT_FOUND") => ErrorKind::NoModel,
