@@ -69,6 +69,22 @@ test("document_001: a tool's picture shows in its row and in the answer, its HTM
   await whole(page.getByRole("img", { name: "the light" }));
 });
 
+test("document_002: a sound is attached like a picture", async () => {
+  await page.goto("/");
+  const wav = { name: "voice.wav", mimeType: "audio/wav", buffer: Buffer.from(WAV, "base64") };
+  await page.locator("input[type=file]").first().setInputFiles(wav);
+  await page.getByRole("button", { name: "Take voice.wav off" }).waitFor();
+  await check(page, "a sound before it is sent");
+  await page.getByRole("textbox").first().fill("What do you hear?");
+  await page.keyboard.press("Enter");
+  await page.getByText("I hear it.").waitFor();
+  await page.locator("audio").waitFor();
+  const chat = new URL(page.url()).pathname.split("/").at(-1);
+  const kept = await (await page.request.get(`/api/v1/chats/${chat}`)).json();
+  const parts = kept.messages[0].content;
+  assert.deepEqual(parts.at(-1), { type: "audio", url: `data:audio/wav;base64,${WAV}` });
+});
+
 test("document_002: sound in a message has a player", async () => {
   const headers = { origin: glasshouse.url };
   const made = await page.request.post("/api/v1/chats", { headers, data: {} });

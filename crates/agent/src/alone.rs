@@ -98,6 +98,7 @@ pub(crate) async fn answer_heard(
                     written_bytes += delta.len();
                     text.push_str(&delta);
                 }
+                ModelEvent::TextWasReasoning => text.clear(),
                 ModelEvent::ReasoningDelta(delta) => written_bytes += delta.len(),
                 ModelEvent::Finished { usage, .. } => return Ok(usage),
                 _ => {}

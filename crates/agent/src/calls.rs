@@ -279,7 +279,10 @@ fn check<'a>(
         let mut names = tools.names();
         names.retain(|name| may_use(agent, name));
         ToolFailure(if name == llm::openai::UNREADABLE {
-            "What stood in the place of a call was none that can be read.".to_owned()
+            format!(
+                "The tool call could not be parsed: it names no tool. The tools are: {}.",
+                names.join(", ")
+            )
         } else if names.is_empty() {
             format!("There is no tool {name}: no tools are left. Answer with what you know.")
         } else {

@@ -8,6 +8,7 @@ mod answer_form;
 mod answers;
 pub mod asks;
 mod budget;
+mod call_repair;
 mod calls;
 mod code;
 mod compaction;

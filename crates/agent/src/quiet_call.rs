@@ -79,6 +79,7 @@ pub(crate) async fn call_one(
     while let Some(event) = call.next().await {
         match event? {
             ModelEvent::TextDelta(delta) => text.push_str(&delta),
+            ModelEvent::TextWasReasoning => text.clear(),
             ModelEvent::Turned { words: reason } | ModelEvent::Retrying { reason, .. } => {
                 agent.emitter.emit(EventBody::failed_try(reason)).await;
             }

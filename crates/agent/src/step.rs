@@ -13,6 +13,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::{
     answer::{Answer, RequestedCall},
     answers::write_text,
+    call_repair::meant_name,
     context::estimate_request,
     hooks::{holds_answers, keep_answer},
     models::{OneModel, Tries},
@@ -111,7 +112,7 @@ async fn call_one(
     let held = held.map_err(CallFailed::before)?;
     agent.tell_request(model.model().name(), &request).await;
     let mut call = model.model().call(&request).with_status();
-    let mut step = Step::new(agent, model, shape);
+    let mut step = Step::new(agent, model, tools, shape);
     while let Some(event) = step.next(&mut call).await {
         match event {
             Ok(ModelEvent::Finished { reason, usage }) => {
@@ -148,6 +149,7 @@ enum Writing {
 struct Step<'a> {
     agent: &'a AgentContext,
     model: &'a OneModel,
+    tools: &'a Toolbox,
     answer: Answer,
     writing: Writing,
     /// Text that nobody is shown before it is known what it is, where hooks look at answers.
@@ -161,14 +163,27 @@ struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    fn new(agent: &'a AgentContext, model: &'a OneModel, shape: Shape<'a>) -> Self {
+    fn new(agent: &'a AgentContext, model: &'a OneModel, tools: &'a Toolbox, shape: Shape<'a>) -> Self {
         let (answer, writing) = (Answer::default(), Writing::Nothing);
         let citations = shape.cites.map(Citations::new);
         let (began, first_token, proofs) = (Instant::now(), None, shape.proofs);
         let upstream = UpstreamStatus::default();
         let held = (agent.answer_form().is_none() && holds_answers(agent)).then(String::new);
         let number = shape.step;
-        Self { agent, model, answer, writing, held, number, began, first_token, citations, proofs, upstream }
+        Self {
+            agent,
+            model,
+            tools,
+            answer,
+            writing,
+            held,
+            number,
+            began,
+            first_token,
+            citations,
+            proofs,
+            upstream,
+        }
     }
 
     /// The next event of the call. A status that came too soon after another is shown meanwhile.
@@ -201,6 +216,7 @@ impl<'a> Step<'a> {
         match event {
             ModelEvent::TextDelta(delta) => self.write_text(delta).await,
             ModelEvent::ReasoningDelta(delta) => self.write_reasoning(delta).await,
+            ModelEvent::TextWasReasoning => self.take_for_reasoning().await,
             ModelEvent::ToolCallStarted { index, id, name } => self.start_call(index, id, name).await,
             ModelEvent::ToolArgumentsDelta { index, delta } => self.write_arguments(index, delta).await,
             ModelEvent::ProviderData { part, data } => self.add_data(part, data).await,
@@ -271,13 +287,27 @@ impl<'a> Step<'a> {
         }
     }
 
-    async fn start_call(&mut self, index: usize, id: String, name: String) {
+    /// What was taken for the answer is shown as text beside it, or not at all where nobody has seen it.
+    async fn take_for_reasoning(&mut self) {
+        self.close(false).await;
+        self.answer.text.clear();
+        if let Some(held) = self.held.as_mut().map(mem::take) {
+            self.write_reasoning(held).await;
+        }
+    }
+
+    async fn start_call(&mut self, index: usize, id: String, written: String) {
         self.close(false).await;
         self.show_held().await;
         let call = self.agent.next_item('c');
+        let name = meant_name(self.tools, written.clone());
         let requested = EventBody::ToolRequested { call: call.clone(), name: name.clone() };
         self.answer.blocks.push(&requested);
         self.agent.emitter.emit(requested).await;
+        if name != written {
+            let notice = Sentence::ToolNameRepaired { written, tool: name.clone() };
+            self.agent.notice(NoticeLevel::Info, notice).await;
+        }
         let written = ToolCall { id, name, arguments: String::new() };
         self.answer.calls.push(RequestedCall { id: call, written, index });
     }

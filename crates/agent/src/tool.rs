@@ -256,6 +256,11 @@ impl Tool {
         &self.spec.description
     }
 
+    /// The schema of its arguments.
+    pub(crate) fn parameters(&self) -> &Value {
+        &self.spec.parameters
+    }
+
     /// What the loop has to know about it.
     #[must_use]
     pub fn kind(&self) -> ToolKind {

@@ -21,6 +21,7 @@ use crate::{
     answer_form::write_in_form,
     answers::{Ended, end_with, shown},
     budget::{Budget, limit_reached},
+    call_repair::with_meant_arguments,
     calls::run_calls,
     code::Code,
     compaction::{do_again, make_room},
@@ -259,6 +260,7 @@ pub(crate) async fn take_turns(
                 ask(&agent, &mut messages, &offered, (last.is_some(), shape), &mut gauge).await?
             }
         };
+        let answer = with_meant_arguments(&agent, &offered, answer, is_past).await;
         gauge.learn(estimate_request(&messages, offered.specs()), answer.input_tokens);
         let context = after_model(&agent, step, &answer, is_past).await?;
         if answer.paused && last.is_none() {

@@ -4,6 +4,7 @@ pub mod agent_path;
 pub mod event;
 pub mod form;
 pub mod id;
+pub mod json_repair;
 pub mod laws;
 pub mod message;
 pub mod open_items;

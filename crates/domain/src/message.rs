@@ -150,7 +150,6 @@ pub struct Message {
     pub tool_call_id: Option<String>,
     /// How the model that wrote an assistant message gave it, for its provider. Most models need none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "typescript", ts(skip))]
     pub provenance: Option<Box<Provenance>>,
 }
 

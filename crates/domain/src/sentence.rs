@@ -109,6 +109,12 @@ pub enum Sentence {
         "This model does not take the pictures, sounds or videos of this conversation, so it was asked without them."
     )]
     MediaLeftOut,
+    #[error("This model does not take the parameter “{name}”, so it was asked without it.")]
+    ParameterLeftOut { name: String },
+    #[error("The arguments of {tool} were not valid as the model wrote them, and were repaired.")]
+    ArgumentsRepaired { tool: String },
+    #[error("The model called \"{written}\"; the tool {tool} was meant.")]
+    ToolNameRepaired { written: String, tool: String },
     #[error("The model gave an empty answer.")]
     EmptyAnswer,
     #[error("The model reached its limit on written tokens; the answer may be cut.")]
@@ -285,12 +291,6 @@ pub enum Sentence {
     ConversationTooLong { limit: u64 },
     #[error("The model server sent a single event of more than {limit} MB, which is not the protocol.")]
     EventTooLong { limit: u64 },
-    #[error("The model server sent a tool call without the tool's name. Try again.")]
-    CallWithoutName,
-    #[error("The model asked for more than {count} tool calls at once. Try again or use another model.")]
-    TooManyCalls { count: u64 },
-    #[error("The model asked for a tool with an endless name. Try again.")]
-    EndlessName,
     #[error("The model server gave up in the middle of the answer. Try again.")]
     GaveUpInAnswer,
     #[error("The model server answers texts and does not continue them.")]

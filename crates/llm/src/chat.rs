@@ -136,7 +136,7 @@ pub struct CodePrompt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolMode {
-    /// The protocol's own tools; calls written into code fences are rescued.
+    /// The protocol's own tools; an answer that is nothing but calls in the markup of the model's template counts as calls.
     #[default]
     Native,
     /// The answer is forced into a JSON schema that chooses between a call and a reply: for small models.
@@ -154,6 +154,8 @@ pub enum ModelEvent {
     TextDelta(String),
     /// More reasoning.
     ReasoningDelta(String),
+    /// All text of the answer so far was reasoning: its end has come without a beginning.
+    TextWasReasoning,
     /// A tool call begins. Calls may interleave; `index` tells them apart.
     ToolCallStarted {
         /// Which call of this answer, from 0.
@@ -216,6 +218,7 @@ impl ModelEvent {
         match self {
             Self::TextDelta(_)
             | Self::ReasoningDelta(_)
+            | Self::TextWasReasoning
             | Self::ToolCallStarted { .. }
             | Self::ToolArgumentsDelta { .. }
             | Self::ProviderData { .. }

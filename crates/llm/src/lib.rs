@@ -10,6 +10,7 @@ pub mod openai;
 pub mod provider;
 pub mod script;
 pub mod secret;
+mod tool_name;
 
 pub use alarm::Alarm;
 pub use caller::CallerInfo;
@@ -22,4 +23,5 @@ pub use openai::{BaseUrl, OpenAiSettings, Upstream};
 pub use provider::{ProviderKind, ProviderOptions};
 pub use script::{Line, ScriptedModel};
 pub use secret::Secret;
+pub use tool_name::meant_tool;
 pub use wire::provider::DataPart;

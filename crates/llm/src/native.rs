@@ -6,6 +6,7 @@ mod answer;
 mod ask;
 mod authorize;
 mod aws;
+mod fault;
 mod format;
 mod google;
 
@@ -13,4 +14,5 @@ pub(crate) use address::{headers, key_header, url};
 pub(crate) use answer::NativeAnswer;
 pub(crate) use ask::NativeAsk;
 pub(crate) use authorize::{Tokens, authorize};
+pub(crate) use fault::{of_answer, of_status};
 pub(crate) use format::Format;

@@ -31,8 +31,8 @@ const CANCEL_LIMIT: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// The tool says that it failed, in its own words.
-    #[error("{0}")]
-    Failed(String),
+    #[error("{}", .0.text())]
+    Failed(Answer),
     /// The server did not run the tool.
     #[error("The server refused the call: {0}")]
     Refused(String),

@@ -56,6 +56,12 @@ pub struct Media {
 }
 
 impl Answer {
+    /// One text.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self { pieces: vec![Piece::Text(text.to_owned())] }
+    }
+
     /// The answer in words alone, for callers that keep no files.
     #[must_use]
     pub fn text(&self) -> String {
@@ -104,12 +110,11 @@ pub(crate) fn read(result: &Value) -> Result<Answer, CallError> {
     if result.get("isError") != Some(&Value::Bool(true)) {
         return Ok(answer);
     }
-    let text = answer.text();
-    let says_nothing = text.trim().is_empty();
+    let says_nothing = answer.text().trim().is_empty();
     Err(CallError::Failed(if says_nothing {
-        "The tool failed and returned nothing.".to_owned()
+        Answer::of("The tool failed and returned nothing.")
     } else {
-        text
+        answer
     }))
 }
 
@@ -280,7 +285,7 @@ mod tests {
     #[test]
     fn failures_and_floods() {
         let failed = json!({ "content": [{ "type": "text", "text": "no" }], "isError": true });
-        assert_eq!(read(&failed), Err(CallError::Failed("no".into())));
+        assert_eq!(read(&failed), Err(CallError::Failed(Answer::of("no"))));
         assert_eq!(read(&json!({ "x": 1 })), Err(CallError::NoResult));
         let flood = json!({ "content": [{ "type": "text", "text": "ё".repeat(2_000_000) }] });
         assert!(read(&flood).unwrap().text().len() < LIMIT_BYTES + 100);

@@ -22,6 +22,8 @@ use crate::{
 
 /// The header with the chat's id.
 pub(crate) const CHAT_ID: HeaderName = HeaderName::from_static("x-openwebui-chat-id");
+/// The header with the name of a small task beside a chat, such as a title: who gets it starts no agent for that.
+pub(crate) const TASK: HeaderName = HeaderName::from_static("x-openwebui-task");
 
 /// What Python's `quote(name, safe=" ")` encodes, which Open WebUI has names in.
 const IN_NAMES: &AsciiSet =
@@ -79,7 +81,9 @@ impl App {
         // A key that is no front end's could name anybody's chat.
         let may_name = chat.is_some() || authority.principal.is_front_end_person();
         let chat = metadata.get("chat_id").and_then(Value::as_str).filter(|_| may_name);
-        let headers = headers_of(&asker, chat);
+        let mut headers = headers_of(&asker, chat);
+        let task = metadata.get("task").and_then(Value::as_str);
+        headers.extend(task.and_then(|task| Some((TASK, HeaderValue::from_str(task).ok()?))));
         Ok(Some(Arc::new(CallerInfo::new(headers, metadata))))
     }
 

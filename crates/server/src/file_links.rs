@@ -1,7 +1,7 @@
 //! Signed, expiring addresses of files: whoever has one may fetch that one state of the file, without signing in.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use domain::{Message, Part, Role};
+use domain::{Message, Part, Role, UserId};
 use ring::hmac;
 use serde::{Deserialize, Serialize};
 
@@ -22,11 +22,20 @@ pub(crate) struct FileLinks {
 /// What an address stands for.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileLink {
+    /// Whose run showed it.
+    pub(crate) owner: UserId,
     pub(crate) workspace: String,
     pub(crate) path: String,
     pub(crate) version: u64,
     /// Seconds since 1970.
     expires: i64,
+}
+
+/// Where the files of a run are, and whose they are.
+#[derive(Debug, Clone)]
+pub(crate) struct FilePlace {
+    pub(crate) owner: UserId,
+    pub(crate) workspace: String,
 }
 
 impl FileLinks {
@@ -36,10 +45,11 @@ impl FileLinks {
     }
 
     /// The address of a file's state on this server: a path. It is the same all day.
-    pub(crate) fn address(&self, workspace: &str, path: &str, version: u64, now_ms: i64) -> String {
+    pub(crate) fn address(&self, place: &FilePlace, path: &str, version: u64, now_ms: i64) -> String {
         let today = now_ms / 1000 / DAY_S;
         let expires = (today + 1 + self.days) * DAY_S;
-        let link = FileLink { workspace: workspace.to_owned(), path: path.to_owned(), version, expires };
+        let FilePlace { owner, workspace } = place.clone();
+        let link = FileLink { owner, workspace, path: path.to_owned(), version, expires };
         // Plain texts and numbers always have a JSON form.
         let payload = URL_SAFE_NO_PAD.encode(serde_json::to_vec(&link).unwrap_or_default());
         let tag = URL_SAFE_NO_PAD.encode(hmac::sign(&self.key, payload.as_bytes()).as_ref());
@@ -99,6 +109,11 @@ mod tests {
         FileLinks { key: hmac::Key::new(hmac::HMAC_SHA256, b"key"), days: days.into() }
     }
 
+    fn place(workspace: &str) -> FilePlace {
+        let owner = "user_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().unwrap();
+        FilePlace { owner, workspace: workspace.to_owned() }
+    }
+
     fn token(address: &str) -> &str {
         address.strip_prefix(PREFIX).unwrap().split('/').next().unwrap()
     }
@@ -106,11 +121,11 @@ mod tests {
     #[test]
     fn an_address_stands_for_one_state_of_one_file_for_some_days() {
         let links = links(2);
-        let address = links.address("chat_1", "/plots/a (1).png", 3, 5 * 1000);
+        let address = links.address(&place("chat_1"), "/plots/a (1).png", 3, 5 * 1000);
         assert!(address.ends_with("/a%20%281%29.png"), "{address}");
         assert_eq!(
             address,
-            links.address("chat_1", "/plots/a (1).png", 3, 80_000 * 1000),
+            links.address(&place("chat_1"), "/plots/a (1).png", 3, 80_000 * 1000),
             "all day the same"
         );
         let opened = links.open(token(&address), 0).unwrap();
@@ -122,7 +137,7 @@ mod tests {
     #[test]
     fn earlier_answers_get_their_paths_back() {
         let links = links(1);
-        let address = links.address("theirs", "/plots/a (1).png", 3, 0);
+        let address = links.address(&place("theirs"), "/plots/a (1).png", 3, 0);
         let said = format!("![a](https://a.example{address}) [b](https://a.example/files/x.y/b.png)");
         let mut history =
             [Message::text(Role::Assistant, said.clone()), Message::text(Role::User, said.clone())];
@@ -134,11 +149,16 @@ mod tests {
     #[test]
     fn nothing_in_it_can_be_changed() {
         let links = links(30);
-        let address = links.address("chat_1", "/a.png", 1, 0);
+        let address = links.address(&place("chat_1"), "/a.png", 1, 0);
         let whole = token(&address);
         let (payload, tag) = whole.split_once('.').unwrap();
-        let other =
-            FileLink { workspace: "chat_2".into(), path: "/a.png".into(), version: 1, expires: i64::MAX };
+        let other = FileLink {
+            owner: UserId::generate(),
+            workspace: "chat_2".into(),
+            path: "/a.png".into(),
+            version: 1,
+            expires: i64::MAX,
+        };
         let forged = URL_SAFE_NO_PAD.encode(serde_json::to_vec(&other).unwrap());
         let long = "A".repeat(MAX_TOKEN_BYTES + 1);
         for bad in [

@@ -1,5 +1,6 @@
 //! Carries a log to its readers: server-sent events and WebSocket, in any format.
 
+mod code_spans;
 mod files;
 mod heartbeat;
 mod link_text;

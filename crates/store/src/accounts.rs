@@ -48,6 +48,15 @@ impl Store {
         Ok(readable(&self.db().read(sql).fetch_all().await?, read))
     }
 
+    /// Whether there is this account, and it is not suspended.
+    ///
+    /// # Errors
+    /// Only those of the database.
+    pub async fn is_active(&self, id: UserId) -> Result<bool, StoreError> {
+        let sql = "SELECT id FROM users WHERE id = $1 AND suspended_at IS NULL";
+        Ok(self.db().read(sql).id(id).fetch_optional().await?.is_some())
+    }
+
     /// The accounts that are suspended.
     ///
     /// # Errors

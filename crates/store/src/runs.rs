@@ -244,9 +244,10 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn run_workspace(&self, id: RunId) -> Result<String, StoreError> {
-        let sql = "SELECT COALESCE(workspace, chat, id) AS workspace FROM runs WHERE id = $1";
-        self.db().read(sql).id(id).fetch_one().await?.get("workspace")
+    pub async fn run_workspace(&self, id: RunId) -> Result<(UserId, String), StoreError> {
+        let sql = "SELECT owner, COALESCE(workspace, chat, id) AS workspace FROM runs WHERE id = $1";
+        let row = self.db().read(sql).id(id).fetch_one().await?;
+        Ok((row.id("owner")?, row.get("workspace")?))
     }
 
     /// Notes that somebody wants the report of research now. A run that has ended has it, or never will.

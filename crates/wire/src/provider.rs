@@ -2,12 +2,18 @@
 //! module below it is one provider's format, both ways; that of chat completions is [`crate::openai`].
 
 pub mod anthropic;
+pub mod bedrock;
+pub mod gemini;
 mod of_chat;
+
+use std::time::Duration;
 
 use domain::{Message, Usage};
 use serde_json::Value;
 
 use crate::openai::Tool;
+
+pub mod openai_responses;
 
 /// One call of a model, to be written in the format of its provider.
 #[derive(Debug, Clone, Copy)]
@@ -176,6 +182,15 @@ pub struct AnswerError {
     pub kind: ErrorKind,
     /// The provider's words.
     pub message: String,
+    /// How long the provider wants to be left alone, where the error itself says so.
+    pub retry_after: Option<Duration>,
+}
+
+impl AnswerError {
+    /// An error that says nothing of when to ask again.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), retry_after: None }
+    }
 }
 
 /// Kinds of faults, by what can be done about them.
@@ -187,12 +202,16 @@ pub enum ErrorKind {
     ContextFull,
     /// The key.
     Key,
+    /// The account has no credit left.
+    NoCredit,
     /// Too many requests or tokens: later.
     RateLimit,
     /// Too much to do for all: later.
     Overloaded,
     /// The model does not exist.
     NoModel,
+    /// The reasoning that was given back is not accepted: the same messages without provenance may be.
+    StaleReasoning,
     /// Anything else at the server.
     Server,
     /// What came is not the format.

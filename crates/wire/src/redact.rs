@@ -144,6 +144,7 @@ mod tests {
             "--token",
             "a1b2c3d4",
             "-v",
+            "-uada:pw2",
             "--password"
         ]);
         value(&mut found);
@@ -156,6 +157,7 @@ mod tests {
             "--token",
             REDACTED,
             "-v",
+            "-uada:[redacted]",
             "--password"
         ]);
         assert_eq!(found, expected);
@@ -193,6 +195,9 @@ mod tests {
             "eyJ",
             "Bearer ",
             "Basic ",
+            "-u ",
+            "-uu",
+            " -pp",
             "\\\"",
             "x",
             "token",

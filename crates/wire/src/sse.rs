@@ -87,6 +87,8 @@ pub struct Decoder {
     /// The event was handed out and goes away with the next call.
     delivered: bool,
     overflowed: bool,
+    /// Each JSON object is an event.
+    splits_objects: bool,
 }
 
 impl Decoder {
@@ -106,7 +108,15 @@ impl Decoder {
             id: None,
             delivered: false,
             overflowed: false,
+            splits_objects: false,
         }
+    }
+
+    /// The same for a stream of JSON objects, some servers of which forget the blank line between two of them.
+    #[must_use]
+    pub fn splitting_objects(mut self) -> Self {
+        self.splits_objects = true;
+        self
     }
 
     /// Takes the next bytes. Call [`Self::next`] until it has nothing more before feeding again.
@@ -138,6 +148,11 @@ impl Decoder {
                 (self.name, self.id) = (None, None);
                 continue;
             }
+            if self.splits_objects && self.is_next_object(from, to) {
+                // Its line is read again once this event is dealt with.
+                (self.start, self.scanned, self.after_cr) = (from, from, false);
+                return Some(Ok(self.deliver()));
+            }
             self.take_line(from, to);
             if self.data.len() > self.limit_bytes {
                 return Some(Err(self.overflow()));
@@ -150,13 +165,16 @@ impl Decoder {
     }
 
     /// What is left at the end of the stream, where it is within the limit. Strictly an event without its blank line
-    /// does not count, but many servers forget it after their last one.
+    /// does not count, but many servers forget it after their last one. Call it until it has nothing more.
     pub fn finish(&mut self) -> Option<Event<'_>> {
         if self.overflowed {
             return None;
         }
         self.forget_delivered();
         let (from, to) = (self.start, self.buffer.len());
+        if self.splits_objects && self.is_next_object(from, to) {
+            return Some(self.deliver());
+        }
         self.start = to;
         self.scanned = to;
         if from < to {
@@ -185,6 +203,14 @@ impl Decoder {
         self.start = to + 1;
         self.scanned = self.start;
         Some((from, to))
+    }
+
+    /// Whether a line begins another object than that of the event so far, which no JSON text does in its middle.
+    fn is_next_object(&self, from: usize, to: usize) -> bool {
+        let line = &self.buffer[from..to];
+        let is_next = self.has_data && self.data.ends_with(b"}");
+        let data = line.strip_prefix(b"data:").filter(|_| is_next);
+        data.is_some_and(|data| data.trim_ascii_start().starts_with(b"{") || data.trim_ascii() == b"[DONE]")
     }
 
     fn take_line(&mut self, from: usize, to: usize) {
@@ -280,6 +306,31 @@ mod tests {
         check("event: x\n\ndata: a\n\n", &["a"]);
         check("data: no blank line", &["no blank line"]);
         check("\n\n\r\n", &[]);
+    }
+
+    #[test]
+    fn objects_without_blank_lines_between_them() {
+        let check = |stream: &str, expected: &[&str]| {
+            for size in [1, 5, 1000] {
+                let mut decoder = Decoder::new(1000).splitting_objects();
+                let mut data = Vec::new();
+                for chunk in stream.as_bytes().chunks(size) {
+                    decoder.feed(chunk);
+                    while let Some(event) = decoder.next() {
+                        data.push(event.expect("small").data.into_owned());
+                    }
+                }
+                while let Some(event) = decoder.finish() {
+                    data.push(event.data.into_owned());
+                }
+                assert_eq!(data, expected, "{stream:?} by {size}");
+            }
+        };
+        check("data: {\"a\":1}\ndata: {\"b\":2}\ndata: [DONE]\n", &["{\"a\":1}", "{\"b\":2}", "[DONE]"]);
+        check("data: {\"a\":1}\r\ndata: {\"b\":2}\r\n\r\n", &["{\"a\":1}", "{\"b\":2}"]);
+        check("data: {\"a\":1}\ndata:{\"b\":2}", &["{\"a\":1}", "{\"b\":2}"]);
+        check("data: {\"a\":\ndata: {\"b\":2}\ndata: }\n\n", &["{\"a\":\n{\"b\":2}\n}"]);
+        check("data: {\"a\":1}\n\ndata: x\n\n", &["{\"a\":1}", "x"]);
     }
 
     #[test]

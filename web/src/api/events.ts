@@ -1110,6 +1110,8 @@ export type Sentence =
   | { code: "agent_not_yours"; params: { name: string } }
   | { code: "workspace_not_yours"; params: { name: string } }
   | { code: "media_left_out" }
+  | { code: "arguments_repaired"; params: { tool: string } }
+  | { code: "tool_name_repaired"; params: { written: string; tool: string } }
   | { code: "empty_answer" }
   | { code: "answer_cut" }
   | { code: "answer_filtered" }
@@ -1183,9 +1185,6 @@ export type Sentence =
   | { code: "answer_too_long"; params: { limit: number } }
   | { code: "conversation_too_long"; params: { limit: number } }
   | { code: "event_too_long"; params: { limit: number } }
-  | { code: "call_without_name" }
-  | { code: "too_many_calls"; params: { count: number } }
-  | { code: "endless_name" }
   | { code: "gave_up_in_answer" }
   | { code: "answers_texts" }
   | { code: "tried_just_now" }

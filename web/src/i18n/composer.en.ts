@@ -14,6 +14,7 @@ export const composer = {
   "composer.remove": "Take {name} off",
   "composer.removePicture": "Remove the picture",
   "composer.tooLarge": "“{name}” is larger than 8 MB.",
+  "composer.mediumTooLarge": "“{name}” is larger than 7 MB.",
   "composer.notPicture": "“{name}” is not a picture a model can see (PNG, JPEG, WebP or GIF).",
   "composer.model": "{name}: choose a model",
   "composer.noModel": "No model",

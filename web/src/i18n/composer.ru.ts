@@ -14,6 +14,7 @@ export const composer = {
   "composer.remove": "Убрать {name}",
   "composer.removePicture": "Убрать изображение",
   "composer.tooLarge": "«{name}» больше 8 МБ.",
+  "composer.mediumTooLarge": "«{name}» больше 7 МБ.",
   "composer.notPicture": "«{name}» — не изображение, которое понимает модель (PNG, JPEG, WebP или GIF).",
   "composer.model": "{name}: выбрать модель",
   "composer.noModel": "Нет модели",

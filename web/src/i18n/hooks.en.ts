@@ -10,6 +10,7 @@ export const hooks = {
   "hook.after_tool": "after {tool}",
   "hook.before_answer": "before the answer",
   "hook.after_answer": "after the answer",
+  "hook.allowedMany": { one: "{count} hook call, allowed", other: "{count} hook calls, all allowed" },
   "hook.state.running": "running…",
   "hook.state.allowed": "allowed",
   "hook.state.changed": "changed it",

@@ -12,6 +12,12 @@ export const hooks: Record<keyof typeof en, Entry> = {
   "hook.after_tool": "после {tool}",
   "hook.before_answer": "перед завершением ответа",
   "hook.after_answer": "перед показом ответа",
+  "hook.allowedMany": {
+    one: "{count} вызов хуков, разрешено",
+    few: "{count} вызова хуков, всё разрешено",
+    many: "{count} вызовов хуков, всё разрешено",
+    other: "{count} вызова хуков, всё разрешено",
+  },
   "hook.state.running": "выполняется…",
   "hook.state.allowed": "разрешил",
   "hook.state.changed": "внёс изменения",

@@ -1,3 +1,17 @@
+/** What of a tool's result people read. */
+import type { ToolFile } from "../api/types.ts";
+
+/** A result without the lines that tell the model of files, which people see below it. */
+export function withoutFiles(result: string, files: readonly ToolFile[]): string {
+  if (files.length === 0) return result;
+  const isOfFile = (text: string) =>
+    /^\[[^\n]*\]$/.test(text) && files.some((file) => text.includes(file.path));
+  return result
+    .split("\n\n")
+    .filter((text) => !isOfFile(text.trim()))
+    .join("\n\n");
+}
+
 /** Whether there is anything to read in a tool's result: not so in an empty one, nor in JSON without a value, such as
  *  `{"files": []}`. The server's formats for other front ends judge the same way. */
 export function saysSomething(result: string): boolean {

@@ -38,14 +38,19 @@ impl Denied {
 
     /// What the agent is told whose answer does not stand.
     pub(crate) fn told(self) -> String {
-        let Self { hook, reason } = self;
+        let (hook, reason) = (&self.hook, self.without_full_stop());
         format!(
             "The administrator's hook “{hook}” did not accept this as the answer; the reason: {reason}. Go on."
         )
     }
 
+    /// The reason for the middle of a sentence.
+    fn without_full_stop(&self) -> &str {
+        self.reason.trim_end_matches(['.', ' ', '\n'])
+    }
+
     fn of_call(self) -> ToolFailure {
-        let Self { hook, reason } = self;
+        let (hook, reason) = (&self.hook, self.without_full_stop());
         ToolFailure(format!(
             "The administrator's hook “{hook}” did not allow this call; the reason: {reason}. Do not repeat it unchanged."
         ))
@@ -352,5 +357,18 @@ fn object(value: Value) -> Map<String, Value> {
             fields
         }
         _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_that_is_a_sentence_ends_once() {
+        let denied = || Denied { hook: "policy".into(), reason: "Not on this server.".into() };
+        let ToolFailure(told) = denied().of_call();
+        assert!(told.contains("the reason: Not on this server. Do not repeat it"), "{told}");
+        assert!(denied().told().ends_with("the reason: Not on this server. Go on."));
     }
 }

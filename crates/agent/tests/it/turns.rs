@@ -72,11 +72,69 @@ async fn bad_calls_are_answered_to_the_model() {
         "Error: There is no tool no_such_tool. The tools are: write_todos, ls,",
         "Error: There is no file /missing.md. Use ls",
         "Error: The arguments do not fit: /todos/0/content",
-        "Error: What stood in the place of a call was none that can be read.",
+        "Error: The tool call could not be parsed: it names no tool. The tools are: write_todos, ls,",
     ]) {
         assert!(answer.starts_with(words), "{answer:?} should begin with {words:?}");
     }
     assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
+}
+
+/// Issue 34: what has one meaning is not sent back to the model; the log says what was repaired.
+#[tokio::test]
+async fn calls_that_are_nearly_right_are_run_and_noted() {
+    let nearly = [
+        raw_call(0, "functions.Write_File", "```json\n{\"path\":\"/a.md\",\"content\":\"x\",}\n```"),
+        raw_call(1, "write_todos", r#"{"todos":"[{\"content\":\"Read\",\"status\":\"pending\"}]"}"#),
+        raw_call(2, "ls", "null"),
+    ]
+    .concat();
+    let play = Play::turns(vec![nearly, text("Done.")]).await;
+    let log = play.log().await;
+    let finished = log.iter().filter_map(|event| match &event.body {
+        EventBody::ToolFinished { name, arguments, error, .. } => {
+            Some((name.as_str(), arguments.clone(), *error))
+        }
+        _ => None,
+    });
+    let mut finished: Vec<_> = finished.collect();
+    finished.sort_by_key(|(name, ..)| *name);
+    let todos = json!({"todos": [{"content": "Read", "status": "pending"}]});
+    assert_eq!(
+        finished,
+        [
+            ("ls", json!({}), false),
+            ("write_file", json!({"path": "/a.md", "content": "x"}), false),
+            ("write_todos", todos, false),
+        ]
+    );
+    let notices: Vec<String> = lines(&log).into_iter().filter(|line| line.contains(" notices ")).collect();
+    assert_eq!(
+        notices,
+        [
+            "main notices The model called \"functions.Write_File\"; the tool write_file was meant.",
+            "main notices The arguments of write_file were not valid as the model wrote them, and were repaired.",
+            "main notices The arguments of write_todos were not valid as the model wrote them, and were repaired.",
+            "main notices The arguments of ls were not valid as the model wrote them, and were repaired.",
+        ]
+    );
+    let calls = &play.requests()[1][2].tool_calls;
+    assert_eq!(
+        (calls[0].name.as_str(), calls[0].arguments.as_str()),
+        ("write_file", r#"{"path":"/a.md","content":"x"}"#)
+    );
+}
+
+/// A template that opens the reasoning in the prompt: what was shown stays shown, but is not the answer.
+#[tokio::test]
+async fn text_that_was_reasoning_is_not_the_answer() {
+    let was_reasoning = vec![Line::Event(ModelEvent::TextWasReasoning)];
+    let play = Play::turns(vec![[text("They greet me."), was_reasoning, text("Hello.")].concat()]).await;
+    let log = play.log().await;
+    let texts = log.iter().filter_map(|event| match &event.body {
+        EventBody::TextFinished { text, answer, .. } => Some((text.as_str(), *answer)),
+        _ => None,
+    });
+    assert_eq!(texts.collect::<Vec<_>>(), [("They greet me.", false), ("Hello.", true)]);
 }
 
 /// Servers that do not count are not free.

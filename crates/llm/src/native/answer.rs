@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use domain::{ProblemCode, Sentence};
+use domain::Sentence;
 use wire::{
-    provider::{AnswerDecoder, AnswerError, AnswerEvent, ErrorKind, StopReason},
+    provider::{AnswerDecoder, AnswerEvent, ErrorKind, StopReason},
     sse,
 };
 
-use super::Format;
+use super::{Format, of_answer};
 use crate::{
     FinishReason, ModelEvent,
     openai::{Fault, Target, fault},
@@ -171,27 +171,4 @@ fn model_event(event: AnswerEvent) -> ModelEvent {
 
 fn too_long(limit_bytes: usize) -> Fault {
     Fault::protocol(Sentence::AnswerTooLong { limit: (limit_bytes >> 20) as u64 })
-}
-
-/// What a provider says is wrong inside its answer.
-fn of_answer(error: &AnswerError, target: &Target) -> Fault {
-    let quote = fault::quote(&error.message, target);
-    let code = match error.kind {
-        ErrorKind::Protocol => {
-            return Fault::protocol(Sentence::NotTheProtocol { server: target.shown(), quote });
-        }
-        ErrorKind::ContextFull => {
-            return Fault::new(ProblemCode::ModelContextFull, Sentence::ContextFull { quote });
-        }
-        ErrorKind::Request => ProblemCode::ModelRejected,
-        ErrorKind::Key => ProblemCode::ModelUnauthorized,
-        ErrorKind::RateLimit => ProblemCode::ModelRateLimited,
-        ErrorKind::NoModel => ProblemCode::ModelNotFound,
-        ErrorKind::Overloaded | ErrorKind::Server => ProblemCode::ModelFailed,
-    };
-    let fault = Fault::new(code, Sentence::ModelReported { quote });
-    match error.kind {
-        ErrorKind::RateLimit | ErrorKind::Overloaded | ErrorKind::Server => fault.soon(),
-        _ => fault,
-    }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use domain::Message;
 use wire::{
     openai::Tool,
-    provider::{ModelRequest, Parameters, Reasoning},
+    provider::{ModelRequest, Parameters, Reasoning, openai_responses::without_refused_parameter},
 };
 
 use super::Format;
@@ -55,15 +55,18 @@ impl NativeAsk {
         self.body.clone()
     }
 
-    /// Turns to the other form, if there is one that was not tried.
-    pub(crate) fn use_other_form(&mut self) -> bool {
-        match self.plain.take() {
-            Some(plain) => {
-                self.body = plain;
-                true
-            }
-            None => false,
+    /// Turns to another form after a refusal, if there is one that was not tried. Says what is left out now, where that
+    /// is a parameter.
+    pub(crate) fn use_other_form(&mut self, refusal: Option<&(u16, String)>) -> Option<Option<&'static str>> {
+        if self.format == Format::Responses
+            && let Some((status, said)) = refusal
+            && let Some(without) = without_refused_parameter(&self.body, *status, said)
+        {
+            self.body = without.body.into();
+            return Some(Some(without.parameter));
         }
+        self.body = self.plain.take()?;
+        Some(None)
     }
 }
 

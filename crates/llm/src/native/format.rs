@@ -1,6 +1,6 @@
 //! The formats and their codecs.
 
-use wire::provider::{AnswerDecoder, ModelRequest, anthropic};
+use wire::provider::{AnswerDecoder, AnswerError, ModelRequest, anthropic, gemini, openai_responses};
 
 use crate::ProviderKind;
 
@@ -36,14 +36,25 @@ impl Format {
     pub(crate) fn encode(self, request: &ModelRequest<'_>) -> Vec<u8> {
         match self {
             Self::Messages => anthropic::encode(request),
-            Self::GenerateContent | Self::Responses => Vec::new(),
+            Self::GenerateContent => gemini::encode(request),
+            Self::Responses => openai_responses::encode(request),
+        }
+    }
+
+    /// What an answer with this status, which is none of success, says is wrong.
+    pub(crate) fn error(self, status: u16, body: &str) -> AnswerError {
+        match self {
+            Self::Messages => anthropic::error(status, body),
+            Self::GenerateContent => gemini::error(status, body),
+            Self::Responses => openai_responses::error(status, body),
         }
     }
 
     pub(crate) fn decoder(self) -> Box<dyn AnswerDecoder> {
         match self {
             Self::Messages => Box::new(anthropic::Decoder::default()),
-            Self::GenerateContent | Self::Responses => Box::new(anthropic::Decoder::default()),
+            Self::GenerateContent => Box::new(gemini::Decoder::default()),
+            Self::Responses => Box::new(openai_responses::ResponsesDecoder::default()),
         }
     }
 }

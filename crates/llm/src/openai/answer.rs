@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use domain::{ProblemCode, Sentence, Usage};
 use wire::{
-    openai::{Chunk, DONE, Status, UpstreamError},
+    openai::{Chunk, DONE, Status, UpstreamError, chunk::Halves},
     sse,
 };
 
@@ -14,7 +14,7 @@ use super::{
     fault::{self, Fault},
     rescue::Piece,
     text_reader::TextReader,
-    thinking::{Split, Thinking},
+    thinking::{Said, Thinking},
 };
 use crate::{FinishReason, ModelEvent};
 
@@ -31,6 +31,9 @@ const ANSWER_LIMIT_BYTES: usize = 4 << 20;
 /// More of a status is not looked at; less than that is shown.
 const STATUS_LIMIT_BYTES: usize = 4 << 10;
 
+/// More of what is no chunk is not kept.
+const JUNK_LIMIT_BYTES: usize = 4 << 10;
+
 /// Ollama's: it puts a text that is to be continued into the model's template, as if somebody had said it.
 const ANSWERS_TEXTS: &str = "fp_ollama";
 
@@ -38,17 +41,28 @@ const ANSWERS_TEXTS: &str = "fp_ollama";
 #[derive(Debug)]
 pub(crate) struct Answer {
     form: Form,
+    /// Halves of characters that the server has cut.
+    halves: Halves,
     thinking: Thinking,
     text: TextReader,
     calls: Calls,
+    /// Emptied lists, to be filled again.
+    said: Vec<Said>,
+    pieces: Vec<Piece>,
     events: VecDeque<ModelEvent>,
     finish: Option<FinishReason>,
     usage: Option<Usage>,
+    /// The server has counted what was written.
+    counts_output: bool,
+    /// What was sent in the place of a chunk, cut.
+    junk: Option<String>,
     received_bytes: usize,
     /// Text, reasoning and arguments of calls.
     written_bytes: usize,
     /// Something of the answer has come, so the request must not be sent again.
     begun: bool,
+    /// Text of the answer was given out.
+    has_shown_text: bool,
     /// The server has said what it is doing.
     is_at_work: bool,
     over: bool,
@@ -69,23 +83,42 @@ impl Answer {
     pub(crate) fn new(text: TextReader) -> Self {
         Self {
             form: Form::Unknown,
+            halves: Halves::default(),
             thinking: Thinking::default(),
             text,
             calls: Calls::default(),
+            said: Vec::new(),
+            pieces: Vec::new(),
             events: VecDeque::new(),
             finish: None,
             usage: None,
+            counts_output: false,
+            junk: None,
             received_bytes: 0,
             written_bytes: 0,
             begun: false,
+            has_shown_text: false,
             is_at_work: false,
             over: false,
         }
     }
 
+    /// The same of a model that has begun in its reasoning before, without a tag.
+    pub(crate) fn beginning_inside(mut self) -> Self {
+        self.thinking = Thinking::presumed();
+        self
+    }
+
+    /// Whether the model has begun in its reasoning without a tag. `None` if that cannot be said.
+    pub(crate) fn begins_inside(&self) -> Option<bool> {
+        self.thinking.begins_inside()
+    }
+
     /// The next event that is ready.
     pub(crate) fn pop(&mut self) -> Option<ModelEvent> {
-        self.events.pop_front()
+        let event = self.events.pop_front();
+        self.has_shown_text |= matches!(event, Some(ModelEvent::TextDelta(_)));
+        event
     }
 
     /// Whether anything of the answer has come.
@@ -121,7 +154,7 @@ impl Answer {
                 None => return Ok(()),
                 Some(b'{' | b'[') => Form::Whole(Vec::new()),
                 Some(b'<') => Form::WebPage,
-                Some(_) => Form::Stream(sse::Decoder::new(EVENT_LIMIT_BYTES)),
+                Some(_) => Form::Stream(sse::Decoder::new(EVENT_LIMIT_BYTES).splitting_objects()),
             };
         }
         match &mut self.form {
@@ -146,28 +179,38 @@ impl Answer {
             Form::Unknown | Form::WebPage => Err(fault::web_page(target)),
             Form::Whole(body) => self.read_whole(&body, target),
             Form::Stream(mut decoder) => {
-                if let Some(event) = decoder.finish() {
+                while let Some(event) = decoder.finish() {
                     let data = event.data.into_owned();
                     self.read_data(&data, target)?;
                 }
                 match (self.over, self.finish) {
                     (true, _) => Ok(()),
-                    (false, Some(_)) => self.finish(),
-                    (false, None) => Err(Fault::truncated()),
+                    (false, Some(_)) => {
+                        self.finish();
+                        Ok(())
+                    }
+                    (false, None) => match &self.junk {
+                        Some(junk) => Err(not_a_chunk(junk, target)),
+                        None => Err(Fault::truncated()),
+                    },
                 }
             }
         }
     }
 
     /// Makes the last events.
-    pub(crate) fn finish(&mut self) -> Result<(), Fault> {
+    pub(crate) fn finish(&mut self) {
         self.over = true;
-        self.calls.finish()?;
-        let split = self.thinking.finish();
-        self.add_split(split)?;
         let is_cut = matches!(self.finish, Some(FinishReason::Length | FinishReason::ContentFilter));
-        let pieces = self.text.finish(is_cut);
-        self.add_pieces(pieces)?;
+        self.calls.finish(&mut self.events);
+        let half = self.halves.finish();
+        self.read_text(half);
+        let mut said = Vec::new();
+        self.thinking.finish(!is_cut && self.calls.count() == 0, &mut said);
+        self.add_said(&mut said);
+        let mut pieces = Vec::new();
+        self.text.finish(is_cut, &mut pieces);
+        self.add_pieces(pieces);
         let reason = match (self.finish, self.calls.count()) {
             (Some(reason @ (FinishReason::Length | FinishReason::ContentFilter)), _) => reason,
             // Some servers say “stop” after calls, others “tool_calls” without any.
@@ -175,21 +218,30 @@ impl Answer {
             (_, 0) if self.text.calls_nothing() => FinishReason::CallsNothing,
             (_, 0) => FinishReason::Stop,
         };
-        self.events.push_back(ModelEvent::Finished { reason, usage: self.usage });
-        Ok(())
+        let written = (self.written_bytes / 4) as u64;
+        let usage = self.usage.map(|usage| match self.counts_output {
+            true => usage,
+            false => Usage { output_tokens: written, ..usage },
+        });
+        self.events.push_back(ModelEvent::Finished { reason, usage });
     }
 
     /// The answer is cut off: text that was held back is given out, calls that are not whole are not.
     pub(crate) fn break_off(&mut self) {
-        let Split { reasoning, answer } = self.thinking.finish();
-        self.add_reasoning(reasoning);
-        let mut pieces = if answer.is_empty() { Vec::new() } else { self.text.push(answer) };
-        pieces.extend(self.text.finish(true));
-        for piece in pieces {
-            if let Piece::Text(text) = piece {
-                self.events.push_back(ModelEvent::TextDelta(text));
+        let half = self.halves.finish();
+        self.read_text(half);
+        let (mut said, mut pieces) = (Vec::new(), Vec::new());
+        self.thinking.finish(false, &mut said);
+        for said in said {
+            match said {
+                Said::Reasoning(text) => self.add_reasoning(text),
+                Said::Answer(text) => self.text.push(text, &mut pieces),
+                Said::WasReasoning | Said::Call { .. } => {}
             }
         }
+        self.text.finish(true, &mut pieces);
+        pieces.retain(|piece| matches!(piece, Piece::Text(_)));
+        self.add_pieces(pieces);
     }
 
     fn read_events(&mut self, target: &Target) -> Result<(), Fault> {
@@ -199,6 +251,10 @@ impl Answer {
         };
         while let Some(event) = decoder.next() {
             let event = event.map_err(|_| too_large())?;
+            if event.name == Some("error") && self.finish.is_some() {
+                // The answer was whole before that.
+                continue;
+            }
             if event.name == Some("error") {
                 let error = UpstreamError::decode(&event.data);
                 let error =
@@ -219,23 +275,37 @@ impl Answer {
         if data.is_empty() || self.over {
             return Ok(());
         }
-        if data == DONE {
-            return self.finish();
+        if data.trim_matches('"').eq_ignore_ascii_case(DONE) {
+            self.finish();
+            return Ok(());
         }
-        let chunk = Chunk::decode(data).map_err(|_| not_a_chunk(data, target))?;
-        self.read_chunk(chunk, target)?;
+        match Chunk::decode_next(data, &mut self.halves) {
+            Ok(chunk) => self.read_chunk(chunk, target)?,
+            // A sign of life in words, or what follows a whole answer.
+            Err(_) if self.finish.is_some() || !data.starts_with(['{', '[']) => {
+                tracing::debug!(model = target.model, "what the model server sent is no chunk, and left out");
+                self.junk = Some(data[..data.floor_char_boundary(JUNK_LIMIT_BYTES)].to_owned());
+            }
+            Err(_) => return Err(not_a_chunk(data, target)),
+        }
         // Nobody pays for what a model makes up.
-        if self.text.is_done() { self.finish() } else { Ok(()) }
+        if self.text.is_done() {
+            self.finish();
+        }
+        Ok(())
     }
 
     fn read_whole(&mut self, body: &[u8], target: &Target) -> Result<(), Fault> {
         let body = String::from_utf8_lossy(body);
         let body = body.trim_start_matches('\u{FEFF}');
-        let chunk = Chunk::decode(body).map_err(|_| match UpstreamError::decode(body) {
-            Some(error) => fault::in_stream(&error, target),
-            None => not_a_chunk(body, target),
-        })?;
-        let answers = chunk.finish_reason.is_some() || !chunk.content.is_empty() || !chunk.calls.is_empty();
+        let chunk =
+            Chunk::decode_next(body, &mut self.halves).map_err(|_| match UpstreamError::decode(body) {
+                Some(error) => fault::in_stream(&error, target),
+                None => not_a_chunk(body, target),
+            })?;
+        let says_something =
+            !chunk.content.is_empty() || !chunk.reasoning.is_empty() || !chunk.calls.is_empty();
+        let answers = chunk.finish_reason.is_some() || says_something;
         if chunk.error.is_none() && !answers {
             return Err(match UpstreamError::decode(body) {
                 Some(error) => fault::in_stream(&error, target),
@@ -243,12 +313,16 @@ impl Answer {
             });
         }
         self.read_chunk(chunk, target)?;
-        self.finish()
+        self.finish();
+        Ok(())
     }
 
     fn read_chunk(&mut self, chunk: Chunk<'_>, target: &Target) -> Result<(), Fault> {
-        if let Some(error) = &chunk.error {
-            return Err(fault::in_stream(error, target));
+        match &chunk.error {
+            // The answer was whole before that.
+            Some(_) if self.finish.is_some() => return Ok(()),
+            Some(error) => return Err(fault::in_stream(error, target)),
+            None => {}
         }
         if matches!(self.text, TextReader::Continuing) && chunk.fingerprint.as_deref() == Some(ANSWERS_TEXTS)
         {
@@ -265,18 +339,46 @@ impl Answer {
         self.add_reasoning(chunk.reasoning.into_owned());
         if !chunk.content.is_empty() {
             self.begun = true;
-            let split = self.thinking.push(&chunk.content);
-            self.add_split(split)?;
+            self.read_text(&chunk.content);
         }
         for piece in chunk.calls {
             self.begun = true;
-            self.calls.push(piece, &mut self.events)?;
+            self.calls.push(piece, &mut self.events);
         }
-        self.usage = chunk.usage.or(self.usage);
-        if let Some(reason) = chunk.finish_reason {
-            self.finish = Some(finish_reason(&reason)?);
+        if let Some(usage) = chunk.usage {
+            self.count(usage, chunk.has_partial_usage);
+        }
+        match chunk.finish_reason.as_deref().map(finish_reason) {
+            Some(Ok(reason)) => self.finish = Some(reason),
+            Some(Err(fault)) if self.finish.is_none() => return Err(fault),
+            Some(Err(_)) | None => {}
         }
         Ok(())
+    }
+
+    /// Some servers count what was read in their first chunk, and what was written in their last one.
+    fn count(&mut self, usage: Usage, is_partial: bool) {
+        let known = self.usage.unwrap_or_default();
+        let input_tokens = if usage.input_tokens == 0 { known.input_tokens } else { usage.input_tokens };
+        let output_tokens = if is_partial { known.output_tokens } else { usage.output_tokens };
+        self.counts_output |= !is_partial;
+        self.usage = Some(Usage {
+            input_tokens,
+            output_tokens,
+            cached_tokens: usage.cached_tokens.max(known.cached_tokens),
+            cache_write_tokens: usage.cache_write_tokens.max(known.cache_write_tokens),
+            reasoning_tokens: usage.reasoning_tokens.max(known.reasoning_tokens),
+            audio_tokens: usage.audio_tokens.max(known.audio_tokens),
+        });
+    }
+
+    fn read_text(&mut self, text: &str) {
+        if !text.is_empty() {
+            let mut said = std::mem::take(&mut self.said);
+            self.thinking.push(text, &mut said);
+            self.add_said(&mut said);
+            self.said = said;
+        }
     }
 
     /// Of statuses that come at once only the last counts, so that nobody fills the queue with them.
@@ -298,23 +400,53 @@ impl Answer {
         }
     }
 
-    fn add_split(&mut self, split: Split) -> Result<(), Fault> {
-        self.add_reasoning(split.reasoning);
-        if split.answer.is_empty() {
-            return Ok(());
-        }
-        let pieces = self.text.push(split.answer);
-        self.add_pieces(pieces)
-    }
-
-    fn add_pieces(&mut self, pieces: Vec<Piece>) -> Result<(), Fault> {
-        for piece in pieces {
-            match piece {
-                Piece::Text(text) => self.events.push_back(ModelEvent::TextDelta(text)),
-                Piece::Call { name, arguments } => self.calls.add(&name, arguments, &mut self.events)?,
+    fn add_said(&mut self, all: &mut Vec<Said>) {
+        for said in all.drain(..) {
+            match said {
+                Said::Reasoning(text) => self.add_reasoning(text),
+                Said::Answer(text) => {
+                    let mut pieces = std::mem::take(&mut self.pieces);
+                    self.text.push(text, &mut pieces);
+                    self.pieces = self.add_pieces(pieces);
+                }
+                Said::WasReasoning => self.turn_into_reasoning(),
+                Said::Call { name, arguments } => {
+                    let piece = match self.text.tool(&name) {
+                        Some(tool) => Piece::Call { name: tool.to_owned(), arguments },
+                        None => Piece::Text(arguments),
+                    };
+                    self.add_pieces(vec![piece]);
+                }
             }
         }
-        Ok(())
+    }
+
+    /// All text so far was reasoning: the model's template has opened that in the prompt.
+    fn turn_into_reasoning(&mut self) {
+        if self.calls.count() > 0 {
+            return;
+        }
+        for event in &mut self.events {
+            if let ModelEvent::TextDelta(text) = event {
+                *event = ModelEvent::ReasoningDelta(std::mem::take(text));
+            }
+        }
+        if std::mem::take(&mut self.has_shown_text) {
+            self.events.push_front(ModelEvent::TextWasReasoning);
+        }
+        let held = self.text.restart();
+        self.add_reasoning(held);
+    }
+
+    /// Gives the emptied list back.
+    fn add_pieces(&mut self, mut pieces: Vec<Piece>) -> Vec<Piece> {
+        for piece in pieces.drain(..) {
+            match piece {
+                Piece::Text(text) => self.events.push_back(ModelEvent::TextDelta(text)),
+                Piece::Call { name, arguments } => self.calls.add(&name, arguments, &mut self.events),
+            }
+        }
+        pieces
     }
 }
 

@@ -18,6 +18,7 @@ use super::{
     rescue::{Rescue, Told},
     schema,
     schema_reader::SchemaReader,
+    template_calls::TemplateCalls,
     text_reader::TextReader,
 };
 use crate::{ChatRequest, ToolMode, ToolPrompt, ToolSpec};
@@ -55,6 +56,8 @@ enum Reading {
     /// Calls of these tools may stand in the text.
     Native {
         tools: Vec<String>,
+        /// The text is to have a form, so no call stands in it.
+        has_form: bool,
         /// How the other body is read, in which the tools are told in words.
         told: Option<Told>,
         /// Where it is remembered whether the servers take tools.
@@ -133,7 +136,8 @@ impl Ask {
             None => (Vec::new(), None),
         };
         let told = told.map(|prompt| prompt::told(request.messages, request.tools, prompt));
-        let reading = Reading::Native { tools: names(request.tools), told, pool };
+        let has_form = request.answer_format.is_some() || wishes_form(request);
+        let reading = Reading::Native { tools: names(request.tools), has_form, told, pool };
         Self::of(body(request, reach, &tools, None), other_bodies, reading)
     }
 
@@ -209,7 +213,7 @@ impl Ask {
         match &mut self.reading {
             Reading::Schema { is_object_form, .. } => *is_object_form = !*is_object_form,
             Reading::Quick { refused, .. } => *refused += 1,
-            Reading::Native { tools, told, pool } => {
+            Reading::Native { tools, told, pool, .. } => {
                 let (tools, told) = (std::mem::take(tools), told.take().unwrap_or_default());
                 self.reading = Reading::Prompt { tools, told, refused_by: Some(Arc::clone(pool)) };
             }
@@ -234,14 +238,21 @@ impl Ask {
         }
     }
 
+    /// Whether the model may think before it answers.
+    pub(crate) fn may_think(&self) -> bool {
+        matches!(self.reading, Reading::Plain | Reading::Native { .. } | Reading::Prompt { .. })
+    }
+
     /// A fresh reader for the text of the answer.
     pub(crate) fn text_reader(&self) -> TextReader {
         match &self.reading {
             Reading::Plain | Reading::Quick { .. } => TextReader::Plain,
             Reading::Continuing => TextReader::Continuing,
-            Reading::Native { tools, .. } => TextReader::Rescue(Rescue::new(tools.iter().cloned())),
+            Reading::Native { has_form: true, .. } => TextReader::Plain,
+            Reading::Native { tools, .. } => TextReader::Native(TemplateCalls::new(tools.clone())),
             Reading::Prompt { tools, told, .. } => {
-                TextReader::Rescue(Rescue::told(tools.iter().cloned(), told.clone()))
+                let calls = TemplateCalls::without_json(tools.clone());
+                TextReader::Told(calls, Rescue::new(tools.iter().cloned(), told.clone()))
             }
             Reading::Schema { tools, .. } => TextReader::Schema(SchemaReader::new(tools.clone())),
         }
@@ -266,6 +277,12 @@ fn mode(request: &ChatRequest<'_>, pool: &Pool) -> ToolMode {
         ToolMode::Native | ToolMode::Schema if has_none => ToolMode::Off,
         mode => mode,
     }
+}
+
+/// Whether the caller wants JSON.
+fn wishes_form(request: &ChatRequest<'_>) -> bool {
+    let form = request.extra.and_then(|extra| extra.get("response_format"));
+    form.is_some_and(|form| !form.is_null() && form["type"] != "text")
 }
 
 /// The request with the tools in the words of the template.
@@ -350,6 +367,7 @@ fn body(
     let body = ChatBody {
         model: &reach.settings.model,
         messages: request.messages,
+        provider: &reach.provider,
         tools,
         response_format,
         temperature: request.temperature,

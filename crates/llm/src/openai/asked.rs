@@ -1,8 +1,9 @@
 //! A request and its answer in the format of the servers that are asked: Chat Completions, or a provider's own.
 
 use bytes::Bytes;
+use domain::Sentence;
 
-use super::{Reach, Target, answer::Answer, ask::Ask, fault::Fault, fault::Retry};
+use super::{Pool, Reach, Target, answer::Answer, ask::Ask, fault::Fault, fault::Retry};
 use crate::{
     ChatRequest, ModelEvent,
     native::{NativeAnswer, NativeAsk},
@@ -32,10 +33,18 @@ impl Asked {
     }
 
     /// Turns to another way of asking for the same, if there is one that was not tried and may help after this.
-    pub(super) fn use_other_form(&mut self, after: Retry) -> bool {
+    /// Says what people are to know of it.
+    pub(super) fn use_other_form(&mut self, after: &Fault) -> Option<Option<Sentence>> {
         match self {
-            Self::Chat(ask) => ask.use_other_form(after),
-            Self::Native(ask) => after == Retry::OtherForm && ask.use_other_form(),
+            Self::Chat(ask) => ask.use_other_form(after.retry).then(|| {
+                let is_told = matches!(after.retry, Retry::WithoutMedia(_));
+                is_told.then_some(Sentence::MediaLeftOut)
+            }),
+            Self::Native(ask) if after.retry == Retry::OtherForm => {
+                let left_out = ask.use_other_form(after.refusal.as_deref())?;
+                Some(left_out.map(|name| Sentence::ParameterLeftOut { name: name.to_owned() }))
+            }
+            Self::Native(_) => None,
         }
     }
 
@@ -47,9 +56,13 @@ impl Asked {
     }
 
     /// What reads the answer.
-    pub(super) fn answer(&self) -> Answering {
+    pub(super) fn answer(&self, pool: &Pool) -> Answering {
         match self {
-            Self::Chat(ask) => Answering::Chat(Box::new(Answer::new(ask.text_reader()))),
+            Self::Chat(ask) => {
+                let answer = Answer::new(ask.text_reader());
+                let begins_inside = ask.may_think() && pool.begins_inside();
+                Answering::Chat(Box::new(if begins_inside { answer.beginning_inside() } else { answer }))
+            }
             Self::Native(ask) => Answering::Native(Box::new(NativeAnswer::new(ask.format()))),
         }
     }
@@ -76,6 +89,14 @@ impl Answering {
         match self {
             Self::Chat(answer) => answer.has_begun(),
             Self::Native(answer) => answer.has_begun(),
+        }
+    }
+
+    /// Whether the model has begun in its reasoning without a tag. `None` if that cannot be said.
+    pub(super) fn begins_inside(&self) -> Option<bool> {
+        match self {
+            Self::Chat(answer) => answer.begins_inside(),
+            Self::Native(_) => None,
         }
     }
 
@@ -121,10 +142,9 @@ impl Answering {
     }
 
     /// Makes the last events of an answer that is complete.
-    pub(super) fn finish(&mut self) -> Result<(), Fault> {
-        match self {
-            Self::Chat(answer) => answer.finish(),
-            Self::Native(_) => Ok(()),
+    pub(super) fn finish(&mut self) {
+        if let Self::Chat(answer) = self {
+            answer.finish();
         }
     }
 

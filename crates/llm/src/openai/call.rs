@@ -3,7 +3,6 @@
 use std::{pin::Pin, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use domain::Sentence;
 use futures_util::FutureExt;
 use reqwest::{
     Method, Response,
@@ -19,6 +18,7 @@ use super::{
     asked::{Answering, Asked},
     fault::{self, Fault, Retry},
     gather::Gather,
+    inflate::Inflate,
     pool::Tried,
     retry,
 };
@@ -63,6 +63,8 @@ enum Stage {
 
 struct Reading {
     response: Response,
+    /// Where the server compresses what it sends.
+    inflate: Option<Inflate>,
     answer: Answering,
     gather: Gather,
 }
@@ -146,14 +148,21 @@ impl OpenAiCall {
                     }
                 };
                 self.ask.was_accepted();
-                let answer = self.ask.answer();
-                self.stage = Stage::Reading(Box::new(Reading { response, answer, gather: Gather::new() }));
+                let Some(target) = &self.target else { return Err(Fault::truncated()) };
+                let inflate = Inflate::of(response.headers(), target)?;
+                let answer = self.ask.answer(&settings.pool);
+                let reading = Reading { response, inflate, answer, gather: Gather::new() };
+                self.stage = Stage::Reading(Box::new(reading));
                 Ok(())
             }
             Stage::Reading(reading) => {
                 let Some(target) = &self.target else { return Err(Fault::truncated()) };
                 let had_begun = reading.answer.has_begun();
-                if reading.read_on(&mut self.silence, target, settings).await? {
+                let has_begun = reading.read_on(&mut self.silence, target, settings).await?;
+                if let Some(begins_inside) = reading.answer.begins_inside() {
+                    settings.pool.note_begins_inside(begins_inside);
+                }
+                if has_begun {
                     self.silence.set(Instant::now() + settings.idle_timeout);
                     if !had_begun {
                         self.reach.note_answer(target);
@@ -174,10 +183,9 @@ impl OpenAiCall {
         if begun {
             return Err(fault.error);
         }
-        if self.ask.use_other_form(fault.retry) {
+        if let Some(told) = self.ask.use_other_form(&fault) {
             self.stage = Stage::Waiting(Instant::now());
-            let is_told = matches!(fault.retry, Retry::WithoutMedia(_));
-            return Ok(is_told.then(|| ModelEvent::Turned { words: Sentence::MediaLeftOut.into() }));
+            return Ok(told.map(|sentence| ModelEvent::Turned { words: sentence.into() }));
         }
         if let Some(target) = self.target.take() {
             target.note_fault(&fault);
@@ -262,10 +270,16 @@ impl Reading {
         settings: &OpenAiSettings,
     ) -> Result<(), Fault> {
         match chunk {
-            Some(Ok(Some(bytes))) => self.answer.feed(&bytes, target),
+            Some(Ok(Some(bytes))) => match &mut self.inflate {
+                Some(inflate) => self.answer.feed(&inflate.push(&bytes, target)?, target),
+                None => self.answer.feed(&bytes, target),
+            },
             Some(Ok(None)) => self.answer.end(target),
             // The model was done: what is missing is only the formal end.
-            Some(Err(_)) | None if self.answer.is_complete() => self.answer.finish(),
+            Some(Err(_)) | None if self.answer.is_complete() => {
+                self.answer.finish();
+                Ok(())
+            }
             Some(Err(_)) => Err(Fault::truncated()),
             None if self.answer.has_begun() => Err(Fault::went_silent(settings.idle_timeout)),
             None => Err(Fault::no_first_token(settings.first_token_timeout)),
@@ -317,5 +331,6 @@ pub(crate) async fn read_error(response: &mut Response) -> String {
             break;
         }
     }
-    String::from_utf8_lossy(&body).into_owned()
+    let page = Inflate::page(response.headers(), &body, ERROR_BODY_LIMIT_BYTES);
+    String::from_utf8_lossy(&page).into_owned()
 }

@@ -2,21 +2,24 @@
 
 use std::{borrow::Cow, collections::VecDeque};
 
-use domain::Sentence;
 use wire::openai::chunk::CallDelta;
 
-use super::fault::Fault;
+use super::{json_end::JsonEnd, written_call::UNREADABLE};
 use crate::ModelEvent;
 
-/// More calls in one answer are a model gone wild.
-const LIMIT_CALLS: usize = 128;
+/// Further calls of one answer are those of a model gone wild, and left out.
+const MAX_CALLS: usize = 128;
 
-/// Ids and names longer than this are rubbish, bytes.
-const LIMIT_NAME_BYTES: usize = 256;
+/// Longer ids and names are rubbish, bytes.
+const MAX_NAME_BYTES: usize = 256;
 
 /// The calls of one answer.
 #[derive(Debug, Default)]
-pub(crate) struct Calls(Vec<Call>);
+pub(crate) struct Calls {
+    calls: Vec<Call>,
+    /// How many the agent knows of.
+    announced: usize,
+}
 
 #[derive(Debug)]
 struct Call {
@@ -24,116 +27,149 @@ struct Call {
     upstream: Option<u64>,
     /// The server's id.
     id: Option<String>,
-    /// Without a name the call has not been announced, and its arguments wait.
-    state: State,
-}
-
-#[derive(Debug)]
-enum State {
-    Waiting { arguments: String },
-    Announced,
+    name: String,
+    /// As the agent knows it; the call has not been announced before its name is whole.
+    index: Option<usize>,
+    /// Arguments from before that.
+    waiting: String,
+    /// Whether the arguments are whole.
+    end: JsonEnd,
 }
 
 impl Calls {
-    /// How many there are.
+    /// How many the agent knows of.
     pub(crate) fn count(&self) -> usize {
-        self.0.len()
+        self.announced
     }
 
     /// Takes the next piece.
-    pub(crate) fn push(&mut self, piece: CallDelta<'_>, out: &mut VecDeque<ModelEvent>) -> Result<(), Fault> {
-        let index = match self.find(&piece) {
-            Some(index) => index,
-            None => self.open(piece.index, piece.id.as_deref())?,
+    pub(crate) fn push(&mut self, piece: CallDelta<'_>, out: &mut VecDeque<ModelEvent>) {
+        let at = match self.find(&piece) {
+            Some(at) => at,
+            None if self.calls.len() >= MAX_CALLS => return,
+            None => {
+                // The name of the one before is whole.
+                self.announce_named(out);
+                self.open(piece.index, piece.id.as_deref())
+            }
         };
-        let call = &mut self.0[index];
+        let call = &mut self.calls[at];
         if call.id.is_none() {
             call.id = piece.id.map(Cow::into_owned);
         }
-        match &mut call.state {
-            State::Announced if piece.arguments.is_empty() => {}
-            State::Announced => {
-                out.push_back(ModelEvent::ToolArgumentsDelta { index, delta: piece.arguments.into_owned() });
-            }
-            State::Waiting { arguments } => {
-                arguments.push_str(&piece.arguments);
-                if let Some(name) = piece.name {
-                    let arguments = std::mem::take(arguments);
-                    self.announce(index, &name, arguments, out)?;
+        call.end.push(&piece.arguments);
+        match call.index {
+            Some(index) => add_arguments(index, piece.arguments, out),
+            None => {
+                call.add_name(piece.name.as_deref().unwrap_or_default());
+                call.waiting.push_str(&piece.arguments);
+                if !call.name.is_empty() && !call.waiting.is_empty() {
+                    self.announce(at, out);
                 }
             }
         }
-        Ok(())
     }
 
     /// Adds a whole call that was not sent as one.
-    pub(crate) fn add(
-        &mut self,
-        name: &str,
-        arguments: String,
-        out: &mut VecDeque<ModelEvent>,
-    ) -> Result<(), Fault> {
-        let index = self.open(None, None)?;
-        self.announce(index, name, arguments, out)
+    pub(crate) fn add(&mut self, name: &str, arguments: String, out: &mut VecDeque<ModelEvent>) {
+        if self.calls.len() < MAX_CALLS {
+            let at = self.open(None, None);
+            self.calls[at].add_name(name);
+            self.calls[at].waiting = arguments;
+            self.announce(at, out);
+        }
     }
 
-    /// Checks that no call is left without a name.
-    pub(crate) fn finish(&self) -> Result<(), Fault> {
-        if self.0.iter().all(|call| matches!(call.state, State::Announced)) {
-            Ok(())
-        } else {
-            Err(Fault::protocol(Sentence::CallWithoutName))
+    /// The answer has ended. A call without a name is given out as one that cannot be read, so that the model hears of it;
+    /// one without anything is none.
+    pub(crate) fn finish(&mut self, out: &mut VecDeque<ModelEvent>) {
+        for at in 0..self.calls.len() {
+            let call = &mut self.calls[at];
+            if call.index.is_some() || (call.name.is_empty() && call.waiting.is_empty() && call.id.is_none())
+            {
+                continue;
+            }
+            if call.name.is_empty() {
+                UNREADABLE.clone_into(&mut call.name);
+            }
+            self.announce(at, out);
         }
     }
 
     /// The call a piece belongs to, if it is not a new one.
     fn find(&self, piece: &CallDelta<'_>) -> Option<usize> {
-        let by_id = |id: &str| self.0.iter().position(|call| call.id.as_deref() == Some(id));
-        let Some(number) = piece.index else {
-            return match (&piece.id, &piece.name) {
-                (Some(id), _) => by_id(id),
-                (None, Some(_)) => None,
-                (None, None) => self.0.len().checked_sub(1),
-            };
+        // The last one counts: some servers give every call the number 0, or the same id.
+        let found = match (piece.index, &piece.id, &piece.name) {
+            (Some(number), _, _) => self.calls.iter().rposition(|call| call.upstream == Some(number)),
+            (None, Some(id), _) => self.calls.iter().rposition(|call| call.id.as_deref() == Some(&**id)),
+            (None, None, Some(_)) => None,
+            (None, None, None) => self.calls.len().checked_sub(1),
         };
-        // The last one counts: some servers give every call the number 0 and a new id and name.
-        let index = self.0.iter().rposition(|call| call.upstream == Some(number))?;
-        let call = &self.0[index];
-        let other = matches!((&call.id, &piece.id), (Some(known), Some(id)) if known.as_str() != &**id);
-        (!(other && piece.name.is_some())).then_some(index)
+        found.filter(|at| !self.calls[*at].is_before(piece))
     }
 
-    fn open(&mut self, upstream: Option<u64>, id: Option<&str>) -> Result<usize, Fault> {
-        if self.0.len() >= LIMIT_CALLS {
-            return Err(Fault::protocol(Sentence::TooManyCalls { count: LIMIT_CALLS as u64 }));
-        }
-        let state = State::Waiting { arguments: String::new() };
-        self.0.push(Call { upstream, id: id.map(str::to_owned), state });
-        Ok(self.0.len() - 1)
+    fn open(&mut self, upstream: Option<u64>, id: Option<&str>) -> usize {
+        self.calls.push(Call {
+            upstream,
+            id: id.map(str::to_owned),
+            name: String::new(),
+            index: None,
+            waiting: String::new(),
+            end: JsonEnd::default(),
+        });
+        self.calls.len() - 1
     }
 
-    fn announce(
-        &mut self,
-        index: usize,
-        name: &str,
-        arguments: String,
-        out: &mut VecDeque<ModelEvent>,
-    ) -> Result<(), Fault> {
-        if name.len() > LIMIT_NAME_BYTES {
-            return Err(Fault::protocol(Sentence::EndlessName));
+    /// Announces the calls that have a name and wait for arguments.
+    fn announce_named(&mut self, out: &mut VecDeque<ModelEvent>) {
+        for at in 0..self.calls.len() {
+            if self.calls[at].index.is_none() && !self.calls[at].name.is_empty() {
+                self.announce(at, out);
+            }
         }
-        let known = self.0[index].id.as_ref();
-        let taken = self.0[..index].iter().any(|call| call.id.as_ref() == known);
+    }
+
+    fn announce(&mut self, at: usize, out: &mut VecDeque<ModelEvent>) {
+        let index = self.announced;
+        self.announced += 1;
+        let known = self.calls[at].id.as_ref();
+        let taken = self.calls.iter().any(|call| call.index.is_some() && call.id.as_ref() == known);
         let id = match known {
-            Some(id) if !taken && id.len() <= LIMIT_NAME_BYTES => id.clone(),
+            Some(id) if !taken && id.len() <= MAX_NAME_BYTES => id.clone(),
             _ => format!("call_{index}"),
         };
-        self.0[index].state = State::Announced;
+        let call = &mut self.calls[at];
+        call.index = Some(index);
+        let name = if call.name.len() > MAX_NAME_BYTES { UNREADABLE } else { &call.name };
         out.push_back(ModelEvent::ToolCallStarted { index, id, name: name.to_owned() });
-        if !arguments.is_empty() {
-            out.push_back(ModelEvent::ToolArgumentsDelta { index, delta: arguments });
+        add_arguments(index, Cow::Owned(std::mem::take(&mut call.waiting)), out);
+    }
+}
+
+fn add_arguments(index: usize, delta: Cow<'_, str>, out: &mut VecDeque<ModelEvent>) {
+    if !delta.is_empty() {
+        out.push_back(ModelEvent::ToolArgumentsDelta { index, delta: delta.into_owned() });
+    }
+}
+
+impl Call {
+    /// Names come in pieces, whole, or whole with each piece of the arguments.
+    fn add_name(&mut self, piece: &str) {
+        if self.name.is_empty() || piece.starts_with(&self.name) {
+            piece.clone_into(&mut self.name);
+        } else if self.name.len() <= MAX_NAME_BYTES {
+            self.name.push_str(piece);
         }
-        Ok(())
+    }
+
+    /// Whether a piece with the same number or id is of another call, which comes after it.
+    fn is_before(&self, piece: &CallDelta<'_>) -> bool {
+        let Some(name) = &piece.name else { return false };
+        let has_other_id =
+            matches!((&self.id, &piece.id), (Some(known), Some(id)) if known.as_str() != &**id);
+        // Some servers repeat the name with each piece.
+        let is_new = self.end.is_whole() && (!piece.arguments.trim().is_empty() || *name != *self.name);
+        has_other_id || is_new
     }
 }
 
@@ -143,19 +179,17 @@ mod tests {
 
     type Piece = (Option<u64>, &'static str, &'static str, &'static str);
 
-    fn push(calls: &mut Calls, piece: Piece, out: &mut VecDeque<ModelEvent>) -> Result<(), Fault> {
+    fn push(calls: &mut Calls, piece: Piece, out: &mut VecDeque<ModelEvent>) {
         let text = |text: &'static str| (!text.is_empty()).then_some(Cow::Borrowed(text));
         let (index, id, name, arguments) = piece;
-        calls.push(CallDelta { index, id: text(id), name: text(name), arguments: arguments.into() }, out)
+        calls.push(CallDelta { index, id: text(id), name: text(name), arguments: arguments.into() }, out);
     }
 
     /// Each call as `id name(arguments)`.
-    fn check(pieces: &[Piece], expected: &[&str]) {
+    fn read(pieces: impl IntoIterator<Item = Piece>) -> Vec<String> {
         let (mut calls, mut out) = (Calls::default(), VecDeque::new());
-        for piece in pieces {
-            push(&mut calls, *piece, &mut out).expect("lawful");
-        }
-        calls.finish().expect("every call has a name");
+        pieces.into_iter().for_each(|piece| push(&mut calls, piece, &mut out));
+        calls.finish(&mut out);
         let mut seen: Vec<(String, String)> = Vec::new();
         for event in out {
             match event {
@@ -167,8 +201,12 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         }
-        let seen: Vec<String> = seen.into_iter().map(|(start, args)| format!("{start}({args})")).collect();
-        assert_eq!(seen, expected);
+        assert_eq!(seen.len(), calls.count());
+        seen.into_iter().map(|(start, args)| format!("{start}({args})")).collect()
+    }
+
+    fn check(pieces: &[Piece], expected: &[&str]) {
+        assert_eq!(read(pieces.iter().copied()), expected);
     }
 
     #[test]
@@ -184,6 +222,7 @@ mod tests {
         );
         check(&[(Some(4_000_000_000), "a", "ls", "{}")], &["a ls({})"]);
         check(&[(Some(0), "a", "ls", "{}"), (Some(0), "b", "cat", "{}")], &["a ls({})", "b cat({})"]);
+        check(&[(Some(0), "a", "ls", ""), (Some(0), "b", "cat", "")], &["a ls()", "b cat()"]);
         check(&[(Some(0), "a", "ls", "{"), (Some(0), "a", "ls", "}")], &["a ls({})"]);
         check(
             &[(None, "", "ls", "{"), (None, "", "", "}"), (None, "", "cat", "")],
@@ -198,14 +237,43 @@ mod tests {
     }
 
     #[test]
-    fn refuses_too_many_and_nameless_calls() {
-        let (mut calls, mut out) = (Calls::default(), VecDeque::new());
-        for number in 0..128 {
-            push(&mut calls, (Some(number), "", "ls", ""), &mut out).expect("within the limit");
-        }
-        assert!(push(&mut calls, (Some(128), "", "ls", ""), &mut out).is_err());
-        let mut nameless = Calls::default();
-        push(&mut nameless, (Some(0), "", "", "{}"), &mut VecDeque::new()).expect("may get a name");
-        assert!(nameless.finish().is_err());
+    fn a_name_after_whole_arguments_is_another_call() {
+        let two = ["call_0 ls({})", "call_1 ls({\"a\":\"}\"})"];
+        check(&[(Some(0), "", "ls", "{}"), (Some(0), "", "ls", "{\"a\":\"}\"}")], &two);
+        check(
+            &[(Some(0), "", "ls", "{}"), (Some(0), "", "ls", "{\"a\":"), (Some(0), "", "", "\"}\"}")],
+            &two,
+        );
+        check(&[(Some(0), "a", "ls", "{}"), (Some(0), "a", "ls", "{}")], &["a ls({})", "call_1 ls({})"]);
+        check(&[(None, "a", "ls", "{}"), (None, "a", "ls", "{}")], &["a ls({})", "call_1 ls({})"]);
+        check(&[(Some(0), "", "ls", "{}"), (Some(0), "", "cat", "")], &["call_0 ls({})", "call_1 cat()"]);
+        check(
+            &[(Some(0), "a", "ls", "{\"a\":\"}"), (Some(0), "", "ls", "\"}"), (Some(0), "", "ls", "")],
+            &["a ls({\"a\":\"}\"})"],
+        );
+    }
+
+    #[test]
+    fn names_in_pieces_and_again_and_again() {
+        let pieces = [(Some(0), "a", "write", ""), (Some(0), "", "_file", ""), (Some(0), "", "", "{}")];
+        check(&pieces, &["a write_file({})"]);
+        check(&pieces[..2], &["a write_file()"]);
+        check(
+            &[(Some(0), "a", "ls", ""), (Some(0), "a", "ls", "{"), (Some(0), "a", "ls", "}")],
+            &["a ls({})"],
+        );
+        check(&[(Some(0), "a", "wri", ""), (Some(0), "a", "write_file", "{}")], &["a write_file({})"]);
+        check(&[(Some(0), "a", "write", ""), (Some(1), "b", "ls", "{}")], &["a write()", "b ls({})"]);
+    }
+
+    #[test]
+    fn calls_that_cannot_be_read_are_given_out_and_others_left_out() {
+        check(&[(Some(0), "", "", "{}")], &["call_0 tool_calls({})"]);
+        check(&[(Some(0), "a", "", ""), (Some(1), "b", "ls", "{}")], &["b ls({})", "a tool_calls()"]);
+        check(&[(Some(0), "", "", "")], &[]);
+        let endless = "x".repeat(300).leak();
+        check(&[(Some(0), "a", endless, "{}")], &["a tool_calls({})"]);
+        let many = read((0..300).map(|number| (Some(number), "", "ls", "{}")));
+        assert_eq!(many.len(), MAX_CALLS);
     }
 }

@@ -12,7 +12,7 @@ use super::{
     media::{self, Kinds},
     retry,
 };
-use crate::{ModelError, http::HttpClientError};
+use crate::{ModelError, http::HttpClientError, native};
 
 /// Words of others are cut here before they are shown, characters.
 const QUOTE_LIMIT_CHARS: usize = 300;
@@ -22,6 +22,8 @@ const QUOTE_LIMIT_CHARS: usize = 300;
 pub(crate) struct Fault {
     pub(crate) error: ModelError,
     pub(crate) retry: Retry,
+    /// What a server wrote that refused the request as it was, with its status.
+    pub(crate) refusal: Option<Box<(u16, String)>>,
 }
 
 /// Whether asking again may help.
@@ -43,7 +45,7 @@ pub(crate) enum Retry {
 
 impl Fault {
     pub(crate) fn new(code: ProblemCode, words: impl Into<Words>) -> Self {
-        Self { error: ModelError::new(code, words), retry: Retry::No }
+        Self { error: ModelError::new(code, words), retry: Retry::No, refusal: None }
     }
 
     pub(crate) fn soon(self) -> Self {
@@ -86,7 +88,7 @@ fn seconds(duration: Duration) -> Words {
 }
 
 /// With the server's own words, where it has said any.
-fn saying(sentence: Sentence, quote: &str) -> Words {
+pub(crate) fn saying(sentence: Sentence, quote: &str) -> Words {
     let words = Words::from(sentence);
     match quote {
         "" => words,
@@ -155,6 +157,9 @@ pub(crate) fn from_status(
     body: &str,
     target: &Target,
 ) -> Fault {
+    if let Some(format) = target.format() {
+        return native::of_status(format, (status, headers, body), target);
+    }
     let upstream = UpstreamError::decode(body);
     let words = match &upstream {
         Some(error) => quote(&error.message, target),
@@ -220,21 +225,21 @@ fn says_no_tools(status: StatusCode, words: &str) -> bool {
         && REFUSALS.iter().any(|refusal| words.contains(refusal))
 }
 
-fn context_full(quote: String) -> Fault {
+pub(crate) fn context_full(quote: String) -> Fault {
     Fault::new(ProblemCode::ModelContextFull, Sentence::ContextFull { quote })
 }
 
-fn rejected(status: StatusCode, said: &str) -> Fault {
+pub(crate) fn rejected(status: StatusCode, said: &str) -> Fault {
     let sentence = Sentence::ModelRefused { status: status.as_u16() };
     Fault::new(ProblemCode::ModelRejected, saying(sentence, said))
 }
 
-fn failed(status: StatusCode, said: &str) -> Fault {
+pub(crate) fn failed(status: StatusCode, said: &str) -> Fault {
     let sentence = Sentence::ModelFailed { status: status.as_u16() };
     Fault::new(ProblemCode::ModelFailed, saying(sentence, said))
 }
 
-fn unauthorized(status: StatusCode, said: &str, target: &Target) -> Fault {
+pub(crate) fn unauthorized(status: StatusCode, said: &str, target: &Target) -> Fault {
     let sentence = match (status, target.key()) {
         (_, None) => Sentence::KeyWanted,
         (StatusCode::FORBIDDEN, _) => Sentence::KeyNotAllowed,
@@ -243,7 +248,7 @@ fn unauthorized(status: StatusCode, said: &str, target: &Target) -> Fault {
     Fault::new(ProblemCode::ModelUnauthorized, saying(sentence, said))
 }
 
-fn no_credit(said: &str) -> Fault {
+pub(crate) fn no_credit(said: &str) -> Fault {
     Fault::new(ProblemCode::ModelRateLimited, saying(Sentence::NoCredit, said))
 }
 
@@ -258,7 +263,7 @@ fn rate_limited(headers: &header::HeaderMap, upstream: Option<&UpstreamError>, s
     }
 }
 
-fn redirect(headers: &header::HeaderMap, target: &Target) -> Fault {
+pub(crate) fn redirect(headers: &header::HeaderMap, target: &Target) -> Fault {
     let location = headers.get(header::LOCATION).and_then(|value| value.to_str().ok());
     let server = target.shown();
     Fault::protocol(match location {

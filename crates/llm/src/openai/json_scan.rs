@@ -70,6 +70,11 @@ impl Scan {
         self.is_meant
     }
 
+    /// Whether it is a list of calls as the model was told to write it.
+    pub(crate) fn is_list(&self) -> bool {
+        self.is_list
+    }
+
     /// Where the value begins.
     pub(crate) fn from(&self) -> usize {
         self.from

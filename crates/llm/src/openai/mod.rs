@@ -10,6 +10,8 @@ mod code_tag;
 mod context_full;
 pub(crate) mod fault;
 mod gather;
+mod inflate;
+mod json_end;
 mod json_scan;
 mod media;
 mod models;
@@ -18,10 +20,11 @@ mod plain;
 mod pool;
 mod prompt;
 mod rescue;
-mod retry;
+pub(crate) mod retry;
 mod schema;
 mod schema_reader;
 mod server;
+mod template_calls;
 mod text_reader;
 mod thinking;
 mod written_call;
@@ -261,6 +264,16 @@ impl Target {
     /// Who a request is made for, if this server may know.
     fn may_know<'a>(&self, caller: Option<&'a CallerInfo>) -> Option<&'a CallerInfo> {
         caller.filter(|_| self.server.settings.trusted)
+    }
+
+    /// The server's own format; nothing where it is Chat Completions.
+    pub(crate) fn format(&self) -> Option<Format> {
+        Format::of(self.server.settings.kind)
+    }
+
+    /// The model's name there.
+    pub(crate) fn model(&self) -> &str {
+        &self.model
     }
 
     fn key(&self) -> Option<&Secret> {

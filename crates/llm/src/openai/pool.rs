@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc, OnceLock,
-    atomic::{AtomicUsize, Ordering::Relaxed},
+    atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
 };
 
 use domain::{ProblemCode, Sentence, Words};
@@ -28,6 +28,8 @@ pub struct Pool {
     takes_tools: OnceLock<bool>,
     /// The kinds of media that were refused.
     pub(super) refused_media: Refused,
+    /// The model begins in its reasoning, as its template opens that in the prompt, and only closes it.
+    begins_inside: AtomicBool,
 }
 
 /// A server of the pool, and one of its keys.
@@ -90,6 +92,7 @@ impl Pool {
             refused_forms: AtomicUsize::new(0),
             takes_tools: OnceLock::new(),
             refused_media: Refused::default(),
+            begins_inside: AtomicBool::new(false),
         })
     }
 
@@ -109,6 +112,16 @@ impl Pool {
         _ = self.takes_tools.set(takes);
     }
 
+    /// Whether the model is known to begin in its reasoning without a tag.
+    pub(super) fn begins_inside(&self) -> bool {
+        self.begins_inside.load(Relaxed)
+    }
+
+    /// Remembers whether it does: what was seen last holds.
+    pub(super) fn note_begins_inside(&self, begins_inside: bool) {
+        self.begins_inside.store(begins_inside, Relaxed);
+    }
+
     pub(super) fn refused_forms(&self) -> usize {
         self.refused_forms.load(Relaxed)
     }
@@ -122,7 +135,15 @@ impl Pool {
     pub fn of_one(server: Server) -> Self {
         let (turn, refused_forms) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let (takes_tools, refused_media) = (OnceLock::new(), Refused::default());
-        Self { servers: vec![Arc::new(server)], turn, refused_forms, takes_tools, refused_media }
+        let begins_inside = AtomicBool::new(false);
+        Self {
+            servers: vec![Arc::new(server)],
+            turn,
+            refused_forms,
+            takes_tools,
+            refused_media,
+            begins_inside,
+        }
     }
 
     /// Whether none of them is asked at the moment.

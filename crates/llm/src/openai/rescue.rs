@@ -1,5 +1,5 @@
-//! Finds tool calls that a model wrote into its text: in a code fence, in tags, or as the whole answer; where the model was
-//! told to write them, also among words. Text flows on at once unless it may be the beginning of a call.
+//! Finds tool calls in the text of a model that was told to write them: in a code fence, in tags, or among words. Text flows
+//! on at once unless it may be the beginning of a call.
 
 mod code;
 mod marker;
@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::{
     code_tag::Code,
     json_scan::{Scan, Verdict},
-    written_call::{completed, read_calls, read_told_calls, unreadable},
+    written_call::{completed, read_told_calls, unreadable},
 };
 use marker::{Marker, Sight, list_at};
 
@@ -20,6 +20,9 @@ const CODE_FENCES: [&str; 4] = ["python", "xml", "html", "code_interpreter"];
 
 /// A longer call is let through as text, bytes.
 const MOST_CALL_BYTES: usize = 1 << 20;
+/// What is written like a call behind more words than that is an example, unless it has the form that the model was told,
+/// bytes.
+const MAX_PROSE_BYTES: usize = 500;
 /// More of what is no call is not looked at again for a call inside, bytes.
 const MOST_AGAIN_BYTES: usize = 500;
 
@@ -30,7 +33,7 @@ pub(crate) enum Piece {
     Text(String),
     /// A tool call.
     Call {
-        /// An offered tool, unless the model was told to write calls.
+        /// As the model wrote it.
         name: String,
         /// JSON text of an object, unless the call cannot be read.
         arguments: String,
@@ -48,12 +51,11 @@ pub(crate) struct Told {
     pub(crate) corrects: bool,
 }
 
-/// Reads text and sorts out calls of the offered tools.
+/// Reads the text of a model that was told to write calls, and sorts out those.
 #[derive(Debug)]
 pub(crate) struct Rescue {
     tools: Vec<String>,
-    /// Nothing where the model is offered tools by the protocol.
-    told: Option<Told>,
+    told: Told,
     /// Text not let through yet, after so many bytes that are done with; where a marker was found it begins with that.
     held: String,
     taken: usize,
@@ -61,6 +63,10 @@ pub(crate) struct Rescue {
     place: Place,
     /// Nothing but space stands before the held text in its line.
     line_is_blank: bool,
+    /// The held text stands in a line that is quoted.
+    line_is_quoted: bool,
+    /// How much text was let through.
+    prose_bytes: usize,
     /// The character before the held text.
     before: Option<char>,
     /// The text is in a code fence that is none of a call.
@@ -107,16 +113,17 @@ enum State {
 }
 
 impl Rescue {
-    /// For a model that is offered tools by the protocol.
-    pub(crate) fn new(tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub(crate) fn new(tools: impl IntoIterator<Item = impl Into<String>>, told: Told) -> Self {
         Self {
             tools: tools.into_iter().map(Into::into).collect(),
-            told: None,
+            told,
             held: String::new(),
             taken: 0,
             state: State::Flowing,
             place: Place::Start,
             line_is_blank: true,
+            line_is_quoted: false,
+            prose_bytes: 0,
             before: None,
             in_fence: false,
             code_in_fence: false,
@@ -125,9 +132,11 @@ impl Rescue {
         }
     }
 
-    /// For a model that is told to write its calls.
-    pub(crate) fn told(tools: impl IntoIterator<Item = impl Into<String>>, told: Told) -> Self {
-        Self { told: Some(told), ..Self::new(tools) }
+    /// The same at the beginning of the text, and what is held of it.
+    pub(crate) fn restart(&mut self) -> String {
+        let held = self.held.split_off(self.taken);
+        *self = Self::new(std::mem::take(&mut self.tools), std::mem::take(&mut self.told));
+        held
     }
 
     /// Reads more text.
@@ -145,11 +154,9 @@ impl Rescue {
         }
         match std::mem::replace(&mut self.state, State::Flowing) {
             State::Closing { calls, .. } => self.deliver(calls, self.held.len(), out),
-            State::Inside { scan, calls, .. } if self.told.is_some() => {
-                self.finish_call(&scan, calls, is_cut, out);
-            }
+            State::Inside { marker, scan, calls } => self.finish_call(marker, &scan, calls, is_cut, out),
             State::Coding(code) => self.finish_code(&code, self.held.len(), self.held.len(), is_cut, out),
-            State::Flowing | State::Opening(_) | State::Inside { .. } | State::Unfencing => {}
+            State::Flowing | State::Opening(_) | State::Unfencing => {}
         }
         if self.place == Place::AfterCall && self.rest().trim().is_empty() {
             self.taken = self.held.len();
@@ -192,16 +199,12 @@ impl Rescue {
         if self.place != Place::InText && space == rest.len() {
             return false;
         }
-        if self.place == Place::Start && self.told.is_none() && rest[space..].starts_with(['{', '[']) {
-            self.state = inside(Marker::Bare, space, Vec::new());
-            return true;
-        }
         if self.place == Place::AfterCall {
             self.taken += space;
         }
         let (at, sight) = self.next_sight();
         // What a model that was told writes before its first word is no text either.
-        let is_first = self.told.is_some() && self.place == Place::Start && at == space;
+        let is_first = self.place == Place::Start && at == space;
         match sight {
             Some(Sight::Perhaps) if is_first => false,
             Some(Sight::Marker(marker)) => {
@@ -226,19 +229,22 @@ impl Rescue {
     /// The first place where a marker stands, or may begin; the end of the text where there is none.
     fn next_sight(&self) -> (usize, Option<Sight>) {
         let (rest, mut line_is_blank, mut before) = (self.rest(), self.line_is_blank, self.before);
+        let mut line_is_quoted = self.line_is_quoted;
         for (at, c) in rest.char_indices() {
             let here = &rest[at..];
             let sight = match c {
+                '`' | '<' | '{' | '[' if line_is_quoted => None,
                 '`' => Marker::Fence.at(here),
                 '<' => Marker::Tag.at(here).or_else(|| Marker::Code.at(here).filter(|_| self.knows_code())),
-                '{' | '[' if self.told.is_none() || self.in_fence => None,
+                '{' | '[' if self.in_fence => None,
                 '{' | '[' if line_is_blank => Some(Sight::Marker(Marker::Line { is_list: false })),
-                '{' if before != Some('`') => list_at(here),
+                '{' if !matches!(before, Some('`' | '"' | '\'' | '“' | '«')) => list_at(here),
                 _ => None,
             };
             if sight.is_some() {
                 return (at, sight);
             }
+            line_is_quoted = c != '\n' && (line_is_quoted || (line_is_blank && c == '>'));
             line_is_blank = c == '\n' || (line_is_blank && c.is_whitespace());
             before = Some(c);
         }
@@ -247,8 +253,8 @@ impl Rescue {
 
     fn look_for_json(&mut self, marker: Marker, out: &mut Vec<Piece>) -> bool {
         let after = &self.rest()[marker.text().len()..];
-        let is_told_fence = marker == Marker::Fence && self.told.is_some();
-        if is_told_fence && self.in_fence && after.lines().next().is_none_or(|line| line.trim().is_empty()) {
+        let is_fence = marker == Marker::Fence;
+        if is_fence && self.in_fence && after.lines().next().is_none_or(|line| line.trim().is_empty()) {
             if !after.contains('\n') {
                 self.state = State::Opening(marker);
                 return false;
@@ -257,7 +263,7 @@ impl Rescue {
             self.release(marker.text().len(), out);
             return true;
         }
-        let with_code = is_told_fence && self.knows_code();
+        let with_code = is_fence && self.knows_code();
         let is_begin = |c: char| matches!(c, '\n' | '{' | '[') || (with_code && c == '<');
         let info = after.find(is_begin).unwrap_or(after.len());
         let language = after[..info].trim();
@@ -272,7 +278,7 @@ impl Rescue {
                 let fits = is_one_of(&CALL_FENCES);
                 (fits, with_code && (fits || is_one_of(&CODE_FENCES)))
             }
-            Marker::Tag | Marker::Code | Marker::Bare | Marker::Line { .. } => (language.is_empty(), false),
+            Marker::Tag | Marker::Code | Marker::Line { .. } => (language.is_empty(), false),
         };
         let rest = after[info..].trim_start();
         let from = self.rest().len() - rest.len();
@@ -296,7 +302,7 @@ impl Rescue {
                 true
             }
             None => {
-                self.in_fence |= is_told_fence && self.line_is_blank;
+                self.in_fence |= is_fence && self.line_is_blank;
                 self.release(marker.text().len(), out);
                 true
             }
@@ -325,7 +331,11 @@ impl Rescue {
             }
             Verdict::Whole(end) => {
                 let json = &rest[scan.from()..end];
-                match self.read(json).or_else(|| self.corrected(&scan, json)) {
+                let read = match self.is_example(marker, &scan) {
+                    true => None,
+                    false => read_told_calls(json, &self.tools).or_else(|| self.corrected(&scan, json)),
+                };
+                match read {
                     Some(more) => {
                         calls.extend(more);
                         self.state = State::Closing { marker, end, calls };
@@ -337,34 +347,48 @@ impl Rescue {
         true
     }
 
-    fn read(&self, json: &str) -> Option<Vec<Piece>> {
-        match self.told {
-            Some(_) => read_told_calls(json, &self.tools),
-            None => read_calls(json, &self.tools),
-        }
+    /// Whether what is written like a call stands in words that tell of one. What has the form that the model was told is meant.
+    fn is_example(&self, marker: Marker, scan: &Scan) -> bool {
+        let is_among_words = match marker {
+            Marker::Fence => self.place == Place::InText,
+            _ => self.prose_bytes > MAX_PROSE_BYTES,
+        };
+        is_among_words && !scan.is_list()
     }
 
     /// A call that cannot be read, where the model is to hear of it.
     fn corrected(&self, scan: &Scan, json: &str) -> Option<Vec<Piece>> {
-        let told = self.told.as_ref().filter(|told| told.corrects && scan.is_meant());
-        told.map(|_| vec![unreadable(json, &self.tools)])
+        (self.told.corrects && scan.is_meant()).then(|| vec![unreadable(json, &self.tools)])
     }
 
     /// The text has ended within a call.
-    fn finish_call(&mut self, scan: &Scan, mut calls: Vec<Piece>, is_cut: bool, out: &mut Vec<Piece>) {
+    fn finish_call(
+        &mut self,
+        marker: Marker,
+        scan: &Scan,
+        mut calls: Vec<Piece>,
+        is_cut: bool,
+        out: &mut Vec<Piece>,
+    ) {
         let json = &self.rest()[scan.from()..];
-        let read = if is_cut { None } else { completed(json).and_then(|json| self.read(&json)) };
-        let read = read.or_else(|| self.corrected(scan, json));
+        let whole = completed(json).filter(|_| !is_cut);
+        let read = match self.is_example(marker, scan) {
+            true => None,
+            false => {
+                let read = whole.and_then(|json| read_told_calls(&json, &self.tools));
+                read.or_else(|| self.corrected(scan, json))
+            }
+        };
         if read.is_some() || !calls.is_empty() {
             calls.extend(read.into_iter().flatten());
             self.deliver(calls, self.held.len(), out);
         }
     }
 
-    /// What looked like a call is none. Earlier calls stand, unless the answer had to be calls only.
+    /// What looked like a call is none. Earlier calls stand.
     fn give_up(&mut self, marker: Marker, calls: Vec<Piece>, json: Range<usize>, out: &mut Vec<Piece>) {
-        if marker == Marker::Bare || calls.is_empty() {
-            self.in_fence |= marker == Marker::Fence && self.told.is_some();
+        if calls.is_empty() {
+            self.in_fence |= marker == Marker::Fence;
             self.release(json.end, out);
         } else {
             self.deliver(calls, json.start, out);
@@ -374,14 +398,14 @@ impl Rescue {
 
     /// Hands out calls, which were written in the first `size` bytes of the held text.
     fn deliver(&mut self, calls: Vec<Piece>, size: usize, out: &mut Vec<Piece>) {
-        // A model that was told may also write that it calls nothing.
+        // The model may also write that it calls nothing.
         match calls.is_empty() {
             true => self.has_called_nothing = true,
             false => self.place = Place::AfterCall,
         }
         out.extend(calls);
         self.taken += size.min(self.rest().len());
-        (self.line_is_blank, self.before) = (true, None);
+        (self.line_is_blank, self.line_is_quoted, self.before) = (true, false, None);
     }
 
     fn look_for_end(&mut self, marker: Marker, end: usize, calls: Vec<Piece>, out: &mut Vec<Piece>) -> bool {
@@ -395,8 +419,6 @@ impl Rescue {
         let rest_at = held.len() - rest.len();
         if rest.starts_with(['{', '[']) {
             self.state = inside(marker, rest_at, calls);
-        } else if marker == Marker::Bare {
-            self.release(end, out);
         } else {
             let closed = if rest.starts_with(closing) { closing.len() } else { 0 };
             self.deliver(calls, rest_at + closed, out);
@@ -413,17 +435,20 @@ impl Rescue {
         }
     }
 
-    /// Gives text out, unless it follows a call of a model that was told to write calls: it has not seen the result, and
-    /// makes one up.
+    /// Gives text out, unless it follows a call: the model has not seen the result, and makes one up.
     fn let_out(&mut self, text: String, out: &mut Vec<Piece>) {
-        if self.told.is_some() && self.place == Place::AfterCall {
+        if self.place == Place::AfterCall {
             self.is_done = true;
             self.taken = self.held.len();
             return;
         }
         let line = text.rsplit('\n').next().unwrap_or_default();
         let is_whole_line = line.len() < text.len();
-        self.line_is_blank = (is_whole_line || self.line_is_blank) && line.trim().is_empty();
+        let (was_blank, was_quoted) =
+            (is_whole_line || self.line_is_blank, !is_whole_line && self.line_is_quoted);
+        self.line_is_quoted = was_quoted || (was_blank && line.trim_start().starts_with('>'));
+        self.line_is_blank = was_blank && line.trim().is_empty();
+        self.prose_bytes += text.len();
         self.before = text.chars().next_back();
         self.place = Place::InText;
         out.push(Piece::Text(text));

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{
-    rescue::{Piece, Rescue},
+    rescue::{Piece, Rescue, Told},
     written_call::read_calls,
 };
 
@@ -40,7 +40,7 @@ impl SchemaReader {
             if text.starts_with('{') {
                 self.form = Form::Json { raw: String::new(), scan: ReplyScan::default(), shown: false };
             } else if !text.is_empty() {
-                self.form = Form::Prose(Rescue::new(self.tools.iter().cloned()));
+                self.form = Form::Prose(Rescue::new(self.tools.iter().cloned(), Told::default()));
             }
         }
         match &mut self.form {

@@ -6,6 +6,7 @@ use super::{
     json_scan::{self, CALL_LIST},
     rescue::Piece,
 };
+use crate::meant_tool;
 
 /// The name of a call that cannot be read: where the list of calls stands, no tool is meant.
 pub const UNREADABLE: &str = CALL_LIST;
@@ -18,7 +19,13 @@ pub(crate) fn read_calls(json: &str, tools: &[String]) -> Option<Vec<Piece>> {
     read_value(&serde_json::from_str(json).ok()?, &|name| tools.iter().any(|tool| tool == name))
 }
 
-/// The same for a model that was told to write them: what stands in a list of calls is one, whichever tool it names.
+/// The same of a value, with names as [`meant_tool`] reads them.
+pub(crate) fn read_calls_of(value: &Value, tools: &[String]) -> Option<Vec<Piece>> {
+    let names: Vec<&str> = tools.iter().map(String::as_str).collect();
+    read_value(value, &|name| meant_tool(name, &names).is_some())
+}
+
+/// The same of a model that was told to write them: what stands in a list of calls is one, whichever tool it names.
 pub(crate) fn read_told_calls(json: &str, tools: &[String]) -> Option<Vec<Piece>> {
     let value: Value = serde_json::from_str(json).ok()?;
     if value.get(CALL_LIST).is_some() {

@@ -4,6 +4,7 @@
 
 mod answer_format;
 mod asking;
+mod cases;
 mod continuing;
 mod faults;
 mod prompt_mode;

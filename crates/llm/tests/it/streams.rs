@@ -156,16 +156,59 @@ async fn a_server_that_does_not_stream() {
     assert_eq!(finish_of(&events), (FinishReason::ToolCalls, Some(usage)));
 }
 
+/// A model whose server has no parser for its template.
 #[tokio::test]
-async fn calls_written_into_a_fence_are_rescued() {
-    let written = "I look.\n```json\n{\"name\": \"ls\", \"arguments\": {\"path\": \"/\"}}\n```\n";
-    let server = server(Reply::text(written)).await;
-    let found = events(&model(&server), ToolMode::Native).await;
-    assert_eq!(text_of(&found), "I look.\n");
+async fn an_answer_that_is_all_markup_is_calls_and_a_fence_is_text() {
+    let call = "{\"name\": \"ls\", \"arguments\": {\"path\": \"/\"}}";
+    let markup = format!("<tool_call>\n{call}\n</tool_call>");
+    let marked = server(Reply::text(&markup)).await;
+    let found = events(&model(&marked), ToolMode::Native).await;
+    assert_eq!(text_of(&found), "");
     assert_eq!(calls_of(&found), [("call_0".into(), "ls".into(), "{\"path\":\"/\"}".into())]);
     assert_eq!(finish_of(&found).0, FinishReason::ToolCalls);
-    let off = events(&model(&server), ToolMode::Off).await;
-    assert_eq!(text_of(&off), written, "nothing is rescued where no tool is offered");
+    let off = events(&model(&marked), ToolMode::Off).await;
+    assert_eq!(text_of(&off), markup, "nothing is rescued where no tool is offered");
+    for written in [format!("```json\n{call}\n```"), format!("I look.\n{markup}"), call.to_owned()] {
+        let found = events(&model(&server(Reply::text(&written)).await), ToolMode::Native).await;
+        assert_eq!((text_of(&found), calls_of(&found)), (written, vec![]));
+    }
+}
+
+/// Text that is to have a form is never a call.
+#[tokio::test]
+async fn under_a_form_markup_is_text() {
+    let markup = "<tool_call>{\"name\": \"ls\", \"arguments\": {}}</tool_call>";
+    let server = server(Reply::text(markup)).await;
+    let extra = json!({"response_format": {"type": "json_object"}});
+    let request = ChatRequest {
+        messages: &[Message::text(Role::User, "Hello")],
+        tools: &[tool("ls")],
+        tool_mode: ToolMode::Native,
+        tool_prompt: None,
+        temperature: None,
+        max_output_tokens: None,
+        answer_format: None,
+        without_thinking: false,
+        extra: extra.as_object(),
+        trace: None,
+        caller: None,
+    };
+    let (events, error) = drain(model(&server).call(&request)).await;
+    assert_eq!((text_of(&events), calls_of(&events), error), (markup.into(), vec![], None));
+}
+
+/// The template of such models opens the reasoning in the prompt.
+#[tokio::test]
+async fn a_model_that_only_closes_its_reasoning() {
+    let server = server(Reply::text("They greet me.\n</think>\n\nHello.")).await;
+    let model = model(&server);
+    let first = events(&model, ToolMode::Native).await;
+    let was_reasoning = first.iter().position(|event| *event == ModelEvent::TextWasReasoning);
+    let after = was_reasoning.map(|at| text_of(&first[at..]));
+    assert_eq!(after.unwrap_or_else(|| text_of(&first)), "Hello.");
+    let second = events(&model, ToolMode::Native).await;
+    assert_eq!((reasoning_of(&second), text_of(&second)), ("They greet me.\n".into(), "Hello.".into()));
+    assert!(!second.contains(&ModelEvent::TextWasReasoning), "it is known by now");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp::{CallError, News, Program, Reply, State, Way};
+use mcp::{Answer, CallError, News, Program, Reply, State, Way};
 use serde_json::{Map, json};
 
 use crate::{Tried, end_of, line_in, new_folder, start};
@@ -81,7 +81,7 @@ async fn a_list_that_is_none() {
 
 #[tokio::test]
 async fn results_of_all_kinds() {
-    let failed = Err(CallError::Failed("no".into()));
+    let failed = Err(CallError::Failed(Answer::of("no")));
     for (answer, expected) in [
         (r#""result":{"content":[{"type":"text","text":"yes"}]}"#, Ok("yes".to_owned())),
         (

@@ -4,6 +4,7 @@
 pub(super) mod content;
 pub(super) mod linked;
 pub(super) mod past;
+mod range;
 pub(super) mod zip;
 
 use std::sync::Arc;

@@ -43,6 +43,15 @@ pub(super) async fn chat(
     caller.check_model(&passing.model)?;
     let agent = models::AgentModel::find(&app, &caller, &passing.model)
         .or_else(|| asks_for_research(&body).then(|| models::AgentModel::of_plain(&passing.model)));
+    if agent.is_some() && passing.stream && background::is_named(&headers) {
+        // The default model writes it as it would for anybody.
+        app.models.first_look().await;
+        let model = app.models.resolve(None, &caller.permit(&app))?;
+        if let Some(body) = passing.rewritten(&body, &model.model_id, None).map(Bytes::from) {
+            let passing = Passing::peek(&body).map_err(invalid)?;
+            return passing::pass_on(&app, &caller, &headers, "chat/completions", &body, &passing).await;
+        }
+    }
     if let Some(agent) = agent {
         return agent::answer(&app, &caller, &headers, agent, &body).await;
     }

@@ -149,6 +149,9 @@ async fn call(
                 }
                 return match result {
                     Ok(answer) => Ok(told(&tool_name, answer, &redact, &context).await),
+                    Err(CallError::Failed(answer)) => {
+                        Err(ToolFailure(told(&tool_name, answer, &redact, &context).await))
+                    }
                     Err(error) => Err(failure(error)),
                 };
             }

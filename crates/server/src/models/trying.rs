@@ -134,6 +134,7 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
         match event? {
             ModelEvent::TextDelta(delta) => text.push_str(&delta),
             ModelEvent::ReasoningDelta(delta) => thoughts.push_str(&delta),
+            ModelEvent::TextWasReasoning => thoughts.push_str(&std::mem::take(&mut text)),
             ModelEvent::ProviderData { .. }
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolArgumentsDelta { .. }

@@ -10,7 +10,12 @@ use domain::{EventBody, RunEvent, RunId, event::ToolFile};
 use store::{Store, StoreError};
 
 use super::link_text::LinkText;
-use crate::{app::App, auth::own_origin, clock::Clock, file_links::FileLinks};
+use crate::{
+    app::App,
+    auth::own_origin,
+    clock::Clock,
+    file_links::{FileLinks, FilePlace},
+};
 
 /// Largest picture whose content is put into an answer, and largest HTML, bytes.
 const MAX_PICTURE_BYTES: u64 = 1_000_000;
@@ -37,7 +42,7 @@ pub struct RunFiles {
     origin: Option<String>,
     contents: Contents,
     /// Where the run's files are, once somebody has looked.
-    workspace: Option<String>,
+    place: Option<FilePlace>,
     /// The newest version of each file that is known.
     versions: HashMap<String, u64>,
     /// The texts that are on their way.
@@ -55,7 +60,7 @@ impl App {
             run,
             origin: own_origin(&self.config, headers).ok(),
             contents,
-            workspace: None,
+            place: None,
             versions: HashMap::new(),
             texts: HashMap::new(),
             inlined_bytes: 0,
@@ -118,10 +123,10 @@ impl RunFiles {
         item: &str,
         delta: &str,
     ) -> Option<Cow<'e, RunEvent>> {
-        let passes = match self.texts.get(item) {
-            Some(text) => text.passes(delta),
-            None => LinkText::default().passes(delta),
-        };
+        if !self.texts.contains_key(item) {
+            self.texts.insert(item.to_owned(), LinkText::default());
+        }
+        let passes = self.texts.get_mut(item).is_none_or(|text| text.passes(delta));
         if passes || !self.look().await {
             return Some(Cow::Borrowed(event));
         }
@@ -135,23 +140,23 @@ impl RunFiles {
 
     /// Finds out where the run's files are and which there are, once. Whether that is known.
     async fn look(&mut self) -> bool {
-        if self.workspace.is_some() {
+        if self.place.is_some() {
             return true;
         }
         match self.look_up().await {
-            Ok(workspace) => self.workspace = Some(workspace),
+            Ok(place) => self.place = Some(place),
             Err(error) => tracing::debug!(run = %self.run, %error, "the files of a run are not linked"),
         }
-        self.workspace.is_some()
+        self.place.is_some()
     }
 
-    async fn look_up(&mut self) -> Result<String, StoreError> {
-        let workspace = self.store.run_workspace(self.run).await?;
+    async fn look_up(&mut self) -> Result<FilePlace, StoreError> {
+        let (owner, workspace) = self.store.run_workspace(self.run).await?;
         for file in self.store.files(&workspace).await? {
             // What the log has told belongs to the text that follows it.
             self.versions.entry(file.path).or_insert(file.version);
         }
-        Ok(workspace)
+        Ok(FilePlace { owner, workspace })
     }
 
     /// The signed address for an address in a text, where that is one of a file.
@@ -171,8 +176,8 @@ impl RunFiles {
     }
 
     fn address(&self, path: &str, version: u64) -> Option<String> {
-        let workspace = self.workspace.as_deref()?;
-        Some(self.links.address(workspace, path, version, self.clock.now_ms()))
+        let place = self.place.as_ref()?;
+        Some(self.links.address(place, path, version, self.clock.now_ms()))
     }
 
     /// Gives a file its address and, where the reader needs it, its content.
@@ -184,8 +189,8 @@ impl RunFiles {
         if !is_wanted || file.size_bytes > limit || self.inlined_bytes + file.size_bytes > MAX_INLINE_BYTES {
             return;
         }
-        let workspace = self.workspace.as_deref().unwrap_or_default();
-        match self.store.read_file_version(workspace, &file.path, file.version).await {
+        let Some(place) = &self.place else { return };
+        match self.store.read_file_version(&place.workspace, &file.path, file.version).await {
             Ok(Some(state)) if !state.deleted => {
                 self.inlined_bytes += file.size_bytes;
                 file.content = if file.embed {

@@ -1,4 +1,6 @@
-//! Rewrites the addresses of links and pictures in Markdown that comes piece by piece.
+//! Rewrites the addresses of links and pictures in Markdown that comes piece by piece; what stands in code stays.
+
+use super::code_spans::CodeSpans;
 
 /// A longer address is none of a file.
 const MAX_ADDRESS_BYTES: usize = 1_024;
@@ -9,12 +11,17 @@ const ELSEWHERE: [&str; 5] = ["http:", "https:", "mailto:", "data:", "#"];
 #[derive(Debug, Default)]
 pub(crate) struct LinkText {
     held: String,
+    code: CodeSpans,
 }
 
 impl LinkText {
-    /// Whether `more` passes unchanged. Most pieces do.
-    pub(super) fn passes(&self, more: &str) -> bool {
-        self.held.is_empty() && !more.contains(']')
+    /// Whether `more` passes unchanged, and is done with. Most pieces do.
+    pub(super) fn passes(&mut self, more: &str) -> bool {
+        let passes = self.held.is_empty() && !more.contains(']');
+        if passes {
+            self.code.read(more);
+        }
+        passes
     }
 
     /// Takes more of the text and gives what can be shown now. `find` gives the address to put in the place of another.
@@ -24,14 +31,16 @@ impl LinkText {
         let (mut shown, mut rest) = (String::with_capacity(text.len()), text.as_str());
         while let Some(at) = rest.find("](") {
             let (before, address) = rest.split_at(at + 2);
-            match address.find(|c: char| c == ')' || c.is_whitespace()) {
+            self.code.read(&before[..=at]);
+            let end = address.find(|c: char| c == ')' || c.is_whitespace());
+            match end.filter(|_| !self.code.is_open()) {
                 Some(end) => {
                     shown.push_str(before);
                     let (address, after) = address.split_at(end);
                     shown.push_str(&find(address).unwrap_or_else(|| address.to_owned()));
                     rest = after;
                 }
-                None if may_be_of_file(address) => {
+                None if !self.code.is_open() && may_be_of_file(address) => {
                     shown.push_str(&before[..at]);
                     self.held.push_str(&rest[at..]);
                     return shown;
@@ -44,6 +53,7 @@ impl LinkText {
         }
         let end = rest.len() - usize::from(rest.ends_with(']'));
         shown.push_str(&rest[..end]);
+        self.code.read(&rest[..end]);
         self.held.push_str(&rest[end..]);
         shown
     }
@@ -103,6 +113,38 @@ mod tests {
         check("a[0](1) ]( ](/pic.png", "a[0](1) ]( ](/pic.png");
         check("ends with a bracket]", "ends with a bracket]");
         check("ё](/pic.png)ё](ё)]", "ё](https://x/pic.png)ё](ё)]");
+    }
+
+    #[test]
+    fn code_stays_as_it_is() {
+        for code in [
+            "```md\n![p](/pic.png)\n```",
+            "~~~\n[p](/pic.png)\n```\n[p](/pic.png)\n~~~",
+            "````\n```\n[p](/pic.png)\n```\n````",
+            "- ```\n  [p](/pic.png)\n  ```",
+            "> ```\n> [p](/pic.png)\n> ```",
+            "`[p](/pic.png)`",
+            "`` ` [p](/pic.png) ``",
+            "```[p](/pic.png)```",
+            "```not closed\n[p](/pic.png)",
+        ] {
+            check(code, code);
+            check(&format!("[a](/pic.png) and\n{code}"), &format!("[a](https://x/pic.png) and\n{code}"));
+        }
+        for (before, after) in [
+            ("```\nx\n```\n", ""),
+            ("`x` ", ""),
+            ("```x``` ", " `y`"),
+            ("a ~~b~~ ", ""),
+            ("a \\` ", " `"),
+            ("a stray ` here\n", ""),
+            ("[`x`", ""),
+            ("x ```` y ```` ", ""),
+            ("```\n``` x\n```\n", ""),
+        ] {
+            let text = format!("{before}[p](/pic.png){after}");
+            check(&text, &format!("{before}[p](https://x/pic.png){after}"));
+        }
     }
 
     #[test]

@@ -396,6 +396,16 @@ async fn background_tasks_are_one_model_call() {
     }
     let requests = door.upstream.requests();
     assert!(requests.iter().all(|body| body.get("tools").is_none() && body["messages"][0]["role"] == "user"));
+    // As another Glasshouse asks for it.
+    let request =
+        door.server.request(Method::POST, CHAT, &door.key).header("x-openwebui-task", "tags_generation");
+    let mut body = streaming("glasshouse/agent", "Any prompt");
+    body["response_format"] = json!({"type": "json_object"});
+    let answer = Answer::of(request.json(&body)).await;
+    answer.expect(200);
+    assert!(answer.headers.get("x-run-id").is_none() && answer.text.contains("Hello"), "{}", answer.text);
+    let last = door.upstream.requests().pop().unwrap();
+    assert_eq!((&last["model"], &last["response_format"]), (&json!("scripted"), &body["response_format"]));
     let chat = door.server.request(Method::POST, CHAT, &door.key).header("x-openwebui-task", "None");
     let answer = Answer::of(chat.json(&ask("glasshouse/agent", "Hi"))).await;
     assert!(answer.headers.contains_key("x-run-id"), "an ordinary message is a run");

@@ -58,7 +58,12 @@ struct Camera {
 
 impl Camera {
     async fn open(kept: &Kept, content: Value, answer: &'static str) -> Self {
-        let said = Arc::new(Mutex::new(json!({ "content": content })));
+        Self::open_with(kept, json!({ "content": content }), answer).await
+    }
+
+    /// The same with a whole result.
+    async fn open_with(kept: &Kept, result: Value, answer: &'static str) -> Self {
+        let said = Arc::new(Mutex::new(result));
         let (address, running) = serve_other(Router::new().route("/mcp", post(mcp)).with_state(said)).await;
         let file = new_folder().join("glasshouse.toml");
         let servers = format!("[[mcp_servers]]\nname = \"camera\"\nurl = \"http://{address}/mcp\"\n");
@@ -149,6 +154,65 @@ async fn document_001_images_of_a_tool_are_kept_once_and_reach_the_model() {
 }
 
 #[tokio::test]
+async fn document_001_images_of_a_failed_call_are_kept_too() {
+    let kept = Kept::new();
+    let text = json!({ "type": "text", "text": "The page shows an error." });
+    let camera =
+        Camera::open_with(&kept, json!({ "content": [text, image()], "isError": true }), "I see.").await;
+    let chat = new_chat(&camera.server, &camera.cookie).await;
+    let (_, log) = say(&camera.server, &camera.cookie, &chat).await;
+    let failed = finished(&log);
+    assert_eq!((&failed["error"], &failed["files"][0]["media_type"]), (&json!(true), &json!("image/png")));
+    let result = failed["result"].as_str().unwrap();
+    assert!(result.starts_with("The page shows an error.\n\n[Image: /results/camera--shoot-"), "{result}");
+    let asked = camera.asked();
+    let [.., tool, user] = asked.as_slice() else { panic!("{asked:?}") };
+    assert!(tool["content"].as_str().unwrap().starts_with("Error: The page shows"), "{tool}");
+    assert_eq!(user["content"][1]["image_url"]["url"], format!("data:image/png;base64,{PNG}"));
+}
+
+#[tokio::test]
+async fn a_signed_address_serves_ranges_and_ends_with_its_owner() {
+    let kept = Kept::new();
+    let camera = Camera::open(&kept, json!([image()]), "Done.").await;
+    let (bob, his) = camera.server.bob(&camera.cookie, "user").await;
+    let said = json!({"messages": [{"role": "user", "content": "Show me"}], "model": "scripted"});
+    let sent = camera.server.request(Method::POST, "/chat/stream", &his).json(&said).send().await.unwrap();
+    let frames: Vec<Value> = Events::of(sent).rest().await.iter().map(crate::sse::Event::json).collect();
+    let end = frames.iter().find(|frame| frame["type"] == "tool_end").unwrap();
+    let address = path_of(end["data"]["files"][0]["url"].as_str().unwrap());
+
+    let whole = camera.server.get(&address, "").await;
+    whole.expect(200);
+    assert_eq!(whole.headers["accept-ranges"], "bytes");
+    let part = async |range: &str, known: Option<&str>| {
+        let mut asked = camera.server.request(Method::GET, &address, "").header("range", range);
+        if let Some(known) = known {
+            asked = asked.header("if-range", known);
+        }
+        let sent = asked.send().await.unwrap();
+        let range = sent.headers().get("content-range").map(|range| range.to_str().unwrap().to_owned());
+        (sent.status().as_u16(), range, sent.bytes().await.unwrap())
+    };
+    let (status, range, bytes) = part("bytes=1-3", None).await;
+    assert_eq!((status, &bytes[..]), (206, &b"PNG"[..]));
+    let range = range.unwrap();
+    assert!(range.starts_with("bytes 1-3/"), "{range}");
+    let tag = whole.headers["etag"].to_str().unwrap().to_owned();
+    assert_eq!(part("bytes=1-3", Some(&tag)).await.0, 206);
+    assert_eq!(part("bytes=1-3", Some("\"of another state\"")).await.0, 200);
+    assert_eq!(part("bytes=99999-", None).await.0, 416);
+
+    camera.server.change(&camera.cookie, &bob, json!({"suspended": true})).await.expect(200);
+    camera.server.get(&address, "").await.expect(404);
+    camera.server.change(&camera.cookie, &bob, json!({"suspended": false})).await.expect(200);
+    camera.server.get(&address, "").await.expect(200);
+    camera.server.change(&camera.cookie, &bob, json!({"suspended": true})).await.expect(200);
+    camera.server.delete(&format!("/api/v1/users/{bob}"), &camera.cookie).await.expect(204);
+    camera.server.get(&address, "").await.expect(404);
+}
+
+#[tokio::test]
 async fn document_001_files_and_embeds_reach_front_ends() {
     let html = json!({ "type": "resource", "resource":
         { "uri": "ui://camera/view", "mimeType": "text/html", "text": "<b>\"Look\"</b>" } });
@@ -214,7 +278,7 @@ async fn hostile_media_of_tools_are_told_in_words() {
 #[tokio::test]
 async fn links_in_answers_lead_to_signed_addresses_for_front_ends_only() {
     let kept = Kept::new();
-    let answer = "See ![it](/notes/pic.png), [more](/none.md) and [the web](https://example.org/pic.png).";
+    let answer = "See ![it](/notes/pic.png), `[it](/notes/pic.png)`, [more](/none.md) and [the web](https://example.org/pic.png).";
     let upstream = ScriptedServer::start(Behaviour::answer(move |request| match request.number {
         1 => Reply::calls(&[("write_file", json!({"path": "/notes/pic.png", "content": "one"}))]),
         _ => Reply::text(answer),
@@ -230,7 +294,9 @@ async fn links_in_answers_lead_to_signed_addresses_for_front_ends_only() {
     let own = server.url("/files/");
     assert!(content.starts_with(&format!("See ![it]({own}")), "{content}");
     assert!(
-        content.ends_with("/pic.png), [more](/none.md) and [the web](https://example.org/pic.png)."),
+        content.ends_with(
+            "/pic.png), `[it](/notes/pic.png)`, [more](/none.md) and [the web](https://example.org/pic.png)."
+        ),
         "{content}"
     );
     let address = content.split(['(', ')']).nth(1).unwrap().to_owned();

@@ -19,7 +19,7 @@ const BOBS: &str = "battery staple";
 
 impl Server {
     /// Makes Bob's account; returns its id and a session of his.
-    async fn bob(&self, admin: &str, role: &str) -> (String, String) {
+    pub(crate) async fn bob(&self, admin: &str, role: &str) -> (String, String) {
         let body = json!({"email": BOB, "name": "Bob", "password": BOBS, "role": role});
         let made = self.post("/api/v1/users", admin, &body).await;
         made.expect(200);
@@ -30,7 +30,7 @@ impl Server {
         self.post("/api/v1/login", "", &json!({"email": BOB, "password": BOBS})).await
     }
 
-    async fn change(&self, admin: &str, user: &str, change: Value) -> Answer {
+    pub(crate) async fn change(&self, admin: &str, user: &str, change: Value) -> Answer {
         let path = format!("/api/v1/users/{user}");
         Answer::of(self.request(Method::PATCH, &path, admin).json(&change)).await
     }

@@ -195,6 +195,8 @@ async fn document_003_patch_2_the_metadata_of_a_chat_reaches_a_trusted_server() 
     let title = &heard[3].metadata;
     assert_eq!((&title["task"], &title["chat_id"]), (&json!("title_generation"), &json!(chat)));
     assert_eq!(title["message_id"], json!(message));
+    assert_eq!(heard[3].headers["task"], "title_generation");
+    assert!(heard[..3].iter().all(|one| one.headers.get("task").is_none()), "{heard:#?}");
     assert!(heard[0].request_id.is_some());
     assert!(heard.iter().all(|one| one.request_id == heard[0].request_id), "all for one request");
 

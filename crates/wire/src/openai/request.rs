@@ -6,6 +6,7 @@ use domain::{Message, Part, Role, ToolCall};
 use serde::{Serialize, de::IgnoredAny};
 use serde_json::{Map, Value, json, value::RawValue};
 
+use super::given_back::{GivenBack, ReasoningFields};
 use crate::media::audio_format;
 
 /// What is sent to the model server. Fields that are `None` or empty are left out.
@@ -15,6 +16,8 @@ pub struct ChatBody<'a> {
     pub model: &'a str,
     /// The conversation.
     pub messages: &'a [Message],
+    /// Who gets back what it gave with its answers, as `Message::blocks` names it.
+    pub provider: &'a str,
     /// Tools in the protocol's own form.
     pub tools: &'a [Tool<'a>],
     /// The form the answer must have.
@@ -58,7 +61,7 @@ impl ChatBody<'_> {
         };
         let body = Body {
             model: self.model,
-            messages: messages(self.messages),
+            messages: messages(self.messages, self.provider),
             tools: self.tools.iter().map(tool).collect(),
             response_format: self.response_format,
             temperature: self.temperature,
@@ -131,36 +134,58 @@ struct WireMessage<'a> {
     // Left out beside calls, not null, which llama-cpp-python refuses.
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<Content<'a>>,
+    #[serde(flatten)]
+    reasoning: ReasoningFields<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<WireCall<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Content<'a> {
+pub(super) enum Content<'a> {
     Text(Cow<'a, str>),
     Parts(Vec<WirePart<'a>>),
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum WirePart<'a> {
-    Text { text: &'a str },
-    ImageUrl { image_url: Url<'a> },
-    InputAudio { input_audio: InputAudio<'a> },
-    AudioUrl { audio_url: Url<'a> },
-    VideoUrl { video_url: Url<'a> },
+pub(super) enum WirePart<'a> {
+    Text {
+        text: &'a str,
+    },
+    /// As Mistral has it.
+    Thinking {
+        thinking: [ThinkingText<'a>; 1],
+    },
+    ImageUrl {
+        image_url: Url<'a>,
+    },
+    InputAudio {
+        input_audio: InputAudio<'a>,
+    },
+    AudioUrl {
+        audio_url: Url<'a>,
+    },
+    VideoUrl {
+        video_url: Url<'a>,
+    },
 }
 
-#[derive(Serialize)]
-struct Url<'a> {
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "text")]
+pub(super) struct ThinkingText<'a> {
+    pub(super) text: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Url<'a> {
     url: &'a str,
 }
 
-#[derive(Serialize)]
-struct InputAudio<'a> {
+#[derive(Debug, Serialize)]
+pub(super) struct InputAudio<'a> {
     data: &'a str,
     format: &'a str,
 }
@@ -171,6 +196,8 @@ struct WireCall<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     function: WireFunction<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_content: Option<&'a Value>,
 }
 
 #[derive(Serialize)]
@@ -184,7 +211,7 @@ const RETURNED: &str = "What the tool calls above returned beside text:";
 
 /// The messages of the conversation. Nearly all servers take only text in the message of a tool, so pictures and sounds of
 /// tools follow in a message of the user, behind the results of all calls of a step.
-fn messages(messages: &[Message]) -> Vec<WireMessage<'_>> {
+fn messages<'a>(messages: &'a [Message], provider: &str) -> Vec<WireMessage<'a>> {
     let mut written = Vec::with_capacity(messages.len());
     let mut returned = Vec::new();
     for it in messages {
@@ -193,7 +220,7 @@ fn messages(messages: &[Message]) -> Vec<WireMessage<'_>> {
         } else {
             written.extend(told_by_user(&mut returned));
         }
-        written.push(message(it));
+        written.push(message(it, provider));
     }
     written.extend(told_by_user(&mut returned));
     written
@@ -206,19 +233,24 @@ fn told_by_user<'a>(parts: &mut Vec<WirePart<'a>>) -> Option<WireMessage<'a>> {
     }
     parts.insert(0, WirePart::Text { text: RETURNED });
     let content = Some(Content::Parts(std::mem::take(parts)));
-    Some(WireMessage { role: Role::User, content, tool_calls: Vec::new(), tool_call_id: None })
+    let reasoning = ReasoningFields::default();
+    Some(WireMessage { role: Role::User, content, reasoning, tool_calls: Vec::new(), tool_call_id: None })
 }
 
-fn message(message: &Message) -> WireMessage<'_> {
-    let content = match message.role {
-        Role::Tool => text_content(&message.content),
-        _ => content(&message.content),
+fn message<'a>(message: &'a Message, provider: &str) -> WireMessage<'a> {
+    let given = GivenBack::of(message, provider);
+    let content = match (message.role, given.content) {
+        (_, Some(content)) => content,
+        (Role::Tool, None) => text_content(&message.content),
+        (_, None) => content(&message.content),
     };
     let only_calls = !message.tool_calls.is_empty() && matches!(&content, Content::Text(t) if t.is_empty());
+    let extra = |call: &ToolCall| given.calls.iter().find(|(id, _)| *id == call.id).map(|(_, extra)| *extra);
     WireMessage {
         role: message.role,
         content: (!only_calls).then_some(content),
-        tool_calls: message.tool_calls.iter().map(call).collect(),
+        reasoning: given.reasoning,
+        tool_calls: message.tool_calls.iter().map(|it| call(it, extra(it))).collect(),
         tool_call_id: message.tool_call_id.as_deref(),
     }
 }
@@ -240,7 +272,7 @@ fn text_content(parts: &[Part]) -> Content<'_> {
 }
 
 /// What a person points to is told in words before, so it has no form here.
-fn part(part: &Part) -> Option<WirePart<'_>> {
+pub(super) fn part(part: &Part) -> Option<WirePart<'_>> {
     match part {
         Part::Text { text } => Some(WirePart::Text { text }),
         Part::Image { url } => Some(WirePart::ImageUrl { image_url: Url { url } }),
@@ -260,9 +292,10 @@ fn input_audio(url: &str) -> Option<InputAudio<'_>> {
     Some(InputAudio { data, format: audio_format(format) })
 }
 
-fn call(call: &ToolCall) -> WireCall<'_> {
+fn call<'a>(call: &'a ToolCall, extra_content: Option<&'a Value>) -> WireCall<'a> {
     let arguments = readable_arguments(&call.arguments);
-    WireCall { id: &call.id, kind: "function", function: WireFunction { name: &call.name, arguments } }
+    let function = WireFunction { name: &call.name, arguments };
+    WireCall { id: &call.id, kind: "function", function, extra_content }
 }
 
 /// Some servers parse the arguments in the history and answer 500 where they are not an object; then the
@@ -292,6 +325,7 @@ mod tests {
         let body = ChatBody {
             model: "m",
             messages,
+            provider: "p",
             tools: &[],
             response_format: None,
             temperature: None,
@@ -308,6 +342,7 @@ mod tests {
         let body = ChatBody {
             model: "m",
             messages: &[Message::text(Role::System, "be brief"), Message::text(Role::User, "hi")],
+            provider: "p",
             tools: &[Tool { name: "ls", description: "lists", parameters: &schema }],
             response_format: None,
             temperature: Some(0.7),

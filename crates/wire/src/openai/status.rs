@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::chunk::some_text;
+use super::chunk::{owned, some_text};
 
 const STATUS: &str = "\"status\"";
 
@@ -33,6 +33,10 @@ impl<'a> Status<'a> {
         }
         let event: WireEvent<'a> = serde_json::from_str(event?.get()).ok()?;
         if is_status(event.kind) { Self::of_data(event.data?) } else { None }
+    }
+
+    pub(super) fn into_owned(self) -> Status<'static> {
+        Status { description: owned(self.description), done: self.done, hidden: self.hidden }
     }
 
     fn of_data(data: &'a RawValue) -> Option<Self> {

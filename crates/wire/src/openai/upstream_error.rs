@@ -1,6 +1,6 @@
 //! The many shapes in which model servers say what went wrong.
 
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 /// What a server said went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,12 +19,19 @@ impl UpstreamError {
         let whole: Value = serde_json::from_str(body).ok()?;
         // Gemini's server puts the object into a list.
         let whole = whole.as_array().and_then(|list| list.first()).unwrap_or(&whole);
-        let field = |name: &str| whole.get(name).filter(|value| !value.is_null());
+        let field = |name: &str| whole.get(name).filter(|value| says_something(value));
         if let Some(error) = field("error") {
             return Some(Self::from_value(error));
         }
         let message = field("message").or_else(|| field("detail"))?;
         Some(Self { kind: name_of(whole), ..Self::from_value(message) })
+    }
+
+    /// Reads the text of an `error` field's value. `None` if it says that there is no error, as that of some proxies does in
+    /// each chunk.
+    pub(super) fn read(error: &RawValue) -> Option<Self> {
+        let error = serde_json::from_str(error.get()).ok()?;
+        says_something(&error).then(|| Self::from_value(&error))
     }
 
     /// Reads the value of an `error` field.
@@ -37,6 +44,18 @@ impl UpstreamError {
             }
         };
         Self { message, kind: name_of(error) }
+    }
+}
+
+/// Whether anything but `null`, `false`, 0 and empty text stands in the value.
+fn says_something(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Bool(true) => true,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(list) => list.iter().any(says_something),
+        Value::Object(fields) => fields.values().any(says_something),
     }
 }
 
@@ -70,7 +89,17 @@ mod tests {
             let error = UpstreamError::decode(body).unwrap();
             assert_eq!((error.message.as_str(), error.kind.as_deref()), (message, kind), "{body}");
         }
-        for body in ["", "<html>", "{}", r#"{"error":null}"#, "[1]"] {
+        for body in [
+            "",
+            "<html>",
+            "{}",
+            r#"{"error":null}"#,
+            r#"{"error":{}}"#,
+            r#"{"error":""}"#,
+            r#"{"error":false}"#,
+            r#"{"error":{"message":"","code":null,"details":[]}}"#,
+            "[1]",
+        ] {
             assert_eq!(UpstreamError::decode(body), None, "{body}");
         }
     }

@@ -127,7 +127,56 @@ pub(super) enum CommandOption {
     Account,
 }
 
+/// Options of curl that take no argument.
+const NO_ARGUMENT: &[u8] = b"aBfgGiIjJklLnNOqRsSvVZ012346#";
+
+/// An option of one letter behind which a secret stands.
+struct ShortOption {
+    program: &'static str,
+    letter: u8,
+    option: CommandOption,
+    /// Whether its argument may be the next word.
+    may_stand_apart: bool,
+}
+
+const SHORT_OPTIONS: [ShortOption; 5] = [
+    short("curl", b'u', CommandOption::Account, true),
+    short("curl", b'U', CommandOption::Account, true),
+    // `mysql -p shop` names a database.
+    short("mysql", b'p', CommandOption::Secret, false),
+    short("mariadb", b'p', CommandOption::Secret, false),
+    short("sshpass", b'p', CommandOption::Secret, true),
+];
+
+const fn short(
+    program: &'static str,
+    letter: u8,
+    option: CommandOption,
+    may_stand_apart: bool,
+) -> ShortOption {
+    ShortOption { program, letter, option, may_stand_apart }
+}
+
+/// Whether this word is a program with such options.
+pub(super) fn is_program(word: &str) -> bool {
+    SHORT_OPTIONS.iter().any(|known| word.starts_with(known.program))
+}
+
 impl CommandOption {
+    /// The option in a cluster of short ones of this program, such as `-sSu` or `-uada`, and where its argument begins: at the
+    /// end of the cluster where it stands apart.
+    pub(super) fn of_cluster(program: &str, cluster: &str) -> Option<(Self, usize)> {
+        let letters = cluster.strip_prefix('-')?;
+        let at = letters.bytes().position(|byte| !NO_ARGUMENT.contains(&byte))?;
+        let is_apart = at + 1 == letters.len();
+        let known = SHORT_OPTIONS.iter().find(|known| {
+            known.letter == letters.as_bytes()[at]
+                && program.starts_with(known.program)
+                && (known.may_stand_apart || !is_apart)
+        })?;
+        Some((known.option, at + 2))
+    }
+
     /// The option of this name, with its dashes.
     pub(super) fn of(option: &str) -> Option<Self> {
         if matches!(option, "-u" | "-U" | "--user" | "--proxy-user") {

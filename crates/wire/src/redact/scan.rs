@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     REDACTED,
-    names::{CommandOption, Name, is_placeholder},
+    names::{CommandOption, Name, is_placeholder, is_program},
     tokens,
 };
 
@@ -21,7 +21,7 @@ const PEM_END: &str = "-----END ";
 
 /// The places of all secrets, in their order.
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
-    let mut scan = Scan { text, bytes: text.as_bytes(), found: Vec::new() };
+    let mut scan = Scan::new(text);
     let mut at = 0;
     while at < scan.bytes.len() {
         at = scan.step(at).max(at + 1);
@@ -31,7 +31,7 @@ pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
 
 /// The place of the secret in an argument that stands behind this option.
 pub(super) fn secret_in_argument(option: CommandOption, text: &str) -> Option<Range<usize>> {
-    let mut scan = Scan { text, bytes: text.as_bytes(), found: Vec::new() };
+    let mut scan = Scan::new(text);
     scan.argument(option, 0);
     scan.found.pop()
 }
@@ -40,9 +40,18 @@ struct Scan<'a> {
     text: &'a str,
     bytes: &'a [u8],
     found: Vec<Range<usize>>,
+    /// The program whose options may follow.
+    program: &'a str,
 }
 
-impl Scan<'_> {
+impl<'a> Scan<'a> {
+    /// A text that is one option may be an argument of curl.
+    fn new(text: &'a str) -> Self {
+        let is_argument = text.starts_with("-u") && !text.contains(char::is_whitespace);
+        let program = if is_argument { "curl" } else { "" };
+        Self { text, bytes: text.as_bytes(), found: Vec::new(), program }
+    }
+
     /// Looks at what begins here; returns where to go on.
     fn step(&mut self, at: usize) -> usize {
         match self.bytes[at] {
@@ -53,7 +62,16 @@ impl Scan<'_> {
             0x1b if self.bytes.get(at + 1) == Some(&b'[') => {
                 self.end_of(at + 2, |byte| byte.is_ascii_digit() || byte == b';') + 1
             }
+            // A line break or a tab inside JSON: what follows begins a word.
+            b'\\' if self.bytes.get(at + 1).is_some_and(is_blank_escape) => at + 2,
             byte if is_word(byte) => self.word(at),
+            byte if b";|\n".contains(&byte) => {
+                // A command goes on behind a backslash.
+                if !self.bytes[..at].ends_with(b"\\") {
+                    self.program = "";
+                }
+                at + 1
+            }
             _ => at + 1,
         }
     }
@@ -77,7 +95,7 @@ impl Scan<'_> {
         from + rest.iter().position(|byte| !is_part(*byte)).unwrap_or(rest.len())
     }
 
-    fn slice(&self, span: Range<usize>) -> &str {
+    fn slice(&self, span: Range<usize>) -> &'a str {
         self.text.get(span).unwrap_or_default()
     }
 
@@ -164,9 +182,21 @@ impl Scan<'_> {
             };
             // What has a dash is the next option.
             let is_argument = from > end && self.bytes.get(from).is_some_and(|byte| !b"-\r\n".contains(byte));
-            return if is_argument { self.argument(option, from).max(end) } else { end };
+            if is_argument {
+                return self.argument(option, from).max(end);
+            }
+        }
+        if self.bytes[at] == b'-'
+            && let Some((option, length)) = CommandOption::of_cluster(self.program, self.slice(at..end))
+        {
+            let from = if at + length == end { self.blanks(end) } else { at + length };
+            return self.argument(option, from).max(end);
         }
         let kind = self.slice(at..end);
+        if is_program(kind) {
+            self.program = kind;
+            return end;
+        }
         if tokens::begins_key(kind)
             || matches!(self.bytes.get(end), Some(b'.')) && tokens::begins_key(self.slice(at..end + 1))
         {
@@ -199,12 +229,18 @@ impl Scan<'_> {
         {
             return at + 1;
         }
-        let (name, is_parameter) = self.name_before(at);
-        let known = match CommandOption::of(name) {
+        let (place, is_parameter) = self.name_before(at);
+        let name = self.slice(place.clone());
+        let meaning = |name| match CommandOption::of(name) {
             // `--token=…`
             Some(CommandOption::Secret | CommandOption::Maybe) => Name::Secret,
             _ if is_parameter => Name::of_parameter(name),
             _ => Name::of(name),
+        };
+        let known = match (meaning(name), name.strip_prefix(['n', 'r', 't'])) {
+            // Behind a line break inside JSON.
+            (Name::Other, Some(rest)) if self.bytes[..place.start].ends_with(b"\\") => meaning(rest),
+            (known, _) => known,
         };
         // The working directory is no password.
         let is_directory = matches!(name, "PWD" | "OLDPWD" | "pwd");
@@ -226,7 +262,7 @@ impl Scan<'_> {
     }
 
     /// The name that ends here, and whether it is a parameter of an address.
-    fn name_before(&self, at: usize) -> (&str, bool) {
+    fn name_before(&self, at: usize) -> (Range<usize>, bool) {
         let mut end = at;
         while end > 0 && at - end < MAX_BLANKS && b" \t\"'`\\]:=".contains(&self.bytes[end - 1]) {
             end -= 1;
@@ -241,7 +277,7 @@ impl Scan<'_> {
         while !self.text.is_char_boundary(start) {
             start += 1;
         }
-        (self.slice(start..end), is_parameter)
+        (start..end, is_parameter)
     }
 
     /// The mark that opens a text here, and where the text begins.
@@ -331,6 +367,10 @@ fn is_placeholder_text(text: &str) -> bool {
 /// Whether something else is put in here: `${PASSWORD}`, `<password>`, `{{password}}`, `%s`.
 fn is_variable(text: &str) -> bool {
     text.is_empty() || text.starts_with(['$', '<', '{', '%', '['])
+}
+
+fn is_blank_escape(byte: &u8) -> bool {
+    matches!(byte, b'n' | b'r' | b't')
 }
 
 fn is_word(byte: u8) -> bool {

@@ -5,12 +5,19 @@
 
 mod ag_ui;
 mod ag_ui_client;
+mod answers;
+mod anthropic;
 mod any_log;
+mod bedrock;
 mod chat_stream;
 mod column;
 mod debug_events;
+mod gemini;
+mod given_back;
 mod native;
 mod openai;
+mod openai_responses;
+mod recorded;
 mod responses;
 mod scenarios;
 mod texts;

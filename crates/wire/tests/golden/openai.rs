@@ -142,8 +142,8 @@ fn our_client_hears_what_the_log_says() {
             }
         }
         let heard = read(&encode(encoder(true), log));
-        assert_eq!(heard.text, texts.join("\n\n"), "{name}");
-        assert_eq!(heard.reasoning, thoughts.join("\n\n"), "{name}");
+        assert_eq!(heard.text, texts.join("\n\n").replace('\0', "\u{FFFD}"), "{name}");
+        assert_eq!(heard.reasoning, thoughts.join("\n\n").replace('\0', "\u{FFFD}"), "{name}");
         assert_eq!(heard.calls.len(), calls.len(), "{name}");
         for ((_, tool, text), (expected, arguments)) in heard.calls.values().zip(calls) {
             assert_eq!((tool, &domain::message::arguments_value(text)), (expected, arguments), "{name}");

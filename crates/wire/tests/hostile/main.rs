@@ -32,6 +32,7 @@ fn streams_of_servers() {
     [
         "sse",
         "openai_chunk",
+        "gemini",
         "upstream_error",
         "usage_watch",
         "model_list",

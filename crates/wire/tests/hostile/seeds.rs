@@ -18,6 +18,14 @@ pub(crate) fn of(name: &str) -> Vec<String> {
             r#"{"object":"error","message":"too long","error":{"message":"no","code":429}}"#,
             r#"{"type":"status","data":{"description":"a\nb","done":true,"hidden":false},"event":{"type":"status","data":{"hidden":true}},"choices":[]}"#,
         ],
+        "gemini" => &[
+            r#"{"candidates":[{"content":{"parts":[{"text":"hm","thought":true,"thoughtSignature":"s"},{"text":"a"},{"functionCall":{"name":"ls","args":{"a":[1]}},"thoughtSignature":"t"}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2,"thoughtsTokenCount":3},"responseId":"r"}"#,
+            r#"[{"candidates":[{"content":{"parts":[{"functionCall":{"name":"ls","willContinue":true,"partialArgs":[{"jsonPath":"$.a[0].b","stringValue":"x"}]}},{"functionCall":{"partialArgs":[{"jsonPath":"$.a[1]","numberValue":2}]}},{"executableCode":{"code":"1"}}]},"groundingMetadata":{"webSearchQueries":["q"]}}]},{"candidates":[{"finishReason":"SAFETY","finishMessage":"m"}]}]"#,
+            r#"{"error":{"code":429,"message":"later","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"3.5s"}]}}"#,
+            r#"{"models":[{"name":"models/gemini-2.5-flash","inputTokenLimit":1048576,"supportedGenerationMethods":["generateContent"],"thinking":true}],"nextPageToken":"n"}"#,
+            r#"{"embeddings":[{"values":[1,2]},{"values":[3,4]}],"usageMetadata":{"promptTokenCount":7}}"#,
+            r##"{"type":"object","properties":{"a":{"anyOf":[{"$ref":"#/$defs/A"},{"type":"null"}],"description":"d"},"b":{"type":["string","integer"],"exclusiveMinimum":1,"enum":["x",1,null]}},"required":["a"],"$defs":{"A":{"allOf":[{"$ref":"#"}],"properties":{"c":{"$ref":"#/$defs/A"}}}}}"##,
+        ],
         "upstream_error" => &[
             r#"{"error":{"message":"no","type":"auth","code":"bad_key"}}"#,
             r#"[{"error":{"detail":"no","code":429}}]"#,

@@ -1,7 +1,8 @@
-/** Takes pictures from the clipboard, a drop or a file dialog as data URLs. */
+/** Takes pictures, sounds and films from the clipboard, a drop or a file dialog as data URLs. */
 
 export interface Picture {
   id: number;
+  kind: "image" | "audio" | "video";
   name: string;
   url: string;
 }
@@ -9,21 +10,52 @@ export interface Picture {
 export const pictureTypes = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 export const largestPictureBytes = 8 * 1024 * 1024;
 
-export type PictureProblem = "composer.tooLarge" | "composer.notPicture";
+/** As a data URL such a file still fits into a request. */
+export const largestMediumBytes = 7_000_000;
+
+export type PictureProblem = "composer.tooLarge" | "composer.mediumTooLarge" | "composer.notPicture";
+
+// By name, as `.ts` is “video/mp2t” for many systems, and a playlist “audio/x-mpegurl”.
+const audio = [
+  "aac",
+  "aiff",
+  "flac",
+  "m4a",
+  "mp3",
+  "mp4",
+  "mpeg",
+  "ogg",
+  "opus",
+  "vnd.wave",
+  "wav",
+  "wave",
+  "webm",
+];
+const soundTypes = audio.flatMap((name) => [`audio/${name}`, `audio/x-${name}`]);
+const filmTypes = ["mp4", "mpeg", "ogg", "quicktime", "webm", "x-matroska"].map((name) => `video/${name}`);
+
+/** What this file is as a part of a message; undefined for all that is read as a document. */
+export function kindOf({ type }: Pick<File, "type">): Picture["kind"] | undefined {
+  if (pictureTypes.includes(type)) return "image";
+  if (soundTypes.includes(type)) return "audio";
+  return filmTypes.includes(type) ? "video" : undefined;
+}
 
 let nextId = 1;
 
 /** The picture, or the key of what to tell the person. */
 export async function readPicture(file: File): Promise<Picture | PictureProblem> {
-  if (!pictureTypes.includes(file.type)) return "composer.notPicture";
-  if (file.size > largestPictureBytes) return "composer.tooLarge";
+  const kind = kindOf(file);
+  if (kind === undefined) return "composer.notPicture";
+  if (kind === "image" && file.size > largestPictureBytes) return "composer.tooLarge";
+  if (kind !== "image" && file.size > largestMediumBytes) return "composer.mediumTooLarge";
   const url = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result));
     reader.onerror = () => reject(reader.error ?? new Error("unreadable"));
     reader.readAsDataURL(file);
   });
-  return { id: nextId++, name: file.name, url };
+  return { id: nextId++, kind, name: file.name, url };
 }
 
 /** Pictures of messages that were not sent, by chat, while the page is not loaded anew. */

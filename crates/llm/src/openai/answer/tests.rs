@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::openai::rescue::Rescue;
+use crate::openai::template_calls::TemplateCalls;
 use crate::{BaseUrl, HttpClient, OpenAiSettings, Secret, openai::Reach};
 
 fn target() -> &'static Target {
@@ -142,6 +142,14 @@ fn body() -> impl Strategy<Value = Vec<u8>> {
         Just(&b"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":4000000000,\"id\":\"\"}]}}]}"[..]),
         Just(&b"data: {\"choices\":[{\"delta\":{\"reasoning\":\"\xC3\xA9\"}}]}"[..]),
         Just(&b"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}"[..]),
+        Just(
+            &b"data: {\"choices\":[{\"delta\":{\"content\":\"<tool_call>{\\\"name\\\":\\\"ls\\\"}\"}}]}"[..]
+        ),
+        Just(&b"data: {\"choices\":[{\"delta\":{\"content\":\"\\ud83d\"}}]}"[..]),
+        Just(&b"data: {\"choices\":[{\"delta\":{\"content\":\"</think>\"}}]}"[..]),
+        Just(&b"data: ping"[..]),
+        Just(&b"data: null"[..]),
+        Just(&b"\n"[..]),
         Just(&b"data: [DONE]"[..]),
         Just(&b"\n\n"[..]),
         Just(&b"\r\n\r\n"[..]),
@@ -156,7 +164,7 @@ proptest! {
     #[test]
     fn chunking_changes_nothing(body in body(), size in 1usize..9) {
         let target = target();
-        let rescue = || TextReader::Rescue(Rescue::new(["ls"]));
+        let rescue = || TextReader::Native(TemplateCalls::new(vec!["ls".into()]));
         let chunks: Vec<&[u8]> = body.chunks(size).collect();
         let (whole, cut) = (read(&[&body], rescue(), target), read(&chunks, rescue(), target));
         let code = |fault: &Option<Fault>| fault.as_ref().map(|fault| fault.error.clone());

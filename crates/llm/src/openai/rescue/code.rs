@@ -7,12 +7,12 @@ use crate::openai::code_tag::{CODE_TAG, Code, Head, Progress, bare, read_head};
 
 impl Rescue {
     pub(super) fn code_tool(&self) -> Option<&str> {
-        self.told.as_ref()?.code.as_deref()
+        self.told.code.as_deref()
     }
 
     /// Whether tags with code are looked for.
     pub(super) fn knows_code(&self) -> bool {
-        self.told.as_ref().is_some_and(|told| told.code.is_some() || told.not_run.is_some())
+        self.told.code.is_some() || self.told.not_run.is_some()
     }
 
     pub(super) fn look_for_code(&mut self, out: &mut Vec<Piece>) -> bool {
@@ -65,7 +65,7 @@ impl Rescue {
                 self.deliver(vec![call], size, out);
             }
             None => {
-                let not_run = self.told.as_ref().and_then(|told| told.not_run.as_deref());
+                let not_run = self.told.not_run.as_deref();
                 let why = not_run.filter(|_| self.code_tool().is_none() && code.is_python());
                 let shown = code.shown(written, why);
                 self.taken += size;

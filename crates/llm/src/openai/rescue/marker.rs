@@ -15,8 +15,6 @@ pub(super) enum Marker {
     Tag,
     /// A tag around code.
     Code,
-    /// None: the answer itself begins with JSON.
-    Bare,
     /// None: JSON at the beginning of a line, or a list of calls.
     Line {
         is_list: bool,
@@ -29,7 +27,7 @@ impl Marker {
             Self::Fence => FENCE,
             Self::Tag => TAG,
             Self::Code => CODE_TAG,
-            Self::Bare | Self::Line { .. } => "",
+            Self::Line { .. } => "",
         }
     }
 
@@ -37,7 +35,7 @@ impl Marker {
         match self {
             Self::Fence => FENCE,
             Self::Tag => TAG_END,
-            Self::Code | Self::Bare | Self::Line { .. } => "",
+            Self::Code | Self::Line { .. } => "",
         }
     }
 

@@ -4,16 +4,6 @@ use super::*;
 use proptest::prelude::*;
 use serde_json::json;
 
-fn read(tokens: &[&str]) -> Vec<Piece> {
-    let mut rescue = Rescue::new(["ls", "write_file"]);
-    let mut out = Vec::new();
-    for token in tokens {
-        rescue.push(token, &mut out);
-    }
-    rescue.finish(false, &mut out);
-    joined(out)
-}
-
 fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
     let mut joined: Vec<Piece> = Vec::new();
     for piece in pieces {
@@ -33,71 +23,9 @@ fn ls(arguments: &str) -> Piece {
     Piece::Call { name: "ls".into(), arguments: arguments.to_owned() }
 }
 
-/// The same result however the text is cut.
-fn check(whole: &str, expected: &[Piece]) {
-    assert_eq!(read(&[whole]), expected, "{whole}");
-    let tokens: Vec<String> = whole.chars().map(String::from).collect();
-    let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
-    assert_eq!(read(&tokens), expected, "{whole} by character");
-}
-
-#[test]
-fn finds_calls_where_models_write_them() {
-    let call = r#"{"name": "ls", "arguments": {"path": "/"}}"#;
-    let found = ls(r#"{"path":"/"}"#);
-    check(&format!("```json\n{call}\n```"), std::slice::from_ref(&found));
-    check(&format!("```\n{call}\n```\n"), std::slice::from_ref(&found));
-    check(&format!("<tool_call>{call}</tool_call>\nDone."), &[found.clone(), text("Done.")]);
-    check(&format!("```json\n{call}\n{{\"x\": 1}}\n```"), &[found.clone(), text("{\"x\": 1}\n```")]);
-    check(&format!("I look.\n```json\n{call}\n```"), &[text("I look.\n"), found.clone()]);
-    check(&format!("<tool_call>\n{call}\n</tool_call>"), std::slice::from_ref(&found));
-    check(
-        &format!("<tool_call>{call}</tool_call><tool_call>{call}</tool_call>"),
-        &[found.clone(), found.clone()],
-    );
-    check(&format!(" \n{call}\n"), std::slice::from_ref(&found));
-    check(&format!("{call}\n{call}"), &[found.clone(), found.clone()]);
-    check(&format!("[{call},{call}]"), &[found.clone(), found.clone()]);
-    check(&format!("```json\n{call}\n{call}\n```"), &[found.clone(), found.clone()]);
-    check(&format!("```json\n{call}"), std::slice::from_ref(&found));
-    check(
-        r#"{"type":"function","function":{"name":"ls","parameters":{"path":"/"}}}"#,
-        std::slice::from_ref(&found),
-    );
-    check(r#"{"arguments":{"path":"/"},"name":"ls"}"#, std::slice::from_ref(&found));
-    check(r#"{"tool":"ls","args":"{\"path\":\"/\"}"}"#, std::slice::from_ref(&found));
-    check(r#"{"name":"ls"}"#, &[ls("{}")]);
-}
-
-#[test]
-fn leaves_everything_else_alone() {
-    for whole in [
-        "Hello, `code` and ``more`` and < and <b>.",
-        "```rust\nfn main() {}\n```",
-        "```json\n{\"name\": \"Ada\", \"arguments\": {}}\n```",
-        "```json\n{\"a\": [1, 2, {\"name\": \"ls\"}]}\n```",
-        "```json\n[1, 2]\n```",
-        "```\nplain\n```",
-        "<tool_call>none</tool_call>",
-        r#"{"name": "ls", "size": 3}"#,
-        r#"{"name": "ls", "arguments": [1]}"#,
-        r#"{"name": "ls", "arguments": {}} is how you call it."#,
-        r#"See {"name": "ls", "arguments": {}}"#,
-        r#"{"name": "ls", "arguments": {"path""#,
-        "{",
-        "[",
-        "```json",
-        "``",
-        "<tool_c",
-        "",
-    ] {
-        check(whole, &if whole.is_empty() { vec![] } else { vec![text(whole)] });
-    }
-}
-
 #[test]
 fn text_is_not_delayed() {
-    let mut rescue = Rescue::new(["ls"]);
+    let mut rescue = Rescue::new(["ls"], both());
     for (token, expected) in [
         ("A list: ", "A list: "),
         ("`", ""),
@@ -105,6 +33,8 @@ fn text_is_not_delayed() {
         ("```", ""),
         ("rust\n", "```rust\n"),
         ("let", "let"),
+        ("\n```\n", "\n"),
+        ("So: ", "```\nSo: "),
         ("```json\n{\"na", ""),
         ("me\":\"A", ""),
         ("da\",", "```json\n{\"name\":\"Ada\","),
@@ -117,8 +47,27 @@ fn text_is_not_delayed() {
     }
 }
 
+/// Issue 34: a call that stands in an example, a quotation or long prose is none.
+#[test]
+fn examples_stay_text() {
+    let single = r#"{"name": "ls", "arguments": {"path": "/"}}"#;
+    let list = r#"{"tool_calls": [{"name": "ls", "parameters": {}}]}"#;
+    let prose = "This is a long story. ".repeat(30);
+    for whole in [
+        format!("The manual says:\n\n```json\n{single}\n```\n\nDo not run this."),
+        format!("The manual says:\n\n```json\n{single}"),
+        format!("They wrote:\n> {single}\nand\n > {list}\n> ```json\n> {list}\n> ```"),
+        format!("Write \"{list}\" or “{list}”."),
+        format!("{prose}\n{single}\nThe end."),
+    ] {
+        check_told(&whole, &[text(&whole)]);
+    }
+    let found = ls("{}");
+    check_told(&format!("{prose}\n{list}"), &[text(&format!("{prose}\n")), found]);
+}
+
 fn told(tokens: &[&str], told: &Told, is_cut: bool) -> Vec<Piece> {
-    let mut rescue = Rescue::told(["ls", "python"], told.clone());
+    let mut rescue = Rescue::new(["ls", "python"], told.clone());
     let mut out = Vec::new();
     for token in tokens {
         rescue.push(token, &mut out);
@@ -253,7 +202,7 @@ fn a_call_that_cannot_be_read_is_told_once() {
 
 #[test]
 fn what_never_ends_is_bounded() {
-    let mut rescue = Rescue::told(["ls"], both());
+    let mut rescue = Rescue::new(["ls"], both());
     let mut out = Vec::new();
     rescue.push("{\"tool_calls\": [\"", &mut out);
     let chunk = "x".repeat(64 << 10);
@@ -261,13 +210,13 @@ fn what_never_ends_is_bounded() {
         rescue.push(&chunk, &mut out);
     }
     assert!(rescue.held.len() <= MOST_CALL_BYTES + chunk.len() && !out.is_empty());
-    let mut rescue = Rescue::told(["python"], both());
+    let mut rescue = Rescue::new(["python"], both());
     rescue.push("<code_interpreter>", &mut out);
     for _ in 0..40 {
         rescue.push(&chunk, &mut out);
     }
     assert!(rescue.held.len() <= 1 << 20);
-    let mut rescue = Rescue::told(["ls"], both());
+    let mut rescue = Rescue::new(["ls"], both());
     out.clear();
     rescue.push("{\"tool_calls\": [{\"name\": \"ls\"}]} and so", &mut out);
     assert!(rescue.is_done() && rescue.held.is_empty(), "what follows is made up");
@@ -275,7 +224,7 @@ fn what_never_ends_is_bounded() {
     for hostile in
         ["[\n", "{\"id\": \"\n", "{\n", "```\n{", "{\"tool_calls\":", "<code_interpreter>", "`{\"t"]
     {
-        let mut rescue = Rescue::told(["ls"], both());
+        let mut rescue = Rescue::new(["ls"], both());
         rescue.push(&hostile.repeat((4 << 20) / hostile.len()), &mut out);
         rescue.finish(false, &mut out);
     }
@@ -317,7 +266,12 @@ proptest! {
         )
     ) {
         let whole = tokens.concat();
-        let expected = if whole.is_empty() { vec![] } else { vec![text(&whole)] };
-        prop_assert_eq!(read(&tokens), expected);
+        let read = told(&tokens, &both(), false);
+        let all: String = read.iter().map(|piece| match piece {
+            Piece::Text(text) => text.as_str(),
+            Piece::Call { .. } => "(call)",
+        }).collect();
+        // Space before what may be a call is no text.
+        prop_assert_eq!(all.trim_start(), whole.trim_start());
     }
 }

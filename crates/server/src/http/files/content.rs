@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use agent::workspace::{FileProblem, Path as FilePath, media_type};
 use axum::{
-    body::Body,
     extract::State,
-    http::{HeaderValue, header},
-    response::{IntoResponse, Response},
+    http::{HeaderMap, HeaderValue, header},
+    response::Response,
 };
 use domain::{ChatId, refusal};
 use serde::Deserialize;
 
-use super::{check_state, readable};
+use super::{check_state, range, readable};
 use crate::{
     app::App,
     error::ApiError,
@@ -32,10 +31,11 @@ pub(in crate::http) struct ContentQuery {
 }
 
 /// `GET /api/v1/chats/{chat}/files/content?path=`: one file, to be saved. With `inline=1` a PNG, JPEG, GIF or WebP
-/// picture, a sound, a film or a PDF document comes as one, which its first bytes decide.
+/// picture, a sound, a film or a PDF document comes as one, which its first bytes decide. `Range` asks for a part.
 pub(in crate::http) async fn get(
     State(app): State<Arc<App>>,
     looker: Looker,
+    asked: HeaderMap,
     Path(chat): Path<ChatId>,
     Query(query): Query<ContentQuery>,
 ) -> Result<Response, ApiError> {
@@ -55,14 +55,10 @@ pub(in crate::http) async fn get(
     };
     let inline = query.inline.as_deref().is_some_and(|inline| matches!(inline, "1" | "true"));
     let medium = if inline { media_type(&content) } else { None };
-    let mut response = Body::from(content).into_response();
+    let tag = (version > 0).then(|| HeaderValue::from_str(&format!("\"{version}\"")).ok()).flatten();
+    let mut response = range::answer(&asked, content, tag.as_ref());
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
-    if version > 0
-        && let Ok(tag) = HeaderValue::from_str(&format!("\"{version}\""))
-    {
-        headers.insert(header::ETAG, tag);
-    }
     if let Some(media_type) = medium {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
         headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(MEDIA_POLICY));

@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use agent::workspace::media_type;
 use axum::{
-    body::Body,
     extract::State,
-    http::{HeaderName, HeaderValue, header},
-    response::{IntoResponse, Response},
+    http::{HeaderMap, HeaderName, HeaderValue, header},
+    response::Response,
 };
 use domain::refusal;
 use serde::Deserialize;
 
-use super::content::named;
+use super::{content::named, range};
 use crate::{app::App, error::ApiError, extract::Path};
 
 /// Nothing in it may run or load, whatever a browser takes it for.
@@ -28,13 +27,18 @@ pub(in crate::http) struct Address {
 }
 
 /// `GET /files/{token}/{name}`: the state of the file that the token stands for. Pictures, sounds, films and PDF documents
-/// are shown; all else is saved. 404 if the token is not valid, has expired, or the file is gone.
+/// are shown; all else is saved. 404 if the token is not valid, has expired, the file is gone, or the account whose run showed
+/// it may not sign in any more.
 pub(in crate::http) async fn get(
     State(app): State<Arc<App>>,
+    asked: HeaderMap,
     Path(Address { token }): Path<Address>,
 ) -> Result<Response, ApiError> {
     let missing = || ApiError::not_found(refusal::Chats::NoSuchFile);
     let link = app.file_links.open(&token, app.clock.now_ms()).ok_or_else(missing)?;
+    if !app.store.is_active(link.owner).await? {
+        return Err(missing());
+    }
     let state = app.store.read_file_version(&link.workspace, &link.path, link.version).await?;
     let state = state.filter(|state| !state.deleted).ok_or_else(missing)?;
     let shown = media_type(&state.content);
@@ -49,5 +53,8 @@ pub(in crate::http) async fn get(
         (header::CACHE_CONTROL, CACHE),
         (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("cross-origin")),
     ];
-    Ok((headers, Body::from(state.content)).into_response())
+    let tag = HeaderValue::from_str(&format!("\"{}\"", link.version)).ok();
+    let mut response = range::answer(&asked, state.content, tag.as_ref());
+    response.headers_mut().extend(headers.map(|(name, value)| (Some(name), value)));
+    Ok(response)
 }

@@ -13,14 +13,12 @@ use wire::openai::{Completion, CompletionRequest};
 use crate::{
     app::App,
     auth::Caller,
-    caller_info::CHAT_ID,
+    caller_info::{CHAT_ID, TASK},
     error::ApiError,
     origin,
     usage::{PaidCall, Wish},
 };
 
-/// Holds the name of the task, where the connection's headers are set as our guide says.
-const TASK: &str = "x-openwebui-task";
 /// How Open WebUI's own task prompts begin.
 const TASK_PROMPT: &str = "### Task:";
 /// Where they quote the chat; nobody else writes both.
@@ -31,16 +29,20 @@ pub(super) fn is_task(headers: &HeaderMap, request: &CompletionRequest) -> bool 
     if request.stream {
         return false;
     }
-    let named = headers.get(TASK).and_then(|value| value.to_str().ok()).map(str::trim);
-    match named {
-        Some("" | "None" | "{{TASK}}") | None => {
-            let [only] = &request.messages[..] else { return false };
-            let prompt = only.plain_text();
-            prompt.starts_with(TASK_PROMPT)
-                && (super::agent::from_open_webui(headers) || prompt.contains(QUOTED_CHAT))
-        }
-        Some(_) => true,
+    if is_named(headers) {
+        return true;
     }
+    let [only] = &request.messages[..] else { return false };
+    let prompt = only.plain_text();
+    prompt.starts_with(TASK_PROMPT)
+        && (super::agent::from_open_webui(headers) || prompt.contains(QUOTED_CHAT))
+}
+
+/// Whether the header names a task: where Open WebUI's connection is set as our guide says, and from another Glasshouse that
+/// trusts this one.
+pub(super) fn is_named(headers: &HeaderMap) -> bool {
+    let named = headers.get(TASK).and_then(|value| value.to_str().ok()).map(str::trim);
+    !matches!(named, Some("" | "None" | "{{TASK}}") | None)
 }
 
 /// Asks the default model once.
@@ -56,7 +58,7 @@ pub(super) async fn answer(
     let wish = Wish { input_tokens: (sent / 4) as u64, max_output_tokens: None, prices: model.prices };
     let paid = PaidCall::begin(app, caller.principal(), model.model.name(), wish).await?;
     let mut metadata = request.metadata.passed_on;
-    for (field, header) in [("task", TASK), ("chat_id", CHAT_ID.as_str())] {
+    for (field, header) in [("task", TASK), ("chat_id", CHAT_ID)] {
         let value = headers.get(header).and_then(|value| value.to_str().ok());
         metadata.extend(value.map(|value| (field.to_owned(), value.into())));
     }
@@ -78,6 +80,7 @@ pub(super) async fn answer(
     while let Some(event) = call.next().await {
         match event? {
             ModelEvent::TextDelta(delta) => text.push_str(&delta),
+            ModelEvent::TextWasReasoning => text.clear(),
             ModelEvent::Finished { usage, .. } => used = usage.unwrap_or_default(),
             ModelEvent::ReasoningDelta(_)
             | ModelEvent::ProviderData { .. }

@@ -101,7 +101,10 @@ async fn next(call: &mut ModelCall) -> Result<AnswerEvent, ModelError> {
             ModelEvent::Finished { reason, usage } => {
                 AnswerEvent::Finished { reason: stop_reason(reason), usage }
             }
-            ModelEvent::Retrying { .. } | ModelEvent::Turned { .. } | ModelEvent::Status { .. } => continue,
+            ModelEvent::TextWasReasoning
+            | ModelEvent::Retrying { .. }
+            | ModelEvent::Turned { .. }
+            | ModelEvent::Status { .. } => continue,
         });
     }
 }

@@ -6,7 +6,10 @@ use serde_json::{Map, Value, json};
 use toml::Table;
 
 use super::notation::{field, schema};
-use crate::{auth::Access, http::Route};
+use crate::{
+    auth::Access,
+    http::{Route, unrouted::Protocol},
+};
 
 const JSON: &str = "application/json";
 const STREAM: &str = "text/event-stream";
@@ -36,7 +39,11 @@ pub(super) fn operation(route: &Route, tag: &str, text: &Table) -> anyhow::Resul
     }
     ensure!(!responses.is_empty(), "it has no answer");
     for status in refused_with(route, text, !parameters.is_empty())? {
-        let refusal = if route.path.starts_with("/v1/") { "OpenAiProblem" } else { "Problem" };
+        let refusal = match Protocol::of(route.path) {
+            Protocol::Ours => "Problem",
+            Protocol::OpenAi => "OpenAiProblem",
+            Protocol::Anthropic => "AnthropicProblem",
+        };
         let reference = json!({ "$ref": format!("#/components/responses/{refusal}") });
         ensure!(responses.insert(status.to_string(), reference).is_none(), "{status} is there twice");
     }
@@ -62,9 +69,13 @@ pub(super) fn refusals() -> Value {
         let schema = json!({ "type": "object", "properties": { "error": error }, "required": ["error"] });
         json!({ "description": "Refused; docs/errors.md has the codes.", "content": { JSON: { "schema": schema } } })
     };
+    let mut of_anthropic = refusal(json!({ "type": text, "message": text }), &["type", "message"]);
+    let shape = &mut of_anthropic["content"][JSON]["schema"]["properties"];
+    (shape["type"], shape["request_id"]) = (text.clone(), text.clone());
     json!({
         "Problem": refusal(ours, &["code", "message"]),
         "OpenAiProblem": refusal(openai, &["message"]),
+        "AnthropicProblem": of_anthropic,
     })
 }
 

@@ -188,7 +188,12 @@ impl Decoder {
         if text.is_empty() {
             return;
         }
-        if self.at(index).is_none() {
+        let goes_on = match (kind, self.at(index)) {
+            (_, None) | ("text_delta", Some(Open::Thinking { .. } | Open::Call { .. })) => false,
+            ("thinking_delta", Some(Open::Text { .. } | Open::Call { .. })) => false,
+            _ => true,
+        };
+        if !goes_on {
             // A server that forgets to begin its blocks.
             let begun = match kind {
                 "text_delta" => "text",
@@ -274,7 +279,7 @@ impl Decoder {
 }
 
 fn protocol(message: impl Into<String>) -> AnswerError {
-    AnswerError { kind: ErrorKind::Protocol, message: message.into() }
+    AnswerError { kind: ErrorKind::Protocol, message: message.into(), retry_after: None }
 }
 
 #[cfg(test)]
@@ -338,7 +343,8 @@ mod tests {
     #[test]
     fn errors_in_the_stream_are_told_unless_the_answer_is_whole() {
         let overloaded = r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
-        let error = AnswerError { kind: ErrorKind::Overloaded, message: "Overloaded".to_owned() };
+        let error =
+            AnswerError { kind: ErrorKind::Overloaded, message: "Overloaded".to_owned(), retry_after: None };
         assert_eq!(read(&[DELTA, overloaded]), (vec![text("a")], Some(error)));
         let whole = vec![text("a"), finished(StopReason::Stop, Some(Usage::of(0, 5)))];
         for junk in [overloaded, "junk", "null", "[DONE]", r#"{"type":"ping"}"#, "{}"] {
@@ -365,6 +371,23 @@ mod tests {
             AnswerEvent::Reasoning("hm".to_owned()),
             thought,
             text("a\u{FFFD}"),
+            finished(StopReason::Stop, Some(Usage::of(0, 5))),
+        ];
+        assert_eq!((out, error), (expected, None));
+    }
+
+    #[test]
+    fn text_in_the_place_of_another_block_is_kept() {
+        let (out, error) = read(&[
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"hm","signature":"s"}}"#,
+            DELTA,
+            STOP,
+        ]);
+        let signed = json!({"type": "thinking", "signature": "s"});
+        let expected = vec![
+            AnswerEvent::Reasoning("hm".to_owned()),
+            AnswerEvent::Data { part: DataPart::Reasoning, data: signed },
+            text("a"),
             finished(StopReason::Stop, Some(Usage::of(0, 5))),
         ];
         assert_eq!((out, error), (expected, None));
@@ -415,7 +438,10 @@ mod tests {
     fn a_whole_answer_may_be_an_error() {
         let fault = |body: &str| Decoder::default().whole(body, &mut Vec::new()).unwrap_err();
         let error = fault(r#"{"type":"error","error":{"type":"rate_limit_error","message":"slow"}}"#);
-        assert_eq!(error, AnswerError { kind: ErrorKind::RateLimit, message: "slow".to_owned() });
+        assert_eq!(
+            error,
+            AnswerError { kind: ErrorKind::RateLimit, message: "slow".to_owned(), retry_after: None }
+        );
         for body in ["", "[]", "{}", "<html>"] {
             assert_eq!(fault(body).kind, ErrorKind::Protocol, "{body}");
         }

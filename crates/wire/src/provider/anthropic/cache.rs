@@ -7,7 +7,7 @@ use super::{
 };
 
 /// Marks the system prompt and turns. The tools have a mark of their own, so there are four, which is the most allowed.
-pub(super) fn mark(conversation: &mut Conversation<'_>) {
+pub(in crate::provider) fn mark(conversation: &mut Conversation<'_>) {
     mark_last(&mut conversation.system);
     let of_user = |turn: &&mut Turn<'_>| turn.role == "user";
     for turn in conversation.turns.iter_mut().rev().filter(of_user).take(2) {
@@ -24,6 +24,6 @@ fn mark_last(blocks: &mut [Block<'_>]) {
 }
 
 /// Whether a prompt is worth caching: a single question without tools will hardly be sent again.
-pub(super) fn is_worth_it(conversation: &Conversation<'_>, has_tools: bool) -> bool {
+pub(in crate::provider) fn is_worth_it(conversation: &Conversation<'_>, has_tools: bool) -> bool {
     has_tools || conversation.turns.len() > 1
 }

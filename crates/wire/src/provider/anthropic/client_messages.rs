@@ -42,8 +42,12 @@ fn add_message(value: &Value, at: &str, messages: &mut Vec<Message>) -> Checked<
             Ok(())
         }
         Some("system") => {
-            let content = parts(content, &at_content)?;
-            messages.push(Message::of(Role::System, content));
+            let mut content = blocks(content, &at_content)?;
+            // Tools that are added and removed in the middle are all in `tools`.
+            content.retain(|block| block["type"] == "text");
+            if !content.is_empty() {
+                messages.push(Message::of(Role::System, parts(&Value::Array(content), &at_content)?));
+            }
             Ok(())
         }
         _ => wrong(&format!("`{at}.role`"), "\"user\", \"assistant\" or \"system\""),

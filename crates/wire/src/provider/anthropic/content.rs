@@ -10,27 +10,27 @@ use crate::media::type_of_data;
 
 /// A block of content, with the mark that the prompt is to be cached up to its end.
 #[derive(Debug, Serialize)]
-pub(super) struct Block<'a> {
+pub(in crate::provider) struct Block<'a> {
     #[serde(flatten)]
-    pub(super) kind: Kind<'a>,
+    pub(in crate::provider) kind: Kind<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) cache_control: Option<CacheControl>,
+    pub(in crate::provider) cache_control: Option<CacheControl>,
 }
 
 /// Five minutes, renewed by each use.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub(super) struct CacheControl {
+pub(in crate::provider) struct CacheControl {
     #[serde(rename = "type")]
     kind: &'static str,
 }
 
 impl CacheControl {
-    pub(super) const EPHEMERAL: Self = Self { kind: "ephemeral" };
+    pub(in crate::provider) const EPHEMERAL: Self = Self { kind: "ephemeral" };
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Kind<'a> {
+pub(in crate::provider) enum Kind<'a> {
     Text {
         text: Cow<'a, str>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,14 +71,14 @@ pub(super) enum Kind<'a> {
 /// The arguments of a call, which have to be an object.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Input<'a> {
+pub(in crate::provider) enum Input<'a> {
     Written(&'a RawValue),
     Made(Value),
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Source<'a> {
+pub(in crate::provider) enum Source<'a> {
     Base64 { media_type: &'a str, data: &'a str },
     Url { url: &'a str },
 }
@@ -90,12 +90,12 @@ impl<'a> From<Kind<'a>> for Block<'a> {
 }
 
 impl<'a> Kind<'a> {
-    pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
+    pub(in crate::provider) fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self::Text { text: text.into(), citations: None }
     }
 
     /// The part as a block; `None` if there is nothing to send. Blank text is refused by the API.
-    pub(super) fn of_part(part: &'a Part) -> Option<Self> {
+    pub(in crate::provider) fn of_part(part: &'a Part) -> Option<Self> {
         match part {
             Part::Text { text } => (!text.trim().is_empty()).then(|| Self::text(text.as_str())),
             Part::Image { url } => Some(picture(url)),
@@ -106,7 +106,7 @@ impl<'a> Kind<'a> {
         }
     }
 
-    pub(super) fn is_thinking(&self) -> bool {
+    pub(in crate::provider) fn is_thinking(&self) -> bool {
         matches!(self, Self::Thinking { .. } | Self::RedactedThinking { .. })
     }
 }
@@ -133,7 +133,7 @@ fn picture(url: &str) -> Kind<'_> {
 
 impl<'a> Input<'a> {
     /// The arguments as the model wrote them. What is no object is wrapped, so that the model sees what it wrote.
-    pub(super) fn of(arguments: &'a str) -> Self {
+    pub(in crate::provider) fn of(arguments: &'a str) -> Self {
         if arguments.trim().is_empty() {
             return Self::Made(Value::Object(Map::new()));
         }

@@ -16,7 +16,8 @@ pub fn error(status: u16, body: &str) -> AnswerError {
     let kind = match (error.kind, status) {
         // The type says more than the status, unless there is none.
         (Some(kind), _) => kind,
-        (None, 401 | 402 | 403) => ErrorKind::Key,
+        (None, 401 | 403) => ErrorKind::Key,
+        (None, 402) => ErrorKind::NoCredit,
         (None, 404) => ErrorKind::NoModel,
         (None, 413) => ErrorKind::ContextFull,
         (None, 429) => ErrorKind::RateLimit,
@@ -29,7 +30,7 @@ pub fn error(status: u16, body: &str) -> AnswerError {
         true if body.trim().is_empty() => format!("HTTP status {status} without a message"),
         true => body.trim().to_owned(),
     };
-    AnswerError { kind, message: message.chars().take(MAX_MESSAGE).collect() }
+    AnswerError { kind, message: message.chars().take(MAX_MESSAGE).collect(), retry_after: None }
 }
 
 /// The error of an event or a body, whatever wraps it.
@@ -39,6 +40,7 @@ pub(super) fn of_event(value: &Value) -> AnswerError {
     AnswerError {
         kind: kind.unwrap_or(ErrorKind::Server),
         message: message.chars().take(MAX_MESSAGE).collect(),
+        retry_after: None,
     }
 }
 
@@ -53,10 +55,12 @@ fn of_value(value: &Value) -> Said {
     let message = error.as_str().unwrap_or(text("message")).to_owned();
     let kind = match text("type") {
         "invalid_request_error" if is_context_full(&message) => Some(ErrorKind::ContextFull),
-        "invalid_request_error" if message.contains("credit balance") => Some(ErrorKind::Key),
+        "invalid_request_error" if is_stale_reasoning(&message) => Some(ErrorKind::StaleReasoning),
+        "invalid_request_error" if message.contains("credit balance") => Some(ErrorKind::NoCredit),
         "invalid_request_error" => Some(ErrorKind::Request),
         "request_too_large" => Some(ErrorKind::ContextFull),
-        "authentication_error" | "permission_error" | "billing_error" => Some(ErrorKind::Key),
+        "authentication_error" | "permission_error" => Some(ErrorKind::Key),
+        "billing_error" => Some(ErrorKind::NoCredit),
         "not_found_error" => Some(ErrorKind::NoModel),
         "rate_limit_error" => Some(ErrorKind::RateLimit),
         "overloaded_error" => Some(ErrorKind::Overloaded),
@@ -72,12 +76,20 @@ fn is_context_full(message: &str) -> bool {
         .any(|words| message.contains(words))
 }
 
+/// Thinking that was signed for other content, or changed since.
+pub(in crate::provider) fn is_stale_reasoning(message: &str) -> bool {
+    let thinking = message.contains("thinking");
+    message.contains("bound to a different conversation")
+        || (thinking && ["signature", "cannot be modified"].iter().any(|it| message.contains(it)))
+}
+
 /// What Anthropic calls a fault of this kind.
 #[must_use]
 pub fn error_type(kind: ErrorKind) -> &'static str {
     match kind {
-        ErrorKind::Request | ErrorKind::ContextFull => "invalid_request_error",
+        ErrorKind::Request | ErrorKind::ContextFull | ErrorKind::StaleReasoning => "invalid_request_error",
         ErrorKind::Key => "authentication_error",
+        ErrorKind::NoCredit => "billing_error",
         ErrorKind::RateLimit => "rate_limit_error",
         ErrorKind::Overloaded => "overloaded_error",
         ErrorKind::NoModel => "not_found_error",
@@ -131,8 +143,14 @@ mod tests {
             (
                 400,
                 r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}"#,
-                ErrorKind::Key,
+                ErrorKind::NoCredit,
                 "Your credit balance is too low",
+            ),
+            (
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid `signature` in `thinking` block"}}"#,
+                ErrorKind::StaleReasoning,
+                "messages.1.content.0: Invalid `signature` in `thinking` block",
             ),
             (
                 529,
@@ -150,7 +168,10 @@ mod tests {
             (502, "", ErrorKind::Server, "HTTP status 502 without a message"),
             (429, r#"{"message":"slow down"}"#, ErrorKind::RateLimit, "slow down"),
         ] {
-            assert_eq!(error(status, body), AnswerError { kind, message: message.to_owned() });
+            assert_eq!(
+                error(status, body),
+                AnswerError { kind, message: message.to_owned(), retry_after: None }
+            );
         }
     }
 
@@ -166,7 +187,7 @@ mod tests {
         ] {
             let body = error_body(error_type(kind), "no").to_string();
             let read = error(status(error_type(kind)), &body);
-            assert_eq!(read, AnswerError { kind, message: "no".to_owned() });
+            assert_eq!(read, AnswerError { kind, message: "no".to_owned(), retry_after: None });
         }
     }
 }

@@ -1,37 +1,37 @@
 //! A conversation as the API wants it: system prompt, and turns of which each tool call has a result in the next.
 
-use std::{borrow::Cow, mem};
+use std::{borrow::Cow, collections::HashSet, mem};
 
 use domain::{Block as Stored, Message, Part, Role};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
-    PROVIDER,
     content::{Block, Input, Kind},
     ids::Ids,
 };
 
 /// The conversation as it is sent.
 #[derive(Debug, Default)]
-pub(super) struct Conversation<'a> {
-    pub(super) system: Vec<Block<'a>>,
-    pub(super) turns: Vec<Turn<'a>>,
+pub(in crate::provider) struct Conversation<'a> {
+    pub(in crate::provider) system: Vec<Block<'a>>,
+    pub(in crate::provider) turns: Vec<Turn<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Turn<'a> {
-    pub(super) role: &'static str,
-    pub(super) content: Vec<Block<'a>>,
+pub(in crate::provider) struct Turn<'a> {
+    pub(in crate::provider) role: &'static str,
+    pub(in crate::provider) content: Vec<Block<'a>>,
 }
 
 /// What the model is told of a call whose result is missing, as the API refuses a call without one.
 const NO_RESULT: &str = "There is no result: the call was interrupted.";
 
 impl<'a> Conversation<'a> {
-    /// `inline_system`: whether instructions may stand in the middle of the conversation as such.
-    pub(super) fn new(messages: &'a [Message], inline_system: bool) -> Self {
-        let mut builder = Builder { inline_system, ..Builder::default() };
+    /// `provider` is the one whose data goes back; `inline_system` says whether instructions may stand in the middle of the
+    /// conversation as such.
+    pub(in crate::provider) fn new(messages: &'a [Message], provider: &'a str, inline_system: bool) -> Self {
+        let mut builder = Builder { provider, inline_system, ..Builder::default() };
         for message in messages {
             builder.add(message);
         }
@@ -40,7 +40,7 @@ impl<'a> Conversation<'a> {
 
     /// Whether the model is in the middle of a chain of tool calls that it began without thinking. The API then refuses
     /// to go on with a budget for thinking.
-    pub(super) fn calls_without_thinking(&self) -> bool {
+    pub(in crate::provider) fn calls_without_thinking(&self) -> bool {
         let mut turns = self.turns.iter().rev();
         let is_result = |block: &Block<'_>| matches!(block.kind, Kind::ToolResult { .. });
         let answers = turns.next().is_some_and(|turn| turn.content.iter().any(is_result));
@@ -52,6 +52,7 @@ impl<'a> Conversation<'a> {
 #[derive(Debug, Default)]
 struct Builder<'a> {
     conversation: Conversation<'a>,
+    provider: &'a str,
     inline_system: bool,
     ids: Ids<'a>,
     /// What the next turn of the user is made of: results stand first in it.
@@ -97,7 +98,7 @@ impl<'a> Builder<'a> {
     }
 
     fn add_answer(&mut self, message: &'a Message) {
-        let blocks = message.blocks(PROVIDER);
+        let blocks = message.blocks(self.provider);
         if blocks.is_empty() {
             return;
         }
@@ -162,9 +163,8 @@ impl<'a> Builder<'a> {
     fn finish(mut self) -> Conversation<'a> {
         self.close_user_turn();
         let turns = &mut self.conversation.turns;
-        let last_answer = turns.iter().rposition(|turn| turn.role == "assistant");
-        for (at, turn) in turns.iter_mut().enumerate().filter(|(_, turn)| turn.role == "assistant") {
-            pair_provider_calls(&mut turn.content, Some(at) == last_answer);
+        pair_provider_calls(turns);
+        for turn in turns.iter_mut().filter(|turn| turn.role == "assistant") {
             // The API refuses a turn that ends in thinking.
             while turn.content.last().is_some_and(|block| block.kind.is_thinking()) {
                 turn.content.pop();
@@ -195,22 +195,23 @@ fn thinking<'a>(text: &'a str, data: &'a Value) -> Option<Kind<'a>> {
     }
 }
 
-/// Leaves out calls of the provider's tools that have no result, and results without a call: the API refuses both. In the
-/// last answer a call may still be going on.
-fn pair_provider_calls(content: &mut Vec<Block<'_>>, is_last: bool) {
+/// Leaves out calls of the provider's tools that have no result, and results without a call: the API refuses both. The
+/// result may be in a later answer, and a call of the last answer may still be going on.
+fn pair_provider_calls(turns: &mut [Turn<'_>]) {
     let field = |block: &Block<'_>, name: &str| match &block.kind {
-        Kind::Stored(stored) => text_field(stored, name).map(str::to_owned),
+        Kind::Stored(stored) => stored.get(name).and_then(Value::as_str).map(str::to_owned),
         _ => None,
     };
-    let called: Vec<String> = content.iter().filter_map(|block| field(block, "id")).collect();
-    let answered: Vec<String> = content.iter().filter_map(|block| field(block, "tool_use_id")).collect();
-    content.retain(|block| match (field(block, "id"), field(block, "tool_use_id")) {
-        (_, Some(call)) => called.contains(&call),
-        (Some(call), None) => is_last || answered.contains(&call),
-        (None, None) => true,
-    });
-}
-
-fn text_field<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
-    fields.get(name).and_then(Value::as_str)
+    let all = |turns: &[Turn<'_>], name: &str| -> HashSet<String> {
+        turns.iter().flat_map(|turn| &turn.content).filter_map(|block| field(block, name)).collect()
+    };
+    let (called, answered) = (all(turns, "id"), all(turns, "tool_use_id"));
+    let last = turns.iter().rposition(|turn| turn.role == "assistant");
+    for (at, turn) in turns.iter_mut().enumerate() {
+        turn.content.retain(|block| match (field(block, "id"), field(block, "tool_use_id")) {
+            (_, Some(call)) => called.contains(&call),
+            (Some(call), None) => Some(at) == last || answered.contains(&call),
+            (None, None) => true,
+        });
+    }
 }

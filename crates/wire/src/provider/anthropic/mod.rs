@@ -3,22 +3,22 @@
 mod answer;
 mod answer_encoder;
 mod block;
-mod cache;
 mod client_messages;
 mod client_request;
-mod content;
-mod error;
 mod foreign;
 mod ids;
-mod messages;
 mod models;
 mod request;
-mod schema;
-mod thinking;
-mod usage;
 
+pub(super) mod cache;
+pub(super) mod content;
+pub(super) mod error;
 pub(super) mod lenient;
+pub(super) mod messages;
 pub(super) mod model;
+pub(super) mod schema;
+pub(super) mod thinking;
+pub(super) mod usage;
 
 pub use answer::Decoder;
 pub use answer_encoder::{AnswerEncoder, encode_whole};

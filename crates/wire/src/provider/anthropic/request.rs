@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    cache,
+    PROVIDER, cache,
     content::{Block, CacheControl},
     messages::{Conversation, Turn},
     model::{Abilities, abilities},
@@ -127,7 +127,7 @@ impl<'a> Body<'a> {
     fn new(request: &ModelRequest<'a>) -> Self {
         let model = abilities(request.model);
         let parameters = request.parameters;
-        let mut conversation = Conversation::new(request.messages, model.inline_system);
+        let mut conversation = Conversation::new(request.messages, PROVIDER, model.inline_system);
         let plan = Plan::new(parameters, &model, !conversation.calls_without_thinking());
         let mut tools: Vec<WireTool<'a>> = request.tools.iter().map(tool).collect();
         if cache::is_worth_it(&conversation, !tools.is_empty()) {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json, value::RawValue};
 /// The schema of a tool's arguments.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum InputSchema<'a> {
+pub(in crate::provider) enum InputSchema<'a> {
     Written(&'a RawValue),
     Made(Value),
 }
@@ -22,7 +22,7 @@ struct Top {
 
 impl<'a> InputSchema<'a> {
     /// The schema, or one that the API takes in its place: it insists on an object, and on no choice of schemas at the top.
-    pub(super) fn of(schema: &'a RawValue) -> Self {
+    pub(in crate::provider) fn of(schema: &'a RawValue) -> Self {
         match serde_json::from_str::<Top>(schema.get()) {
             Ok(Top { kind, choice: None }) if kind == "object" => Self::Written(schema),
             _ => Self::Made(as_object(serde_json::from_str(schema.get()).unwrap_or(Value::Null))),

@@ -49,7 +49,9 @@ impl Plan {
         let forced = matches!(parameters.tool_choice, ToolChoice::Required | ToolChoice::Tool(_));
         let thinking = thinking
             .filter(|it| !matches!(it, ThinkingConfig::Enabled { .. }) || (may_budget && !forced))
-            .and_then(|it| within(it, parameters.max_output_tokens.map(|most| most.min(model.max_output))));
+            .and_then(|it| {
+                within(it, parameters.max_output_tokens.unwrap_or(u64::MAX).min(model.max_output))
+            });
         let max_tokens = match (parameters.max_output_tokens, thinking) {
             (Some(most), _) => most,
             (None, Some(ThinkingConfig::Enabled { budget_tokens })) => {
@@ -128,13 +130,13 @@ fn effort(level: Effort, model: &Abilities) -> Option<&'static str> {
 }
 
 /// A budget has to be smaller than `max_tokens`; where there is no room for one, the model does not think.
-fn within(thinking: ThinkingConfig, max_tokens: Option<u64>) -> Option<ThinkingConfig> {
-    match (thinking, max_tokens) {
-        (ThinkingConfig::Enabled { budget_tokens }, Some(most)) if budget_tokens >= most => {
-            let budget_tokens = most / 2;
+fn within(thinking: ThinkingConfig, max_tokens: u64) -> Option<ThinkingConfig> {
+    match thinking {
+        ThinkingConfig::Enabled { budget_tokens } if budget_tokens >= max_tokens => {
+            let budget_tokens = max_tokens / 2;
             (budget_tokens >= MIN_BUDGET).then_some(ThinkingConfig::Enabled { budget_tokens })
         }
-        (thinking, _) => Some(thinking),
+        thinking => Some(thinking),
     }
 }
 
@@ -161,7 +163,7 @@ mod tests {
             ("claude-3-7-sonnet-latest", Reasoning::On, enabled(10_000), None, 18_192),
             ("claude-sonnet-4-0", Reasoning::Off, json!(null), None, 8192),
             ("claude-sonnet-4-5", Reasoning::Effort(Effort::XHigh), enabled(32_768), None, 40_960),
-            ("claude-opus-4-1", Reasoning::Budget(40_000), enabled(40_000), None, 32_000),
+            ("claude-opus-4-1", Reasoning::Budget(40_000), enabled(16_000), None, 24_192),
             ("claude-sonnet-4-6", Reasoning::Budget(3000), enabled(3000), None, 32_000),
             ("claude-opus-4-6", Reasoning::On, adaptive.clone(), None, 32_000),
             ("claude-opus-4-6", Reasoning::Effort(Effort::High), adaptive.clone(), Some("high"), 64_000),

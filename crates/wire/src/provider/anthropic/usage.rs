@@ -31,9 +31,7 @@ impl Counts {
 
     /// `None` if nothing was said.
     pub(crate) fn usage(self) -> Option<Usage> {
-        if self.input.or(self.output).is_none() {
-            return None;
-        }
+        self.input.or(self.output)?;
         let [input, output] = [self.input, self.output].map(Option::unwrap_or_default);
         let [cached, written] = [self.cache_read, self.cache_write].map(Option::unwrap_or_default);
         Some(Usage {

@@ -88,6 +88,15 @@ fn secrets_stand_behind_their_names() {
         ("deploy --api-key \"k 1\" --token a1b2c3d4", "deploy --api-key \"[redacted]\" --token [redacted]"),
         ("curl -u ada:hunter2 https://a.example/x", "curl -u ada:[redacted] https://a.example/x"),
         ("curl --user 'ada:a b' x", "curl --user 'ada:[redacted]' x"),
+        ("curl -uada:hunter2 https://a.example/x", "curl -uada:[redacted] https://a.example/x"),
+        ("curl -s -Uada@example.org:hunter2 x", "curl -s -Uada@example.org:[redacted] x"),
+        (
+            "curl -u'ada:a b' x; curl -fsSLu \"ada:c d\" x",
+            "curl -u'ada:[redacted]' x; curl -fsSLu \"ada:[redacted]\" x",
+        ),
+        ("/usr/bin/curl -X POST -su ada:pw1 x", "/usr/bin/curl -X POST -su ada:[redacted] x"),
+        ("mysqldump -h db -u root -phunter2 shop", "mysqldump -h db -u root -p[redacted] shop"),
+        ("sshpass -p hunter2 ssh a", "sshpass -p [redacted] ssh a"),
         (
             "curl --user=ada:pw --proxy-user bob:pw2 x",
             "curl --user=ada:[redacted] --proxy-user bob:[redacted] x",
@@ -96,6 +105,30 @@ fn secrets_stand_behind_their_names() {
         ("Set-Cookie: id=1; HttpOnly\n", "Set-Cookie: [redacted]\n"),
     ] {
         check(found, expected);
+    }
+}
+
+/// What a tool answers is often JSON, and stands in JSON once more.
+#[test]
+fn secrets_are_found_in_texts_within_json() {
+    for (found, expected) in [
+        ("a\nAKIAIOSFODNN7EXAMPLE", "a\n[redacted]"),
+        ("a\n\tsk-1234567890abcdef\n", "a\n\t[redacted]\n"),
+        ("Host: a\r\nCookie: a=b\r\n", "Host: a\r\nCookie: [redacted]\r\n"),
+        ("a\nAuthorization: Digest 0123456789abcdef", "a\nAuthorization: Digest [redacted]"),
+        ("a\ncurl -uada:hunter2 x", "a\ncurl -uada:[redacted] x"),
+        (
+            "a\n-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\nb",
+            "a\n-----BEGIN PRIVATE KEY-----[redacted]-----END PRIVATE KEY-----\nb",
+        ),
+    ] {
+        check(found, expected);
+        let json = |text: &str| serde_json::to_string(text).unwrap();
+        check(&json(found), &json(expected));
+        check(&json(&json(found)), &json(&json(expected)));
+    }
+    for text in ["C:\\temp\\new: x", "\\nature: green"] {
+        stays(text);
     }
 }
 
@@ -186,6 +219,8 @@ fn prose_hashes_and_code_stay_readable() {
         "Basic dXNlcg== stays, as it has no colon in it",
         "The --password option is deprecated, and so is the --token flag; --password",
         "docker run -u 1000:1000 --user $UID:$GID image; git push -u origin main; sort -u a:",
+        "mysql -u root -p shop; mkdir -p a/b; ssh -p22 a; cp -pr a b; sort -uk2 a:b; rg -uuu foo:bar",
+        "-verbose:gc -user:group; curl -uada x; curl -O http://a.example:80/ -o u:v; curl -sSL -X PUT a.example:80",
         "tool --password $PASSWORD --api-key <key> --secret --verbose -u ada:$PASSWORD",
     ] {
         stays(text);

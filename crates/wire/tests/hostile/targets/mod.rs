@@ -1,6 +1,7 @@
 //! What must hold for each decoder whatever bytes it is given. The tests beside this file and the fuzzer in `fuzz/`
 //! ask the same functions; each panics where something does not hold.
 
+mod gemini;
 mod requests;
 mod streams;
 
@@ -10,7 +11,7 @@ pub type Target = fn(&[u8]);
 /// (A `mod.rs`, since `fuzz/src/lib.rs` names it by its path.)
 ///
 /// Every target by the name of its fuzz binary.
-pub const TARGETS: [(&str, Target); 20] = [
+pub const TARGETS: [(&str, Target); 21] = [
     ("ag_ui_input", requests::ag_ui_input),
     ("ag_ui_interrupt", requests::ag_ui_interrupt),
     ("chat_stream_request", requests::chat_stream),
@@ -19,6 +20,7 @@ pub const TARGETS: [(&str, Target); 20] = [
     ("embeddings", streams::embeddings),
     ("event_lines", streams::event_lines),
     ("export_line", streams::export_line),
+    ("gemini", gemini::gemini),
     ("group_list", streams::group_list),
     ("model_list", streams::model_list),
     ("open_webui_chats", streams::open_webui_chats),

@@ -48,8 +48,17 @@ fn is_usable(messages: &[Message]) {
         }
     }
     let (tools, response_format, temperature, output_limit, extra) = (&[], None, None, None, None);
-    let body =
-        ChatBody { model: "m", messages, tools, response_format, temperature, output_limit, extra }.encode();
+    let body = ChatBody {
+        model: "m",
+        messages,
+        provider: "p",
+        tools,
+        response_format,
+        temperature,
+        output_limit,
+        extra,
+    }
+    .encode();
     let body: Value = serde_json::from_slice(&body).expect("we write JSON");
     // Pictures that tools returned follow in messages of their own.
     let sent = body["messages"].as_array().expect("a list of messages");

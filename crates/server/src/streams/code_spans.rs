@@ -1,0 +1,91 @@
+//! Where code begins and ends in Markdown that comes piece by piece.
+
+use std::mem;
+
+/// Follows fenced blocks and spans of code; of CommonMark's rules those that can be decided without looking ahead.
+#[derive(Debug, Default)]
+pub(super) struct CodeSpans {
+    open: Option<Code>,
+    /// The marks that were read last, which more of them may follow.
+    run: Option<(u8, usize)>,
+    /// Something other than the marks of lists and quotes stands in this line.
+    in_line: bool,
+    /// The marks in this line end the block, if nothing follows them.
+    closes: bool,
+    /// The last character was a backslash.
+    escaped: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Code {
+    /// Begun by so many backticks; at the end of its line it was none.
+    Span(usize),
+    /// Begun by so many of these marks; more backticks in its `first_line` make it a span.
+    Fence { mark: u8, length: usize, first_line: bool },
+}
+
+impl CodeSpans {
+    /// Reads on.
+    pub(super) fn read(&mut self, text: &str) {
+        text.bytes().for_each(|byte| self.byte(byte));
+    }
+
+    /// Whether what follows stands in code.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    fn byte(&mut self, byte: u8) {
+        match &mut self.run {
+            Some((mark, length)) if *mark == byte => return *length += 1,
+            Some((mark, length)) => {
+                let (mark, length) = (*mark, *length);
+                self.run = None;
+                self.end_run(mark, length);
+            }
+            None => {}
+        }
+        if b"`~".contains(&byte) && !self.escaped {
+            self.run = Some((byte, 1));
+            return;
+        }
+        self.escaped = byte == b'\\' && !self.escaped && self.open.is_none();
+        match byte {
+            b'\n' => self.end_line(),
+            // A block may stand in a list or a quotation.
+            b' ' | b'\t' | b'\r' | b'>' | b'-' | b'*' | b'+' | b'.' | b')' | b'0'..=b'9' => {}
+            _ => (self.in_line, self.closes) = (true, false),
+        }
+    }
+
+    fn end_run(&mut self, mark: u8, length: usize) {
+        let is_backtick = mark == b'`';
+        self.open = match self.open {
+            None if length >= 3 && !self.in_line => Some(Code::Fence { mark, length, first_line: true }),
+            None => is_backtick.then_some(Code::Span(length)),
+            Some(Code::Span(begun)) if is_backtick && begun == length => None,
+            Some(Code::Fence { mark: b'`', length: begun, first_line: true }) if is_backtick => {
+                (begun != length).then_some(Code::Span(begun))
+            }
+            Some(Code::Fence { mark: begun, length: least, first_line: false })
+                if begun == mark && length >= least && !self.in_line =>
+            {
+                self.closes = true;
+                self.open
+            }
+            open => open,
+        };
+        self.in_line = true;
+    }
+
+    fn end_line(&mut self) {
+        let closes = mem::take(&mut self.closes);
+        self.in_line = false;
+        self.open = match self.open {
+            Some(Code::Fence { mark, length, .. }) if !closes => {
+                Some(Code::Fence { mark, length, first_line: false })
+            }
+            _ => None,
+        };
+    }
+}

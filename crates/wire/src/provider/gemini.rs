@@ -1,0 +1,132 @@
+//! Google's `generateContent` and `streamGenerateContent`, as the Gemini API and Vertex AI speak them.
+
+mod answer;
+mod content;
+mod embedding;
+mod error;
+mod generation;
+mod media;
+mod model_list;
+mod names;
+mod partial_args;
+mod request;
+mod schema;
+mod usage;
+
+pub use answer::Decoder;
+pub use embedding::{
+    BATCH_EMBED_LIMIT, decode_embeddings, encode_embed, encode_embeddings_answer, encode_vertex_embed,
+};
+pub use error::error;
+pub use model_list::{ListedModel, ModelPage, models};
+pub use request::encode;
+pub use schema::lower as lower_schema;
+
+/// Whom the blocks of a message belong to, see [`domain::Message::blocks`].
+pub const PROVIDER: &str = "gemini";
+
+/// The header for a key of the Gemini API, or of Vertex AI in express mode.
+pub const KEY_HEADER: &str = "x-goog-api-key";
+
+/// Where the Gemini API is; the paths of this module go behind it.
+pub const BASE_URL: &str = "https://generativelanguage.googleapis.com/v1beta";
+
+/// The path below the base address that lists the models, with the largest page.
+pub const MODELS_PATH: &str = "models?pageSize=1000";
+
+/// The path of Vertex AI's list of Google's models. It is below the version, not below a project.
+pub const VERTEX_MODELS_PATH: &str = "publishers/google/models?pageSize=1000";
+
+/// What is asked of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// A whole answer.
+    Generate,
+    /// An answer as server-sent events.
+    Stream,
+    /// The number of tokens that a request has.
+    CountTokens,
+    /// The vectors of several texts; the Gemini API.
+    BatchEmbed,
+    /// The vector of one text; the Gemini API.
+    Embed,
+    /// The vectors of texts; Vertex AI.
+    Predict,
+}
+
+impl Method {
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Generate => "generateContent",
+            Self::Stream => "streamGenerateContent?alt=sse",
+            Self::CountTokens => "countTokens",
+            Self::BatchEmbed => "batchEmbedContents",
+            Self::Embed => "embedContent",
+            Self::Predict => "predict",
+        }
+    }
+}
+
+/// The path and query below the base address of the Gemini API. Names that come with their kind, such as
+/// `tunedModels/x`, stay as they are.
+#[must_use]
+pub fn path(model: &str, method: Method) -> String {
+    let kind = if model.contains('/') { "" } else { "models/" };
+    format!("{kind}{model}:{}", method.suffix())
+}
+
+/// The path and query below Vertex AI's base address. `project` is an id or number, `location` a region or `global`.
+#[must_use]
+pub fn vertex_path(project: &str, location: &str, model: &str, method: Method) -> String {
+    let place = format!("projects/{project}/locations/{location}");
+    let method = method.suffix();
+    match model.split('/').collect::<Vec<_>>().as_slice() {
+        ["projects", ..] => format!("{model}:{method}"),
+        // A model that the project serves itself.
+        ["endpoints", ..] => format!("{place}/{model}:{method}"),
+        ["publishers", ..] => format!("{place}/{model}:{method}"),
+        _ => {
+            let name = model.strip_prefix("models/").unwrap_or(model);
+            format!("{place}/publishers/google/models/{name}:{method}")
+        }
+    }
+}
+
+/// Where Vertex AI is for a location; the paths of this module go behind it.
+#[must_use]
+pub fn vertex_base_url(location: &str) -> String {
+    match location {
+        "global" => "https://aiplatform.googleapis.com/v1".to_owned(),
+        // Places of several regions have hosts of their own.
+        "us" | "eu" => format!("https://aiplatform.{location}.rep.googleapis.com/v1"),
+        region => format!("https://{region}-aiplatform.googleapis.com/v1"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_those_of_the_recordings() {
+        assert_eq!(path("gemini-2.5-flash", Method::Generate), "models/gemini-2.5-flash:generateContent");
+        let stream = "models/gemini-3-pro-preview:streamGenerateContent?alt=sse";
+        assert_eq!(path("models/gemini-3-pro-preview", Method::Stream), stream);
+        assert_eq!(path("tunedModels/mine", Method::Generate), "tunedModels/mine:generateContent");
+        let vertex = |model| vertex_path("p-1", "global", model, Method::Generate);
+        let usual = "projects/p-1/locations/global/publishers/google/models/gemini-2.0-flash:generateContent";
+        assert_eq!(vertex("gemini-2.0-flash"), usual);
+        assert_eq!(vertex("models/gemini-2.0-flash"), usual);
+        assert_eq!(vertex("publishers/google/models/gemini-2.0-flash"), usual);
+        assert_eq!(vertex("endpoints/7"), "projects/p-1/locations/global/endpoints/7:generateContent");
+        let whole = "projects/q/locations/us-east1/endpoints/7";
+        assert_eq!(vertex(whole), format!("{whole}:generateContent"));
+    }
+
+    #[test]
+    fn vertex_has_a_host_for_each_location() {
+        assert_eq!(vertex_base_url("europe-west4"), "https://europe-west4-aiplatform.googleapis.com/v1");
+        assert_eq!(vertex_base_url("global"), "https://aiplatform.googleapis.com/v1");
+        assert_eq!(vertex_base_url("eu"), "https://aiplatform.eu.rep.googleapis.com/v1");
+    }
+}
