@@ -31,7 +31,7 @@ use crate::{
     app::App,
     auth::Caller,
     error::{ApiError, Refusal},
-    extract::{Json, RawJson},
+    extract::{Json, ModelJson},
     origin,
     runs::Reader,
     streams::from_run,
@@ -53,7 +53,7 @@ pub(super) async fn messages(
     State(app): State<Arc<App>>,
     caller: Caller,
     headers: HeaderMap,
-    RawJson(body): RawJson,
+    ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
     let passing = Passing::peek(&body).map_err(invalid)?;
     caller.check_model(&passing.model)?;
@@ -179,7 +179,7 @@ pub(super) async fn count_tokens(
     State(app): State<Arc<App>>,
     caller: Caller,
     headers: HeaderMap,
-    RawJson(body): RawJson,
+    ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
     let passing = Passing::peek(&body).map_err(invalid)?;
     caller.check_model(&passing.model)?;

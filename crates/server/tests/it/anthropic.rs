@@ -281,3 +281,22 @@ async fn a_conversation_that_is_too_long_is_told_in_the_words_that_claude_code_k
         assert!(error["message"].as_str().unwrap().starts_with("prompt is too long: "), "{error}");
     }
 }
+
+#[tokio::test]
+async fn a_character_that_nobody_can_keep_costs_no_conversation() {
+    let door = Door::open(Behaviour::always(Reply::text("Hello."))).await;
+    for (path, words) in [
+        (MESSAGES, r#""messages": [{"role": "user", "content": "a\u0000b\ud83d"}], "max_tokens": 10"#),
+        ("/v1/chat/completions", r#""messages": [{"role": "user", "content": "a\u0000b\ud83d"}]"#),
+        ("/v1/responses", r#""input": "a\u0000b\ud83d""#),
+    ] {
+        for model in ["scripted", "glasshouse/agent"] {
+            let body = format!("{{\"model\": \"{model}\", {words}}}");
+            let answer = door.server.request(Method::POST, path, &door.key).body(body).send().await.unwrap();
+            assert_eq!(answer.status(), 200, "{path} {model}");
+            let sent = door.upstream.requests().pop().unwrap();
+            let last = sent["messages"].as_array().unwrap().last().unwrap();
+            assert_eq!(last["content"], "a\u{FFFD}b\u{FFFD}", "{path} {model}");
+        }
+    }
+}
