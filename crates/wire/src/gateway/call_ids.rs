@@ -25,8 +25,8 @@ impl CallIds {
         let unique = match self.taken.contains(&id) || id.is_empty() {
             false => id,
             true => {
-                let numbered = (1..).map(|number| format!("{id}_{number}"));
-                numbered.into_iter().find(|id| !self.taken.contains(id)).unwrap_or(id)
+                let mut numbered = (1_usize..).map(|number| format!("{id}_{number}"));
+                numbered.find(|numbered| !self.taken.contains(numbered)).unwrap_or(id)
             }
         };
         self.taken.insert(unique.clone());
