@@ -1,5 +1,7 @@
 //! Reads JSON bodies, queries and paths, and says in sentences what is wrong with them.
 
+mod model_json;
+
 use std::sync::Arc;
 
 use axum::{
@@ -9,6 +11,8 @@ use axum::{
 };
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
+
+pub use model_json::ModelJson;
 
 use crate::{app::App, body::read_body, error::ApiError};
 

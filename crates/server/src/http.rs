@@ -78,7 +78,7 @@ use axum::{
     Router,
     extract::{Request, State},
     middleware::{Next, from_fn_with_state},
-    response::{IntoResponse, Response},
+    response::Response,
 };
 use tracing::Instrument;
 
@@ -412,9 +412,9 @@ struct Guard {
 
 /// Around each route.
 async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
+    let protocol = guard.protocol.asked_by(request.headers());
     if let Err(refused) = check_access(&guard.app, guard.access, &mut request).await {
-        let refused = refused.into_response();
-        return guard.protocol.reword(refused);
+        return unrouted::refuse(protocol, refused);
     }
     let caller = request.extensions().get::<Caller>().cloned();
     if let Some(caller) = &caller {
@@ -427,12 +427,14 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
         (Some(caller), None) => guard.app.standing.while_good(caller, answer(request)).await,
         (None, None) => answer(request).await,
     };
-    if guard.protocol == Protocol::Ours {
+    if protocol == Protocol::Ours {
         return response;
     }
-    let mut response = guard.protocol.reword(response);
+    let mut response = protocol.reword(response);
     if let Some(caller) = caller {
-        openai::tell_limits(&guard.app, &caller, response.headers_mut());
+        let tell_limits =
+            if protocol == Protocol::Anthropic { anthropic::tell_limits } else { openai::tell_limits };
+        tell_limits(&guard.app, &caller, response.headers_mut());
     }
     response
 }
@@ -443,7 +445,7 @@ async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Nex
     let id = origin::header_value(&origin);
     let about = request_log::span(origin.request.as_deref());
     let line = RequestLine::begin(&about, &request, app.config.log.format);
-    let protocol = Protocol::of(request.uri().path());
+    let protocol = Protocol::of(request.uri().path()).asked_by(request.headers());
     let answer = async {
         let checked =
             keep_from_proxy(&app.config, &mut request).and_then(|()| check_origin(&app.config, &request));
@@ -455,6 +457,9 @@ async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Nex
     let answered = origin::on_behalf_of(origin, catch_panic(answer)).instrument(about).await;
     let mut response = answered.unwrap_or_else(|panic| unrouted::refuse(protocol, panic));
     if let Some(id) = id {
+        if protocol == Protocol::Anthropic {
+            response.headers_mut().insert(anthropic::REQUEST_ID, id.clone());
+        }
         response.headers_mut().insert(origin::REQUEST_ID, id);
     }
     web::harden(&mut response);

@@ -1,5 +1,6 @@
 //! Requests of programs for a model itself, and its answers in the format of the program, whichever provider gives them.
 
+mod call_ids;
 mod chat;
 mod messages;
 mod run;
@@ -7,8 +8,9 @@ mod run;
 use domain::{Message, ProblemCode, Usage};
 use serde_json::{Map, Value};
 
+pub use call_ids::CallIds;
 pub use chat::ChatAnswer;
-pub use messages::MessagesAnswer;
+pub use messages::{MessagesAnswer, messages_error, messages_error_body};
 pub use run::RunAnswer;
 
 use crate::{

@@ -1,7 +1,11 @@
 /** Glasshouse with an administrator, a key, and model servers connected to it. */
 import { startGlasshouse, startModel } from "../../../web/e2e/programs.mjs";
+import { startRecorder } from "./recorder.mjs";
 
-/** Starts it with a scripted model connected, which plays these cases; stopping it stops both. */
+/**
+ * Starts it with a scripted model connected, which plays these cases; stopping it stops both. `sent` are the bodies that the
+ * model was sent.
+ */
 export async function startWithModel(cases, environment = {}) {
   const started = [];
   const stop = async () => {
@@ -10,10 +14,12 @@ export async function startWithModel(cases, environment = {}) {
   try {
     const model = await startModel(cases);
     started.push(model);
+    const recorder = await startRecorder(model.url);
+    started.push(recorder);
     const glasshouse = await startWithKey(environment);
     started.push(glasshouse);
-    await glasshouse.connect("Scripted", model.url);
-    return { ...glasshouse, stop };
+    await glasshouse.connect("Scripted", recorder.url);
+    return { ...glasshouse, sent: recorder.bodies, stop };
   } catch (error) {
     // A program that is left running would keep the tests from ending.
     await stop();

@@ -1,5 +1,6 @@
 """The real programs in processes of their own, and an account with a key to speak with them."""
 
+import http.client
 import json
 import os
 import subprocess
@@ -90,6 +91,50 @@ class ScriptedModel(Program):
     def close(self):
         super().close()
         self.folder.cleanup()
+
+
+class Recorder:
+    """Stands before a model server and keeps the bodies it is sent."""
+
+    def __init__(self, url):
+        target, path = url.split("//", 1)[1].split("/", 1)
+        bodies = self.bodies = []
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                self.hand_on(None)
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["content-length"]))
+                bodies.append(json.loads(body))
+                self.hand_on(body)
+
+            def hand_on(self, body):
+                server = http.client.HTTPConnection(target)
+                server.request(self.command, self.path, body, {"content-type": "application/json"})
+                answer = server.getresponse()
+                data = answer.read()
+                self.send_response(answer.status)
+                for name in ("content-type", "retry-after"):
+                    if answer.getheader(name):
+                        self.send_header(name, answer.getheader(name))
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+                server.close()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}/{path}"
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
 
 
 class JsonServer:

@@ -1,12 +1,14 @@
 //! `/v1/messages`: the door for programs that speak Anthropic's format, such as its packages and Claude Code. A model of a
 //! server that speaks it gets the bytes as they come; every other model and every agent is translated.
 
+pub(super) mod models;
+
 use std::sync::Arc;
 
 use axum::{
     body::Body,
     extract::State,
-    http::{HeaderMap, HeaderName, HeaderValue, header},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
@@ -19,7 +21,7 @@ use tokio_util::sync::DropGuard;
 use wire::{
     InvalidRequest,
     chat_stream::Mode,
-    gateway::{MessagesAnswer, PlainRequest, RunAnswer},
+    gateway::{AnswerEncoder, MessagesAnswer, PlainRequest, RunAnswer, messages_error_body},
     openai::{CompletionRequest, Passing, text_bytes},
     provider::anthropic,
 };
@@ -29,24 +31,21 @@ use crate::{
     app::App,
     auth::Caller,
     error::{ApiError, Refusal},
-    extract::{Json, RawJson},
+    extract::{Json, ModelJson},
     origin,
     runs::Reader,
     streams::from_run,
+    usage::{Allowed, Remaining},
 };
 
 /// Where the door's addresses begin.
 pub(super) const PREFIX: &str = "/v1/messages";
+/// Where Anthropic's packages look for the id of a request.
+pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 
-/// Under this name the answers of other formats keep what their providers want back.
-fn provider_of(kind: ProviderKind) -> &'static str {
-    match kind {
-        ProviderKind::Anthropic => anthropic::PROVIDER,
-        ProviderKind::Gemini | ProviderKind::Vertex => "gemini",
-        ProviderKind::OpenaiResponses => "openai_responses",
-        ProviderKind::Bedrock => "bedrock",
-        ProviderKind::Openai | ProviderKind::Azure => "chat_completions",
-    }
+/// Whether one of Anthropic's packages asks, at an address that OpenAI's have as well.
+pub(super) fn is_asked(headers: &HeaderMap) -> bool {
+    headers.contains_key(anthropic::VERSION_HEADER)
 }
 
 /// `POST /v1/messages`.
@@ -54,7 +53,7 @@ pub(super) async fn messages(
     State(app): State<Arc<App>>,
     caller: Caller,
     headers: HeaderMap,
-    RawJson(body): RawJson,
+    ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
     let passing = Passing::peek(&body).map_err(invalid)?;
     caller.check_model(&passing.model)?;
@@ -62,14 +61,15 @@ pub(super) async fn messages(
         return by_agent(&app, &caller, &headers, agent, &passing.model, &body).await;
     }
     app.models.first_look().await;
-    let kind = app.models.kind(&passing.model);
-    if kind == Some(ProviderKind::Anthropic) {
+    if app.models.kind(&passing.model) == Some(ProviderKind::Anthropic) {
         return passing::pass_on(&app, &caller, &headers, "messages", &body, &passing).await;
     }
     let request = PlainRequest::of_messages(&body).map_err(invalid)?;
-    let provider = kind.map_or(anthropic::PROVIDER, provider_of);
-    let encoder = MessagesAnswer::new(&message_id(), &passing.model, provider, request.stream);
-    translating::ask(&app, &caller, &passing.model, request, Map::new(), Box::new(encoder)).await
+    let (model, stream) = (&*passing.model, request.stream);
+    let encoder = |provider: &str| {
+        Box::new(MessagesAnswer::new(&message_id(), model, provider, stream)) as Box<dyn AnswerEncoder>
+    };
+    translating::ask(&app, &caller, model, request, Map::new(), encoder).await
 }
 
 fn message_id() -> String {
@@ -179,7 +179,7 @@ pub(super) async fn count_tokens(
     State(app): State<Arc<App>>,
     caller: Caller,
     headers: HeaderMap,
-    RawJson(body): RawJson,
+    ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
     let passing = Passing::peek(&body).map_err(invalid)?;
     caller.check_model(&passing.model)?;
@@ -202,36 +202,39 @@ fn invalid(error: InvalidRequest) -> ApiError {
     ApiError::invalid(error.to_string()).with_field(error.field())
 }
 
+/// What is left of the caller's limits, where there are some; what a model server says of its own is not about the caller
+/// then.
+pub(super) fn tell_limits(app: &App, caller: &Caller, headers: &mut HeaderMap) {
+    let Remaining { requests, tokens } = app.usage.remaining(&caller.principal());
+    let now = app.clock.now_ms();
+    for (kind, left) in [("requests", requests), ("tokens", tokens)] {
+        let Some(Allowed { limit, remaining, reset_ms }) = left else { continue };
+        let reset = jiff::Timestamp::from_millisecond(now.saturating_add_unsigned(reset_ms));
+        let reset = reset.and_then(|at| at.round(jiff::Unit::Second)).unwrap_or_default().to_string();
+        for (what, value) in
+            [("limit", limit.to_string()), ("remaining", remaining.to_string()), ("reset", reset)]
+        {
+            let name = HeaderName::try_from(format!("anthropic-ratelimit-{kind}-{what}"));
+            if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) {
+                headers.insert(name, value);
+            }
+        }
+    }
+}
+
 /// Our own refusal as Anthropic's packages expect it; other answers stay as they are.
 pub(super) fn reword(response: Response) -> Response {
     let Some(Refusal { problem, .. }) = response.extensions().get::<Refusal>() else { return response };
-    let mut object = anthropic::error_body(error_type(problem.code), &problem.message);
+    let code = problem.code;
+    let mut object = messages_error_body(code, &problem.message);
     if let Some(id) = origin::request_id() {
         object["request_id"] = id.into();
     }
     let (mut parts, _) = response.into_parts();
+    // The format has no other status for a request that the model cannot take.
+    if matches!(code, ProblemCode::ModelContextFull | ProblemCode::ModelRejected) {
+        parts.status = StatusCode::BAD_REQUEST;
+    }
     parts.headers.remove(header::CONTENT_LENGTH);
     (parts, axum::Json(object)).into_response()
-}
-
-fn error_type(code: ProblemCode) -> &'static str {
-    match code {
-        ProblemCode::Unauthenticated => "authentication_error",
-        ProblemCode::Forbidden => "permission_error",
-        ProblemCode::NotFound | ProblemCode::ModelNotFound => "not_found_error",
-        ProblemCode::TooLarge => "request_too_large",
-        ProblemCode::RateLimited | ProblemCode::ModelRateLimited | ProblemCode::LimitReached => {
-            "rate_limit_error"
-        }
-        ProblemCode::ModelUnavailable
-        | ProblemCode::ModelUnreachable
-        | ProblemCode::ModelTimeout
-        | ProblemCode::Unavailable => "overloaded_error",
-        ProblemCode::InvalidRequest
-        | ProblemCode::Conflict
-        | ProblemCode::KeyReused
-        | ProblemCode::ModelRejected
-        | ProblemCode::ModelContextFull => "invalid_request_error",
-        _ => "api_error",
-    }
 }

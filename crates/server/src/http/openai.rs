@@ -26,7 +26,7 @@ use crate::{
     app::App,
     auth::Caller,
     error::{ApiError, Refusal},
-    extract::RawJson,
+    extract::ModelJson,
     origin,
     usage::{Allowed, Remaining},
 };
@@ -37,7 +37,7 @@ pub(super) async fn chat(
     State(app): State<Arc<App>>,
     caller: Caller,
     headers: HeaderMap,
-    RawJson(body): RawJson,
+    ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
     let passing = Passing::peek(&body).map_err(invalid)?;
     caller.check_model(&passing.model)?;
@@ -72,7 +72,7 @@ pub(super) async fn embeddings(
     State(app): State<Arc<App>>,
     caller: Caller,
     headers: HeaderMap,
-    RawJson(body): RawJson,
+    ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
     let passing = Passing::peek(&body).map_err(invalid)?;
     caller.check_model(&passing.model)?;

@@ -2,7 +2,7 @@
 
 use axum::{
     extract::Request,
-    http::StatusCode,
+    http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response},
 };
 use domain::ProblemCode;
@@ -30,7 +30,8 @@ pub(super) async fn fallback(request: Request) -> Response {
     let path = request.uri().path();
     if PROGRAM_ADDRESSES.contains(&first_segment(path)) {
         let message = format!("There is nothing at {} {path}.", request.method());
-        return refuse(Protocol::of(path), ApiError::not_found(message));
+        let protocol = Protocol::of(path).asked_by(request.headers());
+        return refuse(protocol, ApiError::not_found(message));
     }
     web::serve(&request)
 }
@@ -39,7 +40,8 @@ pub(super) async fn wrong_method(request: Request) -> Response {
     let path = request.uri().path();
     let message = format!("{path} does not take {}.", request.method());
     let refused = ApiError::new(ProblemCode::InvalidRequest, message);
-    refuse(Protocol::of(path), refused.with_status(StatusCode::METHOD_NOT_ALLOWED))
+    let protocol = Protocol::of(path).asked_by(request.headers());
+    refuse(protocol, refused.with_status(StatusCode::METHOD_NOT_ALLOWED))
 }
 
 /// Whose packages ask at an address, and so in which shape they expect refusals.
@@ -56,6 +58,14 @@ impl Protocol {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => Self::Anthropic,
             _ if first_segment(path) == "v1" => Self::OpenAi,
             _ => Self::Ours,
+        }
+    }
+
+    /// Some addresses, such as that of the models, are both's.
+    pub(super) fn asked_by(self, headers: &HeaderMap) -> Self {
+        match self {
+            Self::OpenAi if anthropic::is_asked(headers) => Self::Anthropic,
+            protocol => protocol,
         }
     }
 

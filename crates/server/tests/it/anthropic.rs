@@ -171,3 +171,132 @@ async fn its_packages_send_the_key_in_their_own_header() {
     counted.expect(200);
     assert!(counted.json()["input_tokens"].as_u64().unwrap() > 5);
 }
+
+#[tokio::test]
+async fn a_server_that_numbers_the_calls_of_each_answer_anew_repeats_no_id() {
+    let door = Door::open(Behaviour::always(weather())).await;
+    let first = door.server.post(MESSAGES, &door.key, &ask("scripted")).await.json();
+    let mut next = ask("scripted");
+    next["messages"].as_array_mut().unwrap().extend([
+        json!({"role": "assistant", "content": first["content"]}),
+        json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": first["content"][2]["id"], "content": "Sun"}]}),
+    ]);
+    let second = door.server.post(MESSAGES, &door.key, &next).await.json();
+    next["stream"] = json!(true);
+    let (streamed, _) = message_of(&stream(&door, &next).await);
+    let ids = [&first["content"], &second["content"], &Value::Array(streamed)]
+        .map(|content| content[2]["id"].clone());
+    assert_eq!(ids, [json!("call_0"), json!("call_0_1"), json!("call_0_1")]);
+}
+
+#[tokio::test]
+async fn instructions_in_the_middle_reach_other_models_as_words_of_the_user() {
+    let door = Door::open(Behaviour::always(Reply::text("Hello."))).await;
+    let mut body = ask("scripted");
+    body["system"] = json!([
+        {"type": "text", "text": "x-anthropic-billing-header: cc_version=2.1.197.595; cc_entrypoint=sdk-cli;"},
+        {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}},
+    ]);
+    body["messages"].as_array_mut().unwrap().push(json!({"role": "system", "content": "It is late."}));
+    door.server.post(&format!("{MESSAGES}?beta=true"), &door.key, &body).await.expect(200);
+    let sent = &door.upstream.requests()[0]["messages"];
+    assert_eq!(sent[0], json!({"role": "system", "content": "Be brief."}));
+    let words = sent[1]["content"].as_str().unwrap();
+    assert!(words.contains("How is the weather?") && words.contains("It is late."), "{words}");
+    assert_eq!(sent.as_array().unwrap().len(), 2, "{sent}");
+}
+
+async fn models(door: &Door, rest: &str, key: &str) -> (reqwest::StatusCode, Value) {
+    let url = door.server.url(&format!("/v1/models{rest}"));
+    let request =
+        door.server.client.get(url).header("anthropic-version", "2023-06-01").header("x-api-key", key);
+    let answer = request.send().await.unwrap();
+    assert_eq!(answer.headers()["request-id"], answer.headers()["x-request-id"]);
+    (answer.status(), answer.json().await.unwrap())
+}
+
+#[tokio::test]
+async fn its_packages_list_the_models_in_their_format() {
+    let door = Door::open(Behaviour::always(Reply::text("Hello."))).await;
+    let (_, page) = models(&door, "?limit=2&after_id=glasshouse/deep", &door.key).await;
+    let ids: Vec<&str> =
+        page["data"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["tour", "scripted"]);
+    assert_eq!(
+        (&page["first_id"], &page["last_id"], &page["has_more"]),
+        (&json!("tour"), &json!("scripted"), &json!(false))
+    );
+    let (_, one) = models(&door, "/glasshouse/agent", &door.key).await;
+    let expected = json!({
+        "type": "model", "id": "glasshouse/agent", "display_name": "glasshouse/agent",
+        "created_at": "1970-01-01T00:00:00Z", "max_input_tokens": null,
+    });
+    assert_eq!(one, expected);
+    for (rest, key, status, kind) in [
+        ("/none", door.key.as_str(), 404, "not_found_error"),
+        ("?limit=0", door.key.as_str(), 400, "invalid_request_error"),
+        ("", "gh_nobody", 401, "authentication_error"),
+    ] {
+        let (got, object) = models(&door, rest, key).await;
+        assert_eq!((got.as_u16(), &object["type"]), (status, &json!("error")), "{object}");
+        assert_eq!(object["error"]["type"], kind);
+    }
+    let plain = door.server.get("/v1/models", &door.key).await.json();
+    assert_eq!(plain["object"], "list");
+}
+
+#[tokio::test]
+async fn its_packages_read_the_id_of_a_request_and_the_limits_in_their_own_headers() {
+    let door = Door::open(Behaviour::always(Reply::text("Hello."))).await;
+    let limits = json!({"of": "default", "limits": {"minute": {"requests": 1}}});
+    door.server.put("/api/v1/limits", &door.cookie, &limits).await.expect(204);
+    let answer = door.server.post(MESSAGES, &door.key, &ask("scripted")).await;
+    assert_eq!(answer.headers["request-id"], answer.headers["x-request-id"]);
+    assert_eq!(answer.headers["anthropic-ratelimit-requests-limit"], "1");
+    assert_eq!(answer.headers["anthropic-ratelimit-requests-remaining"], "0");
+    let reset = answer.headers["anthropic-ratelimit-requests-reset"].to_str().unwrap();
+    assert!(reset.ends_with('Z') && !reset.contains('.'), "{reset}");
+    assert!(!answer.headers.contains_key("x-ratelimit-limit-requests"));
+    let over = door.server.post(MESSAGES, &door.key, &ask("scripted")).await;
+    assert_eq!((over.status.as_u16(), &over.json()["error"]["type"]), (429, &json!("rate_limit_error")));
+    assert!(over.headers.contains_key("retry-after"));
+    let other = door.server.get("/v1/models", &door.key).await;
+    assert!(
+        !other.headers.contains_key("request-id") && other.headers.contains_key("x-ratelimit-limit-requests")
+    );
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_too_long_is_told_in_the_words_that_claude_code_knows() {
+    let full = r#"{"error":{"message":"This model's maximum context length is 4096 tokens.","code":"context_length_exceeded"}}"#;
+    let door = Door::open(Behaviour::always(Reply::status(400, &[], full))).await;
+    for model in ["scripted", "glasshouse/agent"] {
+        let answer = door.server.post(MESSAGES, &door.key, &ask(model)).await;
+        let error = answer.json()["error"].clone();
+        assert_eq!(
+            (answer.status.as_u16(), &error["type"]),
+            (400, &json!("invalid_request_error")),
+            "{error}"
+        );
+        assert!(error["message"].as_str().unwrap().starts_with("prompt is too long: "), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_character_that_nobody_can_keep_costs_no_conversation() {
+    let door = Door::open(Behaviour::always(Reply::text("Hello."))).await;
+    for (path, words) in [
+        (MESSAGES, r#""messages": [{"role": "user", "content": "a\u0000b\ud83d"}], "max_tokens": 10"#),
+        ("/v1/chat/completions", r#""messages": [{"role": "user", "content": "a\u0000b\ud83d"}]"#),
+        ("/v1/responses", r#""input": "a\u0000b\ud83d""#),
+    ] {
+        for model in ["scripted", "glasshouse/agent"] {
+            let body = format!("{{\"model\": \"{model}\", {words}}}");
+            let answer = door.server.request(Method::POST, path, &door.key).body(body).send().await.unwrap();
+            assert_eq!(answer.status(), 200, "{path} {model}");
+            let sent = door.upstream.requests().pop().unwrap();
+            let last = sent["messages"].as_array().unwrap().last().unwrap();
+            assert_eq!(last["content"], "a\u{FFFD}b\u{FFFD}", "{path} {model}");
+        }
+    }
+}

@@ -416,3 +416,30 @@ async fn the_tour_is_a_response_too() {
     let last = events.len() as u64 - 1;
     assert_eq!(door.resume(&response["id"], last - 1).await.rest().await[..], events[events.len() - 1..]);
 }
+
+#[tokio::test]
+async fn a_function_of_a_namespace_is_called_by_both_its_names() {
+    let call = scripted::Call { name: "crm__find".into(), arguments: json!({"who": "Ada"}) };
+    let door = Door::open(Behaviour::sequence(vec![
+        Reply::stream(&[Step::Calls { calls: vec![call] }, Step::Finish { reason: Finish::ToolCalls }]),
+        Reply::stream(&[text("Found."), Step::Finish { reason: Finish::Stop }]),
+    ]))
+    .await;
+    let find = json!({"type": "function", "name": "find", "parameters": {"type": "object"}});
+    let tools = json!([{"type": "namespace", "name": "crm", "tools": [find]}, {"type": "web_search"}]);
+    let first = Door::whole(&door.respond(&with(ask(PLAIN, "Who?"), json!({"tools": tools}))).await);
+    let call = &first["output"][0];
+    assert_eq!(
+        (&call["type"], &call["namespace"], &call["name"]),
+        (&json!("function_call"), &json!("crm"), &json!("find"))
+    );
+    let sent = &door.upstream.requests()[0]["tools"];
+    assert_eq!((sent.as_array().unwrap().len(), &sent[0]["function"]["name"]), (1, &json!("crm__find")));
+    let output = json!({"type": "function_call_output", "call_id": call["call_id"], "output": "Lovelace"});
+    let input = json!([{"role": "user", "content": "Who?"}, call, output]);
+    let body = json!({"model": PLAIN, "input": input, "tools": tools, "store": false});
+    let second = Door::whole(&door.respond(&body).await);
+    assert_eq!(second["output"][0]["content"][0]["text"], "Found.");
+    let sent = &door.upstream.requests()[1]["messages"][1]["tool_calls"][0]["function"];
+    assert_eq!(sent["name"], "crm__find");
+}

@@ -1,6 +1,6 @@
 //! Anthropic's Messages for programs that ask for a model of another format, or an agent.
 
-use domain::{ProblemCode, Usage};
+use domain::{Message, Part, ProblemCode, Role, Usage};
 use serde_json::Value;
 
 use super::{AnswerEncoder, PlainRequest, Used};
@@ -8,7 +8,7 @@ use crate::{
     conversation::{Checked, check_says_something},
     openai::CallerTool,
     provider::{
-        AnswerError, AnswerEvent, ErrorKind, StopReason,
+        AnswerEvent, StopReason,
         anthropic::{self, ClientRequest},
     },
     sse::Frame,
@@ -21,6 +21,7 @@ impl PlainRequest {
     /// A sentence that names the field and says what belongs there.
     pub fn of_messages(body: &[u8]) -> Checked<Self> {
         let ClientRequest { messages, tools, parameters, stream, .. } = ClientRequest::decode(body)?;
+        let messages = lowered(messages);
         check_says_something(&messages)?;
         let tool = |tool: anthropic::ClientTool| CallerTool {
             parameters: serde_json::from_str(tool.parameters.get()).unwrap_or_default(),
@@ -35,6 +36,41 @@ impl PlainRequest {
             include_usage: true,
         })
     }
+}
+
+/// Claude Code's first block of the system prompt, for Anthropic's books. It changes with the conversation and the version, so
+/// that no server would find the prompt in its cache.
+const BILLING: &str = "x-anthropic-billing-header:";
+
+/// The conversation as models of every kind take it.
+///
+/// Instructions in the middle are a beta of Anthropic's that other servers refuse or move to the front. They become words of
+/// the user, marked as Claude Code marks them for models without the beta.
+fn lowered(messages: Vec<Message>) -> Vec<Message> {
+    let mut lowered: Vec<Message> = Vec::with_capacity(messages.len());
+    for mut message in messages {
+        if message.role != Role::System {
+            lowered.push(message);
+            continue;
+        }
+        message
+            .content
+            .retain(|part| !matches!(part, Part::Text { text } if text.trim_start().starts_with(BILLING)));
+        match lowered.last_mut() {
+            _ if message.content.is_empty() => {}
+            None => lowered.push(message),
+            Some(before) => {
+                let text =
+                    format!("<system-reminder>\n{}\n</system-reminder>", message.plain_text().trim_end());
+                match before.role {
+                    Role::System => before.content.append(&mut message.content),
+                    Role::User => before.content.push(Part::Text { text }),
+                    Role::Assistant | Role::Tool => lowered.push(Message::text(Role::User, text)),
+                }
+            }
+        }
+    }
+    lowered
 }
 
 /// An answer on its way to a program that speaks Messages.
@@ -58,6 +94,46 @@ impl MessagesAnswer {
     }
 }
 
+/// What ends a stream of Messages that broke off.
+#[must_use]
+pub fn messages_error(code: ProblemCode, message: &str) -> Frame {
+    Frame { id: None, event: Some("error"), data: messages_error_body(code, message).to_string() }
+}
+
+/// The same as a whole answer.
+#[must_use]
+pub fn messages_error_body(code: ProblemCode, message: &str) -> Value {
+    let message = match code {
+        // At these words Claude Code makes the conversation shorter.
+        ProblemCode::ModelContextFull => format!("prompt is too long: {message}"),
+        _ => message.to_owned(),
+    };
+    anthropic::error_body(error_type(code), &message)
+}
+
+/// What Anthropic calls such a problem.
+fn error_type(code: ProblemCode) -> &'static str {
+    match code {
+        ProblemCode::Unauthenticated => "authentication_error",
+        ProblemCode::Forbidden => "permission_error",
+        ProblemCode::NotFound | ProblemCode::ModelNotFound => "not_found_error",
+        ProblemCode::TooLarge => "request_too_large",
+        ProblemCode::RateLimited | ProblemCode::ModelRateLimited | ProblemCode::LimitReached => {
+            "rate_limit_error"
+        }
+        ProblemCode::ModelUnavailable
+        | ProblemCode::ModelUnreachable
+        | ProblemCode::ModelTimeout
+        | ProblemCode::Unavailable => "overloaded_error",
+        ProblemCode::InvalidRequest
+        | ProblemCode::Conflict
+        | ProblemCode::KeyReused
+        | ProblemCode::ModelRejected
+        | ProblemCode::ModelContextFull => "invalid_request_error",
+        _ => "api_error",
+    }
+}
+
 impl AnswerEncoder for MessagesAnswer {
     fn begin(&mut self, _: &mut Vec<Frame>) {}
 
@@ -73,13 +149,7 @@ impl AnswerEncoder for MessagesAnswer {
     }
 
     fn fail(&mut self, code: ProblemCode, message: &str, out: &mut Vec<Frame>) {
-        let kind = match code {
-            ProblemCode::ModelRateLimited | ProblemCode::RateLimited => ErrorKind::RateLimit,
-            ProblemCode::ModelUnreachable | ProblemCode::ModelTimeout => ErrorKind::Overloaded,
-            ProblemCode::ModelRejected | ProblemCode::ModelContextFull => ErrorKind::Request,
-            _ => ErrorKind::Server,
-        };
-        self.encoder.error(&AnswerError { kind, message: message.to_owned(), retry_after: None }, out);
+        out.push(messages_error(code, message));
     }
 
     fn whole(&mut self) -> Value {
@@ -88,5 +158,66 @@ impl AnswerEncoder for MessagesAnswer {
             events.push(AnswerEvent::Finished { reason: StopReason::Stop, usage: Some(Usage::default()) });
         }
         anthropic::encode_whole(&self.id, &self.model, &self.provider, &events)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn instructions_are_lowered_for_other_models() {
+        let body = json!({
+            "model": "m", "max_tokens": 10,
+            "system": [
+                {"type": "text", "text": "x-anthropic-billing-header: cc_version=2.1.197.595; cc_entrypoint=sdk-cli;"},
+                {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}},
+            ],
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "Hi"}]},
+                {"role": "system", "content": "There are skills.\n"},
+                {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "ls", "input": {}}]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]},
+                {"role": "system", "content": [{"type": "text", "text": "Plan."}]},
+            ],
+            "metadata": {"user_id": "{}"}, "context_management": {"edits": []},
+        });
+        let read = PlainRequest::of_messages(body.to_string().as_bytes()).unwrap().messages;
+        let roles: Vec<Role> = read.iter().map(|message| message.role).collect();
+        assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::Tool, Role::User]);
+        let text = |at: usize| read[at].plain_text();
+        assert_eq!(text(0), "Be brief.");
+        assert!(text(1).starts_with("Hi"), "{}", text(1));
+        assert!(text(1).ends_with("<system-reminder>\nThere are skills.\n</system-reminder>"), "{}", text(1));
+        assert_eq!(text(4), "<system-reminder>\nPlan.\n</system-reminder>");
+    }
+
+    #[test]
+    fn only_the_first_instructions_may_be_left_out() {
+        let body = json!({
+            "model": "m", "max_tokens": 10, "system": "x-anthropic-billing-header: cc_version=1;",
+            "messages": [{"role": "user", "content": "Hi"}],
+        });
+        let read = PlainRequest::of_messages(body.to_string().as_bytes()).unwrap().messages;
+        assert_eq!(read, [Message::text(Role::User, "Hi")]);
+    }
+
+    #[test]
+    fn a_stream_ends_with_the_type_that_says_whether_to_try_again() {
+        for (code, expected) in [
+            (ProblemCode::ModelRateLimited, "rate_limit_error"),
+            (ProblemCode::ModelTimeout, "overloaded_error"),
+            (ProblemCode::ModelRejected, "invalid_request_error"),
+            (ProblemCode::ModelProtocol, "api_error"),
+        ] {
+            let frame = messages_error(code, "No.");
+            let data: Value = serde_json::from_str(&frame.data).unwrap();
+            assert_eq!(frame.event, Some("error"));
+            assert_eq!(data, json!({"type": "error", "error": {"type": expected, "message": "No."}}));
+        }
+        let full = messages_error_body(ProblemCode::ModelContextFull, "It is full.");
+        assert_eq!(full["error"]["message"], "prompt is too long: It is full.");
     }
 }

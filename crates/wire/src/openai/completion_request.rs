@@ -140,11 +140,12 @@ fn wants_tools(fields: &Map<String, Value>) -> Checked<bool> {
     }
 }
 
-/// The caller's tools, each read by `tool`. No two have one name, which stands in each at `name`.
+/// The caller's tools, each entry read by `read`, which may give any number. No two have one name, which stands in each at
+/// `name`.
 pub(crate) fn caller_tools(
     fields: &Map<String, Value>,
     name: &str,
-    tool: fn(&Value, &str) -> Checked<CallerTool>,
+    read: fn(&Value, &str) -> Checked<Vec<CallerTool>>,
 ) -> Checked<Vec<CallerTool>> {
     let tools = match present(fields, "tools") {
         None => return Ok(Vec::new()),
@@ -153,21 +154,22 @@ pub(crate) fn caller_tools(
     };
     let mut checked: Vec<CallerTool> = Vec::with_capacity(tools.len());
     for (at, value) in tools.iter().enumerate() {
-        let tool = tool(value, &format!("tools[{at}]"))?;
-        if checked.iter().any(|other| other.name == tool.name) {
-            return wrong(&format!("`tools[{at}].{name}`"), "different from the names before it");
+        for tool in read(value, &format!("tools[{at}]"))? {
+            if checked.iter().any(|other| other.name == tool.name) {
+                return wrong(&format!("`tools[{at}].{name}`"), "different from the names before it");
+            }
+            checked.push(tool);
         }
-        checked.push(tool);
     }
     Ok(checked)
 }
 
-pub(crate) fn tool(value: &Value, at: &str) -> Checked<CallerTool> {
+pub(crate) fn tool(value: &Value, at: &str) -> Checked<Vec<CallerTool>> {
     if value.get("type").is_some_and(|kind| kind != "function") {
         return wrong(&format!("`{at}.type`"), "\"function\"");
     }
     match value.get("function") {
-        Some(Value::Object(function)) => caller_tool(function, &format!("{at}.function")),
+        Some(Value::Object(function)) => Ok(vec![caller_tool(function, &format!("{at}.function"))?]),
         _ => wrong(&format!("`{at}.function`"), "an object with a `name`"),
     }
 }

@@ -1,7 +1,5 @@
 //! What a response repeats of its request, and what a text cites.
 
-use std::collections::HashSet;
-
 use domain::event::Source;
 use serde_json::{Map, Value, json};
 
@@ -37,12 +35,6 @@ pub(super) fn defaults() -> Map<String, Value> {
         Value::Object(fields) => fields,
         _ => Map::new(),
     }
-}
-
-/// The names of the tools that the caller runs.
-pub(super) fn function_names(echo: &Map<String, Value>) -> HashSet<String> {
-    let tools = echo.get("tools").and_then(Value::as_array).into_iter().flatten();
-    tools.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()
 }
 
 /// The places where `[1]` stands in a text, as citations of source 1. Places count characters.

@@ -1,6 +1,6 @@
 //! Turns a run's events into those of `POST /v1/responses`, and at any time into the response as it stands.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use domain::{
     EventBody, Problem, ProblemCode, RunEvent, RunId,
@@ -16,6 +16,7 @@ use super::{
     ids::item_id,
     item::{Item, Kind, shown_result},
     object::{End, object},
+    tools::{FunctionName, function_names},
 };
 use crate::{Frame, gateway::Used, openai::completion_encoder::outer_call_id};
 
@@ -42,8 +43,8 @@ impl ResponseOptions {
 #[derive(Debug, Clone)]
 pub struct ResponseEncoder {
     options: ResponseOptions,
-    /// Tools that the caller runs.
-    caller_tools: HashSet<String>,
+    /// Tools that the caller runs, by the names that the model is told.
+    caller_tools: HashMap<String, FunctionName>,
     numbers: Numbers,
     /// The last event's number.
     last_seq: u64,
@@ -83,7 +84,7 @@ impl ResponseEncoder {
     #[must_use]
     pub fn new(options: ResponseOptions) -> Self {
         Self {
-            caller_tools: echo::function_names(&options.echo),
+            caller_tools: function_names(options.echo.get("tools")),
             numbers: Numbers::new(options.starting_after),
             options,
             last_seq: 0,
@@ -170,8 +171,8 @@ impl ResponseEncoder {
                 self.rest(Log::Reasoning, item, text, out);
                 self.close(Log::Reasoning, item, "completed", out);
             }
-            EventBody::ToolRequested { call, name } if main && self.caller_tools.contains(name) => {
-                self.open(Log::Call, call, function_call(run, call, name), out);
+            EventBody::ToolRequested { call, name } if main && self.caller_tools.contains_key(name) => {
+                self.open(Log::Call, call, self.function_call(run, call, name), out);
             }
             EventBody::ToolArgumentsDelta { call, delta } if main => self.add(Log::Call, call, delta, out),
             EventBody::ToolStarted { call, name, arguments, .. } if main => {
@@ -317,7 +318,7 @@ impl ResponseEncoder {
             Kind::FunctionCall { name, arguments, .. } if status == "completed" => {
                 out.push(
                     "response.function_call_arguments.done",
-                    || json!({"item_id": item.id, "output_index": at, "name": name, "arguments": arguments}),
+                    || json!({"item_id": item.id, "output_index": at, "name": name.name, "arguments": arguments}),
                 );
             }
             Kind::FunctionCall { .. } => {}
@@ -372,7 +373,7 @@ impl ResponseEncoder {
 
     fn hand_over(&mut self, run: RunId, call: &str, name: &str, arguments: &Value, out: &mut Output<'_>) {
         if self.opened(Log::Call, call).is_none() {
-            self.open(Log::Call, call, function_call(run, call, name), out);
+            self.open(Log::Call, call, self.function_call(run, call, name), out);
         }
         // What was sent of it is as the model wrote it, and stays so.
         if self.opened(Log::Call, call).is_some_and(|(_, item)| item.text().trim().is_empty()) {
@@ -381,16 +382,18 @@ impl ResponseEncoder {
         self.close(Log::Call, call, "completed", out);
     }
 
+    fn function_call(&self, run: RunId, call: &str, name: &str) -> Item {
+        let known = self.caller_tools.get(name).cloned();
+        let name = known.unwrap_or_else(|| FunctionName::plain(name));
+        let call_id = outer_call_id(run, call);
+        Item::new(item_id("fc", run, call), Kind::FunctionCall { call_id, name, arguments: String::new() })
+    }
+
     fn finish(&mut self, end: End, out: &mut Output<'_>) {
         let kind = end.event();
         self.end = Some(end);
         out.push(kind, || json!({"response": self.response()}));
     }
-}
-
-fn function_call(run: RunId, call: &str, name: &str) -> Item {
-    let (call_id, name, arguments) = (outer_call_id(run, call), name.to_owned(), String::new());
-    Item::new(item_id("fc", run, call), Kind::FunctionCall { call_id, name, arguments })
 }
 
 fn with(mut place: Value, index: &str, part: Value) -> Value {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use domain::{Message, Part, Role, ToolCall};
 use serde_json::{Map, Value};
 
-use super::ids::model_call_id;
+use super::{ids::model_call_id, tools::FunctionName};
 use crate::{
     chat_stream::Mode,
     conversation::{Checked, InvalidRequest, part, text, wrong},
@@ -61,7 +61,8 @@ fn read(item: &Value, at: &str, messages: &mut Vec<Message>) -> Checked<()> {
     match fields.get("type").and_then(Value::as_str) {
         Some("message") => messages.push(message(fields, at)?),
         Some("function_call") => {
-            let call = call(fields, "call_id", at)?;
+            let mut call = call(fields, "call_id", at)?;
+            call.name = FunctionName::of_call(fields).flat();
             add_call(call, messages);
         }
         Some("function_call_output") => {

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::tools::FunctionName;
+
 /// Longer results of our tools are cut here; the log has them whole.
 const RESULT_LIMIT_BYTES: usize = 16 << 10;
 /// What stands for this server where items name the server that ran a tool.
@@ -30,7 +32,7 @@ pub(super) enum Kind {
     /// A call of a tool that the caller runs.
     FunctionCall {
         call_id: String,
-        name: String,
+        name: FunctionName,
         arguments: String,
     },
     /// A call of a tool that we run: clients know it as one that the server deals with.
@@ -82,10 +84,16 @@ impl Item {
                 let summary = if is_announced { json!([]) } else { json!([self.part()]) };
                 json!({"id": id, "type": "reasoning", "status": status, "summary": summary})
             }
-            Kind::FunctionCall { call_id, name, arguments } => json!({
-                "id": id, "type": "function_call", "status": status,
-                "call_id": call_id, "name": name, "arguments": arguments,
-            }),
+            Kind::FunctionCall { call_id, name, arguments } => {
+                let mut call = json!({
+                    "id": id, "type": "function_call", "status": status,
+                    "call_id": call_id, "name": name.name, "arguments": arguments,
+                });
+                if let Some(namespace) = &name.namespace {
+                    call["namespace"] = json!(namespace);
+                }
+                call
+            }
             Kind::ServerCall { name, arguments, result } => {
                 let output = result.as_ref().and_then(|result| result.as_ref().ok());
                 let error = result.as_ref().and_then(|result| result.as_ref().err()).map(|error| {

@@ -1,5 +1,7 @@
 //! The tools of a request: those that the caller runs, and which of them may be used.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -20,8 +22,63 @@ pub(super) struct Tools {
     pub(super) forced: bool,
 }
 
+/// A function as the caller knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FunctionName {
+    pub(super) namespace: Option<String>,
+    pub(super) name: String,
+}
+
+impl FunctionName {
+    /// One without a namespace.
+    pub(super) fn plain(name: &str) -> Self {
+        Self { namespace: None, name: name.to_owned() }
+    }
+
+    /// The one that the `name` and `namespace` of a call mean.
+    pub(super) fn of_call(call: &Map<String, Value>) -> Self {
+        let text = |field: &str| call.get(field).and_then(Value::as_str).map(str::to_owned);
+        let namespace = text("namespace").filter(|namespace| !namespace.is_empty());
+        Self { namespace, name: text("name").unwrap_or_default() }
+    }
+
+    /// The name that a model is told, as Chat Completions has no namespaces.
+    pub(super) fn flat(&self) -> String {
+        match &self.namespace {
+            None => self.name.clone(),
+            Some(namespace) => format!("{}__{}", namespace.trim_end_matches('_'), self.name),
+        }
+    }
+}
+
+/// The functions among these `tools`, by the names that a model is told.
+pub(super) fn function_names(tools: Option<&Value>) -> HashMap<String, FunctionName> {
+    let mut names = HashMap::new();
+    for tool in tools.and_then(Value::as_array).into_iter().flatten() {
+        let inner = tool["tools"].as_array().filter(|_| tool["type"] == NAMESPACE);
+        match (tool["name"].as_str(), inner) {
+            (Some(name), None) => _ = names.insert(name.to_owned(), FunctionName::plain(name)),
+            (Some(namespace), Some(inner)) => {
+                for name in inner.iter().filter_map(|tool| tool["name"].as_str()) {
+                    let name =
+                        FunctionName { namespace: Some(namespace.to_owned()), ..FunctionName::plain(name) };
+                    names.insert(name.flat(), name);
+                }
+            }
+            (None, _) => {}
+        }
+    }
+    names
+}
+
+/// The type of a group of functions.
+const NAMESPACE: &str = "namespace";
+
 pub(super) fn read(fields: &Map<String, Value>) -> Checked<Tools> {
     let mut tools = Tools { offered: caller_tools(fields, "name", tool)?, ..Tools::default() };
+    if tools.offered.is_empty() {
+        check_not_only_hosted(fields)?;
+    }
     tools.choose(present(fields, "tool_choice"))?;
     if present(fields, "parallel_tool_calls").is_some()
         && !flag(fields, "parallel_tool_calls", "parallel_tool_calls")?
@@ -32,21 +89,52 @@ pub(super) fn read(fields: &Map<String, Value>) -> Checked<Tools> {
     Ok(tools)
 }
 
-fn tool(value: &Value, at: &str) -> Checked<CallerTool> {
+/// One function, those of a namespace, or none: a tool that OpenAI runs is offered beside the caller's own and not asked for,
+/// so the others do without it.
+fn tool(value: &Value, at: &str) -> Checked<Vec<CallerTool>> {
     let Value::Object(fields) = value else {
         return wrong(&format!("`{at}`"), "an object with a `type`");
     };
     match fields.get("type").and_then(Value::as_str) {
-        Some("function") => caller_tool(fields, at),
-        Some(hosted) => {
-            let hosted: String = hosted.chars().filter(|c| !c.is_control()).take(40).collect();
-            Err(InvalidRequest(format!(
-                "`{at}.type` must be \"function\": this server does not run {hosted}. Our agents have tools \
-                 of their own, without being told; a plain model has yours."
-            )))
-        }
+        Some("function") => Ok(vec![caller_tool(fields, at)?]),
+        Some(NAMESPACE) => namespace(fields, at),
+        Some(_) => Ok(Vec::new()),
         None => wrong(&format!("`{at}.type`"), "\"function\""),
     }
+}
+
+fn namespace(fields: &Map<String, Value>, at: &str) -> Checked<Vec<CallerTool>> {
+    let Some(name) = fields.get("name").and_then(Value::as_str) else {
+        return wrong(&format!("`{at}.name`"), "a string");
+    };
+    let Some(functions) = fields.get("tools").and_then(Value::as_array) else {
+        return wrong(&format!("`{at}.tools`"), "a list of tools");
+    };
+    let mut tools = Vec::with_capacity(functions.len());
+    for (number, function) in functions.iter().enumerate() {
+        let at = format!("{at}.tools[{number}]");
+        let Value::Object(function) = function else { return wrong(&format!("`{at}`"), "an object") };
+        if function.get("type").is_none_or(|kind| kind == "function") {
+            let mut tool = caller_tool(function, &at)?;
+            tool.name = FunctionName { namespace: Some(name.to_owned()), name: tool.name }.flat();
+            tools.push(tool);
+        }
+    }
+    Ok(tools)
+}
+
+/// A request with nothing but tools that OpenAI runs asks for what is not here.
+fn check_not_only_hosted(fields: &Map<String, Value>) -> Checked<()> {
+    let tools = present(fields, "tools").and_then(Value::as_array).into_iter().flatten();
+    let mut kinds = tools.map(|tool| tool["type"].as_str().unwrap_or_default());
+    let Some((at, hosted)) = kinds.by_ref().enumerate().find(|(_, kind)| *kind != NAMESPACE) else {
+        return Ok(());
+    };
+    let hosted: String = hosted.chars().filter(|c| !c.is_control()).take(40).collect();
+    Err(InvalidRequest(format!(
+        "`tools[{at}].type` must be \"function\": this server does not run {hosted}. Our agents have tools of their own, \
+         without being told; a plain model has yours."
+    )))
 }
 
 impl Tools {
@@ -61,8 +149,8 @@ impl Tools {
             }
             (Some("required"), _) => self.force(json!("required")),
             (None, Some("function")) => {
-                let name = choice.get("name").and_then(Value::as_str).unwrap_or_default();
-                self.check_known(name, "`tool_choice.name`")?;
+                let name = choice.as_object().map(|it| FunctionName::of_call(it).flat()).unwrap_or_default();
+                self.check_known(&name, "`tool_choice.name`")?;
                 self.force(json!({"type": "function", "function": {"name": name}}))
             }
             (None, Some("allowed_tools")) => self.allow(choice),
@@ -83,11 +171,12 @@ impl Tools {
     fn allow(&mut self, choice: &Value) -> Checked<()> {
         let list = choice.get("tools").and_then(Value::as_array);
         let Some(list) = list else { return wrong("`tool_choice.tools`", "a list of tools") };
-        let names: Vec<&str> = list.iter().filter_map(|tool| tool["name"].as_str()).collect();
+        let names = list.iter().filter_map(Value::as_object).map(|tool| FunctionName::of_call(tool).flat());
+        let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
         for name in &names {
             self.check_known(name, "`tool_choice.tools`")?;
         }
-        self.offered.retain(|tool| names.contains(&tool.name.as_str()));
+        self.offered.retain(|tool| names.contains(&tool.name));
         match choice.get("mode").and_then(Value::as_str) {
             None | Some("auto") => Ok(()),
             Some("required") => self.force(json!("required")),

@@ -14,10 +14,11 @@ use crate::command::{npm, parts_folder, root, run};
 const PYTHON: [&str; 3] =
     ["integrations/clients/python", "integrations/clients/openapi", "integrations/open_webui"];
 /// Folders with `package-lock.json` and tests for Node's own runner.
-const NODE: [&str; 5] = [
+const NODE: [&str; 6] = [
     "integrations/clients/ag-ui",
     "integrations/clients/ai-sdk",
     "integrations/clients/assistant-ui",
+    "integrations/clients/coding-agents",
     "integrations/clients/mcp",
     "integrations/clients/node",
 ];

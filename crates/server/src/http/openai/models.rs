@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::{
+    extract::State,
+    http::HeaderMap,
+    response::{IntoResponse, Response},
+};
 use domain::ProblemCode;
 use serde::Serialize;
 
@@ -11,8 +15,9 @@ use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
-    extract::{Json, Path},
+    extract::{Json, Path, Query},
     groups::{Permit, Thing},
+    http::anthropic,
     models::TOUR,
 };
 
@@ -83,22 +88,45 @@ fn views(app: &App, caller: &Caller) -> Vec<ModelView> {
     all.filter(|model| caller.check_model(&model.id).is_ok()).collect()
 }
 
+/// The same models for Anthropic's packages.
+fn for_anthropic(app: &App, views: Vec<ModelView>) -> Vec<anthropic::models::ModelView> {
+    let catalogue = app.models.catalogue();
+    let context = |id: &str| catalogue.model(id).and_then(|model| model.settings.context_tokens);
+    views.iter().map(|view| anthropic::models::ModelView::new(&view.id, context(&view.id))).collect()
+}
+
 /// `GET /v1/models`.
-pub(in crate::http) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<ModelList> {
+pub(in crate::http) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    Query(query): Query<anthropic::models::PageQuery>,
+) -> Result<Response, ApiError> {
     app.models.first_look().await;
-    Json(ModelList { object: "list", data: views(&app, &caller) })
+    let views = views(&app, &caller);
+    if anthropic::is_asked(&headers) {
+        let page = anthropic::models::page(for_anthropic(&app, views), &query)?;
+        return Ok(Json(page).into_response());
+    }
+    Ok(Json(ModelList { object: "list", data: views }).into_response())
 }
 
 /// `GET /v1/models/{model}`.
 pub(in crate::http) async fn get(
     State(app): State<Arc<App>>,
     caller: Caller,
+    headers: HeaderMap,
     Path(id): Path<String>,
-) -> Result<Json<ModelView>, ApiError> {
+) -> Result<Response, ApiError> {
     app.models.first_look().await;
     let found = views(&app, &caller).into_iter().find(|model| model.id == id);
-    found.map(Json).ok_or_else(|| {
+    let found = found.ok_or_else(|| {
         let message = "There is no such model. GET /v1/models lists them.";
         ApiError::new(ProblemCode::ModelNotFound, message).with_field(Some("model"))
-    })
+    })?;
+    if anthropic::is_asked(&headers) {
+        let found = for_anthropic(&app, vec![found]).into_iter().next();
+        return Ok(Json(found).into_response());
+    }
+    Ok(Json(found).into_response())
 }

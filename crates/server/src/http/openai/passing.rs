@@ -17,7 +17,7 @@ use llm::{
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use wire::{
-    gateway::{ChatAnswer, PlainRequest},
+    gateway::{AnswerEncoder, ChatAnswer, PlainRequest, messages_error},
     openai::{ErrorObject, Passing, UsageWatch, text_bytes},
     sse,
 };
@@ -39,11 +39,15 @@ const PASSED_HEADERS: [HeaderName; 2] =
     [HeaderName::from_static("anthropic-version"), HeaderName::from_static("anthropic-beta")];
 /// What OpenAI calls an answer to a conversation.
 const CHAT: &str = "chat/completions";
+/// What Anthropic calls it; what belongs to it begins so.
+const MESSAGES: &str = "messages";
 /// Headers of an answer that mean something to the caller.
 const HEADERS_KEPT: [HeaderName; 1] = [header::CONTENT_TYPE];
 /// What the model server calls the request itself, beside the id that it has here.
 const UPSTREAM_REQUEST_ID: HeaderName = HeaderName::from_static("x-upstream-request-id");
-const RATE_LIMIT_HEADERS: &str = "x-ratelimit-";
+/// Anthropic's name for that.
+const ANTHROPIC_REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+const RATE_LIMIT_HEADERS: [&str; 2] = ["x-ratelimit-", "anthropic-ratelimit-"];
 
 /// Passes `body` on to `call`, with the model's name on its server in it, and who asks where that server is trusted.
 ///
@@ -91,17 +95,28 @@ pub(in crate::http) async fn pass_on(
         Some(body) if !trusted => body.clone(),
         _ => with_metadata(trusted.then(|| true_metadata(caller, passing)).flatten().as_deref()),
     };
+    let is_messages = call.starts_with(MESSAGES);
     match upstream.post(&told, body, wait).await {
         Ok(Passed { response, first }) => {
             let watch = UsageWatch::default();
             let silence = Alarm::new(Instant::now() + upstream.idle_timeout());
             let paid = Some(Paying { call: paid, watch, input_tokens });
             let (between_events, about) = (true, tracing::Span::current());
-            Ok(Answer { response, first, upstream, started, paid, silence, between_events, about }
-                .pass_back())
+            let answer = Answer {
+                response,
+                first,
+                upstream,
+                is_messages,
+                started,
+                paid,
+                silence,
+                between_events,
+                about,
+            };
+            Ok(answer.pass_back())
         }
         Err(NoAnswer::Failed(error)) => Err(error.into()),
-        Err(NoAnswer::Refused(refused)) => Ok(refusal(refused)),
+        Err(NoAnswer::Refused(refused)) => Ok(refusal(refused, is_messages)),
     }
 }
 
@@ -116,7 +131,8 @@ async fn translate(
         .map_err(|error| ApiError::invalid(error.to_string()).with_field(error.field()))?;
     let metadata = passing.metadata.and_then(|metadata| serde_json::from_str(metadata).ok());
     let (id, now) = (RunId::generate(), app.clock.now_ms());
-    let encoder = Box::new(ChatAnswer::new(id, now, &passing.model, request.include_usage));
+    let encoder = ChatAnswer::new(id, now, &passing.model, request.include_usage);
+    let encoder = |_: &str| Box::new(encoder) as Box<dyn AnswerEncoder>;
     translating::ask(app, caller, &passing.model, request, metadata.unwrap_or_default(), encoder).await
 }
 
@@ -134,6 +150,8 @@ struct Answer {
     /// The beginning of its body, where that was waited for.
     first: Option<Bytes>,
     upstream: Upstream,
+    /// Whether it is in Anthropic's format.
+    is_messages: bool,
     started: Instant,
     /// Nothing once it is paid.
     paid: Option<Paying>,
@@ -149,11 +167,12 @@ impl Answer {
     fn pass_back(self) -> Response {
         let mut headers = HeaderMap::new();
         for (name, value) in self.response.headers() {
-            if HEADERS_KEPT.contains(name) || name.as_str().starts_with(RATE_LIMIT_HEADERS) {
+            if HEADERS_KEPT.contains(name) || is_rate_limit(name) {
                 headers.insert(name, value.clone());
             }
         }
-        if let Some(id) = self.response.headers().get(origin::REQUEST_ID) {
+        let given = self.response.headers();
+        if let Some(id) = given.get(origin::REQUEST_ID).or_else(|| given.get(&ANTHROPIC_REQUEST_ID)) {
             headers.insert(UPSTREAM_REQUEST_ID, id.clone());
         }
         let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -199,10 +218,14 @@ impl Answer {
     }
 
     fn error_event(&self, error: &ModelError) -> Bytes {
-        let object = ErrorObject::new(error.code, &error.message, None).to_json().to_string();
         // An event that broke off ends here.
         let mut out = if self.between_events { Vec::new() } else { b"\n\n".to_vec() };
-        sse::write_data(&object, &mut out);
+        if self.is_messages {
+            messages_error(error.code, &error.message).write(&mut out);
+        } else {
+            let object = ErrorObject::new(error.code, &error.message, None).to_json().to_string();
+            sse::write_data(&object, &mut out);
+        }
         out.into()
     }
 
@@ -261,27 +284,32 @@ fn with_cost(bytes: &[u8], end: usize, cost_micro_usd: u64) -> Bytes {
     [&bytes[..end], cost.as_bytes(), &bytes[end..]].concat().into()
 }
 
-/// A refusal of the model server, in its own words where they are an error object.
-fn refusal(refused: Refused) -> Response {
+fn is_rate_limit(name: &HeaderName) -> bool {
+    RATE_LIMIT_HEADERS.iter().any(|prefix| name.as_str().starts_with(prefix))
+}
+
+/// A refusal of the model server, in its own words where they are an error object of the caller's format.
+fn refusal(refused: Refused, is_messages: bool) -> Response {
     let Refused { status, retry_after, body, error } = refused;
     // A bad key is the administrator's, not the caller's; faults over there are faults of a gateway here.
     let own_words = (400..500).contains(&status) && !matches!(error.code, ProblemCode::ModelUnauthorized);
     if !own_words {
         return ApiError::from(error).into_response();
     }
-    let object = upstream_object(&body)
-        .unwrap_or_else(|| ErrorObject::new(error.code, &error.message, None).to_json());
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-    let mut response = (status, axum::Json(object)).into_response();
+    let mut response = match upstream_object(&body, is_messages) {
+        Some(object) => (status, axum::Json(object)).into_response(),
+        None => ApiError::from(error).with_status(status).into_response(),
+    };
     if let Some(value) = retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, value);
     }
     response
 }
 
-/// The body, where it is an error object already.
-fn upstream_object(body: &str) -> Option<Value> {
+/// The body, where it is such an error object already.
+fn upstream_object(body: &str, is_messages: bool) -> Option<Value> {
     let object: Value = serde_json::from_str(body).ok()?;
     object.get("error")?.get("message")?.as_str()?;
-    Some(object)
+    (!is_messages || object["type"] == "error").then_some(object)
 }

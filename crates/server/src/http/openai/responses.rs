@@ -25,7 +25,7 @@ use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
-    extract::{Json, Path, Query, RawJson},
+    extract::{Json, ModelJson, Path, Query},
     once::idempotency_key,
     streams::{Contents, Format, RunFiles, for_reader, from_run, sse},
 };
@@ -35,7 +35,7 @@ pub(in crate::http) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
     headers: HeaderMap,
-    RawJson(body): RawJson,
+    ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
     let request = ResponseRequest::decode(&body).map_err(invalid)?;
     let (stream, background, echo) = (request.stream, request.background, request.echo.clone());

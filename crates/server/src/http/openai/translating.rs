@@ -15,7 +15,7 @@ use llm::{ChatRequest, FinishReason, ModelCall, ModelError, ModelEvent, ToolMode
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 use wire::{
-    gateway::{AnswerEncoder, PlainRequest, Used},
+    gateway::{AnswerEncoder, CallIds, PlainRequest, Used},
     provider::{AnswerEvent, StopReason},
     sse::{Frame, KEEP_ALIVE},
 };
@@ -29,7 +29,8 @@ use crate::{
     usage::{PaidCall, Wish},
 };
 
-/// Asks the model `id`. `metadata` is what the program says of the request, for servers that are trusted.
+/// Asks the model `id`. `metadata` is what the program says of the request, for servers that are trusted; `encoder` makes the
+/// encoder of the answer for the provider that it comes from, which [`llm::ChatModel::provider`] names.
 ///
 /// # Errors
 /// 404 for a model that is not there, 429 where a limit is reached, and what the model's server says is wrong.
@@ -39,7 +40,7 @@ pub(in crate::http) async fn ask(
     id: &str,
     request: PlainRequest,
     metadata: Map<String, Value>,
-    encoder: Box<dyn AnswerEncoder>,
+    encoder: impl FnOnce(&str) -> Box<dyn AnswerEncoder>,
 ) -> Result<Response, ApiError> {
     app.models.first_look().await;
     let model = app.models.resolve(Some(id), &caller.permit(app));
@@ -76,7 +77,8 @@ pub(in crate::http) async fn ask(
     });
     // The head of a response says how it went, so something of the answer has to be there first.
     let first = next(&mut call).await?;
-    let mut answer = Answer { call, encoder, paid: Some(paid), input_tokens, written_bytes: 0 };
+    let (encoder, call_ids) = (encoder(model.model.provider()), CallIds::after(&request.messages));
+    let mut answer = Answer { call, encoder, call_ids, paid: Some(paid), input_tokens, written_bytes: 0 };
     match request.stream {
         true => Ok(answer.stream(first)),
         false => answer.whole(first).await,
@@ -121,6 +123,7 @@ fn stop_reason(reason: FinishReason) -> StopReason {
 struct Answer {
     call: ModelCall,
     encoder: Box<dyn AnswerEncoder>,
+    call_ids: CallIds,
     /// Nothing once it is paid.
     paid: Option<PaidCall>,
     /// What was sent, by rule of thumb.
@@ -132,7 +135,7 @@ impl Answer {
     /// Reads on to the end and gives all of it.
     async fn whole(&mut self, mut event: AnswerEvent) -> Result<Response, ApiError> {
         let mut unsent = Vec::new();
-        while !self.take(&event, &mut unsent) {
+        while !self.take(event, &mut unsent) {
             unsent.clear();
             event = next(&mut self.call).await?;
         }
@@ -142,7 +145,7 @@ impl Answer {
     fn stream(mut self, first: AnswerEvent) -> Response {
         let mut frames = Vec::new();
         self.encoder.begin(&mut frames);
-        let is_over = self.take(&first, &mut frames);
+        let is_over = self.take(first, &mut frames);
         let begin = written(&frames);
         let rest = (!is_over).then_some(self);
         let body = stream::unfold(Some((Some(begin), rest)), |state| async move {
@@ -170,7 +173,7 @@ impl Answer {
         };
         let mut frames = Vec::new();
         let is_over = match event {
-            Ok(event) => self.take(&event, &mut frames),
+            Ok(event) => self.take(event, &mut frames),
             Err(error) => {
                 tracing::warn!(%error, "a translated answer broke off");
                 self.encoder.fail(error.code, &error.message, &mut frames);
@@ -181,22 +184,27 @@ impl Answer {
     }
 
     /// Writes a piece; says whether it was the last.
-    fn take(&mut self, event: &AnswerEvent, frames: &mut Vec<Frame>) -> bool {
+    fn take(&mut self, event: AnswerEvent, frames: &mut Vec<Frame>) -> bool {
         match event {
             AnswerEvent::Finished { reason, usage } => {
                 let usage = usage.unwrap_or_else(|| self.estimate());
                 let cost_micro_usd = self.paid.take().and_then(|paid| paid.end(usage));
-                self.encoder.finish(*reason, Used { usage, cost_micro_usd }, frames);
+                self.encoder.finish(reason, Used { usage, cost_micro_usd }, frames);
                 true
             }
+            AnswerEvent::CallStarted { index, id, name } => {
+                let id = self.call_ids.unique(id);
+                self.encoder.push(&AnswerEvent::CallStarted { index, id, name }, frames);
+                false
+            }
             event => {
-                self.written_bytes += match event {
+                self.written_bytes += match &event {
                     AnswerEvent::Text(delta)
                     | AnswerEvent::Reasoning(delta)
                     | AnswerEvent::Arguments { delta, .. } => delta.len(),
                     _ => 0,
                 };
-                self.encoder.push(event, frames);
+                self.encoder.push(&event, frames);
                 false
             }
         }

@@ -103,6 +103,34 @@ fn which_tools_may_be_used() {
     assert_eq!(names(allowed), ("b".into(), Some(json!("required"))));
 }
 
+/// What Codex sends: its functions, some in a namespace, and a tool that OpenAI runs.
+#[test]
+fn namespaces_are_written_out_and_hosted_tools_left_out() {
+    let spawn = json!({"type": "function", "name": "spawn_agent", "parameters": {"type": "object"}});
+    let tools = json!([
+        {"type": "function", "name": "exec_command"},
+        {"type": "namespace", "name": "multi_agent_v1", "description": "Agents.", "tools": [spawn]},
+        {"type": "namespace", "name": "mcp__files__", "tools": [spawn]},
+        {"type": "web_search", "external_web_access": true},
+    ]);
+    let names = |body: &Value| -> Vec<String> {
+        decode(body).unwrap().tools.into_iter().map(|tool| tool.name).collect()
+    };
+    let mut body = with("tools", tools);
+    assert_eq!(names(&body), ["exec_command", "multi_agent_v1__spawn_agent", "mcp__files__spawn_agent"]);
+    let spawn = json!({"type": "function", "name": "spawn_agent", "namespace": "multi_agent_v1"});
+    body["tool_choice"] = json!({"type": "allowed_tools", "tools": [spawn]});
+    assert_eq!(names(&body), ["multi_agent_v1__spawn_agent"]);
+    body["tool_choice"] = json!({"type": "web_search"});
+    assert_eq!(decode(&body).unwrap_err().field(), Some("tool_choice"));
+    let call = json!({
+        "type": "function_call", "call_id": "c1", "name": "spawn_agent", "namespace": "multi_agent_v1",
+        "arguments": "{}",
+    });
+    let messages = read(json!([{"role": "user", "content": "Hi"}, call])).unwrap();
+    assert_eq!(messages[1].tool_calls[0].name, "multi_agent_v1__spawn_agent");
+}
+
 #[test]
 fn items_become_messages() {
     let messages = read(json!([
@@ -189,6 +217,8 @@ fn what_is_wrong_is_named() {
         (with("prompt", json!({"id": "p"})), "prompt"),
         (with("tools", json!({})), "tools"),
         (with("tools", function(json!({"type": "web_search"}))), "tools[0].type"),
+        (with("tools", function(json!({"type": "namespace", "name": "n"}))), "tools[0].tools"),
+        (with("tools", function(json!({"type": "namespace", "tools": []}))), "tools[0].name"),
         (with("tools", function(json!({"type": "function", "name": "a b"}))), "tools[0].name"),
         (with("tools", function(json!({"type": "function", "function": {"name": "a"}}))), "tools[0].name"),
         (with("tool_choice", json!("some")), "tool_choice"),
