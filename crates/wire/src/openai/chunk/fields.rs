@@ -90,7 +90,7 @@ impl<'a, T: Fields<'a>> Visitor<'a> for Place<'_, T> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        self.0.read_text(Cow::Owned(text.to_owned()));
+        self.0.read_text(Cow::Owned(text.replace('\0', "\u{FFFD}")));
         Ok(())
     }
 
