@@ -136,7 +136,7 @@ fn estimate(messages: &[Message], tools: &Toolbox, step: &Step<'_>) -> Usage {
     let calls = step.answer.calls.iter().map(|call| call.written.arguments.len()).sum::<usize>();
     let held = step.held.as_ref().map_or(0, String::len);
     let written = step.answer.text.len() + writing + held + calls;
-    Usage::of(estimate_request(messages, tools.specs()), (written / 4) as u64)
+    Usage::estimate(estimate_request(messages, tools.specs()), (written / 4) as u64)
 }
 
 /// The item the model is writing now, and how much of it there is; the emitter has the text.
