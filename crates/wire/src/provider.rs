@@ -130,7 +130,8 @@ pub enum AnswerEvent {
         /// What to append.
         delta: String,
     },
-    /// What the provider wants back with a part of the answer. It ends that piece of text or reasoning.
+    /// What the provider wants back with a part of the answer. It ends a piece of reasoning; a text goes on as one for
+    /// those who read it, and is parted here only for the provider.
     Data {
         /// The part it belongs to.
         part: DataPart,
