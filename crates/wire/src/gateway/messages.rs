@@ -108,7 +108,10 @@ pub fn messages_error_body(code: ProblemCode, message: &str) -> Value {
         ProblemCode::ModelContextFull => format!("prompt is too long: {message}"),
         _ => message.to_owned(),
     };
-    anthropic::error_body(error_type(code), &message)
+    let mut body = anthropic::error_body(error_type(code), &message);
+    // Ours, beside the type: there are more of them than types.
+    body["error"]["code"] = code.as_str().into();
+    body
 }
 
 /// What Anthropic calls such a problem.
@@ -215,7 +218,8 @@ mod tests {
             let frame = messages_error(code, "No.");
             let data: Value = serde_json::from_str(&frame.data).unwrap();
             assert_eq!(frame.event, Some("error"));
-            assert_eq!(data, json!({"type": "error", "error": {"type": expected, "message": "No."}}));
+            let error = json!({"type": expected, "message": "No.", "code": code.as_str()});
+            assert_eq!(data, json!({"type": "error", "error": error}));
         }
         let full = messages_error_body(ProblemCode::ModelContextFull, "It is full.");
         assert_eq!(full["error"]["message"], "prompt is too long: It is full.");
