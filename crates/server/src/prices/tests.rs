@@ -44,7 +44,9 @@ fn models_are_found_at_their_providers() {
     assert_eq!((rates.input, rates.cached_input, rates.cache_write), (0.8, Some(0.08), Some(1.0)));
     let gemini = find(Gemini, "https://generativelanguage.googleapis.com/v1beta", "gemini-2.5-pro").unwrap();
     assert_eq!(gemini.prices.long_context[0].map(|long| long.above_tokens), Some(200_000));
-    assert_eq!(find(Gemini, "https://generativelanguage.googleapis.com/v1beta", "gemini-2.5-pro-tts"), None);
+    let speech =
+        find(Gemini, "https://generativelanguage.googleapis.com/v1beta", "gemini-2.5-pro-tts").unwrap();
+    assert_eq!(speech.model, "gemini-2.5-pro-tts", "not the price of the model that its name begins with");
 }
 
 #[test]
