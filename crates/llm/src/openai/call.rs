@@ -18,7 +18,7 @@ use super::{
     asked::{Answering, Asked},
     fault::{self, Fault, Retry},
     gather::Gather,
-    inflate::Inflate,
+    inflate::{self, Inflate},
     pool::Tried,
     retry,
 };
@@ -272,7 +272,10 @@ impl Reading {
     ) -> Result<(), Fault> {
         match chunk {
             Some(Ok(Some(bytes))) => match &mut self.inflate {
-                Some(inflate) => self.answer.feed(&inflate.push(&bytes, target)?, target),
+                Some(inflate) => {
+                    let mut pieces = inflate::pieces(&bytes);
+                    pieces.try_for_each(|piece| self.answer.feed(&inflate.push(piece, target)?, target))
+                }
                 None => self.answer.feed(&bytes, target),
             },
             Some(Ok(None)) => self.answer.end(target),

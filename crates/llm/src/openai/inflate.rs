@@ -11,8 +11,13 @@ use reqwest::header::{CONTENT_ENCODING, HeaderMap};
 
 use super::{Target, fault::Fault};
 
-/// So much of an error page is unpacked at a time, as little may become much.
+/// So much is unpacked at a time: it becomes a thousand times as much at most.
 const PIECE_BYTES: usize = 1 << 10;
+
+/// Packed bytes in pieces, between which it is looked at how much they have become.
+pub(crate) fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.chunks(PIECE_BYTES)
+}
 
 /// Unpacks the bytes of one answer as they come.
 pub(crate) enum Inflate {
@@ -38,7 +43,7 @@ impl Inflate {
             return Cow::Borrowed(body);
         };
         let mut page = Vec::new();
-        for piece in body.chunks(PIECE_BYTES) {
+        for piece in pieces(body) {
             match inflate.unpack(piece) {
                 Ok(more) if page.len() + more.len() <= limit_bytes => page.extend(more),
                 _ => break,
