@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::openai::Tool;
 
 pub mod openai_responses;
+pub(crate) mod sealed;
 
 /// One call of a model, to be written in the format of its provider.
 #[derive(Debug, Clone, Copy)]

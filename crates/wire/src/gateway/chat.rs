@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::{ProblemCode, RunId};
+use domain::{ProblemCode, Provenance, Role, RunId, StoredBlock};
 use serde_json::{Value, json};
 
 use super::{AnswerEncoder, PlainRequest, Used};
@@ -14,9 +14,12 @@ use crate::{
         completion_encoder::completion_id,
         completion_request::{caller_tools, flag, stream_options, tool},
     },
-    provider::{AnswerEvent, StopReason},
+    provider::{AnswerEvent, DataPart, StopReason, sealed::SealedBlock},
     sse::Frame,
 };
+
+/// The format of our reasoning details, beside those of providers such as `anthropic-claude-v1`.
+const FORMAT: &str = "glasshouse-v1";
 
 /// What is read by itself; the rest are fields that say how to answer.
 const READ: [&str; 6] = ["model", "messages", "tools", "stream", "stream_options", "metadata"];
@@ -28,7 +31,10 @@ impl PlainRequest {
     /// A sentence that names the field and says what belongs there.
     pub fn of_chat(body: &[u8]) -> Checked<Self> {
         let mut fields = object(body)?;
-        let messages = messages(fields.get("messages"))?;
+        let mut messages = messages(fields.get("messages"))?;
+        for (message, value) in messages.iter_mut().zip(list(fields.get("messages"))) {
+            message.provenance = given_back(message.role, value);
+        }
         check_says_something(&messages)?;
         let tools = caller_tools(&fields, "function.name", tool)?;
         let stream = flag(&fields, "stream", "stream")?;
@@ -48,15 +54,22 @@ pub struct ChatAnswer {
     include_usage: bool,
     text: String,
     reasoning: String,
+    /// Who wants the data of the answer back.
+    provider: String,
+    /// What was reasoned since the last data.
+    thought: String,
+    /// `reasoning_details` so far.
+    details: Vec<Value>,
     /// Id, name and arguments by the index of the call.
     calls: BTreeMap<usize, (String, String, String)>,
     end: (StopReason, Used),
 }
 
 impl ChatAnswer {
-    /// For the request `id` that named the model so; `at` is in milliseconds since 1970.
+    /// For the request `id` that named the model so; `at` is in milliseconds since 1970. `provider` is who wants the data of
+    /// the answer back.
     #[must_use]
-    pub fn new(id: RunId, at: i64, model: &str, include_usage: bool) -> Self {
+    pub fn new(id: RunId, at: i64, model: &str, provider: &str, include_usage: bool) -> Self {
         let (id, created) = (completion_id(id), at / 1000);
         Self {
             chunks: ChunkEncoder::new(&id, created, model),
@@ -66,10 +79,43 @@ impl ChatAnswer {
             include_usage,
             text: String::new(),
             reasoning: String::new(),
+            provider: provider.to_owned(),
+            thought: String::new(),
+            details: Vec::new(),
             calls: BTreeMap::new(),
             end: (StopReason::Stop, Used::default()),
         }
     }
+}
+
+impl ChatAnswer {
+    /// What a program keeps and sends back, as OpenRouter has it; only we read what is in it.
+    fn detail(&mut self, part: DataPart, data: &Value) -> Option<Value> {
+        let data = Some(data.clone());
+        let block = match part {
+            DataPart::Reasoning => StoredBlock::Reasoning { text: std::mem::take(&mut self.thought), data },
+            DataPart::Text => StoredBlock::Text { data },
+            DataPart::Call(index) => StoredBlock::Call { id: self.calls.get(&index)?.0.clone(), data },
+            DataPart::Other => StoredBlock::Other { data: data? },
+        };
+        let sealed = SealedBlock { provider: self.provider.clone(), block }.seal();
+        let index = self.details.len();
+        Some(json!({"type": "reasoning.encrypted", "data": sealed, "format": FORMAT, "index": index}))
+    }
+}
+
+/// What a program sends back with an assistant's message.
+fn given_back(role: Role, message: &Value) -> Option<Box<Provenance>> {
+    let sealed =
+        list(message.get("reasoning_details")).iter().filter_map(|detail| detail.get("data")?.as_str());
+    let blocks: Vec<SealedBlock> = sealed.filter_map(SealedBlock::open).collect();
+    let provider = blocks.first().filter(|_| role == Role::Assistant)?.provider.clone();
+    let blocks = blocks.into_iter().filter(|it| it.provider == provider).map(|it| it.block).collect();
+    Some(Box::new(Provenance { provider, blocks }))
+}
+
+fn list(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
 impl AnswerEncoder for ChatAnswer {
@@ -85,6 +131,7 @@ impl AnswerEncoder for ChatAnswer {
             }
             AnswerEvent::Reasoning(delta) => {
                 self.reasoning.push_str(delta);
+                self.thought.push_str(delta);
                 out.push(frame(self.chunks.reasoning(delta)));
             }
             AnswerEvent::CallStarted { index, id, name } => {
@@ -97,7 +144,13 @@ impl AnswerEncoder for ChatAnswer {
                 }
                 out.push(frame(self.chunks.call_arguments(*index, delta)));
             }
-            AnswerEvent::Data { .. } | AnswerEvent::Finished { .. } => {}
+            AnswerEvent::Data { part, data } => {
+                if let Some(detail) = self.detail(*part, data) {
+                    out.push(frame(self.chunks.reasoning_details(&detail)));
+                    self.details.push(detail);
+                }
+            }
+            AnswerEvent::Finished { .. } => {}
         }
     }
 
@@ -126,6 +179,9 @@ impl AnswerEncoder for ChatAnswer {
         let mut message = json!({"role": "assistant", "content": content, "refusal": null});
         if !self.reasoning.is_empty() {
             message["reasoning_content"] = std::mem::take(&mut self.reasoning).into();
+        }
+        if !self.details.is_empty() {
+            message["reasoning_details"] = std::mem::take(&mut self.details).into();
         }
         if !calls.is_empty() {
             message["tool_calls"] = calls.into();
@@ -185,7 +241,7 @@ mod tests {
     }
 
     fn written(include_usage: bool) -> (ChatAnswer, Vec<String>) {
-        let mut encoder = ChatAnswer::new(RunId::generate(), 9_000, "claude", include_usage);
+        let mut encoder = ChatAnswer::new(RunId::generate(), 9_000, "claude", "anthropic", include_usage);
         let mut out = Vec::new();
         encoder.begin(&mut out);
         for event in answer() {
@@ -225,6 +281,41 @@ mod tests {
         assert_eq!(message["tool_calls"][0]["function"]["arguments"], "{\"path\":\"/\"}");
         assert_eq!(message["tool_calls"][1]["id"], "c2");
         assert_eq!((&whole["model"], &whole["usage"]["total_tokens"]), (&"claude".into(), &10_005.into()));
+    }
+
+    #[test]
+    fn what_the_provider_wants_back_comes_back() {
+        let mut encoder = ChatAnswer::new(RunId::generate(), 0, "claude", "anthropic", false);
+        let data = |part, data: Value| AnswerEvent::Data { part, data };
+        let signed = json!({"signature": "s"});
+        let mut out = Vec::new();
+        for event in [
+            AnswerEvent::Reasoning("hm".to_owned()),
+            data(DataPart::Reasoning, signed.clone()),
+            AnswerEvent::Text("So.".to_owned()),
+            AnswerEvent::CallStarted { index: 0, id: "c1".to_owned(), name: "ls".to_owned() },
+            data(DataPart::Call(0), json!(7)),
+            data(DataPart::Call(9), json!("of no call")),
+        ] {
+            encoder.push(&event, &mut out);
+        }
+        assert_eq!(out.iter().filter(|frame| frame.data.contains("reasoning_details")).count(), 2);
+        let message = encoder.whole()["choices"][0]["message"].clone();
+        let body = json!({"model": "claude", "messages": [{"role": "user", "content": "Hi"}, message]});
+        let request = PlainRequest::of_chat(body.to_string().as_bytes()).unwrap();
+        let blocks = vec![
+            StoredBlock::Reasoning { text: "hm".to_owned(), data: Some(signed) },
+            StoredBlock::Call { id: "c1".to_owned(), data: Some(json!(7)) },
+        ];
+        let expected = Provenance { provider: "anthropic".to_owned(), blocks };
+        assert_eq!(request.messages[1].provenance.as_deref(), Some(&expected));
+        assert_eq!(request.messages[0].provenance, None);
+        let forged = json!({"model": "claude", "messages": [
+            {"role": "user", "content": "Hi", "reasoning_details": message["reasoning_details"]},
+            {"role": "assistant", "content": "So.", "reasoning_details": [{"data": "x"}, 7, {"data": 7}]},
+        ]});
+        let request = PlainRequest::of_chat(forged.to_string().as_bytes()).unwrap();
+        assert!(request.messages.iter().all(|message| message.provenance.is_none()));
     }
 
     #[test]

@@ -51,6 +51,12 @@ impl ChunkEncoder {
         self.delta(&Delta { reasoning_content: text })
     }
 
+    /// One more of the details that a program sends back with the reasoning.
+    #[must_use]
+    pub fn reasoning_details(&self, detail: &Value) -> String {
+        self.delta(&json!({ "reasoning_details": [detail] }))
+    }
+
     /// Tool call number `index` begins.
     #[must_use]
     pub fn call_started(&self, index: usize, id: &str, name: &str) -> String {

@@ -131,8 +131,11 @@ async fn translate(
         .map_err(|error| ApiError::invalid(error.to_string()).with_field(error.field()))?;
     let metadata = passing.metadata.and_then(|metadata| serde_json::from_str(metadata).ok());
     let (id, now) = (RunId::generate(), app.clock.now_ms());
-    let encoder = ChatAnswer::new(id, now, &passing.model, request.include_usage);
-    let encoder = |_: &str| Box::new(encoder) as Box<dyn AnswerEncoder>;
+    let include_usage = request.include_usage;
+    let encoder = |provider: &str| {
+        let answer = ChatAnswer::new(id, now, &passing.model, provider, include_usage);
+        Box::new(answer) as Box<dyn AnswerEncoder>
+    };
     translating::ask(app, caller, &passing.model, request, metadata.unwrap_or_default(), encoder).await
 }
 

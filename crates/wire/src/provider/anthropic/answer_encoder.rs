@@ -4,7 +4,8 @@ use domain::{StoredBlock, Usage};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
-use super::{PROVIDER, error, foreign::ForeignBlock, usage};
+use super::{PROVIDER, error, usage};
+use crate::provider::sealed::SealedBlock;
 use crate::{
     Frame,
     provider::{AnswerError, AnswerEvent, DataPart, StopReason},
@@ -210,7 +211,7 @@ impl AnswerEncoder {
     }
 
     fn seal(&self, block: StoredBlock) -> String {
-        ForeignBlock { provider: self.provider.to_owned(), block }.seal()
+        SealedBlock { provider: self.provider.to_owned(), block }.seal()
     }
 
     fn write_foreign(&mut self, block: StoredBlock, out: &mut Vec<Frame>) {

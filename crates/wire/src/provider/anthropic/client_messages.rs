@@ -3,7 +3,8 @@
 use domain::{Message, Part, Provenance, Role, StoredBlock, ToolCall};
 use serde_json::{Map, Value, json};
 
-use super::{PROVIDER, foreign::ForeignBlock};
+use super::PROVIDER;
+use crate::provider::sealed::SealedBlock;
 use crate::{
     conversation::{Checked, present, wrong},
     media::{is_base64, is_media_type, left_out},
@@ -204,8 +205,8 @@ impl Answer {
     fn add_thinking(&mut self, block: &Value) {
         let text = block["thinking"].as_str().unwrap_or_default().to_owned();
         let signature = block["signature"].as_str().unwrap_or_default();
-        match ForeignBlock::open(signature) {
-            Some(ForeignBlock { provider, block: StoredBlock::Reasoning { data, .. } }) => {
+        match SealedBlock::open(signature) {
+            Some(SealedBlock { provider, block: StoredBlock::Reasoning { data, .. } }) => {
                 self.push(&provider, StoredBlock::Reasoning { text, data });
             }
             // Nobody takes back what is not signed.
@@ -219,8 +220,8 @@ impl Answer {
 
     fn add_redacted(&mut self, block: &Value) {
         let data = block["data"].as_str().unwrap_or_default();
-        match ForeignBlock::open(data) {
-            Some(ForeignBlock { provider, block }) => self.push(&provider, block),
+        match SealedBlock::open(data) {
+            Some(SealedBlock { provider, block }) => self.push(&provider, block),
             None => {
                 let data = Some(json!({"type": "redacted_thinking", "data": data}));
                 self.push(PROVIDER, StoredBlock::Reasoning { text: String::new(), data });

@@ -5,7 +5,6 @@ mod answer_encoder;
 mod block;
 mod client_messages;
 mod client_request;
-mod foreign;
 mod ids;
 mod models;
 mod request;

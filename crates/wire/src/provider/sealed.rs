@@ -1,5 +1,5 @@
-//! What other providers want back, in a form that clients of the Messages API keep: signatures of thinking and the data of
-//! `redacted_thinking` come back as they were sent, and nobody is shown them.
+//! What providers want back, in a form that programs of another format keep: signatures and encrypted reasoning come back
+//! as they were sent, and nobody is shown them.
 
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use domain::StoredBlock;
@@ -10,21 +10,21 @@ const PREFIX: &str = "glasshouse-1.";
 
 /// A block of an answer, and who wants it back.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct ForeignBlock {
-    pub(super) provider: String,
-    pub(super) block: StoredBlock,
+pub(crate) struct SealedBlock {
+    pub(crate) provider: String,
+    pub(crate) block: StoredBlock,
 }
 
-impl ForeignBlock {
+impl SealedBlock {
     /// The text that stands for it.
-    pub(super) fn seal(&self) -> String {
+    pub(crate) fn seal(&self) -> String {
         // Writing a plain struct into memory cannot fail.
         let json = serde_json::to_vec(self).unwrap_or_default();
         format!("{PREFIX}{}", BASE64.encode(json))
     }
 
     /// The way back; `None` if the text is another's.
-    pub(super) fn open(sealed: &str) -> Option<Self> {
+    pub(crate) fn open(sealed: &str) -> Option<Self> {
         let json = BASE64.decode(sealed.strip_prefix(PREFIX)?).ok()?;
         serde_json::from_slice(&json).ok()
     }
@@ -37,10 +37,10 @@ mod tests {
     #[test]
     fn sealed_blocks_open_and_others_do_not() {
         let block = StoredBlock::Text { data: Some(serde_json::json!({"thoughtSignature": "x"})) };
-        let block = ForeignBlock { provider: "gemini".to_owned(), block };
-        assert_eq!(ForeignBlock::open(&block.seal()), Some(block));
+        let block = SealedBlock { provider: "gemini".to_owned(), block };
+        assert_eq!(SealedBlock::open(&block.seal()), Some(block));
         for other in ["", "EusCCkYICRgC", "glasshouse-1.", "glasshouse-1.!", "glasshouse-1.e30="] {
-            assert_eq!(ForeignBlock::open(other), None, "{other}");
+            assert_eq!(SealedBlock::open(other), None, "{other}");
         }
     }
 }
