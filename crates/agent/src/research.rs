@@ -196,6 +196,14 @@ pub(crate) fn as_query(text: &str) -> String {
     first_chars(&words.collect::<Vec<_>>().join(" "), QUERY_CHARS)
 }
 
+/// Whether two texts have the same letters and digits, small or capital.
+fn says_the_same(one: &str, other: &str) -> bool {
+    let letters = |text: &str| -> String {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    letters(one) == letters(other)
+}
+
 /// The first so many characters.
 pub(crate) fn first_chars(text: &str, most: usize) -> String {
     text.chars().take(most).collect()

@@ -14,6 +14,7 @@ use super::{
     notes::{Notes, Reading},
     prompts::{self, MAY_ASK, NOTHING_FOUND, QUERIES, REPORT, RESEARCHER},
     ranking::{Candidate, best, same_address},
+    says_the_same,
     thinking::{Thought, think},
     tools::{self, ASK, PLAN, READ, parts, todos},
 };
@@ -490,12 +491,4 @@ fn conversation(history: &[Message]) -> Vec<Message> {
 
 fn is_blank(part: &Part) -> bool {
     matches!(part, Part::Text { text } if text.trim().is_empty())
-}
-
-/// Whether two texts have the same letters and digits, small or capital.
-fn says_the_same(one: &str, other: &str) -> bool {
-    let letters = |text: &str| -> String {
-        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
-    letters(one) == letters(other)
 }

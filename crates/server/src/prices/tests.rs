@@ -1,3 +1,5 @@
+//! What the price list says of models at their providers.
+
 use llm::BaseUrl;
 
 use super::*;

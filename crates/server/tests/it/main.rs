@@ -93,6 +93,7 @@ mod task_requests;
 mod tool_media;
 mod tools_in_words;
 mod traces;
+mod translated;
 mod trusted_header;
 mod unread;
 mod upstream_status;

@@ -64,11 +64,25 @@ fn settings_are_read() {
 }
 
 /// Variables that other programs have for settings, and those of all programs.
-const OTHER_VARIABLES: [&str; 10] = [
+const OTHER_VARIABLES: [&str; 24] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AWS_DEFAULT_REGION",
+    "AWS_REGION",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AZURE_OPENAI_API_KEY",
+    "AZURE_OPENAI_ENDPOINT",
     "ENABLE_FORWARD_USER_INFO_HEADERS",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GOOGLE_GEMINI_BASE_URL",
     "HTTPS_PROXY",
     "OPENAI_API_BASE_URL",
     "OPENAI_API_KEY",
+    "OPENAI_API_VERSION",
     "OPENAI_BASE_URL",
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "OTEL_EXPORTER_OTLP_HEADERS",

@@ -1,3 +1,5 @@
+//! Breakers and keys of one server.
+
 use super::*;
 
 fn server() -> Server {

@@ -1,3 +1,5 @@
+//! Connections from the file and from the environment.
+
 use super::*;
 
 fn environment(pairs: &[(&str, &str)]) -> Environment {

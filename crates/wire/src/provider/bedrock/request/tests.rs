@@ -1,3 +1,5 @@
+//! Bodies of requests, field by field.
+
 use domain::{Message, Part, Provenance, Role, StoredBlock, ToolCall};
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Answers, whole and in pieces.
+
 use domain::Usage;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Contents of conversations.
+
 use domain::{Provenance, StoredBlock};
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! Schemas that Gemini refuses as they are.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,0 +1,113 @@
+//! Programs that ask in one format for a model whose server speaks another, and refuses what the real one refuses.
+
+use scripted::{
+    Behaviour, ScriptedServer,
+    strict::{self, Rules},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    harness::Server,
+    openai::{CHAT, Door},
+};
+
+const STEPS: usize = 3;
+
+/// A server with a strict model of this kind connected.
+async fn open(kind: &str, rules: Rules) -> (Door, String) {
+    let door = Door::open(Behaviour::always(scripted::Reply::text("unused"))).await;
+    let upstream = ScriptedServer::start(strict::behaviour(rules, "look", STEPS)).await.unwrap();
+    let base_url = format!("http://{}", upstream.address());
+    let body = json!({"name": "Strict", "kind": kind, "base_url": base_url, "api_key": "sk-strict"});
+    door.server.post("/api/v1/connections", &door.cookie, &body).await.expect(200);
+    let model = model_of(&door.server, &door.cookie).await;
+    (Door { upstream, ..door }, model)
+}
+
+/// The model that came last.
+async fn model_of(server: &Server, cookie: &str) -> String {
+    let list = server.get("/api/v1/models", cookie).await.json();
+    let models = list["models"].as_array().unwrap();
+    let strict = models.iter().find(|model| model["id"].as_str().unwrap().starts_with("Strict/"));
+    strict.unwrap_or(&models[0])["id"].as_str().unwrap().to_owned()
+}
+
+fn tools() -> Value {
+    json!([{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}])
+}
+
+#[tokio::test]
+async fn a_chat_client_works_through_turns_of_tools_with_every_kind() {
+    for (kind, rules) in
+        [("anthropic", Rules::Anthropic), ("gemini", Rules::Gemini), ("openai_responses", Rules::Responses)]
+    {
+        let (door, model) = open(kind, rules).await;
+        let mut messages = vec![json!({"role": "user", "content": "Please look."})];
+        for step in 0..=STEPS {
+            let body = json!({"model": model, "messages": messages, "tools": tools()});
+            let answer = door.server.post(CHAT, &door.key, &body).await;
+            answer.expect(200);
+            let answer = answer.json();
+            let choice = &answer["choices"][0];
+            let message = &choice["message"];
+            assert!(
+                message["reasoning_content"].as_str().unwrap().starts_with("Thought"),
+                "{kind}: {message}"
+            );
+            assert!(answer["usage"]["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap() > 0);
+            messages.push(message.clone());
+            if step == STEPS {
+                assert_eq!(message["content"], "Done after 3 steps.", "{kind}");
+                assert_eq!(choice["finish_reason"], "stop", "{kind}");
+                break;
+            }
+            assert_eq!(choice["finish_reason"], "tool_calls", "{kind}");
+            for call in message["tool_calls"].as_array().unwrap() {
+                messages.push(json!({"role": "tool", "tool_call_id": call["id"], "content": "Seen."}));
+            }
+        }
+        assert_eq!(door.upstream.received().len(), STEPS + 1, "{kind}: nothing was asked twice");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_works_with_every_kind_and_its_key_stands_where_it_belongs() {
+    for (kind, rules, header) in [
+        ("anthropic", Rules::Anthropic, "x-api-key"),
+        ("gemini", Rules::Gemini, "x-goog-api-key"),
+        ("openai_responses", Rules::Responses, "authorization"),
+    ] {
+        let (door, model) = open(kind, rules).await;
+        let body = json!({"model": model, "stream": false, "messages": [{"role": "user", "content": "Please look."}]});
+        let run = door.server.post("/chat/stream", &door.cookie, &body).await;
+        run.expect(200);
+        // There is no tool `look` here: the model is told so, with all that it wants back, and comes to its end.
+        assert_eq!(run.json()["content"], "I look.\n\nDone after 3 steps.", "{kind}: {}", run.text);
+        let received = door.upstream.received();
+        assert!(
+            received.iter().all(|request| request.header(header).unwrap().contains("sk-strict")),
+            "{kind}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn messages_pass_to_a_server_that_speaks_them_as_they_are() {
+    let (door, model) = open("anthropic", Rules::Anthropic).await;
+    let body = json!({
+        "model": model, "max_tokens": 2000, "odd": {"kept": [1, null]},
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "Look."}]}],
+    });
+    let request = door.server.request(reqwest::Method::POST, "/v1/messages", &door.key);
+    let request = request.header("anthropic-beta", "some-beta").json(&body);
+    let answer = request.send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let text = answer.text().await.unwrap();
+    assert!(text.starts_with("event: message_start\n"), "{text}");
+    let received = door.upstream.received();
+    let sent = received.last().unwrap();
+    assert_eq!(sent.body["odd"], body["odd"], "every field arrives");
+    assert_eq!(sent.header("anthropic-beta"), Some("some-beta"));
+    assert_eq!(sent.header("anthropic-version"), Some("2023-06-01"));
+    assert_eq!(sent.header("x-api-key"), Some("sk-strict"), "and not the caller's key");
+}
