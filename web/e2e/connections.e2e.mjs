@@ -15,11 +15,11 @@ async function startServer(answer, model = { id: "m" }) {
   const keys = [];
   const http = createServer(async (request, response) => {
     request.resume();
-    const key = request.headers.authorization?.replace("Bearer ", "");
+    const key = request.headers.authorization?.replace("Bearer ", "") ?? request.headers["x-api-key"];
     const send = (status, body) => {
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
     };
-    if (request.url === "/v1/models") {
+    if (request.url.split("?")[0] === "/v1/models") {
       if (key === "sk-nobodys-key") return send(401, { error: { message: "This key is unknown." } });
       return send(200, { object: "list", data: [model] });
     }

@@ -127,7 +127,7 @@ impl std::ops::AddAssign for Usage {
         if let Some(cost) = other.reported_cost_micro_usd {
             add(self.reported_cost_micro_usd.get_or_insert(0), cost);
         }
-        self.estimated |= other.estimated;
+        self.estimated = self.estimated || other.estimated;
     }
 }
 

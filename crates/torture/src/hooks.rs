@@ -57,26 +57,22 @@ impl HookLedger {
         let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (mut faults, mut decided) = (Vec::new(), HashSet::new());
         for event in log {
-            match &event.body {
-                EventBody::HookFinished(end) => {
-                    let of_it = asked.get(&format!("{run}.{}", end.call.id)).copied();
-                    let Asked { count, last_at } = of_it.unwrap_or_default();
-                    // On its way it may be asked in every life of the server, also in one that left nothing in the log.
-                    if last_at > event.at {
-                        faults.push(format!("hook {} was asked again when it had decided", end.call.id));
-                    }
-                    if end.decision == Decision::Withdrawn {
-                        continue;
-                    }
-                    if count == 0 {
-                        faults.push(format!("hook {} has decided and was not asked", end.call.id));
-                    }
-                    let place = (&event.agent, end.call.event.as_str(), &end.call.call, end.call.step);
-                    if !decided.insert(place) {
-                        faults.push(format!("a hook has decided twice on {place:?}"));
-                    }
-                }
-                _ => {}
+            let EventBody::HookFinished(end) = &event.body else { continue };
+            let of_it = asked.get(&format!("{run}.{}", end.call.id)).copied();
+            let Asked { count, last_at } = of_it.unwrap_or_default();
+            // On its way it may be asked in every life of the server, also in one that left nothing in the log.
+            if last_at > event.at {
+                faults.push(format!("hook {} was asked again when it had decided", end.call.id));
+            }
+            if end.decision == Decision::Withdrawn {
+                continue;
+            }
+            if count == 0 {
+                faults.push(format!("hook {} has decided and was not asked", end.call.id));
+            }
+            let place = (&event.agent, end.call.event.as_str(), &end.call.call, end.call.step);
+            if !decided.insert(place) {
+                faults.push(format!("a hook has decided twice on {place:?}"));
             }
         }
         faults
@@ -89,6 +85,7 @@ impl HookLedger {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the server under test has the clock of the world")]
 fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)

@@ -551,6 +551,8 @@ export type ProviderData = {
   item?: string;
   /** What kind of part it is that has no item: reasoning that nobody can read, or a block of the provider's own. */
   reasoning?: boolean;
+  /** Of a text, how much of it there was: its bytes before this data, and since the data before, are what it is about. */
+  at?: number;
   /** Who can take it back: providers of the same format share a name. */
   provider: string;
   /** The provider's JSON. */

@@ -41,6 +41,7 @@ impl Tokens {
 }
 
 /// Signs a request or gives it a token, where its kind of provider wants that; `place` is that of the key.
+#[expect(clippy::disallowed_methods, reason = "what is signed says when, by the clock of the world")]
 pub(crate) async fn authorize(
     request: RequestBuilder,
     server: &ServerSettings,

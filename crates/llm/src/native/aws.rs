@@ -1,6 +1,6 @@
 //! Signature version 4, for Bedrock with the access keys of an AWS account.
 
-use std::{env, time::SystemTime};
+use std::time::SystemTime;
 
 use aws_credential_types::Credentials;
 use aws_sigv4::{
@@ -18,12 +18,9 @@ pub(crate) enum AwsKey {
 }
 
 impl AwsKey {
-    /// Reads `ACCESS_KEY_ID:SECRET_ACCESS_KEY[:SESSION_TOKEN]`; anything else is an API key. Without a key, those of the
-    /// server's environment are used.
+    /// Reads `ACCESS_KEY_ID:SECRET_ACCESS_KEY[:SESSION_TOKEN]`; anything else is an API key.
     pub(crate) fn read(key: Option<&str>) -> Option<Self> {
-        let Some(key) = key.filter(|key| !key.is_empty()) else {
-            return from_environment().map(Self::Access);
-        };
+        let key = key.filter(|key| !key.is_empty())?;
         let mut parts = key.splitn(3, ':');
         match (parts.next(), parts.next(), parts.next()) {
             (Some(id), Some(secret), session)
@@ -40,13 +37,6 @@ impl AwsKey {
             _ => Some(Self::Bearer),
         }
     }
-}
-
-fn from_environment() -> Option<Credentials> {
-    let id = env::var("AWS_ACCESS_KEY_ID").ok().filter(|id| !id.is_empty())?;
-    let secret = env::var("AWS_SECRET_ACCESS_KEY").ok()?;
-    let session = env::var("AWS_SESSION_TOKEN").ok().filter(|token| !token.is_empty());
-    Some(Credentials::new(id, secret, session, None, "environment"))
 }
 
 /// The headers that sign a request at this time. `None` where something in it cannot be signed.

@@ -2,8 +2,9 @@
 
 use domain::{Abilities, ListedModel};
 use reqwest::header::HeaderMap;
-use wire::provider::{
-    AnswerDecoder, AnswerError, ModelRequest, anthropic, bedrock, gemini, openai_responses,
+use wire::{
+    openai::model_list,
+    provider::{AnswerDecoder, AnswerError, ModelRequest, anthropic, bedrock, gemini, openai_responses},
 };
 
 use crate::ProviderKind;
@@ -96,7 +97,14 @@ pub(crate) fn listed(kind: ProviderKind, body: &str) -> Option<Vec<ListedModel>>
     match kind {
         ProviderKind::Anthropic => {
             let page = anthropic::decode_models(body)?;
-            Some(page.models.into_iter().map(of_anthropic).collect())
+            // Gateways that speak Messages often list models as other servers do.
+            let others = model_list::decode(body).unwrap_or_default();
+            let better = |model: ListedModel| {
+                let other =
+                    others.iter().find(|other| other.id == model.id && model.context_tokens.is_none());
+                other.cloned().unwrap_or(model)
+            };
+            Some(page.models.into_iter().map(of_anthropic).map(better).collect())
         }
         ProviderKind::Gemini | ProviderKind::Vertex => {
             let page = gemini::models(body)?;

@@ -58,6 +58,7 @@ impl ServiceAccount {
     ///
     /// # Errors
     /// Why there is none, in words.
+    #[expect(clippy::disallowed_methods, reason = "what is signed says when, by the clock of the world")]
     pub(crate) async fn token(&self, http: &HttpClient) -> Result<Token, String> {
         let url = Url::parse(&self.token_uri).map_err(|_| "`token_uri` is no address".to_owned())?;
         let assertion = self.assertion(SystemTime::now())?;

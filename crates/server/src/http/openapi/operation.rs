@@ -69,7 +69,8 @@ pub(super) fn refusals() -> Value {
         let schema = json!({ "type": "object", "properties": { "error": error }, "required": ["error"] });
         json!({ "description": "Refused; docs/errors.md has the codes.", "content": { JSON: { "schema": schema } } })
     };
-    let mut of_anthropic = refusal(json!({ "type": text, "message": text, "code": any }), &["type", "message"]);
+    let mut of_anthropic =
+        refusal(json!({ "type": text, "message": text, "code": any }), &["type", "message"]);
     let shape = &mut of_anthropic["content"][JSON]["schema"]["properties"];
     (shape["type"], shape["request_id"]) = (text.clone(), text.clone());
     json!({

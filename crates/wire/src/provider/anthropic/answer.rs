@@ -188,12 +188,13 @@ impl Decoder {
         if text.is_empty() {
             return;
         }
-        let goes_on = match (kind, self.at(index)) {
-            (_, None) | ("text_delta", Some(Open::Thinking { .. } | Open::Call { .. })) => false,
-            ("thinking_delta", Some(Open::Text { .. } | Open::Call { .. })) => false,
-            _ => true,
-        };
-        if !goes_on {
+        let is_of_no_block = matches!(
+            (kind, self.at(index)),
+            (_, None)
+                | ("text_delta", Some(Open::Thinking { .. } | Open::Call { .. }))
+                | ("thinking_delta", Some(Open::Text { .. } | Open::Call { .. }))
+        );
+        if is_of_no_block {
             // A server that forgets to begin its blocks.
             let begun = match kind {
                 "text_delta" => "text",

@@ -143,8 +143,8 @@ pub fn model_list(bytes: &[u8]) {
     let Some(models) = models::decode(&String::from_utf8_lossy(bytes)) else { return };
     let ids: BTreeSet<&str> = models.iter().map(|model| model.id.as_str()).collect();
     assert!(ids.len() == models.len() && !ids.contains(""), "{ids:?}");
-    let stored = serde_json::to_string(&models).unwrap();
-    assert_eq!(serde_json::from_str::<Vec<ListedModel>>(&stored).unwrap(), models);
+    let stored = serde_json::to_string(&models).expect("a list has a JSON form");
+    assert_eq!(serde_json::from_str::<Vec<ListedModel>>(&stored).expect("we wrote it"), models);
 }
 
 /// Lines of a log: an event that was read is one line again, and that line is read as the same event.
