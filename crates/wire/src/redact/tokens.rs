@@ -106,8 +106,11 @@ pub(super) fn is_bearer(word: &str) -> bool {
     word.len() >= LONG_BYTES || word.len() >= BEARER_BYTES && word.bytes().any(is_odd)
 }
 
-/// Whether this word behind "Basic" is a name and a password.
+/// Whether this word behind "Basic" begins with a name and a password. Something else may stand behind them.
 pub(super) fn is_basic(word: &str) -> bool {
+    let padding = word.find('=').unwrap_or(word.len());
+    let behind = word[padding..].find(|c| c != '=').map_or(word.len(), |at| padding + at);
+    let word = &word[..behind];
     word.len() >= 8 && STANDARD.decode(word).is_ok_and(|pair| pair.contains(&b':') && pair.is_ascii())
 }
 
