@@ -4,6 +4,7 @@
 pub mod anthropic;
 pub mod bedrock;
 pub mod gemini;
+mod lenient;
 mod of_chat;
 
 use std::time::Duration;

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{block::Open, error, lenient, usage::Counts};
-use crate::provider::{AnswerDecoder, AnswerError, AnswerEvent, DataPart, ErrorKind, StopReason};
+use super::{block::Open, error, usage::Counts};
+use crate::provider::{AnswerDecoder, AnswerError, AnswerEvent, DataPart, ErrorKind, StopReason, lenient};
 
 /// Reads one answer.
 #[derive(Debug, Default)]

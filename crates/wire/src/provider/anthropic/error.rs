@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::lenient;
-use crate::provider::{AnswerError, ErrorKind};
+use crate::provider::{AnswerError, ErrorKind, lenient};
 
 /// Longest message that is passed on, in characters.
 const MAX_MESSAGE: usize = 2000;

@@ -12,7 +12,6 @@ mod request;
 pub(super) mod cache;
 pub(super) mod content;
 pub(super) mod error;
-pub(super) mod lenient;
 pub(super) mod messages;
 pub(super) mod model;
 pub(super) mod schema;

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::error;
 use crate::provider::{
-    AnswerDecoder, AnswerError, AnswerEvent, DataPart, ErrorKind, StopReason,
-    anthropic::{lenient, usage::count},
+    AnswerDecoder, AnswerError, AnswerEvent, DataPart, ErrorKind, StopReason, anthropic::usage::count,
+    lenient,
 };
 
 /// Reads one answer. The events of its stream are those of [`super::FrameDecoder`], by their names.

@@ -2,10 +2,7 @@
 
 use serde_json::Value;
 
-use crate::provider::{
-    AnswerError, ErrorKind,
-    anthropic::{error::is_stale_reasoning, lenient},
-};
+use crate::provider::{AnswerError, ErrorKind, anthropic::error::is_stale_reasoning, lenient};
 
 /// What an answer with this status says is wrong. `error_type` is the header `x-amzn-errortype`.
 #[must_use]

@@ -2,6 +2,7 @@
 
 mod fields;
 
+use domain::json_repair::repaired_text;
 use serde_json::{Map, Value, json, value::RawValue};
 
 use fields::{Candidate, Chunk, Content, FunctionCall, Part, read};
@@ -46,18 +47,17 @@ fn unreadable(what: &str, text: &str) -> AnswerError {
 }
 
 impl Decoder {
-    /// A decoder for one answer.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     fn chunk(&mut self, text: &str, out: &mut Vec<AnswerEvent>) -> Result<(), AnswerError> {
         let chunk = match serde_json::from_str::<Chunk<'_>>(text) {
             Ok(chunk) => chunk,
             // The answer is whole without it.
             Err(_) if self.finish_reason.is_some() => return Ok(()),
-            Err(_) => return Err(unreadable("The model server sent no JSON object", text)),
+            Err(_) => {
+                match repaired_text(text).filter(|text| serde_json::from_str::<Chunk<'_>>(text).is_ok()) {
+                    Some(text) => return self.chunk(&text, out),
+                    None => return Err(unreadable("The model server sent no JSON object", text)),
+                }
+            }
         };
         let error = chunk.error.filter(|_| self.finish_reason.is_none());
         if let Some(error) = read(error).as_ref().and_then(in_stream) {
@@ -115,8 +115,14 @@ impl Decoder {
     }
 
     fn part(&mut self, text: &str, out: &mut Vec<AnswerEvent>) -> Result<(), AnswerError> {
-        let part: Part<'_> = serde_json::from_str(text)
-            .map_err(|_| unreadable("A part of the model's answer cannot be read", text))?;
+        let part: Part<'_> = match serde_json::from_str(text) {
+            Ok(part) => part,
+            Err(_) => match repaired_text(text).filter(|text| serde_json::from_str::<Part<'_>>(text).is_ok())
+            {
+                Some(text) => return self.part(&text, out),
+                None => return Err(unreadable("A part of the model's answer cannot be read", text)),
+            },
+        };
         let is_thought = part.thought == Some(true);
         let (event, kind) = match part {
             Part { function_call: Some(call), thought_signature, .. } => {

@@ -1,54 +1,16 @@
 //! JSON of servers, read as far as it can be.
 
-use std::borrow::Cow;
-
 use domain::{TokenCount, Usage};
 use serde_json::{Map, Value};
 
-/// An object. Half of a surrogate pair, which no other reader takes, becomes U+FFFD. `None` if it is JSON of another kind.
+use crate::provider::lenient::parse;
+
+/// An object. `None` if it is JSON of another kind.
 pub(super) fn object(text: &str) -> Result<Option<Map<String, Value>>, serde_json::Error> {
-    let value = match serde_json::from_str(text) {
-        Ok(value) => value,
-        Err(error) => match without_lone_surrogates(text) {
-            Cow::Owned(text) => serde_json::from_str(&text)?,
-            Cow::Borrowed(_) => return Err(error),
-        },
-    };
-    Ok(match value {
+    Ok(match parse(text)? {
         Value::Object(object) => Some(object),
         _ => None,
     })
-}
-
-/// The text with `\ufffd` in the place of escapes that are half of a surrogate pair.
-fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
-    let (mut cleaned, mut copied, mut at) = (String::new(), 0, 0);
-    while let Some(next) = text[at..].find('\\').map(|found| at + found) {
-        let this = unit(text, next);
-        let is_pair =
-            matches!(this, Some(0xD800..=0xDBFF)) && matches!(unit(text, next + 6), Some(0xDC00..=0xDFFF));
-        at = match this {
-            Some(_) if is_pair => next + 12,
-            Some(0xD800..=0xDFFF) => {
-                cleaned.push_str(&text[copied..next]);
-                cleaned.push_str("\\ufffd");
-                copied = next + 6;
-                copied
-            }
-            // The escaped character may be a backslash, or any other where this is no JSON.
-            _ => next + 1 + text[next + 1..].chars().next().map_or(0, char::len_utf8),
-        };
-    }
-    match cleaned.is_empty() {
-        true => Cow::Borrowed(text),
-        false => Cow::Owned(cleaned + &text[copied..]),
-    }
-}
-
-/// The UTF-16 unit that is escaped here.
-fn unit(text: &str, at: usize) -> Option<u16> {
-    let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
-    u16::from_str_radix(digits, 16).ok()
 }
 
 /// A text field; empty if there is none.

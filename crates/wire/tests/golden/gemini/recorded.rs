@@ -57,13 +57,13 @@ impl Exchange {
 /// The events of an answer in one piece.
 pub(super) fn whole(body: &str) -> Result<Vec<AnswerEvent>, AnswerError> {
     let mut out = Vec::new();
-    gemini::Decoder::new().whole(body, &mut out)?;
+    gemini::Decoder::default().whole(body, &mut out)?;
     Ok(out)
 }
 
 /// The events of a stream that comes in these pieces.
 pub(super) fn streamed(pieces: &[&[u8]]) -> Result<Vec<AnswerEvent>, AnswerError> {
-    let mut decoder = gemini::Decoder::new();
+    let mut decoder = gemini::Decoder::default();
     let mut frames = sse::Decoder::new(1 << 20);
     let mut out = Vec::new();
     for piece in pieces {

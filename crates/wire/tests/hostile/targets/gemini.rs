@@ -7,7 +7,7 @@ use wire::provider::{AnswerDecoder, AnswerEvent, gemini as format};
 pub fn gemini(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut whole = Vec::new();
-    let read = format::Decoder::new().whole(&text, &mut whole);
+    let read = format::Decoder::default().whole(&text, &mut whole);
     assert_eq!(read.is_ok(), matches!(whole.last(), Some(AnswerEvent::Finished { .. })), "{text}");
     let mut calls = 0;
     for event in &whole {

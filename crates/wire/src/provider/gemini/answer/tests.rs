@@ -6,7 +6,7 @@ use super::*;
 
 /// The events of a stream with these events, and how it ends.
 fn events(data: &[Value]) -> Result<Vec<AnswerEvent>, AnswerError> {
-    let mut decoder = Decoder::new();
+    let mut decoder = Decoder::default();
     let mut out = Vec::new();
     for data in data {
         decoder.event(None, &data.to_string(), &mut out)?;
@@ -150,13 +150,13 @@ fn a_blocked_prompt_is_refused() {
     ];
     assert_eq!(events(std::slice::from_ref(&body)), Ok(expected.clone()));
     let mut out = Vec::new();
-    Decoder::new().whole(&body.to_string(), &mut out).unwrap();
+    Decoder::default().whole(&body.to_string(), &mut out).unwrap();
     assert_eq!(out, expected);
 }
 
 #[test]
 fn what_proxies_add_costs_nothing() {
-    let mut decoder = Decoder::new();
+    let mut decoder = Decoder::default();
     let mut out = Vec::new();
     for data in [
         "",
@@ -178,6 +178,24 @@ fn what_proxies_add_costs_nothing() {
 }
 
 #[test]
+fn what_is_nearly_json_is_repaired() {
+    let mut decoder = Decoder::default();
+    let mut out = Vec::new();
+    for data in [
+        r#"{"candidates":[{"content":{"parts":[{"text":"a\ud83db"}]}}]}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"c"},],},"avgLogprobs":NaN}]}"#,
+        r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":1}}}]},"finishReason":"STOP"}]}"#,
+    ] {
+        decoder.event(None, data, &mut out).unwrap();
+    }
+    decoder.end(&mut out).unwrap();
+    let mut expected = vec![AnswerEvent::Text("a\u{FFFD}b".to_owned()), AnswerEvent::Text("c".to_owned())];
+    expected.extend(call(0, "call_0", "f", r#"{"a":1}"#));
+    expected.push(finished(StopReason::ToolCalls));
+    assert_eq!(out, expected);
+}
+
+#[test]
 fn failures_say_what_is_wrong() {
     let kind = |data: &[Value]| events(data).map_err(|error| error.kind);
     let error =
@@ -188,10 +206,10 @@ fn failures_say_what_is_wrong() {
     assert_eq!(kind(&[]), Err(ErrorKind::Protocol));
     let mut out = Vec::new();
     for body in ["<html>", "", "[{]", "7"] {
-        let error = Decoder::new().whole(body, &mut out).unwrap_err();
+        let error = Decoder::default().whole(body, &mut out).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Protocol, "{body}");
     }
     // An answer in one piece cannot break off.
-    Decoder::new().whole(&parts(json!([{"text": "a"}])).to_string(), &mut out).unwrap();
+    Decoder::default().whole(&parts(json!([{"text": "a"}])).to_string(), &mut out).unwrap();
     assert_eq!(out, [AnswerEvent::Text("a".to_owned()), finished(StopReason::Stop)]);
 }
