@@ -2,6 +2,7 @@
 
 use domain::Usage;
 use memchr::memmem;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::usage_reader::UsageReport;
@@ -131,12 +132,23 @@ fn behind(bytes: &[u8]) -> Behind<'_> {
         Some(b'{') => {}
         Some(_) => return Behind::Nothing,
     }
-    let mut values = serde_json::Deserializer::from_slice(&bytes[start..]).into_iter::<&RawValue>();
-    match values.next() {
-        Some(Ok(json)) => Behind::Object(json.get(), start + json.get().len()),
-        Some(Err(error)) if error.is_eof() => Behind::More,
-        _ => Behind::Nothing,
+    let object = &bytes[start..];
+    match first_value(object) {
+        Ok(json) => Behind::Object(json.get(), start + json.get().len()),
+        Err(error) if error.is_eof() || is_cut_in_a_number(object) => Behind::More,
+        Err(_) => Behind::Nothing,
     }
+}
+
+fn first_value(bytes: &[u8]) -> serde_json::Result<&RawValue> {
+    <&RawValue>::deserialize(&mut serde_json::Deserializer::from_slice(bytes))
+}
+
+/// Whether only the end of a number is missing: to `serde_json`, `1.` and `1e` at the end are invalid, not incomplete.
+fn is_cut_in_a_number(bytes: &[u8]) -> bool {
+    let is_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+    let number = bytes.iter().rev().take_while(|byte| is_number(byte)).count();
+    number > 0 && first_value(&bytes[..bytes.len() - number]).is_err_and(|error| error.is_eof())
 }
 
 #[cfg(test)]
@@ -150,6 +162,10 @@ mod tests {
         "data: {\"choices\":[],\"usage\" : {\"prompt_tokens\":5,\"completion_tokens\":7,\n \"x\":{\"y\":\"}\"}}}\n\n",
         "data: [DONE]\n\n",
     );
+
+    /// Each kind of number, which may be cut behind its point, its sign or its `e`.
+    const NUMBERS: &str =
+        "data: {\"usage\":{\"prompt_tokens\":5,\"x\":-1.5e-3,\"y\":2E+4,\"completion_tokens\":7}}\n\n";
 
     fn watched(pieces: &[&str]) -> Usage {
         let mut watch = UsageWatch::default();
@@ -166,6 +182,17 @@ mod tests {
             let pieces: Vec<&str> = cuts.windows(2).map(|cut| &STREAM[cut[0]..cut[1]]).collect();
             prop_assert_eq!(watched(&pieces), Usage::of(5, 7));
         }
+    }
+
+    #[test]
+    fn a_number_may_be_cut_anywhere() {
+        for at in 0..NUMBERS.len() {
+            let (begin, end) = NUMBERS.split_at(at);
+            assert_eq!(watched(&[begin, end]), Usage::of(5, 7), "{begin}");
+        }
+        // What is no number even when it is whole.
+        let broken = "data: {\"usage\":{\"prompt_tokens\":1e,\"completion_tokens\":7}}\n\n";
+        assert!(watched(&[broken]).estimated);
     }
 
     #[test]
