@@ -47,8 +47,8 @@ impl UpstreamError {
     }
 }
 
-/// Whether anything but `null`, `false`, 0 and empty text stands in the value.
-fn says_something(value: &Value) -> bool {
+/// Whether an `error` field says that there is one: some servers send an empty one with every event. Anything but `null`, `false`, 0 and empty text does.
+pub(crate) fn says_something(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
         Value::Bool(true) => true,

@@ -32,7 +32,6 @@ fn streams_of_servers() {
     [
         "sse",
         "openai_chunk",
-        "gemini",
         "upstream_error",
         "usage_watch",
         "model_list",
@@ -45,8 +44,18 @@ fn streams_of_servers() {
 }
 
 #[test]
+fn answers_of_providers() {
+    ["anthropic", "bedrock", "gemini", "openai_responses"].into_iter().for_each(hold);
+}
+
+#[test]
 fn requests_of_openai_clients() {
     ["completion_request", "passing_request", "response_request"].into_iter().for_each(hold);
+}
+
+#[test]
+fn requests_of_anthropic_clients() {
+    hold("messages_request");
 }
 
 #[test]

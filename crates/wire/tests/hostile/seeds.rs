@@ -1,10 +1,23 @@
-//! Good input for each target, to begin from.
+//! Good input for each target, to begin from: what servers and clients were recorded to send, or an example.
+
+use std::{fs, path::Path};
+
+use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
+use serde_json::{Value, json};
+use wire::{provider::bedrock::FrameDecoder, sse};
+
+/// Longest recorded frame.
+const FRAME_LIMIT_BYTES: usize = 1 << 20;
 
 const RUN: &str = "0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d";
 
 /// The good input for a target; nothing where there is no such target.
 pub(crate) fn of(name: &str) -> Vec<String> {
     let seeds: &[&str] = match name {
+        "anthropic" | "bedrock" | "openai_responses" => return answers(name),
+        "messages_request" => {
+            return recorded("anthropic").iter().map(|exchange| exchange["request"].to_string()).collect();
+        }
         "sse" => &[
             "id: 1\ndata: {\"a\":1}\n\nevent: x\r\ndata: b\r\ndata: c\r\n\r\n: keep-alive\n\ndata: [DONE]\n\n",
             "\u{FEFF}data: é✓\r\rdata\n\nid: n\0\ndata: last",
@@ -111,4 +124,48 @@ pub(crate) fn of(name: &str) -> Vec<String> {
         _ => &[],
     };
     seeds.iter().map(|seed| (*seed).to_owned()).collect()
+}
+
+/// The recorded exchanges with a provider.
+fn recorded(provider: &str) -> Vec<Value> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings").join(provider);
+    let files = fs::read_dir(folder).expect("the recordings").map(|entry| entry.expect("a file").path());
+    let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|it| it == "json")).collect();
+    files.sort();
+    let read = |file| serde_json::from_slice(&fs::read(file).expect("a recording")).expect("a list");
+    files.into_iter().flat_map(|file| -> Vec<Value> { read(file) }).collect()
+}
+
+/// The recorded answers of a provider: whole ones, and streams as they came and as a list of their events.
+fn answers(provider: &str) -> Vec<String> {
+    let of = |exchange: Value| -> Vec<String> {
+        let answer = exchange.get("stream").unwrap_or(&exchange["response"]);
+        match (answer.as_str(), answer["base64"].as_str()) {
+            (Some(stream), _) => vec![stream.to_owned(), server_sent(stream).to_string()],
+            (None, Some(frames)) => vec![framed(&BASE64.decode(frames).expect("base64")).to_string()],
+            (None, None) => vec![answer.to_string()],
+        }
+    };
+    recorded(provider).into_iter().flat_map(of).collect()
+}
+
+fn server_sent(stream: &str) -> Value {
+    let mut decoder = sse::Decoder::new(FRAME_LIMIT_BYTES);
+    let mut events: Vec<Value> = Vec::new();
+    decoder.feed(stream.as_bytes());
+    while let Some(Ok(event)) = decoder.next() {
+        events.extend(serde_json::from_str(&event.data));
+    }
+    events.into()
+}
+
+fn framed(bytes: &[u8]) -> Value {
+    let mut decoder = FrameDecoder::new(FRAME_LIMIT_BYTES);
+    let mut events = Vec::new();
+    decoder.feed(bytes);
+    while let Some(Ok(frame)) = decoder.next() {
+        let data: Value = serde_json::from_str(&frame.data).expect("JSON in a recorded frame");
+        events.push(json!({ frame.name: data }));
+    }
+    events.into()
 }

@@ -101,7 +101,7 @@ fn part(block: &Value, at: &str) -> Checked<Part> {
         Some("text") => Ok(Part::Text { text: text(&block["text"], &format!("{at}.text"))? }),
         Some("image") => match (source["type"].as_str(), source["url"].as_str()) {
             (Some("url"), Some(url)) if url.starts_with("https://") || url.starts_with("http://") => {
-                Ok(Part::Image { url: url.to_owned() })
+                Ok(Part::Image { url: text(&source["url"], &format!("{at}.source.url"))? })
             }
             (Some("base64"), _) => base64(source, &format!("{at}.source")),
             (Some("file"), _) => Ok(left_out("image", "")),

@@ -82,7 +82,7 @@ impl AnswerDecoder for Decoder {
     fn whole(&mut self, body: &str, out: &mut Vec<AnswerEvent>) -> Result<(), AnswerError> {
         let mut answer = lenient::parse(body)
             .map_err(|fault| protocol(format!("the answer is not valid JSON: {fault}")))?;
-        let Value::Array(content) = answer["output"]["message"]["content"].take() else {
+        let Value::Array(content) = taken(&mut answer, "/output/message/content") else {
             return Err(protocol("the answer has no list `output.message.content`"));
         };
         for block in content {
@@ -98,8 +98,8 @@ impl AnswerDecoder for Decoder {
 impl Decoder {
     fn take(&mut self, name: &str, event: &mut Value, out: &mut Vec<AnswerEvent>) {
         match name {
-            "contentBlockStart" => self.start(event["start"].take(), out),
-            "contentBlockDelta" => self.take_delta(event["delta"].take(), out),
+            "contentBlockStart" => self.start(taken(event, "/start"), out),
+            "contentBlockDelta" => self.take_delta(taken(event, "/delta"), out),
             "contentBlockStop" => self.close(out),
             "messageStop" => {
                 self.close(out);
@@ -121,7 +121,7 @@ impl Decoder {
         self.after_text = false;
         let call = &start["toolUse"];
         if call.is_object() && call["type"] != "server_tool_use" {
-            return self.start_call(&start["toolUse"].take(), out);
+            return self.start_call(&taken(&mut start, "/toolUse"), out);
         }
         if let Value::Object(block) = start {
             self.open = Some(Open::Other { block, input: String::new() });
@@ -138,15 +138,15 @@ impl Decoder {
     }
 
     fn take_delta(&mut self, mut delta: Value, out: &mut Vec<AnswerEvent>) {
-        if let Value::String(text) = delta["text"].take() {
+        if let Value::String(text) = taken(&mut delta, "/text") {
             return self.take_text(text, out);
         }
         if delta["reasoningContent"].is_object() {
-            return self.take_reasoning(delta["reasoningContent"].take(), out);
+            return self.take_reasoning(taken(&mut delta, "/reasoningContent"), out);
         }
         match &mut self.open {
             Some(Open::Call { index, has_arguments }) => {
-                if let Value::String(delta) = delta["toolUse"]["input"].take()
+                if let Value::String(delta) = taken(&mut delta, "/toolUse/input")
                     && !delta.is_empty()
                 {
                     *has_arguments = true;
@@ -154,17 +154,17 @@ impl Decoder {
                 }
             }
             Some(Open::Text { citations }) => {
-                let citation = delta["citation"].take();
+                let citation = taken(&mut delta, "/citation");
                 citations.extend(Some(citation).filter(|it| !it.is_null()));
             }
             Some(Open::Other { block, input }) => {
                 input.push_str(delta["toolUse"]["input"].as_str().unwrap_or_default());
-                if let (Value::Array(content), Some(result)) =
-                    (delta["toolResult"].take(), block.get_mut("toolResult"))
+                if let (Value::Array(content), Some(Value::Object(result))) =
+                    (taken(&mut delta, "/toolResult"), block.get_mut("toolResult"))
                 {
-                    match &mut result["content"] {
-                        Value::Array(before) => before.extend(content),
-                        none => *none = Value::Array(content),
+                    match result.get_mut("content") {
+                        Some(Value::Array(before)) => before.extend(content),
+                        _ => drop(result.insert("content".to_owned(), Value::Array(content))),
                     }
                 }
             }
@@ -197,7 +197,7 @@ impl Decoder {
             signature.push_str(content["signature"].as_str().unwrap_or_default());
             append_base64(redacted, content["redactedContent"].as_str().unwrap_or_default());
         }
-        if let Value::String(text) = content["text"].take()
+        if let Value::String(text) = taken(&mut content, "/text")
             && !text.is_empty()
         {
             out.push(AnswerEvent::Reasoning(text));
@@ -230,8 +230,8 @@ impl Decoder {
                 return;
             }
             Some(Open::Other { mut block, input }) => {
-                if let (Some(call), false) = (block.get_mut("toolUse"), input.is_empty()) {
-                    call["input"] = domain::message::arguments_value(&input);
+                if let (Some(Value::Object(call)), false) = (block.get_mut("toolUse"), input.is_empty()) {
+                    call.insert("input".to_owned(), domain::message::arguments_value(&input));
                 }
                 (DataPart::Other, Value::Object(block))
             }
@@ -241,19 +241,16 @@ impl Decoder {
 
     /// A block of a whole answer.
     fn take_block(&mut self, mut block: Value, out: &mut Vec<AnswerEvent>) {
-        if let Value::String(text) = block["text"].take() {
+        if let Value::String(text) = taken(&mut block, "/text") {
             self.take_text(text, out);
         } else if block["citationsContent"].is_object() {
-            self.take_cited(block["citationsContent"].take(), out);
+            self.take_cited(taken(&mut block, "/citationsContent"), out);
         } else if block["reasoningContent"].is_object() {
-            let mut content = block["reasoningContent"].take();
-            let text = content["reasoningText"].take();
+            let mut content = taken(&mut block, "/reasoningContent");
+            let text = taken(&mut content, "/reasoningText");
             self.take_reasoning(if text.is_object() { text } else { content }, out);
         } else {
             let input = block["toolUse"]["input"].clone();
-            if let Some(fields) = block.as_object_mut() {
-                fields.retain(|_, value| !value.is_null());
-            }
             self.start(block, out);
             if let Some(Open::Call { index, has_arguments }) = &mut self.open
                 && !input.is_null()
@@ -266,13 +263,13 @@ impl Decoder {
     }
 
     fn take_cited(&mut self, mut cited: Value, out: &mut Vec<AnswerEvent>) {
-        for part in cited["content"].as_array_mut().into_iter().flatten() {
-            if let Value::String(text) = part["text"].take() {
+        for part in cited.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Value::String(text) = taken(part, "/text") {
                 self.take_text(text, out);
             }
         }
         if let (Some(Open::Text { citations }), Value::Array(more)) =
-            (&mut self.open, cited["citations"].take())
+            (&mut self.open, taken(&mut cited, "/citations"))
         {
             citations.extend(more);
         }
@@ -289,6 +286,11 @@ impl Decoder {
         };
         out.push(AnswerEvent::Finished { reason, usage: self.usage });
     }
+}
+
+/// The value at a JSON pointer; `null` where there is none.
+fn taken(value: &mut Value, pointer: &str) -> Value {
+    value.pointer_mut(pointer).map(Value::take).unwrap_or_default()
 }
 
 /// Bytes may come in several pieces, each in base64 of its own.

@@ -9,7 +9,8 @@ use crate::provider::{AnswerError, ErrorKind, anthropic::error::is_stale_reasoni
 pub fn error(status: u16, error_type: Option<&str>, body: &str) -> AnswerError {
     let value = lenient::parse(body).unwrap_or(Value::Null);
     let name = error_type.or(value["__type"].as_str()).unwrap_or_default();
-    let message = match value["message"].as_str().or(value["Message"].as_str()) {
+    let said = |field: &str| value[field].as_str().filter(|message| !message.is_empty());
+    let message = match said("message").or(said("Message")) {
         Some(message) => message.to_owned(),
         None if body.trim().is_empty() => format!("HTTP status {status} {name}"),
         None => body.trim().chars().take(2000).collect(),
@@ -109,6 +110,7 @@ mod tests {
                 ErrorKind::RateLimit,
                 "HTTP status 429 ThrottlingException",
             ),
+            (500, None, r#"{"message":""}"#, ErrorKind::Server, r#"{"message":""}"#),
             (503, Some("ServiceUnavailableException"), "busy", ErrorKind::Overloaded, "busy"),
             (424, Some("ModelErrorException"), r#"{"message":"x"}"#, ErrorKind::Server, "x"),
         ] {

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::provider::{AnswerError, ErrorKind};
+use crate::{
+    openai::upstream_error::says_something,
+    provider::{AnswerError, ErrorKind},
+};
 
 /// Longest piece of a body that is no error object which is quoted.
 const QUOTED_CHARS: usize = 200;
@@ -30,12 +33,7 @@ pub fn error(status: u16, body: &str) -> AnswerError {
 
 /// Reads the value of an `error` field. `None` where it says nothing, as some proxies add one to each event.
 pub(super) fn in_stream(error: &Value) -> Option<AnswerError> {
-    let says = match error {
-        Value::String(text) => !text.is_empty(),
-        Value::Object(fields) => !fields.is_empty(),
-        _ => false,
-    };
-    says.then(|| from_value(0, error))
+    says_something(error).then(|| from_value(0, error))
 }
 
 fn from_value(status: u16, error: &Value) -> AnswerError {

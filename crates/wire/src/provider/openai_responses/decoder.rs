@@ -10,7 +10,10 @@ use super::{
     item_data::ReasoningParts,
     lenient::{list, object, text, usage},
 };
-use crate::provider::{AnswerDecoder, AnswerError, AnswerEvent, ErrorKind, StopReason};
+use crate::{
+    openai::upstream_error::says_something,
+    provider::{AnswerDecoder, AnswerError, AnswerEvent, ErrorKind, StopReason},
+};
 
 /// Bytes of an event that is not understood that its error quotes.
 const MAX_QUOTE_BYTES: usize = 200;
@@ -89,7 +92,7 @@ impl ResponsesDecoder {
 
 /// What is wrong with a response that failed.
 fn failure(response: &Map<String, Value>) -> AnswerError {
-    match response.get("error").filter(|error| !error.is_null()) {
+    match response.get("error").filter(|error| says_something(error)) {
         Some(error) => error_of(None, error),
         None => AnswerError {
             kind: ErrorKind::Server,
@@ -105,15 +108,6 @@ fn not_the_format(data: &str, why: &dyn std::fmt::Display) -> AnswerError {
         kind: ErrorKind::Protocol,
         message: format!("an event is not JSON ({why}): {quote}"),
         retry_after: None,
-    }
-}
-
-/// Whether the value of an `error` field says something: some servers send an empty one with every event.
-fn says_something(error: &Value) -> bool {
-    match error {
-        Value::Object(fields) => !fields.is_empty(),
-        Value::String(text) => !text.is_empty(),
-        _ => false,
     }
 }
 

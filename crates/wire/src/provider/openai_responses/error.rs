@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    openai::UpstreamError,
+    openai::upstream_error::{UpstreamError, says_something},
     provider::{AnswerError, ErrorKind},
 };
 
@@ -28,7 +28,9 @@ const STALE_REASONING: [&str; 5] = [
 #[must_use]
 pub fn error(status: u16, body: &str) -> AnswerError {
     let parsed: Option<Value> = serde_json::from_str(body).ok();
-    if let Some(error) = parsed.as_ref().and_then(|body| body.get("error")).filter(|error| !error.is_null()) {
+    if let Some(error) =
+        parsed.as_ref().and_then(|body| body.get("error")).filter(|error| says_something(error))
+    {
         return error_of(Some(status), error);
     }
     match UpstreamError::decode(body) {

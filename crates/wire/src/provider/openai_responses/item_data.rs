@@ -37,7 +37,10 @@ pub(super) fn reasoning_data(mut item: Map<String, Value>, shown: ReasoningParts
         let texts: usize = parts.iter().map(|part| text_of(part).len()).sum();
         if written > 0 && texts + breaks == written {
             for part in parts.iter_mut() {
-                part["text"] = json!(text_of(part).len());
+                let length = text_of(part).len();
+                if let Value::Object(part) = part {
+                    part.insert("text".to_owned(), length.into());
+                }
             }
         }
     }

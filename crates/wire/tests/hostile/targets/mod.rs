@@ -1,7 +1,7 @@
 //! What must hold for each decoder whatever bytes it is given. The tests beside this file and the fuzzer in `fuzz/`
 //! ask the same functions; each panics where something does not hold.
 
-mod gemini;
+mod answers;
 mod requests;
 mod streams;
 
@@ -11,20 +11,24 @@ pub type Target = fn(&[u8]);
 /// (A `mod.rs`, since `fuzz/src/lib.rs` names it by its path.)
 ///
 /// Every target by the name of its fuzz binary.
-pub const TARGETS: [(&str, Target); 21] = [
+pub const TARGETS: [(&str, Target); 25] = [
     ("ag_ui_input", requests::ag_ui_input),
     ("ag_ui_interrupt", requests::ag_ui_interrupt),
+    ("anthropic", answers::anthropic),
+    ("bedrock", answers::bedrock),
     ("chat_stream_request", requests::chat_stream),
     ("completion_request", requests::completion),
     ("debug_chat_request", requests::debug_chat),
     ("embeddings", streams::embeddings),
     ("event_lines", streams::event_lines),
     ("export_line", streams::export_line),
-    ("gemini", gemini::gemini),
+    ("gemini", answers::gemini),
     ("group_list", streams::group_list),
+    ("messages_request", requests::messages),
     ("model_list", streams::model_list),
     ("open_webui_chats", streams::open_webui_chats),
     ("openai_chunk", streams::openai_chunk),
+    ("openai_responses", answers::openai_responses),
     ("passing_request", requests::passing),
     ("redact", streams::redact),
     ("rerank", streams::rerank),

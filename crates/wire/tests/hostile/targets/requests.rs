@@ -9,7 +9,13 @@ use wire::{
     ag_ui::{InterruptId, RunInput, ThreadInput},
     chat_stream::ChatStreamRequest,
     debug_chat::DebugChatRequest,
-    openai::{ChatBody, CompletionRequest, Passing},
+    gateway::PlainRequest,
+    openai::{ChatBody, CompletionRequest, Passing, Tool},
+    provider::{
+        ModelRequest,
+        anthropic::{self, ClientRequest, ClientTool},
+        bedrock, gemini, openai_responses,
+    },
     responses::{ResponseRequest, conversation},
     ui_message_stream::UiMessageRequest,
 };
@@ -27,11 +33,15 @@ fn decoded<T: Debug + PartialEq>(
             Some(request)
         }
         Err(error) => {
-            let said = error.to_string();
-            assert!(said.ends_with('.') && said.len() < 1_000, "{said:?} is no sentence");
+            is_sentence(&error);
             None
         }
     }
+}
+
+fn is_sentence(error: &InvalidRequest) {
+    let said = error.to_string();
+    assert!(said.ends_with('.') && said.len() < 1_000, "{said:?} is no sentence");
 }
 
 /// A conversation that can be stored and sent to a model.
@@ -69,6 +79,29 @@ fn is_usable(messages: &[Message]) {
 fn says_something(messages: &[Message]) {
     assert!(messages.iter().any(|message| message.role == Role::User), "{messages:?}");
     is_usable(messages);
+}
+
+/// `POST /v1/messages`: what is accepted can be sent to each kind of provider.
+pub fn messages(bytes: &[u8]) {
+    let request = match ClientRequest::decode(bytes) {
+        Ok(request) => request,
+        Err(error) => return is_sentence(&error),
+    };
+    if let Ok(plain) = PlainRequest::of_messages(bytes) {
+        says_something(&plain.messages);
+    }
+    let tools: Vec<Tool<'_>> = request.tools.iter().map(ClientTool::as_tool).collect();
+    let ask = ModelRequest {
+        model: &request.model,
+        messages: &request.messages,
+        tools: &tools,
+        parameters: &request.parameters,
+        stream: request.stream,
+    };
+    for encode in [anthropic::encode, bedrock::encode, gemini::encode, openai_responses::encode] {
+        let body: Value = serde_json::from_slice(&encode(&ask)).expect("we write JSON");
+        assert!(body.is_object());
+    }
 }
 
 /// `POST /chat/stream`.
