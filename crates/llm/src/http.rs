@@ -1,6 +1,7 @@
 //! The one HTTP client every model connection shares, so that connections are reused.
 
 use std::{
+    net::{IpAddr, Ipv6Addr},
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -13,7 +14,7 @@ pub struct HttpClient(Arc<Clients>);
 
 #[derive(Debug)]
 struct Clients {
-    /// For plain HTTP to this machine: no certificates, and never through a proxy.
+    /// For plain HTTP to this machine and what it runs on: no certificates, and never through a proxy.
     local: Client,
     /// For everything else. Reading the system's certificates takes a while, so not before it is needed.
     remote: OnceLock<Client>,
@@ -52,6 +53,10 @@ impl HttpClient {
     }
 }
 
+/// AWS's services for an instance and for a pod, where machines have version 6 addresses.
+const METADATA_V6: [Ipv6Addr; 2] =
+    [Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23)];
+
 fn settings() -> ClientBuilder {
     Client::builder()
         .tcp_nodelay(true)
@@ -70,10 +75,14 @@ fn build_remote() -> Result<Client, reqwest::Error> {
     })
 }
 
+/// Also the services at which the machine's cloud gives it credentials.
 fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
-    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(IpAddr::V4(address)) => address.is_loopback() || address.is_link_local(),
+        Ok(IpAddr::V6(address)) => address.is_loopback() || METADATA_V6.contains(&address),
+        Err(_) => matches!(host, "localhost" | "metadata.google.internal"),
+    }
 }
 
 #[cfg(test)]
@@ -88,6 +97,9 @@ mod tests {
             ("http://[::1]:8080/", true),
             ("https://api.example.com/v1", false),
             ("http://10.0.0.1/", false),
+            ("http://169.254.170.2/v2/credentials", true),
+            ("http://[fd00:ec2::254]/latest/", true),
+            ("http://metadata.google.internal/computeMetadata/v1/", true),
         ] {
             assert_eq!(is_this_machine(&url.parse().unwrap()), local, "{url}");
         }

@@ -6,6 +6,7 @@ mod answer;
 mod ask;
 mod authorize;
 mod aws;
+mod aws_chain;
 mod fault;
 mod format;
 mod google;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 pub use domain::{Abilities, ListedModel};
+use wire::provider::gemini;
 
 /// The longest value of an option, bytes.
 const MAX_OPTION_BYTES: usize = 100;
@@ -72,7 +73,7 @@ impl ProviderKind {
         match self {
             Self::Openai | Self::OpenaiResponses => Some("https://api.openai.com/v1"),
             Self::Anthropic => Some("https://api.anthropic.com/v1"),
-            Self::Gemini => Some("https://generativelanguage.googleapis.com/v1beta"),
+            Self::Gemini => Some(gemini::BASE_URL),
             Self::Vertex | Self::Bedrock | Self::Azure => None,
         }
     }
@@ -86,10 +87,7 @@ impl ProviderKind {
                 let china = if region.starts_with("cn-") { ".cn" } else { "" };
                 format!("https://bedrock-runtime.{region}.amazonaws.com{china}")
             }),
-            Self::Vertex => options.location.as_ref().map(|location| match location.as_str() {
-                "global" => "https://aiplatform.googleapis.com".to_owned(),
-                location => format!("https://{location}-aiplatform.googleapis.com"),
-            }),
+            Self::Vertex => options.location.as_deref().map(gemini::vertex_base_url),
             _ => self.usual_address().map(str::to_owned),
         }
     }
@@ -98,7 +96,7 @@ impl ProviderKind {
     #[must_use]
     pub fn options(self) -> &'static [(&'static str, bool)] {
         match self {
-            Self::Bedrock => &[("region", true)],
+            Self::Bedrock => &[("region", true), ("profile", false)],
             Self::Vertex => &[("project", true), ("location", true)],
             Self::Azure => &[("api_version", false)],
             Self::Openai | Self::OpenaiResponses | Self::Anthropic | Self::Gemini => &[],
@@ -125,6 +123,9 @@ pub struct ProviderOptions {
     /// `bedrock`: the AWS region, such as `eu-central-1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
+    /// `bedrock`: the profile of AWS's shared files to take credentials from, where the connection has no key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
     /// `azure`: the version of an address with deployments, such as `2024-10-21`; the v1 address needs none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_version: Option<String>,
@@ -158,6 +159,7 @@ impl ProviderOptions {
         };
         let checked = Self {
             region: trimmed(self.region),
+            profile: trimmed(self.profile),
             api_version: trimmed(self.api_version),
             project: trimmed(self.project),
             location: trimmed(self.location),
@@ -188,15 +190,17 @@ impl ProviderOptions {
         };
         Self {
             region: keep("region", &self.region),
+            profile: keep("profile", &self.profile),
             api_version: keep("api_version", &self.api_version),
             project: keep("project", &self.project),
             location: keep("location", &self.location),
         }
     }
 
-    fn named(&self) -> [(&'static str, Option<&String>); 4] {
+    fn named(&self) -> [(&'static str, Option<&String>); 5] {
         [
             ("region", self.region.as_ref()),
+            ("profile", self.profile.as_ref()),
             ("api_version", self.api_version.as_ref()),
             ("project", self.project.as_ref()),
             ("location", self.location.as_ref()),
@@ -221,9 +225,9 @@ mod tests {
         let text = |text: &str| Some(text.to_owned());
         ProviderOptions {
             region: text(region),
-            api_version: None,
             project: text(project),
             location: text(location),
+            ..ProviderOptions::default()
         }
     }
 
@@ -258,8 +262,6 @@ mod tests {
         let beijing = "https://bedrock-runtime.cn-north-1.amazonaws.com.cn";
         check(ProviderKind::Bedrock, in_region("cn-north-1"), Some(beijing));
         let at = |location: &str| options("", "p", location);
-        check(ProviderKind::Vertex, at("global"), Some("https://aiplatform.googleapis.com"));
-        let netherlands = "https://europe-west4-aiplatform.googleapis.com";
-        check(ProviderKind::Vertex, at("europe-west4"), Some(netherlands));
+        check(ProviderKind::Vertex, at("eu"), Some("https://aiplatform.eu.rep.googleapis.com/v1"));
     }
 }

@@ -389,11 +389,13 @@ fn raise_file_limit(config: &Config) -> Option<usize> {
 }
 
 /// Libraries, and the most that they write to the log unless `log.level` names them.
-const LIBRARIES: [(&str, LevelFilter); 6] = [
+const LIBRARIES: [(&str, LevelFilter); 7] = [
     // It tells every message, and addresses with them; what matters of it we say ourselves.
     ("rmcp", LevelFilter::OFF),
     // Each statement, and each connection.
     ("sqlx", LevelFilter::WARN),
+    // Where it looks for credentials, and whole answers of services that gave none; we tell the outcome.
+    ("aws_", LevelFilter::ERROR),
     ("hyper", LevelFilter::INFO),
     ("reqwest", LevelFilter::INFO),
     ("rustls", LevelFilter::INFO),

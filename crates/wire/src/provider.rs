@@ -6,6 +6,9 @@ pub mod bedrock;
 pub mod gemini;
 mod lenient;
 mod of_chat;
+pub mod openai_responses;
+pub(crate) mod sealed;
+pub mod url_path;
 
 use std::time::Duration;
 
@@ -13,9 +16,6 @@ use domain::{Message, Usage};
 use serde_json::Value;
 
 use crate::openai::Tool;
-
-pub mod openai_responses;
-pub(crate) mod sealed;
 
 /// One call of a model, to be written in the format of its provider.
 #[derive(Debug, Clone, Copy)]

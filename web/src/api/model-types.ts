@@ -138,6 +138,7 @@ export type ProviderKind =
 /** What some kinds need beside address and key. */
 export interface ProviderSettings {
   region?: string;
+  profile?: string;
   api_version?: string;
   project?: string;
   location?: string;

@@ -11,11 +11,14 @@ export const connections = {
   "connection.more": "More options",
   "connection.kind": "API format",
   "connection.region": "AWS region",
+  "connection.profile": "AWS profile, if there is no key",
   "connection.api_version": "API version, for deployment addresses",
   "connection.project": "Google Cloud project",
   "connection.location": "Location",
-  "connection.bedrockKey": "A Bedrock API key, or ACCESS_KEY_ID:SECRET_ACCESS_KEY",
-  "connection.vertexKey": "The JSON of a service account, or an API key",
+  "connection.bedrockKey":
+    "A Bedrock API key, or ACCESS_KEY_ID:SECRET_ACCESS_KEY. Leave it empty to use the AWS credentials of the server, such as its role",
+  "connection.vertexKey":
+    "The JSON of a service account, or an API key. Leave it empty on a machine of Google Cloud to use its own account",
   "connection.file": "from the configuration file",
   "connection.test": "Test",
   "connection.testing": "Testing…",

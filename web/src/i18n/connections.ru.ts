@@ -14,11 +14,14 @@ export const connections: Record<keyof typeof en, Entry> = {
   "connection.more": "Дополнительно",
   "connection.kind": "Формат API",
   "connection.region": "Регион AWS",
+  "connection.profile": "Профиль AWS, если ключа нет",
   "connection.api_version": "Версия API, для адресов с deployments",
   "connection.project": "Проект Google Cloud",
   "connection.location": "Расположение",
-  "connection.bedrockKey": "Ключ API Bedrock или ACCESS_KEY_ID:SECRET_ACCESS_KEY",
-  "connection.vertexKey": "JSON сервисного аккаунта или ключ API",
+  "connection.bedrockKey":
+    "Ключ API Bedrock или ACCESS_KEY_ID:SECRET_ACCESS_KEY. Пустое поле — учётные данные AWS самого сервера, например его роль",
+  "connection.vertexKey":
+    "JSON сервисного аккаунта или ключ API. На машине Google Cloud можно оставить пустым: подойдёт её собственный аккаунт",
   "connection.file": "из файла конфигурации",
   "connection.test": "Проверить",
   "connection.testing": "Проверяем…",

@@ -4,6 +4,7 @@ use reqwest::{
     Url,
     header::{AUTHORIZATION, HeaderName},
 };
+use wire::provider::{anthropic, bedrock, gemini, url_path};
 
 use super::{aws::AwsKey, google::ServiceAccount};
 use crate::{ProviderKind, openai::ServerSettings};
@@ -21,45 +22,26 @@ pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
             None => base.join(call),
         },
         ProviderKind::Anthropic if answers => base.join("messages"),
-        ProviderKind::Anthropic => with(base.join(call), (call == "models").then_some(("limit", "1000"))),
-        ProviderKind::Gemini if answers => streaming(base.join(&generate(model, "models"))),
-        ProviderKind::Gemini => with(base.join(call), (call == "models").then_some(("pageSize", "1000"))),
+        ProviderKind::Anthropic if call == "models" => base.join("models?limit=1000"),
+        ProviderKind::Anthropic => base.join(call),
+        ProviderKind::Gemini if answers => base.join(&gemini::path(model, gemini::Method::Stream)),
+        ProviderKind::Gemini => base.join(gemini::MODELS_PATH),
         ProviderKind::Vertex if answers => {
             let project = options.project.as_deref().unwrap_or_default();
             let location = options.location.as_deref().unwrap_or_default();
-            let models = format!("projects/{project}/locations/{location}/publishers/google/models");
-            streaming(base.join(&generate(model, &models)))
+            base.join(&gemini::vertex_path(project, location, model, gemini::Method::Stream))
         }
-        ProviderKind::Vertex => base.join("publishers/google/models"),
-        ProviderKind::Bedrock if answers => {
-            // The id of a model may be an ARN, with slashes and colons.
-            base.join(&format!("model/{}/converse-stream", encoded(model)))
-        }
+        ProviderKind::Vertex => base.join(gemini::VERTEX_MODELS_PATH),
+        ProviderKind::Bedrock if answers => base.join(&bedrock::path(model)),
         // Lists are at another host than answers; with inference profiles, which most models need.
         ProviderKind::Bedrock => {
-            let mut url = base.join("inference-profiles");
+            let mut url = base.join("inference-profiles?maxResults=1000");
             let host = url.host_str().unwrap_or_default().replacen("bedrock-runtime.", "bedrock.", 1);
             // It was a host before.
             let _ = url.set_host(Some(&host));
-            with(url, Some(("maxResults", "1000")))
+            url
         }
     }
-}
-
-fn generate(model: &str, models: &str) -> String {
-    let name = model.strip_prefix("models/").unwrap_or(model);
-    format!("{models}/{}:streamGenerateContent", encoded(name))
-}
-
-fn streaming(url: Url) -> Url {
-    with(url, Some(("alt", "sse")))
-}
-
-fn with(mut url: Url, pair: Option<(&str, &str)>) -> Url {
-    if let Some((name, value)) = pair {
-        url.query_pairs_mut().append_pair(name, value);
-    }
-    url
 }
 
 /// The older address of Azure, where a model is named by its deployment.
@@ -68,7 +50,7 @@ fn azure_deployment(mut url: Url, model: &str, call: &str, version: &str) -> Url
     let root = path.strip_suffix("/v1").unwrap_or(path).to_owned();
     let path = match call {
         "models" => format!("{root}/models"),
-        call => format!("{root}/deployments/{}/{call}", encoded(model)),
+        call => format!("{root}/deployments/{}/{call}", url_path::segment(model)),
     };
     url.set_path(&path);
     url.query_pairs_mut().append_pair("api-version", version);
@@ -78,7 +60,7 @@ fn azure_deployment(mut url: Url, model: &str, call: &str, version: &str) -> Url
 /// Headers of each request, beside the key.
 pub(crate) fn headers(kind: ProviderKind) -> &'static [(&'static str, &'static str)] {
     match kind {
-        ProviderKind::Anthropic => &[("anthropic-version", "2023-06-01")],
+        ProviderKind::Anthropic => &[(anthropic::VERSION_HEADER, anthropic::VERSION)],
         _ => &[],
     }
 }
@@ -87,26 +69,14 @@ pub(crate) fn headers(kind: ProviderKind) -> &'static [(&'static str, &'static s
 pub(crate) fn key_header(kind: ProviderKind, key: Option<&str>) -> Option<(HeaderName, &'static str)> {
     match kind {
         ProviderKind::Openai | ProviderKind::OpenaiResponses => Some((AUTHORIZATION, "Bearer ")),
-        ProviderKind::Anthropic => Some((HeaderName::from_static("x-api-key"), "")),
-        ProviderKind::Gemini => Some((HeaderName::from_static("x-goog-api-key"), "")),
+        ProviderKind::Anthropic => Some((HeaderName::from_static(anthropic::KEY_HEADER), "")),
+        ProviderKind::Gemini => Some((HeaderName::from_static(gemini::KEY_HEADER), "")),
         ProviderKind::Vertex if key.is_some_and(|key| ServiceAccount::read(key).is_some()) => None,
-        ProviderKind::Vertex => Some((HeaderName::from_static("x-goog-api-key"), "")),
+        ProviderKind::Vertex => Some((HeaderName::from_static(gemini::KEY_HEADER), "")),
         ProviderKind::Bedrock if matches!(AwsKey::read(key), Some(AwsKey::Access(_))) => None,
         ProviderKind::Bedrock => Some((AUTHORIZATION, "Bearer ")),
         ProviderKind::Azure => Some((HeaderName::from_static("api-key"), "")),
     }
-}
-
-/// One segment of a path.
-fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            byte => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
 }
 
 #[cfg(test)]
@@ -166,6 +136,14 @@ mod tests {
                 "gemini-3-pro",
                 chat,
                 "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse",
+            ),
+            (
+                ProviderKind::Gemini,
+                "https://p.example/v1beta?team=a",
+                none(),
+                "tunedModels/mine?",
+                chat,
+                "https://p.example/v1beta/tunedModels/mine%3F:streamGenerateContent?team=a&alt=sse",
             ),
             (
                 ProviderKind::Bedrock,

@@ -63,10 +63,15 @@ impl BaseUrl {
         self.0.host_str()
     }
 
-    /// The address of one call, such as `models`.
+    /// The address of one call, such as `models` or `models?limit=1000`.
     pub(crate) fn join(&self, call: &str) -> Url {
+        let (path, query) = call.split_once('?').map_or((call, None), |(path, query)| (path, Some(query)));
         let mut url = self.0.clone();
-        url.set_path(&format!("{}/{call}", self.0.path().trim_end_matches('/')));
+        url.set_path(&format!("{}/{path}", self.0.path().trim_end_matches('/')));
+        if let Some(query) = query {
+            let both = url.query().map(|own| format!("{own}&{query}"));
+            url.set_query(Some(both.as_deref().unwrap_or(query)));
+        }
         url
     }
 
@@ -118,6 +123,7 @@ mod tests {
     fn joins_behind_the_path_and_hides_the_password() {
         let url = BaseUrl::parse("http://me:pw@host/v1?k=s").unwrap();
         assert_eq!(url.join("models").as_str(), "http://me:pw@host/v1/models?k=s");
+        assert_eq!(url.join("models?limit=9").as_str(), "http://me:pw@host/v1/models?k=s&limit=9");
         assert_eq!(url.shown(), "http://host/v1");
     }
 }

@@ -85,7 +85,7 @@ fn one() -> u32 {
 pub(super) struct Defaults {
     /// `forward_user_info_headers`: whether they are told who asks.
     pub(super) trusted: bool,
-    /// `bedrock`: whether AWS access keys of the environment make a connection.
+    /// `bedrock`: whether the AWS credentials of the server make a connection.
     pub(super) bedrock: bool,
 }
 

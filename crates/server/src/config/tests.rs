@@ -226,7 +226,7 @@ fn the_usual_variables_make_a_connection() {
     assert_eq!(connection(&aws), Ok(None), "they are for other things");
     let bedrock = [&aws[..], &[("GLASSHOUSE_BEDROCK", "true")]].concat();
     let frankfurt = "https://bedrock-runtime.eu-central-1.amazonaws.com/";
-    assert_eq!(connection(&bedrock), Ok(Some((frankfurt.into(), true))));
+    assert_eq!(connection(&bedrock), Ok(Some((frankfurt.into(), false))));
 }
 
 #[test]

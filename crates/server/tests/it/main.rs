@@ -6,6 +6,7 @@ mod agents;
 mod anthropic;
 mod attached;
 mod audit;
+mod aws;
 mod backups;
 mod bad_input;
 mod beside;

@@ -22,6 +22,8 @@ pub use model_list::{ListedModel, ModelPage, models};
 pub use request::encode;
 pub use schema::lower as lower_schema;
 
+use super::url_path::segments;
+
 /// Whom the blocks of a message belong to, see [`domain::Message::blocks`].
 pub const PROVIDER: &str = "gemini";
 
@@ -72,7 +74,7 @@ impl Method {
 #[must_use]
 pub fn path(model: &str, method: Method) -> String {
     let kind = if model.contains('/') { "" } else { "models/" };
-    format!("{kind}{model}:{}", method.suffix())
+    format!("{kind}{}:{}", segments(model), method.suffix())
 }
 
 /// The path and query below Vertex AI's base address. `project` is an id or number, `location` a region or `global`.
@@ -80,15 +82,12 @@ pub fn path(model: &str, method: Method) -> String {
 pub fn vertex_path(project: &str, location: &str, model: &str, method: Method) -> String {
     let place = format!("projects/{project}/locations/{location}");
     let method = method.suffix();
-    match model.split('/').collect::<Vec<_>>().as_slice() {
-        ["projects", ..] => format!("{model}:{method}"),
-        // A model that the project serves itself.
-        ["endpoints", ..] => format!("{place}/{model}:{method}"),
-        ["publishers", ..] => format!("{place}/{model}:{method}"),
-        _ => {
-            let name = model.strip_prefix("models/").unwrap_or(model);
-            format!("{place}/publishers/google/models/{name}:{method}")
-        }
+    let name = segments(model.strip_prefix("models/").unwrap_or(model));
+    match name.split_once('/') {
+        Some(("projects", _)) => format!("{name}:{method}"),
+        // The former is a model that the project serves itself.
+        Some(("endpoints" | "publishers", _)) => format!("{place}/{name}:{method}"),
+        _ => format!("{place}/publishers/google/models/{name}:{method}"),
     }
 }
 

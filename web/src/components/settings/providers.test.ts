@@ -8,6 +8,7 @@ const none: Record<ConnectionField, string> = {
   api_key: "",
   name: "",
   region: "",
+  profile: "",
   api_version: "",
   project: "",
   location: "",

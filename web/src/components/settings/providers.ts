@@ -30,7 +30,7 @@ export const kindNames: Record<ProviderKind, string> = {
 export const kinds = Object.keys(kindNames) as ProviderKind[];
 
 const settings: Partial<Record<ProviderKind, { needed: ProviderSetting[]; optional: ProviderSetting[] }>> = {
-  bedrock: { needed: ["region"], optional: [] },
+  bedrock: { needed: ["region"], optional: ["profile"] },
   vertex: { needed: ["project", "location"], optional: [] },
   azure: { needed: [], optional: ["api_version"] },
 };

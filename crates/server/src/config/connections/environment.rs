@@ -133,7 +133,7 @@ fn azure(variables: &Variables<'_>, warnings: &mut Vec<String>) -> Option<Named>
     })
 }
 
-/// A laptop's AWS credentials are for other things, so access keys count only if that is said.
+/// A laptop's AWS credentials are for other things, so only an API key counts unless they are asked for.
 fn bedrock(variables: &Variables<'_>, defaults: &Defaults, warnings: &mut Vec<String>) -> Option<Named> {
     let bearer = variables.text(&["AWS_BEARER_TOKEN_BEDROCK"]);
     if bearer.is_none() && !defaults.bedrock {
@@ -146,16 +146,9 @@ fn bedrock(variables: &Variables<'_>, defaults: &Defaults, warnings: &mut Vec<St
     Some(Named {
         name: "Amazon Bedrock",
         kind: ProviderKind::Bedrock,
-        key: bearer.or_else(|| access_key(variables)),
+        // Without one, credentials are found as AWS's own programs find them.
+        key: bearer,
         address: None,
         options: ProviderOptions { region: Some(region), ..ProviderOptions::default() },
     })
-}
-
-/// Access keys as one text: `ID:SECRET`, and `:TOKEN` for those that end with a session.
-fn access_key(variables: &Variables<'_>) -> Option<String> {
-    let id = variables.text(&["AWS_ACCESS_KEY_ID"])?;
-    let secret = variables.text(&["AWS_SECRET_ACCESS_KEY"])?;
-    let token = variables.text(&["AWS_SESSION_TOKEN"]).map(|token| format!(":{token}"));
-    Some(format!("{id}:{secret}{}", token.unwrap_or_default()))
 }

@@ -75,12 +75,6 @@ impl FrameDecoder {
         next
     }
 
-    /// Whether a frame has begun that is not whole.
-    #[must_use]
-    pub fn is_in_frame(&self) -> bool {
-        self.start < self.buffer.len()
-    }
-
     fn read(&mut self) -> Result<Option<Message>, FrameError> {
         let bytes = &self.buffer[self.start..];
         let Some((prelude, _)) = bytes.split_at_checked(PRELUDE) else { return Ok(None) };

@@ -11,7 +11,7 @@ pub use answer::Decoder;
 pub use error::error;
 pub use event_stream::{FrameDecoder, FrameError, Message};
 pub use models::{ListedModel, decode_models};
-pub use request::{counted_tokens, encode, encode_count, path, path_of_count};
+pub use request::{encode, path};
 
 /// The name under which answers in this format are stored; see [`domain::Provenance`].
 pub const PROVIDER: &str = "bedrock";

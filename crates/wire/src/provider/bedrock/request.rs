@@ -1,4 +1,4 @@
-//! The bodies of `POST /model/{id}/converse`, `…/converse-stream` and `…/count-tokens`.
+//! The bodies of `POST /model/{id}/converse` and `…/converse-stream`.
 
 use std::borrow::Cow;
 
@@ -14,6 +14,7 @@ use crate::provider::{
         messages::{Conversation, Turn},
         schema::{self, InputSchema},
     },
+    url_path::segment,
 };
 
 /// The body of `converse` and `converse-stream`; which of them is asked decides whether the answer is streamed.
@@ -22,49 +23,10 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
     write(&Body::new(request))
 }
 
-/// The body of `count-tokens` for the same request.
+/// The path to ask a model at for a stream. The name may be an ARN.
 #[must_use]
-pub fn encode_count(request: &ModelRequest<'_>) -> Vec<u8> {
-    #[derive(Serialize)]
-    struct Count<'a> {
-        input: Converse<'a>,
-    }
-    #[derive(Serialize)]
-    struct Converse<'a> {
-        converse: Body<'a>,
-    }
-    let body = Body { inference: Inference::default(), output: None, ..Body::new(request) };
-    write(&Count { input: Converse { converse: body } })
-}
-
-/// The tokens in the answer of `count-tokens`; `None` if it has none.
-#[must_use]
-pub fn counted_tokens(body: &str) -> Option<u64> {
-    serde_json::from_str::<Value>(body).ok()?.get("inputTokens")?.as_u64()
-}
-
-/// The path to ask a model at. The name may be an ARN.
-#[must_use]
-pub fn path(model: &str, stream: bool) -> String {
-    format!("/model/{}/{}", escaped(model), if stream { "converse-stream" } else { "converse" })
-}
-
-/// The path to count the tokens of a request at.
-#[must_use]
-pub fn path_of_count(model: &str) -> String {
-    format!("/model/{}/count-tokens", escaped(model))
-}
-
-fn escaped(model: &str) -> String {
-    let mut escaped = String::with_capacity(model.len() + 8);
-    for byte in model.bytes() {
-        match byte {
-            b'-' | b'.' | b'_' | b'~' => escaped.push(char::from(byte)),
-            byte if byte.is_ascii_alphanumeric() => escaped.push(char::from(byte)),
-            byte => escaped.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    escaped
+pub fn path(model: &str) -> String {
+    format!("model/{}/converse-stream", segment(model))
 }
 
 fn write<T: Serialize>(body: &T) -> Vec<u8> {
