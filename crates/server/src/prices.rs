@@ -7,7 +7,8 @@ mod update;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, OnceLock},
+    sync::{Arc, PoisonError, RwLock},
+    time::SystemTime,
 };
 
 use agent::{LongContext, Prices, Rates};
@@ -112,14 +113,21 @@ pub(crate) struct ListedPrice {
 #[derive(Debug, Clone)]
 pub struct PriceCatalogue {
     data_dir: PathBuf,
-    list: Arc<OnceLock<PriceList>>,
+    in_use: Arc<RwLock<Option<ListInUse>>>,
+}
+
+#[derive(Debug)]
+struct ListInUse {
+    list: PriceList,
+    /// When the data folder's file was written, if there was one.
+    written: Option<SystemTime>,
 }
 
 impl PriceCatalogue {
     /// With the list in this data folder, if there is one and it is newer than the program's.
     #[must_use]
     pub fn new(data_dir: &Path) -> Self {
-        Self { data_dir: data_dir.to_owned(), list: Arc::default() }
+        Self { data_dir: data_dir.to_owned(), in_use: Arc::default() }
     }
 
     /// What this server's model costs. `None` if nobody knows: models of local servers have no price, which is not to say
@@ -128,11 +136,26 @@ impl PriceCatalogue {
         if is_local(server.base_url.host()?) {
             return None;
         }
-        self.list.get_or_init(|| PriceList::of(&self.data_dir)).find(
-            server.kind,
-            &server.base_url.to_string(),
-            model,
-        )
+        let find = |list: &PriceList| list.find(server.kind, &server.base_url.to_string(), model);
+        if let Some(ListInUse { list, .. }) = &*self.in_use.read().unwrap_or_else(PoisonError::into_inner) {
+            return find(list);
+        }
+        let mut in_use = self.in_use.write().unwrap_or_else(PoisonError::into_inner);
+        // The time first, so that a file that is written meanwhile is read again.
+        let read = || ListInUse { written: self.written(), list: PriceList::of(&self.data_dir) };
+        find(&in_use.get_or_insert_with(read).list)
+    }
+
+    /// Lets go of the list if `glasshouse prices update` has brought another one since it was read; the next price is
+    /// that one's. Tells whether that is so.
+    pub(crate) fn drop_if_renewed(&self) -> bool {
+        let written = self.written();
+        let mut in_use = self.in_use.write().unwrap_or_else(PoisonError::into_inner);
+        in_use.take_if(|known| known.written != written).is_some()
+    }
+
+    fn written(&self) -> Option<SystemTime> {
+        std::fs::metadata(self.data_dir.join(FILE)).and_then(|file| file.modified()).ok()
     }
 }
 

@@ -7,6 +7,7 @@ use futures_util::{StreamExt, stream};
 use llm::ModelError;
 use llm::openai::{Breaker, list_models};
 use ring::rand::{SecureRandom, SystemRandom};
+use store::StoreError;
 
 use super::{KnownConnection, Models};
 use crate::app::App;
@@ -30,6 +31,9 @@ pub(crate) async fn keep_health(app: Arc<App>) {
             () = app.stopping.cancelled() => return,
             () = app.models.check_idle(IDLE) => {}
         }
+        if let Err(error) = app.models.take_new_prices().await {
+            tracing::warn!(%error, "models keep the prices they had");
+        }
     }
 }
 
@@ -44,6 +48,17 @@ impl Models {
         stream::iter(catalogue.connections.iter().filter(is_due))
             .for_each_concurrent(MOST_AT_ONCE, |known| self.check(known))
             .await;
+    }
+
+    /// Takes the prices of a list that was brought while we run.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn take_new_prices(&self) -> Result<(), StoreError> {
+        match self.prices.drop_if_renewed() {
+            true => self.rebuild().await,
+            false => Ok(()),
+        }
     }
 
     async fn check(&self, known: &KnownConnection) {

@@ -47,7 +47,7 @@ pub(crate) async fn update(data_dir: &Path, from: Option<&str>, today: Date) -> 
     fs::rename(&partial, &path).with_context(cannot)?;
     let mut lines = changes(&before.file, &list.file);
     lines.push(format!(
-        "{} prices of {}, {}, are in {}. A server that runs takes them when it is started again.",
+        "{} prices of {}, {}, are in {}. A server that runs takes them within a minute.",
         priced(&list.file).len(),
         list.file.date,
         list.file.source,
@@ -188,7 +188,10 @@ fn rates_in_words(rates: Rates) -> String {
 
 #[cfg(test)]
 mod tests {
+    use llm::{BaseUrl, openai::ServerSettings};
+
     use super::*;
+    use crate::prices::PriceCatalogue;
 
     const TODAY: Date = jiff::civil::date(2026, 11, 26);
 
@@ -234,6 +237,10 @@ mod tests {
         let file = dir.path().join("data.json");
         let from = file.to_str();
         fs::write(&file, UPSTREAM).unwrap();
+        let in_use = PriceCatalogue::new(dir.path());
+        let openai = ServerSettings::alone(BaseUrl::parse("https://api.openai.com/v1").unwrap(), None);
+        let costs = |model: &str| in_use.find(&openai, model).map(|found| found.prices.base.input);
+        assert_eq!((costs("m"), in_use.drop_if_renewed()), (None, false));
         let lines = update(dir.path(), from, TODAY).await.unwrap();
         assert!(lines[0].starts_with("+ openai/dated: input 2"), "{lines:?}");
         assert!(lines.iter().any(|line| line.contains("more changes")));
@@ -243,6 +250,8 @@ mod tests {
             "OpenAI (m): input 2, output 8, cached input 0.2; above 200000 tokens input 4, output 8, cached input 0.2"
         );
         assert!(show(dir.path(), "no-such-model").is_err());
+        assert_eq!((costs("m"), in_use.drop_if_renewed()), (None, true));
+        assert_eq!((costs("m"), in_use.drop_if_renewed()), (Some(2.0), false));
         for (text, fault) in [
             ("{", "not JSON"),
             ("{}", "not a price list"),
