@@ -38,6 +38,15 @@ before(async () => {
         turn(text("It has six bytes.")),
       ],
     },
+    {
+      contains: "by opencode",
+      turns: [
+        turn(reasoning("A file first."), text("I write it."), calls(["write", { filePath: file("opencode.txt"), content: "hello\n" }])),
+        turn(calls(["read", { filePath: file("opencode.txt") }], ["bash", { command: "wc -c opencode.txt", description: "Count" }])),
+        turn(calls(["read", { filePath: file("none.txt") }])),
+        turn(text("It has six bytes.")),
+      ],
+    },
     { turns: [turn(text("Hello."))] },
   ]);
 });
@@ -61,12 +70,15 @@ async function run(name, args, environment) {
   return out.trim().split("\n").map((line) => JSON.parse(line));
 }
 
-/** What the model was sent since then as results of calls, in the conversation that holds these words. */
-function results(since, words) {
+/**
+ * What the model was sent since then as results of calls, in the conversation that holds these words. What is only passed on
+ * keeps the ids of its server.
+ */
+function results(since, words, isPassedOn = false) {
   const sent = glasshouse.sent.slice(since).filter(({ messages }) => JSON.stringify(messages).includes(words));
   const { messages } = sent.at(-1);
   const ids = messages.flatMap(({ tool_calls }) => tool_calls ?? []).map(({ id }) => id);
-  assert.equal(new Set(ids).size, ids.length, "no id is given twice");
+  if (!isPassedOn) assert.equal(new Set(ids).size, ids.length, "no id is given twice");
   return messages.filter(({ role }) => role === "tool").map(({ content }) => content);
 }
 
@@ -112,5 +124,37 @@ for (const model of [PLAIN, AGENT]) {
     assert.match(results(since, "by codex").at(-1), /6 codex\.txt/);
     const offered = glasshouse.sent.at(-1).tools.map((tool) => tool.function.name);
     assert.ok(offered.includes("multi_agent_v1__spawn_agent"), `${offered}`);
+  });
+
+  // Its lock names only the program for Linux on x86-64.
+  const skip = process.platform !== "linux" || process.arch !== "x64";
+  test(`opencode with ${model}`, { skip }, async () => {
+    const since = glasshouse.sent.length;
+    await rm(join(folder, "opencode.txt"), { force: true });
+    const provider = {
+      npm: "@ai-sdk/openai-compatible",
+      name: "Glasshouse",
+      options: { baseURL: `${glasshouse.url}/v1`, apiKey: "{env:GLASSHOUSE_API_KEY}" },
+      models: { [AGENT]: {}, [PLAIN]: {} },
+    };
+    const config = {
+      autoupdate: false,
+      share: "disabled",
+      provider: { glasshouse: provider },
+      model: `glasshouse/${model}`,
+      small_model: `glasshouse/${PLAIN}`,
+    };
+    await writeFile(join(folder, "opencode.json"), JSON.stringify(config));
+    const lines = await run("opencode", ["run", "--format", "json", "Write a file by opencode."], {
+      GLASSHOUSE_API_KEY: glasshouse.key,
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+    });
+    const said = lines.filter(({ type }) => type === "text").map(({ part }) => part.text);
+    assert.deepEqual(said, ["I write it.", "It has six bytes."]);
+    assert.equal(await readFile(join(folder, "opencode.txt"), "utf8"), "hello\n");
+    const [, read, counted, missing] = results(since, "by opencode", model === PLAIN);
+    assert.match(read, /hello/);
+    assert.match(counted, /6 opencode\.txt/);
+    assert.match(missing, /not found/i);
   });
 }
