@@ -12,6 +12,12 @@ import { startWithModel } from "../node/glasshouse.mjs";
 
 const AGENT = "glasshouse/agent";
 const PLAIN = "scripted";
+const programs = {
+  claude: ".bin/claude",
+  codex: ".bin/codex",
+  // The package that only starts the one for the machine cannot be locked for all machines.
+  opencode: "opencode-linux-x64-baseline/bin/opencode",
+};
 /** None of them takes ten seconds; one that hangs is stopped. */
 const MAX_MS = 60_000;
 
@@ -57,7 +63,7 @@ after(async () => {
 
 /** Runs one of the programs in the folder, with a home of its own; its output as lines of JSON. */
 async function run(name, args, environment) {
-  const bin = fileURLToPath(new URL(`node_modules/.bin/${name}`, import.meta.url));
+  const bin = fileURLToPath(new URL(`node_modules/${programs[name]}`, import.meta.url));
   const home = join(folder, `home-${name}`);
   const env = { PATH: process.env.PATH, HOME: home, CODEX_HOME: folder, ...environment };
   const child = spawn(bin, args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"], timeout: MAX_MS });
@@ -126,7 +132,6 @@ for (const model of [PLAIN, AGENT]) {
     assert.ok(offered.includes("multi_agent_v1__spawn_agent"), `${offered}`);
   });
 
-  // Its lock names only the program for Linux on x86-64.
   const skip = process.platform !== "linux" || process.arch !== "x64";
   test(`opencode with ${model}`, { skip }, async () => {
     const since = glasshouse.sent.length;
