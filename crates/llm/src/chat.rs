@@ -1,15 +1,10 @@
 //! What is asked of a chat model and what it sends back, whichever server it lives on.
 
-use std::{ops::Deref, sync::Arc};
+use std::sync::Arc;
 
 use domain::{CallTrace, Coded, Message, Problem, ProblemCode, Usage, Words};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{
-    Map, Value,
-    value::{RawValue, to_raw_value},
-};
-
-use wire::provider::DataPart;
+use serde_json::{Map, Value};
+use wire::{provider::DataPart, tool_schema::ToolSchema};
 
 use crate::CallerInfo;
 
@@ -51,65 +46,6 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON Schema of the arguments, an object.
     pub parameters: ToolSchema,
-}
-
-/// A JSON Schema together with its text. The text goes to the model with every call, so it is written once; clones
-/// share both.
-#[derive(Clone)]
-pub struct ToolSchema(Arc<(Value, Box<RawValue>)>);
-
-impl ToolSchema {
-    /// Its JSON.
-    #[must_use]
-    pub fn json(&self) -> &RawValue {
-        &self.0.1
-    }
-
-    /// A copy to change, for another one.
-    #[must_use]
-    pub fn to_value(&self) -> Value {
-        self.0.0.clone()
-    }
-}
-
-impl From<Value> for ToolSchema {
-    fn from(value: Value) -> Self {
-        // Writing a value into memory cannot fail: its keys are texts.
-        let json = to_raw_value(&value).unwrap_or_else(|_| RawValue::NULL.to_owned());
-        Self(Arc::new((value, json)))
-    }
-}
-
-impl Deref for ToolSchema {
-    type Target = Value;
-
-    fn deref(&self) -> &Value {
-        &self.0.0
-    }
-}
-
-impl std::fmt::Debug for ToolSchema {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(self.json().get())
-    }
-}
-
-impl PartialEq for ToolSchema {
-    fn eq(&self, other: &Self) -> bool {
-        **self == **other
-    }
-}
-
-impl Serialize for ToolSchema {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (**self).serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for ToolSchema {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Value::deserialize(deserializer).map(Self::from)
-    }
 }
 
 /// How tools are told in words.

@@ -32,7 +32,7 @@ impl NativeAsk {
                 .map(|tool| Tool {
                     name: &tool.name,
                     description: &tool.description,
-                    parameters: tool.parameters.json(),
+                    parameters: &tool.parameters,
                 })
                 .collect(),
         };

@@ -365,7 +365,7 @@ fn names(tools: &[ToolSpec]) -> Vec<String> {
 }
 
 fn tool(spec: &ToolSpec) -> Tool<'_> {
-    Tool { name: &spec.name, description: &spec.description, parameters: spec.parameters.json() }
+    Tool { name: &spec.name, description: &spec.description, parameters: &spec.parameters }
 }
 
 /// The JSON that has a text continued: the last message's, up to the end of its line.
