@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use domain::{CallTrace, Coded, Message, Problem, ProblemCode, Usage, Words};
 use serde_json::{Map, Value};
-use wire::{provider::DataPart, tool_schema::ToolSchema};
+use wire::{
+    provider::DataPart,
+    tool_schema::{Change, ToolSchema},
+};
 
 use crate::CallerInfo;
 
@@ -46,6 +49,24 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON Schema of the arguments, an object.
     pub parameters: ToolSchema,
+}
+
+/// What a model is not told of a tool, as its server does not take it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ToolLoss {
+    /// A part of the schema of its arguments.
+    Simpler,
+    /// The tool.
+    LeftOut,
+}
+
+impl From<Change> for ToolLoss {
+    fn from(change: Change) -> Self {
+        match change {
+            Change::Plain => Self::Simpler,
+            Change::LeftOut => Self::LeftOut,
+        }
+    }
 }
 
 /// How tools are told in words.
@@ -122,6 +143,12 @@ pub enum ModelEvent {
         /// What went wrong, and who is asked now.
         words: Words,
     },
+    /// The server has refused these tools' schemas and is asked again with what is said of each. Only before the first
+    /// token.
+    ToolsRefused {
+        /// The tools by name.
+        tools: Vec<(String, ToolLoss)>,
+    },
     /// What the provider wants back with a part of the answer.
     ProviderData {
         /// The part it belongs to.
@@ -159,7 +186,9 @@ impl ModelEvent {
             | Self::ToolArgumentsDelta { .. }
             | Self::ProviderData { .. }
             | Self::Finished { .. } => true,
-            Self::Retrying { .. } | Self::Turned { .. } | Self::Status { .. } => false,
+            Self::Retrying { .. } | Self::Turned { .. } | Self::ToolsRefused { .. } | Self::Status { .. } => {
+                false
+            }
         }
     }
 }

@@ -27,8 +27,10 @@ use accepts::Form;
 
 pub use accepts::Dialect;
 pub use normal::normal;
+pub use pattern::retain_patterns;
 pub use plain::plain;
-pub use refusal::{Change, WithoutRefused, without_refused};
+pub use references::target;
+pub use refusal::{Change, WithoutRefused, breaks_server, without_refused};
 
 /// A JSON Schema together with its text, and with what each format is sent in its place: that is made once, as it goes to
 /// the model with every call. Clones share all of it.
@@ -121,7 +123,7 @@ impl std::fmt::Debug for ToolSchema {
 
 impl PartialEq for ToolSchema {
     fn eq(&self, other: &Self) -> bool {
-        **self == **other
+        Arc::ptr_eq(&self.0, &other.0) || **self == **other
     }
 }
 

@@ -1,4 +1,20 @@
-//! Regular expressions that a grammar can have.
+//! Regular expressions in schemas.
+
+use serde_json::Value;
+
+use super::subschemas;
+
+/// Removes the patterns from a schema that `is_known` does not know.
+pub fn retain_patterns(schema: &mut Value, is_known: &impl Fn(&str) -> bool) {
+    let Value::Object(fields) = schema else { return };
+    if fields.get("pattern").and_then(Value::as_str).is_some_and(|pattern| !is_known(pattern)) {
+        fields.shift_remove("pattern");
+    }
+    if let Some(Value::Object(by_pattern)) = fields.get_mut("patternProperties") {
+        by_pattern.retain(|pattern, _| is_known(pattern));
+    }
+    subschemas::each_mut(fields, |schema| retain_patterns(schema, is_known));
+}
 
 /// Whether a pattern of ECMA-262 is a regular one: without look-around, references, flags and assertions other than anchors.
 pub(super) fn is_regular(pattern: &str) -> bool {

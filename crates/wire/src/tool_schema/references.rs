@@ -9,6 +9,12 @@ use super::addresses::decoded;
 /// Longest chain of references to references.
 const MAX_CHAIN: usize = 16;
 
+/// What a pointer such as `#/$defs/a%20b` names in `root`.
+#[must_use]
+pub fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+    root.pointer(&decoded(reference.strip_prefix('#')?))
+}
+
 /// The targets of a schema's references.
 pub(super) struct References<'a> {
     root: &'a Value,
@@ -66,7 +72,7 @@ impl<'a> References<'a> {
     }
 
     fn target(&self, reference: &str) -> Option<&'a Value> {
-        self.root.pointer(&decoded(reference.strip_prefix('#')?))
+        target(self.root, reference)
     }
 }
 

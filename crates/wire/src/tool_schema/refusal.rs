@@ -57,6 +57,14 @@ pub fn without_refused(body: &[u8], status: u16, said: &str) -> Option<WithoutRe
     Some(WithoutRefused { changes, body: serde_json::to_vec(&fields).ok()? })
 }
 
+/// Whether a server that answers with `status` and `said` has failed at the schema of a tool: llama.cpp takes a grammar that
+/// it cannot read for a fault of its own.
+#[must_use]
+pub fn breaks_server(status: u16, said: &str) -> bool {
+    let said = said.to_lowercase();
+    status == 500 && ["grammar", "json schema"].iter().any(|words| said.contains(words))
+}
+
 /// Whether a server refuses a request for a schema of a tool, and not for tools as such or for something else.
 #[must_use]
 pub(super) fn is_about_schemas(status: u16, said: &str) -> bool {
@@ -79,8 +87,11 @@ pub(super) fn is_about_schemas(status: u16, said: &str) -> bool {
     let said = said.to_lowercase();
     let is_said = |words: &[&str]| words.iter().any(|word| said.contains(word));
     let names_tool = said.contains("tools[") || said.contains("tools.") || said.contains("tools/");
-    // llama.cpp takes a grammar that it cannot read for a fault of its own.
-    matches!(status, 400 | 422 | 500) && (is_said(&ABOUT) || names_tool && status != 500) && !is_said(&OTHERS)
+    let may_mean_it = match status {
+        400 | 422 => is_said(&ABOUT) || names_tool,
+        status => breaks_server(status, &said),
+    };
+    may_mean_it && !is_said(&OTHERS)
 }
 
 /// The message, and what else names a place in the request.
