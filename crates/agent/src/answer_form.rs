@@ -1,6 +1,6 @@
 //! Answers that have to be JSON: the form that was asked for, and the writing of an answer in it.
 
-use std::{collections::HashMap, fmt};
+use std::fmt;
 
 use domain::{Message, Problem, ProblemCode, Role, Sentence, event::NoticeLevel};
 use serde_json::Value;
@@ -8,19 +8,14 @@ use serde_json::Value;
 use crate::{
     answer::Answer,
     answers::write_answer,
+    schemas::{faults, validator},
     step::{Shape, call_model},
-    tool::{Toolbox, faults},
+    tool::Toolbox,
     turns::{AgentContext, Stop, check_budget},
 };
 
 /// How often the model may try once its first answer did not fit.
 const TRIES: u32 = 2;
-/// Most places a schema may have when every reference is written out. Checking takes as long as there are places,
-/// and thirty short lines of references to references make a billion.
-const MOST_PLACES: u64 = 100_000;
-/// How deep a schema may be, again with every reference written out: it is read level by level on the stack.
-const MOST_LEVELS: u32 = 200;
-
 /// The JSON an answer has to be.
 pub struct AnswerForm {
     /// As chat completions name it: `json_object`, or `json_schema` with a schema.
@@ -80,63 +75,6 @@ impl AnswerForm {
 impl fmt::Debug for AnswerForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("AnswerForm").field(&self.format).finish()
-    }
-}
-
-/// The validator of a schema from outside.
-///
-/// # Errors
-/// A sentence where it is no schema, refers to something elsewhere, or would take long to check.
-pub(crate) fn validator(schema: &Value) -> Result<jsonschema::Validator, String> {
-    let places = Places { root: schema, known: HashMap::new(), level: 0 }.count(schema)?;
-    if places > MOST_PLACES {
-        return Err(format!("it has more than {MOST_PLACES} places once its references are written out"));
-    }
-    jsonschema::validator_for(schema).map_err(|error| error.to_string().chars().take(300).collect())
-}
-
-/// Counts the places of a schema with its references written out. A recursive one is counted once.
-struct Places<'a> {
-    root: &'a Value,
-    /// What stands at each reference that was met, 0 while it is being counted.
-    known: HashMap<&'a str, u64>,
-    level: u32,
-}
-
-impl<'a> Places<'a> {
-    fn count(&mut self, at: &'a Value) -> Result<u64, String> {
-        let (children, reference): (Vec<&Value>, _) = match at {
-            Value::Object(fields) => (fields.values().collect(), fields.get("$ref").and_then(Value::as_str)),
-            Value::Array(items) => (items.iter().collect(), None),
-            _ => return Ok(1),
-        };
-        self.level += 1;
-        if self.level > MOST_LEVELS {
-            return Err(format!("it has more than {MOST_LEVELS} levels once its references are written out"));
-        }
-        let mut sum = match reference {
-            Some(target) => self.count_target(target)?.saturating_add(1),
-            None => 1,
-        };
-        for child in children {
-            sum = self.count(child)?.saturating_add(sum);
-        }
-        self.level -= 1;
-        Ok(sum)
-    }
-
-    fn count_target(&mut self, target: &'a str) -> Result<u64, String> {
-        if let Some(known) = self.known.get(target) {
-            return Ok(*known);
-        }
-        let inside = target.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
-        let found = inside.ok_or_else(|| {
-            format!("its reference {target:?} does not name a place in it, such as \"#/$defs/name\"")
-        })?;
-        self.known.insert(target, 0);
-        let places = self.count(found)?;
-        self.known.insert(target, places);
-        Ok(places)
     }
 }
 

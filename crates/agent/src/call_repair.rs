@@ -13,6 +13,10 @@ use crate::{
 
 /// The offered tool that a written name means.
 pub(crate) fn meant_name(tools: &Toolbox, written: String) -> String {
+    // Not all that can be called are offered.
+    if tools.get(&written).is_some() {
+        return written;
+    }
     let names: Vec<&str> = tools.specs().iter().map(|spec| spec.name.as_str()).collect();
     meant_tool(&written, &names).map_or(written, str::to_owned)
 }

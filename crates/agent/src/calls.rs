@@ -28,6 +28,7 @@ use crate::{
     step::millis,
     tool::{Tool, ToolContext, ToolFailure, Toolbox},
     tool_files::parts_for_model,
+    tools::find_tools,
     turns::AgentContext,
 };
 
@@ -298,7 +299,7 @@ fn check<'a>(
 
 /// Whether the tool may be used now: that can change while a run goes on.
 fn may_use(agent: &AgentContext, tool: &str) -> bool {
-    agent.run.quota.as_ref().is_none_or(|quota| quota.allows_tool(tool))
+    tool == find_tools::NAME || agent.run.quota.as_ref().is_none_or(|quota| quota.allows_tool(tool))
 }
 
 /// Runs a call that hooks and, where it is needed, a person have let through. Returns what hooks add to its result too.

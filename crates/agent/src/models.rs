@@ -78,6 +78,12 @@ impl Models {
         &self.chosen
     }
 
+    /// Most tools that any of them can be offered; `None` if there is no known limit.
+    pub(crate) fn max_tools(&self) -> Option<usize> {
+        let all = std::iter::once(&self.chosen).chain(&self.fallbacks);
+        all.filter_map(|model| model.model().max_tools()).min()
+    }
+
     /// All in the order to ask them: those that failed a moment ago last.
     fn in_order(&self) -> Vec<&OneModel> {
         let mut all: Vec<&OneModel> = std::iter::once(&self.chosen).chain(&self.fallbacks).collect();

@@ -90,6 +90,7 @@ pub(crate) async fn call_one(
             ModelEvent::ProviderData { .. }
             | ModelEvent::ReasoningDelta(_)
             | ModelEvent::ToolCallStarted { .. }
+            | ModelEvent::ToolsRefused { .. }
             | ModelEvent::ToolArgumentsDelta { .. }
             | ModelEvent::Status { .. } => {}
         }

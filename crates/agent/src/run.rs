@@ -20,6 +20,7 @@ use crate::{
     models::Models,
     research::Task,
     sent,
+    told_tools::ToldTools,
     turns::{AgentContext, Before, Stop, take_turns},
     work_time::WorkTime,
 };
@@ -137,9 +138,10 @@ pub(crate) struct RunContext {
     pub(crate) caller: Option<Arc<CallerInfo>>,
     /// A person wants the answer now, with what there is.
     pub(crate) finish: CancellationToken,
-    /// Those of the web that it was told of.
     /// The addresses that people have named.
     pub(crate) said: Addresses,
+    /// The tools of which people were told that a model does not know all.
+    pub(crate) told_tools: ToldTools,
 }
 
 /// The ways to end a run, or a part of it, from outside.
@@ -256,6 +258,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         caller,
         finish: stop.finish.clone(),
         said,
+        told_tools: ToldTools::default(),
     });
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
     main.learn_of_history(&history);

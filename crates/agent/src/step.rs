@@ -19,6 +19,7 @@ use crate::{
     models::{OneModel, Tries},
     quota::{Held, begin_call},
     research::{Citations, nearest},
+    told_tools,
     tool::Toolbox,
     turns::AgentContext,
     upstream_status::UpstreamStatus,
@@ -110,6 +111,7 @@ async fn call_one(
     }
     let held = begin_call(agent, model, estimated);
     let held = held.map_err(CallFailed::before)?;
+    told_tools::tell_losses(agent, model, tools.specs()).await;
     agent.tell_request(model.model().name(), &request).await;
     let mut call = model.model().call(&request).with_status();
     let mut step = Step::new(agent, model, tools, shape);
@@ -229,6 +231,7 @@ impl<'a> Step<'a> {
                 self.agent.emitter.emit(EventBody::failed_try(reason)).await;
                 self.agent.status(Sentence::AskingAgain { seconds }).await;
             }
+            ModelEvent::ToolsRefused { tools } => told_tools::tell(self.agent, &tools).await,
             ModelEvent::Turned { words } => {
                 self.agent.emitter.emit(EventBody::failed_try(words)).await;
                 self.think_again().await;

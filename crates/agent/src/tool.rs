@@ -7,12 +7,17 @@ use std::{
 
 use domain::{EventBody, event::ToolFile};
 use futures_util::future::BoxFuture;
-use llm::ToolSpec;
+use llm::{ToolSpec, normal_schema};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{ToolChoice, Workspace, answer_form::validator, turns::AgentContext, workspace::FileProblem};
+use crate::{
+    ToolChoice, Workspace,
+    schemas::{faults, tool_validator},
+    turns::AgentContext,
+    workspace::FileProblem,
+};
 
 /// Reads the addresses of a search's results out of the text of its answer.
 pub(crate) type Found = fn(&str) -> Vec<String>;
@@ -179,17 +184,19 @@ impl Tool {
         Call: Fn(Value, ToolContext) -> Answer + Send + Sync + 'static,
         Answer: Future<Output = Result<String, ToolFailure>> + Send + 'static,
     {
-        let Value::Object(mut parameters) = spec.parameters.to_value() else {
+        let Value::Object(mut parameters) = normal_schema(&spec.parameters) else {
             return Err(ToolFailure("The schema is not an object.".to_owned()));
         };
-        if parameters.entry("type").or_insert_with(|| "object".into()) != "object" {
-            return Err(ToolFailure("The schema is not one for an object.".to_owned()));
+        match parameters.entry("type").or_insert_with(|| "object".into()) {
+            kind if kind == "object" => {}
+            Value::Array(kinds) if kinds.iter().any(|kind| kind == "object") => {
+                parameters.insert("type".to_owned(), "object".into());
+            }
+            _ => return Err(ToolFailure("The schema is not one for an object.".to_owned())),
         }
-        // As with our own: models and strict servers want the bare object.
-        parameters.remove("$schema");
         parameters.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
         let spec = ToolSpec { parameters: Value::Object(parameters).into(), ..spec };
-        let schema = validator(&spec.parameters)
+        let schema = tool_validator(&spec.parameters)
             .map_err(|error| ToolFailure(format!("The schema cannot be used: {error}")))?;
         let function =
             move |arguments, context| -> BoxFuture<'static, _> { Box::pin(call(arguments, context)) };
@@ -244,6 +251,11 @@ impl Tool {
         arguments.get(self.opens?)?.as_str()
     }
 
+    /// What the model is told.
+    pub(crate) fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
     /// The tool's name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -289,17 +301,6 @@ impl fmt::Debug for Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Tool").field(&self.spec.name).finish()
     }
-}
-
-/// Whether `value` fits; if not, the first three faults, each with its place.
-pub(crate) fn faults(schema: &jsonschema::Validator, value: &Value) -> Result<(), String> {
-    let faults = schema.iter_errors(value).take(3).map(|fault| {
-        let place = fault.instance_path().to_string();
-        let text: String = fault.to_string().chars().take(300).collect();
-        if place.is_empty() { text } else { format!("{place}: {text}") }
-    });
-    let faults: Vec<String> = faults.collect();
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
 }
 
 /// The tools an agent has, and which of them wait for a person's consent. Cloning is cheap.
@@ -376,6 +377,19 @@ impl Toolbox {
         let mut tools = self.without(&hidden);
         tools.specs = tools.specs.iter().chain(specs).cloned().collect();
         Self { client, ..tools }
+    }
+
+    /// The same tools and `search`; the model is told `specs`.
+    pub(crate) fn offering(&self, specs: Vec<ToolSpec>, search: Arc<Tool>) -> Self {
+        let mut offering = self.clone();
+        offering.specs = specs.into();
+        offering.tools.push(search);
+        offering
+    }
+
+    /// What the model is told, to be kept.
+    pub(crate) fn shared_specs(&self) -> Arc<[ToolSpec]> {
+        Arc::clone(&self.specs)
     }
 
     /// Whether the caller runs this tool.

@@ -3,6 +3,7 @@
 mod ask_user;
 mod delete_file;
 mod edit_file;
+pub(crate) mod find_tools;
 mod glob;
 mod grep;
 pub(crate) mod latex;

@@ -27,12 +27,14 @@ use crate::{
     compaction::{do_again, make_room},
     context::{Gauge, estimate_request},
     hooks::{add_context, after_model, before_model, kept_answer},
+    offered::within,
     quota::{self, is_limit},
     run::{RunContext, joined, with_instructions},
     sent,
     step::{CallFailed, Shape, call_model},
     tool::Toolbox,
     tool_files::drop_old_media,
+    tools::find_tools,
 };
 
 /// One agent of a run.
@@ -229,7 +231,11 @@ pub(crate) async fn take_turns(
     // An answer in a form has brackets of its own.
     let shape = Shape { cites: before.cites.filter(|_| agent.answer_form().is_none()), ..Shape::default() };
     let share = agent.run.limits.context_share;
-    let mut gauge = Gauge::new(agent.models.chosen().settings(), share, tools.specs());
+    let limit = agent.models.max_tools();
+    let at_first = within(&tools, limit, &messages);
+    tell_of_search(&agent, &tools, &at_first).await;
+    let mut gauge = Gauge::new(agent.models.chosen().settings(), share, at_first.specs());
+    drop(at_first);
     let mut sent_back = 0;
     for step in before.steps + 1..=before.steps.saturating_add(agent.steps()) {
         let past = agent.run.past.answer(agent.emitter.agent(), step);
@@ -242,7 +248,7 @@ pub(crate) async fn take_turns(
                 by_number.or_else(|| last.clone().map(Words::from))
             }
             None => {
-                let input_tokens = estimate_request(&messages, tools.specs());
+                let input_tokens = estimate_request(&messages, within(&tools, limit, &messages).specs());
                 begin_step(&agent, step, before.steps, input_tokens).await?
             }
         };
@@ -251,6 +257,7 @@ pub(crate) async fn take_turns(
         // The last step has no tools, so that the agent answers with what it has.
         let offered =
             if last.is_some() { Toolbox::default() } else { agent.code.left_of(&agent.run, &tools) };
+        let offered = within(&offered, limit, &messages);
         let past = answer_of_before(&agent, step, past).await;
         let is_past = past.is_some();
         let answer = match past {
@@ -301,6 +308,15 @@ pub(crate) async fn take_turns(
     }
     let problem = limit_reached(out_of_steps(&agent));
     Err(out_of_budget(&agent, problem, String::new()).await)
+}
+
+/// Tells people, once a run, that not all tools are offered at first.
+async fn tell_of_search(agent: &AgentContext, tools: &Toolbox, offered: &Toolbox) {
+    if offered.specs().len() < tools.specs().len() && agent.run.told_tools.note(find_tools::NAME) {
+        let listed = offered.specs().len() as u64;
+        let all = tools.specs().len() as u64;
+        agent.notice(NoticeLevel::Info, Sentence::ToolsBySearch { listed, all }).await;
+    }
 }
 
 /// What the model said in a step before the server was stopped; nothing where it is to be asked. One that had said nothing

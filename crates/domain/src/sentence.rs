@@ -111,6 +111,17 @@ pub enum Sentence {
     MediaLeftOut,
     #[error("This model does not take the parameter “{name}”, so it was asked without it.")]
     ParameterLeftOut { name: String },
+    #[error(
+        "This model's server does not take all of the schemas of these tools, so the model is told simpler ones: {tools}. Their \
+         arguments are checked as before."
+    )]
+    ToolsSimplified { tools: String },
+    #[error("This model's server refuses these tools, so the model does without them: {tools}.")]
+    ToolsLeftOut { tools: String },
+    #[error(
+        "There are more tools than this model's server takes: {listed} of {all} are listed, the others are found by search."
+    )]
+    ToolsBySearch { listed: u64, all: u64 },
     #[error("The arguments of {tool} were not valid as the model wrote them, and were repaired.")]
     ArgumentsRepaired { tool: String },
     #[error("The model called \"{written}\"; the tool {tool} was meant.")]

@@ -1,15 +1,13 @@
 //! What is asked of a chat model and what it sends back, whichever server it lives on.
 
-use std::{ops::Deref, sync::Arc};
+use std::sync::Arc;
 
 use domain::{CallTrace, Coded, Message, Problem, ProblemCode, Usage, Words};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{
-    Map, Value,
-    value::{RawValue, to_raw_value},
+use serde_json::{Map, Value};
+use wire::{
+    provider::DataPart,
+    tool_schema::{Change, ToolSchema},
 };
-
-use wire::provider::DataPart;
 
 use crate::CallerInfo;
 
@@ -53,62 +51,21 @@ pub struct ToolSpec {
     pub parameters: ToolSchema,
 }
 
-/// A JSON Schema together with its text. The text goes to the model with every call, so it is written once; clones
-/// share both.
-#[derive(Clone)]
-pub struct ToolSchema(Arc<(Value, Box<RawValue>)>);
-
-impl ToolSchema {
-    /// Its JSON.
-    #[must_use]
-    pub fn json(&self) -> &RawValue {
-        &self.0.1
-    }
-
-    /// A copy to change, for another one.
-    #[must_use]
-    pub fn to_value(&self) -> Value {
-        self.0.0.clone()
-    }
+/// What a model is not told of a tool, as its server does not take it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ToolLoss {
+    /// A part of the schema of its arguments.
+    Simpler,
+    /// The tool.
+    LeftOut,
 }
 
-impl From<Value> for ToolSchema {
-    fn from(value: Value) -> Self {
-        // Writing a value into memory cannot fail: its keys are texts.
-        let json = to_raw_value(&value).unwrap_or_else(|_| RawValue::NULL.to_owned());
-        Self(Arc::new((value, json)))
-    }
-}
-
-impl Deref for ToolSchema {
-    type Target = Value;
-
-    fn deref(&self) -> &Value {
-        &self.0.0
-    }
-}
-
-impl std::fmt::Debug for ToolSchema {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(self.json().get())
-    }
-}
-
-impl PartialEq for ToolSchema {
-    fn eq(&self, other: &Self) -> bool {
-        **self == **other
-    }
-}
-
-impl Serialize for ToolSchema {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (**self).serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for ToolSchema {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Value::deserialize(deserializer).map(Self::from)
+impl From<Change> for ToolLoss {
+    fn from(change: Change) -> Self {
+        match change {
+            Change::Plain => Self::Simpler,
+            Change::LeftOut => Self::LeftOut,
+        }
     }
 }
 
@@ -186,6 +143,12 @@ pub enum ModelEvent {
         /// What went wrong, and who is asked now.
         words: Words,
     },
+    /// The server has refused these tools' schemas and is asked again with what is said of each. Only before the first
+    /// token.
+    ToolsRefused {
+        /// The tools by name.
+        tools: Vec<(String, ToolLoss)>,
+    },
     /// What the provider wants back with a part of the answer.
     ProviderData {
         /// The part it belongs to.
@@ -223,7 +186,9 @@ impl ModelEvent {
             | Self::ToolArgumentsDelta { .. }
             | Self::ProviderData { .. }
             | Self::Finished { .. } => true,
-            Self::Retrying { .. } | Self::Turned { .. } | Self::Status { .. } => false,
+            Self::Retrying { .. } | Self::Turned { .. } | Self::ToolsRefused { .. } | Self::Status { .. } => {
+                false
+            }
         }
     }
 }

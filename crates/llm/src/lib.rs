@@ -15,7 +15,7 @@ mod tool_name;
 pub use alarm::Alarm;
 pub use caller::CallerInfo;
 pub use chat::{
-    ChatRequest, CodePrompt, FinishReason, ModelError, ModelEvent, ToolMode, ToolPrompt, ToolSchema, ToolSpec,
+    ChatRequest, CodePrompt, FinishReason, ModelError, ModelEvent, ToolLoss, ToolMode, ToolPrompt, ToolSpec,
 };
 pub use http::HttpClient;
 pub use model::{ChatModel, ModelCall};
@@ -25,3 +25,4 @@ pub use script::{Line, ScriptedModel};
 pub use secret::Secret;
 pub use tool_name::meant_tool;
 pub use wire::provider::DataPart;
+pub use wire::tool_schema::{ToolSchema, normal as normal_schema, retain_patterns, target as schema_target};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    ChatRequest, HttpClient, ModelError, ModelEvent, OpenAiSettings, ScriptedModel,
+    ChatRequest, HttpClient, ModelError, ModelEvent, OpenAiSettings, ScriptedModel, ToolLoss, ToolSpec,
     openai::{OpenAiCall, OpenAiModel},
     script::ScriptedCall,
 };
@@ -64,6 +64,24 @@ impl ChatModel {
     pub fn continuing(&self) -> Option<Self> {
         match &*self.0 {
             Kind::OpenAi(model) => Some(Self(Arc::new(Kind::OpenAi(model.continuing())))),
+            Kind::Scripted(_) => None,
+        }
+    }
+
+    /// What the model is not told of a tool that is offered by the protocol.
+    #[must_use]
+    pub fn loss(&self, tool: &ToolSpec) -> Option<ToolLoss> {
+        match &*self.0 {
+            Kind::OpenAi(model) => model.loss(tool),
+            Kind::Scripted(_) => None,
+        }
+    }
+
+    /// Most tools that one request may offer; `None` if there is no known limit.
+    #[must_use]
+    pub fn max_tools(&self) -> Option<usize> {
+        match &*self.0 {
+            Kind::OpenAi(model) => model.max_tools(),
             Kind::Scripted(_) => None,
         }
     }

@@ -1,11 +1,12 @@
 //! Model servers that refuse what the real ones refuse: an assistant message whose reasoning, signature or order is not as
-//! it was given, a call without a result, a result without a call. Their models think before each step, call tools, two at
+//! it was given, a call without a result, a result without a call, a schema of a tool that they do not take. Their models think before each step, call tools, two at
 //! once in every second step, and answer at the end.
 
 mod anthropic;
 mod chat;
 mod gemini;
 mod responses;
+mod schemas;
 
 use serde_json::{Value, json};
 
@@ -44,10 +45,19 @@ impl Rules {
 /// steps.”. Without tools it answers at once.
 #[must_use]
 pub fn behaviour(rules: Rules, tool: &'static str, steps: usize) -> Behaviour {
-    Behaviour::answer(move |request| answer(rules, request, tool, steps))
+    Behaviour::answer(move |request| answer(rules, request, (tool, steps), None))
 }
 
-fn answer(rules: Rules, request: &Request, tool: &str, steps: usize) -> Reply {
+/// The same; its server does not take this keyword in a tool's schema either.
+#[must_use]
+pub fn behaviour_without(rules: Rules, tool: &'static str, steps: usize, keyword: &'static str) -> Behaviour {
+    Behaviour::answer(move |request| answer(rules, request, (tool, steps), Some(keyword)))
+}
+
+fn answer(rules: Rules, request: &Request, (tool, steps): (&str, usize), unknown: Option<&str>) -> Reply {
+    if let Err(words) = schemas::check(&request.body, rules, unknown) {
+        return refusal(rules, &words);
+    }
     let read = match rules {
         Rules::Anthropic => anthropic::read(&request.body),
         Rules::Gemini => gemini::read(&request.body),

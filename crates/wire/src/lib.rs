@@ -28,6 +28,7 @@ pub mod sse;
 pub mod tool_calls;
 mod tool_files;
 mod tool_result;
+pub mod tool_schema;
 pub mod ui_message_stream;
 
 pub use conversation::InvalidRequest;

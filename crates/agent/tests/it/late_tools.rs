@@ -49,6 +49,93 @@ fn hostile_schemas_are_refused_or_harmless() {
     assert!(tool.check(&json!({ "a": format!("{}!", "a".repeat(5_000)) })).is_err());
 }
 
+/// Schemas as servers wrote them, from public reports: each is taken, and checks what it means.
+#[test]
+fn schemas_of_any_draft_and_nearly_schemas_are_taken() {
+    let of = |schema: Value| json!({"type": "object", "properties": {"a": schema}});
+    for (schema, fits, does_not) in [
+        // draft 4
+        (
+            of(json!({"type": "integer", "minimum": 0, "exclusiveMinimum": true})),
+            json!({"a": 1}),
+            json!({"a": 0}),
+        ),
+        (
+            json!({"$schema": "http://json-schema.org/draft-04/schema#", "id": "http://x.example/a", "type": "object",
+                "properties": {"a": {"$ref": "#/definitions/n"}}, "definitions": {"n": {"type": "integer"}}}),
+            json!({"a": 1}),
+            json!({"a": "1"}),
+        ),
+        // drafts 6 and 7
+        (
+            of(
+                json!({"type": "array", "items": [{"type": "string"}, {"type": "number"}], "additionalItems": false}),
+            ),
+            json!({"a": ["x", 1]}),
+            json!({"a": [1, "x"]}),
+        ),
+        (json!({"dependencies": {"a": ["b"]}}), json!({"a": 1, "b": 1}), json!({"a": 1})),
+        // 2019-09 and 2020-12
+        (
+            json!({"$recursiveAnchor": true, "properties": {"a": {"$recursiveRef": "#"}}, "required": ["b"]}),
+            json!({"b": 1, "a": {"b": 1}}),
+            json!({"b": 1, "a": {}}),
+        ),
+        (
+            of(json!({"prefixItems": [{"type": "string"}], "items": false})),
+            json!({"a": ["x"]}),
+            json!({"a": ["x", 1]}),
+        ),
+        // references by anchor, by id, and encoded
+        (
+            json!({"properties": {"a": {"$ref": "#n"}}, "$defs": {"x": {"$anchor": "n", "type": "integer"}}}),
+            json!({"a": 1}),
+            json!({"a": "1"}),
+        ),
+        (
+            json!({"properties": {"a": {"$ref": "#/$defs/My%20Type"}}, "$defs": {"My Type": {"type": "integer"}}}),
+            json!({"a": 1}),
+            json!({"a": "1"}),
+        ),
+        // langchainjs#11430 and its kind: not checked, or as it is meant
+        (of(json!({"type": "string", "pattern": "\\:"})), json!({"a": "x:y"}), json!({"a": 1})),
+        (
+            of(json!({"type": "string", "pattern": "(?<year>\\d{4})-\\k<year>"})),
+            json!({"a": "2026-2026"}),
+            json!({"a": 1}),
+        ),
+        (of(json!({"type": "string", "pattern": "[^]\\Z("})), json!({"a": "x"}), json!({"a": 1})),
+        // claude-code#44364, LichtFeld-Studio#1430
+        (
+            json!({"type": "object", "required": null, "properties": {"a": {"type": "string"}}}),
+            json!({}),
+            json!({"a": 1}),
+        ),
+        (json!({"type": "object", "properties": null}), json!({}), json!([])),
+        (json!({"type": "object", "properties": []}), json!({}), json!([])),
+        (of(json!({"type": "string", "description": null})), json!({"a": "x"}), json!({"a": 1})),
+        (of(json!({"type": "string", "enum": null})), json!({"a": "x"}), json!({"a": 1})),
+        (of(json!({"type": "any"})), json!({"a": [1]}), json!([])),
+        (of(json!({"type": "string", "required": true})), json!({"a": "x"}), json!({})),
+        (
+            json!({"type": ["object"], "properties": {"a": {"type": "string"}}}),
+            json!({"a": "x"}),
+            json!({"a": 1}),
+        ),
+        (json!({"type": ["object", "null"]}), json!({}), json!(null)),
+        (of(json!({"type": "string", "nullable": true})), json!({"a": null}), json!({"a": 1})),
+        (of(json!({"type": "int"})), json!({"a": 1}), json!({"a": "x"})),
+    ] {
+        let tool = tool_with(schema.clone()).unwrap_or_else(|failure| panic!("{schema}: {failure}"));
+        assert_eq!(tool.check(&fits), Ok(()), "{schema}");
+        assert!(tool.check(&does_not).is_err(), "{schema} takes {does_not}");
+    }
+    // What is wrong in another way is refused and said.
+    for schema in [of(json!({"minimum": "1"})), json!({"required": [1]})] {
+        assert!(tool_with(schema.clone()).is_err(), "{schema}");
+    }
+}
+
 /// A tool that asks for two things, one after the other.
 fn asking(kind: ToolKind) -> Arc<Tool> {
     let ask = |_: Value, context: ToolContext| async move {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agent::{Tool, Toolbox, history::messages_of, tool::ToolKind};
 use domain::{EventBody, Message, Outcome, Role, RunEvent};
 use llm::{
-    BaseUrl, ChatModel, HttpClient, OpenAiSettings, ProviderKind, Secret,
+    BaseUrl, ChatModel, HttpClient, OpenAiSettings, ProviderKind, Secret, ToolSpec,
     openai::{Pool, Server, ServerSettings},
 };
 use schemars::JsonSchema;
@@ -15,6 +15,7 @@ use scripted::{
     strict::{self, Rules},
 };
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::play::{Play, lines};
 
@@ -174,5 +175,126 @@ async fn another_provider_gets_the_words_and_calls_alone() {
         play.log().await;
         let sent = &other.requests()[0].to_string();
         assert!(sent.contains("Done after 10 steps.") && sent.contains("Seen. "), "{rules:?}: {sent}");
+    }
+}
+
+/// Tools of an MCP server as public reports have them: drafts 4 to 2020-12, nulls, look-around, tuples, odd names.
+fn hostile_tools() -> Vec<Arc<Tool>> {
+    let of = |schema: Value| json!({"type": "object", "properties": {"a": schema}});
+    let schemas = [
+        of(json!({"type": "string", "format": "email", "pattern": "^(?!\\.)(?!.*\\.\\.)[a-z]+@[a-z]+$"})),
+        of(json!({"type": "string", "pattern": "\\S"})),
+        of(json!({"type": "array", "items": [{"type": "string"}, {"type": "number"}]})),
+        of(json!({"type": "array"})),
+        of(json!({"type": "integer", "minimum": 0, "exclusiveMinimum": true, "description": null})),
+        of(json!({"$ref": "#/definitions/Node%20A", "description": "d"})),
+        json!({"type": ["object"], "$schema": "http://json-schema.org/draft-07/schema#", "properties":
+            {"next": {"$ref": "#"}, "größe": {"type": "any"}}, "required": null}),
+        json!({"anyOf": [{"properties": {"a": {"type": "string"}}, "required": ["a"]}, {"required": ["b"]}],
+            "properties": {"b": true}}),
+        of(json!({"type": "object", "patternProperties": {"^(.*)$": {}}, "propertyNames": {"minLength": 1}})),
+        json!({"$ref": "#/$defs/Args", "$defs": {"Args": {"type": "object", "properties": {"a": {"const": 1}},
+            "not": {"required": ["x"]}}}}),
+        json!({}),
+    ];
+    let named =
+        json!({"Node A": {"type": "object", "properties": {"next": {"$ref": "#/definitions/Node%20A"}}}});
+    let tool = |(number, mut schema): (usize, Value)| {
+        schema["definitions"] = named.clone();
+        let spec = ToolSpec {
+            name: format!("mcp__tool_{number}"),
+            description: "Does it.".to_owned(),
+            parameters: schema.into(),
+        };
+        let none = |_, _| std::future::ready(Ok(String::new()));
+        Arc::new(Tool::from_outside(spec, ToolKind::REPEATABLE, none).unwrap())
+    };
+    schemas.into_iter().enumerate().map(tool).collect()
+}
+
+fn notices(log: &[RunEvent]) -> Vec<String> {
+    let notice = |event: &RunEvent| match &event.body {
+        EventBody::Notice { message, .. } => Some(message.clone()),
+        _ => None,
+    };
+    log.iter().filter_map(notice).collect()
+}
+
+#[tokio::test]
+async fn schemas_that_servers_refuse_are_lowered_and_said_once() {
+    for rules in Rules::ALL {
+        let server = server(rules).await;
+        let mut play = play(rules, &server).await;
+        play.agents.main.tools = play.agents.main.tools.with_tools(&hostile_tools());
+        let log = play.log().await;
+        check(&log, &format!("{rules:?}"));
+        assert_eq!(server.requests().len(), STEPS + 1, "{rules:?}: nothing was refused");
+        let notices = notices(&log);
+        let [said] = notices.as_slice() else { panic!("{rules:?}: {notices:?}") };
+        assert!(said.contains("mcp__tool_0"), "the look-around: {said}");
+        assert!(!said.contains("mcp__tool_3") && !said.contains("look,"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_schema_that_is_refused_all_the_same_is_asked_for_once_more() {
+    for rules in Rules::ALL {
+        let behaviour = strict::behaviour_without(rules, "look", STEPS, "const_or_enum");
+        let server = ScriptedServer::start(behaviour).await.unwrap();
+        let mut play = play(rules, &server).await;
+        let odd = |name: &str| {
+            let schema = json!({"type": "object", "properties": {"a": {"type": "object", "properties":
+                {"const_or_enum": {"type": "string"}}}}});
+            let spec =
+                ToolSpec { name: name.to_owned(), description: "Does it.".into(), parameters: schema.into() };
+            let none = |_, _| std::future::ready(Ok(String::new()));
+            Arc::new(Tool::from_outside(spec, ToolKind::REPEATABLE, none).unwrap())
+        };
+        play.agents.main.tools = play.agents.main.tools.with_tools(&[odd("odd_a"), odd("odd_b")]);
+        let log = play.log().await;
+        check(&log, &format!("{rules:?}"));
+        assert_eq!(
+            server.requests().len(),
+            STEPS + 1 + 2,
+            "{rules:?}: each was refused once, and remembered"
+        );
+        let notices = notices(&log);
+        assert_eq!(notices.len(), 2, "{notices:?}");
+        assert!(
+            notices[0].ends_with("simpler ones: odd_a. Their arguments are checked as before."),
+            "{notices:?}"
+        );
+        // Another run begins with what is known.
+        let again = play.log().await;
+        assert_eq!(server.requests().len(), 2 * (STEPS + 1) + 2, "{rules:?}");
+        assert!(self::notices(&again)[0].contains("odd_a, odd_b"));
+    }
+}
+
+#[tokio::test]
+async fn more_tools_than_a_server_takes_are_found_by_search() {
+    for rules in Rules::ALL {
+        let server = server(rules).await;
+        let mut play = play(rules, &server).await;
+        let tool = |number: usize| {
+            let spec = ToolSpec {
+                name: format!("mcp__tool_{number}"),
+                description: "Does it.".into(),
+                parameters: json!({"type": "object"}).into(),
+            };
+            let none = |_, _| std::future::ready(Ok(String::new()));
+            Arc::new(Tool::from_outside(spec, ToolKind::REPEATABLE, none).unwrap())
+        };
+        let tools: Vec<Arc<Tool>> = (0..222).map(tool).collect();
+        play.agents.main.tools = play.agents.main.tools.with_tools(&tools);
+        let log = play.log().await;
+        check(&log, &format!("{rules:?}"));
+        assert_eq!(server.requests().len(), STEPS + 1, "{rules:?}: nothing was refused");
+        let has_search = server.requests()[0].to_string().contains("find_tools");
+        assert_eq!(has_search, rules != Rules::Anthropic, "{rules:?} has no limit");
+        let said = notices(&log);
+        let expected = "There are more tools than this model's server takes: 104 of 223 are listed, the others are found \
+            by search.";
+        assert_eq!(said, if has_search { vec![expected.to_owned()] } else { Vec::new() }, "{rules:?}");
     }
 }

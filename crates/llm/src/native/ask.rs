@@ -9,7 +9,7 @@ use wire::{
 };
 
 use super::Format;
-use crate::{ChatRequest, ToolMode};
+use crate::{ChatRequest, ToolMode, openai::fault::Refusal};
 
 /// One request, encoded.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl NativeAsk {
                 .map(|tool| Tool {
                     name: &tool.name,
                     description: &tool.description,
-                    parameters: tool.parameters.json(),
+                    parameters: &tool.parameters,
                 })
                 .collect(),
         };
@@ -66,12 +66,17 @@ impl NativeAsk {
         self.body.clone()
     }
 
+    /// The JSON, to be changed.
+    pub(crate) fn body_mut(&mut self) -> &mut Bytes {
+        &mut self.body
+    }
+
     /// Turns to another form after a refusal, if there is one that was not tried. Says what is left out now, where that
     /// is a parameter.
-    pub(crate) fn use_other_form(&mut self, refusal: Option<&(u16, String)>) -> Option<Option<&'static str>> {
+    pub(crate) fn use_other_form(&mut self, refusal: Option<&Refusal>) -> Option<Option<&'static str>> {
         if self.format == Format::Responses
-            && let Some((status, said)) = refusal
-            && let Some(without) = without_refused_parameter(&self.body, *status, said)
+            && let Some(Refusal { status, body, .. }) = refusal
+            && let Some(without) = without_refused_parameter(&self.body, *status, body)
         {
             self.body = without.body.into();
             return Some(Some(without.parameter));

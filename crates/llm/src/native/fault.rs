@@ -58,7 +58,7 @@ pub(crate) fn of_status(
         }
         ErrorKind::Request | ErrorKind::StaleReasoning | ErrorKind::Protocol => Fault {
             retry: Retry::OtherForm,
-            refusal: Some(Box::new((status.as_u16(), body.to_owned()))),
+            refusal: Some(fault::refusal(status, &said, body)),
             ..fault::rejected(status, &said)
         },
     }

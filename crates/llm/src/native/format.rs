@@ -5,6 +5,7 @@ use reqwest::header::HeaderMap;
 use wire::{
     openai::model_list,
     provider::{AnswerDecoder, AnswerError, ModelRequest, anthropic, bedrock, gemini, openai_responses},
+    tool_schema::Dialect,
 };
 
 use crate::ProviderKind;
@@ -37,6 +38,16 @@ impl Format {
             Self::GenerateContent => gemini::PROVIDER,
             Self::Responses => openai_responses::PROVIDER,
             Self::Converse => bedrock::PROVIDER,
+        }
+    }
+
+    /// The same as the format of tools.
+    pub(crate) fn dialect(self) -> Dialect {
+        match self {
+            Self::Messages => Dialect::Messages,
+            Self::GenerateContent => Dialect::GenerateContent,
+            Self::Responses => Dialect::Responses,
+            Self::Converse => Dialect::Converse,
         }
     }
 

@@ -202,11 +202,13 @@ impl Ask {
         }
     }
 
+    /// The JSON before it is known where it goes, to be changed.
+    pub(super) fn body_mut(&mut self) -> &mut Bytes {
+        &mut self.body
+    }
+
     /// Turns to the other way of asking for the same, if there is one that was not tried and may help after this.
     pub(crate) fn use_other_form(&mut self, fault: &Fault) -> bool {
-        if self.answer_complaint(fault) {
-            return true;
-        }
         let after = fault.retry;
         if let Retry::WithoutMedia(named) = after {
             let Some(spare) = self.without_media.take() else { return false };
@@ -237,8 +239,8 @@ impl Ask {
     }
 
     /// The same request with reasoning as the server wants it, where it complains of that. Each complaint is answered once.
-    fn answer_complaint(&mut self, fault: &Fault) -> bool {
-        let words = fault.refusal.as_deref().map(|(_, words)| words.as_str()).unwrap_or_default();
+    pub(super) fn answer_complaint(&mut self, fault: &Fault) -> bool {
+        let words = fault.refusal.as_deref().map(|refusal| refusal.words.as_str()).unwrap_or_default();
         let complaint = ReasoningComplaint::of(words).filter(|it| !self.complaints.contains(it));
         let Some(complaint) = complaint else { return false };
         self.complaints.push(complaint);
@@ -365,7 +367,7 @@ fn names(tools: &[ToolSpec]) -> Vec<String> {
 }
 
 fn tool(spec: &ToolSpec) -> Tool<'_> {
-    Tool { name: &spec.name, description: &spec.description, parameters: spec.parameters.json() }
+    Tool { name: &spec.name, description: &spec.description, parameters: &spec.parameters }
 }
 
 /// The JSON that has a text continued: the last message's, up to the end of its line.

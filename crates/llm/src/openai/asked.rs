@@ -1,78 +1,122 @@
 //! A request and its answer in the format of the servers that are asked: Chat Completions, or a provider's own.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use domain::Sentence;
 use reqwest::header::HeaderMap;
+use wire::tool_schema::{Change, WithoutRefused, without_refused};
 
 use super::{Pool, Reach, Target, answer::Answer, ask::Ask, fault::Fault, fault::Retry};
 use crate::{
-    ChatRequest, ModelEvent,
+    ChatRequest, ModelEvent, ToolLoss,
     native::{NativeAnswer, NativeAsk},
 };
 
+/// A request is not sent more often than this without schemas that its server refuses.
+const MAX_REFUSALS: usize = 8;
+
 /// One request, encoded.
 #[derive(Debug)]
-pub(super) enum Asked {
+pub(super) struct Asked {
+    form: Form,
+    pool: Arc<Pool>,
+    /// The tools whose schemas the server has refused, and what it got in their place.
+    refused: Vec<(String, Change)>,
+    refusals: usize,
+}
+
+#[derive(Debug)]
+enum Form {
     Chat(Box<Ask>),
     Native(Box<NativeAsk>),
 }
 
 impl Asked {
     pub(super) fn new(request: &ChatRequest<'_>, reach: &Reach) -> Self {
-        match reach.format {
-            Some(format) => Self::Native(Box::new(NativeAsk::new(request, &reach.settings.model, format))),
-            None => Self::Chat(Box::new(Ask::new(request, reach))),
-        }
+        let pool = Arc::clone(&reach.settings.pool);
+        let tools = pool.refused_tools.applied(request.tools, reach.dialect());
+        let request = &ChatRequest { tools: &tools, ..*request };
+        let form = match reach.format {
+            Some(format) => Form::Native(Box::new(NativeAsk::new(request, &reach.settings.model, format))),
+            None => Form::Chat(Box::new(Ask::new(request, reach))),
+        };
+        Self { form, pool, refused: Vec::new(), refusals: 0 }
     }
 
     /// The JSON to send there.
     pub(super) fn body(&self, target: &Target) -> Bytes {
-        match self {
-            Self::Chat(ask) => ask.body(target),
-            Self::Native(ask) => ask.body(),
+        match &self.form {
+            Form::Chat(ask) => ask.body(target),
+            Form::Native(ask) => ask.body(),
         }
     }
 
     /// The headers that belong to it.
     pub(super) fn headers(&self) -> Option<&HeaderMap> {
-        match self {
-            Self::Chat(_) => None,
-            Self::Native(ask) => Some(ask.headers()),
+        match &self.form {
+            Form::Chat(_) => None,
+            Form::Native(ask) => Some(ask.headers()),
         }
     }
 
     /// Turns to another way of asking for the same, if there is one that was not tried and may help after this.
     /// Says what people are to know of it.
-    pub(super) fn use_other_form(&mut self, after: &Fault) -> Option<Option<Sentence>> {
-        match self {
-            Self::Chat(ask) => ask.use_other_form(after).then(|| {
+    pub(super) fn use_other_form(&mut self, after: &Fault) -> Option<Option<ModelEvent>> {
+        if let Form::Chat(ask) = &mut self.form
+            && ask.answer_complaint(after)
+        {
+            return Some(None);
+        }
+        if let Some(tools) = self.without_refused_schemas(after) {
+            return Some(Some(ModelEvent::ToolsRefused { tools }));
+        }
+        let told = match &mut self.form {
+            Form::Chat(ask) => ask.use_other_form(after).then(|| {
                 let is_told = matches!(after.retry, Retry::WithoutMedia(_));
                 is_told.then_some(Sentence::MediaLeftOut)
             }),
-            Self::Native(ask) if after.retry == Retry::OtherForm => {
+            Form::Native(ask) if after.retry == Retry::OtherForm => {
                 let left_out = ask.use_other_form(after.refusal.as_deref())?;
                 Some(left_out.map(|name| Sentence::ParameterLeftOut { name: name.to_owned() }))
             }
-            Self::Native(_) => None,
-        }
+            Form::Native(_) => None,
+        };
+        told.map(|told| told.map(|sentence| ModelEvent::Turned { words: sentence.into() }))
+    }
+
+    /// The same request with other schemas in the place of those that the server refuses. Says whose they are.
+    fn without_refused_schemas(&mut self, after: &Fault) -> Option<Vec<(String, ToolLoss)>> {
+        let refusal = after.refusal.as_deref().filter(|_| self.refusals < MAX_REFUSALS)?;
+        let body = match &mut self.form {
+            Form::Chat(ask) => ask.body_mut(),
+            Form::Native(ask) => ask.body_mut(),
+        };
+        let WithoutRefused { changes, body: changed } = without_refused(body, refusal.status, &refusal.body)?;
+        *body = changed.into();
+        self.refusals += 1;
+        let told = changes.iter().map(|(name, change)| (name.clone(), ToolLoss::from(*change))).collect();
+        self.refused.extend(changes);
+        Some(told)
     }
 
     /// The server took the request: the next one is asked in the same form.
     pub(super) fn was_accepted(&self) {
-        if let Self::Chat(ask) = self {
+        self.pool.refused_tools.note(&self.refused);
+        if let Form::Chat(ask) = &self.form {
             ask.was_accepted();
         }
     }
 
     /// What reads the answer.
     pub(super) fn answer(&self, pool: &Pool) -> Answering {
-        match self {
-            Self::Chat(ask) => {
+        match &self.form {
+            Form::Chat(ask) => {
                 let answer = Answer::new(ask.text_reader());
                 let begins_inside = ask.may_think() && pool.begins_inside();
                 Answering::Chat(Box::new(if begins_inside { answer.beginning_inside() } else { answer }))
             }
-            Self::Native(ask) => Answering::Native(Box::new(NativeAnswer::new(ask.format()))),
+            Form::Native(ask) => Answering::Native(Box::new(NativeAnswer::new(ask.format()))),
         }
     }
 }

@@ -186,7 +186,7 @@ impl OpenAiCall {
         }
         if let Some(told) = self.ask.use_other_form(&fault) {
             self.stage = Stage::Waiting(Instant::now());
-            return Ok(told.map(|sentence| ModelEvent::Turned { words: sentence.into() }));
+            return Ok(told);
         }
         if let Some(target) = self.target.take() {
             target.note_fault(&fault);

@@ -4,7 +4,7 @@ use std::{error::Error, time::Duration};
 
 use domain::{ProblemCode, Sentence, Words};
 use reqwest::{StatusCode, header};
-use wire::openai::UpstreamError;
+use wire::{openai::UpstreamError, tool_schema::breaks_server};
 
 use super::{
     Target,
@@ -22,8 +22,18 @@ const QUOTE_LIMIT_CHARS: usize = 300;
 pub(crate) struct Fault {
     pub(crate) error: ModelError,
     pub(crate) retry: Retry,
-    /// What a server wrote that refused the request as it was, with its status.
-    pub(crate) refusal: Option<Box<(u16, String)>>,
+    /// What a server said that refused the request as it was.
+    pub(crate) refusal: Option<Box<Refusal>>,
+}
+
+/// How a server refused a request.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    /// In words, cut.
+    pub(crate) words: String,
+    /// The whole body of the answer.
+    pub(crate) body: String,
 }
 
 /// Whether asking again may help.
@@ -171,6 +181,10 @@ pub(crate) fn from_status(
     if says_context_full(status.as_u16(), kind, &words) {
         return context_full(words);
     }
+    if breaks_server(status.as_u16(), body) {
+        let refusal = Some(refusal(status, &words, body));
+        return Fault { retry: Retry::OtherForm, refusal, ..rejected(status, said) };
+    }
     if says_no_tools(status, &words) {
         return Fault { retry: Retry::WithoutTools, ..rejected(status, said) };
     }
@@ -202,12 +216,16 @@ pub(crate) fn from_status(
         }
         400 | 415 | 422 => Fault {
             retry: Retry::OtherForm,
-            refusal: Some(Box::new((status.as_u16(), words.clone()))),
+            refusal: Some(refusal(status, &words, body)),
             ..rejected(status, said)
         },
         400..=499 => rejected(status, said),
         _ => failed(status, said),
     }
+}
+
+pub(crate) fn refusal(status: StatusCode, words: &str, body: &str) -> Box<Refusal> {
+    Box::new(Refusal { status: status.as_u16(), words: words.to_owned(), body: body.to_owned() })
 }
 
 /// Whether a server refuses tools as such, and not one that is wrong.
@@ -226,7 +244,7 @@ fn says_no_tools(status: StatusCode, words: &str) -> bool {
     let may_mean_it = matches!(status.as_u16(), 400 | 404 | 415 | 422 | 500 | 501);
     may_mean_it
         && ["tool", "function call"].iter().any(|what| words.contains(what))
-        && !words.contains("schema")
+        && !["schema", "grammar", "regex", "pattern", "look"].iter().any(|part| words.contains(part))
         && REFUSALS.iter().any(|refusal| words.contains(refusal))
 }
 

@@ -21,6 +21,7 @@ mod passing;
 mod plain;
 mod pool;
 mod prompt;
+mod refused_tools;
 mod rescue;
 pub(crate) mod retry;
 mod schema;
@@ -56,8 +57,10 @@ use pool::{Place, Tried};
 pub use server::{AttemptCounts, Breaker, Failure, KeyState, Server, ServerSettings};
 pub use written_call::UNREADABLE;
 
+use wire::tool_schema::Dialect;
+
 use crate::{
-    CallerInfo, ChatRequest, HttpClient, Secret,
+    CallerInfo, ChatRequest, HttpClient, Secret, ToolLoss, ToolSpec,
     native::{self, Format},
 };
 
@@ -130,6 +133,19 @@ impl OpenAiModel {
         Self(Arc::new(Reach { continues: true, ..Reach::new(settings.clone(), http, "completions") }))
     }
 
+    /// What its servers are not told of a tool that is offered to them.
+    pub(crate) fn loss(&self, tool: &ToolSpec) -> Option<ToolLoss> {
+        match self.0.settings.pool.refused_tools.change(tool) {
+            Some(change) => Some(change.into()),
+            None => (!tool.parameters.lost_for(self.0.dialect()).is_empty()).then_some(ToolLoss::Simpler),
+        }
+    }
+
+    /// Most tools that one request may offer; `None` if there is no known limit.
+    pub(crate) fn max_tools(&self) -> Option<usize> {
+        self.0.dialect().max_tools()
+    }
+
     pub(crate) fn call(&self, request: &ChatRequest<'_>) -> OpenAiCall {
         let headers = request.trace.map(trace_headers).unwrap_or_default();
         let ask = asked::Asked::new(request, &self.0);
@@ -192,6 +208,11 @@ impl Reach {
             prefers_object_form: Arc::default(),
             before: AtomicU64::new(0),
         }
+    }
+
+    /// The format in which tools are offered.
+    fn dialect(&self) -> Dialect {
+        self.format.map_or(Dialect::Chat, Format::dialect)
     }
 
     /// Whom a new request goes to.

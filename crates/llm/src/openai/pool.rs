@@ -10,6 +10,7 @@ use domain::{ProblemCode, Sentence, Words};
 use super::{
     fault::{Fault, Retry},
     media::Refused,
+    refused_tools::RefusedTools,
     server::{Blame, Breaker, Server},
 };
 use crate::ProviderKind;
@@ -28,6 +29,8 @@ pub struct Pool {
     takes_tools: OnceLock<bool>,
     /// The kinds of media that were refused.
     pub(super) refused_media: Refused,
+    /// The tools whose schemas were refused.
+    pub(super) refused_tools: RefusedTools,
     /// The model begins in its reasoning, as its template opens that in the prompt, and only closes it.
     begins_inside: AtomicBool,
 }
@@ -92,6 +95,7 @@ impl Pool {
             refused_forms: AtomicUsize::new(0),
             takes_tools: OnceLock::new(),
             refused_media: Refused::default(),
+            refused_tools: RefusedTools::default(),
             begins_inside: AtomicBool::new(false),
         })
     }
@@ -142,6 +146,7 @@ impl Pool {
             refused_forms,
             takes_tools,
             refused_media,
+            refused_tools: RefusedTools::default(),
             begins_inside,
         }
     }

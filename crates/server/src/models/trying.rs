@@ -141,6 +141,7 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
             | ModelEvent::ToolArgumentsDelta { .. }
             | ModelEvent::Retrying { .. }
             | ModelEvent::Turned { .. }
+            | ModelEvent::ToolsRefused { .. }
             | ModelEvent::Status { .. }
             | ModelEvent::Finished { .. } => {}
         }

@@ -24,7 +24,7 @@ impl PlainRequest {
         let messages = lowered(messages);
         check_says_something(&messages)?;
         let tool = |tool: anthropic::ClientTool| CallerTool {
-            parameters: serde_json::from_str(tool.parameters.get()).unwrap_or_default(),
+            parameters: tool.parameters.to_value(),
             name: tool.name,
             description: tool.description,
         };

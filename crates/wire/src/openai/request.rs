@@ -7,7 +7,10 @@ use serde::{Serialize, de::IgnoredAny};
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::given_back::{GivenBack, ReasoningFields};
-use crate::media::audio_format;
+use crate::{
+    media::audio_format,
+    tool_schema::{Dialect, ToolSchema},
+};
 
 /// What is sent to the model server. Fields that are `None` or empty are left out.
 #[derive(Debug, Clone, Copy)]
@@ -40,14 +43,14 @@ pub enum OutputLimit {
 }
 
 /// A tool as the model is told about it.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy)]
 pub struct Tool<'a> {
     /// Its name.
     pub name: &'a str,
     /// What it does.
     pub description: &'a str,
     /// JSON Schema of its arguments.
-    pub parameters: &'a RawValue,
+    pub parameters: &'a ToolSchema,
 }
 
 impl ChatBody<'_> {
@@ -81,7 +84,8 @@ impl ChatBody<'_> {
 
     /// About how many bytes the JSON has, so that it is seldom moved while it is written.
     fn size_hint(&self) -> usize {
-        let tools = self.tools.iter().map(|tool| tool.description.len() + tool.parameters.get().len() + 128);
+        let tools =
+            self.tools.iter().map(|tool| tool.description.len() + tool.parameters.json().get().len() + 128);
         let content = |part: &Part| match part {
             Part::Text { text } => text.len() + text.len() / 8 + 32,
             Part::Image { url } | Part::Audio { url } | Part::Video { url } => url.len() + 64,
@@ -120,7 +124,14 @@ struct Body<'a> {
 struct WireTool<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    function: &'a Tool<'a>,
+    function: WireDescription<'a>,
+}
+
+#[derive(Serialize)]
+struct WireDescription<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a RawValue,
 }
 
 #[derive(Serialize)]
@@ -315,14 +326,14 @@ fn readable_arguments(raw: &str) -> Cow<'_, str> {
     Cow::Owned(json!({ "not_json": raw }).to_string())
 }
 
-fn tool<'a>(tool: &'a Tool<'a>) -> WireTool<'a> {
-    WireTool { kind: "function", function: tool }
+fn tool<'a>(tool: &Tool<'a>) -> WireTool<'a> {
+    let &Tool { name, description, parameters } = tool;
+    let function = WireDescription { name, description, parameters: parameters.json_for(Dialect::Chat) };
+    WireTool { kind: "function", function }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::value::to_raw_value;
-
     use super::*;
 
     fn encoded(messages: &[Message]) -> Value {
@@ -341,7 +352,7 @@ mod tests {
 
     #[test]
     fn a_whole_body() {
-        let schema = to_raw_value(&json!({"type": "object"})).unwrap();
+        let schema = ToolSchema::from(json!({"type": "object", "properties": {}}));
         let extra = json!({"top_p": 0.5});
         let body = ChatBody {
             model: "m",
@@ -358,7 +369,7 @@ mod tests {
             concat!(
                 r#"{"model":"m","messages":[{"role":"system","content":"be brief"},"#,
                 r#"{"role":"user","content":"hi"}],"tools":[{"type":"function","function":"#,
-                r#"{"name":"ls","description":"lists","parameters":{"type":"object"}}}],"#,
+                r#"{"name":"ls","description":"lists","parameters":{"type":"object","properties":{}}}}],"#,
                 r#""temperature":0.7,"max_tokens":9,"stream":true,"stream_options":{"include_usage":true},"top_p":0.5}"#
             )
         );

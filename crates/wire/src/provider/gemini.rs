@@ -10,9 +10,9 @@ mod model_list;
 mod names;
 mod partial_args;
 mod request;
-mod schema;
 mod usage;
 
+pub use crate::tool_schema::subset::lower as lower_schema;
 pub use answer::Decoder;
 pub use embedding::{
     BATCH_EMBED_LIMIT, decode_embeddings, encode_embed, encode_embeddings_answer, encode_vertex_embed,
@@ -20,7 +20,6 @@ pub use embedding::{
 pub use error::error;
 pub use model_list::{ListedModel, ModelPage, models};
 pub use request::encode;
-pub use schema::lower as lower_schema;
 
 use super::url_path::segments;
 

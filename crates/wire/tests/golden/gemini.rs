@@ -6,12 +6,13 @@ use std::fmt::Write as _;
 
 use domain::Message;
 use proptest::prelude::*;
-use serde_json::{Value, json, value::to_raw_value};
+use serde_json::{Value, json};
 use wire::{
     openai::Tool,
     provider::{
         AnswerEvent, AnswerFormat, DataPart, ModelRequest, Parameters, Reasoning, ToolChoice, gemini,
     },
+    tool_schema::ToolSchema,
 };
 
 use recorded::{Exchange, compared, conversation, message, recording, recordings, streamed};
@@ -102,7 +103,7 @@ fn check_request(name: &str, parameters: Parameters) {
     let schemas: Vec<_> = declared
         .into_iter()
         .flatten()
-        .map(|declared| (declared, to_raw_value(&declared["parametersJsonSchema"]).unwrap()))
+        .map(|declared| (declared, ToolSchema::from(declared["parametersJsonSchema"].clone())))
         .collect();
     let tools: Vec<Tool<'_>> = schemas
         .iter()

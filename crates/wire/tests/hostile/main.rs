@@ -54,6 +54,11 @@ fn requests_of_openai_clients() {
 }
 
 #[test]
+fn schemas_of_tools() {
+    hold("tool_schema");
+}
+
+#[test]
 fn requests_of_anthropic_clients() {
     hold("messages_request");
 }

@@ -39,6 +39,12 @@ pub(crate) fn of(name: &str) -> Vec<String> {
             r#"{"embeddings":[{"values":[1,2]},{"values":[3,4]}],"usageMetadata":{"promptTokenCount":7}}"#,
             r##"{"type":"object","properties":{"a":{"anyOf":[{"$ref":"#/$defs/A"},{"type":"null"}],"description":"d"},"b":{"type":["string","integer"],"exclusiveMinimum":1,"enum":["x",1,null]}},"required":["a"],"$defs":{"A":{"allOf":[{"$ref":"#"}],"properties":{"c":{"$ref":"#/$defs/A"}}}}}"##,
         ],
+        "tool_schema" => &[
+            r##"{"$schema":"http://json-schema.org/draft-04/schema#","id":"http://x.example/a.json","type":["object"],"properties":{"n":{"type":"int","minimum":0,"exclusiveMinimum":true,"required":true},"t":{"items":[{"type":"string"},{"$ref":"#/definitions/My%20Type"}],"additionalItems":false}},"definitions":{"My Type":{"id":"#named","properties":[]}}}"##,
+            r##"{"$id":"root.json","$ref":"#args","$defs":{"args":{"$anchor":"args","properties":{"a":{"$ref":"root.json#/$defs/args","description":null},"é":{"pattern":"^(?!x)\:","nullable":true}},"patternProperties":{"^(.*)$":true},"anyOf":[{"required":["a"]},null]}}}"##,
+            r#"{"allOf":[{"properties":{"a":false},"required":["a"]}],"not":{},"enum":[],"dependencies":{"a":["b"],"c":{}},"if":true}"#,
+            r#"{"error":{"message":"Invalid schema for function 'a': In context=('properties', 'a'), array schema missing items.","param":"tools[0].function.parameters"}}"#,
+        ],
         "upstream_error" => &[
             r#"{"error":{"message":"no","type":"auth","code":"bad_key"}}"#,
             r#"[{"error":{"detail":"no","code":429}}]"#,

@@ -91,6 +91,7 @@ pub(super) async fn answer(
             | ModelEvent::ToolArgumentsDelta { .. }
             | ModelEvent::Retrying { .. }
             | ModelEvent::Turned { .. }
+            | ModelEvent::ToolsRefused { .. }
             | ModelEvent::Status { .. } => {}
         }
     }

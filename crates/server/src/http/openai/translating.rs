@@ -104,6 +104,7 @@ async fn next(call: &mut ModelCall) -> Result<AnswerEvent, ModelError> {
             ModelEvent::TextWasReasoning
             | ModelEvent::Retrying { .. }
             | ModelEvent::Turned { .. }
+            | ModelEvent::ToolsRefused { .. }
             | ModelEvent::Status { .. } => continue,
         });
     }

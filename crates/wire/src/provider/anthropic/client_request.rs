@@ -1,13 +1,14 @@
 //! Requests of clients that speak the Messages API to us, as a call of any model.
 
 use domain::Message;
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{Map, Value};
 
 use super::client_messages;
 use crate::{
     conversation::{Checked, object, optional_text, present, text, wrong},
     openai::Tool,
     provider::{AnswerFormat, Effort, Parameters, Reasoning, ToolChoice},
+    tool_schema::ToolSchema,
 };
 
 /// Longest name of a tool.
@@ -36,7 +37,7 @@ pub struct ClientTool {
     /// What it does; may be empty.
     pub description: String,
     /// JSON Schema of its arguments.
-    pub parameters: Box<RawValue>,
+    pub parameters: ToolSchema,
 }
 
 impl ClientTool {
@@ -93,8 +94,7 @@ fn tools(fields: &Map<String, Value>) -> Checked<Vec<ClientTool>> {
         tools.push(ClientTool {
             name: name.to_owned(),
             description: description.transpose()?.unwrap_or_default().to_owned(),
-            // Writing a value into memory cannot fail.
-            parameters: serde_json::value::to_raw_value(schema).unwrap_or_default(),
+            parameters: schema.clone().into(),
         });
     }
     Ok(tools)

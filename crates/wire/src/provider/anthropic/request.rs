@@ -1,19 +1,20 @@
 //! The bodies of `POST /v1/messages` and `POST /v1/messages/count_tokens`.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use super::{
     PROVIDER, cache,
     content::{Block, CacheControl},
     messages::{Conversation, Turn},
     model::{Abilities, abilities},
-    schema::{self, InputSchema},
+    schema,
     thinking::{Plan, ThinkingConfig},
 };
 use crate::{
     openai::Tool,
     provider::{AnswerFormat, ModelRequest, Parameters, ToolChoice},
+    tool_schema::Dialect,
 };
 
 /// The body of `POST /v1/messages`.
@@ -87,7 +88,7 @@ struct WireTool<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
-    input_schema: InputSchema<'a>,
+    input_schema: &'a RawValue,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_control: Option<CacheControl>,
 }
@@ -164,7 +165,7 @@ fn tool<'a>(tool: &Tool<'a>) -> WireTool<'a> {
     WireTool {
         name: tool.name,
         description: tool.description,
-        input_schema: InputSchema::of(tool.parameters),
+        input_schema: tool.parameters.json_for(Dialect::Messages),
         cache_control: None,
     }
 }
@@ -213,7 +214,7 @@ mod tests {
     use crate::provider::Reasoning;
 
     fn body(model: &str, messages: &[Message], parameters: &Parameters, with_tool: bool) -> Value {
-        let schema = serde_json::value::to_raw_value(&json!({"type": "object"})).unwrap();
+        let schema = crate::tool_schema::ToolSchema::from(json!({"type": "object"}));
         let tool = Tool { name: "ls", description: "", parameters: &schema };
         let tools = if with_tool { vec![tool] } else { Vec::new() };
         let request = ModelRequest { model, messages, tools: &tools, parameters, stream: true };

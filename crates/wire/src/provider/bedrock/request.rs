@@ -6,15 +6,18 @@ use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{PROVIDER, families::Family};
-use crate::provider::{
-    AnswerFormat, ModelRequest, Parameters, ToolChoice,
-    anthropic::{
-        cache,
-        content::{Block, Input, Kind, Source},
-        messages::{Conversation, Turn},
-        schema::{self, InputSchema},
+use crate::{
+    provider::{
+        AnswerFormat, ModelRequest, Parameters, ToolChoice,
+        anthropic::{
+            cache,
+            content::{Block, Input, Kind, Source},
+            messages::{Conversation, Turn},
+            schema,
+        },
+        url_path::segment,
     },
-    url_path::segment,
+    tool_schema::Dialect,
 };
 
 /// The body of `converse` and `converse-stream`; which of them is asked decides whether the answer is streamed.
@@ -156,7 +159,7 @@ enum WireTool<'a> {
 
 #[derive(Debug, Serialize)]
 struct Schema<'a> {
-    json: InputSchema<'a>,
+    json: &'a RawValue,
 }
 
 impl<'a> Body<'a> {
@@ -195,6 +198,9 @@ fn messages<'a>(turns: Vec<Turn<'a>>, documents: &mut usize) -> Vec<Message<'a>>
         .collect()
 }
 
+/// The schema of a tool that is not there any more.
+const ANY_ARGUMENTS: &str = r#"{"type":"object","properties":{}}"#;
+
 /// The tools; those of the conversation where none are offered any more, as the API insists on them.
 fn tools<'a>(request: &ModelRequest<'a>, conversation: &Conversation<'a>) -> Vec<WireTool<'a>> {
     let spec = |name: &'a str, description: &'a str, json| WireTool::ToolSpec {
@@ -216,11 +222,13 @@ fn tools<'a>(request: &ModelRequest<'a>, conversation: &Conversation<'a>) -> Vec
         _ => request.tools,
     };
     if offered.is_empty() {
-        let any = || InputSchema::Made(json!({"type": "object", "properties": {}}));
-        return called.into_iter().map(|name| spec(name, "No longer available.", any())).collect();
+        let any = serde_json::from_str(ANY_ARGUMENTS).unwrap_or(RawValue::NULL);
+        return called.into_iter().map(|name| spec(name, "No longer available.", any)).collect();
     }
-    let schema = |raw: &'a RawValue| InputSchema::of(raw);
-    offered.iter().map(|tool| spec(tool.name, tool.description, schema(tool.parameters))).collect()
+    offered
+        .iter()
+        .map(|tool| spec(tool.name, tool.description, tool.parameters.json_for(Dialect::Converse)))
+        .collect()
 }
 
 fn choice(choice: &ToolChoice, family: Family) -> Option<Value> {

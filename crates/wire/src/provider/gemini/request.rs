@@ -4,17 +4,17 @@ use std::borrow::Cow;
 
 use domain::{Message, Part, Role};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
 use super::{
     content::{Content, contents},
     generation::{Generation, ThinkingConfig},
     names::escaped,
-    schema,
 };
 use crate::{
     openai::Tool,
     provider::{AnswerFormat, ModelRequest, Parameters, ToolChoice},
+    tool_schema::{Dialect, subset},
 };
 
 /// Most texts that can end an answer.
@@ -45,7 +45,7 @@ struct Declarations<'a> {
 struct Declaration<'a> {
     name: Cow<'a, str>,
     description: &'a str,
-    parameters_json_schema: Value,
+    parameters_json_schema: &'a RawValue,
 }
 
 #[derive(Serialize, PartialEq, Default)]
@@ -105,11 +105,10 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
 }
 
 fn declaration<'a>(tool: &'a Tool<'_>) -> Declaration<'a> {
-    let schema = serde_json::from_str(tool.parameters.get()).unwrap_or_default();
     Declaration {
         name: escaped(tool.name),
         description: tool.description,
-        parameters_json_schema: schema::lower_parameters(&schema),
+        parameters_json_schema: tool.parameters.json_for(Dialect::GenerateContent),
     }
 }
 
@@ -137,7 +136,7 @@ fn config<'a>(
         seed: parameters.seed.map(small_seed),
         response_mime_type: format.map(|_| "application/json"),
         response_json_schema: match format {
-            Some(AnswerFormat::Schema { schema, .. }) => Some(schema::lower(schema)),
+            Some(AnswerFormat::Schema { schema, .. }) => Some(subset::lower(schema)),
             _ => None,
         },
         thinking_config: generation.thinking(parameters.reasoning),

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     openai::Tool,
     provider::{AnswerFormat, ModelRequest, Reasoning, ToolChoice},
+    tool_schema::Dialect,
 };
 
 /// Smaller limits are refused.
@@ -113,6 +114,7 @@ fn reasoning(family: ModelFamily, wanted: Reasoning) -> WireReasoning {
 
 fn tool<'a>(tool: &Tool<'a>) -> WireTool<'a> {
     let &Tool { name, description, parameters } = tool;
+    let parameters = parameters.json_for(Dialect::Responses);
     let strict = allows_strict_text(parameters.get());
     WireTool { kind: "function", name, description, parameters, strict }
 }
@@ -137,8 +139,8 @@ fn answer_format(format: &AnswerFormat) -> Format<'_> {
 
 #[cfg(test)]
 mod tests {
+    use crate::tool_schema::ToolSchema;
     use domain::{Message, Part, Role};
-    use serde_json::value::to_raw_value;
 
     use super::*;
     use crate::provider::{Effort, Parameters};
@@ -152,8 +154,7 @@ mod tests {
     fn a_whole_body() {
         let closed = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"],
             "additionalProperties": false});
-        let (closed, open) =
-            (to_raw_value(&closed).unwrap(), to_raw_value(&json!({"type": "object"})).unwrap());
+        let (closed, open) = (ToolSchema::from(closed), ToolSchema::from(json!({"type": "object"})));
         let parameters = Parameters {
             temperature: Some(0.5),
             max_output_tokens: Some(1),
@@ -189,7 +190,7 @@ mod tests {
             "input": [{"role": "user", "content": "hi"}, {"role": "developer", "content": "It is noon."}],
             "tools": [
                 {"type": "function", "name": "weather", "description": "tells", "parameters": closed, "strict": true},
-                {"type": "function", "name": "ls", "description": "lists", "parameters": {"type": "object"}, "strict": false},
+                {"type": "function", "name": "ls", "description": "lists", "parameters": {"type": "object", "properties": {}}, "strict": false},
             ],
             "tool_choice": {"type": "function", "name": "weather"}, "parallel_tool_calls": false,
             "reasoning": {"effort": "low", "summary": "auto"},

@@ -3,6 +3,7 @@
 
 mod answers;
 mod requests;
+mod schemas;
 mod streams;
 
 /// Looks at some bytes, and panics where something does not hold.
@@ -11,7 +12,7 @@ pub type Target = fn(&[u8]);
 /// (A `mod.rs`, since `fuzz/src/lib.rs` names it by its path.)
 ///
 /// Every target by the name of its fuzz binary.
-pub const TARGETS: [(&str, Target); 25] = [
+pub const TARGETS: [(&str, Target); 26] = [
     ("ag_ui_input", requests::ag_ui_input),
     ("ag_ui_interrupt", requests::ag_ui_interrupt),
     ("anthropic", answers::anthropic),
@@ -34,6 +35,7 @@ pub const TARGETS: [(&str, Target); 25] = [
     ("rerank", streams::rerank),
     ("response_request", requests::response),
     ("sse", streams::sse),
+    ("tool_schema", schemas::tool_schema),
     ("ui_message_request", requests::ui_messages),
     ("upstream_error", streams::upstream_error),
     ("usage_watch", streams::usage_watch),

@@ -9,7 +9,7 @@ use crate::{
 };
 
 fn body(model: &str, messages: &[Message], parameters: &Parameters, with_tool: bool) -> Value {
-    let schema = serde_json::value::to_raw_value(&json!({"type": "object"})).unwrap();
+    let schema = crate::tool_schema::ToolSchema::from(json!({"type": "object"}));
     let tool = Tool { name: "ls", description: "Lists.", parameters: &schema };
     let tools = if with_tool { vec![tool] } else { Vec::new() };
     let request = ModelRequest { model, messages, tools: &tools, parameters, stream: true };
@@ -67,7 +67,7 @@ fn a_turn_with_tools_and_thinking_goes_back_whole() {
             ]},
         ],
         "toolConfig": {"tools": [
-            {"toolSpec": {"name": "ls", "description": "Lists.", "inputSchema": {"json": {"type": "object"}}}},
+            {"toolSpec": {"name": "ls", "description": "Lists.", "inputSchema": {"json": {"type": "object", "properties": {}}}}},
             point,
         ]},
     });

@@ -6,15 +6,18 @@
 
 mod keywords;
 mod notes;
-mod references;
 mod types;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use serde_json::{Map, Value, json};
 
+use super::{
+    pattern::is_regular,
+    references::{self, References},
+    subschemas,
+};
 use keywords::{Keywords, list};
-use references::References;
 use types::Types;
 
 /// Deepest nesting that is looked at.
@@ -35,6 +38,35 @@ pub fn lower(schema: &Value) -> Value {
 /// The schema of a tool's arguments, which is one of an object.
 pub(super) fn lower_parameters(schema: &Value) -> Value {
     lowered(schema, true)
+}
+
+/// Keywords that are neither kept nor told.
+const LOST: [&str; 9] = [
+    "contains",
+    "dependentRequired",
+    "dependentSchemas",
+    "if",
+    "not",
+    "patternProperties",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+
+/// The keywords of which something is lost in the schema of a tool's arguments.
+pub(super) fn lost(schema: &Value) -> Vec<&'static str> {
+    let mut lost = BTreeSet::new();
+    lost.extend(["anyOf", "oneOf"].into_iter().filter(|choice| schema.get(choice).is_some()));
+    add_lost(schema, &mut lost);
+    lost.into_iter().collect()
+}
+
+fn add_lost(schema: &Value, lost: &mut BTreeSet<&'static str>) {
+    let Value::Object(fields) = schema else { return };
+    lost.extend(LOST.into_iter().filter(|keyword| fields.contains_key(*keyword)));
+    let pattern = fields.get("pattern").and_then(Value::as_str);
+    lost.extend(pattern.filter(|pattern| !is_regular(pattern)).map(|_| "pattern"));
+    subschemas::each(fields, |_, schema| add_lost(schema, lost));
 }
 
 fn lowered(schema: &Value, is_object: bool) -> Value {

@@ -4,8 +4,16 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use super::addresses::decoded;
+
 /// Longest chain of references to references.
 const MAX_CHAIN: usize = 16;
+
+/// What a pointer such as `#/$defs/a%20b` names in `root`.
+#[must_use]
+pub fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+    root.pointer(&decoded(reference.strip_prefix('#')?))
+}
 
 /// The targets of a schema's references.
 pub(super) struct References<'a> {
@@ -39,7 +47,8 @@ impl<'a> References<'a> {
         if let Some((_, name)) = self.names.iter().find(|(known, _)| known == reference) {
             return Some((name.clone(), target));
         }
-        let last = reference.rsplit(['/', '#']).next().unwrap_or_default();
+        let reference_text = decoded(reference);
+        let last = reference_text.rsplit(['/', '#']).next().unwrap_or_default();
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         let plain: String = last.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
         let plain = if plain.is_empty() { "Root".to_owned() } else { plain };
@@ -63,11 +72,7 @@ impl<'a> References<'a> {
     }
 
     fn target(&self, reference: &str) -> Option<&'a Value> {
-        let pointer = reference.strip_prefix('#')?;
-        // Names may be escaped as in addresses.
-        self.root
-            .pointer(pointer)
-            .or_else(|| self.root.pointer(&pointer.replace("%24", "$").replace("%20", " ")))
+        target(self.root, reference)
     }
 }
 

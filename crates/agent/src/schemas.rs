@@ -1,0 +1,95 @@
+//! JSON Schemas from outside: what checks a value against them, and what would take too long to check.
+
+use std::collections::HashMap;
+
+use llm::{normal_schema, retain_patterns, schema_target};
+use serde_json::{Value, json};
+
+/// Most places a schema may have when every reference is written out. Checking takes as long as there are places,
+/// and thirty short lines of references to references make a billion.
+const MOST_PLACES: u64 = 100_000;
+/// How deep a schema may be, again with every reference written out: it is read level by level on the stack.
+const MOST_LEVELS: u32 = 200;
+
+/// The validator of a schema from outside.
+///
+/// # Errors
+/// A sentence where it is no schema, refers to something elsewhere, or would take long to check.
+pub(crate) fn validator(schema: &Value) -> Result<jsonschema::Validator, String> {
+    let schema = &normal_schema(schema);
+    let places = Places { root: schema, known: HashMap::new(), level: 0 }.count(schema)?;
+    if places > MOST_PLACES {
+        return Err(format!("it has more than {MOST_PLACES} places once its references are written out"));
+    }
+    jsonschema::validator_for(schema).map_err(|error| error.to_string().chars().take(300).collect())
+}
+
+/// The validator of a tool's schema from outside. Patterns that only JavaScript knows, or nobody, are not checked: the tool
+/// checks its arguments itself.
+///
+/// # Errors
+/// As for [`validator`].
+pub(crate) fn tool_validator(schema: &Value) -> Result<jsonschema::Validator, String> {
+    let mut checked = normal_schema(schema);
+    retain_patterns(&mut checked, &is_known);
+    validator(&checked)
+}
+
+fn is_known(pattern: &str) -> bool {
+    jsonschema::validator_for(&json!({ "pattern": pattern })).is_ok()
+}
+
+/// Counts the places of a schema with its references written out. A recursive one is counted once.
+struct Places<'a> {
+    root: &'a Value,
+    /// What stands at each reference that was met, 0 while it is being counted.
+    known: HashMap<&'a str, u64>,
+    level: u32,
+}
+
+impl<'a> Places<'a> {
+    fn count(&mut self, at: &'a Value) -> Result<u64, String> {
+        let (children, reference): (Vec<&Value>, _) = match at {
+            Value::Object(fields) => (fields.values().collect(), fields.get("$ref").and_then(Value::as_str)),
+            Value::Array(items) => (items.iter().collect(), None),
+            _ => return Ok(1),
+        };
+        self.level += 1;
+        if self.level > MOST_LEVELS {
+            return Err(format!("it has more than {MOST_LEVELS} levels once its references are written out"));
+        }
+        let mut sum = match reference {
+            Some(target) => self.count_target(target)?.saturating_add(1),
+            None => 1,
+        };
+        for child in children {
+            sum = self.count(child)?.saturating_add(sum);
+        }
+        self.level -= 1;
+        Ok(sum)
+    }
+
+    fn count_target(&mut self, target: &'a str) -> Result<u64, String> {
+        if let Some(known) = self.known.get(target) {
+            return Ok(*known);
+        }
+        let found = schema_target(self.root, target).ok_or_else(|| {
+            format!("its reference {target:?} does not name a place in it, such as \"#/$defs/name\"")
+        })?;
+        self.known.insert(target, 0);
+        let places = self.count(found)?;
+        self.known.insert(target, places);
+        Ok(places)
+    }
+}
+
+/// Whether `value` fits; if not, the first three faults, each with its place.
+pub(crate) fn faults(schema: &jsonschema::Validator, value: &Value) -> Result<(), String> {
+    let faults = schema.iter_errors(value).take(3).map(|fault| {
+        let place = fault.instance_path().to_string();
+        let text: String = fault.to_string().chars().take(300).collect();
+        if place.is_empty() { text } else { format!("{place}: {text}") }
+    });
+    let faults: Vec<String> = faults.collect();
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
+}

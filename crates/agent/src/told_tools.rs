@@ -1,0 +1,57 @@
+//! What people are told, once a run, of tools that a model's server does not take as they are.
+
+use std::{
+    collections::HashSet,
+    sync::{Mutex, PoisonError},
+};
+
+use domain::{Sentence, event::NoticeLevel};
+use llm::{ToolLoss, ToolMode, ToolSpec};
+
+use crate::{models::OneModel, turns::AgentContext};
+
+/// Most tools that one notice names.
+const MAX_NAMED: usize = 50;
+
+/// The tools that people were told of.
+#[derive(Debug, Default)]
+pub(crate) struct ToldTools(Mutex<HashSet<String>>);
+
+impl ToldTools {
+    /// Whether this is told for the first time.
+    pub(crate) fn note(&self, what: &str) -> bool {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        !told.contains(what) && told.insert(what.to_owned())
+    }
+}
+
+/// Tells people what the model is not told of these tools.
+pub(crate) async fn tell_losses(agent: &AgentContext, model: &OneModel, tools: &[ToolSpec]) {
+    if model.settings().tool_mode != ToolMode::Native {
+        return;
+    }
+    let losses: Vec<(String, ToolLoss)> =
+        tools.iter().filter_map(|tool| Some((tool.name.clone(), model.model().loss(tool)?))).collect();
+    tell(agent, &losses).await;
+}
+
+/// The same for losses that are known.
+pub(crate) async fn tell(agent: &AgentContext, losses: &[(String, ToolLoss)]) {
+    for (kind, sentence) in [
+        (ToolLoss::Simpler, (|tools| Sentence::ToolsSimplified { tools }) as fn(String) -> Sentence),
+        (ToolLoss::LeftOut, |tools| Sentence::ToolsLeftOut { tools }),
+    ] {
+        let new: Vec<&str> = losses
+            .iter()
+            .filter(|(name, loss)| *loss == kind && agent.run.told_tools.note(&format!("{kind:?} {name}")))
+            .map(|(name, _)| name.as_str())
+            .collect();
+        if new.is_empty() {
+            continue;
+        }
+        let more = if new.len() > MAX_NAMED { ", …" } else { "" };
+        let tools = new[..new.len().min(MAX_NAMED)].join(", ") + more;
+        let level = if kind == ToolLoss::LeftOut { NoticeLevel::Warning } else { NoticeLevel::Info };
+        agent.notice(level, sentence(tools)).await;
+    }
+}

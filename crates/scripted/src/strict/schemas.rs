@@ -1,0 +1,158 @@
+//! What the servers refuse about the schemas of tools, in their words.
+
+use serde_json::{Map, Value};
+
+use super::{Rules, list, text_of};
+
+/// Most tools that OpenAI, Gemini and those like them take.
+const MAX_TOOLS: usize = 128;
+
+/// All that Gemini knows of a schema.
+const OF_GEMINI: [&str; 16] = [
+    "$defs",
+    "$ref",
+    "additionalProperties",
+    "anyOf",
+    "default",
+    "description",
+    "enum",
+    "items",
+    "maxItems",
+    "maximum",
+    "minItems",
+    "minimum",
+    "prefixItems",
+    "properties",
+    "required",
+    "type",
+];
+
+/// Says what is wrong with the tools of a request. `unknown` is a keyword that this server does not take beside what all of
+/// its kind do not.
+pub(super) fn check(body: &Value, rules: Rules, unknown: Option<&str>) -> Result<(), String> {
+    let tools = match rules {
+        Rules::Gemini => {
+            list(&list(body, "tools").first().cloned().unwrap_or_default(), "functionDeclarations").to_vec()
+        }
+        _ => list(body, "tools").to_vec(),
+    };
+    if tools.len() > MAX_TOOLS && rules != Rules::Anthropic {
+        return Err(format!(
+            "Invalid 'tools': array too long. Expected an array with maximum length {MAX_TOOLS}, but got an array with \
+             length {} instead.",
+            tools.len()
+        ));
+    }
+    for (at, tool) in tools.iter().enumerate() {
+        let (name, schema) = match rules {
+            Rules::Anthropic => (text_of(tool, "name"), &tool["input_schema"]),
+            Rules::Gemini => (text_of(tool, "name"), &tool["parametersJsonSchema"]),
+            Rules::Responses => (text_of(tool, "name"), &tool["parameters"]),
+            _ => (text_of(&tool["function"], "name"), &tool["function"]["parameters"]),
+        };
+        let is_refused = unknown.filter(|unknown| schema.to_string().contains(&format!("\"{unknown}\":")));
+        let fault = top(schema, rules).and_then(|()| within(schema, rules)).err();
+        let Some(fault) = fault.or_else(|| is_refused.map(|unknown| format!("'{unknown}' is not supported")))
+        else {
+            continue;
+        };
+        return Err(match rules {
+            Rules::Anthropic => format!(
+                "tools.{at}.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12 ({fault})"
+            ),
+            Rules::Gemini => format!(
+                "Invalid JSON payload received. Unknown name at 'tools[0].function_declarations[{at}].parameters': {fault}"
+            ),
+            _ => format!("Invalid schema for function '{name}': {fault}"),
+        });
+    }
+    Ok(())
+}
+
+fn top(schema: &Value, rules: Rules) -> Result<(), String> {
+    if schema["type"] != "object" {
+        return Err("schema must be a JSON Schema of 'type: \"object\"'".to_owned());
+    }
+    if !schema["properties"].is_object() {
+        return Err("object schema missing properties".to_owned());
+    }
+    let refused =
+        if rules == Rules::Gemini { &["$ref"][..] } else { &["anyOf", "oneOf", "allOf", "enum", "not"] };
+    if let Some(keyword) = refused.iter().find(|keyword| schema.get(**keyword).is_some()) {
+        return Err(format!("schema must not have '{keyword}' at the top level"));
+    }
+    let is_plain = |name: &String| {
+        (1..=64).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+    };
+    let odd = schema["properties"].as_object().into_iter().flatten().find(|(name, _)| !is_plain(name));
+    match odd {
+        Some((name, _)) if rules == Rules::Anthropic => {
+            Err(format!("property keys should match pattern '^[a-zA-Z0-9_.-]{{1,64}}$': {name}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn within(schema: &Value, rules: Rules) -> Result<(), String> {
+    let fields = match schema {
+        Value::Object(fields) => fields,
+        Value::Bool(_) if rules == Rules::Anthropic => return Ok(()),
+        schema => return Err(format!("{schema} is not of type 'object'")),
+    };
+    keywords(fields, rules)?;
+    for keyword in ["properties", "$defs", "definitions", "patternProperties"] {
+        for schema in fields.get(keyword).and_then(Value::as_object).into_iter().flat_map(Map::values) {
+            within(schema, rules)?;
+        }
+    }
+    for keyword in ["anyOf", "oneOf", "allOf", "prefixItems"] {
+        list(schema, keyword).iter().try_for_each(|schema| within(schema, rules))?;
+    }
+    for keyword in ["items", "additionalProperties", "not"] {
+        match fields.get(keyword) {
+            None | Some(Value::Bool(_)) => {}
+            Some(schema) => within(schema, rules)?,
+        }
+    }
+    Ok(())
+}
+
+fn keywords(fields: &Map<String, Value>, rules: Rules) -> Result<(), String> {
+    for (keyword, value) in fields {
+        let fits = match keyword.as_str() {
+            "type" => value.is_string() || value.as_array().is_some_and(|types| types.len() > 1),
+            "description" | "title" | "pattern" | "format" | "$ref" => value.is_string(),
+            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => value.is_number(),
+            "required" | "enum" => value.is_array(),
+            "properties" => value.is_object(),
+            "patternProperties" => rules != Rules::Anthropic,
+            _ => true,
+        };
+        if !fits {
+            return Err(format!("{value} is not valid under '{keyword}'"));
+        }
+        if rules == Rules::Gemini && !OF_GEMINI.contains(&keyword.as_str()) {
+            return Err(format!("Cannot find field: {keyword}"));
+        }
+    }
+    if let Some(reference) = fields.get("$ref").and_then(Value::as_str)
+        && !reference.starts_with("#/$defs/")
+    {
+        return Err(format!("references must start with #/$defs/: {reference}"));
+    }
+    let is_of_openai = !matches!(rules, Rules::Anthropic | Rules::Gemini);
+    let pattern = fields.get("pattern").and_then(Value::as_str).unwrap_or_default();
+    if is_of_openai && ["(?=", "(?!", "(?<"].iter().any(|look| pattern.contains(look)) {
+        return Err("regex lookaround is not supported".to_owned());
+    }
+    let is_llama = matches!(rules, Rules::ReasoningContent);
+    if is_llama && !pattern.is_empty() && !(pattern.starts_with('^') && pattern.ends_with('$')) {
+        return Err("JSON schema conversion failed: Pattern must start with '^' and end with '$'".to_owned());
+    }
+    if is_of_openai && fields.get("type").is_some_and(|kind| kind == "array") && !fields.contains_key("items")
+    {
+        return Err("array schema missing items".to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! JSON Schemas of tools' arguments: any draft is read, and each format of model servers gets what it takes of it. A server
+//! refuses a whole request for one schema that it does not take.
+
+mod accepts;
+mod addresses;
+mod normal;
+mod pattern;
+mod plain;
+mod references;
+mod refusal;
+mod subschemas;
+pub(crate) mod subset;
+mod whole;
+
+use std::{
+    ops::Deref,
+    sync::{Arc, OnceLock},
+};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
+
+use accepts::Form;
+
+pub use accepts::Dialect;
+pub use normal::normal;
+pub use pattern::retain_patterns;
+pub use plain::plain;
+pub use references::target;
+pub use refusal::{Change, WithoutRefused, breaks_server, without_refused};
+
+/// A JSON Schema together with its text, and with what each format is sent in its place: that is made once, as it goes to
+/// the model with every call. Clones share all of it.
+#[derive(Clone)]
+pub struct ToolSchema(Arc<Inner>);
+
+struct Inner {
+    value: Value,
+    json: Box<RawValue>,
+    lowered: [OnceLock<Lowered>; Dialect::ALL.len()],
+}
+
+struct Lowered {
+    /// `None` if the schema is sent as it is.
+    json: Option<Box<RawValue>>,
+    lost: Vec<&'static str>,
+}
+
+impl ToolSchema {
+    /// Its JSON.
+    #[must_use]
+    pub fn json(&self) -> &RawValue {
+        &self.0.json
+    }
+
+    /// A copy to change, for another one.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        self.0.value.clone()
+    }
+
+    /// The JSON that a server of this format is sent.
+    #[must_use]
+    pub fn json_for(&self, dialect: Dialect) -> &RawValue {
+        self.lowered(dialect).json.as_deref().unwrap_or(&self.0.json)
+    }
+
+    /// The keywords of which a server of this format is not told all, in order.
+    #[must_use]
+    pub fn lost_for(&self, dialect: Dialect) -> &[&'static str] {
+        &self.lowered(dialect).lost
+    }
+
+    fn lowered(&self, dialect: Dialect) -> &Lowered {
+        self.0.lowered[dialect as usize].get_or_init(|| {
+            let (lowered, lost) = lower(&self.0.value, dialect);
+            let json = (lowered != self.0.value).then(|| raw(&lowered));
+            Lowered { json, lost }
+        })
+    }
+}
+
+/// The schema of a tool's arguments as a server of this format takes it, and the keywords of which something is lost.
+fn lower(schema: &Value, dialect: Dialect) -> (Value, Vec<&'static str>) {
+    let accepts = dialect.accepts();
+    let schema = normal(schema);
+    match accepts.form {
+        Form::Whole => {
+            let (lowered, lost) = whole::lower(&schema, accepts);
+            (lowered, lost.into_iter().collect())
+        }
+        Form::Subset => (subset::lower_parameters(&schema), subset::lost(&schema)),
+    }
+}
+
+fn raw(value: &Value) -> Box<RawValue> {
+    // Writing a value into memory cannot fail: its keys are texts.
+    to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+impl From<Value> for ToolSchema {
+    fn from(value: Value) -> Self {
+        Self(Arc::new(Inner { json: raw(&value), value, lowered: Default::default() }))
+    }
+}
+
+impl Deref for ToolSchema {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.0.value
+    }
+}
+
+impl std::fmt::Debug for ToolSchema {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.json().get())
+    }
+}
+
+impl PartialEq for ToolSchema {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || **self == **other
+    }
+}
+
+impl Serialize for ToolSchema {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (**self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ToolSchema {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Value::deserialize(deserializer).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests;

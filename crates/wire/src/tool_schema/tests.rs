@@ -1,0 +1,206 @@
+//! What each format is sent of a schema.
+
+use serde_json::json;
+
+use super::*;
+
+/// The schema as it is sent, and what of it is lost.
+fn check(dialect: Dialect, schema: Value, expected: Value, lost: &[&str]) {
+    let text = schema.to_string();
+    let schema = ToolSchema::from(schema);
+    let sent: Value = serde_json::from_str(schema.json_for(dialect).get()).unwrap();
+    assert_eq!(sent, expected, "{dialect:?} {text}");
+    assert_eq!(schema.lost_for(dialect), lost, "{dialect:?} {text}");
+    // A program may send back what it got.
+    let again = ToolSchema::from(expected);
+    assert_eq!(again.json_for(dialect).get(), again.json().get(), "{dialect:?} again");
+}
+
+/// The same for the schema of an argument.
+fn check_argument(dialect: Dialect, schema: Value, expected: Value, lost: &[&str]) {
+    let of = |schema| json!({"type": "object", "properties": {"it": schema}});
+    check(dialect, of(schema), of(expected), lost);
+}
+
+/// The formats that take schemas as they are but for what they refuse.
+const WHOLE: [Dialect; 4] = [Dialect::Chat, Dialect::Responses, Dialect::Messages, Dialect::Converse];
+
+#[test]
+fn what_is_taken_stays_as_it_is() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "a": {"type": "string", "minLength": 1, "format": "email", "default": null, "examples": ["x"]},
+            "b": {"type": ["string", "null"], "enum": ["x", null]},
+            "c": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+            "d": {"oneOf": [{"const": 1}, {"type": "object", "additionalProperties": false}]},
+            "e": {"$ref": "#/$defs/Node"},
+        },
+        "required": ["a"],
+        "$defs": {"Node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}},
+    });
+    for dialect in WHOLE {
+        check(dialect, schema.clone(), schema.clone(), &[]);
+    }
+}
+
+#[test]
+fn patterns_are_sent_where_they_are_taken() {
+    let regular = json!({"type": "string", "pattern": "^\\d+$", "description": "Id."});
+    let told = json!({"type": "string", "description": "Id. (pattern: ^\\d+$)"});
+    check_argument(Dialect::Chat, regular.clone(), told.clone(), &[]);
+    check_argument(Dialect::Responses, regular.clone(), regular.clone(), &[]);
+    check_argument(Dialect::GenerateContent, regular, told, &[]);
+    // Zod's e-mail address.
+    for pattern in ["^(?!\\.)(?!.*\\.\\.)[a-z]+@[a-z]+$", "(?<year>\\d{4})-\\k<year>"] {
+        for dialect in WHOLE {
+            let schema = json!({"type": "string", "format": "email", "pattern": pattern});
+            check_argument(dialect, schema, json!({"type": "string", "format": "email"}), &["pattern"]);
+        }
+    }
+}
+
+#[test]
+fn tuples_become_lists() {
+    let tuple =
+        json!({"type": "array", "items": [{"type": "number"}, {"type": "string"}], "additionalItems": false});
+    let list = json!({
+        "type": "array", "items": {"anyOf": [{"type": "number"}, {"type": "string"}]}, "maxItems": 2,
+        "description": "in this order: number, string",
+    });
+    check_argument(Dialect::Chat, tuple.clone(), list.clone(), &["prefixItems"]);
+    check_argument(Dialect::Responses, tuple.clone(), list, &["prefixItems"]);
+    let newer =
+        json!({"type": "array", "prefixItems": [{"type": "number"}, {"type": "string"}], "items": false});
+    check_argument(Dialect::Messages, tuple.clone(), newer.clone(), &[]);
+    check_argument(Dialect::Converse, tuple, newer, &[]);
+    let same = json!({"type": "array", "prefixItems": [{"type": "number"}, {"type": "number"}]});
+    let numbers =
+        json!({"type": "array", "items": {"type": "number"}, "description": "in this order: number, number"});
+    check_argument(Dialect::Chat, same, numbers, &["prefixItems"]);
+}
+
+#[test]
+fn lists_say_what_their_items_are() {
+    let list = json!({"type": ["array", "null"]});
+    check_argument(Dialect::Chat, list.clone(), json!({"type": ["array", "null"], "items": {}}), &[]);
+    check_argument(Dialect::Messages, list.clone(), list, &[]);
+}
+
+#[test]
+fn the_top_is_an_object_without_choices() {
+    for dialect in WHOLE {
+        check(dialect, json!({}), json!({"type": "object", "properties": {}}), &[]);
+        check(dialect, json!(true), json!({"type": "object", "properties": {}}), &[]);
+        check(
+            dialect,
+            json!({"type": ["object"], "properties": {"a": {"type": "string"}}, "anyOf": [
+                {"properties": {"b": {"type": "string"}}, "required": ["b"]}, {"$ref": "#/$defs/c"},
+            ], "$defs": {"c": {"properties": {"c": {"type": "integer"}}}}}),
+            json!({"type": "object", "properties":
+                {"a": {"type": "string"}, "b": {"type": "string"}, "c": {"type": "integer"}}}),
+            &["anyOf"],
+        );
+        check(
+            dialect,
+            json!({"allOf": [{"properties": {"a": {}}, "required": ["a"]}], "required": ["c"]}),
+            json!({"required": ["c", "a"], "type": "object", "properties": {"a": {}}}),
+            &[],
+        );
+        // As pydantic and zod-to-json-schema write it.
+        check(
+            dialect,
+            json!({"$ref": "#/definitions/Args", "$schema": "http://json-schema.org/draft-07/schema#",
+                "definitions": {"Args": {"type": "object", "properties": {"a": {"type": "string"}}}}}),
+            json!({"type": "object", "properties": {"a": {"type": "string"}}}),
+            &[],
+        );
+    }
+    let closed =
+        json!({"type": "object", "description": "d", "properties": {}, "additionalProperties": false});
+    check(Dialect::Converse, closed.clone(), json!({"type": "object", "properties": {}}), &[]);
+    check(Dialect::Messages, closed.clone(), closed, &[]);
+}
+
+#[test]
+fn references_lead_to_definitions() {
+    let of = |reference: &str| {
+        json!({
+            "type": "object", "properties": {"a": {"$ref": reference}, "b": {"type": "string"}},
+            "definitions": {"My Type": {"type": "integer"}, "unused": {}},
+        })
+    };
+    for dialect in Dialect::ALL {
+        check(
+            dialect,
+            of("#/definitions/My%20Type"),
+            json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/My_Type"}, "b": {"type": "string"}},
+                "$defs": {"My_Type": {"type": "integer"}}}),
+            &[],
+        );
+        check(
+            dialect,
+            of("#/properties/b"),
+            json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/b"}, "b": {"type": "string"}},
+                "$defs": {"b": {"type": "string"}}}),
+            &[],
+        );
+    }
+    let nowhere = json!({"type": "object", "properties": {"a": {}, "b": {"type": "string"}}});
+    check(Dialect::Chat, of("http://x.example/a.json"), nowhere, &["$ref"]);
+    check(
+        Dialect::Chat,
+        json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/x", "description": "A."}}, "$defs":
+            {"x": {"type": "string", "description": "X."}}}),
+        json!({"type": "object", "properties": {"a": {"type": "string", "description": "A."}}}),
+        &[],
+    );
+}
+
+#[test]
+fn other_keywords_that_servers_refuse() {
+    for dialect in WHOLE {
+        let limits = json!({"type": "integer", "minimum": 0, "exclusiveMinimum": true, "description": null});
+        check_argument(dialect, limits, json!({"type": "integer", "exclusiveMinimum": 0}), &[]);
+        check_argument(dialect, json!({"anyOf": [true, false]}), json!({"anyOf": [{}, {"not": {}}]}), &[]);
+        check_argument(
+            dialect,
+            json!({"type": "object", "patternProperties": {"^(.*)$": {"type": "string"}}}),
+            json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            &[],
+        );
+        check_argument(
+            dialect,
+            json!({"type": "object", "patternProperties": {"^a": {"type": "string"}, "^b": {}}}),
+            json!({"type": "object"}),
+            &["patternProperties"],
+        );
+    }
+    check_argument(Dialect::GenerateContent, json!({"not": {"type": "string"}}), json!({}), &["not"]);
+}
+
+#[test]
+fn arguments_with_odd_names_are_told_in_words() {
+    let schema = json!({"type": "object", "properties": {"größe": {"type": "integer"}, "a": {}}, "required": ["größe", "a"]});
+    check(
+        Dialect::Messages,
+        schema.clone(),
+        json!({"type": "object", "properties": {"a": {}}, "required": ["a"],
+            "description": "also takes \"größe\": {\"type\":\"integer\"}"}),
+        &["properties"],
+    );
+    check(Dialect::Chat, schema.clone(), schema, &[]);
+}
+
+#[test]
+fn recursion_and_depth_end() {
+    let mut deep = json!({"type": "string"});
+    for _ in 0..100 {
+        deep = json!({"type": "object", "properties": {"a": deep}});
+    }
+    let itself = json!({"$ref": "#", "properties": {"a": {"$ref": "#/properties/a"}}});
+    for dialect in Dialect::ALL {
+        assert!(ToolSchema::from(deep.clone()).json_for(dialect).get().len() < 5_000);
+        assert!(ToolSchema::from(itself.clone()).json_for(dialect).get().contains("\"object\""));
+    }
+}
