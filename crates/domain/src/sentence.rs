@@ -109,8 +109,10 @@ pub enum Sentence {
         "This model does not take the pictures, sounds or videos of this conversation, so it was asked without them."
     )]
     MediaLeftOut,
-    #[error("This model does not take the parameter “{name}”, so it was asked without it.")]
+    #[error("The model was asked without “{name}”, which it does not accept here.")]
     ParameterLeftOut { name: String },
+    #[error("The model was asked without some of the stop sequences, which it does not accept.")]
+    StopSequencesLeftOut,
     #[error("The arguments of {tool} were not valid as the model wrote them, and were repaired.")]
     ArgumentsRepaired { tool: String },
     #[error("The model called \"{written}\"; the tool {tool} was meant.")]

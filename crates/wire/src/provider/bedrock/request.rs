@@ -2,18 +2,20 @@
 
 use std::borrow::Cow;
 
+use domain::{LeftOut, Parameter};
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{PROVIDER, families::Family};
 use crate::provider::{
-    AnswerFormat, ModelRequest, Parameters, ToolChoice,
+    AnswerFormat, ModelRequest, Parameters, Reasoning as Wanted, Sent, ToolChoice,
     anthropic::{
         cache,
         content::{Block, Input, Kind, Source},
         messages::{Conversation, Turn},
         schema::{self, InputSchema},
     },
+    never_taken,
 };
 
 /// The body of `converse` and `converse-stream`; which of them is asked decides whether the answer is streamed.
@@ -35,6 +37,31 @@ pub fn encode_count(request: &ModelRequest<'_>) -> Vec<u8> {
     }
     let body = Body { inference: Inference::default(), output: None, ..Body::new(request) };
     write(&Count { input: Converse { converse: body } })
+}
+
+/// What is set that [`encode`] leaves out.
+#[must_use]
+pub fn left_out(request: &ModelRequest<'_>) -> Vec<LeftOut> {
+    let (parameters, family) = (request.parameters, Family::of(request.model));
+    let Body { inference, additional, .. } = Body::new(request);
+    parameters.left_out(&Sent {
+        temperature: inference.temperature.is_some(),
+        top_p: inference.top_p.is_some(),
+        max_output_tokens: true,
+        stop: inference.stop_sequences.len(),
+        seed: false,
+        reasoning: !additional.is_empty()
+            || (parameters.reasoning == Some(Wanted::Off) && family != Family::Other),
+    })
+}
+
+/// The parameters that the model of this name never takes.
+#[must_use]
+pub fn unsupported(model: &str) -> Vec<Parameter> {
+    never_taken(|set| {
+        let parameters = &Parameters::default().under(set);
+        left_out(&ModelRequest { model, messages: &[], tools: &[], parameters, stream: false })
+    })
 }
 
 /// The tokens in the answer of `count-tokens`; `None` if it has none.
