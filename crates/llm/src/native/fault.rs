@@ -7,7 +7,7 @@ use wire::provider::{AnswerError, ErrorKind};
 use super::Format;
 use crate::openai::{
     Fault, Target,
-    fault::{self, Retry, saying},
+    fault::{self, Refusal, Retry, saying},
     retry,
 };
 
@@ -58,7 +58,11 @@ pub(crate) fn of_status(
         }
         ErrorKind::Request | ErrorKind::StaleReasoning | ErrorKind::Protocol => Fault {
             retry: Retry::OtherForm,
-            refusal: Some(Box::new((status.as_u16(), body.to_owned()))),
+            refusal: Some(Box::new(Refusal {
+                status: status.as_u16(),
+                words: said.clone(),
+                body: body.to_owned(),
+            })),
             ..fault::rejected(status, &said)
         },
     }

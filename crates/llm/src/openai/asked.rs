@@ -1,10 +1,23 @@
 //! A request and its answer in the format of the servers that are asked: Chat Completions, or a provider's own.
 
-use bytes::Bytes;
-use domain::Sentence;
-use reqwest::header::HeaderMap;
+use std::{borrow::Cow, collections::VecDeque};
 
-use super::{Pool, Reach, Target, answer::Answer, ask::Ask, fault::Fault, fault::Retry};
+use bytes::Bytes;
+use domain::{LeftOut, ModelParameters, Parameter, Sentence};
+use reqwest::header::HeaderMap;
+use wire::{
+    openai::OPTIONAL_FIELDS,
+    provider::{OptionalField, refused_field},
+};
+
+use super::{
+    Pool, Reach, Target,
+    answer::Answer,
+    ask::Ask,
+    fault::Fault,
+    fault::Retry,
+    refused::{RefusedField, accepted},
+};
 use crate::{
     ChatRequest, ModelEvent,
     native::{NativeAnswer, NativeAsk},
@@ -12,67 +25,144 @@ use crate::{
 
 /// One request, encoded.
 #[derive(Debug)]
-pub(super) enum Asked {
+pub(super) struct Asked {
+    form: Form,
+    /// What was set for it.
+    set: ModelParameters,
+    /// What of that is not sent, as far as nobody was told yet.
+    left_out: VecDeque<LeftOut>,
+    /// What the server has refused and was asked without since.
+    refused: Vec<RefusedField>,
+}
+
+#[derive(Debug)]
+enum Form {
     Chat(Box<Ask>),
     Native(Box<NativeAsk>),
 }
 
 impl Asked {
+    /// Encodes a request without what the model is known not to take.
     pub(super) fn new(request: &ChatRequest<'_>, reach: &Reach) -> Self {
-        match reach.format {
-            Some(format) => Self::Native(Box::new(NativeAsk::new(request, &reach.settings.model, format))),
-            None => Self::Chat(Box::new(Ask::new(request, reach))),
+        let known = reach.settings.pool.refused_fields(&reach.settings.model);
+        let (parameters, mut left_out) =
+            match accepted(request.parameters, &reach.settings.unsupported, &known) {
+                Some((parameters, left_out)) => (Cow::Owned(parameters), left_out),
+                None => (Cow::Borrowed(request.parameters), Vec::new()),
+            };
+        let taken = ChatRequest { parameters: &parameters, ..*request };
+        let mut form = match reach.format {
+            Some(format) => {
+                let (ask, not_sent) = NativeAsk::new(&taken, &reach.settings.model, format);
+                left_out.extend(not_sent);
+                Form::Native(Box::new(ask))
+            }
+            None => {
+                let (ask, not_sent) = Ask::new(&taken, reach);
+                left_out.extend(not_sent);
+                Form::Chat(Box::new(ask))
+            }
+        };
+        // Programs write fields of their own.
+        let has_extra = request.extra.is_some_and(|extra| !extra.is_empty());
+        for RefusedField { field, .. } in &known {
+            match field.parameter {
+                None => form.leave_out(field),
+                // It may be another level.
+                Some(Parameter::ReasoningEffort) => {}
+                Some(_) if has_extra => form.leave_out(field),
+                Some(_) => {}
+            }
         }
+        Self { form, set: parameters.into_owned(), left_out: left_out.into(), refused: Vec::new() }
+    }
+
+    /// What is not sent although it was set. Each is told once.
+    pub(super) fn next_left_out(&mut self) -> Option<LeftOut> {
+        self.left_out.pop_front()
     }
 
     /// The JSON to send there.
     pub(super) fn body(&self, target: &Target) -> Bytes {
-        match self {
-            Self::Chat(ask) => ask.body(target),
-            Self::Native(ask) => ask.body(),
+        match &self.form {
+            Form::Chat(ask) => ask.body(target),
+            Form::Native(ask) => ask.body(),
         }
     }
 
     /// The headers that belong to it.
     pub(super) fn headers(&self) -> Option<&HeaderMap> {
-        match self {
-            Self::Chat(_) => None,
-            Self::Native(ask) => Some(ask.headers()),
+        match &self.form {
+            Form::Chat(_) => None,
+            Form::Native(ask) => Some(ask.headers()),
         }
     }
 
     /// Turns to another way of asking for the same, if there is one that was not tried and may help after this.
-    /// Says what people are to know of it.
-    pub(super) fn use_other_form(&mut self, after: &Fault) -> Option<Option<Sentence>> {
-        match self {
-            Self::Chat(ask) => ask.use_other_form(after).then(|| {
+    /// Says what people are to know of it, beside what is left out.
+    pub(super) fn use_other_form(
+        &mut self,
+        after: &Fault,
+        target: Option<&Target>,
+    ) -> Option<Option<Sentence>> {
+        if let Form::Chat(ask) = &mut self.form
+            && (ask.answer_complaint(after) || ask.rename_limit(after))
+        {
+            return Some(None);
+        }
+        if let Some(field) = self.refused_field(after, target) {
+            self.form.leave_out(field);
+            let refused = RefusedField::new(field, &self.set);
+            self.left_out.extend(field.parameter.filter(|it| self.set.has(*it)).map(LeftOut::Parameter));
+            self.refused.push(refused);
+            return Some(None);
+        }
+        match &mut self.form {
+            Form::Chat(ask) => ask.use_other_form(after).then(|| {
                 let is_told = matches!(after.retry, Retry::WithoutMedia(_));
                 is_told.then_some(Sentence::MediaLeftOut)
             }),
-            Self::Native(ask) if after.retry == Retry::OtherForm => {
-                let left_out = ask.use_other_form(after.refusal.as_deref())?;
-                Some(left_out.map(|name| Sentence::ParameterLeftOut { name: name.to_owned() }))
-            }
-            Self::Native(_) => None,
+            Form::Native(ask) if after.retry == Retry::OtherForm => ask.use_plain().then_some(None),
+            Form::Native(_) => None,
         }
     }
 
+    /// The field that the server has just refused.
+    fn refused_field(&self, after: &Fault, target: Option<&Target>) -> Option<&'static OptionalField> {
+        let refusal = after.refusal.as_deref()?;
+        let fields = match &self.form {
+            Form::Chat(_) => OPTIONAL_FIELDS,
+            Form::Native(ask) => ask.format().optional_fields(),
+        };
+        refused_field(fields, &self.body(target?), refusal.status, &refusal.body)
+    }
+
     /// The server took the request: the next one is asked in the same form.
-    pub(super) fn was_accepted(&self) {
-        if let Self::Chat(ask) = self {
-            ask.was_accepted();
+    pub(super) fn was_accepted(&self, target: &Target, pool: &Pool) {
+        target.server.refused_fields.note(target.model(), &self.refused);
+        if let Form::Chat(ask) = &self.form {
+            ask.was_accepted(pool);
         }
     }
 
     /// What reads the answer.
     pub(super) fn answer(&self, pool: &Pool) -> Answering {
-        match self {
-            Self::Chat(ask) => {
+        match &self.form {
+            Form::Chat(ask) => {
                 let answer = Answer::new(ask.text_reader());
                 let begins_inside = ask.may_think() && pool.begins_inside();
                 Answering::Chat(Box::new(if begins_inside { answer.beginning_inside() } else { answer }))
             }
-            Self::Native(ask) => Answering::Native(Box::new(NativeAnswer::new(ask.format()))),
+            Form::Native(ask) => Answering::Native(Box::new(NativeAnswer::new(ask.format()))),
+        }
+    }
+}
+
+impl Form {
+    fn leave_out(&mut self, field: &OptionalField) {
+        match self {
+            Self::Chat(ask) => ask.leave_out(field),
+            Self::Native(ask) => ask.leave_out(field),
         }
     }
 }

@@ -22,8 +22,17 @@ const QUOTE_LIMIT_CHARS: usize = 300;
 pub(crate) struct Fault {
     pub(crate) error: ModelError,
     pub(crate) retry: Retry,
-    /// What a server wrote that refused the request as it was, with its status.
-    pub(crate) refusal: Option<Box<(u16, String)>>,
+    /// What a server wrote that refused the request as it was.
+    pub(crate) refusal: Option<Box<Refusal>>,
+}
+
+/// An answer that refuses a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    /// What it says, on one line.
+    pub(crate) words: String,
+    pub(crate) body: String,
 }
 
 /// Whether asking again may help.
@@ -171,11 +180,15 @@ pub(crate) fn from_status(
     if says_context_full(status.as_u16(), kind, &words) {
         return context_full(words);
     }
+    let refused = |retry| {
+        let refusal = Refusal { status: status.as_u16(), words: words.clone(), body: body.to_owned() };
+        Fault { retry, refusal: Some(Box::new(refusal)), ..rejected(status, said) }
+    };
     if says_no_tools(status, &words) {
-        return Fault { retry: Retry::WithoutTools, ..rejected(status, said) };
+        return refused(Retry::WithoutTools);
     }
     if let Some(kinds) = media::refused(status, &words) {
-        return Fault { retry: Retry::WithoutMedia(kinds), ..rejected(status, said) };
+        return refused(Retry::WithoutMedia(kinds));
     }
     match status.as_u16() {
         300..=399 => redirect(headers, target),
@@ -200,11 +213,7 @@ pub(crate) fn from_status(
                 None => fault.soon(),
             }
         }
-        400 | 415 | 422 => Fault {
-            retry: Retry::OtherForm,
-            refusal: Some(Box::new((status.as_u16(), words.clone()))),
-            ..rejected(status, said)
-        },
+        400 | 415 | 422 => refused(Retry::OtherForm),
         400..=499 => rejected(status, said),
         _ => failed(status, said),
     }
