@@ -1,7 +1,7 @@
 //! What can be set for the model calls of a chat, an agent or a model.
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::Sentence;
 
@@ -122,6 +122,20 @@ impl ModelParameters {
         }
     }
 
+    /// The same with the values that `change` holds; `null` takes one away. Other fields are passed over.
+    ///
+    /// # Errors
+    /// What is wrong, in words that name the field.
+    pub fn changed_by(&self, change: &Map<String, Value>) -> Result<Self, serde_json::Error> {
+        let Value::Object(mut fields) = serde_json::to_value(self)? else { return Ok(self.clone()) };
+        for (name, value) in &mut fields {
+            if let Some(new) = change.get(name) {
+                *value = new.clone();
+            }
+        }
+        Self::deserialize(fields)
+    }
+
     /// Whether the parameter is set.
     #[must_use]
     pub fn has(&self, parameter: Parameter) -> bool {
@@ -151,6 +165,15 @@ impl ModelParameters {
 }
 
 impl ReasoningEffort {
+    /// All of them, from none to much.
+    pub const ALL: [Self; 6] = [Self::None, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::XHigh];
+
+    /// The level of this name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
+
     /// Its name in the API.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -243,7 +266,9 @@ fn seed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Er
 
 fn reasoning_effort<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ReasoningEffort>, D::Error> {
     let wanted = r#""none", "minimal", "low", "medium", "high" or "xhigh""#;
-    field(deserializer, ("reasoning_effort", wanted), |value| ReasoningEffort::deserialize(value).ok())
+    field(deserializer, ("reasoning_effort", wanted), |value| {
+        value.as_str().and_then(ReasoningEffort::of_name)
+    })
 }
 
 #[cfg(test)]
@@ -300,6 +325,15 @@ mod tests {
             set(json!({"temperature": 0.2, "stop": ["a"], "seed": 7, "system_prompt": "Be brief."}));
         assert_eq!(chat.over(&model), expected);
         assert_eq!(expected.without(Parameter::Seed).seed, None);
+    }
+
+    #[test]
+    fn a_change_leaves_what_it_does_not_name() {
+        let set = read(json!({"temperature": 0.2, "seed": 7, "stop": ["x"]})).unwrap();
+        let change = |change: Value| set.changed_by(change.as_object().unwrap());
+        let changed = change(json!({"seed": null, "temperature": 1, "top_p": 0.5, "tool_mode": "off"}));
+        assert_eq!(changed.unwrap(), read(json!({"temperature": 1, "top_p": 0.5, "stop": ["x"]})).unwrap());
+        assert!(change(json!({"temperature": 3})).unwrap_err().to_string().contains("`temperature`"));
     }
 
     #[test]
