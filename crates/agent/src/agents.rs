@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::ModelParameters;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -30,6 +31,8 @@ pub struct AgentSpec {
     pub may_use: ToolChoice,
     /// Its own model, and those that are asked where its server fails; without one, that of whoever starts it.
     pub models: Option<Arc<Models>>,
+    /// What is set for its model calls.
+    pub parameters: ModelParameters,
     /// What it may use at most.
     pub limits: AgentLimits,
     /// The names of the sub-agents it may hand work to; all where nothing.
@@ -94,6 +97,7 @@ impl AgentSpec {
             tools: tools.chosen(&may_use),
             may_use,
             models: None,
+            parameters: ModelParameters::default(),
             limits: AgentLimits::default(),
             sub_agents: None,
             may_know: None,

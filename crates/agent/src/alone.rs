@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use domain::{CallTrace, Message, Usage};
+use domain::{CallTrace, Message, ModelParameters, Usage};
 use llm::{CallerInfo, ChatModel, ChatRequest, ModelError, ModelEvent, ToolMode};
 use serde_json::Value;
 
@@ -73,13 +73,20 @@ pub(crate) async fn answer_heard(
     mut heard: impl FnMut(&str),
 ) -> Result<(String, Usage), ModelError> {
     let OneShot { model, settings, caller, trace } = asked;
+    let set = &settings.parameters;
+    let parameters = ModelParameters {
+        system_prompt: None,
+        max_output_tokens: Some(effort.output_tokens),
+        stop: None,
+        reasoning_effort: set.reasoning_effort.filter(|_| effort.thinks),
+        ..set.clone()
+    };
     let request = ChatRequest {
         messages,
         tools: &[],
         tool_mode: ToolMode::Off,
         tool_prompt: None,
-        temperature: settings.temperature,
-        max_output_tokens: Some(effort.output_tokens),
+        parameters: &parameters,
         answer_format: form.filter(|_| !effort.thinks || settings.tool_mode == ToolMode::Schema),
         without_thinking: !effort.thinks,
         extra: None,

@@ -29,6 +29,7 @@ mod loose_json;
 pub mod memory;
 mod models;
 mod offered;
+mod parameters;
 mod past;
 pub mod pictures;
 pub mod pipelines;

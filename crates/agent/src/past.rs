@@ -42,6 +42,8 @@ pub struct Past {
     rested: bool,
     /// What the person told the main agent, and the number of the step before which it was said.
     guidance: Vec<(u32, String)>,
+    /// What notices have said.
+    notices: HashSet<String>,
     /// The ids of the sources it has told of.
     sources: HashSet<String>,
     /// The log ends where the run was forked: nothing of its own has been done.
@@ -146,6 +148,11 @@ impl PastCall {
 }
 
 impl Past {
+    /// Whether a notice has said this.
+    pub(crate) fn has_noticed(&self, message: &str) -> bool {
+        self.notices.contains(message)
+    }
+
     /// Takes note of the log's next event.
     pub fn push(&mut self, event: &RunEvent) {
         let RunEvent { at, agent, body, .. } = event;
@@ -189,6 +196,9 @@ impl Past {
             }
             EventBody::ReasoningStarted { item } | EventBody::TextStarted { item } => {
                 self.number(agent, item)
+            }
+            EventBody::Notice { message, failed_try: false, .. } => {
+                self.notices.insert(message.clone());
             }
             EventBody::ToolRequested { call, name } => {
                 self.number(agent, call);

@@ -58,14 +58,13 @@ pub(crate) async fn call_one(
     form: Option<&Value>,
 ) -> Result<QuietAnswer, Problem> {
     let holds_to_schemas = model.settings().tool_mode == ToolMode::Schema;
-    let trace = agent.call_trace();
+    let (trace, parameters) = (agent.call_trace(), agent.quiet_parameters(model));
     let request = ChatRequest {
         messages,
         tools: &[],
         tool_mode: model.settings().tool_mode,
         tool_prompt: None,
-        temperature: model.settings().temperature,
-        max_output_tokens: None,
+        parameters: &parameters,
         answer_format: form.filter(|_| holds_to_schemas),
         without_thinking: false,
         extra: None,
@@ -92,6 +91,7 @@ pub(crate) async fn call_one(
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolsRefused { .. }
             | ModelEvent::ToolArgumentsDelta { .. }
+            | ModelEvent::ParameterLeftOut(_)
             | ModelEvent::Status { .. } => {}
         }
         if text.len() > limit_bytes {

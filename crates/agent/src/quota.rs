@@ -67,7 +67,7 @@ impl Drop for Held {
 }
 
 fn estimate<'a>(agent: &'a AgentContext, model: &'a OneModel, input_tokens: u64) -> CallEstimate<'a> {
-    let max_output_tokens = agent.run.wishes.max_output_tokens;
+    let max_output_tokens = agent.parameters(model).max_output_tokens;
     let (id, prices) = (model.id(), model.settings().prices);
     CallEstimate { model: id, agent: &agent.spec.known_as, input_tokens, max_output_tokens, prices }
 }

@@ -1,9 +1,14 @@
 //! One run from its first event to its last: the main agent's turns, watched over for stop, limits and faults.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex},
+};
 
 use domain::{
-    ChatId, EventBody, Message, MessageId, Outcome, Problem, ProblemCode, Role, RunTrace, Sentence,
+    ChatId, EventBody, LeftOut, Message, MessageId, ModelParameters, Outcome, Problem, ProblemCode, Role,
+    RunTrace, Sentence,
 };
 use futures_util::FutureExt;
 use llm::{CallerInfo, ChatModel, ToolMode, ToolPrompt, ToolSpec};
@@ -26,12 +31,12 @@ use crate::{
 };
 
 /// How to call the model.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ModelSettings {
     /// How it is told about tools.
     pub tool_mode: ToolMode,
-    /// 0 to 2; the server's default where `None`.
-    pub temperature: Option<f32>,
+    /// What is set for its calls, where neither caller nor agent sets it.
+    pub parameters: ModelParameters,
     /// Its context window, where known; the older part of a conversation that would fill it becomes a summary.
     pub context_tokens: Option<u64>,
     /// What it costs.
@@ -41,8 +46,8 @@ pub struct ModelSettings {
 /// What the caller of a run wishes for its model calls, beyond the model's own settings.
 #[derive(Debug, Clone, Default)]
 pub struct CallWishes {
-    /// Most tokens written in one call. An answer that is cut there ends the run as limited.
-    pub max_output_tokens: Option<u64>,
+    /// What is set for the main agent's calls, and for those of agents that work with its model and set nothing else.
+    pub parameters: ModelParameters,
     /// The JSON the answer has to be.
     pub answer_form: Option<Arc<AnswerForm>>,
     /// Further fields of the requests to the model's server, sent as they are.
@@ -136,6 +141,8 @@ pub(crate) struct RunContext {
     pub(crate) past: Past,
     pub(crate) trace: RunTrace,
     pub(crate) caller: Option<Arc<CallerInfo>>,
+    /// The parameters that were left out of model calls, as far as the log was told.
+    pub(crate) left_out: Mutex<BTreeSet<LeftOut>>,
     /// A person wants the answer now, with what there is.
     pub(crate) finish: CancellationToken,
     /// The addresses that people have named.
@@ -256,6 +263,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         past,
         trace,
         caller,
+        left_out: Mutex::default(),
         finish: stop.finish.clone(),
         said,
         told_tools: ToldTools::default(),

@@ -38,13 +38,17 @@ pub(crate) fn request(model: &str, request: &ChatRequest<'_>) -> Value {
     if !tools.is_empty() {
         sent.insert("tools".to_owned(), tools.into());
     }
-    // As decimals, which a single-precision number is not in JSON.
-    if let Some(temperature) = request.temperature {
-        sent.insert("temperature".to_owned(), json!((f64::from(temperature) * 1_000.0).round() / 1_000.0));
-    }
-    if let Some(tokens) = request.max_output_tokens {
-        sent.insert("max_tokens".to_owned(), tokens.into());
-    }
+    let set = request.parameters;
+    let parameters = [
+        ("temperature", set.temperature.map(Value::from)),
+        ("top_p", set.top_p.map(Value::from)),
+        ("max_tokens", set.max_output_tokens.map(Value::from)),
+        ("stop", set.stop.clone().map(Value::from)),
+        ("seed", set.seed.map(Value::from)),
+        ("reasoning_effort", set.reasoning_effort.map(|effort| effort.name().into())),
+    ];
+    let parameters = parameters.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    sent.extend(parameters);
     Value::Object(sent)
 }
 

@@ -89,13 +89,13 @@ async fn call_one(
 ) -> Result<Answer, CallFailed> {
     let trace = agent.call_trace();
     let tool_prompt = tool_prompt(agent, messages, tools);
+    let parameters = agent.parameters(model);
     let request = ChatRequest {
         messages,
         tools: tools.specs(),
         tool_mode: model.settings().tool_mode,
         tool_prompt: tool_prompt.as_deref(),
-        temperature: model.settings().temperature,
-        max_output_tokens: agent.run.wishes.max_output_tokens,
+        parameters: &parameters,
         answer_format: shape.format,
         without_thinking: false,
         extra: Some(&agent.run.wishes.extra),
@@ -236,6 +236,7 @@ impl<'a> Step<'a> {
                 self.agent.emitter.emit(EventBody::failed_try(words)).await;
                 self.think_again().await;
             }
+            ModelEvent::ParameterLeftOut(left_out) => self.agent.tell_left_out(left_out).await,
             ModelEvent::Finished { .. } => {}
         }
     }

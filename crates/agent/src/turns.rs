@@ -176,16 +176,25 @@ impl AgentContext {
         self.run.wishes.answer_form.as_deref().filter(|_| self.emitter.agent().is_main())
     }
 
+    /// Those of the agent with the system prompt that is set. A model that works alone is told what its caller says.
+    fn own_instructions(&self) -> Cow<'_, str> {
+        let own = &self.spec.instructions;
+        match self.parameters(self.models.chosen()).system_prompt {
+            Some(prompt) if !own.is_empty() => joined(&[own, &prompt]).into(),
+            _ => own.into(),
+        }
+    }
+
     /// What the model is told before the conversation.
     fn instructions(&self) -> Cow<'_, str> {
-        let own = &self.spec.instructions;
+        let own = self.own_instructions();
         // An agent that cannot look at the memory is not told of it either.
         let knows = self.spec.tools.get("memory_read").and_then(|_| self.run.told.to(&self.spec.known_as));
         let form = self.answer_form().map(AnswerForm::instructions);
         if knows.is_none() && form.is_none() {
-            return own.into();
+            return own;
         }
-        let parts = [Some(own.clone()).filter(|own| !own.is_empty()), knows, form];
+        let parts = [Some(own.into_owned()).filter(|own| !own.is_empty()), knows, form];
         parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n").into()
     }
 
@@ -437,7 +446,8 @@ async fn warn_of_empty(agent: &AgentContext, answer: &Answer) {
 
 /// An answer that is cut where the caller wanted it is no whole answer.
 async fn check_length(agent: &AgentContext, step: u32, answer: &Answer) -> Result<(), Stop> {
-    let Some(limit) = agent.run.wishes.max_output_tokens.filter(|_| answer.cut) else { return Ok(()) };
+    let limit = agent.parameters(agent.models.chosen()).max_output_tokens;
+    let Some(limit) = limit.filter(|_| answer.cut) else { return Ok(()) };
     let problem = limit_reached(Sentence::LimitAnswer { count: limit });
     Err(Stop::Limited { problem, text: shown(agent, step, answer).await? })
 }

@@ -9,6 +9,7 @@ pub mod laws;
 pub mod listed_model;
 pub mod message;
 pub mod open_items;
+pub mod parameters;
 pub mod person;
 pub mod problem;
 pub mod provenance;
@@ -31,6 +32,7 @@ pub use id::{
 pub use listed_model::{Abilities, ListedModel};
 pub use message::{Message, Part, Role, ToolCall};
 pub use open_items::OpenItems;
+pub use parameters::{LeftOut, ModelParameters, Parameter, ReasoningEffort};
 pub use person::Person;
 pub use problem::{Problem, ProblemCode};
 pub use provenance::{Block, Provenance, StoredBlock};

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::Parameter;
+
 /// A model as its server lists it. What the server does not say is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ListedModel {
@@ -46,6 +48,9 @@ pub struct Abilities {
     /// How hard it can be asked to think, as its server spells it: `low`, `high`. Empty if unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasoning_efforts: Vec<String>,
+    /// The parameters it does not take.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unsupported_parameters: Vec<Parameter>,
 }
 
 impl Abilities {
@@ -65,6 +70,10 @@ impl Abilities {
             (known, []) | ([], known) => known.to_vec(),
             (ours, theirs) => ours.iter().filter(|effort| theirs.contains(effort)).cloned().collect(),
         };
+        let mut unsupported_parameters = self.unsupported_parameters.clone();
+        unsupported_parameters.extend(&other.unsupported_parameters);
+        unsupported_parameters.sort_unstable();
+        unsupported_parameters.dedup();
         Self {
             vision: both(self.vision, other.vision),
             audio: both(self.audio, other.audio),
@@ -73,6 +82,7 @@ impl Abilities {
             structured_output: both(self.structured_output, other.structured_output),
             reasoning: both(self.reasoning, other.reasoning),
             reasoning_efforts: efforts,
+            unsupported_parameters,
         }
     }
 }
@@ -137,6 +147,7 @@ mod tests {
                 vision: Some(true),
                 tools: Some(false),
                 reasoning_efforts: vec!["low".to_owned(), "high".to_owned()],
+                unsupported_parameters: vec![Parameter::Seed],
                 ..Abilities::default()
             },
         }
@@ -162,6 +173,7 @@ mod tests {
                 vision: Some(false),
                 audio: Some(true),
                 reasoning_efforts: vec!["high".to_owned()],
+                unsupported_parameters: vec![Parameter::Stop],
                 ..Abilities::default()
             },
             ..ListedModel::named("m")
@@ -173,6 +185,7 @@ mod tests {
                 audio: Some(true),
                 tools: Some(false),
                 reasoning_efforts: vec!["high".to_owned()],
+                unsupported_parameters: vec![Parameter::Stop, Parameter::Seed],
                 ..Abilities::default()
             },
             ..model()

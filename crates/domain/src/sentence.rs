@@ -109,7 +109,7 @@ pub enum Sentence {
         "This model does not take the pictures, sounds or videos of this conversation, so it was asked without them."
     )]
     MediaLeftOut,
-    #[error("This model does not take the parameter “{name}”, so it was asked without it.")]
+    #[error("The model was asked without “{name}”, which it does not accept here.")]
     ParameterLeftOut { name: String },
     #[error(
         "This model's server does not take all of the schemas of these tools, so the model is told simpler ones: {tools}. Their \
@@ -122,6 +122,8 @@ pub enum Sentence {
         "There are more tools than this model's server takes: {listed} of {all} are listed, the others are found by search."
     )]
     ToolsBySearch { listed: u64, all: u64 },
+    #[error("The model was asked without some of the stop sequences, which it does not accept.")]
+    StopSequencesLeftOut,
     #[error("The arguments of {tool} were not valid as the model wrote them, and were repaired.")]
     ArgumentsRepaired { tool: String },
     #[error("The model called \"{written}\"; the tool {tool} was meant.")]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{CallTrace, Coded, Message, Problem, ProblemCode, Usage, Words};
+use domain::{CallTrace, Coded, LeftOut, Message, ModelParameters, Problem, ProblemCode, Usage, Words};
 use serde_json::{Map, Value};
 use wire::{
     provider::DataPart,
@@ -22,17 +22,15 @@ pub struct ChatRequest<'a> {
     pub tool_mode: ToolMode,
     /// The words that tell of them where the protocol does not; nothing where such models are to have no tools.
     pub tool_prompt: Option<&'a ToolPrompt>,
-    /// 0 to 2; the server's default where `None`.
-    pub temperature: Option<f32>,
-    /// Upper limit on written tokens; the server's default where `None`.
-    pub max_output_tokens: Option<u64>,
+    /// What is set for the call; its system prompt is to be among the messages.
+    pub parameters: &'a ModelParameters,
     /// The JSON that the answer has to be, as `response_format` says it. Only where no tools are offered, and left
     /// out where the server does not know it: the conversation has to ask for it too.
     pub answer_format: Option<&'a Value>,
     /// Whether a model that thinks before it answers is asked to leave that out, where its server knows how. Only where
     /// no tools are offered.
     pub without_thinking: bool,
-    /// Further fields of the request, such as `top_p`, sent to the server as they are.
+    /// Further fields of the request, such as `top_k`, sent to the server as they are.
     pub extra: Option<&'a Map<String, Value>>,
     /// What the server is told of the trace that the call belongs to.
     pub trace: Option<&'a CallTrace>,
@@ -149,6 +147,8 @@ pub enum ModelEvent {
         /// The tools by name.
         tools: Vec<(String, ToolLoss)>,
     },
+    /// What was set for the call is not sent, as the model does not take it. Only before the first token.
+    ParameterLeftOut(LeftOut),
     /// What the provider wants back with a part of the answer.
     ProviderData {
         /// The part it belongs to.
@@ -186,9 +186,11 @@ impl ModelEvent {
             | Self::ToolArgumentsDelta { .. }
             | Self::ProviderData { .. }
             | Self::Finished { .. } => true,
-            Self::Retrying { .. } | Self::Turned { .. } | Self::ToolsRefused { .. } | Self::Status { .. } => {
-                false
-            }
+            Self::Retrying { .. }
+            | Self::Turned { .. }
+            | Self::ToolsRefused { .. }
+            | Self::ParameterLeftOut(_)
+            | Self::Status { .. } => false,
         }
     }
 }

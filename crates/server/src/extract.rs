@@ -70,12 +70,17 @@ pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     serde_json::from_slice(body).map_err(|error| {
         ApiError::invalid(match error.classify() {
             _ if body.is_empty() => "The request has no body. Send a JSON object.".to_owned(),
-            Category::Data => format!("The request's JSON does not fit: {error}."),
+            Category::Data => return misfit(error),
             Category::Syntax | Category::Eof | Category::Io => {
                 format!("The request's body is not valid JSON: {error}.")
             }
         })
     })
+}
+
+/// What is said of JSON that is not what was wanted.
+pub fn misfit(error: serde_json::Error) -> ApiError {
+    ApiError::invalid(format!("The request's JSON does not fit: {error}."))
 }
 
 /// Refuses what is valid JSON but not for us, also in fields that nobody reads: deep nesting, and U+0000,

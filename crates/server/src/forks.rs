@@ -60,7 +60,7 @@ impl App {
         // What was research goes on as research.
         work.research = self.research_of(source.id).await?.or(work.research);
         // Its files are as they are now: what others did there since is not to be undone.
-        work.directory.clone_from(&chat.directory);
+        work.belongs_to(&chat);
         work.told = self.told(source.principal.account, &work).await?;
         let fork = self.new_fork(&source, chat, messages, (workspace, files), past, (&point, &work))?;
         self.store.fork(&fork.0).await?;

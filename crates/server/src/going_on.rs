@@ -8,7 +8,7 @@ use std::{
 
 use agent::{CallWishes, Past, Told, ToolChoice};
 use anyhow::Context;
-use domain::{EventBody, Message, Origin, Problem, RunId, Sentence, Words};
+use domain::{EventBody, Message, ModelParameters, Origin, Problem, RunId, Sentence, Words};
 use llm::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -67,15 +67,23 @@ struct Kept {
     /// The defined agent as it was when the run began: it may have been changed or deleted since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent: Option<Arc<AgentDefinition>>,
-    #[serde(default)]
-    temperature: Option<f32>,
+    /// What is set for the calls of its model.
+    #[serde(default, skip_serializing_if = "ModelParameters::is_unset")]
+    model_parameters: ModelParameters,
+    /// As earlier versions kept it.
+    #[serde(default, skip_serializing)]
+    temperature: Option<f64>,
     #[serde(default)]
     client_tools: Vec<ToolSpec>,
     worker: Worker,
     workspace: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     directory: Option<String>,
-    #[serde(default)]
+    /// What its caller and its chat have set.
+    #[serde(default, skip_serializing_if = "ModelParameters::is_unset")]
+    parameters: ModelParameters,
+    /// As earlier versions kept it.
+    #[serde(default, skip_serializing)]
     max_output_tokens: Option<u64>,
     #[serde(default)]
     extra: Map<String, Value>,
@@ -113,12 +121,14 @@ impl Work {
             history: (!self.is_of_chat).then(|| self.history.clone()),
             model: self.model.model_id.clone(),
             agent: self.model.agent.clone(),
-            temperature: self.model.temperature,
+            model_parameters: self.model.parameters.clone(),
+            temperature: None,
             client_tools: self.client_tools.clone(),
             worker: self.worker,
             workspace: workspace.to_owned(),
             directory: self.directory.clone(),
-            max_output_tokens: self.wishes.max_output_tokens,
+            parameters: self.wishes.parameters.clone(),
+            max_output_tokens: None,
             extra: self.wishes.extra.clone(),
             narrowed: self.narrowed.clone(),
             told: self.told.clone(),
@@ -150,6 +160,7 @@ impl Work {
 impl Kept {
     fn work(self, history: Vec<Message>, model: ResolvedModel) -> (Work, String) {
         let Self {
+            model_parameters,
             temperature,
             agent,
             client_tools,
@@ -161,11 +172,16 @@ impl Kept {
             research,
             patience,
             metadata,
-            ..
+            parameters,
+            max_output_tokens,
+            extra,
+            history: _,
+            model: _,
         } = self;
-        let wishes =
-            CallWishes { max_output_tokens: self.max_output_tokens, answer_form: None, extra: self.extra };
-        let model = ResolvedModel { temperature, agent, ..model };
+        let earlier = ModelParameters { max_output_tokens, ..ModelParameters::default() };
+        let wishes = CallWishes { parameters: parameters.over(&earlier), answer_form: None, extra };
+        let earlier = ModelParameters { temperature, ..ModelParameters::default() };
+        let model = ResolvedModel { parameters: model_parameters.over(&earlier), agent, ..model };
         let work = Work {
             client_tools,
             worker,

@@ -15,7 +15,7 @@ use std::{
 };
 
 use agent::{CallableModel, Prices};
-use domain::{ConnectionId, ListedModel, ProblemCode, Words, refusal};
+use domain::{ConnectionId, ListedModel, ModelParameters, ProblemCode, Words, refusal};
 use llm::{
     ChatModel, HttpClient, OpenAiSettings, ProviderKind, ToolMode, Upstream,
     openai::{AttemptCounts, Server, ServerSettings},
@@ -86,8 +86,8 @@ pub struct ResolvedModel {
     pub model: ChatModel,
     /// How it is told about tools.
     pub tool_mode: ToolMode,
-    /// 0 to 2; the server's own where `None`.
-    pub temperature: Option<f32>,
+    /// What is set for its calls.
+    pub parameters: ModelParameters,
     /// How much it can read, where known.
     pub context_tokens: Option<u64>,
     /// What it costs, where known.
@@ -114,7 +114,7 @@ impl ResolvedModel {
     pub(crate) fn callable(&self) -> CallableModel {
         let settings = agent::ModelSettings {
             tool_mode: self.tool_mode,
-            temperature: self.temperature,
+            parameters: self.parameters.clone(),
             context_tokens: self.context_tokens,
             prices: self.prices,
         };
@@ -233,7 +233,7 @@ impl Models {
             agent: None,
             model,
             tool_mode: settings.tool_mode,
-            temperature: settings.temperature,
+            parameters: settings.parameters.clone(),
             context_tokens: known.context_tokens(),
             prices: known.price.as_ref().map(ModelPrice::prices),
             fallbacks: Vec::new(),
@@ -296,6 +296,7 @@ impl Models {
         Ok(OpenAiSettings {
             first_token_timeout: self.first_token_timeout,
             idle_timeout: self.idle_timeout,
+            unsupported: known.unsupported_parameters().to_vec(),
             ..OpenAiSettings::of_pool(Arc::clone(pool), &*known.name)
         })
     }

@@ -6,7 +6,7 @@ mod times;
 use std::{sync::Arc, time::Duration};
 
 use axum::http::StatusCode;
-use domain::{ChatId, Outcome, Part, RunId, ScheduleId, refusal};
+use domain::{ChatId, ModelParameters, Outcome, Part, RunId, ScheduleId, refusal};
 use serde_json::Map;
 use store::{Chat, ChatOrder, IdempotencyKey, Principal, Schedule, Settled, Turn, TurnKind};
 use tokio::sync::Notify;
@@ -237,6 +237,7 @@ impl App {
             idempotency,
             schedule: Some(content.name.clone()),
             research: None,
+            parameters: ModelParameters::default(),
             metadata: Map::new(),
         };
         match self.say(chat, new, model).await {
@@ -259,6 +260,7 @@ impl App {
             title: schedule.content.name.clone(),
             current: None,
             directory: None,
+            parameters: ModelParameters::default(),
             created_at: now,
             updated_at: now,
             unread: false,

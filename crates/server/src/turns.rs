@@ -8,7 +8,8 @@ mod request;
 mod said;
 mod work;
 
-use domain::{ChatId, Message, MessageId, Part, Role, RunId, refusal};
+use agent::CallWishes;
+use domain::{ChatId, Message, MessageId, ModelParameters, Part, Role, RunId, refusal};
 use serde_json::{Map, Value};
 use store::{Beside, Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, StoreError};
 
@@ -39,6 +40,8 @@ pub struct NewMessage {
     pub schedule: Option<String>,
     /// Research, and how; nothing for a conversation.
     pub research: Option<ResearchWish>,
+    /// What is set for the model calls, over what is set for the chat.
+    pub parameters: ModelParameters,
     /// What the caller says of the request, for model servers that are told.
     pub metadata: Map<String, Value>,
 }
@@ -51,6 +54,8 @@ pub struct NewAnswer {
     pub model: ResolvedModel,
     /// Whether it is research.
     pub research: Again,
+    /// What is set for the model calls, over what is set for the chat.
+    pub parameters: ModelParameters,
     /// The name of the request that wants it.
     pub idempotency: Option<IdempotencyKey>,
     /// What the caller says of the request, for model servers that are told.
@@ -97,7 +102,8 @@ impl App {
         history.push(Message { content: user.content.clone(), ..Message::text(Role::User, "") });
         let (idempotency, research) = (new.idempotency, new.research);
         let work = Work::of(history, model, Vec::new()).with_research(research);
-        let work = Work { is_of_chat: true, idempotency, metadata: new.metadata, ..work };
+        let wishes = CallWishes { parameters: new.parameters, ..CallWishes::default() };
+        let work = Work { is_of_chat: true, wishes, idempotency, metadata: new.metadata, ..work };
         self.begin(chat, user.id, Some(user), work).await
     }
 
@@ -115,7 +121,7 @@ impl App {
         new: NewAnswer,
         beside: Option<Beside>,
     ) -> Result<Exchange, ApiError> {
-        let NewAnswer { answered, model, research, idempotency, metadata } = new;
+        let NewAnswer { answered, model, research, parameters, idempotency, metadata } = new;
         let messages = self.store.messages(chat.id).await?;
         let gone = || ApiError::not_found(refusal::Chats::NoSuchAnswer);
         let is_it = |message: &&ChatMessage| message.id == answered && message.role == Role::Assistant;
@@ -128,7 +134,8 @@ impl App {
         };
         let history = self.history(&messages, Some(asked)).await?;
         let work = Work::of(history, model, Vec::new()).with_research(research);
-        let work = Work { is_of_chat: true, beside, idempotency, metadata, ..work };
+        let wishes = CallWishes { parameters, ..CallWishes::default() };
+        let work = Work { is_of_chat: true, wishes, beside, idempotency, metadata, ..work };
         self.begin(chat, asked, None, work).await
     }
 
@@ -159,7 +166,7 @@ impl App {
         self.check_limits(&work.model.authority.principal).await?;
         let (run, now) = (RunId::generate(), self.clock.now_ms());
         work.told = self.told(chat.principal.account, &work).await?;
-        work.directory.clone_from(&chat.directory);
+        work.belongs_to(&chat);
         let assistant = ChatMessage {
             id: MessageId::generate(),
             chat: chat.id,

@@ -1,6 +1,6 @@
 //! Conversations. Each belongs to one person; for everybody else it does not exist.
 
-use domain::{ChatId, FolderId, MessageId, UserId};
+use domain::{ChatId, FolderId, MessageId, ModelParameters, UserId};
 
 use crate::{
     ChatOrder, Principal, Store, StoreError,
@@ -21,6 +21,8 @@ pub struct Chat {
     pub current: Option<MessageId>,
     /// The directory its files are in, by name; nothing where they are virtual.
     pub directory: Option<String>,
+    /// What is set for its model calls.
+    pub parameters: ModelParameters,
     /// When it was made.
     pub created_at: i64,
     /// When something last changed in it.
@@ -52,8 +54,8 @@ pub struct ChatPage {
 
 pub(crate) const INSERT: &str = "INSERT INTO chats \
                                  (id, owner, title, search_text, current_message, created_at, updated_at, \
-                                 directory, pinned, archived, folder, api_key, person) \
-                                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+                                 directory, pinned, archived, folder, api_key, person, parameters) \
+                                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
 
 /// Gives [`INSERT`] its values. Tags are rows of their own.
 pub(crate) fn insert<'a>(query: Query<'a>, chat: &Chat) -> Query<'a> {
@@ -61,14 +63,21 @@ pub(crate) fn insert<'a>(query: Query<'a>, chat: &Chat) -> Query<'a> {
     let query = query.text(&chat.title).text(&search::fold(&chat.title)).optional_id(chat.current);
     let query = query.bind(chat.created_at).bind(chat.updated_at).bind(chat.directory.as_deref());
     let query = query.bind(chat.order.pinned).bind(chat.order.archived).optional_id(chat.order.folder);
-    query.optional_id(chat.principal.key).optional_text(chat.principal.person.as_deref())
+    let query = query.optional_id(chat.principal.key).optional_text(chat.principal.person.as_deref());
+    query.optional_text(written(&chat.parameters).as_deref())
+}
+
+/// The JSON of what is set; `None` if nothing is.
+fn written(parameters: &ModelParameters) -> Option<String> {
+    // Plain data always has a JSON form.
+    serde_json::to_string(parameters).ok().filter(|_| !parameters.is_unset())
 }
 
 /// The columns that [`read_chat`] reads, where `chats` is among the tables.
 macro_rules! chat_columns {
     () => {
         "chats.id, chats.owner, chats.api_key, chats.person, chats.title, chats.current_message, chats.created_at, chats.updated_at, \
-         chats.directory, chats.unread, chats.pinned, chats.archived, chats.folder, \
+         chats.directory, chats.parameters, chats.unread, chats.pinned, chats.archived, chats.folder, \
          (SELECT string_agg(tag, ',' ORDER BY place) FROM chat_tags WHERE chat_tags.chat = chats.id) AS tags"
     };
 }
@@ -141,6 +150,26 @@ impl Store {
         query.bind(now).execute_on_one().await
     }
 
+    /// Sets the parameters of a chat's model calls.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn set_chat_parameters(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        parameters: &ModelParameters,
+    ) -> Result<(), StoreError> {
+        let sql = "UPDATE chats SET parameters = $3 WHERE id = $1 AND owner = $2 AND person IS NULL";
+        self.db()
+            .write(sql)
+            .id(id)
+            .id(owner)
+            .optional_text(written(parameters).as_deref())
+            .execute_on_one()
+            .await
+    }
+
     /// Shows another leaf of the message tree.
     ///
     /// # Errors
@@ -199,6 +228,7 @@ pub(crate) fn read_chat(row: &Row) -> Result<Chat, StoreError> {
         title: row.get("title")?,
         current: row.optional_id("current_message")?,
         directory: row.get("directory")?,
+        parameters: parameters_of(row)?,
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
         unread: row.get("unread")?,
@@ -209,6 +239,12 @@ pub(crate) fn read_chat(row: &Row) -> Result<Chat, StoreError> {
             tags: tags_of(row)?,
         },
     })
+}
+
+fn parameters_of(row: &Row) -> Result<ModelParameters, StoreError> {
+    let written: Option<String> = row.get("parameters")?;
+    // What a later version wrote is better ignored than fatal.
+    Ok(written.and_then(|written| serde_json::from_str(&written).ok()).unwrap_or_default())
 }
 
 fn tags_of(row: &Row) -> Result<Vec<String>, StoreError> {

@@ -76,6 +76,7 @@ steps![
     "0049_hook_inputs",
     "0050_connection_kinds",
     "0051_usage_parts",
+    "0055_parameters_of_chats",
 ];
 
 /// What brings a database to the step of that number, or to the newest before it.

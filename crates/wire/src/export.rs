@@ -19,8 +19,8 @@
 //! run, and the parts of a document behind it, in their order.
 
 use domain::{
-    ChatId, CollectionId, DocumentId, FactId, MemoryId, MessageId, Part, Role, RunEvent, RunId, RunSummary,
-    ScheduleId,
+    ChatId, CollectionId, DocumentId, FactId, MemoryId, MessageId, ModelParameters, Part, Role, RunEvent,
+    RunId, RunSummary, ScheduleId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -96,7 +96,7 @@ pub struct Profile {
 }
 
 /// A conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chat {
     /// Its id there.
     pub id: ChatId,
@@ -127,6 +127,9 @@ pub struct Chat {
     /// Its tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// What is set for its model calls.
+    #[serde(default, skip_serializing_if = "ModelParameters::is_unset")]
+    pub parameters: ModelParameters,
 }
 
 /// A message of a conversation.
@@ -459,6 +462,7 @@ mod tests {
             archived: false,
             folder: Some("F".to_owned()),
             tags: vec!["t".to_owned()],
+            parameters: ModelParameters { seed: Some(7), ..ModelParameters::default() },
         };
         for line in [Line::GlasshouseExport(head), Line::Chat(chat), Line::End(End { lines: 2 })] {
             let text = serde_json::to_string(&line).expect("it can be written");

@@ -6,8 +6,11 @@ pub mod bedrock;
 pub mod gemini;
 mod lenient;
 mod of_chat;
+pub(crate) mod openai_family;
 pub mod openai_responses;
+pub mod refused_field;
 pub(crate) mod sealed;
+mod sent;
 pub mod url_path;
 
 use std::time::Duration;
@@ -16,6 +19,9 @@ use domain::{Message, Usage};
 use serde_json::Value;
 
 use crate::openai::Tool;
+pub(crate) use of_chat::effort_name;
+pub use refused_field::{OptionalField, refused_field};
+pub(crate) use sent::{Sent, never_taken};
 
 /// One call of a model, to be written in the format of its provider.
 #[derive(Debug, Clone, Copy)]

@@ -43,7 +43,7 @@ async fn an_answer_cut_at_the_callers_limit_is_no_whole_one() {
     for (limit, expected) in [(None, Outcome::Completed), (Some(2), Outcome::Limited)] {
         let cut = [text("Half an"), finish_with(FinishReason::Length, Usage::default())].concat();
         let mut play = Play::turns(vec![cut]).await;
-        play.wishes.max_output_tokens = limit;
+        play.wishes.parameters.max_output_tokens = limit;
         let log = play.log().await;
         assert_eq!(outcome(&log).0, expected);
         assert!(lines(&log).contains(&r#"main answers "Half an""#.to_owned()), "{:?}", lines(&log));

@@ -12,6 +12,7 @@ mod late_tools;
 mod limits;
 mod look_up;
 mod memory;
+mod parameters;
 mod permits;
 mod play;
 mod research;

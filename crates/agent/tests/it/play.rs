@@ -130,7 +130,7 @@ impl Play {
             client_tools: self.client_tools.clone(),
             model: self.model.clone(),
             model_id: "test".into(),
-            settings: self.settings,
+            settings: self.settings.clone(),
             tool_prompt: None,
             code_retries: 5,
             fallbacks: self.fallbacks.clone(),

@@ -17,8 +17,10 @@ pub enum Settings {
     NoModelOfName { name: String },
     #[error("This key is not for “{name}”. GET /v1/models lists what it is for.")]
     KeyNotForModel { name: String },
-    #[error("The temperature must be between 0 and 2.")]
-    BadTemperature,
+    #[error(
+        "`parameters.system_prompt` cannot be set for an agent: its `instructions` are its system prompt."
+    )]
+    AgentSystemPrompt,
     #[error("The context must be 256 to 100000000 tokens.")]
     BadContext,
     #[error("A price must be 0 to 1000000 US dollars for a million tokens.")]

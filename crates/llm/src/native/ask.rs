@@ -1,15 +1,15 @@
 //! A request in the format of its provider, and other forms of it for a server that refuses the first.
 
 use bytes::Bytes;
-use domain::Message;
+use domain::{LeftOut, Message};
 use reqwest::header::HeaderMap;
 use wire::{
     openai::Tool,
-    provider::{ModelRequest, Parameters, Reasoning, openai_responses::without_refused_parameter},
+    provider::{ModelRequest, OptionalField, Parameters, Reasoning},
 };
 
 use super::Format;
-use crate::{ChatRequest, ToolMode, openai::fault::Refusal};
+use crate::{ChatRequest, ToolMode};
 
 /// One request, encoded.
 #[derive(Debug)]
@@ -23,7 +23,8 @@ pub(crate) struct NativeAsk {
 }
 
 impl NativeAsk {
-    pub(crate) fn new(request: &ChatRequest<'_>, model: &str, format: Format) -> Self {
+    /// Encodes a request. Says what of the parameters is not sent.
+    pub(crate) fn new(request: &ChatRequest<'_>, model: &str, format: Format) -> (Self, Vec<LeftOut>) {
         let tools: Vec<Tool<'_>> = match request.tool_mode {
             ToolMode::Off => Vec::new(),
             ToolMode::Native | ToolMode::Schema | ToolMode::Prompt => request
@@ -48,10 +49,13 @@ impl NativeAsk {
             encode(&request.messages.iter().map(strip).collect::<Vec<_>>())
         });
         let body = encode(request.messages);
-        let (messages, parameters) = (request.messages, &parameters);
-        let headers =
-            format.headers(&ModelRequest { model, messages, tools: &tools, parameters, stream: true });
-        Self { format, body, headers, plain }
+        let messages = request.messages;
+        let encoded = ModelRequest { model, messages, tools: &tools, parameters: &parameters, stream: true };
+        let left_out = match request.parameters.is_unset() {
+            true => Vec::new(),
+            false => format.left_out(&encoded),
+        };
+        (Self { format, body, headers: format.headers(&encoded), plain }, left_out)
     }
 
     pub(crate) fn format(&self) -> Format {
@@ -71,25 +75,29 @@ impl NativeAsk {
         &mut self.body
     }
 
-    /// Turns to another form after a refusal, if there is one that was not tried. Says what is left out now, where that
-    /// is a parameter.
-    pub(crate) fn use_other_form(&mut self, refusal: Option<&Refusal>) -> Option<Option<&'static str>> {
-        if self.format == Format::Responses
-            && let Some(Refusal { status, body, .. }) = refusal
-            && let Some(without) = without_refused_parameter(&self.body, *status, body)
-        {
-            self.body = without.body.into();
-            return Some(Some(without.parameter));
+    /// Leaves a field out.
+    pub(crate) fn leave_out(&mut self, field: &OptionalField) {
+        for body in std::iter::once(&mut self.body).chain(&mut self.plain) {
+            if let Some(without) = field.removed_from(body) {
+                *body = without.into();
+            }
         }
-        self.body = self.plain.take()?;
-        Some(None)
+    }
+
+    /// Turns to the form without what providers wanted back, if there is one that was not tried.
+    pub(crate) fn use_plain(&mut self) -> bool {
+        match self.plain.take() {
+            Some(plain) => {
+                self.body = plain;
+                true
+            }
+            None => false,
+        }
     }
 }
 
 fn parameters(request: &ChatRequest<'_>) -> Parameters {
-    let mut parameters = request.extra.map(Parameters::of_chat).unwrap_or_default();
-    parameters.temperature = request.temperature.map(f64::from).or(parameters.temperature);
-    parameters.max_output_tokens = request.max_output_tokens.or(parameters.max_output_tokens);
+    let mut parameters = request.extra.map(Parameters::of_chat).unwrap_or_default().under(request.parameters);
     if request.without_thinking {
         parameters.reasoning = Some(Reasoning::Off);
     }

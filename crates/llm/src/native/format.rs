@@ -1,10 +1,12 @@
 //! The formats and their codecs.
 
-use domain::{Abilities, ListedModel};
+use domain::{Abilities, LeftOut, ListedModel, Parameter};
 use reqwest::header::HeaderMap;
 use wire::{
     openai::model_list,
-    provider::{AnswerDecoder, AnswerError, ModelRequest, anthropic, bedrock, gemini, openai_responses},
+    provider::{
+        AnswerDecoder, AnswerError, ModelRequest, OptionalField, anthropic, bedrock, gemini, openai_responses,
+    },
     tool_schema::Dialect,
 };
 
@@ -57,6 +59,36 @@ impl Format {
             Self::GenerateContent => gemini::encode(request),
             Self::Responses => openai_responses::encode(request),
             Self::Converse => bedrock::encode(request),
+        }
+    }
+
+    /// What is set that [`Self::encode`] leaves out.
+    pub(crate) fn left_out(self, request: &ModelRequest<'_>) -> Vec<LeftOut> {
+        match self {
+            Self::Messages => anthropic::left_out(request),
+            Self::GenerateContent => gemini::left_out(request),
+            Self::Responses => openai_responses::left_out(request),
+            Self::Converse => bedrock::left_out(request),
+        }
+    }
+
+    /// The parameters that the model of this name never takes.
+    pub(crate) fn unsupported(self, model: &str) -> Vec<Parameter> {
+        match self {
+            Self::Messages => anthropic::unsupported(model),
+            Self::GenerateContent => gemini::unsupported(model),
+            Self::Responses => openai_responses::unsupported(model),
+            Self::Converse => bedrock::unsupported(model),
+        }
+    }
+
+    /// What requests can do without, where a server refuses it.
+    pub(crate) fn optional_fields(self) -> &'static [OptionalField] {
+        match self {
+            Self::Messages => anthropic::OPTIONAL_FIELDS,
+            Self::GenerateContent => gemini::OPTIONAL_FIELDS,
+            Self::Responses => openai_responses::OPTIONAL_FIELDS,
+            Self::Converse => bedrock::OPTIONAL_FIELDS,
         }
     }
 

@@ -6,9 +6,12 @@ use std::sync::{
 };
 
 use bytes::Bytes;
-use domain::Message;
+use domain::{LeftOut, Message};
 use serde_json::{Map, Value, json};
-use wire::openai::{ChatBody, ReasoningComplaint, Tool, request::OutputLimit};
+use wire::{
+    openai::{ChatBody, Dialect, ParameterFields, ReasoningComplaint, Tool, request::OutputLimit},
+    provider::OptionalField,
+};
 
 use super::{
     Pool, Reach, Target,
@@ -34,6 +37,8 @@ pub(crate) struct Ask {
     other_bodies: Vec<Bytes>,
     /// How the bodies name the limit on written tokens.
     limit: Option<LimitName>,
+    /// The server knows that limit by the name that is not its kind's.
+    has_other_limit: bool,
     reading: Reading,
     /// The same request with notes in the place of its media, where the server refuses those.
     without_media: Option<Box<Self>>,
@@ -82,8 +87,14 @@ enum Reading {
 }
 
 impl Ask {
-    /// Encodes a request for `reach`. What its servers are known to refuse is left out.
-    pub(crate) fn new(request: &ChatRequest<'_>, reach: &Reach) -> Self {
+    /// Encodes a request for `reach`. What its servers are known to refuse is left out; says what of the parameters is not
+    /// sent.
+    pub(crate) fn new(request: &ChatRequest<'_>, reach: &Reach) -> (Self, Vec<LeftOut>) {
+        let (_, left_out) = fields(request, reach);
+        (Self::with_media(request, reach), left_out)
+    }
+
+    fn with_media(request: &ChatRequest<'_>, reach: &Reach) -> Self {
         let media = Kinds::of(request.messages);
         if !media.any() {
             return Self::encode(request, reach);
@@ -107,21 +118,23 @@ impl Ask {
             return Self::of(text_body(request, reach), Vec::new(), reading);
         }
         let mode = mode(request, &reach.settings.pool);
-        let limit = request.max_output_tokens.map(|_| LimitName::at(&reach.any()));
-        match mode {
-            ToolMode::Off if request.without_thinking => Self { limit, ..Self::quick(request, reach) },
+        let limit = LimitName::in_request(request, reach);
+        let has_other_limit = reach.settings.pool.has_other_limit();
+        let ask = match mode {
+            ToolMode::Off if request.without_thinking => Self::quick(request, reach),
             ToolMode::Off => {
                 let plain = || body(request, reach, &[], None);
                 let (body, other_bodies) = match request.answer_format {
                     Some(format) => (body(request, reach, &[], Some(format)), vec![plain()]),
                     None => (plain(), Vec::new()),
                 };
-                Self { limit, ..Self::of(body, other_bodies, Reading::Plain) }
+                Self::of(body, other_bodies, Reading::Plain)
             }
-            ToolMode::Native => Self { limit, ..Self::native(request, reach) },
-            ToolMode::Prompt => Self { limit, ..Self::prompt(request, reach) },
-            ToolMode::Schema => Self { limit, ..Self::schema(request, reach) },
-        }
+            ToolMode::Native => Self::native(request, reach),
+            ToolMode::Prompt => Self::prompt(request, reach),
+            ToolMode::Schema => Self::schema(request, reach),
+        };
+        Self { limit, has_other_limit, ..ask }
     }
 
     fn of(body: Bytes, other_bodies: Vec<Bytes>, reading: Reading) -> Self {
@@ -129,6 +142,7 @@ impl Ask {
             body,
             other_bodies,
             limit: None,
+            has_other_limit: false,
             reading,
             without_media: None,
             left_out: None,
@@ -195,7 +209,8 @@ impl Ask {
 
     /// The JSON to send there.
     pub(crate) fn body(&self, target: &Target) -> Bytes {
-        let wanted = LimitName::at(target);
+        let usual = LimitName::at(target);
+        let wanted = if self.has_other_limit { usual.other() } else { usual };
         match self.limit {
             Some(now) if now != wanted => renamed(&self.body, now.text(), wanted.text()),
             _ => self.body.clone(),
@@ -239,7 +254,7 @@ impl Ask {
     }
 
     /// The same request with reasoning as the server wants it, where it complains of that. Each complaint is answered once.
-    pub(super) fn answer_complaint(&mut self, fault: &Fault) -> bool {
+    pub(crate) fn answer_complaint(&mut self, fault: &Fault) -> bool {
         let words = fault.refusal.as_deref().map(|refusal| refusal.words.as_str()).unwrap_or_default();
         let complaint = ReasoningComplaint::of(words).filter(|it| !self.complaints.contains(it));
         let Some(complaint) = complaint else { return false };
@@ -254,8 +269,32 @@ impl Ask {
         true
     }
 
+    /// The same request with the other name for the limit on written tokens, where the server wants that.
+    pub(crate) fn rename_limit(&mut self, fault: &Fault) -> bool {
+        let words = fault.refusal.as_deref().map(|refusal| refusal.words.as_str()).unwrap_or_default();
+        let names_both = [LimitName::Old, LimitName::New].iter().all(|name| words.contains(name.text()));
+        let helps = names_both && self.limit.is_some() && !self.has_other_limit;
+        self.has_other_limit |= helps;
+        helps
+    }
+
+    /// Leaves a field out of the request in all its forms.
+    pub(crate) fn leave_out(&mut self, field: &OptionalField) {
+        for body in std::iter::once(&mut self.body).chain(&mut self.other_bodies) {
+            if let Some(without) = field.removed_from(body) {
+                *body = without.into();
+            }
+        }
+        if let Some(spare) = &mut self.without_media {
+            spare.leave_out(field);
+        }
+    }
+
     /// The server took the request: the next one is asked in the same form.
-    pub(crate) fn was_accepted(&self) {
+    pub(crate) fn was_accepted(&self, pool: &Pool) {
+        if self.has_other_limit {
+            pool.note_other_limit();
+        }
         if let Some((pool, kinds)) = &self.left_out {
             pool.refused_media.note(*kinds);
         }
@@ -345,10 +384,26 @@ impl LimitName {
         if target.url.host_str() == Some("api.openai.com") { Self::New } else { Self::Old }
     }
 
+    /// The one that the bodies of a request have.
+    fn in_request(request: &ChatRequest<'_>, reach: &Reach) -> Option<Self> {
+        if request.parameters.max_output_tokens.is_some() {
+            return Some(Self::at(&reach.any()));
+        }
+        let extra = request.extra?;
+        [Self::Old, Self::New].into_iter().find(|name| extra.contains_key(name.text()))
+    }
+
     fn text(self) -> &'static str {
         match self {
             Self::Old => "max_tokens",
             Self::New => "max_completion_tokens",
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Old => Self::New,
+            Self::New => Self::Old,
         }
     }
 }
@@ -377,13 +432,19 @@ fn text_body(request: &ChatRequest<'_>, reach: &Reach) -> Bytes {
         "model": reach.settings.model, "prompt": text, "stop": ["\n"], "stream": true,
         "stream_options": {"include_usage": true},
     });
-    if let Some(most) = request.max_output_tokens {
+    if let Some(most) = request.parameters.max_output_tokens {
         fields["max_tokens"] = json!(most);
     }
-    if let Some(temperature) = request.temperature {
+    if let Some(temperature) = request.parameters.temperature {
         fields["temperature"] = json!(temperature);
     }
     fields.to_string().into()
+}
+
+/// The fields for what is set, and what of it is not sent.
+fn fields<'a>(request: &ChatRequest<'a>, reach: &Reach) -> (ParameterFields<'a>, Vec<LeftOut>) {
+    let dialect = Dialect::of_host(reach.any().url.host_str().unwrap_or_default());
+    ParameterFields::new(request.parameters, &reach.settings.model, dialect)
 }
 
 fn body(
@@ -402,8 +463,8 @@ fn body(
         provider: &reach.provider,
         tools,
         response_format,
-        temperature: request.temperature,
-        output_limit: request.max_output_tokens.map(limit),
+        parameters: fields(request, reach).0,
+        output_limit: request.parameters.max_output_tokens.map(limit),
         extra: request.extra,
     };
     body.encode().into()

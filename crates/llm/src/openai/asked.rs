@@ -1,29 +1,46 @@
 //! A request and its answer in the format of the servers that are asked: Chat Completions, or a provider's own.
 
-use std::sync::Arc;
+use std::{borrow::Cow, collections::VecDeque};
 
 use bytes::Bytes;
-use domain::Sentence;
+use domain::{LeftOut, ModelParameters, Parameter, Sentence};
 use reqwest::header::HeaderMap;
-use wire::tool_schema::{Change, WithoutRefused, without_refused};
+use wire::{
+    openai::OPTIONAL_FIELDS,
+    provider::{OptionalField, refused_field},
+    tool_schema::{Change, WithoutRefused, without_refused},
+};
 
-use super::{Pool, Reach, Target, answer::Answer, ask::Ask, fault::Fault, fault::Retry};
+use super::{
+    Pool, Reach, Target,
+    answer::Answer,
+    ask::Ask,
+    fault::Fault,
+    fault::Retry,
+    refused::{RefusedField, accepted},
+};
 use crate::{
     ChatRequest, ModelEvent, ToolLoss,
     native::{NativeAnswer, NativeAsk},
 };
 
 /// A request is not sent more often than this without schemas that its server refuses.
-const MAX_REFUSALS: usize = 8;
+const MAX_SCHEMA_REFUSALS: usize = 8;
 
 /// One request, encoded.
 #[derive(Debug)]
 pub(super) struct Asked {
     form: Form,
-    pool: Arc<Pool>,
+    /// What was set for it.
+    set: ModelParameters,
+    /// What of that is not sent, as far as nobody was told yet.
+    left_out: VecDeque<LeftOut>,
+    /// What the server has refused and was asked without since.
+    refused: Vec<RefusedField>,
     /// The tools whose schemas the server has refused, and what it got in their place.
-    refused: Vec<(String, Change)>,
-    refusals: usize,
+    refused_tools: Vec<(String, Change)>,
+    /// How often it has refused schemas.
+    schema_refusals: usize,
 }
 
 #[derive(Debug)]
@@ -33,15 +50,52 @@ enum Form {
 }
 
 impl Asked {
+    /// Encodes a request without what the model is known not to take.
     pub(super) fn new(request: &ChatRequest<'_>, reach: &Reach) -> Self {
-        let pool = Arc::clone(&reach.settings.pool);
-        let tools = pool.refused_tools.applied(request.tools, reach.dialect());
-        let request = &ChatRequest { tools: &tools, ..*request };
-        let form = match reach.format {
-            Some(format) => Form::Native(Box::new(NativeAsk::new(request, &reach.settings.model, format))),
-            None => Form::Chat(Box::new(Ask::new(request, reach))),
+        let known = reach.settings.pool.refused_fields(&reach.settings.model);
+        let (parameters, mut left_out) =
+            match accepted(request.parameters, &reach.settings.unsupported, &known) {
+                Some((parameters, left_out)) => (Cow::Owned(parameters), left_out),
+                None => (Cow::Borrowed(request.parameters), Vec::new()),
+            };
+        let tools = reach.settings.pool.refused_tools.applied(request.tools, reach.dialect());
+        let taken = ChatRequest { parameters: &parameters, tools: &tools, ..*request };
+        let mut form = match reach.format {
+            Some(format) => {
+                let (ask, not_sent) = NativeAsk::new(&taken, &reach.settings.model, format);
+                left_out.extend(not_sent);
+                Form::Native(Box::new(ask))
+            }
+            None => {
+                let (ask, not_sent) = Ask::new(&taken, reach);
+                left_out.extend(not_sent);
+                Form::Chat(Box::new(ask))
+            }
         };
-        Self { form, pool, refused: Vec::new(), refusals: 0 }
+        // Programs write fields of their own.
+        let has_extra = request.extra.is_some_and(|extra| !extra.is_empty());
+        for RefusedField { field, .. } in &known {
+            match field.parameter {
+                None => form.leave_out(field),
+                // It may be another level.
+                Some(Parameter::ReasoningEffort) => {}
+                Some(_) if has_extra => form.leave_out(field),
+                Some(_) => {}
+            }
+        }
+        Self {
+            form,
+            set: parameters.into_owned(),
+            left_out: left_out.into(),
+            refused: Vec::new(),
+            refused_tools: Vec::new(),
+            schema_refusals: 0,
+        }
+    }
+
+    /// What is not sent although it was set. Each is told once.
+    pub(super) fn next_left_out(&mut self) -> Option<LeftOut> {
+        self.left_out.pop_front()
     }
 
     /// The JSON to send there.
@@ -61,50 +115,68 @@ impl Asked {
     }
 
     /// Turns to another way of asking for the same, if there is one that was not tried and may help after this.
-    /// Says what people are to know of it.
-    pub(super) fn use_other_form(&mut self, after: &Fault) -> Option<Option<ModelEvent>> {
+    /// Says what people are to know of it, beside parameters that are left out.
+    pub(super) fn use_other_form(
+        &mut self,
+        after: &Fault,
+        target: Option<&Target>,
+    ) -> Option<Option<ModelEvent>> {
         if let Form::Chat(ask) = &mut self.form
-            && ask.answer_complaint(after)
+            && (ask.answer_complaint(after) || ask.rename_limit(after))
         {
             return Some(None);
         }
         if let Some(tools) = self.without_refused_schemas(after) {
             return Some(Some(ModelEvent::ToolsRefused { tools }));
         }
-        let told = match &mut self.form {
+        if let Some(field) = self.refused_field(after, target) {
+            self.form.leave_out(field);
+            let refused = RefusedField::new(field, &self.set);
+            self.left_out.extend(field.parameter.filter(|it| self.set.has(*it)).map(LeftOut::Parameter));
+            self.refused.push(refused);
+            return Some(None);
+        }
+        match &mut self.form {
             Form::Chat(ask) => ask.use_other_form(after).then(|| {
                 let is_told = matches!(after.retry, Retry::WithoutMedia(_));
-                is_told.then_some(Sentence::MediaLeftOut)
+                is_told.then(|| ModelEvent::Turned { words: Sentence::MediaLeftOut.into() })
             }),
-            Form::Native(ask) if after.retry == Retry::OtherForm => {
-                let left_out = ask.use_other_form(after.refusal.as_deref())?;
-                Some(left_out.map(|name| Sentence::ParameterLeftOut { name: name.to_owned() }))
-            }
+            Form::Native(ask) if after.retry == Retry::OtherForm => ask.use_plain().then_some(None),
             Form::Native(_) => None,
-        };
-        told.map(|told| told.map(|sentence| ModelEvent::Turned { words: sentence.into() }))
+        }
     }
 
     /// The same request with other schemas in the place of those that the server refuses. Says whose they are.
     fn without_refused_schemas(&mut self, after: &Fault) -> Option<Vec<(String, ToolLoss)>> {
-        let refusal = after.refusal.as_deref().filter(|_| self.refusals < MAX_REFUSALS)?;
+        let refusal = after.refusal.as_deref().filter(|_| self.schema_refusals < MAX_SCHEMA_REFUSALS)?;
         let body = match &mut self.form {
             Form::Chat(ask) => ask.body_mut(),
             Form::Native(ask) => ask.body_mut(),
         };
         let WithoutRefused { changes, body: changed } = without_refused(body, refusal.status, &refusal.body)?;
         *body = changed.into();
-        self.refusals += 1;
+        self.schema_refusals += 1;
         let told = changes.iter().map(|(name, change)| (name.clone(), ToolLoss::from(*change))).collect();
-        self.refused.extend(changes);
+        self.refused_tools.extend(changes);
         Some(told)
     }
 
+    /// The field that the server has just refused.
+    fn refused_field(&self, after: &Fault, target: Option<&Target>) -> Option<&'static OptionalField> {
+        let refusal = after.refusal.as_deref()?;
+        let fields = match &self.form {
+            Form::Chat(_) => OPTIONAL_FIELDS,
+            Form::Native(ask) => ask.format().optional_fields(),
+        };
+        refused_field(fields, &self.body(target?), refusal.status, &refusal.body)
+    }
+
     /// The server took the request: the next one is asked in the same form.
-    pub(super) fn was_accepted(&self) {
-        self.pool.refused_tools.note(&self.refused);
+    pub(super) fn was_accepted(&self, target: &Target, pool: &Pool) {
+        target.server.refused_fields.note(target.model(), &self.refused);
+        pool.refused_tools.note(&self.refused_tools);
         if let Form::Chat(ask) = &self.form {
-            ask.was_accepted();
+            ask.was_accepted(pool);
         }
     }
 
@@ -117,6 +189,15 @@ impl Asked {
                 Answering::Chat(Box::new(if begins_inside { answer.beginning_inside() } else { answer }))
             }
             Form::Native(ask) => Answering::Native(Box::new(NativeAnswer::new(ask.format()))),
+        }
+    }
+}
+
+impl Form {
+    fn leave_out(&mut self, field: &OptionalField) {
+        match self {
+            Self::Chat(ask) => ask.leave_out(field),
+            Self::Native(ask) => ask.leave_out(field),
         }
     }
 }

@@ -104,6 +104,9 @@ impl OpenAiCall {
             {
                 return Ok(event);
             }
+            if let Some(left_out) = self.ask.next_left_out() {
+                return Ok(ModelEvent::ParameterLeftOut(left_out));
+            }
             if let Some(fault) = self.fault.take()
                 && let Some(told) = self.ask_again(fault)?
             {
@@ -148,8 +151,8 @@ impl OpenAiCall {
                         return Err(Fault::no_first_token(settings.first_token_timeout));
                     }
                 };
-                self.ask.was_accepted();
                 let Some(target) = &self.target else { return Err(Fault::truncated()) };
+                self.ask.was_accepted(target, &settings.pool);
                 let inflate = Inflate::of(response.headers(), target)?;
                 let answer = self.ask.answer(&settings.pool);
                 let reading = Reading { response, inflate, answer, gather: Gather::new() };
@@ -184,7 +187,7 @@ impl OpenAiCall {
         if begun {
             return Err(fault.error);
         }
-        if let Some(told) = self.ask.use_other_form(&fault) {
+        if let Some(told) = self.ask.use_other_form(&fault, self.target.as_deref()) {
             self.stage = Stage::Waiting(Instant::now());
             return Ok(told);
         }

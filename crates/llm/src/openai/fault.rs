@@ -22,15 +22,15 @@ const QUOTE_LIMIT_CHARS: usize = 300;
 pub(crate) struct Fault {
     pub(crate) error: ModelError,
     pub(crate) retry: Retry,
-    /// What a server said that refused the request as it was.
+    /// What a server wrote that refused the request as it was.
     pub(crate) refusal: Option<Box<Refusal>>,
 }
 
-/// How a server refused a request.
-#[derive(Debug)]
+/// An answer that refuses a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
-    /// In words, cut.
+    /// What it says, on one line.
     pub(crate) words: String,
     /// The whole body of the answer.
     pub(crate) body: String,
@@ -181,15 +181,16 @@ pub(crate) fn from_status(
     if says_context_full(status.as_u16(), kind, &words) {
         return context_full(words);
     }
+    let refused =
+        |retry| Fault { retry, refusal: Some(refusal(status, &words, body)), ..rejected(status, said) };
     if breaks_server(status.as_u16(), body) {
-        let refusal = Some(refusal(status, &words, body));
-        return Fault { retry: Retry::OtherForm, refusal, ..rejected(status, said) };
+        return refused(Retry::OtherForm);
     }
     if says_no_tools(status, &words) {
-        return Fault { retry: Retry::WithoutTools, ..rejected(status, said) };
+        return refused(Retry::WithoutTools);
     }
     if let Some(kinds) = media::refused(status, &words) {
-        return Fault { retry: Retry::WithoutMedia(kinds), ..rejected(status, said) };
+        return refused(Retry::WithoutMedia(kinds));
     }
     match status.as_u16() {
         300..=399 => redirect(headers, target),
@@ -214,11 +215,7 @@ pub(crate) fn from_status(
                 None => fault.soon(),
             }
         }
-        400 | 415 | 422 => Fault {
-            retry: Retry::OtherForm,
-            refusal: Some(refusal(status, &words, body)),
-            ..rejected(status, said)
-        },
+        400 | 415 | 422 => refused(Retry::OtherForm),
         400..=499 => rejected(status, said),
         _ => failed(status, said),
     }

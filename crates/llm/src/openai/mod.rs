@@ -21,6 +21,7 @@ mod passing;
 mod plain;
 mod pool;
 mod prompt;
+mod refused;
 mod refused_tools;
 mod rescue;
 pub(crate) mod retry;
@@ -40,7 +41,7 @@ use std::{
     time::Duration,
 };
 
-use domain::{CallTrace, Sentence, Words};
+use domain::{CallTrace, Parameter, Sentence, Words};
 pub(crate) use fault::Fault;
 use reqwest::{
     Method, RequestBuilder, Response, Url,
@@ -75,6 +76,8 @@ pub struct OpenAiSettings {
     pub pool: Arc<Pool>,
     /// The model's name on these servers.
     pub model: String,
+    /// The parameters that it is known not to take.
+    pub unsupported: Vec<Parameter>,
     /// How long from the request to the first token.
     pub first_token_timeout: Duration,
     /// How long between two chunks after that.
@@ -96,6 +99,7 @@ impl OpenAiSettings {
         Self {
             pool,
             model: model.into(),
+            unsupported: Vec::new(),
             first_token_timeout: Duration::from_secs(120),
             idle_timeout: Duration::from_secs(60),
             attempts: 3,

@@ -10,6 +10,7 @@ use domain::{ProblemCode, Sentence, Words};
 use super::{
     fault::{Fault, Retry},
     media::Refused,
+    refused::RefusedField,
     refused_tools::RefusedTools,
     server::{Blame, Breaker, Server},
 };
@@ -31,6 +32,8 @@ pub struct Pool {
     pub(super) refused_media: Refused,
     /// The tools whose schemas were refused.
     pub(super) refused_tools: RefusedTools,
+    /// They know the limit on written tokens by the name that is not usual for their kind.
+    has_other_limit: AtomicBool,
     /// The model begins in its reasoning, as its template opens that in the prompt, and only closes it.
     begins_inside: AtomicBool,
 }
@@ -96,6 +99,7 @@ impl Pool {
             takes_tools: OnceLock::new(),
             refused_media: Refused::default(),
             refused_tools: RefusedTools::default(),
+            has_other_limit: AtomicBool::new(false),
             begins_inside: AtomicBool::new(false),
         })
     }
@@ -104,6 +108,11 @@ impl Pool {
     #[must_use]
     pub fn kind(&self) -> ProviderKind {
         self.servers.first().map_or(ProviderKind::Openai, |server| server.settings.kind)
+    }
+
+    /// The fields that any of the servers has refused for the model of this name.
+    pub(super) fn refused_fields(&self, model: &str) -> Vec<RefusedField> {
+        self.servers.iter().flat_map(|server| server.refused_fields.of(model)).collect()
     }
 
     /// Whether the servers take tools of the protocol, where that is known.
@@ -126,6 +135,16 @@ impl Pool {
         self.begins_inside.store(begins_inside, Relaxed);
     }
 
+    /// Whether they know the limit on written tokens by the other name.
+    pub(super) fn has_other_limit(&self) -> bool {
+        self.has_other_limit.load(Relaxed)
+    }
+
+    /// Remembers that they do.
+    pub(super) fn note_other_limit(&self) {
+        self.has_other_limit.store(true, Relaxed);
+    }
+
     pub(super) fn refused_forms(&self) -> usize {
         self.refused_forms.load(Relaxed)
     }
@@ -137,17 +156,15 @@ impl Pool {
     /// One server.
     #[must_use]
     pub fn of_one(server: Server) -> Self {
-        let (turn, refused_forms) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let (takes_tools, refused_media) = (OnceLock::new(), Refused::default());
-        let begins_inside = AtomicBool::new(false);
         Self {
             servers: vec![Arc::new(server)],
-            turn,
-            refused_forms,
-            takes_tools,
-            refused_media,
+            turn: AtomicUsize::new(0),
+            refused_forms: AtomicUsize::new(0),
+            takes_tools: OnceLock::new(),
+            refused_media: Refused::default(),
             refused_tools: RefusedTools::default(),
-            begins_inside,
+            has_other_limit: AtomicBool::new(false),
+            begins_inside: AtomicBool::new(false),
         }
     }
 

@@ -9,14 +9,19 @@ use std::{
     time::Duration,
 };
 
-use domain::{ProblemCode, Words};
+use domain::{Parameter, ProblemCode, Words};
 use tokio::time::Instant;
+use wire::openai::{Dialect, parameters::unsupported};
 
 use super::{
     Extras,
     fault::{Fault, Retry},
+    refused::RefusedFields,
 };
-use crate::{BaseUrl, ProviderKind, ProviderOptions, Secret, native::Tokens};
+use crate::{
+    BaseUrl, ProviderKind, ProviderOptions, Secret,
+    native::{Format, Tokens},
+};
 
 /// So many failures in a row open the breaker.
 const FAILURES_TO_OPEN: u32 = 5;
@@ -56,6 +61,15 @@ pub struct ServerSettings {
 }
 
 impl ServerSettings {
+    /// The parameters that the model of this name never takes, as far as its name tells.
+    #[must_use]
+    pub fn unsupported_parameters(&self, model: &str) -> Vec<Parameter> {
+        match Format::of(self.kind) {
+            Some(format) => format.unsupported(model),
+            None => unsupported(model, Dialect::of_host(self.base_url.host().unwrap_or_default())),
+        }
+    }
+
     /// One that speaks Chat Completions, with at most one key.
     #[must_use]
     pub fn alone(base_url: BaseUrl, api_key: Option<Secret>) -> Self {
@@ -109,6 +123,8 @@ pub struct Server {
     last_failure: Mutex<Option<Failure>>,
     /// Got with its keys, where its kind of provider gives them.
     pub(super) tokens: Tokens,
+    /// What it does not take.
+    pub(super) refused_fields: RefusedFields,
 }
 
 #[derive(Debug)]
@@ -183,6 +199,7 @@ impl Server {
             heard_ms: AtomicU64::new(0),
             last_failure: Mutex::default(),
             tokens: Tokens::default(),
+            refused_fields: RefusedFields::default(),
         }
     }
 

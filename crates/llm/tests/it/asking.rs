@@ -6,13 +6,17 @@ use super::*;
 async fn a_request_with_tools() {
     let server = server(Reply::text("Hi")).await;
     let extra = json!({"tool_choice": "required", "top_p": 0.5});
+    let parameters = ModelParameters {
+        temperature: Some(0.5),
+        max_output_tokens: Some(100),
+        ..ModelParameters::default()
+    };
     let request = ChatRequest {
         messages: &[Message::text(Role::System, "Be brief."), Message::text(Role::User, "Hello")],
         tools: &[tool("ls")],
         tool_mode: ToolMode::Native,
         tool_prompt: None,
-        temperature: Some(0.5),
-        max_output_tokens: Some(100),
+        parameters: &parameters,
         answer_format: None,
         without_thinking: false,
         extra: extra.as_object(),

@@ -11,13 +11,14 @@ async fn continued(completions: Option<Reply>) -> (ScriptedServer, Vec<ModelEven
         ScriptedServer::start_with(Behaviour::always(Reply::text("An answer.")), options).await.unwrap();
     let model = model(&server).continuing().unwrap();
     let messages = [Message::text(Role::User, "What is the")];
+    let parameters =
+        ModelParameters { temperature: Some(0.5), max_output_tokens: Some(9), ..ModelParameters::default() };
     let request = ChatRequest {
         messages: &messages,
         tools: &[],
         tool_mode: ToolMode::Off,
         tool_prompt: None,
-        temperature: Some(0.5),
-        max_output_tokens: Some(9),
+        parameters: &parameters,
         answer_format: None,
         without_thinking: true,
         extra: None,

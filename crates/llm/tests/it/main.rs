@@ -7,6 +7,7 @@ mod asking;
 mod cases;
 mod continuing;
 mod faults;
+mod parameters;
 mod prompt_mode;
 mod retries;
 mod schema_mode;
@@ -16,7 +17,7 @@ mod turns;
 
 use std::time::Duration;
 
-use domain::{Message, ProblemCode, Role, Usage};
+use domain::{Message, ModelParameters, ProblemCode, Role, Usage};
 use llm::{
     BaseUrl, ChatModel, ChatRequest, FinishReason, HttpClient, ModelCall, ModelError, ModelEvent,
     OpenAiSettings, Secret, ToolMode, ToolSpec,
@@ -58,8 +59,7 @@ pub(crate) fn ask(model: &ChatModel, tool_mode: ToolMode) -> ModelCall {
         tools: &[tool("ls")],
         tool_mode,
         tool_prompt: None,
-        temperature: None,
-        max_output_tokens: None,
+        parameters: ModelParameters::unset(),
         answer_format: None,
         without_thinking: false,
         extra: None,

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use agent::{AgentLimits, AgentSpec, Models, Pattern, ToolChoice, Toolbox};
-use domain::refusal;
+use domain::{ModelParameters, refusal};
 use serde::{Deserialize, Serialize};
 
 const NAME_LIMIT: usize = 40;
@@ -31,6 +31,9 @@ pub struct AgentDefinition {
     /// The model it uses; without one that of whoever starts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// What is set for its model calls, where a chat does not set it.
+    #[serde(default, skip_serializing_if = "ModelParameters::is_unset")]
+    pub parameters: ModelParameters,
     /// The tools it has, a star at the end stands for anything; all where nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
@@ -98,6 +101,9 @@ impl AgentDefinition {
         {
             return Err(refusal::Settings::BadAgentModel { limit: LISTED_LIMIT_BYTES as u64 });
         }
+        if self.parameters.system_prompt.is_some() {
+            return Err(refusal::Settings::AgentSystemPrompt);
+        }
         let lists = [
             ("tools", &self.tools),
             ("sub_agents", &self.sub_agents),
@@ -126,6 +132,7 @@ impl AgentDefinition {
         let spec = AgentSpec::new(&self.name, &self.description, &self.instructions, tools, may_use);
         AgentSpec {
             models: models.map(Arc::new),
+            parameters: self.parameters.clone(),
             limits: self.limits.of_agent(),
             sub_agents: self.sub_agents.clone(),
             may_know: self.skills.clone(),
@@ -216,6 +223,8 @@ mod tests {
             ("description", json!({"description": " "})),
             ("instructions", json!({"instructions": "x".repeat(50_001)})),
             ("model", json!({"model": ""})),
+            ("parameters.system_prompt", json!({"parameters": {"system_prompt": "x"}})),
+            ("temperature", json!({"parameters": {"temperature": 3}})),
             ("tools", json!({"tools": ["a*b"]})),
             ("tools", json!({"tools": [""]})),
             ("sub_agents", json!({"sub_agents": vec!["a"; 201]})),

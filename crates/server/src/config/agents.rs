@@ -57,6 +57,7 @@ mod tests {
             instructions_file = "writer.md"
             tools = ["write_file", "files__*"]
             limits = { steps = 5, usd = 0.5 }
+            parameters = { temperature = 0, stop = ["END"], reasoning_effort = "none" }
             may_be_called = false
             [[agents]]
             name = "editor"
@@ -68,6 +69,11 @@ mod tests {
         assert_eq!(
             (agents[0].limits.steps, agents[0].may_be_called, agents[0].enabled),
             (Some(5), false, true)
+        );
+        let set = &agents[0].parameters;
+        assert_eq!(
+            (set.temperature, set.stop.as_deref(), set.reasoning_effort),
+            (Some(0.0), Some(&["END".to_owned()][..]), Some(domain::ReasoningEffort::None))
         );
         assert_eq!((agents[1].name.as_str(), agents[1].tools.as_ref()), ("editor", None));
     }

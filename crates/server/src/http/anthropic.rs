@@ -101,7 +101,7 @@ async fn by_agent(
         include_usage: true,
         include_status: false,
         tools: request.tools,
-        temperature: temperature.map(|temperature| temperature as f32),
+        temperature,
         answer_format: request.fields.get("response_format").cloned(),
         metadata: wire::RequestMetadata::default(),
     };

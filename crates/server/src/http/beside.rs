@@ -7,7 +7,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, Uri},
 };
-use domain::{ChatId, MessageId, refusal};
+use domain::{ChatId, MessageId, ModelParameters, refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::IdempotencyKey;
@@ -83,7 +83,8 @@ pub(super) async fn ask(
         let chat = chat.clone();
         let begin = async |idempotency| {
             let (research, metadata) = (Again::AsBefore, metadata.clone());
-            let new = NewAnswer { answered: message, model, research, idempotency, metadata };
+            let parameters = ModelParameters::default();
+            let new = NewAnswer { answered: message, model, research, parameters, idempotency, metadata };
             app.answer_beside(chat, new).await.map(Begun::from)
         };
         let again = async |run| Ok(begun_before(&app, &run).await?.without_user());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use agent::CallWishes;
 use axum::{
     extract::State,
     http::{HeaderMap, HeaderValue, header},
@@ -25,7 +26,7 @@ use crate::{
     research::WorkMode,
     runs::Logged,
     streams::{Contents, Format, FormatOptions, for_reader, from_run, sse},
-    turns::FreeRun,
+    turns::{FreeRun, OutsideTurn},
 };
 
 const CHAT_ID_LIMIT_BYTES: usize = 200;
@@ -66,8 +67,8 @@ async fn start(
 ) -> Result<RunId, ApiError> {
     let model = caller.resolve(app, request.model.as_deref()).await?;
     let research = WorkMode::from(request.mode).research(false);
-    let (history, mut metadata) = (request.messages, request.metadata);
-    let named = request.chat_id.or_else(|| metadata.chat_id.take());
+    let ChatStreamRequest { messages: history, mut metadata, parameters, chat_id, .. } = request;
+    let named = chat_id.or_else(|| metadata.chat_id.take());
     if let Some(id) = &named {
         metadata.passed_on.insert("chat_id".to_owned(), id.clone().into());
     }
@@ -78,14 +79,15 @@ async fn start(
             Ok(id) if caller.person.is_none() => {
                 let chat = app.store.chat(&caller.principal(), id).await.map_err(no_such_chat)?;
                 caller.check_change(&chat.principal)?;
-                let said =
-                    app.say_with_history(chat, history, model, metadata, idempotency, research).await?;
-                return Ok(said.run);
+                let turn = OutsideTurn::of_history(&chat, history, model);
+                let turn = OutsideTurn { metadata, idempotency, research, parameters, ..turn };
+                return Ok(app.say_from_outside(chat, turn).await?.run);
             }
             _ => Some(foreign_workspace(caller, &id)?),
         },
     };
-    let run = FreeRun { workspace, metadata, idempotency, research, ..FreeRun::new(history, model) };
+    let wishes = CallWishes { parameters, ..CallWishes::default() };
+    let run = FreeRun { workspace, wishes, metadata, idempotency, research, ..FreeRun::new(history, model) };
     app.run_freely(run).await
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ChatId, FolderId, MessageId, Part, Role, RunId, RunSummary, UserId, refusal};
+use domain::{ChatId, FolderId, MessageId, ModelParameters, Part, Role, RunId, RunSummary, UserId, refusal};
 use serde::{Deserialize, Serialize};
 use store::{Beside, Chat, ChatMessage, ChatOrder, ChatPage, Principal};
 
@@ -68,6 +68,8 @@ impl ChatRow {
 pub(super) struct ChatView {
     #[serde(flatten)]
     row: ChatRow,
+    /// What is set for its model calls.
+    parameters: ModelParameters,
     current: Option<MessageId>,
     messages: Vec<MessageView>,
 }
@@ -168,7 +170,8 @@ async fn view(app: &App, chat: Chat) -> Result<ChatView, ApiError> {
         MessageView { follow_ups, ..MessageView::from(message) }.beside(beside)
     };
     let (current, messages) = (chat.current, messages.into_iter().map(message).collect());
-    Ok(ChatView { current, messages, row: row(app, chat) })
+    let parameters = chat.parameters.clone();
+    Ok(ChatView { current, messages, parameters, row: row(app, chat) })
 }
 
 #[derive(Debug, Deserialize)]
@@ -228,6 +231,8 @@ pub(super) struct CreateChat {
     /// The directory its files are to be in, by name; left out they are virtual.
     #[serde(default)]
     workspace: Option<String>,
+    /// What is set for its model calls.
+    parameters: Option<ModelParameters>,
 }
 
 /// `POST /api/v1/chats`: an empty chat.
@@ -248,6 +253,7 @@ pub(super) async fn create(
         title,
         current: None,
         directory,
+        parameters: body.parameters.unwrap_or_default(),
         created_at: now,
         updated_at: now,
         unread: false,
@@ -267,6 +273,7 @@ pub(super) async fn get(
     let mut view = view(&app, chat).await?;
     if let Some(owner) = owner {
         view.row = view.row.of_another(owner);
+        view.parameters = ModelParameters::default();
     }
     Ok(Json(view))
 }
@@ -275,11 +282,13 @@ pub(super) async fn get(
 pub(super) struct PatchChat {
     title: Option<String>,
     current: Option<MessageId>,
+    /// Takes the place of all that was set.
+    parameters: Option<ModelParameters>,
     #[serde(flatten)]
     order: OrderBody,
 }
 
-/// `PATCH /api/v1/chats/{chat}`: another title, another branch shown, or another place among the chats.
+/// `PATCH /api/v1/chats/{chat}`: another title, another branch shown, other parameters, or another place among the chats.
 pub(super) async fn patch(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -293,6 +302,9 @@ pub(super) async fn patch(
     }
     if let Some(title) = title {
         app.store.rename_chat(owner, chat, &title, now).await?;
+    }
+    if let Some(parameters) = &body.parameters {
+        app.store.set_chat_parameters(owner, chat, parameters).await?;
     }
     if let Some(change) = body.order.change() {
         app.store.order_chats(owner, &[chat], &change).await?;

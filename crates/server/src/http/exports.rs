@@ -237,7 +237,7 @@ impl Export {
     async fn chat(&mut self, chat: Chat) -> Result<(), Stop> {
         let app = Arc::clone(&self.app);
         let (id, is_directory) = (chat.id, chat.directory.is_some());
-        let Chat { title, current, directory, created_at, updated_at, unread, order, .. } = chat;
+        let Chat { title, current, directory, parameters, created_at, updated_at, unread, order, .. } = chat;
         let ChatOrder { pinned, archived, folder, tags } = order;
         let folder = folder.and_then(|folder| self.folders.get(&folder).cloned());
         let chat = export::Chat {
@@ -252,6 +252,7 @@ impl Export {
             archived,
             folder,
             tags,
+            parameters,
         };
         self.line(&Line::Chat(chat)).await?;
         let of = format!("chat {id}");

@@ -6,7 +6,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, Uri},
 };
-use domain::{ChatId, MessageId, Part, RunId, refusal};
+use domain::{ChatId, MessageId, ModelParameters, Part, RunId, refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::Run;
@@ -40,6 +40,8 @@ pub(super) struct SendMessage {
     /// Whether the plan of research waits for the person.
     #[serde(default)]
     review_plan: bool,
+    /// What is set for the model calls of this answer, over what is set for the chat.
+    parameters: Option<ModelParameters>,
     /// What trusted model servers are told beside who asks; nothing here reads it.
     #[serde(default)]
     metadata: Map<String, Value>,
@@ -88,9 +90,9 @@ pub(super) async fn send(
     };
     let research = body.mode.research(body.review_plan);
     let metadata = wire::passed_on(&body.metadata);
+    let (parent, parameters) = (body.parent, body.parameters.unwrap_or_default());
     let begin = async |idempotency| {
-        let parent = body.parent;
-        let new = NewMessage { parent, content, idempotency, schedule: None, research, metadata };
+        let new = NewMessage { parent, content, idempotency, schedule: None, research, parameters, metadata };
         app.say(chat, new, model).await.map(Begun::from)
     };
     app.once(&caller.principal(), key, begin, async |run| begun_before(&app, &run).await).await.map(Json)
@@ -103,6 +105,8 @@ pub(super) struct Regenerate {
     mode: Option<WorkMode>,
     #[serde(default)]
     review_plan: bool,
+    /// What is set for the model calls of this answer, over what is set for the chat.
+    parameters: Option<ModelParameters>,
     /// What trusted model servers are told beside who asks; nothing here reads it.
     #[serde(default)]
     metadata: Map<String, Value>,
@@ -126,8 +130,9 @@ pub(super) async fn regenerate(
         None => Again::AsBefore,
     };
     let metadata = wire::passed_on(&body.metadata);
+    let parameters = body.parameters.unwrap_or_default();
     let begin = async |idempotency| {
-        let new = NewAnswer { answered: message, model, research, idempotency, metadata };
+        let new = NewAnswer { answered: message, model, research, parameters, idempotency, metadata };
         app.answer_again(chat, new).await.map(Begun::from)
     };
     let again = async |run| Ok(begun_before(&app, &run).await?.without_user());

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ProblemCode, refusal};
+use domain::{Parameter, ProblemCode, refusal};
 use llm::ToolMode;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::{
     agents::{AgentDefinition, PREFIX},
@@ -13,7 +14,7 @@ use crate::{
     audit::Noted,
     auth::Caller,
     error::ApiError,
-    extract::{Json, Path, present},
+    extract::{Json, Path, misfit, present},
     groups::Thing,
     models::{Model, ModelSettings},
     prices::MAX_USD_PER_MILLION,
@@ -60,7 +61,7 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Mo
 pub(super) struct ChangeModel {
     tool_mode: Option<ToolMode>,
     #[serde(default, deserialize_with = "present")]
-    temperature: Option<Option<f32>>,
+    unsupported_parameters: Option<Option<Vec<Parameter>>>,
     #[serde(default, deserialize_with = "present")]
     context_tokens: Option<Option<u64>>,
     #[serde(default, deserialize_with = "present")]
@@ -76,6 +77,9 @@ pub(super) struct ChangeModel {
     #[serde(default, deserialize_with = "present")]
     audio_output_usd_per_million: Option<Option<f64>>,
     fallbacks: Option<Vec<String>>,
+    /// Among them those of its parameters.
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
 
 /// Most models that may be asked in the place of one.
@@ -85,7 +89,8 @@ impl ChangeModel {
     fn apply(self, to: ModelSettings) -> Result<ModelSettings, ApiError> {
         let new = ModelSettings {
             tool_mode: self.tool_mode.unwrap_or(to.tool_mode),
-            temperature: self.temperature.unwrap_or(to.temperature),
+            parameters: to.parameters.changed_by(&self.others).map_err(misfit)?,
+            unsupported_parameters: self.unsupported_parameters.unwrap_or(to.unsupported_parameters),
             context_tokens: self.context_tokens.unwrap_or(to.context_tokens),
             input_usd_per_million: self.input_usd_per_million.unwrap_or(to.input_usd_per_million),
             output_usd_per_million: self.output_usd_per_million.unwrap_or(to.output_usd_per_million),
@@ -103,9 +108,6 @@ impl ChangeModel {
                 .unwrap_or(to.audio_output_usd_per_million),
             fallbacks: self.fallbacks.unwrap_or(to.fallbacks),
         };
-        if new.temperature.is_some_and(|value| !(0.0..=2.0).contains(&value)) {
-            return Err(ApiError::invalid(refusal::Settings::BadTemperature));
-        }
         if new.context_tokens.is_some_and(|value| !(256..=100_000_000).contains(&value)) {
             return Err(ApiError::invalid(refusal::Settings::BadContext));
         }

@@ -1,7 +1,7 @@
 //! Threads: conversations that live in other programs, each a chat of ours. One has one run at a time: whoever says
 //! something new has given up on what was being said.
 
-use domain::ChatId;
+use domain::{ChatId, ModelParameters};
 use ring::digest;
 use store::{Chat, ChatOrder, StoreError};
 
@@ -42,6 +42,7 @@ pub(super) async fn make(app: &App, caller: &Caller, id: ChatId) -> Result<Chat,
         title: String::new(),
         current: None,
         directory: None,
+        parameters: ModelParameters::default(),
         created_at: now,
         updated_at: now,
         unread: false,

@@ -5,10 +5,10 @@ use std::{
     sync::Arc,
 };
 
-use domain::{ConnectionId, ConnectionKeyId, ListedModel, Words};
+use domain::{ConnectionId, ConnectionKeyId, ListedModel, ModelParameters, Parameter, Words};
 use llm::{
     ProviderKind, ToolMode,
-    openai::{Pool, Server},
+    openai::{Pool, Server, ServerSettings},
     provider::Abilities,
 };
 use serde::{Deserialize, Serialize};
@@ -70,8 +70,11 @@ pub struct KnownKey {
 pub struct ModelSettings {
     /// How it is told about tools.
     pub tool_mode: ToolMode,
-    /// 0 to 2; the server's own where `None`.
-    pub temperature: Option<f32>,
+    /// What is set for its calls, where neither a chat nor an agent sets it.
+    #[serde(flatten)]
+    pub parameters: ModelParameters,
+    /// The parameters that it does not take; where nothing, those that its servers and its name tell.
+    pub unsupported_parameters: Option<Vec<Parameter>>,
     /// How much it can read.
     pub context_tokens: Option<u64>,
     /// US dollars for a million input tokens.
@@ -137,6 +140,13 @@ impl Model {
     #[must_use]
     pub fn context_tokens(&self) -> Option<u64> {
         self.settings.context_tokens.or(self.listed.context_tokens)
+    }
+
+    /// The parameters that it does not take: those that an administrator has named, or else all that are known.
+    #[must_use]
+    pub fn unsupported_parameters(&self) -> &[Parameter] {
+        let known = &self.listed.abilities.unsupported_parameters;
+        self.settings.unsupported_parameters.as_ref().unwrap_or(known)
     }
 }
 
@@ -224,6 +234,10 @@ impl Catalogue {
         }
         for (model, listed) in models.iter_mut().zip(listed) {
             model.listed = listed.into();
+            let server = connections.iter().find(|connection| Some(connection.id) == model.connection);
+            if let Some(KnownConnection { server, .. }) = server {
+                add_unsupported(&mut model.listed.abilities, &server.settings, &model.name);
+            }
         }
         let settings = settings.remove(TOUR).unwrap_or_default();
         models.push(Model {
@@ -281,6 +295,15 @@ impl Catalogue {
     }
 }
 
+/// Adds the parameters that the model does not take by what its server says of reasoning and by its name.
+fn add_unsupported(abilities: &mut Abilities, server: &ServerSettings, model: &str) {
+    let known = &mut abilities.unsupported_parameters;
+    known.extend((abilities.reasoning == Some(false)).then_some(Parameter::ReasoningEffort));
+    known.extend(server.unsupported_parameters(model));
+    known.sort_unstable();
+    known.dedup();
+}
+
 fn pools(connections: &[KnownConnection], models: &[Model]) -> HashMap<String, Arc<Pool>> {
     let server_of = |id: &ConnectionId| {
         let known = connections.iter().find(|connection| connection.id == *id);
@@ -309,7 +332,7 @@ fn free_id(taken: &mut HashSet<String>, connection: &str, name: &str) -> String 
 #[cfg(test)]
 mod tests {
     use domain::UserId;
-    use llm::{BaseUrl, openai::ServerSettings};
+    use llm::BaseUrl;
 
     use super::*;
     use crate::auth::Authority;
@@ -440,12 +463,42 @@ mod tests {
 
     #[test]
     fn settings_find_their_model() {
-        let settings = ModelSettings { temperature: Some(0.5), ..ModelSettings::default() };
+        let parameters = ModelParameters { temperature: Some(0.5), ..ModelParameters::default() };
+        let settings = ModelSettings { parameters, ..ModelSettings::default() };
         let settings = HashMap::from([("m".to_owned(), settings.clone()), ("gone".to_owned(), settings)]);
         let catalogue = built(vec![connection("A", &["m"])], settings, None);
         let shown = serde_json::to_value(&catalogue.models[0]).unwrap();
         assert_eq!(shown["temperature"], 0.5);
         assert_eq!(shown["tool_mode"], "native");
         assert_eq!(shown["context_tokens"], serde_json::Value::Null);
+    }
+
+    #[test]
+    fn what_a_model_does_not_take_is_known_from_its_list_its_name_and_its_settings() {
+        use Parameter::{ReasoningEffort, Seed, Stop, Temperature, TopP};
+        let listed = |id: &str, reasoning, unsupported: &[Parameter]| ListedModel {
+            abilities: Abilities {
+                reasoning,
+                unsupported_parameters: unsupported.to_vec(),
+                ..Abilities::default()
+            },
+            ..ListedModel::named(id)
+        };
+        let models = vec![
+            listed("llama", Some(false), &[Stop]),
+            listed("openai/gpt-5", Some(true), &[]),
+            listed("set", None, &[Stop]),
+        ];
+        let ours = KnownConnection { models, ..connection("A", &[]) };
+        let theirs = of_kind(ProviderKind::Anthropic, connection("B", &["claude-opus-5"]));
+        let set = ModelSettings { unsupported_parameters: Some(vec![Seed]), ..ModelSettings::default() };
+        let catalogue = built(vec![ours, theirs], HashMap::from([("set".to_owned(), set)]), None);
+        let check = |id: &str, expected: &[Parameter]| {
+            assert_eq!(catalogue.model(id).unwrap().unsupported_parameters(), expected, "{id}");
+        };
+        check("llama", &[Stop, ReasoningEffort]);
+        check("openai/gpt-5", &[Temperature, TopP]);
+        check("set", &[Seed]);
+        check("claude-opus-5", &[Temperature, TopP, Seed]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{ConnectionId, ConnectionKeyId, Message, ProblemCode, Role, Sentence, Words};
+use domain::{ConnectionId, ConnectionKeyId, Message, ModelParameters, ProblemCode, Role, Sentence, Words};
 use futures_util::future::join_all;
 use llm::{
     ChatModel, ChatRequest, ModelError, ModelEvent, OpenAiSettings, Secret, ToolMode,
@@ -122,8 +122,7 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
         tools: &[],
         tool_mode: ToolMode::Off,
         tool_prompt: None,
-        temperature: None,
-        max_output_tokens: Some(MOST_TOKENS),
+        parameters: &ModelParameters { max_output_tokens: Some(MOST_TOKENS), ..ModelParameters::default() },
         answer_format: None,
         without_thinking: false,
         extra: None,
@@ -142,6 +141,7 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
             | ModelEvent::Retrying { .. }
             | ModelEvent::Turned { .. }
             | ModelEvent::ToolsRefused { .. }
+            | ModelEvent::ParameterLeftOut(_)
             | ModelEvent::Status { .. }
             | ModelEvent::Finished { .. } => {}
         }

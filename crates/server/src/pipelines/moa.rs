@@ -7,7 +7,7 @@ use agent::{
     CallWishes,
     pipelines::{Pipeline, Said, Values, fit_answers},
 };
-use domain::{ChatId, EventBody, Outcome, PipelineCallId, Problem, RunId, UserId, refusal};
+use domain::{ChatId, EventBody, ModelParameters, Outcome, PipelineCallId, Problem, RunId, UserId, refusal};
 use store::{PipelineCall, StoreError};
 
 use super::{InForce, ToldNow, ToldPerson, values};
@@ -145,7 +145,11 @@ impl Merging {
 
     /// How much it may write.
     pub(crate) fn wishes(&self) -> CallWishes {
-        CallWishes { max_output_tokens: Some(self.set.bounds.output_tokens), ..CallWishes::default() }
+        let parameters = ModelParameters {
+            max_output_tokens: Some(self.set.bounds.output_tokens),
+            ..ModelParameters::default()
+        };
+        CallWishes { parameters, ..CallWishes::default() }
     }
 
     /// How long it may take.

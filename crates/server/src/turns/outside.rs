@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agent::CallWishes;
-use domain::{Message, MessageId, Part, Role, RunId};
+use domain::{Message, MessageId, ModelParameters, Part, Role, RunId};
 use llm::ToolSpec;
 use serde_json::Value;
 use store::{Chat, IdempotencyKey, NewRun};
@@ -88,6 +88,8 @@ pub struct OutsideTurn {
     pub idempotency: Option<IdempotencyKey>,
     /// Research, and how; nothing for a conversation.
     pub research: Option<ResearchWish>,
+    /// What is set for the model calls, over what is set for the chat.
+    pub parameters: ModelParameters,
 }
 
 impl OutsideTurn {
@@ -108,6 +110,7 @@ impl OutsideTurn {
             metadata: RequestMetadata::default(),
             idempotency: None,
             research: None,
+            parameters: ModelParameters::default(),
         }
     }
 }
@@ -180,8 +183,17 @@ impl App {
     /// # Errors
     /// 4xx where what the person says is empty, or the parent is not in the chat.
     pub async fn say_from_outside(&self, chat: Chat, turn: OutsideTurn) -> Result<Exchange, ApiError> {
-        let OutsideTurn { parent, said, mut history, model, client_tools, metadata, idempotency, research } =
-            turn;
+        let OutsideTurn {
+            parent,
+            said,
+            mut history,
+            model,
+            client_tools,
+            metadata,
+            idempotency,
+            research,
+            parameters,
+        } = turn;
         if metadata != RequestMetadata::default() {
             let files = self
                 .workspace(chat.principal.account, chat.id.to_string(), chat.directory.as_deref())
@@ -191,7 +203,8 @@ impl App {
         self.file_links.read_back(&mut history);
         let narrowed = tool_choices(&metadata);
         let work = Work::of(history, model, client_tools).with_research(research);
-        let work = Work { narrowed, idempotency, metadata: metadata.passed_on, ..work };
+        let wishes = CallWishes { parameters, ..CallWishes::default() };
+        let work = Work { narrowed, wishes, idempotency, metadata: metadata.passed_on, ..work };
         match (parent, said) {
             (Some(parent), None) => self.begin(chat, parent, None, work).await,
             (parent, said) => {
@@ -202,25 +215,15 @@ impl App {
             }
         }
     }
+}
 
-    /// Stores a person's message in the chat, after its current end, and answers `history` instead of what the
-    /// chat holds: for callers that send the whole conversation themselves.
-    ///
-    /// # Errors
-    /// 4xx where the last message is empty.
-    pub async fn say_with_history(
-        &self,
-        chat: Chat,
-        history: Vec<Message>,
-        model: ResolvedModel,
-        metadata: RequestMetadata,
-        idempotency: Option<IdempotencyKey>,
-        research: Option<ResearchWish>,
-    ) -> Result<Exchange, ApiError> {
+impl OutsideTurn {
+    /// What the last message of the user in `history` says, after the current end of the chat: for callers that send the whole
+    /// conversation themselves.
+    #[must_use]
+    pub fn of_history(chat: &Chat, history: Vec<Message>, model: ResolvedModel) -> Self {
         let last = history.iter().rev().find(|message| message.role == Role::User);
         let said = Some(last.map(|message| message.content.clone()).unwrap_or_default());
-        let turn = OutsideTurn::new(chat.current, said, history, model);
-        let turn = OutsideTurn { metadata, idempotency, research, ..turn };
-        self.say_from_outside(chat, turn).await
+        Self::new(chat.current, said, history, model)
     }
 }

@@ -6,7 +6,7 @@ use agent::{CallWishes, Council, Told, ToolChoice};
 use domain::{Message, Origin};
 use llm::ToolSpec;
 use serde_json::{Map, Value};
-use store::{Beside, IdempotencyKey};
+use store::{Beside, Chat, IdempotencyKey};
 
 use crate::{models::ResolvedModel, origin, research::ResearchWish};
 
@@ -66,6 +66,12 @@ impl Work {
             origin: Origin { person, ..origin::current() },
             metadata: Map::new(),
         }
+    }
+
+    /// Takes over what the chat says of its runs.
+    pub(crate) fn belongs_to(&mut self, chat: &Chat) {
+        self.directory.clone_from(&chat.directory);
+        self.wishes.parameters = self.wishes.parameters.over(&chat.parameters);
     }
 
     /// The same; research where the caller asks for it, and not only by the agent's name.

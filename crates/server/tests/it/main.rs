@@ -62,6 +62,7 @@ mod oidc;
 mod open_webui_chats;
 mod openai;
 mod own_data;
+mod parameters;
 mod passing;
 mod passkeys;
 mod pgvector;

@@ -89,8 +89,7 @@ pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolS
         tools,
         tool_mode,
         tool_prompt: None,
-        temperature: None,
-        max_output_tokens: None,
+        parameters: domain::ModelParameters::unset(),
         answer_format: None,
         without_thinking: false,
         extra: None,
@@ -110,7 +109,9 @@ pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolS
                 heard.calls[index].arguments.push_str(&delta)
             }
             Ok(ModelEvent::Retrying { .. } | ModelEvent::Turned { .. }) => panic!("asked once"),
-            Ok(ModelEvent::Status { .. } | ModelEvent::ProviderData { .. }) => {}
+            Ok(
+                ModelEvent::Status { .. } | ModelEvent::ProviderData { .. } | ModelEvent::ParameterLeftOut(_),
+            ) => {}
             Ok(ModelEvent::Finished { reason, .. }) => heard.reason = Some(reason),
             Err(error) => heard.error = Some(error.message),
         }

@@ -289,8 +289,15 @@ async fn a_run_is_never_stored_and_not_started() {
         let chat = server.app.store.chat(&store::Principal::of_account(owner), chat).await.unwrap();
         let content = vec![Part::Text { text: "Show me around".to_owned() }];
         let metadata = serde_json::Map::new();
-        let new =
-            NewMessage { parent: None, content, schedule: None, idempotency: None, research: None, metadata };
+        let new = NewMessage {
+            parent: None,
+            content,
+            schedule: None,
+            idempotency: None,
+            research: None,
+            parameters: domain::ModelParameters::default(),
+            metadata,
+        };
         let permit = server.app.permit(server::auth::Authority::of_account(owner));
         let model = server.app.models.resolve(Some("tour"), &permit).unwrap();
         let whole = hung_up_after(polls, server.app.say(chat, new, model)).await;

@@ -1,6 +1,6 @@
 //! Conversations: whose they are, how they are listed, and what goes when they go.
 
-use domain::{ChatId, MessageId, UserId};
+use domain::{ChatId, MessageId, ModelParameters, UserId};
 use store::{Chat, ChatPage, Store, StoreError};
 
 use crate::samples::{add_chat, add_run, add_user, new_turn, segment, summary, text};
@@ -9,6 +9,7 @@ on_every_database!(
     belongs_to_one_person,
     lists_the_newest_change_first,
     renames,
+    keeps_its_parameters,
     shows_another_leaf,
     takes_everything_with_it,
     needs_an_owner,
@@ -62,6 +63,28 @@ async fn renames(store: Store) {
     let expected = Chat { title: "new\u{fffd}".into(), updated_at: 20, ..chat };
     assert_eq!(store.chat(&store::Principal::of_account(ann), expected.id).await, Ok(expected));
     assert_eq!(store.rename_chat(ann, ChatId::generate(), "x", 1).await, Err(StoreError::NotFound));
+}
+
+async fn keeps_its_parameters(store: Store) {
+    let (ann, bob) = (add_user(&store).await, add_user(&store).await);
+    let chat = add_chat(&store, ann, "", 10).await;
+    let stored = async || store.chat(&store::Principal::of_account(ann), chat.id).await.unwrap().parameters;
+    let set = ModelParameters {
+        system_prompt: Some("Be brief.".to_owned()),
+        temperature: Some(0.1),
+        stop: Some(vec!["\n\0".to_owned()]),
+        seed: Some(i64::MIN),
+        ..ModelParameters::default()
+    };
+    store.set_chat_parameters(ann, chat.id, &set).await.unwrap();
+    assert_eq!(stored().await, set);
+    assert_eq!(store.set_chat_parameters(bob, chat.id, &set).await, Err(StoreError::NotFound));
+    let copy = Chat { id: ChatId::generate(), parameters: set.clone(), ..chat.clone() };
+    store.create_chat(&copy).await.unwrap();
+    let copied = store.chat(&store::Principal::of_account(ann), copy.id).await.unwrap();
+    assert_eq!(copied.parameters, set);
+    store.set_chat_parameters(ann, chat.id, ModelParameters::unset()).await.unwrap();
+    assert!(stored().await.is_unset());
 }
 
 async fn shows_another_leaf(store: Store) {

@@ -1,6 +1,6 @@
 //! What is brought from elsewhere: a chat with all of it or nothing, facts up to the limit, and pages of what is taken along.
 
-use domain::{ChatId, FactId, MessageId, RunId, UserId};
+use domain::{ChatId, FactId, MessageId, ModelParameters, RunId, UserId};
 use store::{Chat, ChatMessage, ChatOrder, EndedRun, Fact, Segment, Store, StoreError};
 
 use crate::samples::{add_chat, add_run, add_user, new_turn, summary};
@@ -20,6 +20,7 @@ fn chat_of(owner: UserId) -> (Chat, Vec<ChatMessage>, EndedRun) {
         title,
         current: None,
         directory: None,
+        parameters: ModelParameters::default(),
         created_at: 3,
         updated_at: 9,
         unread: true,

@@ -1,6 +1,6 @@
 //! Users, chats, messages and runs to test with.
 
-use domain::{ChatId, MessageId, Outcome, Part, Role, RunId, RunSummary, UserId};
+use domain::{ChatId, MessageId, ModelParameters, Outcome, Part, Role, RunId, RunSummary, UserId};
 use store::{Chat, ChatMessage, NewRun, NewTurn, NewUser, Segment, Store, UserRole};
 
 pub(crate) fn new_user(email: &str) -> NewUser {
@@ -28,6 +28,7 @@ pub(crate) async fn add_chat(store: &Store, owner: UserId, title: &str, updated_
         title: title.to_owned(),
         current: None,
         directory: None,
+        parameters: ModelParameters::default(),
         created_at: 1_000,
         updated_at,
         unread: false,

@@ -1,11 +1,14 @@
 //! The body of `POST /chat/stream`: tolerant of what it does not know, exact about what it does.
 
-use domain::Message;
+use domain::{Message, ModelParameters};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::{
     RequestMetadata,
-    conversation::{Checked, check_says_something, messages, object, optional_text, present, wrong},
+    conversation::{
+        Checked, InvalidRequest, check_says_something, messages, object, optional_text, present, wrong,
+    },
 };
 
 /// A checked request.
@@ -21,6 +24,8 @@ pub struct ChatStreamRequest {
     pub mode: Mode,
     /// The chat to continue.
     pub chat_id: Option<String>,
+    /// What is set for the calls of its model.
+    pub parameters: ModelParameters,
     /// What came with it, and what is switched off.
     pub metadata: RequestMetadata,
     /// The optional frames asked for.
@@ -58,6 +63,7 @@ impl ChatStreamRequest {
             model: optional_text(&fields, "model")?,
             mode: mode(&fields)?,
             chat_id: optional_text(&fields, "chat_id")?,
+            parameters: parameters(&fields)?,
             metadata: RequestMetadata::of(&fields)?,
             tool_args_delta: events(&fields)?.contains(&"tool_args_delta"),
         };
@@ -92,6 +98,16 @@ fn searches_web(fields: &Map<String, Value>) -> Checked<bool> {
     }
 }
 
+/// The field `parameters`.
+fn parameters(fields: &Map<String, Value>) -> Checked<ModelParameters> {
+    match present(fields, "parameters") {
+        None => Ok(ModelParameters::default()),
+        Some(Value::Object(set)) => ModelParameters::deserialize(set)
+            .map_err(|error| InvalidRequest(format!("`parameters` cannot be used: {error}."))),
+        Some(_) => wrong("`parameters`", "an object such as {\"temperature\": 0.2}"),
+    }
+}
+
 /// The optional frames asked for; those we do not know are left out.
 fn events(fields: &Map<String, Value>) -> Checked<Vec<&str>> {
     let wanted = "a list of strings";
@@ -107,7 +123,7 @@ fn events(fields: &Map<String, Value>) -> Checked<Vec<&str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::{Part, Role};
+    use domain::{Part, ReasoningEffort, Role};
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -141,6 +157,7 @@ mod tests {
                 model: None,
                 mode: Mode::Chat,
                 chat_id: None,
+                parameters: ModelParameters::default(),
                 metadata: RequestMetadata::default(),
                 tool_args_delta: false,
             }
@@ -162,6 +179,7 @@ mod tests {
             ],
             "stream": false, "model": "m", "mode": "deep", "chat_id": "chat_1",
             "metadata": {"a": 1, "tool_ids": ["ls"]}, "events": ["tool_args_delta", "later"], "temperature": 3,
+            "parameters": {"temperature": 0.2, "reasoning_effort": "none"},
         }))
         .unwrap();
         assert_eq!(request.messages[0].role, Role::System);
@@ -177,6 +195,8 @@ mod tests {
         );
         assert_eq!((request.stream, request.mode, request.tool_args_delta), (false, Mode::Deep, true));
         assert_eq!(request.metadata.tool_ids, ["ls"]);
+        assert_eq!(request.parameters.temperature, Some(0.2));
+        assert_eq!(request.parameters.reasoning_effort, Some(ReasoningEffort::None));
     }
 
     #[test]
@@ -189,6 +209,9 @@ mod tests {
         refused(&with("mode", json!("fast")), "`mode` must be \"chat\"");
         refused(&with("chat_id", json!([])), "`chat_id` must be a string");
         refused(&with("metadata", json!("x")), "`metadata` must be an object");
+        refused(&with("parameters", json!(1)), "`parameters` must be an object");
+        refused(&with("parameters", json!({"top_p": 2})), "`top_p` must be a number from 0 to 1");
+        refused(&with("parameters", json!({"topp": 1})), "unknown field `topp`");
         refused(&with("events", json!([1])), "`events` must be a list of strings");
         refused(&with_message(json!("Hi")), "`messages[0]` must be an object");
         refused(&with_message(json!({"role": "boss", "content": ""})), "`messages[0].role` must be");

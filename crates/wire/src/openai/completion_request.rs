@@ -35,7 +35,7 @@ pub struct CompletionRequest {
     /// Tools that the caller runs itself.
     pub tools: Vec<CallerTool>,
     /// 0 to 2, where the caller says.
-    pub temperature: Option<f32>,
+    pub temperature: Option<f64>,
     /// The JSON that the answer has to be, as the caller wrote it; `None` where words will do.
     pub answer_format: Option<Value>,
     /// What came with it, and what is switched off.
@@ -194,11 +194,11 @@ pub(crate) fn caller_tool(function: &Map<String, Value>, at: &str) -> Checked<Ca
     Ok(CallerTool { name: name.to_owned(), description: description.to_owned(), parameters })
 }
 
-pub(crate) fn temperature(fields: &Map<String, Value>) -> Checked<Option<f32>> {
+pub(crate) fn temperature(fields: &Map<String, Value>) -> Checked<Option<f64>> {
     match present(fields, "temperature") {
         None => Ok(None),
         Some(value) => match value.as_f64() {
-            Some(number) if (0.0..=2.0).contains(&number) => Ok(Some(number as f32)),
+            Some(number) if (0.0..=2.0).contains(&number) => Ok(Some(number)),
             _ => wrong("`temperature`", "a number from 0 to 2"),
         },
     }

@@ -168,10 +168,10 @@ mod tests {
                 "architecture":{"modality":"text+image+file->text","input_modalities":["text","image","file"],
                 "output_modalities":["text"]},"top_provider":{"context_length":1000000,"max_completion_tokens":64000},
                 "supported_parameters":["include_reasoning","max_tokens","reasoning","response_format",
-                "structured_outputs","tool_choice","tools"]}]}"#,
+                "structured_outputs","temperature","tool_choice","tools","top_p"]}]}"#,
             r#"{"id":"anthropic/claude-sonnet-4.5","display_name":"Anthropic: Claude Sonnet 4.5","context_tokens":1000000,
                 "max_output_tokens":64000,"abilities":{"vision":true,"audio":false,"pdf":true,"tools":true,
-                "structured_output":true,"reasoning":true}}"#,
+                "structured_output":true,"reasoning":true,"unsupported_parameters":["stop","seed"]}}"#,
         );
         // Mistral.
         check(

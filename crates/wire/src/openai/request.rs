@@ -6,7 +6,10 @@ use domain::{Message, Part, Role, ToolCall};
 use serde::{Serialize, de::IgnoredAny};
 use serde_json::{Map, Value, json, value::RawValue};
 
-use super::given_back::{GivenBack, ReasoningFields};
+use super::{
+    given_back::{GivenBack, ReasoningFields},
+    parameters::ParameterFields,
+};
 use crate::{
     media::audio_format,
     tool_schema::{Dialect, ToolSchema},
@@ -25,8 +28,8 @@ pub struct ChatBody<'a> {
     pub tools: &'a [Tool<'a>],
     /// The form the answer must have.
     pub response_format: Option<&'a Value>,
-    /// 0 to 2.
-    pub temperature: Option<f32>,
+    /// What is set for the call.
+    pub parameters: ParameterFields<'a>,
     /// The limit on written tokens and the name the server knows it by.
     pub output_limit: Option<OutputLimit>,
     /// Further fields, none of those above.
@@ -67,7 +70,7 @@ impl ChatBody<'_> {
             messages: messages(self.messages, self.provider),
             tools: self.tools.iter().map(tool).collect(),
             response_format: self.response_format,
-            temperature: self.temperature,
+            parameters: self.parameters,
             max_tokens,
             max_completion_tokens,
             stream: true,
@@ -107,8 +110,8 @@ struct Body<'a> {
     tools: Vec<WireTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f32>,
+    #[serde(flatten)]
+    parameters: ParameterFields<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -334,7 +337,10 @@ fn tool<'a>(tool: &Tool<'a>) -> WireTool<'a> {
 
 #[cfg(test)]
 mod tests {
+    use domain::ModelParameters;
+
     use super::*;
+    use crate::openai::Dialect;
 
     fn encoded(messages: &[Message]) -> Value {
         let body = ChatBody {
@@ -343,7 +349,7 @@ mod tests {
             provider: "p",
             tools: &[],
             response_format: None,
-            temperature: None,
+            parameters: ParameterFields::default(),
             output_limit: None,
             extra: None,
         };
@@ -353,14 +359,15 @@ mod tests {
     #[test]
     fn a_whole_body() {
         let schema = ToolSchema::from(json!({"type": "object", "properties": {}}));
-        let extra = json!({"top_p": 0.5});
+        let extra = json!({"top_k": 5});
+        let set = ModelParameters { temperature: Some(0.7), ..ModelParameters::default() };
         let body = ChatBody {
             model: "m",
             messages: &[Message::text(Role::System, "be brief"), Message::text(Role::User, "hi")],
             provider: "p",
             tools: &[Tool { name: "ls", description: "lists", parameters: &schema }],
             response_format: None,
-            temperature: Some(0.7),
+            parameters: ParameterFields::new(&set, "m", Dialect::Other).0,
             output_limit: Some(OutputLimit::MaxTokens(9)),
             extra: extra.as_object(),
         };
@@ -370,7 +377,7 @@ mod tests {
                 r#"{"model":"m","messages":[{"role":"system","content":"be brief"},"#,
                 r#"{"role":"user","content":"hi"}],"tools":[{"type":"function","function":"#,
                 r#"{"name":"ls","description":"lists","parameters":{"type":"object","properties":{}}}}],"#,
-                r#""temperature":0.7,"max_tokens":9,"stream":true,"stream_options":{"include_usage":true},"top_p":0.5}"#
+                r#""temperature":0.7,"max_tokens":9,"stream":true,"stream_options":{"include_usage":true},"top_k":5}"#
             )
         );
     }

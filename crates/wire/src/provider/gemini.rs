@@ -19,12 +19,31 @@ pub use embedding::{
 };
 pub use error::error;
 pub use model_list::{ListedModel, ModelPage, models};
-pub use request::encode;
+pub use request::{encode, left_out, unsupported};
 
-use super::url_path::segments;
+use domain::Parameter;
+
+use super::{OptionalField, url_path::segments};
 
 /// Whom the blocks of a message belong to, see [`domain::Message::blocks`].
 pub const PROVIDER: &str = "gemini";
+
+/// What requests can do without.
+pub const OPTIONAL_FIELDS: &[OptionalField] = &[
+    OptionalField::new(&["generationConfig", "temperature"], &["temperature"], Some(Parameter::Temperature)),
+    OptionalField::new(&["generationConfig", "topP"], &["topP", "top_p"], Some(Parameter::TopP)),
+    OptionalField::new(
+        &["generationConfig", "stopSequences"],
+        &["stopSequences", "stop_sequences"],
+        Some(Parameter::Stop),
+    ),
+    OptionalField::new(&["generationConfig", "seed"], &["seed"], Some(Parameter::Seed)),
+    OptionalField::new(
+        &["generationConfig", "thinkingConfig"],
+        &["thinking", "thinkingConfig", "thinking_config", "thinking_budget", "thinking_level", "budget"],
+        Some(Parameter::ReasoningEffort),
+    ),
+];
 
 /// The header for a key of the Gemini API, or of Vertex AI in express mode.
 pub const KEY_HEADER: &str = "x-goog-api-key";

@@ -82,7 +82,7 @@ impl Parameters {
     }
 }
 
-fn effort_name(effort: Effort) -> &'static str {
+pub(crate) fn effort_name(effort: Effort) -> &'static str {
     match effort {
         Effort::Minimal => "minimal",
         Effort::Low => "low",

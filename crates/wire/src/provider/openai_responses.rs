@@ -9,15 +9,31 @@ mod error;
 mod input;
 mod item_data;
 mod lenient;
-mod model_family;
-mod refused_parameter;
 mod request;
 mod strict_schema;
 
 pub use decoder::ResponsesDecoder;
 pub use error::error;
-pub use refused_parameter::{RequestWithout, without_refused_parameter};
-pub use request::encode;
+pub use request::{encode, left_out, unsupported};
+
+use domain::Parameter;
+
+use super::OptionalField;
 
 /// The name under which data of this format is stored with a message.
 pub const PROVIDER: &str = "openai_responses";
+
+/// What requests can do without.
+pub const OPTIONAL_FIELDS: &[OptionalField] = &[
+    OptionalField::new(&["reasoning", "summary"], &["reasoning.summary"], None),
+    OptionalField::new(&["reasoning", "effort"], &["reasoning.effort"], Some(Parameter::ReasoningEffort)),
+    OptionalField::new(&["reasoning"], &["reasoning"], Some(Parameter::ReasoningEffort)),
+    OptionalField::new(&["include"], &["include", "encrypted content"], None),
+    OptionalField::new(&["temperature"], &["temperature"], Some(Parameter::Temperature)),
+    OptionalField::new(&["top_p"], &["top_p"], Some(Parameter::TopP)),
+    OptionalField::new(&["parallel_tool_calls"], &["parallel_tool_calls"], None),
+    OptionalField::new(&["max_output_tokens"], &["max_output_tokens"], Some(Parameter::MaxOutputTokens)),
+    OptionalField::new(&["tool_choice"], &["tool_choice"], None),
+    OptionalField::new(&["text", "format"], &["text.format"], None),
+    OptionalField::new(&["text"], &["text"], None),
+];

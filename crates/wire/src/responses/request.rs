@@ -1,5 +1,6 @@
 //! The body of `POST /v1/responses`.
 
+use domain::ModelParameters;
 use serde_json::{Map, Value, json};
 
 use super::{echo, ids::input_id, settings, tools};
@@ -31,11 +32,9 @@ pub struct ResponseRequest {
     pub store: bool,
     /// Tools that the caller runs itself.
     pub tools: Vec<CallerTool>,
-    /// 0 to 2, where the caller says.
-    pub temperature: Option<f32>,
-    /// Most tokens of one answer of the model.
-    pub max_output_tokens: Option<u64>,
-    /// Fields for the model's server, as chat completions name them.
+    /// What is set for each call of the model.
+    pub parameters: ModelParameters,
+    /// Further fields for the model's server, as chat completions name them.
     pub extra: Map<String, Value>,
     /// What every response repeats of the request.
     pub echo: Map<String, Value>,
@@ -73,8 +72,7 @@ impl ResponseRequest {
             background,
             store,
             tools: tools.offered,
-            temperature: temperature(&fields)?,
-            max_output_tokens: settings.max_output_tokens,
+            parameters: ModelParameters { temperature: temperature(&fields)?, ..settings.parameters },
             extra,
             echo: echo::defaults(),
             answer_format: settings.answer_format,

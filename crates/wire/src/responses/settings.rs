@@ -1,5 +1,6 @@
 //! The fields of a request that say how the model is to answer.
 
+use domain::{ModelParameters, ReasoningEffort};
 use serde_json::{Map, Value, json};
 
 use crate::conversation::{Checked, optional_text, present, text, wrong};
@@ -7,7 +8,7 @@ use crate::conversation::{Checked, optional_text, present, text, wrong};
 /// What was asked for.
 #[derive(Debug, Default)]
 pub(super) struct Settings {
-    pub(super) max_output_tokens: Option<u64>,
+    pub(super) parameters: ModelParameters,
     /// For the model's server, as chat completions name it.
     pub(super) extra: Map<String, Value>,
     /// The JSON that the answer has to be, as chat completions write it.
@@ -16,8 +17,8 @@ pub(super) struct Settings {
 
 /// Checks them, those without an effect here too: what is wrong is not passed over.
 pub(super) fn read(fields: &Map<String, Value>) -> Checked<Settings> {
-    let mut settings =
-        Settings { max_output_tokens: count(fields, "max_output_tokens")?, ..Settings::default() };
+    let mut settings = Settings::default();
+    settings.parameters.max_output_tokens = count(fields, "max_output_tokens")?;
     for name in ["max_tool_calls", "top_logprobs"] {
         count(fields, name)?;
     }
@@ -26,13 +27,17 @@ pub(super) fn read(fields: &Map<String, Value>) -> Checked<Settings> {
     }
     check_metadata(fields)?;
     if let Some(top_p) = present(fields, "top_p") {
-        if !top_p.as_f64().is_some_and(|number| (0.0..=1.0).contains(&number)) {
-            return wrong("`top_p`", "a number from 0 to 1");
+        match top_p.as_f64() {
+            Some(number) if (0.0..=1.0).contains(&number) => settings.parameters.top_p = Some(number),
+            _ => return wrong("`top_p`", "a number from 0 to 1"),
         }
-        settings.extra.insert("top_p".to_owned(), top_p.clone());
     }
     if let Some(effort) = part_of(fields, "reasoning", "effort")? {
-        settings.extra.insert("reasoning_effort".to_owned(), json!(effort));
+        match ReasoningEffort::of_name(&effort) {
+            Some(effort) => settings.parameters.reasoning_effort = Some(effort),
+            // A level that only its server knows.
+            None => _ = settings.extra.insert("reasoning_effort".to_owned(), json!(effort)),
+        }
     }
     settings.answer_format = text_format(fields)?;
     Ok(settings)

@@ -2,7 +2,7 @@
 
 use domain::{Message, Part, Provenance, Role, StoredBlock, ToolCall};
 use serde_json::{Value, json};
-use wire::openai::ChatBody;
+use wire::openai::{ChatBody, ParameterFields};
 
 const PROVIDER: &str = "chat_completions/m";
 
@@ -43,7 +43,7 @@ fn sent(message: &Message, provider: &str) -> Value {
         provider,
         tools: &[],
         response_format: None,
-        temperature: None,
+        parameters: ParameterFields::default(),
         output_limit: None,
         extra: None,
     };

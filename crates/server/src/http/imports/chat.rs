@@ -97,6 +97,7 @@ impl Bringing<'_> {
             current: current.map(|current| self.ids.message(current)),
             // Which directories there are here, and who may work in them, is not for a file to say.
             directory: None,
+            parameters: self.survey.chat.parameters.clone(),
             created_at: self.past(*created_at),
             updated_at: self.past(*updated_at),
             unread: *unread,

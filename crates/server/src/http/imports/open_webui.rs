@@ -1,6 +1,6 @@
 //! Brings in the chats that Open WebUI exports. What an assistant thought and called comes as the log of a run.
 
-use domain::{ChatId, MessageId, Part, RunId, refusal::Imports};
+use domain::{ChatId, MessageId, ModelParameters, Part, RunId, refusal::Imports};
 use store::{Chat, ChatMessage, ChatOrder, EndedRun, Principal, Segment, StoreError};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
@@ -164,6 +164,7 @@ impl Brought {
             title,
             current,
             directory: None,
+            parameters: ModelParameters::default(),
             created_at,
             updated_at,
             unread: false,

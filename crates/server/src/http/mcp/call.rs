@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use domain::{ChatId, EventBody, Outcome, Part, RunEvent, RunId, RunSummary};
+use domain::{ChatId, EventBody, ModelParameters, Outcome, Part, RunEvent, RunId, RunSummary};
 use rmcp::{
     RoleServer,
     model::{CallToolResult, ContentBlock},
@@ -81,6 +81,7 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
         idempotency: None,
         schedule: None,
         research,
+        parameters: ModelParameters::default(),
         metadata: Map::new(),
     };
     let id = chat.id;

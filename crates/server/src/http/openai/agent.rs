@@ -8,7 +8,7 @@ use axum::{
     http::HeaderMap,
     response::{IntoResponse, Response},
 };
-use domain::{EventBody, Message, Reply, RunId, event::Decision};
+use domain::{EventBody, Message, ModelParameters, Reply, RunId, event::Decision};
 use futures_util::StreamExt;
 use llm::{ToolSpec, openai::INCLUDE_STATUS};
 use serde_json::Value;
@@ -125,8 +125,7 @@ async fn start(
     request: CompletionRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
-    let mut model = caller.resolve(app, Some(&agent.id)).await?;
-    model.temperature = request.temperature.or(model.temperature);
+    let model = caller.resolve(app, Some(&agent.id)).await?;
     let mut metadata = request.metadata;
     let in_header = headers.get(&CHAT_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
     let workspace = match in_header.or_else(|| metadata.chat_id.take()) {
@@ -142,7 +141,8 @@ async fn start(
         Some(format) => answer_form(format, "response_format.json_schema.schema")?,
         None => None,
     };
-    let wishes = CallWishes { answer_form, ..CallWishes::default() };
+    let parameters = ModelParameters { temperature: request.temperature, ..ModelParameters::default() };
+    let wishes = CallWishes { parameters, answer_form, ..CallWishes::default() };
     let research = WorkMode::from(request.mode).research(false);
     let history = app.with_own_calls(caller, request.messages, CALL_NAMES).await?;
     app.run_freely(FreeRun {

@@ -6,7 +6,7 @@ use axum::{
     http::HeaderMap,
     response::{IntoResponse, Response},
 };
-use domain::{RunId, Usage};
+use domain::{ModelParameters, RunId, Usage};
 use llm::{ChatRequest, ModelEvent, ToolMode};
 use wire::{
     gateway::Used,
@@ -71,8 +71,8 @@ pub(super) async fn answer(
         tools: &[],
         tool_mode: ToolMode::Off,
         tool_prompt: None,
-        temperature: request.temperature.or(model.temperature),
-        max_output_tokens: None,
+        parameters: &ModelParameters { temperature: request.temperature, ..ModelParameters::default() }
+            .over(&model.parameters),
         answer_format: None,
         without_thinking: false,
         extra: None,
@@ -89,6 +89,7 @@ pub(super) async fn answer(
             | ModelEvent::ProviderData { .. }
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolArgumentsDelta { .. }
+            | ModelEvent::ParameterLeftOut(_)
             | ModelEvent::Retrying { .. }
             | ModelEvent::Turned { .. }
             | ModelEvent::ToolsRefused { .. }

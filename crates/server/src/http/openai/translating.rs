@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use domain::{ProblemCode, Sentence, Usage};
+use domain::{ModelParameters, ProblemCode, Sentence, Usage};
 use futures_util::stream;
 use llm::{ChatRequest, FinishReason, ModelCall, ModelError, ModelEvent, ToolMode, ToolSpec};
 use serde_json::{Map, Value};
@@ -67,8 +67,7 @@ pub(in crate::http) async fn ask(
         tools: &tools,
         tool_mode: ToolMode::Native,
         tool_prompt: None,
-        temperature: None,
-        max_output_tokens: None,
+        parameters: ModelParameters::unset(),
         answer_format: None,
         without_thinking: false,
         extra: Some(&request.fields),
@@ -105,6 +104,7 @@ async fn next(call: &mut ModelCall) -> Result<AnswerEvent, ModelError> {
             | ModelEvent::Retrying { .. }
             | ModelEvent::Turned { .. }
             | ModelEvent::ToolsRefused { .. }
+            | ModelEvent::ParameterLeftOut(_)
             | ModelEvent::Status { .. } => continue,
         });
     }

@@ -1,6 +1,6 @@
 //! What an entry of a model list says of the model's abilities.
 
-use domain::Abilities;
+use domain::{Abilities, Parameter};
 use serde_json::Value;
 
 pub(super) fn read(model: &Value) -> Abilities {
@@ -31,6 +31,10 @@ fn of_parameters(model: &Value, abilities: &mut Abilities) {
     abilities.tools = Some(takes.contains(&"tools"));
     abilities.structured_output = Some(takes.contains(&"structured_outputs"));
     abilities.reasoning = Some(takes.contains(&"reasoning") || takes.contains(&"reasoning_effort"));
+    // The limit on written tokens goes by many names, and none that takes no such limit is known.
+    let listed = [Parameter::Temperature, Parameter::TopP, Parameter::Stop, Parameter::Seed];
+    let is_taken = |parameter: &Parameter| takes.contains(&parameter.name());
+    abilities.unsupported_parameters = listed.into_iter().filter(|it| !is_taken(it)).collect();
 }
 
 /// Mistral, Anthropic and others: a table of abilities; LM Studio and Ollama: a list of those that are there.

@@ -23,7 +23,11 @@ pub use answer_encoder::{AnswerEncoder, encode_whole};
 pub use client_request::{ClientRequest, ClientTool};
 pub use error::{error, error_body, error_type, status};
 pub use models::{ListedModel, ModelPage, decode_models};
-pub use request::{betas, counted_tokens, encode, encode_count};
+pub use request::{betas, counted_tokens, encode, encode_count, left_out, unsupported};
+
+use domain::Parameter;
+
+use super::OptionalField;
 
 /// The name under which answers in this format are stored; see [`domain::Provenance`].
 pub const PROVIDER: &str = "anthropic";
@@ -39,3 +43,12 @@ pub const VERSION_HEADER: &str = "anthropic-version";
 
 /// The header that lists betas, comma-separated; see [`betas`].
 pub const BETA_HEADER: &str = "anthropic-beta";
+
+/// What requests can do without.
+pub const OPTIONAL_FIELDS: &[OptionalField] = &[
+    OptionalField::new(&["temperature"], &["temperature"], Some(Parameter::Temperature)),
+    OptionalField::new(&["top_p"], &["top_p"], Some(Parameter::TopP)),
+    OptionalField::new(&["stop_sequences"], &["stop_sequences"], Some(Parameter::Stop)),
+    OptionalField::new(&["output_config", "effort"], &["effort"], Some(Parameter::ReasoningEffort)),
+    OptionalField::new(&["thinking"], &["thinking"], Some(Parameter::ReasoningEffort)),
+];

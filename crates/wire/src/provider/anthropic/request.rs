@@ -1,5 +1,6 @@
 //! The bodies of `POST /v1/messages` and `POST /v1/messages/count_tokens`.
 
+use domain::{LeftOut, Parameter};
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::{
     openai::Tool,
-    provider::{AnswerFormat, ModelRequest, Parameters, ToolChoice},
+    provider::{AnswerFormat, ModelRequest, Parameters, Reasoning, Sent, ToolChoice, never_taken},
     tool_schema::Dialect,
 };
 
@@ -34,6 +35,32 @@ pub fn encode_count(request: &ModelRequest<'_>) -> Vec<u8> {
         stop_sequences: Vec::new(),
         stream: None,
         ..body
+    })
+}
+
+/// What is set that [`encode`] leaves out.
+#[must_use]
+pub fn left_out(request: &ModelRequest<'_>) -> Vec<LeftOut> {
+    let parameters = request.parameters;
+    let body = Body::new(request);
+    parameters.left_out(&Sent {
+        temperature: body.temperature.is_some(),
+        top_p: body.top_p.is_some(),
+        max_output_tokens: true,
+        stop: body.stop_sequences.len(),
+        seed: false,
+        reasoning: parameters.reasoning == Some(Reasoning::Off)
+            || body.thinking.is_some()
+            || body.output_config.effort.is_some(),
+    })
+}
+
+/// The parameters that the model of this name never takes.
+#[must_use]
+pub fn unsupported(model: &str) -> Vec<Parameter> {
+    never_taken(|set| {
+        let parameters = &Parameters::default().under(set);
+        left_out(&ModelRequest { model, messages: &[], tools: &[], parameters, stream: false })
     })
 }
 
@@ -211,7 +238,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::provider::Reasoning;
 
     fn body(model: &str, messages: &[Message], parameters: &Parameters, with_tool: bool) -> Value {
         let schema = crate::tool_schema::ToolSchema::from(json!({"type": "object"}));

@@ -11,7 +11,47 @@ pub use answer::Decoder;
 pub use error::error;
 pub use event_stream::{FrameDecoder, FrameError, Message};
 pub use models::{ListedModel, decode_models};
-pub use request::{encode, path};
+pub use request::{encode, left_out, path, unsupported};
+
+use domain::Parameter;
+
+use super::OptionalField;
 
 /// The name under which answers in this format are stored; see [`domain::Provenance`].
 pub const PROVIDER: &str = "bedrock";
+
+/// What requests can do without.
+pub const OPTIONAL_FIELDS: &[OptionalField] = &[
+    OptionalField::new(&["inferenceConfig", "temperature"], &["temperature"], Some(Parameter::Temperature)),
+    OptionalField::new(&["inferenceConfig", "topP"], &["topP", "top_p"], Some(Parameter::TopP)),
+    OptionalField::new(
+        &["inferenceConfig", "stopSequences"],
+        &["stopSequences", "stop_sequences"],
+        Some(Parameter::Stop),
+    ),
+    OptionalField::new(
+        &["additionalModelRequestFields", "output_config"],
+        &["effort", "output_config"],
+        Some(Parameter::ReasoningEffort),
+    ),
+    OptionalField::new(
+        &["additionalModelRequestFields", "thinking"],
+        &["thinking"],
+        Some(Parameter::ReasoningEffort),
+    ),
+    OptionalField::new(
+        &["additionalModelRequestFields", "reasoningConfig"],
+        &["reasoningConfig", "reasoning"],
+        Some(Parameter::ReasoningEffort),
+    ),
+    OptionalField::new(
+        &["additionalModelRequestFields", "reasoning_effort"],
+        &["reasoning_effort", "reasoning"],
+        Some(Parameter::ReasoningEffort),
+    ),
+    OptionalField::new(
+        &["additionalModelRequestFields", "reasoning_config"],
+        &["reasoning_config", "reasoning"],
+        Some(Parameter::ReasoningEffort),
+    ),
+];

@@ -2,19 +2,21 @@
 
 use std::borrow::Cow;
 
+use domain::{LeftOut, Parameter};
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{PROVIDER, families::Family};
 use crate::{
     provider::{
-        AnswerFormat, ModelRequest, Parameters, ToolChoice,
+        AnswerFormat, ModelRequest, Parameters, Reasoning as Wanted, Sent, ToolChoice,
         anthropic::{
             cache,
             content::{Block, Input, Kind, Source},
             messages::{Conversation, Turn},
             schema,
         },
+        never_taken,
         url_path::segment,
     },
     tool_schema::Dialect,
@@ -30,6 +32,31 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
 #[must_use]
 pub fn path(model: &str) -> String {
     format!("model/{}/converse-stream", segment(model))
+}
+
+/// What is set that [`encode`] leaves out.
+#[must_use]
+pub fn left_out(request: &ModelRequest<'_>) -> Vec<LeftOut> {
+    let (parameters, family) = (request.parameters, Family::of(request.model));
+    let Body { inference, additional, .. } = Body::new(request);
+    parameters.left_out(&Sent {
+        temperature: inference.temperature.is_some(),
+        top_p: inference.top_p.is_some(),
+        max_output_tokens: true,
+        stop: inference.stop_sequences.len(),
+        seed: false,
+        reasoning: !additional.is_empty()
+            || (parameters.reasoning == Some(Wanted::Off) && family != Family::Other),
+    })
+}
+
+/// The parameters that the model of this name never takes.
+#[must_use]
+pub fn unsupported(model: &str) -> Vec<Parameter> {
+    never_taken(|set| {
+        let parameters = &Parameters::default().under(set);
+        left_out(&ModelRequest { model, messages: &[], tools: &[], parameters, stream: false })
+    })
 }
 
 fn write<T: Serialize>(body: &T) -> Vec<u8> {

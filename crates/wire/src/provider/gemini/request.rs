@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::{Message, Part, Role};
+use domain::{LeftOut, Message, Parameter, Part, Role};
 use serde::Serialize;
 use serde_json::{Value, json, value::RawValue};
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     openai::Tool,
-    provider::{AnswerFormat, ModelRequest, Parameters, ToolChoice},
+    provider::{AnswerFormat, ModelRequest, Parameters, Reasoning, Sent, ToolChoice, never_taken},
     tool_schema::{Dialect, subset},
 };
 
@@ -102,6 +102,30 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
     };
     // Writing plain structs into memory cannot fail.
     serde_json::to_vec(&body).unwrap_or_default()
+}
+
+/// What is set that [`encode`] leaves out.
+#[must_use]
+pub fn left_out(request: &ModelRequest<'_>) -> Vec<LeftOut> {
+    not_said(request.parameters, Generation::of(request.model))
+}
+
+/// The parameters that the model of this name never takes.
+#[must_use]
+pub fn unsupported(model: &str) -> Vec<Parameter> {
+    never_taken(|set| not_said(&Parameters::default().under(set), Generation::of(model)))
+}
+
+fn not_said(parameters: &Parameters, generation: Generation) -> Vec<LeftOut> {
+    let config = config(parameters, None, generation);
+    parameters.left_out(&Sent {
+        temperature: config.temperature.is_some(),
+        top_p: config.top_p.is_some(),
+        max_output_tokens: config.max_output_tokens.is_some(),
+        stop: config.stop_sequences.len(),
+        seed: config.seed.is_some(),
+        reasoning: parameters.reasoning == Some(Reasoning::Off) || config.thinking_config.is_some(),
+    })
 }
 
 fn declaration<'a>(tool: &'a Tool<'_>) -> Declaration<'a> {

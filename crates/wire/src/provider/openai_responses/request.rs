@@ -1,16 +1,19 @@
 //! The body of `POST /responses`.
 
+use domain::{LeftOut, Parameter};
 use serde::Serialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
     input::{InputItem, input},
-    model_family::ModelFamily,
     strict_schema::{allows_strict, allows_strict_text},
 };
 use crate::{
     openai::Tool,
-    provider::{AnswerFormat, ModelRequest, Reasoning, ToolChoice},
+    provider::{
+        AnswerFormat, ModelRequest, Parameters, Reasoning, Sent, ToolChoice, never_taken,
+        openai_family::ModelFamily,
+    },
     tool_schema::Dialect,
 };
 
@@ -83,9 +86,7 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
     let ModelRequest { model, messages, tools, parameters, stream } = *request;
     let family = ModelFamily::of(model);
     let (instructions, input) = input(messages);
-    let reasoning = parameters.reasoning.filter(|_| family.reasons()).map(|wanted| reasoning(family, wanted));
-    let effort = reasoning.as_ref().and_then(|reasoning| reasoning.effort);
-    let takes_sampling = family.takes_sampling(effort);
+    let Said { temperature, top_p, max_output_tokens, reasoning } = Said::new(parameters, family);
     let has_tools = !tools.is_empty();
     let body = Body {
         model,
@@ -94,17 +95,65 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
         tools: tools.iter().map(tool).collect(),
         tool_choice: tool_choice(&parameters.tool_choice).filter(|_| has_tools),
         parallel_tool_calls: parameters.parallel_tool_calls.filter(|_| has_tools),
-        reasoning: reasoning.filter(|it| it.effort.is_some() || it.summary.is_some()),
+        reasoning,
         text: parameters.answer_format.as_ref().map(|format| TextFormat { format: answer_format(format) }),
-        max_output_tokens: parameters.max_output_tokens.map(|limit| limit.max(MIN_OUTPUT_TOKENS)),
-        temperature: parameters.temperature.filter(|_| takes_sampling),
-        top_p: parameters.top_p.filter(|_| takes_sampling),
+        max_output_tokens,
+        temperature,
+        top_p,
         store: false,
         include: if family.reasons() { &["reasoning.encrypted_content"] } else { &[] },
         stream,
     };
     // Writing plain structs into memory cannot fail.
     serde_json::to_vec(&body).unwrap_or_default()
+}
+
+/// What is set that [`encode`] leaves out.
+#[must_use]
+pub fn left_out(request: &ModelRequest<'_>) -> Vec<LeftOut> {
+    not_said(request.parameters, ModelFamily::of(request.model))
+}
+
+/// The parameters that the model of this name never takes.
+#[must_use]
+pub fn unsupported(model: &str) -> Vec<Parameter> {
+    never_taken(|set| not_said(&Parameters::default().under(set), ModelFamily::of(model)))
+}
+
+fn not_said(parameters: &Parameters, family: ModelFamily) -> Vec<LeftOut> {
+    let said = Said::new(parameters, family);
+    parameters.left_out(&Sent {
+        temperature: said.temperature.is_some(),
+        top_p: said.top_p.is_some(),
+        max_output_tokens: true,
+        stop: 0,
+        seed: false,
+        reasoning: said.reasoning.is_some()
+            || (parameters.reasoning == Some(Reasoning::Off) && !family.reasons()),
+    })
+}
+
+/// What the body says of the parameters that some models do not take.
+struct Said {
+    temperature: Option<f64>,
+    top_p: Option<f64>,
+    max_output_tokens: Option<u64>,
+    reasoning: Option<WireReasoning>,
+}
+
+impl Said {
+    fn new(parameters: &Parameters, family: ModelFamily) -> Self {
+        let reasoning =
+            parameters.reasoning.filter(|_| family.reasons()).map(|wanted| reasoning(family, wanted));
+        let effort = reasoning.as_ref().and_then(|reasoning| reasoning.effort);
+        let takes_sampling = family.takes_sampling(effort);
+        Self {
+            temperature: parameters.temperature.filter(|_| takes_sampling),
+            top_p: parameters.top_p.filter(|_| takes_sampling),
+            max_output_tokens: parameters.max_output_tokens.map(|limit| limit.max(MIN_OUTPUT_TOKENS)),
+            reasoning: reasoning.filter(|it| it.effort.is_some() || it.summary.is_some()),
+        }
+    }
 }
 
 fn reasoning(family: ModelFamily, wanted: Reasoning) -> WireReasoning {

@@ -1,6 +1,6 @@
 //! What requests are read as, and what is said of those that are wrong.
 
-use domain::{Message, Part, Role};
+use domain::{Message, ModelParameters, Part, ReasoningEffort, Role};
 use proptest::prelude::*;
 
 use super::*;
@@ -69,14 +69,19 @@ fn a_full_request_with_unknown_fields() {
         (Some("Be brief."), Some("resp_1"))
     );
     assert!(request.stream && request.background);
-    assert_eq!((request.temperature, request.max_output_tokens), (Some(0.5), Some(50)));
+    let set = ModelParameters {
+        temperature: Some(0.5),
+        top_p: Some(0.25),
+        max_output_tokens: Some(50),
+        reasoning_effort: Some(ReasoningEffort::Low),
+        ..ModelParameters::default()
+    };
+    assert_eq!(request.parameters, set);
     assert_eq!(request.tools[0].name, "a");
     let schema = json!({"name": "n", "schema": {"type": "object"}, "strict": true});
     let extra = json!({
         "tool_choice": {"type": "function", "function": {"name": "a"}},
         "parallel_tool_calls": false,
-        "top_p": 0.25,
-        "reasoning_effort": "low",
     });
     assert_eq!(Value::Object(request.extra.clone()), extra);
     assert_eq!(request.echo["metadata"], json!({"a": "b"}));

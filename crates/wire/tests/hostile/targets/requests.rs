@@ -10,7 +10,7 @@ use wire::{
     chat_stream::ChatStreamRequest,
     debug_chat::DebugChatRequest,
     gateway::PlainRequest,
-    openai::{ChatBody, CompletionRequest, Passing, Tool},
+    openai::{ChatBody, CompletionRequest, ParameterFields, Passing, Tool},
     provider::{
         ModelRequest,
         anthropic::{self, ClientRequest, ClientTool},
@@ -57,16 +57,15 @@ fn is_usable(messages: &[Message]) {
             assert!(!is_embedded || !text.contains(['<', '"', ' ']), "no base64 in {message:?}");
         }
     }
-    let (tools, response_format, temperature, output_limit, extra) = (&[], None, None, None, None);
     let body = ChatBody {
         model: "m",
         messages,
         provider: "p",
-        tools,
-        response_format,
-        temperature,
-        output_limit,
-        extra,
+        tools: &[],
+        response_format: None,
+        parameters: ParameterFields::default(),
+        output_limit: None,
+        extra: None,
     }
     .encode();
     let body: Value = serde_json::from_slice(&body).expect("we write JSON");

@@ -47,7 +47,7 @@ pub(super) async fn start(
     mut request: ResponseRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
-    let (mut model, mut worker) = worker(app, caller, &request).await?;
+    let (model, mut worker) = worker(app, caller, &request).await?;
     earlier::resolve(app, caller, &mut request.items).await?;
     let new = conversation(&request.items).map_err(invalid)?;
     let before = earlier::before(app, caller, &request).await?;
@@ -66,7 +66,6 @@ pub(super) async fn start(
         }
     };
     let research = if worker == Worker::Agent { WorkMode::from(mode).research(false) } else { None };
-    model.temperature = request.temperature.or(model.temperature);
     let sent = request.echo.get("metadata").and_then(Value::as_object);
     let mut passed_on = sent.map(wire::passed_on).unwrap_or_default();
     let workspace = match headers.get(&CHAT_ID).and_then(|id| id.to_str().ok()) {
@@ -77,7 +76,7 @@ pub(super) async fn start(
         None => before.workspace,
     };
     let input = Some(request.kept(workspace.as_deref()));
-    let ResponseRequest { background, tools, max_output_tokens, mut extra, answer_format, .. } = request;
+    let ResponseRequest { background, tools, parameters, mut extra, answer_format, .. } = request;
     let answer_form = match (answer_format, worker) {
         (Some(format), Worker::Agent) => agent::answer_form(format, "text.format.schema")?,
         // Between the caller and the model's server.
@@ -91,7 +90,7 @@ pub(super) async fn start(
         workspace,
         client_tools: tools.into_iter().map(agent::spec).collect(),
         worker,
-        wishes: CallWishes { max_output_tokens, answer_form, extra },
+        wishes: CallWishes { parameters, answer_form, extra },
         metadata: RequestMetadata { passed_on, ..RequestMetadata::default() },
         input,
         outlives_server: background || idempotency.is_some(),

@@ -10,7 +10,7 @@ const MEDIUM_BUDGET_TOKENS: u64 = 16_384;
 
 /// Models that accept the same parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ModelFamily {
+pub(crate) enum ModelFamily {
     /// Does not reason: GPT-4.1, GPT-4o, GPT-3.5, GPT-5 Chat.
     Plain,
     /// o1, o3, o4 and GPT-5 Codex: `low` to `high`.
@@ -28,7 +28,7 @@ pub(super) enum ModelFamily {
 }
 
 impl ModelFamily {
-    pub(super) fn of(model: &str) -> Self {
+    pub(crate) fn of(model: &str) -> Self {
         // OpenRouter and LiteLLM: `openai/gpt-5`; fine-tuned: `ft:gpt-4.1:…`.
         let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
         let name = name.strip_prefix("ft:").unwrap_or(&name);
@@ -55,12 +55,12 @@ impl ModelFamily {
     }
 
     /// Whether reasoning can be asked for.
-    pub(super) fn reasons(self) -> bool {
+    pub(crate) fn reasons(self) -> bool {
         self != Self::Plain
     }
 
     /// The value of `reasoning.effort`; `None` leaves it to the model.
-    pub(super) fn effort(self, wanted: Reasoning) -> Option<&'static str> {
+    pub(crate) fn effort(self, wanted: Reasoning) -> Option<&'static str> {
         let wanted = match wanted {
             Reasoning::On => return None,
             Reasoning::Off => return self.least(),
@@ -91,7 +91,7 @@ impl ModelFamily {
     }
 
     /// Whether it takes `temperature` and `top_p` beside this effort.
-    pub(super) fn takes_sampling(self, effort: Option<&str>) -> bool {
+    pub(crate) fn takes_sampling(self, effort: Option<&str>) -> bool {
         match self {
             Self::Plain | Self::Unknown => true,
             Self::Fixed | Self::Gpt5 | Self::Pro => false,

@@ -1,0 +1,43 @@
+//! What is set for the calls of an agent: the caller's parameters over the agent's over the model's.
+
+use std::sync::PoisonError;
+
+use domain::{LeftOut, ModelParameters, Sentence, Words, event::NoticeLevel};
+
+use crate::{models::OneModel, turns::AgentContext};
+
+impl AgentContext {
+    /// What is set for its calls of this model. Sub-agents have parameters of their own first; those with a model of their
+    /// own take from the caller only the limit on written tokens.
+    pub(crate) fn parameters(&self, model: &OneModel) -> ModelParameters {
+        let (wished, own) = (&self.run.wishes.parameters, &self.spec.parameters);
+        let of_model = &model.settings().parameters;
+        if self.emitter.agent().is_main() {
+            return wished.over(own).over(of_model);
+        }
+        let inherited = match self.spec.models {
+            None => ModelParameters { system_prompt: None, ..wished.clone() },
+            Some(_) => {
+                ModelParameters { max_output_tokens: wished.max_output_tokens, ..ModelParameters::default() }
+            }
+        };
+        own.over(&inherited).over(of_model)
+    }
+
+    /// The same for a call whose answer is not the agent's: it is not cut, and its instructions are whole.
+    pub(crate) fn quiet_parameters(&self, model: &OneModel) -> ModelParameters {
+        ModelParameters { system_prompt: None, max_output_tokens: None, stop: None, ..self.parameters(model) }
+    }
+
+    /// Tells the log of a parameter that is not sent, once in the run.
+    pub(crate) async fn tell_left_out(&self, left_out: LeftOut) {
+        let is_new = {
+            let mut told = self.run.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+            told.insert(left_out)
+        };
+        let words = Words::from(Sentence::from(left_out));
+        if is_new && !self.run.past.has_noticed(&words.message) {
+            self.notice(NoticeLevel::Info, words).await;
+        }
+    }
+}
