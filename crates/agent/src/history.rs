@@ -93,12 +93,15 @@ fn read(
         step.blocks.push(&event.body);
         match &event.body {
             EventBody::StepStarted { .. } => messages.extend(std::mem::take(&mut step).into_messages()),
+            EventBody::TextFinished { reasoning: true, .. } => step.text.clear(),
             EventBody::TextFinished { text, answer, .. } => {
                 step.text.push_str(text);
                 step.whole |= answer;
             }
             // Where one call runs, all of them are there.
-            EventBody::ModelCalled { .. } | EventBody::ToolStarted { .. } => step.whole = true,
+            EventBody::ModelCalled { broken_off: false, .. } | EventBody::ToolStarted { .. } => {
+                step.whole = true
+            }
             EventBody::ContextCompacted { summary, kept_messages, kept_requests, .. } => {
                 let kept_requests = usize::try_from(*kept_requests).unwrap_or(usize::MAX);
                 let own_requests =

@@ -28,6 +28,7 @@ mod look_up;
 mod loose_json;
 pub mod memory;
 mod models;
+mod open_call;
 mod past;
 pub mod pictures;
 pub mod pipelines;

@@ -18,6 +18,7 @@ use crate::{
     hooks::{after_run, before_run},
     look_up::look,
     models::Models,
+    open_call::LostCalls,
     research::Task,
     sent,
     turns::{AgentContext, Before, Stop, take_turns},
@@ -137,9 +138,9 @@ pub(crate) struct RunContext {
     pub(crate) caller: Option<Arc<CallerInfo>>,
     /// A person wants the answer now, with what there is.
     pub(crate) finish: CancellationToken,
-    /// Those of the web that it was told of.
     /// The addresses that people have named.
     pub(crate) said: Addresses,
+    pub(crate) lost_calls: LostCalls,
 }
 
 /// The ways to end a run, or a part of it, from outside.
@@ -256,6 +257,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         caller,
         finish: stop.finish.clone(),
         said,
+        lost_calls: LostCalls::default(),
     });
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
     main.learn_of_history(&history);
@@ -273,20 +275,14 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     let end = tokio::select! {
         // Who is stopped or put to rest does nothing more.
         biased;
-        () = stop.cancel.cancelled() => End(Outcome::Cancelled, None),
-        () = stop.shutdown.cancelled() => {
-            if outlives_server {
-                // The log stays open for the next server.
-                return;
-            }
-            interrupted()
-        }
-        () = context.work_time.reaches(limits.time) => time_is_up(&context.budget),
-        result = work => match result {
-            Ok(result) => end_of(result),
-            Err(_) => fault(),
-        },
+        () = stop.cancel.cancelled() => Some(End(Outcome::Cancelled, None)),
+        () = stop.shutdown.cancelled() => (!outlives_server).then(interrupted),
+        () = context.work_time.reaches(limits.time) => Some(time_is_up(&context.budget)),
+        result = work => Some(result.map_or_else(|_| fault(), end_of)),
     };
+    main.report_lost_calls().await;
+    // Without an end the log stays open for the next server.
+    let Some(end) = end else { return };
     finish(&main, research, end).await;
 }
 
