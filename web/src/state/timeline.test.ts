@@ -84,7 +84,10 @@ test("text that turned out to be reasoning is a step, not a part of the answer",
     ]),
   );
   expect(runOf(timeline).answers).toEqual(["text t2"]);
-  expect(nodeOf(timeline.nodes, "text t1", "reasoning")).toMatchObject({ text: "They greet me.", done: true });
+  expect(nodeOf(timeline.nodes, "text t1", "reasoning")).toMatchObject({
+    text: "They greet me.",
+    done: true,
+  });
 });
 
 test("what a run makes of a file is told as one change, each change as a step", () => {
