@@ -47,11 +47,11 @@ impl Effort {
         Self { output_tokens: 4_000, patience: Duration::from_secs(120), thinks: true, enough: |_, _| None };
 }
 
-/// What the model answers, and the tokens used. `form` is the JSON schema of the answer. Whoever does not come to an end has
-/// answered what is there then.
+/// What the model answers, and the tokens used. `form` is the JSON schema of the answer. An answer that breaks off or takes
+/// too long is what is there then.
 ///
 /// # Errors
-/// Where the model's server does not answer.
+/// If the model's server fails before anything of the answer has come.
 pub(crate) async fn answer(
     asked: OneShot<'_>,
     messages: &[Message],
@@ -100,7 +100,11 @@ pub(crate) async fn answer_heard(
     let (mut text, mut told_bytes, mut written_bytes) = (String::new(), 0, 0);
     let read = async {
         while let Some(event) = call.next().await {
-            match event? {
+            let event = match event {
+                Err(_) if written_bytes > 0 => break,
+                event => event?,
+            };
+            match event {
                 ModelEvent::TextDelta(delta) => {
                     written_bytes += delta.len();
                     text.push_str(&delta);

@@ -16,7 +16,7 @@ pub(crate) async fn write_text(agent: &AgentContext, text: &str, answer: bool) {
     for body in [
         EventBody::TextStarted { item: item.clone() },
         EventBody::TextDelta { item: item.clone(), delta: text.clone() },
-        EventBody::TextFinished { item, text, answer },
+        EventBody::TextFinished { item, text, answer, reasoning: false },
     ] {
         agent.emitter.emit(body).await;
     }

@@ -232,7 +232,7 @@ async fn message_for_model(
     let PastResult { text, error, note, files } = result;
     let (text, _) = cut(text, limit_bytes);
     let text = told(text, error, note.as_deref());
-    let mut message = Message::tool_result(call.written.id.clone(), text);
+    let mut message = Message { is_error: error, ..Message::tool_result(call.written.id.clone(), text) };
     message.content.extend(parts_for_model(&agent.run.workspace, &files).await);
     message
 }

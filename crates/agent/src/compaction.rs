@@ -13,6 +13,7 @@ use transcript::{both_ends, pieces};
 
 use crate::{
     context::Gauge,
+    open_call::EndedCall,
     quiet_call::call_quietly,
     step::millis,
     turns::{AgentContext, Stop},
@@ -51,7 +52,7 @@ pub(crate) async fn make_room(
     let began = Instant::now();
     let mut writer = Writer::new(agent, &plan, messages);
     let written = writer.write(gauge).await;
-    let Writer { usage, cost_micro_usd, model, .. } = writer;
+    let spent = writer.spent;
     let summary = match written {
         Ok(summary) => summary,
         Err(problem) if is_of_the_summary(problem.code) => {
@@ -65,6 +66,10 @@ pub(crate) async fn make_room(
     let requests = messages[plan.old.end..].iter().filter(|message| message.role == Role::User).count();
     let request_is_old = plan.request.is_some_and(|request| plan.old.contains(&request));
     apply(messages, kept, &summary);
+    let (usage, cost_micro_usd, model) = match &spent {
+        Some(call) => (call.usage, call.cost_micro_usd, call.model.clone()),
+        None => (Usage::default(), None, agent.models.chosen().model().name().to_owned()),
+    };
     agent
         .emit_and_part_calls(EventBody::ContextCompacted {
             summary,
@@ -79,6 +84,7 @@ pub(crate) async fn make_room(
             duration_ms: millis(began.elapsed()),
         })
         .await;
+    spent.map(EndedCall::is_reported);
     agent.status(Sentence::Thinking).await;
     Ok(true)
 }
@@ -93,16 +99,13 @@ struct Writer<'a> {
     agent: &'a AgentContext,
     plan: &'a Plan,
     messages: &'a [Message],
-    usage: Usage,
-    cost_micro_usd: Option<u64>,
-    /// The model that answered last.
-    model: String,
+    /// All calls so far as one, by the name of the model that answered last.
+    spent: Option<EndedCall>,
 }
 
 impl<'a> Writer<'a> {
     fn new(agent: &'a AgentContext, plan: &'a Plan, messages: &'a [Message]) -> Self {
-        let model = agent.models.chosen().model().name().to_owned();
-        Self { agent, plan, messages, usage: Usage::default(), cost_micro_usd: None, model }
+        Self { agent, plan, messages, spent: None }
     }
 
     /// Sums up the old part, piece by piece where it is longer than what may be filled.
@@ -130,11 +133,10 @@ impl<'a> Writer<'a> {
             let instructions = INSTRUCTIONS.replace("{words}", &words.to_string());
             let messages = [Message::text(Role::System, instructions), Message::text(Role::User, asked)];
             let answer = call_quietly(self.agent, &messages, 4 * summary_bytes, None).await?;
-            self.usage += answer.usage;
-            if let Some(cost) = answer.cost_micro_usd {
-                self.cost_micro_usd = Some(self.cost_micro_usd.unwrap_or(0).saturating_add(cost));
+            match &mut self.spent {
+                Some(spent) => spent.add(answer.call),
+                None => self.spent = Some(answer.call),
             }
-            self.model = answer.model;
             summary = both_ends(answer.text.trim(), summary_bytes);
         }
         if summary.is_empty() {

@@ -1,12 +1,12 @@
 //! Answers in layers: before several answers become one, each model answers again with all that was said before in view. What
 //! comes of it is told to the run's model, which writes the answer.
 
-use std::{fmt, sync::Arc, time::Instant};
+use std::{fmt, sync::Arc};
 
-use domain::{EventBody, Message, Part, Role, Sentence, event::NoticeLevel};
+use domain::{Message, Part, Role, Sentence, event::NoticeLevel};
 use futures_util::{FutureExt, future::join_all};
 
-use crate::{CallableModel, Models, quiet_call::call_one, step::millis, turns::AgentContext};
+use crate::{CallableModel, Models, quiet_call::call_one, turns::AgentContext};
 
 /// What comes after so much of an answer is not waited for, bytes.
 const ANSWER_BYTES: usize = 100_000;
@@ -57,19 +57,9 @@ impl Council {
 /// What one of them says; nothing where it cannot.
 async fn answer(agent: &AgentContext, member: &Models, asked: &[Message]) -> Option<String> {
     let _busy = (agent.run.work_time.busy(), agent.run.asks.at_work());
-    let began = Instant::now();
     match call_one(agent, member.chosen(), asked, ANSWER_BYTES, None).await {
         Ok(said) => {
-            agent
-                .emitter
-                .emit(EventBody::ModelCalled {
-                    model: said.model,
-                    usage: said.usage,
-                    cost_micro_usd: said.cost_micro_usd,
-                    duration_ms: millis(began.elapsed()),
-                    first_token_ms: None,
-                })
-                .await;
+            said.call.report(agent).await;
             Some(said.text).filter(|text| !text.trim().is_empty())
         }
         Err(problem) => {

@@ -93,12 +93,15 @@ fn read(
         step.blocks.push(&event.body);
         match &event.body {
             EventBody::StepStarted { .. } => messages.extend(std::mem::take(&mut step).into_messages()),
+            EventBody::TextFinished { reasoning: true, .. } => step.text.clear(),
             EventBody::TextFinished { text, answer, .. } => {
                 step.text.push_str(text);
                 step.whole |= answer;
             }
             // Where one call runs, all of them are there.
-            EventBody::ModelCalled { .. } | EventBody::ToolStarted { .. } => step.whole = true,
+            EventBody::ModelCalled { broken_off: false, .. } | EventBody::ToolStarted { .. } => {
+                step.whole = true
+            }
             EventBody::ContextCompacted { summary, kept_messages, kept_requests, .. } => {
                 let kept_requests = usize::try_from(*kept_requests).unwrap_or(usize::MAX);
                 let own_requests =
@@ -117,6 +120,8 @@ fn read(
                 let result = told(cut(result.clone(), limit_bytes), *error, model_note.as_deref());
                 if let Some(id) = name_of(call, RunBy::Us) {
                     let made = ToolCall { id, name: name.clone(), arguments: arguments_text(arguments) };
+                    let result =
+                        Message { is_error: *error, ..Message::tool_result(made.id.clone(), result) };
                     step.finished.insert(call.clone(), (made, Some(result)));
                 }
             }
@@ -161,7 +166,7 @@ struct Step {
     /// The server stopped before that; the model is asked again, and this was never said.
     broken_off: bool,
     /// With the result, which the caller brings where it was handed over.
-    finished: HashMap<String, (ToolCall, Option<String>)>,
+    finished: HashMap<String, (ToolCall, Option<Message>)>,
 }
 
 impl Step {
@@ -170,7 +175,7 @@ impl Step {
         for id in self.calls {
             // Every call is answered in a finished log; in one that is still going, the rest is left out.
             if let Some((call, result)) = self.finished.remove(&id) {
-                results.extend(result.map(|result| Message::tool_result(call.id.clone(), result)));
+                results.extend(result);
                 ids.insert(id, call.id.clone());
                 tool_calls.push(call);
             }

@@ -30,6 +30,7 @@ pub mod memory;
 mod models;
 mod offered;
 mod parameters;
+mod open_call;
 mod past;
 pub mod pictures;
 pub mod pipelines;

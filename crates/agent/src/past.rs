@@ -167,11 +167,13 @@ impl Past {
             self.agent(agent).model_calls += 1;
         }
         match body {
-            EventBody::ModelCalled { usage, cost_micro_usd, .. } => {
-                self.restarts = 0;
+            EventBody::ModelCalled { usage, cost_micro_usd, broken_off, .. } => {
                 self.used.add(*usage, *cost_micro_usd);
                 self.agent(agent).used.add(*usage, *cost_micro_usd);
-                self.end_step(agent, usage.input_tokens);
+                if !broken_off {
+                    self.restarts = 0;
+                    self.end_step(agent, usage.input_tokens);
+                }
             }
             EventBody::StepStarted { step, last } => {
                 let step = PastStep { number: *step, last: last.clone(), ..PastStep::default() };
@@ -186,10 +188,13 @@ impl Past {
                     step.compactions.push(done);
                 }
             }
-            EventBody::TextFinished { item, text, answer } => {
+            EventBody::TextFinished { item, text, answer, reasoning } => {
                 self.number(agent, item);
                 if let Some(step) = self.agent(agent).steps.last_mut() {
-                    step.text.push_str(text);
+                    match reasoning {
+                        true => step.text.clear(),
+                        false => step.text.push_str(text),
+                    }
                     step.whole |= answer;
                     step.answered |= answer;
                 }

@@ -24,6 +24,7 @@ impl Blocks {
                 self.blocks
                     .push((Some(item.clone()), StoredBlock::Reasoning { text: text.clone(), data: None }));
             }
+            EventBody::TextFinished { reasoning: true, .. } => self.drop_texts(),
             EventBody::TextFinished { item, text, .. } => self.add_text(item, text),
             EventBody::ToolRequested { call, .. } => {
                 self.blocks.push((Some(call.clone()), StoredBlock::Call { id: String::new(), data: None }));
@@ -36,6 +37,13 @@ impl Blocks {
     /// Whether a block of the provider's own is among them.
     pub(crate) fn has_own(&self) -> bool {
         self.blocks.iter().any(|(_, block)| matches!(block, StoredBlock::Other { .. }))
+    }
+
+    /// All text so far was reasoning, which its model gets back from nobody.
+    fn drop_texts(&mut self) {
+        self.blocks.retain(|(_, block)| !matches!(block, StoredBlock::Text { .. }));
+        self.texts.clear();
+        self.early.clear();
     }
 
     /// A text, parted where the provider has.
@@ -128,7 +136,12 @@ mod tests {
     }
 
     fn text(item: &str, text: &str) -> EventBody {
-        EventBody::TextFinished { item: item.to_owned(), text: text.to_owned(), answer: true }
+        EventBody::TextFinished {
+            item: item.to_owned(),
+            text: text.to_owned(),
+            answer: true,
+            reasoning: false,
+        }
     }
 
     #[test]
@@ -157,6 +170,24 @@ mod tests {
         blocks.push(&text("t1", "It is so."));
         let (content, _) = blocks.finish("It was so.".to_owned(), |_| None);
         assert_eq!(content, [Part::Text { text: "It was so.".to_owned() }]);
+    }
+
+    #[test]
+    fn texts_that_were_reasoning_are_left_out() {
+        let mut blocks = Blocks::default();
+        blocks.push(&text("t1", "Hm. "));
+        blocks.push(&data(Some("t2"), Some(2), json!(1)));
+        blocks.push(&EventBody::TextFinished {
+            item: "t2".to_owned(),
+            text: "So.".to_owned(),
+            answer: false,
+            reasoning: true,
+        });
+        blocks.push(&data(Some("t3"), Some(3), json!(2)));
+        blocks.push(&text("t3", "Yes"));
+        let (content, provenance) = blocks.finish("Yes".to_owned(), |_| None);
+        assert_eq!(content, [Part::Text { text: "Yes".to_owned() }]);
+        assert_eq!(provenance.unwrap().blocks, [StoredBlock::Text { data: Some(json!(2)) }]);
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! A model call whose answer is not shown: for what the loop itself wants to know.
 
-use domain::{EventBody, Message, Problem, ProblemCode, Sentence, Usage};
+use domain::{EventBody, Message, Problem, ProblemCode, Sentence};
 use llm::{ChatRequest, ModelEvent, ToolMode};
 use serde_json::Value;
 
 use crate::{
-    context::estimate_request,
     models::{OneModel, Tries},
-    quota::begin_call,
+    open_call::{EndedCall, OpenCall},
     step::CallFailed,
     turns::AgentContext,
 };
@@ -16,10 +15,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct QuietAnswer {
     pub(crate) text: String,
-    pub(crate) usage: Usage,
-    pub(crate) cost_micro_usd: Option<u64>,
-    /// The model that said it.
-    pub(crate) model: String,
+    /// Which model said it, and what that has used.
+    pub(crate) call: EndedCall,
 }
 
 /// Asks the agent's model, or another of the run where its server fails, without tools and without the caller's wishes,
@@ -40,6 +37,7 @@ pub(crate) async fn call_quietly(
         match call_one(agent, tries.model(), messages, limit_bytes, form).await {
             Ok(answer) => return Ok(answer),
             Err(problem) => {
+                agent.report_lost_calls().await;
                 tries.next(CallFailed::before(problem)).await.map_err(|failed| failed.problem)?;
             }
         }
@@ -71,12 +69,14 @@ pub(crate) async fn call_one(
         trace: Some(&trace),
         caller: agent.run.caller.as_ref(),
     };
-    let held = begin_call(agent, model, estimate_request(messages, &[]))?;
+    let mut open = OpenCall::begin(agent, model, messages, &[])?;
     agent.tell_request(model.model().name(), &request).await;
     let (mut text, mut counted, mut is_over) = (String::new(), None, false);
     let mut call = model.model().call(&request);
     while let Some(event) = call.next().await {
-        match event? {
+        let event = event?;
+        open.count(&event);
+        match event {
             ModelEvent::TextDelta(delta) => text.push_str(&delta),
             ModelEvent::TextWasReasoning => text.clear(),
             ModelEvent::Turned { words: reason } | ModelEvent::Retrying { reason, .. } => {
@@ -102,9 +102,5 @@ pub(crate) async fn call_one(
     if !is_over {
         return Err(Problem::new(ProblemCode::ModelProtocol, Sentence::AnswerWithoutEnd));
     }
-    let estimated = Usage::estimate(estimate_request(messages, &[]), (text.len() / 4) as u64);
-    let usage = counted.unwrap_or(estimated);
-    let cost_micro_usd = agent.budget.book(usage, model.settings().prices);
-    held.end(usage, cost_micro_usd);
-    Ok(QuietAnswer { text, usage, cost_micro_usd, model: model.model().name().to_owned() })
+    Ok(QuietAnswer { text, call: open.end(counted) })
 }

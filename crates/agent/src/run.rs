@@ -23,6 +23,7 @@ use crate::{
     hooks::{after_run, before_run},
     look_up::look,
     models::Models,
+    open_call::LostCalls,
     research::Task,
     sent,
     told_tools::ToldTools,
@@ -149,6 +150,7 @@ pub(crate) struct RunContext {
     pub(crate) said: Addresses,
     /// The tools of which people were told that a model does not know all.
     pub(crate) told_tools: ToldTools,
+    pub(crate) lost_calls: LostCalls,
 }
 
 /// The ways to end a run, or a part of it, from outside.
@@ -267,6 +269,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         finish: stop.finish.clone(),
         said,
         told_tools: ToldTools::default(),
+        lost_calls: LostCalls::default(),
     });
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));
     main.learn_of_history(&history);
@@ -284,20 +287,14 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     let end = tokio::select! {
         // Who is stopped or put to rest does nothing more.
         biased;
-        () = stop.cancel.cancelled() => End(Outcome::Cancelled, None),
-        () = stop.shutdown.cancelled() => {
-            if outlives_server {
-                // The log stays open for the next server.
-                return;
-            }
-            interrupted()
-        }
-        () = context.work_time.reaches(limits.time) => time_is_up(&context.budget),
-        result = work => match result {
-            Ok(result) => end_of(result),
-            Err(_) => fault(),
-        },
+        () = stop.cancel.cancelled() => Some(End(Outcome::Cancelled, None)),
+        () = stop.shutdown.cancelled() => (!outlives_server).then(interrupted),
+        () = context.work_time.reaches(limits.time) => Some(time_is_up(&context.budget)),
+        result = work => Some(result.map_or_else(|_| fault(), end_of)),
     };
+    main.report_lost_calls().await;
+    // Without an end the log stays open for the next server.
+    let Some(end) = end else { return };
     finish(&main, research, end).await;
 }
 

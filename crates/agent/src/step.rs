@@ -17,7 +17,7 @@ use crate::{
     context::estimate_request,
     hooks::{holds_answers, keep_answer},
     models::{OneModel, Tries},
-    quota::{Held, begin_call},
+    open_call::OpenCall,
     research::{Citations, nearest},
     told_tools,
     tool::Toolbox,
@@ -62,7 +62,10 @@ pub(crate) async fn call_model(
     loop {
         match call_one(agent, tries.model(), messages, tools, shape).await {
             Ok(answer) => return Ok(answer),
-            Err(failed) => tries.next(failed).await?,
+            Err(failed) => {
+                agent.report_lost_calls().await;
+                tries.next(failed).await?;
+            }
         }
     }
 }
@@ -102,25 +105,20 @@ async fn call_one(
         trace: Some(&trace),
         caller: agent.run.caller.as_ref(),
     };
-    let estimated = estimate_request(messages, tools.specs());
-    if estimated > MAX_CONVERSATION_BYTES / 4 {
+    if estimate_request(messages, tools.specs()) > MAX_CONVERSATION_BYTES / 4 {
         // As if its server had refused it: the older part becomes a summary, and is not held any more.
         let limit = MAX_CONVERSATION_BYTES >> 20;
         let problem = Problem::new(ProblemCode::ModelContextFull, Sentence::ConversationTooLong { limit });
         return Err(CallFailed::before(problem));
     }
-    let held = begin_call(agent, model, estimated);
-    let held = held.map_err(CallFailed::before)?;
+    let open = OpenCall::begin(agent, model, messages, tools.specs()).map_err(CallFailed::before)?;
     told_tools::tell_losses(agent, model, tools.specs()).await;
     agent.tell_request(model.model().name(), &request).await;
     let mut call = model.model().call(&request).with_status();
-    let mut step = Step::new(agent, model, tools, shape);
+    let mut step = Step::new(agent, model, tools, shape, open);
     while let Some(event) = step.next(&mut call).await {
         match event {
-            Ok(ModelEvent::Finished { reason, usage }) => {
-                let usage = usage.unwrap_or_else(|| estimate(messages, tools, &step));
-                return Ok(step.finish(reason, usage, held).await);
-            }
+            Ok(ModelEvent::Finished { reason, usage }) => return Ok(step.finish(reason, usage).await),
             Ok(event) => step.push(event).await,
             Err(error) => return Err(step.failed(error.into()).await),
         }
@@ -128,24 +126,22 @@ async fn call_one(
     Err(step.failed(Problem::new(ProblemCode::ModelProtocol, Sentence::AnswerWithoutEnd)).await)
 }
 
-/// Tokens by rule of thumb, where the server does not count.
-fn estimate(messages: &[Message], tools: &Toolbox, step: &Step<'_>) -> Usage {
-    // What is being written is no part of the answer yet.
-    let writing = match &step.writing {
-        Writing::Nothing => 0,
-        Writing::Text { bytes, .. } | Writing::Reasoning { bytes, .. } => *bytes,
-    };
-    let calls = step.answer.calls.iter().map(|call| call.written.arguments.len()).sum::<usize>();
-    let held = step.held.as_ref().map_or(0, String::len);
-    let written = step.answer.text.len() + writing + held + calls;
-    Usage::estimate(estimate_request(messages, tools.specs()), (written / 4) as u64)
-}
-
 /// The item the model is writing now, and how much of it there is; the emitter has the text.
 enum Writing {
     Nothing,
     Text { item: String, bytes: usize },
     Reasoning { item: String, bytes: usize, since: Instant },
+}
+
+/// What a text is that is finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TextIs {
+    /// The answer, or the beginning of it: nothing but the end follows.
+    Answer,
+    /// Something that is said on the way.
+    Commentary,
+    /// Reasoning, as the model has said afterwards.
+    Reasoning,
 }
 
 struct Step<'a> {
@@ -157,35 +153,27 @@ struct Step<'a> {
     /// Text that nobody is shown before it is known what it is, where hooks look at answers.
     held: Option<String>,
     number: u32,
-    began: Instant,
-    first_token: Option<Duration>,
+    call: OpenCall<'a>,
     citations: Option<Citations>,
     proofs: &'a [String],
     upstream: UpstreamStatus,
 }
 
 impl<'a> Step<'a> {
-    fn new(agent: &'a AgentContext, model: &'a OneModel, tools: &'a Toolbox, shape: Shape<'a>) -> Self {
+    fn new(
+        agent: &'a AgentContext,
+        model: &'a OneModel,
+        tools: &'a Toolbox,
+        shape: Shape<'a>,
+        call: OpenCall<'a>,
+    ) -> Self {
         let (answer, writing) = (Answer::default(), Writing::Nothing);
         let citations = shape.cites.map(Citations::new);
-        let (began, first_token, proofs) = (Instant::now(), None, shape.proofs);
+        let proofs = shape.proofs;
         let upstream = UpstreamStatus::default();
         let held = (agent.answer_form().is_none() && holds_answers(agent)).then(String::new);
         let number = shape.step;
-        Self {
-            agent,
-            model,
-            tools,
-            answer,
-            writing,
-            held,
-            number,
-            began,
-            first_token,
-            citations,
-            proofs,
-            upstream,
-        }
+        Self { agent, model, tools, answer, writing, held, number, call, citations, proofs, upstream }
     }
 
     /// The next event of the call. A status that came too soon after another is shown meanwhile.
@@ -201,7 +189,7 @@ impl<'a> Step<'a> {
 
     async fn failed(&mut self, problem: Problem) -> CallFailed {
         self.think_again().await;
-        CallFailed { problem, has_begun: self.first_token.is_some() }
+        CallFailed { problem, has_begun: self.call.has_begun() }
     }
 
     /// Puts our own line in the place of that of a server that is not asked any more.
@@ -212,9 +200,7 @@ impl<'a> Step<'a> {
     }
 
     async fn push(&mut self, event: ModelEvent) {
-        if event.is_of_answer() {
-            self.first_token.get_or_insert_with(|| self.began.elapsed());
-        }
+        self.call.count(&event);
         match event {
             ModelEvent::TextDelta(delta) => self.write_text(delta).await,
             ModelEvent::ReasoningDelta(delta) => self.write_reasoning(delta).await,
@@ -256,15 +242,9 @@ impl<'a> Step<'a> {
         }
         if let Some(held) = &mut self.held {
             held.push_str(&delta);
-            return self.close(false).await;
+            return self.close(TextIs::Commentary).await;
         }
-        if !matches!(self.writing, Writing::Text { .. }) {
-            self.close(false).await;
-            self.agent.clear_status().await;
-            let item = self.agent.next_item('t');
-            self.agent.emitter.emit(EventBody::TextStarted { item: item.clone() }).await;
-            self.writing = Writing::Text { item, bytes: 0 };
-        }
+        self.begin_text().await;
         // It may have said something since the text began.
         if self.upstream.forget() {
             self.agent.clear_status().await;
@@ -275,12 +255,24 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// Opens a text, unless one is being written.
+    async fn begin_text(&mut self) {
+        if matches!(self.writing, Writing::Text { .. }) {
+            return;
+        }
+        self.close(TextIs::Commentary).await;
+        self.agent.clear_status().await;
+        let item = self.agent.next_item('t');
+        self.agent.emitter.emit(EventBody::TextStarted { item: item.clone() }).await;
+        self.writing = Writing::Text { item, bytes: 0 };
+    }
+
     async fn write_reasoning(&mut self, delta: String) {
         if delta.is_empty() {
             return;
         }
         if !matches!(self.writing, Writing::Reasoning { .. }) {
-            self.close(false).await;
+            self.close(TextIs::Commentary).await;
             let item = self.agent.next_item('r');
             self.agent.emitter.emit(EventBody::ReasoningStarted { item: item.clone() }).await;
             self.writing = Writing::Reasoning { item, bytes: 0, since: Instant::now() };
@@ -291,9 +283,14 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// What was taken for the answer is shown as text beside it, or not at all where nobody has seen it.
+    /// All text so far was reasoning. What was shown of it stays, marked in the log; what was held back is shown as reasoning.
     async fn take_for_reasoning(&mut self) {
-        self.close(false).await;
+        let is_written = matches!(self.writing, Writing::Text { .. });
+        if self.agent.answer_form().is_none() && !self.answer.text.is_empty() && !is_written {
+            // The texts are finished already: an empty one says it of them.
+            self.begin_text().await;
+        }
+        self.close(TextIs::Reasoning).await;
         self.answer.text.clear();
         if let Some(held) = self.held.as_mut().map(mem::take) {
             self.write_reasoning(held).await;
@@ -301,7 +298,7 @@ impl<'a> Step<'a> {
     }
 
     async fn start_call(&mut self, index: usize, id: String, written: String) {
-        self.close(false).await;
+        self.close(TextIs::Commentary).await;
         self.show_held().await;
         let call = self.agent.next_item('c');
         let name = meant_name(self.tools, written.clone());
@@ -330,7 +327,7 @@ impl<'a> Step<'a> {
         let at = match &self.writing {
             Writing::Text { bytes, .. } if part == DataPart::Text => Some(*bytes as u64),
             _ => {
-                self.close(false).await;
+                self.close(TextIs::Commentary).await;
                 None
             }
         };
@@ -382,8 +379,8 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Finishes what is being written; `is_answer` where nothing but the end follows.
-    async fn close(&mut self, is_answer: bool) {
+    /// Finishes what is being written.
+    async fn close(&mut self, text_is: TextIs) {
         match mem::replace(&mut self.writing, Writing::Nothing) {
             Writing::Nothing => {}
             Writing::Text { item, .. } => {
@@ -392,10 +389,14 @@ impl<'a> Step<'a> {
                     let (item, delta) = (item.clone(), held);
                     self.agent.emitter.emit(EventBody::TextDelta { item, delta }).await;
                 }
-                let (id, answer) = (item.clone(), &mut self.answer);
+                let (id, said) = (item.clone(), &mut self.answer);
+                let (answer, reasoning) = (text_is == TextIs::Answer, text_is == TextIs::Reasoning);
                 let finish = |text: String| {
-                    answer.text.push_str(&text);
-                    noted(answer, EventBody::TextFinished { item: id, text, answer: is_answer })
+                    match reasoning {
+                        true => said.text.clear(),
+                        false => said.text.push_str(&text),
+                    }
+                    noted(said, EventBody::TextFinished { item: id, text, answer, reasoning })
                 };
                 self.agent.emitter.finish_written(&item, finish).await;
             }
@@ -422,13 +423,13 @@ impl<'a> Step<'a> {
         }
     }
 
-    async fn finish(&mut self, reason: FinishReason, usage: Usage, held: Held) -> Answer {
+    async fn finish(mut self, reason: FinishReason, counted: Option<Usage>) -> Answer {
         let is_answer = self.answer.calls.is_empty() && reason != FinishReason::Paused;
         if is_answer {
             self.show_pictures().await;
             self.cite_nearest().await;
         }
-        self.close(is_answer).await;
+        self.close(if is_answer { TextIs::Answer } else { TextIs::Commentary }).await;
         if !is_answer {
             self.show_held().await;
         }
@@ -436,17 +437,9 @@ impl<'a> Step<'a> {
         if self.upstream.forget() {
             self.agent.clear_status().await;
         }
-        let cost_micro_usd = self.agent.budget.book(usage, self.model.settings().prices);
-        held.end(usage, cost_micro_usd);
-        self.agent
-            .emit_and_part_calls(EventBody::ModelCalled {
-                model: self.model.model().name().to_owned(),
-                usage,
-                cost_micro_usd,
-                duration_ms: millis(self.began.elapsed()),
-                first_token_ms: self.first_token.map(millis),
-            })
-            .await;
+        let called = self.call.end(counted);
+        self.answer.input_tokens = called.usage.input_tokens;
+        called.report(self.agent).await;
         let notice = match reason {
             FinishReason::Length => Some(Sentence::AnswerCut),
             FinishReason::ContentFilter => Some(Sentence::AnswerFiltered),
@@ -461,8 +454,7 @@ impl<'a> Step<'a> {
         self.answer.cut = reason == FinishReason::Length;
         self.answer.paused = reason == FinishReason::Paused && self.answer.calls.is_empty();
         self.answer.calls_nothing = reason == FinishReason::CallsNothing;
-        self.answer.input_tokens = usage.input_tokens;
-        mem::take(&mut self.answer)
+        self.answer
     }
 }
 

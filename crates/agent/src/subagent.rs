@@ -118,7 +118,7 @@ pub(crate) fn run_sub_agent(
             ended => ended,
         };
         name_to_model(&context, &path);
-        tell(&child.emitter, ended).await
+        tell(&child, ended).await
     })
 }
 
@@ -153,7 +153,7 @@ where
         () = finish.cancelled() => Err(End::Stopped),
         ended = work => ended.map_or(Err(End::Fault), |ended| ended.map_err(End::Of)),
     };
-    tell(&child.emitter, ended).await
+    tell(&child, ended).await
 }
 
 /// Tells the log that it starts.
@@ -205,7 +205,9 @@ async fn conversation(
 }
 
 /// Tells the log how it ended, and its caller what came of it.
-async fn tell(emitter: &Emitter, ended: Result<String, End>) -> Result<String, ToolFailure> {
+async fn tell(child: &AgentContext, ended: Result<String, End>) -> Result<String, ToolFailure> {
+    let emitter = &child.emitter;
+    child.report_lost_calls().await;
     match ended {
         Ok(answer) => {
             emitter

@@ -83,6 +83,10 @@ pub enum EventBody {
         text: String,
         /// Whether this is the agent's last text, its answer; text before tool calls is commentary.
         answer: bool,
+        /// Whether it turned out to be reasoning, as did all text before it in the same model call. `answer` is false then.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        reasoning: bool,
     },
     /// The model begins to reason.
     ReasoningStarted {
@@ -418,6 +422,10 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         first_token_ms: Option<u64>,
+        /// Whether it broke off or was stopped, so that there is no whole answer of it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        broken_off: bool,
     },
     /// The older part of the agent's conversation with its model has become a summary, so that the rest has room.
     ContextCompacted {

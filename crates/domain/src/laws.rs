@@ -254,7 +254,12 @@ mod tests {
     fn text(item: &str, deltas: &[&str], whole: &str) -> Vec<(AgentPath, EventBody)> {
         let mut bodies = vec![EventBody::TextStarted { item: item.into() }];
         bodies.extend(deltas.iter().map(|d| EventBody::TextDelta { item: item.into(), delta: (*d).into() }));
-        bodies.push(EventBody::TextFinished { item: item.into(), text: whole.into(), answer: true });
+        bodies.push(EventBody::TextFinished {
+            item: item.into(),
+            text: whole.into(),
+            answer: true,
+            reasoning: false,
+        });
         bodies.into_iter().map(|body| (AgentPath::main(), body)).collect()
     }
 

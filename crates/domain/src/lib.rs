@@ -30,7 +30,7 @@ pub use id::{
     PageId, PasskeyId, PipelineCallId, RequestId, RunId, ScheduleId, SessionId, UserId, WebhookId,
 };
 pub use listed_model::{Abilities, ListedModel};
-pub use message::{Message, Part, Role, ToolCall};
+pub use message::{FileRef, Message, Part, Role, ToolCall};
 pub use open_items::OpenItems;
 pub use parameters::{LeftOut, ModelParameters, Parameter, ReasoningEffort};
 pub use person::Person;

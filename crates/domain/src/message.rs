@@ -1,5 +1,7 @@
 //! Messages as a language model sees them, and as a chat stores them.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -45,6 +47,17 @@ pub enum Part {
         /// `https:` or `data:` URL.
         url: String,
     },
+    /// A file that the model is to read as it is, such as a PDF.
+    File {
+        /// `https:` or `data:` URL.
+        url: String,
+        /// Its media type, such as `application/pdf`.
+        media_type: String,
+        /// What it is called; may be empty.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<String>"))]
+        name: String,
+    },
     /// A document that the person points to. Models get its text, or passages of it, when it is their turn.
     Document {
         /// Where it is.
@@ -67,7 +80,32 @@ pub enum Part {
     },
 }
 
+/// A file that a model is to read as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileRef<'a> {
+    /// `https:` or `data:` URL.
+    pub url: &'a str,
+    /// Its media type.
+    pub media_type: &'a str,
+    /// What it is called; may be empty.
+    pub name: &'a str,
+}
+
 impl Part {
+    /// The file that it is. Messages of earlier versions hold PDF files as pictures with that media type.
+    #[must_use]
+    pub fn as_file(&self) -> Option<FileRef<'_>> {
+        match self {
+            Self::File { url, media_type, name } => Some(FileRef { url, media_type, name }),
+            Self::Image { url } => {
+                let media_type = url.strip_prefix("data:")?.split([';', ',']).next()?;
+                let is_file = media_type.contains('/') && !media_type.starts_with("image/");
+                is_file.then_some(FileRef { url, media_type, name: "" })
+            }
+            _ => None,
+        }
+    }
+
     /// What is said in words; nothing where it is something else.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
@@ -76,6 +114,7 @@ impl Part {
             Self::Image { .. }
             | Self::Audio { .. }
             | Self::Video { .. }
+            | Self::File { .. }
             | Self::Document { .. }
             | Self::Collection { .. } => None,
         }
@@ -85,19 +124,23 @@ impl Part {
     #[must_use]
     pub fn is_foreign(&self) -> bool {
         let family = match self {
-            Self::Image { .. } => "data:image/",
-            Self::Audio { .. } => "data:audio/",
-            Self::Video { .. } => "data:video/",
+            Self::Image { .. } => "image/",
+            Self::Audio { .. } => "audio/",
+            Self::Video { .. } => "video/",
+            Self::File { media_type, .. } => media_type,
             Self::Text { .. } | Self::Document { .. } | Self::Collection { .. } => return false,
         };
-        !self.medium().is_some_and(|url| url.starts_with(family))
+        let data = self.medium().and_then(|url| url.strip_prefix("data:"));
+        !data.is_some_and(|data| data.starts_with(family))
     }
 
-    /// The URL of a picture, a sound or a film; `None` for all else.
+    /// The URL of a picture, a sound, a film or a file; `None` for all else.
     #[must_use]
     pub fn medium(&self) -> Option<&str> {
         match self {
-            Self::Image { url } | Self::Audio { url } | Self::Video { url } => Some(url),
+            Self::Image { url } | Self::Audio { url } | Self::Video { url } | Self::File { url, .. } => {
+                Some(url)
+            }
             Self::Text { .. } | Self::Document { .. } | Self::Collection { .. } => None,
         }
     }
@@ -107,16 +150,20 @@ impl Part {
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Document { name, .. } | Self::Collection { name, .. } => Some(name),
-            Self::Text { .. } | Self::Image { .. } | Self::Audio { .. } | Self::Video { .. } => None,
+            Self::Text { .. }
+            | Self::Image { .. }
+            | Self::Audio { .. }
+            | Self::Video { .. }
+            | Self::File { .. } => None,
         }
     }
 
-    /// Whether it says something, by words, a picture, sound or a film.
+    /// Whether it says something, by words, a picture, sound, a film or a file.
     #[must_use]
     pub fn speaks(&self) -> bool {
         match self {
             Self::Text { text } => !text.trim().is_empty(),
-            Self::Image { .. } | Self::Audio { .. } | Self::Video { .. } => true,
+            Self::Image { .. } | Self::Audio { .. } | Self::Video { .. } | Self::File { .. } => true,
             Self::Document { .. } | Self::Collection { .. } => false,
         }
     }
@@ -148,6 +195,9 @@ pub struct Message {
     /// For role `tool`: the call this answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
+    /// For role `tool`: whether the call failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
     /// How the model that wrote an assistant message gave it, for its provider. Most models need none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Box<Provenance>>,
@@ -162,12 +212,25 @@ impl Message {
     /// A message of these parts and nothing else.
     #[must_use]
     pub fn of(role: Role, content: Vec<Part>) -> Self {
-        Self { role, content, tool_calls: Vec::new(), tool_call_id: None, provenance: None }
+        Self { role, content, tool_calls: Vec::new(), tool_call_id: None, is_error: false, provenance: None }
     }
 
     /// A tool's answer to the call `id`.
     pub fn tool_result(id: impl Into<String>, text: impl Into<String>) -> Self {
         Self { tool_call_id: Some(id.into()), ..Self::text(Role::Tool, text) }
+    }
+
+    /// The text of a tool's result for formats that have no field for failures: if the call failed, it says so.
+    #[must_use]
+    pub fn result_text(&self) -> Cow<'_, str> {
+        let text = match self.content.as_slice() {
+            [Part::Text { text }] => Cow::Borrowed(text.as_str()),
+            parts => Cow::Owned(plain_text(parts)),
+        };
+        match self.is_error && !text.trim_start().starts_with("Error") {
+            true => Cow::Owned(format!("Error: {text}")),
+            false => text,
+        }
     }
 
     /// All text parts joined with line feeds; pictures and other media are left out. The parts of an answer are one
@@ -209,6 +272,42 @@ pub fn arguments_value(raw: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_of_earlier_versions_are_read() {
+        let stored = r#"{"role":"tool","content":[{"type":"image","url":"data:application/pdf;base64,AAAA"}],"tool_call_id":"c"}"#;
+        let message: Message = serde_json::from_str(stored).unwrap();
+        assert!(!message.is_error);
+        assert_eq!(serde_json::to_string(&message).unwrap(), stored);
+        let file =
+            FileRef { url: "data:application/pdf;base64,AAAA", media_type: "application/pdf", name: "" };
+        assert_eq!(message.content[0].as_file(), Some(file));
+        assert_eq!(Part::Image { url: "data:image/png;base64,AAAA".into() }.as_file(), None);
+        assert_eq!(Part::Image { url: "data:,AAAA".into() }.as_file(), None);
+    }
+
+    #[test]
+    fn files_and_failures_are_stored() {
+        let file = Part::File {
+            url: "https://a.example/b.pdf".into(),
+            media_type: "application/pdf".into(),
+            name: "b".into(),
+        };
+        assert!(file.is_foreign() && file.speaks() && file.name().is_none());
+        let failed = Message { is_error: true, content: vec![file], ..Message::tool_result("c", "") };
+        let again: Message = serde_json::from_value(serde_json::to_value(&failed).unwrap()).unwrap();
+        assert_eq!(again, failed);
+    }
+
+    #[test]
+    fn a_failure_is_said_once() {
+        let text = |text: &str, is_error| {
+            Message { is_error, ..Message::tool_result("c", text) }.result_text().into_owned()
+        };
+        assert_eq!(text("no such file", true), "Error: no such file");
+        assert_eq!(text("Error: no such file", true), "Error: no such file");
+        assert_eq!(text("no such file", false), "no such file");
+    }
 
     #[test]
     fn joins_only_the_text() {

@@ -197,7 +197,9 @@ impl OpenItems {
         let closed: Vec<(AgentPath, Item)> = closed;
         let closing = |(path, item): (AgentPath, Item)| match item {
             // It will be written again.
-            Item::Text { item, text } => (path, EventBody::TextFinished { item, text, answer: false }),
+            Item::Text { item, text } => {
+                (path, EventBody::TextFinished { item, text, answer: false, reasoning: false })
+            }
             item => (path, item.closing(Outcome::Failed, reason)),
         };
         closed.into_iter().rev().map(closing).collect()
@@ -263,7 +265,9 @@ impl Item {
     fn closing(self, outcome: Outcome, reason: &str) -> EventBody {
         match self {
             // What was written so far may be all the answer there will be.
-            Self::Text { item, text } => EventBody::TextFinished { item, text, answer: true },
+            Self::Text { item, text } => {
+                EventBody::TextFinished { item, text, answer: true, reasoning: false }
+            }
             Self::Reasoning { item, text } => EventBody::ReasoningFinished { item, text, duration_ms: 0 },
             Self::Call { call, name, raw, arguments } => EventBody::ToolFinished {
                 call,

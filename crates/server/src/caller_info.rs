@@ -212,6 +212,11 @@ fn files(history: &[Message]) -> Value {
         Part::Image { url } => Some(medium("image", url)),
         Part::Audio { url } => Some(medium("audio", url)),
         Part::Video { url } => Some(medium("video", url)),
+        Part::File { url, name, .. } => {
+            let mut file = medium("file", url);
+            file["name"] = name.as_str().into();
+            Some(file)
+        }
         Part::Text { .. } => None,
     };
     asked.map_or_else(|| json!([]), |message| message.content.iter().filter_map(file).collect())

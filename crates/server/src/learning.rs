@@ -208,6 +208,7 @@ fn called(model: &ResolvedModel, asked: &Asked, began: Instant) -> EventBody {
         cost_micro_usd: asked.cost_micro_usd,
         duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
         first_token_ms: None,
+        broken_off: false,
     }
 }
 

@@ -3,7 +3,7 @@
 use domain::{Message, Part, Role, ToolCall};
 use serde_json::{Map, Value};
 
-use crate::media;
+use crate::{file_part, media};
 
 /// The body is not a request. `Display` is the sentence for the caller; it names the field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -127,21 +127,18 @@ pub(crate) fn part(value: &Value, at: &str) -> Checked<Part> {
     }
 }
 
-/// A file as OpenAI writes it, `{"file": {"filename", "file_data"}}` or the same without the inner object. Pictures, sounds
-/// and films are kept.
+/// A file as OpenAI writes it, `{"file": {"filename", "file_data"}}` or the same without the inner object. Where it lies at the
+/// caller's provider under an id, the model learns that it was there.
 fn file(fields: &Map<String, Value>, kind: &str, at: &str) -> Checked<Part> {
     let file = fields.get("file").and_then(Value::as_object).unwrap_or(fields);
-    let field = |name: &str| file.get(name).and_then(Value::as_str);
-    let Some(data) = field("file_data").or(field("file_url")).filter(|data| data.starts_with("data:")) else {
-        return Ok(media::left_out(kind, field("filename").unwrap_or_default()));
-    };
-    let family = media::type_of_data(data).and_then(|kind| kind.split('/').next()).unwrap_or_default();
-    match family {
-        "image" | "audio" | "video" => media::by_url(Some(&data.into()), family, &format!("{at}.file_data")),
-        _ => Ok(media::left_out(
-            media::type_of_data(data).filter(|kind| media::is_media_type(kind)).unwrap_or(kind),
-            field("filename").unwrap_or_default(),
-        )),
+    let name = file.get("filename").and_then(Value::as_str).unwrap_or_default();
+    let given = ["file_data", "file_url"].into_iter().find_map(|field| Some((field, present(file, field)?)));
+    let Some((field, url)) = given else { return Ok(media::left_out(kind, name)) };
+    let at = format!("{at}.{field}");
+    let media_type = url.as_str().and_then(media::type_of_data).unwrap_or_default();
+    match media_type.split('/').next().unwrap_or_default() {
+        family @ ("image" | "audio" | "video") => media::by_url(Some(url), family, &at),
+        _ => file_part::file(url, None, name, &at),
     }
 }
 

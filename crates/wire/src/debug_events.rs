@@ -176,12 +176,15 @@ fn told(body: &EventBody, detail: Option<&Value>) -> Option<(DebugKind, DebugSou
             json!({"outcome": outcome, "result": result}),
             "A sub-agent has ended".to_owned(),
         ),
-        EventBody::ModelCalled { model, usage, duration_ms, first_token_ms, cost_micro_usd } => {
+        EventBody::ModelCalled { model, usage, duration_ms, first_token_ms, cost_micro_usd, broken_off } => {
             let mut data = json!({"model": model, "usage": usage, "durationMs": duration_ms});
             for (name, figure) in [("firstTokenMs", first_token_ms), ("costMicroUsd", cost_micro_usd)] {
                 if let Some(figure) = figure {
                     data[name] = (*figure).into();
                 }
+            }
+            if *broken_off {
+                data["brokenOff"] = true.into();
             }
             (Response, Llm, data, RESPONDED.to_owned())
         }

@@ -9,6 +9,7 @@ pub mod details;
 mod escape;
 pub mod export;
 mod file_news;
+mod file_part;
 mod frames;
 pub mod gateway;
 pub mod group_list;
@@ -32,5 +33,6 @@ pub mod tool_schema;
 pub mod ui_message_stream;
 
 pub use conversation::InvalidRequest;
+pub use file_part::file_in_words;
 pub use request_metadata::{AttachedFile, Features, RequestMetadata, passed_on};
 pub use sse::Frame;

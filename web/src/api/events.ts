@@ -77,6 +77,8 @@ export type EventBody =
       text: string;
       /** Whether this is the agent's last text, its answer; text before tool calls is commentary. */
       answer: boolean;
+      /** Whether it turned out to be reasoning, as did all text before it in the same model call. `answer` is false then. */
+      reasoning?: boolean;
     }
   | {
       type: "reasoning_started";
@@ -106,6 +108,8 @@ export type EventBody =
       call: string;
       /** The tool's name as the model wrote it. */
       name: string;
+      /** The id that the model gave it, by which it knows the call; absent in older logs and for calls that no model wrote. */
+      model_id?: string;
     }
   | {
       type: "tool_arguments_delta";
@@ -333,6 +337,8 @@ export type EventBody =
       duration_ms: number;
       /** From request to the first token, milliseconds. */
       first_token_ms?: number;
+      /** Whether it broke off or was stopped, so that there is no whole answer of it. */
+      broken_off?: boolean;
     }
   | {
       type: "context_compacted";
@@ -369,15 +375,7 @@ export type EventBody =
       failed_try?: boolean;
     }
   | { type: "run_resumed" }
-  | {
-      type: "run_forked";
-      /** The run it was taken from. */
-      from: RunId;
-      /** The last event taken; it has the same number here. */
-      after: number;
-      /** What the person told the model here. */
-      guidance?: string;
-    }
+  | ({ type: "run_forked" } & Forked)
   | {
       type: "run_finished";
       /** How it ended. */
@@ -398,6 +396,16 @@ export type FactCounts = {
   changed: number;
   /** Those that hold no longer. */
   removed: number;
+};
+
+/** The run that another one was forked from, and where. */
+export type Forked = {
+  /** The run it was taken from. */
+  from: RunId;
+  /** The last event taken; it has the same number here. */
+  after: number;
+  /** What the person told the model here. */
+  guidance?: string;
 };
 
 /** One call of one hook. */
@@ -489,6 +497,15 @@ export type Part =
       type: "video";
       /** `https:` or `data:` URL. */
       url: string;
+    }
+  | {
+      type: "file";
+      /** `https:` or `data:` URL. */
+      url: string;
+      /** Its media type, such as `application/pdf`. */
+      media_type: string;
+      /** What it is called; may be empty. */
+      name?: string;
     }
   | {
       type: "document";

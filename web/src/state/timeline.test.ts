@@ -72,6 +72,24 @@ test("the pictures of a call stand in its row, also of a call that failed", () =
   expect(["c1", "c2", "c3"].map((call) => toolOf(timeline, call)?.files)).toEqual([files, files, []]);
 });
 
+test("text that turned out to be reasoning is a step, not a part of the answer", () => {
+  const timeline = read(
+    logOf([
+      started,
+      { type: "text_started", item: "t1" },
+      { type: "text_delta", item: "t1", delta: "They greet me." },
+      { type: "text_finished", item: "t1", text: "They greet me.", answer: false, reasoning: true },
+      { type: "text_started", item: "t2" },
+      { type: "text_finished", item: "t2", text: "Hello.", answer: true },
+    ]),
+  );
+  expect(runOf(timeline).answers).toEqual(["text t2"]);
+  expect(nodeOf(timeline.nodes, "text t1", "reasoning")).toMatchObject({
+    text: "They greet me.",
+    done: true,
+  });
+});
+
 test("what a run makes of a file is told as one change, each change as a step", () => {
   const timeline = read(
     logOf([

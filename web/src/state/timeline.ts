@@ -136,6 +136,10 @@ function reduceText(
     if (isMain && !body.answer) {
       change(timeline, runId, "run", (run) => ({ answers: run.answers.filter((answer) => answer !== id) }));
     }
+    if (body.reasoning) {
+      const { text } = body;
+      timeline.nodes.set(id, { kind: "reasoning", text, done: true, startedAt: event.at, durationMs: 0 });
+    }
   }
 }
 

@@ -80,13 +80,12 @@ pub async fn ask<T>(
     for _ in 0..if bounds.repair { 2 } else { 1 } {
         let answer = alone::answer(model, &messages, form, effort).await;
         let (text, used) = match answer {
-            // What the first try had come to is better than nothing.
-            Err(_) if asked.read.is_some() => break,
+            // The first try has used something, and what it had come to is better than nothing.
+            Err(_) if asked.tries > 0 => break,
             answer => answer?,
         };
         asked.tries += 1;
-        asked.usage.input_tokens = asked.usage.input_tokens.saturating_add(used.input_tokens);
-        asked.usage.output_tokens = asked.usage.output_tokens.saturating_add(used.output_tokens);
+        asked.usage += used;
         match read(&text) {
             Ok(whole) => return Ok(Asked { read: Some(whole), fault: None, ..asked }),
             Err((fault, part)) => {

@@ -1,11 +1,10 @@
 //! What our code asks the model: an answer in JSON, which nobody is shown as it is.
 
-use domain::{EventBody, Message, Problem, Role, Usage};
+use domain::{Message, Problem, Role};
 use serde_json::{Map, Value, json};
-use tokio::time::Instant;
 
 use super::first_chars;
-use crate::{loose_json::object, quiet_call::call_quietly, step::millis, turns::AgentContext};
+use crate::{loose_json::object, open_call::EndedCall, quiet_call::call_quietly, turns::AgentContext};
 
 /// Longest answer that is waited for, bytes.
 const ANSWER_BYTES: usize = 16_000;
@@ -17,29 +16,13 @@ const SHOWN_CHARS: usize = 1_000;
 pub(super) struct Thought {
     /// The answer; nothing where the model gave none that can be read, also when asked again.
     pub(super) fields: Option<Map<String, Value>>,
-    model: String,
-    usage: Usage,
-    cost_micro_usd: Option<u64>,
-    duration_ms: u64,
+    call: EndedCall,
 }
 
 impl Thought {
     /// Tells the log of the call.
     pub(super) async fn tell(self, agent: &AgentContext) {
-        let Self { model, usage, cost_micro_usd, duration_ms, .. } = self;
-        let first_token_ms = None;
-        let called = EventBody::ModelCalled { model, usage, cost_micro_usd, duration_ms, first_token_ms };
-        agent.emit_and_part_calls(called).await;
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.usage.input_tokens = self.usage.input_tokens.saturating_add(other.usage.input_tokens);
-        self.usage.output_tokens = self.usage.output_tokens.saturating_add(other.usage.output_tokens);
-        self.duration_ms += other.duration_ms;
-        self.cost_micro_usd = match (self.cost_micro_usd, other.cost_micro_usd) {
-            (None, None) => None,
-            (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
-        };
+        self.call.report(agent).await;
     }
 }
 
@@ -68,7 +51,7 @@ pub(super) async fn think(
             Message::text(Role::User, again),
         ]);
         let (second, _) = once(agent, &messages, &form, &fields).await?;
-        thought.add(&second);
+        thought.call.add(second.call);
         thought.fields = second.fields;
     }
     Ok(thought)
@@ -80,14 +63,7 @@ async fn once(
     form: &Value,
     fields: &[&str],
 ) -> Result<(Thought, String), Problem> {
-    let began = Instant::now();
     let answer = call_quietly(agent, messages, ANSWER_BYTES, Some(form)).await?;
-    let thought = Thought {
-        fields: object(&answer.text, fields),
-        model: answer.model,
-        usage: answer.usage,
-        cost_micro_usd: answer.cost_micro_usd,
-        duration_ms: millis(began.elapsed()),
-    };
+    let thought = Thought { fields: object(&answer.text, fields), call: answer.call };
     Ok((thought, answer.text))
 }

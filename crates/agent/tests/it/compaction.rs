@@ -340,8 +340,12 @@ async fn the_next_turn_of_a_chat_goes_on_from_the_summary() {
 #[test]
 fn a_request_in_the_middle_of_a_run_outlives_a_summary() {
     let step = |step| EventBody::StepStarted { step, last: None };
-    let said =
-        |text: &str| EventBody::TextFinished { item: text.to_owned(), text: text.to_owned(), answer: true };
+    let said = |text: &str| EventBody::TextFinished {
+        item: text.to_owned(),
+        text: text.to_owned(),
+        answer: true,
+        reasoning: false,
+    };
     let guidance = Some("In French, please".to_owned());
     let compacted = |kept_messages| EventBody::ContextCompacted {
         summary: "All that was.".to_owned(),

@@ -128,13 +128,37 @@ async fn calls_that_are_nearly_right_are_run_and_noted() {
 #[tokio::test]
 async fn text_that_was_reasoning_is_not_the_answer() {
     let was_reasoning = vec![Line::Event(ModelEvent::TextWasReasoning)];
-    let play = Play::turns(vec![[text("They greet me."), was_reasoning, text("Hello.")].concat()]).await;
+    let first =
+        [text("They greet me. "), was_reasoning.clone(), text("I look."), call(0, "ls", &json!({}))].concat();
+    let second = [text("Nothing there."), was_reasoning, text("Hello.")].concat();
+    let play = Play::turns(vec![first, second.clone()]).await;
     let log = play.log().await;
     let texts = log.iter().filter_map(|event| match &event.body {
-        EventBody::TextFinished { text, answer, .. } => Some((text.as_str(), *answer)),
+        EventBody::TextFinished { text, answer, reasoning, .. } => Some((text.as_str(), *answer, *reasoning)),
         _ => None,
     });
-    assert_eq!(texts.collect::<Vec<_>>(), [("They greet me.", false), ("Hello.", true)]);
+    assert_eq!(
+        texts.collect::<Vec<_>>(),
+        [
+            ("They greet me. ", false, true),
+            ("I look.", false, false),
+            ("Nothing there.", false, true),
+            ("Hello.", true, false),
+        ]
+    );
+    // Neither the next step nor the next turn, nor a run that goes on after a restart gives it back as text.
+    let said = |messages: &[Message]| -> Vec<String> {
+        let answers = messages.iter().filter(|message| message.role == Role::Assistant);
+        answers.map(Message::plain_text).collect()
+    };
+    assert_eq!(said(&play.requests()[1]), ["I look."]);
+    assert_eq!(said(&messages_of(&log)), ["I look.", "Hello."]);
+    let mut again = Play::turns(vec![second]).await;
+    let called = log.iter().position(|event| matches!(event.body, EventBody::ToolFinished { .. })).unwrap();
+    again.before = log[..=called].to_vec();
+    again.outlives_server = true;
+    again.log().await;
+    assert_eq!(said(&again.requests()[0]), ["I look."]);
 }
 
 /// Servers that do not count are not free.

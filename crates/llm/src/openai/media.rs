@@ -1,9 +1,13 @@
 //! Pictures, sounds and films for models that do not take them: once servers have refused a kind, a note stands in its place.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::{
+    borrow::Cow,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 use domain::{Message, Part};
 use reqwest::StatusCode;
+use wire::file_in_words;
 
 /// Kinds of media.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -11,6 +15,7 @@ pub(crate) struct Kinds {
     pictures: bool,
     sounds: bool,
     films: bool,
+    files: bool,
 }
 
 /// The kinds that the servers of a model have refused.
@@ -19,6 +24,7 @@ pub(crate) struct Refused {
     pictures: AtomicBool,
     sounds: AtomicBool,
     films: AtomicBool,
+    files: AtomicBool,
 }
 
 impl Refused {
@@ -27,6 +33,7 @@ impl Refused {
             pictures: self.pictures.load(Relaxed),
             sounds: self.sounds.load(Relaxed),
             films: self.films.load(Relaxed),
+            files: self.files.load(Relaxed),
         }
     }
 
@@ -34,6 +41,7 @@ impl Refused {
         self.pictures.fetch_or(kinds.pictures, Relaxed);
         self.sounds.fetch_or(kinds.sounds, Relaxed);
         self.films.fetch_or(kinds.films, Relaxed);
+        self.files.fetch_or(kinds.files, Relaxed);
     }
 }
 
@@ -42,7 +50,9 @@ impl Kinds {
     pub(super) fn of(messages: &[Message]) -> Self {
         let mut kinds = Self::default();
         for part in messages.iter().flat_map(|message| &message.content) {
-            kinds.pictures |= matches!(part, Part::Image { .. });
+            let is_file = part.as_file().is_some();
+            kinds.files |= is_file;
+            kinds.pictures |= !is_file && matches!(part, Part::Image { .. });
             kinds.sounds |= matches!(part, Part::Audio { .. });
             kinds.films |= matches!(part, Part::Video { .. });
         }
@@ -50,7 +60,7 @@ impl Kinds {
     }
 
     pub(super) fn any(self) -> bool {
-        self.pictures || self.sounds || self.films
+        self.pictures || self.sounds || self.films || self.files
     }
 
     pub(super) fn and(self, other: Self) -> Self {
@@ -58,6 +68,7 @@ impl Kinds {
             pictures: self.pictures && other.pictures,
             sounds: self.sounds && other.sounds,
             films: self.films && other.films,
+            files: self.files && other.files,
         }
     }
 
@@ -66,31 +77,38 @@ impl Kinds {
             pictures: self.pictures && !other.pictures,
             sounds: self.sounds && !other.sounds,
             films: self.films && !other.films,
+            files: self.files && !other.files,
         }
     }
 
     /// What stands in the place of a part of one of these kinds.
-    fn note_for(self, part: &Part) -> Option<&'static str> {
-        match part {
+    fn note_for(self, part: &Part) -> Option<Cow<'static, str>> {
+        if let Some(file) = part.as_file() {
+            return self.files.then(|| Cow::Owned(file_in_words(file)));
+        }
+        let note = match part {
             Part::Image { .. } if self.pictures => Some("[A picture was left out: this model takes none.]"),
             Part::Audio { .. } if self.sounds => Some("[A sound was left out: this model takes none.]"),
             Part::Video { .. } if self.films => Some("[A film was left out: this model takes none.]"),
             _ => None,
-        }
+        };
+        note.map(Cow::Borrowed)
     }
 }
 
 /// The conversation with notes in the place of these kinds.
 pub(super) fn without(messages: &[Message], kinds: Kinds) -> Vec<Message> {
     let rest = |part: &Part| match kinds.note_for(part) {
-        Some(note) => Part::Text { text: note.to_owned() },
+        Some(note) => Part::Text { text: note.into_owned() },
         None => part.clone(),
     };
     let message = |message: &Message| Message {
+        role: message.role,
+        content: message.content.iter().map(rest).collect(),
         tool_calls: message.tool_calls.clone(),
         tool_call_id: message.tool_call_id.clone(),
+        is_error: message.is_error,
         provenance: message.provenance.clone(),
-        ..Message::of(message.role, message.content.iter().map(rest).collect())
     };
     messages.iter().map(message).collect()
 }
@@ -120,6 +138,7 @@ pub(super) fn refused(status: StatusCode, words: &str) -> Option<Kinds> {
         pictures: names(&["image", "vision", "picture", "mmproj"]),
         sounds: names(&["audio"]),
         films: names(&["video"]),
+        files: names(&["`file`", "'file'", "\"file\"", "file input", "pdf"]),
     };
     let unclear = names(&["multimodal", "multi-modal", "content must be a string", "after role 'tool'"]);
     // An image of a format that is not known may well come with one that is.
@@ -139,6 +158,7 @@ mod tests {
                 Kinds { pictures: true, .. } => "pictures",
                 Kinds { sounds: true, .. } => "sounds",
                 Kinds { films: true, .. } => "films",
+                Kinds { files: true, .. } => "files",
                 Kinds { .. } => "unclear",
             });
             assert_eq!(named, expected, "{words}");
@@ -166,6 +186,12 @@ mod tests {
                 "unclear",
             ),
             (400, "this model does not support video", "films"),
+            (
+                422,
+                "Failed to deserialize the JSON body into the target type: messages[0]: unknown variant `file`, expected one of `text`, `image_url`",
+                "pictures",
+            ),
+            (400, "Invalid content type. 'file' is not supported by this model", "files"),
             (400, "Unexpected role 'user' after role 'tool'", "unclear"),
         ] {
             check(status, words, Some(kind));

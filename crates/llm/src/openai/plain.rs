@@ -57,7 +57,7 @@ fn result(message: &Message, names: &[(&str, &str)], told: &impl Fn(&str, &str) 
 fn result_text(message: &Message, names: &[(&str, &str)], told: &impl Fn(&str, &str) -> String) -> String {
     let id = message.tool_call_id.as_deref().unwrap_or_default();
     let name = names.iter().rev().find(|(known, _)| *known == id).map_or("the tool", |(_, name)| name);
-    told(name, &message.plain_text())
+    told(name, &message.result_text())
 }
 
 /// What came of a call in words.

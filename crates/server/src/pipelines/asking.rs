@@ -147,10 +147,19 @@ impl App {
             prices: model.prices,
         };
         let principal = model.authority.principal.clone();
-        let paid = PaidCall::begin(self, principal, model.model.name(), wish).await?;
-        let asked = call.await?;
-        paid.end(asked.usage);
-        Ok(asked)
+        let mut paid = PaidCall::begin(self, principal, model.model.name(), wish).await?;
+        // Whoever gives it up pays for what was sent.
+        paid.has_used(Some(Usage::estimate(wish.input_tokens, 0)));
+        match call.await {
+            Ok(asked) => {
+                paid.end(asked.usage);
+                Ok(asked)
+            }
+            Err(error) => {
+                paid.has_used(None);
+                Err(error.into())
+            }
+        }
     }
 }
 

@@ -93,13 +93,14 @@ impl RunFiles {
             EventBody::TextDelta { item, delta } if self.origin.is_some() => {
                 self.read_delta(event, item, delta).await
             }
-            EventBody::TextFinished { item, text, answer } if self.origin.is_some() => {
+            EventBody::TextFinished { item, text, answer, reasoning } if self.origin.is_some() => {
                 self.texts.remove(item);
                 if !text.contains("](") || !self.look().await {
                     return Some(Cow::Borrowed(event));
                 }
                 let text = LinkText::whole(text, |address| self.find(address));
-                let body = EventBody::TextFinished { item: item.clone(), text, answer: *answer };
+                let (item, answer, reasoning) = (item.clone(), *answer, *reasoning);
+                let body = EventBody::TextFinished { item, text, answer, reasoning };
                 Some(with_body(event, body))
             }
             EventBody::ToolFinished { files, .. } if !files.is_empty() && self.look().await => {

@@ -172,7 +172,11 @@ impl App {
     ) -> Result<Vec<Part>, ApiError> {
         for part in &mut content {
             match part {
-                Part::Text { .. } | Part::Image { .. } | Part::Audio { .. } | Part::Video { .. } => {}
+                Part::Text { .. }
+                | Part::Image { .. }
+                | Part::Audio { .. }
+                | Part::Video { .. }
+                | Part::File { .. } => {}
                 Part::Collection { collection, name } => {
                     *name = self.pointed_to(principal, *collection).await?.name;
                 }
@@ -228,9 +232,11 @@ impl App {
         for (at, message) in history.iter().enumerate().filter(|(_, message)| message.role == Role::User) {
             for part in &message.content {
                 let (collection, document, name, path) = match part {
-                    Part::Text { .. } | Part::Image { .. } | Part::Audio { .. } | Part::Video { .. } => {
-                        continue;
-                    }
+                    Part::Text { .. }
+                    | Part::Image { .. }
+                    | Part::Audio { .. }
+                    | Part::Video { .. }
+                    | Part::File { .. } => continue,
                     Part::Collection { collection, name } => (*collection, None, name, &None),
                     Part::Document { collection, document, name, path } => {
                         (*collection, Some(*document), name, path)

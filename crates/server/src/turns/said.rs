@@ -35,6 +35,7 @@ pub(super) fn title_of(content: &[Part]) -> String {
         let icon = |part: &Part| match part {
             Part::Audio { .. } => Some("🔊"),
             Part::Video { .. } => Some("🎞"),
+            Part::File { .. } => Some("📄"),
             _ => None,
         };
         return content.iter().find_map(icon).unwrap_or("🖼").to_owned();

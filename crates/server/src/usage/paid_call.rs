@@ -8,7 +8,7 @@ use store::{Principal, UsageSum};
 use super::{Amount, Held, Wish};
 use crate::{app::App, error::ApiError};
 
-/// A call under way. Dropped without [`PaidCall::end`], it has failed and used nothing.
+/// A call under way. Dropped without [`PaidCall::end`], it has used what [`PaidCall::has_used`] was told last, or nothing.
 pub(crate) struct PaidCall {
     app: Arc<App>,
     principal: Principal,
@@ -17,6 +17,7 @@ pub(crate) struct PaidCall {
     wish: Wish,
     /// Nothing once it is over.
     held: Option<Held>,
+    so_far: Option<Tokens>,
 }
 
 impl PaidCall {
@@ -32,7 +33,7 @@ impl PaidCall {
     ) -> Result<Self, ApiError> {
         app.usage.know(&principal).await?;
         let held = Some(app.usage.begin(&principal, wish)?);
-        Ok(Self { app: Arc::clone(app), principal, model: model.to_owned(), wish, held })
+        Ok(Self { app: Arc::clone(app), principal, model: model.to_owned(), wish, held, so_far: None })
     }
 
     /// What so much costs by our price, millionths of a US dollar.
@@ -40,8 +41,17 @@ impl PaidCall {
         self.wish.prices.map(|prices| prices.cost_micro_usd(used))
     }
 
+    /// It has used so much so far, which is booked if it is dropped; `None` if it has failed.
+    pub(crate) fn has_used(&mut self, so_far: Option<Tokens>) {
+        self.so_far = so_far;
+    }
+
     /// It has used so much. Gives what that costs, millionths of a US dollar, where the price is known.
     pub(crate) fn end(mut self, used: Tokens) -> Option<u64> {
+        self.book(used)
+    }
+
+    fn book(&mut self, used: Tokens) -> Option<u64> {
         let held = self.held.take()?;
         let cost = agent::call_cost(self.wish.prices, used);
         let sum = UsageSum::of_call(used, cost);
@@ -53,7 +63,9 @@ impl PaidCall {
 
 impl Drop for PaidCall {
     fn drop(&mut self) {
-        if let Some(held) = self.held.take() {
+        if let Some(used) = self.so_far {
+            self.book(used);
+        } else if let Some(held) = self.held.take() {
             self.app.usage.end(&held, self.wish, None);
         }
     }

@@ -136,6 +136,43 @@ async fn whoever_leaves_a_passed_stream_pays_for_what_came() {
     }
 }
 
+/// The run of our agent ends with whoever waits for it, and so does the model call in it.
+#[tokio::test]
+async fn whoever_leaves_an_agent_in_the_middle_of_its_answer_pays_for_what_came() {
+    let door = Door::open(Behaviour::always(Reply::stream(&[text("abcdefgh"), Step::Silence]))).await;
+    let request = door.server.request(Method::POST, CHAT, &door.key);
+    let mut response = request.json(&streaming("glasshouse/agent", "Hi")).send().await.unwrap();
+    let mut came = String::new();
+    while !came.contains("abcdefgh") {
+        came.push_str(&String::from_utf8_lossy(&response.chunk().await.unwrap().unwrap()));
+    }
+    drop(response);
+    door.upstream.until_open_requests(0).await;
+    let mut total = json!(null);
+    let mut tries = 0;
+    while total["estimated_requests"] != 1 {
+        total = usage(&door, &door.cookie, "by=day").await["total"].clone();
+        tries += 1;
+        assert!(tries < 500, "{total}");
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(total["output_tokens"], 2);
+    assert!(total["input_tokens"].as_u64() > Some(100), "{total}");
+}
+
+/// Titles, suggestions and the like are model calls, too.
+#[tokio::test]
+async fn a_task_whose_answer_breaks_off_is_booked() {
+    let error = Step::Error { message: "Out of memory.".to_owned() };
+    let door = Door::open(Behaviour::always(Reply::stream(&[text("abcdefgh"), error]))).await;
+    let request = ask("glasshouse/agent", "Write a title.");
+    let request = door.server.request(Method::POST, CHAT, &door.key).json(&request);
+    let answer = request.header("x-openwebui-task", "title_generation").send().await.unwrap();
+    assert!(!answer.status().is_success(), "{answer:?}");
+    let total = usage(&door, &door.cookie, "by=day").await["total"].clone();
+    assert_eq!((&total["output_tokens"], &total["estimated_requests"]), (&json!(2), &json!(1)), "{total}");
+}
+
 #[tokio::test]
 async fn a_limit_on_requests_is_told_in_every_answer() {
     let door = Door::open(counted()).await;

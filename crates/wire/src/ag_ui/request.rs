@@ -200,6 +200,9 @@ fn keepable(part: &Part) -> Part {
         }
         Part::Audio { url } if !url.starts_with("data:") => Part::Text { text: format!("[Sound: {url}]") },
         Part::Video { url } if !url.starts_with("data:") => Part::Text { text: format!("[Film: {url}]") },
+        Part::File { url, name, .. } if !url.starts_with("data:") => {
+            Part::Text { text: format!("[File {name}: {url}]") }
+        }
         part => part.clone(),
     }
 }

@@ -36,6 +36,7 @@ pub fn as_run(
             cost_micro_usd: None,
             duration_ms: 0,
             first_token_ms: None,
+            broken_off: false,
         });
     }
     log.add(EventBody::RunFinished {
@@ -83,7 +84,12 @@ impl Log {
             Piece::Text(text) => {
                 let item = self.item("t");
                 self.add(EventBody::TextStarted { item: item.clone() });
-                self.add(EventBody::TextFinished { item, text: text.clone(), answer: is_last_text });
+                self.add(EventBody::TextFinished {
+                    item,
+                    text: text.clone(),
+                    answer: is_last_text,
+                    reasoning: false,
+                });
             }
             Piece::Reasoning { text, duration_ms } => {
                 let item = self.item("r");

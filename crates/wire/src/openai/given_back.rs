@@ -88,15 +88,18 @@ impl<'a> GivenBack<'a> {
 }
 
 /// Text alone goes as a string, in one piece as it came.
-fn content(parts: Vec<WirePart<'_>>) -> Content<'_> {
-    let texts = parts.iter().map(|part| match part {
-        WirePart::Text { text } => Some(*text),
-        _ => None,
-    });
-    match texts.collect::<Option<Vec<&str>>>().as_deref() {
-        None => Content::Parts(parts),
-        Some([]) => Content::Text(Cow::Borrowed("")),
-        Some([text]) => Content::Text(Cow::Borrowed(text)),
-        Some(texts) => Content::Text(Cow::Owned(texts.concat())),
+fn content(mut parts: Vec<WirePart<'_>>) -> Content<'_> {
+    if !parts.iter().all(|part| matches!(part, WirePart::Text { .. })) {
+        return Content::Parts(parts);
+    }
+    match parts.as_mut_slice() {
+        [WirePart::Text { text }] => Content::Text(std::mem::take(text)),
+        _ => {
+            let texts = parts.into_iter().filter_map(|part| match part {
+                WirePart::Text { text } => Some(text),
+                _ => None,
+            });
+            Content::Text(Cow::Owned(texts.collect()))
+        }
     }
 }

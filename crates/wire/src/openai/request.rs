@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::{Message, Part, Role, ToolCall};
+use domain::{FileRef, Message, Part, Role, ToolCall};
 use serde::{Serialize, de::IgnoredAny};
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -11,6 +11,7 @@ use super::{
     parameters::ParameterFields,
 };
 use crate::{
+    file_part::{PDF, file_in_words},
     media::audio_format,
     tool_schema::{Dialect, ToolSchema},
 };
@@ -91,7 +92,9 @@ impl ChatBody<'_> {
             self.tools.iter().map(|tool| tool.description.len() + tool.parameters.json().get().len() + 128);
         let content = |part: &Part| match part {
             Part::Text { text } => text.len() + text.len() / 8 + 32,
-            Part::Image { url } | Part::Audio { url } | Part::Video { url } => url.len() + 64,
+            Part::Image { url } | Part::Audio { url } | Part::Video { url } | Part::File { url, .. } => {
+                url.len() + 128
+            }
             Part::Document { .. } | Part::Collection { .. } => 0,
         };
         let messages = self.messages.iter().map(|message| {
@@ -167,7 +170,7 @@ pub(super) enum Content<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum WirePart<'a> {
     Text {
-        text: &'a str,
+        text: Cow<'a, str>,
     },
     /// As Mistral has it.
     Thinking {
@@ -185,6 +188,15 @@ pub(super) enum WirePart<'a> {
     VideoUrl {
         video_url: Url<'a>,
     },
+    File {
+        file: FileData<'a>,
+    },
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct FileData<'a> {
+    filename: &'a str,
+    file_data: &'a str,
 }
 
 #[derive(Debug, Serialize)]
@@ -245,7 +257,7 @@ fn told_by_user<'a>(parts: &mut Vec<WirePart<'a>>) -> Option<WireMessage<'a>> {
     if parts.is_empty() {
         return None;
     }
-    parts.insert(0, WirePart::Text { text: RETURNED });
+    parts.insert(0, WirePart::Text { text: Cow::Borrowed(RETURNED) });
     let content = Some(Content::Parts(std::mem::take(parts)));
     let reasoning = ReasoningFields::default();
     Some(WireMessage { role: Role::User, content, reasoning, tool_calls: Vec::new(), tool_call_id: None })
@@ -255,7 +267,7 @@ fn message<'a>(message: &'a Message, provider: &str) -> WireMessage<'a> {
     let given = GivenBack::of(message, provider);
     let content = match (message.role, given.content) {
         (_, Some(content)) => content,
-        (Role::Tool, None) => text_content(&message.content),
+        (Role::Tool, None) => Content::Text(message.result_text()),
         // Another provider has parted it.
         (Role::Assistant, None) if message.provenance.is_some() => {
             Content::Text(Cow::Owned(message.plain_text()))
@@ -291,8 +303,11 @@ fn text_content(parts: &[Part]) -> Content<'_> {
 
 /// What a person points to is told in words before, so it has no form here.
 pub(super) fn part(part: &Part) -> Option<WirePart<'_>> {
+    if let Some(file) = part.as_file() {
+        return Some(file_part(file));
+    }
     match part {
-        Part::Text { text } => Some(WirePart::Text { text }),
+        Part::Text { text } => Some(WirePart::Text { text: Cow::Borrowed(text) }),
         Part::Image { url } => Some(WirePart::ImageUrl { image_url: Url { url } }),
         Part::Audio { url } => Some(match input_audio(url) {
             Some(input_audio) => WirePart::InputAudio { input_audio },
@@ -300,7 +315,18 @@ pub(super) fn part(part: &Part) -> Option<WirePart<'_>> {
             None => WirePart::AudioUrl { audio_url: Url { url } },
         }),
         Part::Video { url } => Some(WirePart::VideoUrl { video_url: Url { url } }),
-        Part::Document { .. } | Part::Collection { .. } => None,
+        Part::File { .. } | Part::Document { .. } | Part::Collection { .. } => None,
+    }
+}
+
+/// PDF files as OpenAI takes them; other files are told in words.
+fn file_part(file: FileRef<'_>) -> WirePart<'_> {
+    match file {
+        FileRef { url, media_type: PDF, name } if url.starts_with("data:") => {
+            let filename = if name.is_empty() { "file.pdf" } else { name };
+            WirePart::File { file: FileData { filename, file_data: url } }
+        }
+        file => WirePart::Text { text: Cow::Owned(file_in_words(file)) },
     }
 }
 
@@ -408,6 +434,30 @@ mod tests {
         assert_eq!(arguments(1), "{}");
         assert_eq!(arguments(2), r#"{"not_json":"{broken"}"#);
         assert_eq!(body["messages"][2], json!({"role": "tool", "content": "a.txt", "tool_call_id": "c"}));
+    }
+
+    /// As recorded: `document_as_binary_content_input` and `text_document_as_binary_content_input`.
+    #[test]
+    fn files_and_failures() {
+        let file = |url: &str, media_type: &str| Part::File {
+            url: url.to_owned(),
+            media_type: media_type.to_owned(),
+            name: "a".to_owned(),
+        };
+        let pdf = "data:application/pdf;base64,JVBERi0=";
+        let text = "data:text/plain;base64,RHVtbXkgVFhUIGZpbGUK";
+        let content = vec![file(pdf, PDF), file(text, "text/plain"), file("https://a.example/b.pdf", PDF)];
+        let failed = Message { is_error: true, ..Message::tool_result("c", "no such file") };
+        let body = encoded(&[Message::of(Role::User, content), failed]);
+        assert_eq!(
+            body["messages"][0]["content"],
+            json!([
+                {"type": "file", "file": {"filename": "a", "file_data": pdf}},
+                {"type": "text", "text": "[The file “a” begins.]\nDummy TXT file\n\n[The file “a” ends.]"},
+                {"type": "text", "text": "[The file “a” is at https://a.example/b.pdf]"},
+            ])
+        );
+        assert_eq!(body["messages"][1]["content"], "Error: no such file");
     }
 
     #[test]

@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
     }
 
     fn end_step(&mut self, event: &RunEvent) {
-        let EventBody::ModelCalled { model, usage, cost_micro_usd, duration_ms, first_token_ms } =
+        let EventBody::ModelCalled { model, usage, cost_micro_usd, duration_ms, first_token_ms, broken_off } =
             &event.body
         else {
             return;
@@ -153,7 +153,8 @@ impl<'a> Reader<'a> {
         let mut attributes = of_call(model, *usage, *cost_micro_usd);
         attributes.extend(first_token_ms.map(|ms| attribute("glasshouse.first_token_ms", ms)));
         self.model.clone_from(model);
-        self.end_chat(&event.agent, (began_at, event.at), attributes, None);
+        let fault = broken_off.then_some("interrupted");
+        self.end_chat(&event.agent, (began_at, event.at), attributes, fault);
     }
 
     /// The model call for a summary, which is made inside a step.

@@ -158,7 +158,7 @@ impl ResponseEncoder {
                 self.open(Log::Text, item, Item::new(item_id("msg", run, item), kind), out);
             }
             EventBody::TextDelta { item, delta } if main => self.add(Log::Text, item, delta, out),
-            EventBody::TextFinished { item, text, answer } if main => {
+            EventBody::TextFinished { item, text, answer, .. } if main => {
                 self.rest(Log::Text, item, text, out);
                 self.finish_text(item, *answer, out);
             }

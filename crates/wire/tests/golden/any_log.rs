@@ -82,7 +82,10 @@ impl Writer {
             self.add(&main, EventBody::TextStarted { item: item.clone() });
             self.add(&main, EventBody::TextDelta { item: item.clone(), delta: "So ".into() });
             self.add(&main, EventBody::TextDelta { item: item.clone(), delta: "it is.".into() });
-            self.add(&main, EventBody::TextFinished { item, text: "So it is.".into(), answer: true });
+            self.add(
+                &main,
+                EventBody::TextFinished { item, text: "So it is.".into(), answer: true, reasoning: false },
+            );
         }
         let handed_over = self.log.iter().any(|event| matches!(event.body, EventBody::ToolHandedOver { .. }));
         let outcome = match end {
@@ -108,7 +111,7 @@ impl Writer {
             if (other != at || !(2..=4).contains(&what))
                 && let Some((item, text)) = self.agents[other].text.take()
             {
-                self.add(&path, EventBody::TextFinished { item, text, answer: false });
+                self.add(&path, EventBody::TextFinished { item, text, answer: false, reasoning: false });
             }
             if (other != at || !(5..=7).contains(&what))
                 && let Some((item, text)) = self.agents[other].reasoning.take()
@@ -203,8 +206,15 @@ impl Writer {
                 self.add(&path, EventBody::ProviderData(data));
                 let (usage, model) = (Usage::of(1, 2), "m".to_owned());
                 let (cost_micro_usd, duration_ms, first_token_ms) = (None, 1, None);
-                let body =
-                    EventBody::ModelCalled { model, usage, cost_micro_usd, duration_ms, first_token_ms };
+                let broken_off = who.is_multiple_of(3);
+                let body = EventBody::ModelCalled {
+                    model,
+                    usage,
+                    cost_micro_usd,
+                    duration_ms,
+                    first_token_ms,
+                    broken_off,
+                };
                 self.add(&path, body);
             }
             10 => {
@@ -237,7 +247,7 @@ impl Writer {
             }
             (Some((item, text)), 4) => {
                 let answer = !self.one_thing_at_a_time;
-                self.add(path, EventBody::TextFinished { item, text, answer });
+                self.add(path, EventBody::TextFinished { item, text, answer, reasoning: false });
             }
             (Some((item, mut text)), _) => {
                 text.push_str(&delta);

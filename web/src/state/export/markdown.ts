@@ -50,6 +50,7 @@ export function chatAsMarkdown(
     for (const part of message.content) {
       if (part.type === "audio") parts.push("🔊");
       if (part.type === "video") parts.push("🎞");
+      if (part.type === "file") parts.push(`📄 ${inLine(part.name ?? part.media_type)}`);
     }
     for (const part of message.content) if (part.type === "document") parts.push(`📄 ${inLine(part.name)}`);
     const sources = sourcesOf(log);

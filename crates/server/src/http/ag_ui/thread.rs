@@ -172,10 +172,11 @@ fn user_message(message: &ChatMessage) -> Value {
 fn part(part: &Part) -> Value {
     match part {
         Part::Text { text } => json!({"type": "text", "text": text}),
-        Part::Image { url } | Part::Audio { url } | Part::Video { url } => {
+        Part::Image { url } | Part::Audio { url } | Part::Video { url } | Part::File { url, .. } => {
             let kind = match part {
                 Part::Audio { .. } => "audio",
                 Part::Video { .. } => "video",
+                Part::File { .. } => "document",
                 _ => "image",
             };
             let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));

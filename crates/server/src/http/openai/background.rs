@@ -59,7 +59,7 @@ pub(super) async fn answer(
     let model = app.models.resolve(None, &caller.permit(app))?;
     let sent: usize = request.messages.iter().map(|message| message.plain_text().len()).sum();
     let wish = Wish { input_tokens: (sent / 4) as u64, max_output_tokens: None, prices: model.prices };
-    let paid = PaidCall::begin(app, caller.principal(), model.model.name(), wish).await?;
+    let mut paid = PaidCall::begin(app, caller.principal(), model.model.name(), wish).await?;
     let mut metadata = request.metadata.passed_on;
     for (field, header) in [("task", TASK), ("chat_id", CHAT_ID)] {
         let value = headers.get(header).and_then(|value| value.to_str().ok());
@@ -79,14 +79,18 @@ pub(super) async fn answer(
         trace: Some(&origin::passed_on()),
         caller: about.as_ref(),
     });
-    let (mut text, mut used) = (String::new(), Usage::default());
+    let (mut text, mut written_bytes, mut counted) = (String::new(), 0, None);
+    let estimate = |written_bytes: usize| Usage::estimate(wish.input_tokens, (written_bytes / 4) as u64);
     while let Some(event) = call.next().await {
         match event? {
-            ModelEvent::TextDelta(delta) => text.push_str(&delta),
+            ModelEvent::TextDelta(delta) => {
+                written_bytes += delta.len();
+                text.push_str(&delta);
+            }
+            ModelEvent::ReasoningDelta(delta) => written_bytes += delta.len(),
             ModelEvent::TextWasReasoning => text.clear(),
-            ModelEvent::Finished { usage, .. } => used = usage.unwrap_or_default(),
-            ModelEvent::ReasoningDelta(_)
-            | ModelEvent::ProviderData { .. }
+            ModelEvent::Finished { usage, .. } => counted = usage,
+            ModelEvent::ProviderData { .. }
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolArgumentsDelta { .. }
             | ModelEvent::ParameterLeftOut(_)
@@ -95,10 +99,11 @@ pub(super) async fn answer(
             | ModelEvent::ToolsRefused { .. }
             | ModelEvent::Status { .. } => {}
         }
+        if written_bytes > 0 {
+            paid.has_used(Some(estimate(written_bytes)));
+        }
     }
-    if used == Usage::default() {
-        used = Usage::estimate(wish.input_tokens, (text.len() / 4) as u64);
-    }
+    let used = counted.unwrap_or_else(|| estimate(written_bytes));
     let used = Used { usage: used, cost_micro_usd: paid.end(used) };
     let completion = Completion::written(RunId::generate(), app.clock.now_ms(), request.model, text, used);
     Ok(axum::Json(completion.finish()?).into_response())

@@ -27,8 +27,14 @@ impl Log {
     fn called(&mut self, at: i64, agent: &AgentPath, duration_ms: u64) {
         let usage = Usage::of(10, 2);
         let (cost_micro_usd, first_token_ms) = (Some(7), Some(3));
-        let body =
-            EventBody::ModelCalled { model: "m".into(), usage, cost_micro_usd, duration_ms, first_token_ms };
+        let body = EventBody::ModelCalled {
+            model: "m".into(),
+            usage,
+            cost_micro_usd,
+            duration_ms,
+            first_token_ms,
+            broken_off: false,
+        };
         self.add(at, agent, body);
     }
 

@@ -7,6 +7,7 @@ use super::PROVIDER;
 use crate::provider::sealed::SealedBlock;
 use crate::{
     conversation::{Checked, present, wrong},
+    file_part::{PDF, file},
     media::{is_base64, is_media_type, left_out},
 };
 
@@ -72,8 +73,8 @@ fn add_user_turn(content: &Value, at: &str, messages: &mut Vec<Message>) -> Chec
             Value::Null => Vec::new(),
             content => parts(content, &format!("{at}.content"))?,
         };
-        let tool_call_id = Some(id.to_owned());
-        messages.push(Message { tool_call_id, ..Message::of(Role::Tool, content) });
+        let (tool_call_id, is_error) = (Some(id.to_owned()), block["is_error"] == true);
+        messages.push(Message { tool_call_id, is_error, ..Message::of(Role::Tool, content) });
     }
     if !said.is_empty() {
         messages.push(Message::of(Role::User, said));
@@ -103,7 +104,7 @@ fn part(block: &Value, at: &str) -> Checked<Part> {
             (Some("url"), Some(url)) if url.starts_with("https://") || url.starts_with("http://") => {
                 Ok(Part::Image { url: text(&source["url"], &format!("{at}.source.url"))? })
             }
-            (Some("base64"), _) => base64(source, &format!("{at}.source")),
+            (Some("base64"), _) => image_data(source, &format!("{at}.source")),
             (Some("file"), _) => Ok(left_out("image", "")),
             _ => wrong(&format!("`{at}.source`"), "an image by base64 or URL"),
         },
@@ -115,34 +116,44 @@ fn part(block: &Value, at: &str) -> Checked<Part> {
     }
 }
 
-/// A PDF file takes the way of pictures; other documents are text.
+/// Files by base64 and address are files; what stands in the request as text or content is text.
 fn document(block: &Value, at: &str) -> Checked<Part> {
     let source = &block["source"];
-    match (source["type"].as_str(), source["media_type"].as_str()) {
-        (Some("text"), _) => Ok(Part::Text { text: text(&source["data"], &format!("{at}.source.data"))? }),
-        (Some("content"), _) => {
+    let title = block["title"].as_str().unwrap_or_default();
+    match source["type"].as_str() {
+        Some("text") => Ok(Part::Text { text: text(&source["data"], &format!("{at}.source.data"))? }),
+        Some("content") => {
             let parts = parts(&source["content"], &format!("{at}.source.content"))?;
             Ok(Part::Text { text: domain::message::plain_text(&parts) })
         }
-        (Some("base64"), Some("application/pdf")) => base64(source, &format!("{at}.source")),
-        (Some("base64" | "url" | "file"), media_type) => {
-            Ok(left_out(media_type.unwrap_or("document"), block["title"].as_str().unwrap_or_default()))
+        Some("base64") => {
+            let url = Value::String(data_url(source, &format!("{at}.source"))?);
+            file(&url, None, title, &format!("{at}.source.data"))
         }
+        Some("url") => file(&source["url"], Some(PDF), title, &format!("{at}.source.url")),
+        Some("file") => Ok(left_out("document", title)),
         _ => wrong(&format!("`{at}.source`"), "a document by base64, URL or text"),
     }
 }
 
-fn base64(source: &Value, at: &str) -> Checked<Part> {
+fn image_data(source: &Value, at: &str) -> Checked<Part> {
+    let url = data_url(source, at)?;
+    match url.starts_with("data:image/") {
+        true => Ok(Part::Image { url }),
+        false => wrong(&format!("`{at}.media_type`"), "a media type such as \"image/png\""),
+    }
+}
+
+fn data_url(source: &Value, at: &str) -> Checked<String> {
     let media_type = source["media_type"].as_str().unwrap_or_default();
     let data = source["data"].as_str().unwrap_or_default();
-    let is_taken = media_type.starts_with("image/") || media_type == "application/pdf";
-    if !is_taken || !is_media_type(media_type) {
+    if !is_media_type(media_type) {
         return wrong(&format!("`{at}.media_type`"), "a media type such as \"image/png\"");
     }
     if !is_base64(data) {
         return wrong(&format!("`{at}.data`"), "base64");
     }
-    Ok(Part::Image { url: format!("data:{media_type};base64,{data}") })
+    Ok(format!("data:{media_type};base64,{data}"))
 }
 
 /// Databases cannot hold NUL.
@@ -297,21 +308,27 @@ mod tests {
         second.content.push(image);
         let empty = Message { content: Vec::new(), ..Message::tool_result("c", "") };
         let said = Message::text(Role::User, "and\u{FFFD}");
-        assert_eq!(read, Ok(vec![Message::tool_result("a", "one"), second, empty, said]));
+        let failed = Message { is_error: true, ..Message::tool_result("a", "one") };
+        assert_eq!(read, Ok(vec![failed, second, empty, said]));
     }
 
     #[test]
-    fn documents_are_text_or_take_the_way_of_pictures() {
+    fn documents_are_text_or_files() {
         let of = |source: Value| {
             let block = json!({"type": "document", "title": "x", "source": source});
             read(json!([{"role": "user", "content": [block]}])).map(|it| it[0].content[0].clone())
         };
         let text = |text: &str| Ok(Part::Text { text: text.to_owned() });
+        let file = |url: &str| {
+            Ok(Part::File { url: url.to_owned(), media_type: PDF.to_owned(), name: "x".to_owned() })
+        };
         assert_eq!(of(json!({"type": "text", "media_type": "text/plain", "data": "hi"})), text("hi"));
         let pdf = json!({"type": "base64", "media_type": "application/pdf", "data": "AAAA"});
-        assert_eq!(of(pdf), Ok(Part::Image { url: "data:application/pdf;base64,AAAA".to_owned() }));
+        assert_eq!(of(pdf), file("data:application/pdf;base64,AAAA"));
+        let address = "https://a.example/b.pdf";
+        assert_eq!(of(json!({"type": "url", "url": address})), file(address));
         let note = "[An attachment of type document “x” was left out.]";
-        assert_eq!(of(json!({"type": "url", "url": "https://a.example/b.pdf"})), text(note));
+        assert_eq!(of(json!({"type": "file", "file_id": "file_1"})), text(note));
     }
 
     #[test]

@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
-use domain::Part;
+use domain::{FileRef, Part};
 use serde::Serialize;
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::media::type_of_data;
+use crate::{
+    file_part::{PDF, base64_of, file_in_words, text_of},
+    media::type_of_data,
+};
 
 /// A block of content, with the mark that the prompt is to be cached up to its end.
 #[derive(Debug, Serialize)]
@@ -62,6 +65,8 @@ pub(in crate::provider) enum Kind<'a> {
     },
     Document {
         source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<&'a str>,
     },
     /// As the provider wrote it.
     #[serde(untagged)]
@@ -79,7 +84,8 @@ pub(in crate::provider) enum Input<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(in crate::provider) enum Source<'a> {
-    Base64 { media_type: &'a str, data: &'a str },
+    Base64 { media_type: &'a str, data: Cow<'a, str> },
+    Text { media_type: &'static str, data: String },
     Url { url: &'a str },
 }
 
@@ -96,13 +102,16 @@ impl<'a> Kind<'a> {
 
     /// The part as a block; `None` if there is nothing to send. Blank text is refused by the API.
     pub(in crate::provider) fn of_part(part: &'a Part) -> Option<Self> {
+        if let Some(file) = part.as_file() {
+            return Some(document(file));
+        }
         match part {
             Part::Text { text } => (!text.trim().is_empty()).then(|| Self::text(text.as_str())),
             Part::Image { url } => Some(picture(url)),
             Part::Audio { .. } => Some(Self::text("[A sound was left out: this model takes none.]")),
             Part::Video { .. } => Some(Self::text("[A film was left out: this model takes none.]")),
             // What a person points to is told in words before.
-            Part::Document { .. } | Part::Collection { .. } => None,
+            Part::File { .. } | Part::Document { .. } | Part::Collection { .. } => None,
         }
     }
 
@@ -111,24 +120,39 @@ impl<'a> Kind<'a> {
     }
 }
 
-/// Pictures, and PDF files, which take the same way.
 fn picture(url: &str) -> Kind<'_> {
     if url.starts_with("https://") {
         return Kind::Image { source: Source::Url { url } };
     }
-    let data = url.split_once(";base64,").map(|(_, data)| data).filter(|data| !data.is_empty());
-    match (type_of_data(url), data) {
-        (Some(media_type @ ("image/png" | "image/jpeg" | "image/gif" | "image/webp")), Some(data)) => {
-            Kind::Image { source: Source::Base64 { media_type, data } }
-        }
-        (Some("image/jpg" | "image/pjpeg"), Some(data)) => {
-            Kind::Image { source: Source::Base64 { media_type: "image/jpeg", data } }
-        }
-        (Some(media_type @ "application/pdf"), Some(data)) => {
-            Kind::Document { source: Source::Base64 { media_type, data } }
+    let media_type = match type_of_data(url) {
+        Some(media_type @ ("image/png" | "image/jpeg" | "image/gif" | "image/webp")) => media_type,
+        Some("image/jpg" | "image/pjpeg") => "image/jpeg",
+        _ => "",
+    };
+    match url.split_once(";base64,") {
+        Some((_, data)) if !media_type.is_empty() && !data.is_empty() => {
+            Kind::Image { source: Source::Base64 { media_type, data: Cow::Borrowed(data) } }
         }
         _ => Kind::text("[A picture was left out: this model takes PNG, JPEG, GIF and WebP.]"),
     }
+}
+
+/// PDF files and text, which the API has a block for; other files are told in words.
+fn document(file: FileRef<'_>) -> Kind<'_> {
+    let FileRef { url, media_type, name } = file;
+    let title = Some(name).filter(|name| !name.is_empty());
+    let source = if let Some(text) = text_of(file).filter(|text| !text.trim().is_empty()) {
+        Source::Text { media_type: "text/plain", data: text }
+    } else if media_type != PDF {
+        return Kind::text(file_in_words(file));
+    } else if url.starts_with("https://") {
+        Source::Url { url }
+    } else if let Some(data) = base64_of(url) {
+        Source::Base64 { media_type, data }
+    } else {
+        return Kind::text(file_in_words(file));
+    };
+    Kind::Document { source, title }
 }
 
 impl<'a> Input<'a> {
@@ -193,5 +217,25 @@ mod tests {
             check(image(url), Some(json!({"type": "text", "text": note})));
         }
         check(Part::Text { text: " \n".to_owned() }, None);
+    }
+
+    /// As recorded: `document_url_input`, `document_binary_content_input` and `text_plain_document_anthropic`.
+    #[test]
+    fn files_are_documents_or_words() {
+        let check = |url: &str, media_type: &str, expected: Value| {
+            let (url, media_type, name) = (url.to_owned(), media_type.to_owned(), "a".to_owned());
+            let part = Part::File { url, media_type, name };
+            let block = serde_json::to_value(Block::from(Kind::of_part(&part).unwrap())).unwrap();
+            assert_eq!(block, expected, "{part:?}");
+        };
+        let document = |source: Value| json!({"type": "document", "source": source, "title": "a"});
+        let pdf = json!({"type": "base64", "media_type": PDF, "data": "JVBERi0="});
+        check("data:application/pdf;base64,JVBERi0=", PDF, document(pdf));
+        let url = "https://pdfobject.com/pdf/sample.pdf";
+        check(url, PDF, document(json!({"type": "url", "url": url})));
+        let text = json!({"type": "text", "media_type": "text/plain", "data": "Dummy TXT file\n"});
+        check("data:text/plain;base64,RHVtbXkgVFhUIGZpbGUK", "text/plain", document(text));
+        let words = json!({"type": "text", "text": "[The file “a” is at https://a.example/b.txt]"});
+        check("https://a.example/b.txt", "text/plain", words);
     }
 }

@@ -89,8 +89,12 @@ impl<'a> Builder<'a> {
         let content = blocks(&message.content);
         match self.ids.result(id) {
             Some(tool_use_id) => {
-                let content = content.collect();
-                self.results.push(Kind::ToolResult { tool_use_id, content, is_error: false }.into());
+                let (mut content, is_error): (Vec<Block<'a>>, _) = (content.collect(), message.is_error);
+                if is_error && content.is_empty() {
+                    // The API wants to know of each error what it was.
+                    content.push(Kind::text("It failed and returned nothing.").into());
+                }
+                self.results.push(Kind::ToolResult { tool_use_id, content, is_error }.into());
             }
             // Its call is gone, and the API takes no result without one.
             None => self.said.extend(content),

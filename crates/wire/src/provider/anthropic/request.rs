@@ -319,6 +319,23 @@ mod tests {
         );
     }
 
+    /// The API refuses an error without a word.
+    #[test]
+    fn failures_are_marked_and_never_without_words() {
+        let failed = |id: &str, text: &str| Message { is_error: true, ..Message::tool_result(id, text) };
+        let messages = [
+            Message::text(Role::User, "go"),
+            calls(&["a", "b"]),
+            failed("a", "no such file"),
+            failed("b", ""),
+        ];
+        let body = body("claude-sonnet-4-5", &messages, &Parameters::default(), false);
+        let results = body["messages"][2]["content"].as_array().unwrap();
+        let said: Vec<_> = results.iter().map(|it| (&it["is_error"], &it["content"][0]["text"])).collect();
+        let (yes, empty) = (json!(true), json!("It failed and returned nothing."));
+        assert_eq!(said, [(&yes, &json!("no such file")), (&yes, &empty)]);
+    }
+
     #[test]
     fn instructions_in_the_middle_are_told_as_the_model_takes_them() {
         let messages = [

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{LeftOut, Parameter};
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
@@ -145,7 +146,7 @@ struct Document<'a> {
 #[derive(Debug, Serialize)]
 struct Bytes<'a> {
     /// In base64.
-    bytes: &'a str,
+    bytes: Cow<'a, str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -338,17 +339,27 @@ fn block<'a>(kind: Kind<'a>, documents: &mut usize) -> WireBlock<'a> {
         Kind::Image { source: Source::Base64 { media_type, data } } => {
             WireBlock::Image(media(media_type, data))
         }
-        Kind::Document { source: Source::Base64 { media_type, data } } => {
-            // Names may not repeat, nor say much.
-            *documents += 1;
-            let name = format!("Document {documents}");
-            WireBlock::Document(Document { name, media: media(media_type, data) })
+        Kind::Document { source: Source::Base64 { media_type, data }, .. } => {
+            document(media(media_type, data), documents)
         }
-        Kind::Image { source: Source::Url { .. } } | Kind::Document { source: Source::Url { .. } } => {
+        Kind::Document { source: Source::Text { data, .. }, .. } => {
+            let bytes = Cow::Owned(STANDARD.encode(data));
+            document(Media { format: "txt", source: Bytes { bytes } }, documents)
+        }
+        Kind::Document { source: Source::Url { url }, .. } => {
+            WireBlock::Text(format!("[The file is at {url}]").into())
+        }
+        Kind::Image { .. } => {
             WireBlock::Text("[A picture was left out: this model takes none by address.]".into())
         }
         Kind::Stored(block) => WireBlock::Stored(block),
     }
+}
+
+fn document<'a>(media: Media<'a>, documents: &mut usize) -> WireBlock<'a> {
+    // Names may not repeat, nor say much.
+    *documents += 1;
+    WireBlock::Document(Document { name: format!("Document {documents}"), media })
 }
 
 /// The API takes no result without content.
@@ -359,7 +370,7 @@ fn result_content<'a>(content: Vec<Block<'a>>, documents: &mut usize) -> Vec<Wir
     content.into_iter().map(|Block { kind, .. }| block(kind, documents)).collect()
 }
 
-fn media<'a>(media_type: &'a str, data: &'a str) -> Media<'a> {
+fn media<'a>(media_type: &'a str, data: Cow<'a, str>) -> Media<'a> {
     let format = media_type.rsplit('/').next().unwrap_or(media_type);
     Media { format, source: Bytes { bytes: data } }
 }

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use domain::{Block, Message, Part, Role, ToolCall, message::arguments_value};
+use domain::{Block, FileRef, Message, Part, Role, ToolCall, message::arguments_value};
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
 use super::{PROVIDER, generation::Generation, media::Media, names::escaped};
+use crate::file_in_words;
 
 /// Stands in for the signature of a call that another model made: Gemini 3 refuses calls of the current turn without
 /// one. Its documentation gives the text, here in base64: "context_engineering_is_the_way_to_go".
@@ -78,7 +79,7 @@ enum Object<'a> {
     Raw(&'a RawValue),
     Arguments { arguments: Value },
     Result { result: Cow<'a, str> },
-    Error { error: &'static str },
+    Error { error: Cow<'a, str> },
     Empty {},
 }
 
@@ -200,14 +201,17 @@ impl<'a> Turns<'a> {
         }
         let response = match result {
             Some(result) => response(result),
-            None => Object::Error { error: NO_RESULT },
+            None => Object::Error { error: Cow::Borrowed(NO_RESULT) },
         };
         FunctionResponse { id: &call.id, name: escaped(&call.name), response, parts: nested }
     }
 }
 
-/// The result as the object it is, or as a text in one.
+/// The result as the object it is, or as a text in one; a failure under a name of its own.
 fn response(result: &Message) -> Object<'_> {
+    if result.is_error {
+        return Object::Error { error: Cow::Owned(result.plain_text()) };
+    }
     let text = match result.content.as_slice() {
         [Part::Text { text }] => Cow::Borrowed(text.as_str()),
         parts if parts.iter().any(|part| part.as_text().is_some()) => Cow::Owned(result.plain_text()),
@@ -271,8 +275,14 @@ fn arguments(text: &str) -> Object<'_> {
 fn said(message: &Message) -> impl Iterator<Item = Piece<'_>> {
     message.content.iter().filter_map(|part| match part {
         Part::Text { text: said } => (!said.is_empty()).then(|| text(said, None)),
-        part => Media::of(part).map(Piece::Media),
+        part => Media::of(part).map(Piece::Media).or_else(|| part.as_file().map(words)),
     })
+}
+
+/// A file that Gemini does not take.
+fn words<'a>(file: FileRef<'_>) -> Piece<'a> {
+    let text = Cow::Owned(file_in_words(file));
+    Piece::Text(TextPiece { text, thought: false, thought_signature: None })
 }
 
 fn text<'a>(text: &'a str, thought_signature: Option<&'a str>) -> Piece<'a> {

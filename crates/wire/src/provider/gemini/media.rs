@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
-use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::Part;
 use serde::Serialize;
 
-use crate::media::is_base64;
+use crate::{
+    file_part::{PDF, base64_of, is_text},
+    media::type_of_data,
+};
 
 /// Types that a function response of Gemini 3 can hold.
 const NESTED_TYPES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
@@ -25,9 +27,20 @@ impl<'a> Media<'a> {
     /// `None` for text and what is told in words.
     pub(super) fn of(part: &'a Part) -> Option<Self> {
         let url = part.medium()?;
-        Some(match url.strip_prefix("data:") {
-            Some(rest) => inline(rest),
-            None => Self::FileData { mime_type: Cow::Borrowed(type_of(part, url)), file_uri: url },
+        let said = part.as_file().map(|file| file.media_type);
+        if said.is_some_and(|said| said != PDF && !is_text(said)) {
+            return None;
+        }
+        Some(match base64_of(url) {
+            Some(data) => {
+                // All text is taken as plain text.
+                let is_text = said.is_some_and(is_text);
+                let mime_type = if is_text { "text/plain" } else { type_of_data(url).unwrap_or_default() };
+                Self::InlineData { mime_type: known_type(mime_type), data }
+            }
+            None => {
+                Self::FileData { mime_type: Cow::Borrowed(said.unwrap_or(type_of(part, url))), file_uri: url }
+            }
         })
     }
 
@@ -36,33 +49,6 @@ impl<'a> Media<'a> {
         let (Self::InlineData { mime_type, .. } | Self::FileData { mime_type, .. }) = self;
         NESTED_TYPES.contains(&mime_type.as_ref())
     }
-}
-
-/// What a `data:` URL says behind its scheme.
-fn inline(rest: &str) -> Media<'_> {
-    let (about, data) = rest.split_once(',').unwrap_or((rest, ""));
-    let mime_type = about.split(';').next().unwrap_or_default();
-    let data = match about.ends_with(";base64") && is_base64(data) {
-        true => Cow::Borrowed(data),
-        false => Cow::Owned(STANDARD.encode(percent_decoded(data))),
-    };
-    Media::InlineData { mime_type: known_type(mime_type), data }
-}
-
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let hex = |digit: u8| (digit as char).to_digit(16);
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, more @ ..] = rest {
-        let escaped = match more {
-            [high, low, ..] if *first == b'%' => hex(*high).zip(hex(*low)),
-            _ => None,
-        };
-        let byte = escaped.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &more[2..] } else { more };
-    }
-    bytes
 }
 
 /// The names that Gemini knows for types with several.

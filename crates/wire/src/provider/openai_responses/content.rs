@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 
-use domain::Part;
+use domain::{FileRef, Part};
 use serde::Serialize;
 
-use crate::media::{audio_format, type_of_data};
+use crate::{
+    file_part::{PDF, file_in_words, is_text},
+    media::audio_format,
+};
 
 /// Content of an input message or of a tool's output.
 #[derive(Debug, Serialize)]
@@ -23,7 +26,9 @@ pub(super) enum InputPart<'a> {
     #[serde(rename = "input_image")]
     Image { image_url: &'a str, detail: &'static str },
     #[serde(rename = "input_file")]
-    File { filename: String, file_data: &'a str },
+    File { filename: Cow<'a, str>, file_data: &'a str },
+    #[serde(rename = "input_file")]
+    FileAt { file_url: &'a str },
     #[serde(rename = "input_audio")]
     Audio { input_audio: InputAudio<'a> },
 }
@@ -52,31 +57,41 @@ pub(super) fn is_for_output(part: &Part) -> bool {
 /// What a person points to is told in words before, so it has no form here.
 pub(super) fn input_part(part: &Part) -> Option<InputPart<'_>> {
     let words = |text: String| Some(InputPart::Text { text: Cow::Owned(text) });
+    if let Some(file) = part.as_file() {
+        return Some(input_file(file));
+    }
     match part {
         Part::Text { text } => Some(InputPart::Text { text: Cow::Borrowed(text) }),
-        Part::Image { url } => Some(picture_or_file(url)),
+        Part::Image { url } => Some(InputPart::Image { image_url: url, detail: "auto" }),
         Part::Audio { url } => match input_audio(url) {
             Some(input_audio) => Some(InputPart::Audio { input_audio }),
             None => words(format!("[Audio: {}]", shown(url))),
         },
         Part::Video { url } => words(format!("[Video: {}]", shown(url))),
-        Part::Document { .. } | Part::Collection { .. } => None,
+        Part::File { .. } | Part::Document { .. } | Part::Collection { .. } => None,
     }
 }
 
-/// A page of a PDF is a picture for people, and a file for the API.
-fn picture_or_file(url: &str) -> InputPart<'_> {
-    match type_of_data(url) {
-        Some(kind) if !kind.is_empty() && !kind.starts_with("image/") => {
-            let extension = match kind {
-                "application/pdf" => "pdf",
-                _ => "txt",
-            };
-            InputPart::File { filename: format!("file.{extension}"), file_data: url }
-        }
-        _ => InputPart::Image { image_url: url, detail: "auto" },
+/// PDF files, text and office documents; other files are told in words.
+fn input_file(file: FileRef<'_>) -> InputPart<'_> {
+    let FileRef { url, media_type, name } = file;
+    let is_taken = media_type == PDF || is_text(media_type) || media_type.starts_with(OFFICE);
+    if !is_taken {
+        return InputPart::Text { text: Cow::Owned(file_in_words(file)) };
     }
+    if !url.starts_with("data:") {
+        return InputPart::FileAt { file_url: url };
+    }
+    let filename = match name {
+        "" if media_type == PDF => Cow::Borrowed("file.pdf"),
+        "" => Cow::Borrowed("file.txt"),
+        name => Cow::Borrowed(name),
+    };
+    InputPart::File { filename, file_data: url }
 }
+
+/// Documents, sheets and presentations.
+const OFFICE: &str = "application/vnd.openxmlformats-officedocument.";
 
 /// Sound in base64 with the name of its format.
 fn input_audio(url: &str) -> Option<InputAudio<'_>> {
@@ -112,6 +127,22 @@ mod tests {
                 {"type": "input_text", "text": "see"},
                 {"type": "input_image", "image_url": picture, "detail": "auto"},
                 {"type": "input_file", "filename": "file.pdf", "file_data": pdf},
+            ]),
+        );
+        // As recorded: document_url_input_response_api.
+        let file = |url: &str, media_type: &str| Part::File {
+            url: url.into(),
+            media_type: media_type.into(),
+            name: "a.b".into(),
+        };
+        let address = "https://www.w3.org/WAI/ER/tests/xhtml/testfiles/resources/pdf/dummy.pdf";
+        let zip = "data:application/zip;base64,AAAA";
+        check(
+            &[file(pdf, PDF), file(address, PDF), file(zip, "application/zip")],
+            &json!([
+                {"type": "input_file", "filename": "a.b", "file_data": pdf},
+                {"type": "input_file", "file_url": address},
+                {"type": "input_text", "text": "[The file “a.b” of type application/zip was left out: this model does not take it.]"},
             ]),
         );
         check(

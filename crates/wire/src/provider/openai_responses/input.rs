@@ -91,7 +91,11 @@ impl<'a> Writer<'a> {
             true => "custom_tool_call_output",
             false => "function_call_output",
         };
-        self.items.push(InputItem::Output(CallOutput { kind, call_id, output: content(output.into_iter()) }));
+        let output = match content(output.into_iter()) {
+            Content::Text(_) if message.is_error => Content::Text(message.result_text()),
+            output => output,
+        };
+        self.items.push(InputItem::Output(CallOutput { kind, call_id, output }));
     }
 
     fn flush_media(&mut self) {

@@ -44,7 +44,7 @@ impl Log {
         for delta in deltas {
             self.add(agent, EventBody::TextDelta { item: item.clone(), delta: (*delta).to_owned() });
         }
-        self.add(agent, EventBody::TextFinished { item, text: deltas.concat(), answer });
+        self.add(agent, EventBody::TextFinished { item, text: deltas.concat(), answer, reasoning: false });
     }
 
     pub(super) fn request(&mut self, agent: &AgentPath, call: &str, name: &str, arguments: &Value) {
@@ -117,6 +117,7 @@ impl Log {
             cost_micro_usd: None,
             duration_ms: 50,
             first_token_ms: Some(5),
+            broken_off: false,
         });
         self.main(EventBody::RunFinished { outcome, problem, usage, cost_micro_usd: None });
         self.0

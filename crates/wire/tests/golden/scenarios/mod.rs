@@ -98,7 +98,12 @@ fn restarted() -> Vec<RunEvent> {
     log.main(EventBody::TextStarted { item: item() });
     log.main(EventBody::TextDelta { item: item(), delta: "Perhaps it".into() });
     log.restart();
-    log.main(EventBody::TextFinished { item: item(), text: "Perhaps it".into(), answer: false });
+    log.main(EventBody::TextFinished {
+        item: item(),
+        text: "Perhaps it".into(),
+        answer: false,
+        reasoning: false,
+    });
     log.text(&main, "t2", &["Perhaps it ", "was sent."], true);
     log.completed()
 }

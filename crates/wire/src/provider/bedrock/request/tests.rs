@@ -158,3 +158,38 @@ fn models_are_asked_at_escaped_paths() {
     assert_eq!(path("us.amazon.nova-micro-v1:0"), "model/us.amazon.nova-micro-v1%3A0/converse-stream");
     assert_eq!(path("arn:aws:bedrock:a/b"), "model/arn%3Aaws%3Abedrock%3Aa%2Fb/converse-stream");
 }
+
+/// As recorded: `bedrock_model_retry`, `text_as_binary_content_input` and `document_url_input`.
+#[test]
+fn failures_and_files() {
+    let file = |url: &str, media_type: &str| Part::File {
+        url: url.to_owned(),
+        media_type: media_type.to_owned(),
+        name: "a".to_owned(),
+    };
+    let answer = Message { tool_calls: vec![call()], ..Message::of(Role::Assistant, vec![]) };
+    let failed = "The country is not supported.\n\nFix the errors and try again.";
+    let failed = Message { is_error: true, ..Message::tool_result("functions.ls:0", failed) };
+    let files = vec![
+        file("data:text/plain;base64,VGhpcyBpcyBhIHRlc3QgZG9jdW1lbnQu", "text/plain"),
+        file("data:application/pdf;base64,JVBERi0=", "application/pdf"),
+        file("https://a.example/b.pdf", "application/pdf"),
+    ];
+    let messages = [user("go"), answer, failed, Message::of(Role::User, files)];
+    let body = body("amazon.nova-lite-v1:0", &messages, &Parameters::default(), false);
+    let document = |number: u8, format: &str, bytes: &str| {
+        let name = format!("Document {number}");
+        json!({"document": {"name": name, "format": format, "source": {"bytes": bytes}}})
+    };
+    let mut content = body["messages"][2]["content"].as_array().unwrap().clone();
+    content.retain(|block| block["cachePoint"].is_null());
+    let expected = json!([
+        {"toolResult": {"toolUseId": "functions_ls_0", "status": "error", "content": [
+            {"text": "The country is not supported.\n\nFix the errors and try again."},
+        ]}},
+        document(1, "txt", "VGhpcyBpcyBhIHRlc3QgZG9jdW1lbnQu"),
+        document(2, "pdf", "JVBERi0="),
+        {"text": "[The file is at https://a.example/b.pdf]"},
+    ]);
+    assert_eq!(json!(content), expected);
+}

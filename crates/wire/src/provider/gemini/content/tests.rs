@@ -185,3 +185,32 @@ fn media_of_results_are_within_them_or_behind_all() {
     let plain = returned("1", json!({"result": "seen"}));
     check("gemini-2.5-flash", &messages, with(json!([plain, second]), json!([about, picture, film])));
 }
+
+/// As recorded: `google_model_retry` and `google_model_text_as_binary_content_input`.
+#[test]
+fn failures_and_files() {
+    let file = |url: &str, media_type: &str| Part::File {
+        url: url.to_owned(),
+        media_type: media_type.to_owned(),
+        name: "a".to_owned(),
+    };
+    let failed = Message { is_error: true, ..Message::tool_result("1", "{\"not\": \"supported\"}") };
+    let files = vec![
+        file("data:text/markdown;base64,VGhpcyBpcyBhIHRlc3QgZG9jdW1lbnQu", "text/markdown"),
+        file("https://a.example/b", "application/pdf"),
+        file("data:application/zip;base64,AAAA", "application/zip"),
+    ];
+    let messages = [user("go"), calls(PROVIDER, &[("1", "{}")]), failed, Message::of(Role::User, files)];
+    let note = "[The file “a” of type application/zip was left out: this model does not take it.]";
+    let expected = json!([
+        {"role": "user", "parts": [{"text": "go"}]},
+        {"role": "model", "parts": [called("1", Some("sig"))]},
+        {"role": "user", "parts": [returned("1", json!({"error": "{\"not\": \"supported\"}"}))]},
+        {"role": "user", "parts": [
+            {"inlineData": {"mimeType": "text/plain", "data": "VGhpcyBpcyBhIHRlc3QgZG9jdW1lbnQu"}},
+            {"fileData": {"mimeType": "application/pdf", "fileUri": "https://a.example/b"}},
+            {"text": note},
+        ]},
+    ]);
+    check("gemini-2.5-flash", &messages, expected);
+}
