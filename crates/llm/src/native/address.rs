@@ -12,7 +12,7 @@ use crate::{ProviderKind, openai::ServerSettings};
 pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
     let base = &server.base_url;
     let options = &server.options;
-    let answers = call == "chat/completions";
+    let (answers, embeds) = (call == "chat/completions", call == "embeddings");
     match server.kind {
         ProviderKind::OpenaiResponses if answers => base.join("responses"),
         ProviderKind::Openai | ProviderKind::OpenaiResponses => base.join(call),
@@ -22,19 +22,22 @@ pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
         },
         ProviderKind::Anthropic if answers => base.join("messages"),
         ProviderKind::Anthropic => with(base.join(call), (call == "models").then_some(("limit", "1000"))),
-        ProviderKind::Gemini if answers => streaming(base.join(&generate(model, "models"))),
+        ProviderKind::Gemini if answers => streaming(base.join(&method(model, "models", GENERATE))),
+        ProviderKind::Gemini if embeds => base.join(&method(model, "models", "batchEmbedContents")),
         ProviderKind::Gemini => with(base.join(call), (call == "models").then_some(("pageSize", "1000"))),
-        ProviderKind::Vertex if answers => {
+        ProviderKind::Vertex if answers || embeds => {
             let project = options.project.as_deref().unwrap_or_default();
             let location = options.location.as_deref().unwrap_or_default();
             let models = format!("projects/{project}/locations/{location}/publishers/google/models");
-            streaming(base.join(&generate(model, &models)))
+            match embeds {
+                true => base.join(&method(model, &models, "predict")),
+                false => streaming(base.join(&method(model, &models, GENERATE))),
+            }
         }
         ProviderKind::Vertex => base.join("publishers/google/models"),
-        ProviderKind::Bedrock if answers => {
-            // The id of a model may be an ARN, with slashes and colons.
-            base.join(&format!("model/{}/converse-stream", encoded(model)))
-        }
+        // The id of a model may be an ARN, with slashes and colons.
+        ProviderKind::Bedrock if answers => base.join(&format!("model/{}/converse-stream", encoded(model))),
+        ProviderKind::Bedrock if embeds => base.join(&format!("model/{}/invoke", encoded(model))),
         // Lists are at another host than answers; with inference profiles, which most models need.
         ProviderKind::Bedrock => {
             let mut url = base.join("inference-profiles");
@@ -46,9 +49,12 @@ pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
     }
 }
 
-fn generate(model: &str, models: &str) -> String {
+/// What Google calls an answer in pieces.
+const GENERATE: &str = "streamGenerateContent";
+
+fn method(model: &str, models: &str, method: &str) -> String {
     let name = model.strip_prefix("models/").unwrap_or(model);
-    format!("{models}/{}:streamGenerateContent", encoded(name))
+    format!("{models}/{}:{method}", encoded(name))
 }
 
 fn streaming(url: Url) -> Url {
@@ -174,6 +180,30 @@ mod tests {
                 "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
                 chat,
                 "https://bedrock-runtime.eu-central-1.amazonaws.com/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream",
+            ),
+            (
+                ProviderKind::Gemini,
+                "https://generativelanguage.googleapis.com",
+                none(),
+                "gemini-embedding-001",
+                "embeddings",
+                "https://generativelanguage.googleapis.com/v1beta/models/gemini-embedding-001:batchEmbedContents",
+            ),
+            (
+                ProviderKind::Vertex,
+                "https://europe-west4-aiplatform.googleapis.com",
+                ProviderOptions { project: some("p"), location: some("europe-west4"), ..none() },
+                "text-embedding-005",
+                "embeddings",
+                "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google/models/text-embedding-005:predict",
+            ),
+            (
+                ProviderKind::Bedrock,
+                "https://bedrock-runtime.eu-central-1.amazonaws.com",
+                none(),
+                "amazon.titan-embed-text-v2:0",
+                "embeddings",
+                "https://bedrock-runtime.eu-central-1.amazonaws.com/model/amazon.titan-embed-text-v2%3A0/invoke",
             ),
             (
                 ProviderKind::Azure,

@@ -14,9 +14,7 @@ mod schema;
 mod usage;
 
 pub use answer::Decoder;
-pub use embedding::{
-    BATCH_EMBED_LIMIT, decode_embeddings, encode_embed, encode_embeddings_answer, encode_vertex_embed,
-};
+pub use embedding::{BATCH_EMBED_LIMIT, decode_embeddings, encode_embed, encode_vertex_embed};
 pub use error::error;
 pub use model_list::{ListedModel, ModelPage, models};
 pub use request::encode;
