@@ -288,6 +288,12 @@ pub enum Sentence {
     NoAnswerWithin { server: String, seconds: String },
     #[error("“{model}” has no model server.")]
     NoModelServer { model: String },
+    #[error("{words} Did you mean {names}?")]
+    DidYouMean { words: Words, names: String },
+    #[error(
+        "{model} makes no vectors of texts: its connection is of the kind {kind}. Name an embedding model."
+    )]
+    NoEmbeddings { model: String, kind: String },
     #[error("The answer of {model} is of no use: {why}.")]
     UselessAnswer { model: String, why: String },
     #[error("The answer of {model} has more than {limit} MB.")]

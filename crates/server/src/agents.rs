@@ -20,7 +20,7 @@ use crate::{
     clock::Clock,
     error::ApiError,
     groups::{KeyLimit, Permit, Thing},
-    models::{Models, ResolvedModel},
+    models::{Models, ResolvedModel, did_you_mean, nearest},
     research::ResearchWish,
 };
 
@@ -280,23 +280,26 @@ impl App {
     /// # Errors
     /// 404 where there is nothing of this id.
     pub fn resolve(&self, id: Option<&str>, permit: &Permit) -> Result<ResolvedModel, ApiError> {
-        let Some(name) = id.and_then(|id| id.strip_prefix(PREFIX)) else {
+        let catalogue = self.models.catalogue();
+        let Some(name) = id.map(|id| catalogue.meant(id)).and_then(|id| id.strip_prefix(PREFIX)) else {
             return self.models.resolve(id, permit);
         };
         match self.defined_agents.find(name, permit) {
             Some(agent) => self.resolve_agent(agent, None, permit),
             None if name == BUILT_IN => self.models.resolve(None, permit),
-            None if ResearchWish::of_model(id.unwrap_or_default()).is_some() => {
+            None if ResearchWish::of_model(&format!("{PREFIX}{name}")).is_some() => {
                 let id = format!("{PREFIX}{name}");
                 Ok(ResolvedModel { id, ..self.models.resolve(None, permit)? })
             }
-            None if self.models.catalogue().model(&format!("{PREFIX}{name}")).is_some() => {
-                self.models.resolve(id, permit)
-            }
+            None if catalogue.model(&format!("{PREFIX}{name}")).is_some() => self.models.resolve(id, permit),
             None => {
-                let name: String = name.chars().take(100).collect();
-                let message = refusal::Settings::AgentChosenGone { name: name.to_owned() };
-                Err(ApiError::new(ProblemCode::ModelNotFound, message))
+                let usable = self.defined_agents.usable(permit);
+                let known = usable.iter().map(|agent| agent.name.as_str()).chain([BUILT_IN]);
+                let near: Vec<String> =
+                    nearest(name, known).iter().map(|name| format!("{PREFIX}{name}")).collect();
+                let near: Vec<&str> = near.iter().map(String::as_str).collect();
+                let gone = refusal::Settings::AgentChosenGone { name: name.chars().take(100).collect() };
+                Err(ApiError::new(ProblemCode::ModelNotFound, did_you_mean(gone.into(), &near)))
             }
         }
     }

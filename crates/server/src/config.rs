@@ -29,7 +29,7 @@ use outbound::Allowed;
 use serde::Deserialize;
 use toml::Table;
 
-use crate::{agents::AgentDefinition, auth::Proxies};
+use crate::{agents::AgentDefinition, auth::Proxies, models::Aliases};
 
 use overview::Layers;
 use places::{default_data_dir, sqlite_url};
@@ -143,6 +143,8 @@ pub struct Config {
     pub tracing: Option<Tracing>,
     /// The model servers that the file and the environment name.
     pub connections: Vec<ConfiguredConnection>,
+    /// Names that the file has stand for models and agents.
+    pub model_aliases: Aliases,
     /// Where the skills are; need not be there.
     pub skills_folder: PathBuf,
     /// The agents that the file defines.
@@ -236,6 +238,8 @@ struct Raw {
     agents: Vec<Table>,
     #[serde(default)]
     connections: Vec<connections::RawConnection>,
+    #[serde(default)]
+    model_aliases: BTreeMap<String, String>,
     #[serde(default)]
     hooks: Vec<hooks::RawHook>,
     #[serde(default)]
@@ -408,6 +412,8 @@ impl Raw {
             log: self.log,
             tracing: self.tracing.check(environment)?,
             connections,
+            model_aliases: Aliases::new(self.model_aliases)
+                .map_err(|problem| anyhow::anyhow!("model_aliases: {problem}"))?,
             skills_folder,
             agents,
             hooks,

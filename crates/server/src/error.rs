@@ -194,15 +194,20 @@ fn status(code: ProblemCode) -> StatusCode {
     }
 }
 
+/// What became of a model call or a run. Callers can do the same about every model that cannot answer now, so a server that is
+/// away has the code of all of them.
 impl From<Problem> for ApiError {
-    fn from(problem: Problem) -> Self {
+    fn from(mut problem: Problem) -> Self {
+        if problem.code == ProblemCode::ModelUnreachable {
+            problem.code = ProblemCode::ModelUnavailable;
+        }
         Self::of(problem)
     }
 }
 
 impl From<ModelError> for ApiError {
     fn from(error: ModelError) -> Self {
-        Self::of(error.into())
+        Problem::from(error).into()
     }
 }
 

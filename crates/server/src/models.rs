@@ -1,10 +1,12 @@
 //! The models people can choose: from connected servers, from the environment, and the tour.
 
+mod aliases;
 mod catalogue;
 mod configured;
 mod connecting;
 mod connection_settings;
 mod health;
+mod nearest;
 mod price;
 mod trying;
 
@@ -15,19 +17,21 @@ use std::{
 };
 
 use agent::{CallableModel, Prices};
-use domain::{ConnectionId, ListedModel, ModelParameters, ProblemCode, Words, refusal};
+use domain::{ConnectionId, ListedModel, ModelParameters, ProblemCode, Sentence, Words, refusal};
 use llm::{
-    ChatModel, HttpClient, OpenAiSettings, ProviderKind, ToolMode, Upstream,
+    ChatModel, HttpClient, OpenAiSettings, ToolMode, Upstream,
     openai::{AttemptCounts, Server, ServerSettings},
 };
 use serde_json::Value;
 use store::{Connection, Store, StoreError};
 use tokio::sync::watch;
 
+pub use aliases::Aliases;
 pub use catalogue::{Catalogue, Default, KnownConnection, KnownKey, Listed, Model, ModelSettings, TOUR};
 pub use connecting::{Change, NewConnection};
 pub use connection_settings::ConnectionRequest;
 pub(crate) use health::keep_health;
+pub(crate) use nearest::nearest;
 pub use price::{ListEntry, ModelPrice, PriceSource};
 pub use trying::{KeyTried, Tried, TriedModel};
 
@@ -43,6 +47,7 @@ use crate::{
 
 const DEFAULT_MODEL: &str = "default_model";
 const SETTINGS_PREFIX: &str = "model:";
+const ALIASES: &str = "model_aliases";
 /// The model catalogue: kept in memory and built anew when something changes.
 pub struct Models {
     store: Store,
@@ -53,6 +58,8 @@ pub struct Models {
     idle_timeout: Duration,
     /// Those of the file and the environment.
     configured: Vec<ConfiguredConnection>,
+    /// Those of the file.
+    configured_aliases: Aliases,
     /// What servers said when last asked, where the database does not hold it.
     asked: Mutex<HashMap<ConnectionId, Asked>>,
     /// The servers as they are: what is known of their health outlives the catalogue.
@@ -150,6 +157,7 @@ impl Models {
             idle_timeout: config.idle_timeout,
             first_look: watch::Sender::new(config.connections.is_empty()),
             configured: config.connections.clone(),
+            configured_aliases: config.model_aliases.clone(),
             asked: Mutex::default(),
             servers: Mutex::default(),
             counts: Arc::default(),
@@ -194,15 +202,27 @@ impl Models {
         id: &str,
         permit: &Permit,
     ) -> Result<&'a Model, ApiError> {
-        let known = catalogue.model(id).filter(|_| permit.allows(Thing::Model(id)));
-        known.ok_or_else(|| self.missing(id))
+        let meant = catalogue.meant(id);
+        let known = catalogue.model(meant).filter(|_| permit.allows(Thing::Model(meant)));
+        known.ok_or_else(|| self.missing(id, permit))
     }
 
-    fn missing(&self, id: &str) -> ApiError {
+    /// 404 that names models like this one, or 503 while servers have not said which models they have.
+    fn missing(&self, id: &str, permit: &Permit) -> ApiError {
         match self.configured_are_awaited() {
             true => unavailable(refusal::Settings::ModelsAwaited),
-            false => model_not_found(id),
+            false => self.not_found(id, permit, no_model_of_name(id).into()),
         }
+    }
+
+    /// 404 for a model that is not there, or no longer at its server, as `words` say; with the names most like it of those
+    /// that may be used.
+    #[must_use]
+    pub fn not_found(&self, id: &str, permit: &Permit, words: Words) -> ApiError {
+        let catalogue = self.catalogue();
+        let usable = catalogue.models.iter().map(|model| model.id.as_str());
+        let others = usable.filter(|other| *other != id && permit.allows(Thing::Model(other)));
+        ApiError::new(ProblemCode::ModelNotFound, did_you_mean(words, &nearest(id, others)))
     }
 
     fn default_model<'a>(&self, catalogue: &'a Catalogue, permit: &Permit) -> Result<&'a Model, ApiError> {
@@ -241,20 +261,6 @@ impl Models {
         })
     }
 
-    /// Which format the model's servers speak; nothing for the tour, and where there is no such model.
-    #[must_use]
-    pub fn kind(&self, id: &str) -> Option<ProviderKind> {
-        let catalogue = self.catalogue();
-        let known = catalogue.model(id)?;
-        Some(catalogue.pool(&known.id)?.kind())
-    }
-
-    /// Whether requests in the format of Chat Completions can be passed on to the model's servers as they are.
-    #[must_use]
-    pub fn speaks_chat_completions(&self, id: &str) -> bool {
-        self.kind(id).is_none_or(ProviderKind::speaks_chat_completions)
-    }
-
     /// The server of the model with this id, for a caller who speaks its format; `call` is the address there, such as
     /// `embeddings`. Nothing for the tour, which has no server.
     ///
@@ -271,7 +277,10 @@ impl Models {
     /// 404 where there is no such model.
     pub fn upstream_for_all(&self, id: &str, call: &str) -> Result<Option<ModelServer>, ApiError> {
         let catalogue = self.catalogue();
-        let known = catalogue.model(id).ok_or_else(|| self.missing(id))?;
+        let known = catalogue.model(id).ok_or_else(|| match self.configured_are_awaited() {
+            true => unavailable(refusal::Settings::ModelsAwaited),
+            false => model_not_found(id),
+        })?;
         self.server_of(&catalogue, known, call)
     }
 
@@ -323,6 +332,25 @@ impl Models {
         Ok(self.rebuild().await?)
     }
 
+    /// Sets the names that stand for models and agents, over those of the file.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn put_aliases(&self, aliases: &Aliases) -> Result<(), ApiError> {
+        let value = serde_json::to_value(aliases).map_err(ApiError::internal)?;
+        self.store.put_setting(ALIASES, &value).await?;
+        Ok(self.rebuild().await?)
+    }
+
+    /// What was set with [`Models::put_aliases`].
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn set_aliases(&self) -> Result<Aliases, StoreError> {
+        let set = self.store.setting(ALIASES).await?;
+        Ok(set.and_then(|set| serde_json::from_value(set).ok()).unwrap_or_default())
+    }
+
     fn asked(&self) -> MutexGuard<'_, HashMap<ConnectionId, Asked>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -344,7 +372,8 @@ impl Models {
         let trust = self.store.settings(configured::TRUST).await?;
         let connections = known.chain(self.configured_connections(&trust)).collect();
         let default = default.as_ref().and_then(Value::as_str);
-        let new = Catalogue::new(connections, settings, default, &self.prices);
+        let aliases = self.configured_aliases.under(&self.set_aliases().await?);
+        let new = Catalogue::new(connections, settings, default, &self.prices).with_aliases(aliases);
         *self.catalogue.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         Ok(())
     }
@@ -405,6 +434,18 @@ fn unavailable(why: refusal::Settings) -> ApiError {
 }
 
 fn model_not_found(id: &str) -> ApiError {
-    let id: String = id.chars().take(100).collect();
-    ApiError::new(ProblemCode::ModelNotFound, refusal::Settings::NoModelOfName { name: id.to_owned() })
+    ApiError::new(ProblemCode::ModelNotFound, no_model_of_name(id))
+}
+
+fn no_model_of_name(id: &str) -> refusal::Settings {
+    refusal::Settings::NoModelOfName { name: id.chars().take(100).collect() }
+}
+
+/// `words`, and the names that may be meant.
+pub(crate) fn did_you_mean(words: Words, names: &[&str]) -> Words {
+    let quoted: Vec<String> = names.iter().map(|name| format!("“{name}”")).collect();
+    match quoted.as_slice() {
+        [] => words,
+        names => Sentence::DidYouMean { words, names: names.join(", ") }.into(),
+    }
 }

@@ -184,6 +184,8 @@ export const sentences: Record<Coded["code"], Entry> = {
     "{server} — не сервер, совместимый с OpenAI: его список моделей не прочитать. Проверьте адрес; часто он кончается на /v1.",
   no_answer_within: "Нет ответа от {server} за {seconds} с.",
   no_model_server: "У «{model}» нет сервера модели.",
+  did_you_mean: "{words} Возможно, вы имели в виду {names}?",
+  no_embeddings: "{model} не строит векторы текстов: вид подключения — {kind}. Укажите модель эмбеддингов.",
   useless_answer: "Ответ {model} не годится: {why}.",
   answer_over: "Ответ {model} больше {limit} МБ.",
   not_finished_within: "Модель не закончила ответ за {seconds} с.",

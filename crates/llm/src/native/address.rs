@@ -13,7 +13,7 @@ use crate::{ProviderKind, openai::ServerSettings};
 pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
     let base = &server.base_url;
     let options = &server.options;
-    let answers = call == "chat/completions";
+    let (answers, embeds) = (call == "chat/completions", call == "embeddings");
     match server.kind {
         ProviderKind::OpenaiResponses if answers => base.join("responses"),
         ProviderKind::Openai | ProviderKind::OpenaiResponses => base.join(call),
@@ -25,14 +25,17 @@ pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
         ProviderKind::Anthropic if call == "models" => base.join("models?limit=1000"),
         ProviderKind::Anthropic => base.join(call),
         ProviderKind::Gemini if answers => base.join(&gemini::path(model, gemini::Method::Stream)),
+        ProviderKind::Gemini if embeds => base.join(&gemini::path(model, gemini::Method::BatchEmbed)),
         ProviderKind::Gemini => base.join(gemini::MODELS_PATH),
-        ProviderKind::Vertex if answers => {
+        ProviderKind::Vertex if answers || embeds => {
+            let method = if embeds { gemini::Method::Predict } else { gemini::Method::Stream };
             let project = options.project.as_deref().unwrap_or_default();
             let location = options.location.as_deref().unwrap_or_default();
-            base.join(&gemini::vertex_path(project, location, model, gemini::Method::Stream))
+            base.join(&gemini::vertex_path(project, location, model, method))
         }
         ProviderKind::Vertex => base.join(gemini::VERTEX_MODELS_PATH),
         ProviderKind::Bedrock if answers => base.join(&bedrock::path(model)),
+        ProviderKind::Bedrock if embeds => base.join(&bedrock::embedding_path(model)),
         // Lists are at another host than answers; with inference profiles, which most models need.
         ProviderKind::Bedrock => {
             let mut url = base.join("inference-profiles?maxResults=1000");
@@ -152,6 +155,30 @@ mod tests {
                 "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
                 chat,
                 "https://bedrock-runtime.eu-central-1.amazonaws.com/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream",
+            ),
+            (
+                ProviderKind::Gemini,
+                "https://generativelanguage.googleapis.com",
+                none(),
+                "gemini-embedding-001",
+                "embeddings",
+                "https://generativelanguage.googleapis.com/v1beta/models/gemini-embedding-001:batchEmbedContents",
+            ),
+            (
+                ProviderKind::Vertex,
+                "https://europe-west4-aiplatform.googleapis.com",
+                ProviderOptions { project: some("p"), location: some("europe-west4"), ..none() },
+                "text-embedding-005",
+                "embeddings",
+                "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google/models/text-embedding-005:predict",
+            ),
+            (
+                ProviderKind::Bedrock,
+                "https://bedrock-runtime.eu-central-1.amazonaws.com",
+                none(),
+                "amazon.titan-embed-text-v2:0",
+                "embeddings",
+                "https://bedrock-runtime.eu-central-1.amazonaws.com/model/amazon.titan-embed-text-v2%3A0/invoke",
             ),
             (
                 ProviderKind::Azure,

@@ -151,8 +151,9 @@ pub(crate) fn listed(kind: ProviderKind, body: &str) -> Option<Vec<ListedModel>>
         }
         ProviderKind::Gemini | ProviderKind::Vertex => {
             let page = gemini::models(body)?;
-            let answers = |model: &gemini::ListedModel| model.generates != Some(false);
-            Some(page.models.into_iter().filter(answers).map(of_gemini).collect())
+            let is_of_use =
+                |model: &gemini::ListedModel| model.generates != Some(false) || model.embeds == Some(true);
+            Some(page.models.into_iter().filter(is_of_use).map(of_gemini).collect())
         }
         ProviderKind::Bedrock => Some(bedrock::decode_models(body)?.into_iter().map(of_bedrock).collect()),
         ProviderKind::Openai | ProviderKind::OpenaiResponses | ProviderKind::Azure => None,

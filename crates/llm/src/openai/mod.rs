@@ -8,6 +8,7 @@ mod call;
 mod calls;
 mod code_tag;
 mod context_full;
+mod embed;
 mod extras;
 pub(crate) mod fault;
 mod gather;

@@ -10,7 +10,7 @@ use reqwest::{
 use tokio::time::timeout;
 
 use super::{OpenAiSettings, Reach, Target, call, fault, fault::Fault, pool::Tried};
-use crate::{CallerInfo, HttpClient, ModelError};
+use crate::{CallerInfo, HttpClient, ModelError, ProviderKind};
 
 /// One call of a model's servers.
 #[derive(Debug)]
@@ -58,6 +58,17 @@ pub enum NoAnswer {
     Failed(ModelError),
 }
 
+impl NoAnswer {
+    /// What is wrong, in a sentence for people.
+    #[must_use]
+    pub fn into_error(self) -> ModelError {
+        match self {
+            Self::Refused(refused) => refused.error,
+            Self::Failed(error) => error,
+        }
+    }
+}
+
 impl From<Fault> for NoAnswer {
     fn from(fault: Fault) -> Self {
         Self::Failed(fault.error)
@@ -69,6 +80,37 @@ impl Upstream {
     #[must_use]
     pub fn new(settings: OpenAiSettings, http: &HttpClient, call: &str) -> Self {
         Self(Reach::new(settings, http, call))
+    }
+
+    /// Which format the servers speak.
+    #[must_use]
+    pub fn kind(&self) -> ProviderKind {
+        self.0.settings.pool.kind()
+    }
+
+    /// The call, as OpenAI or Anthropic names it.
+    #[must_use]
+    pub fn call(&self) -> &str {
+        &self.0.call
+    }
+
+    /// Whether the servers take this call as it is: it is of the format that they speak.
+    #[must_use]
+    pub fn takes_call(&self) -> bool {
+        let kind = self.kind();
+        match self.call() {
+            "embeddings" => {
+                matches!(kind, ProviderKind::Openai | ProviderKind::OpenaiResponses | ProviderKind::Azure)
+            }
+            "responses" => match kind {
+                ProviderKind::OpenaiResponses => true,
+                // Addresses with deployments have no Responses.
+                ProviderKind::Azure => self.0.any().server.settings.options.api_version.is_none(),
+                _ => false,
+            },
+            call if call.starts_with("messages") => kind == ProviderKind::Anthropic,
+            _ => kind.speaks_chat_completions(),
+        }
     }
 
     /// The model's name on these servers.
@@ -125,7 +167,12 @@ impl Upstream {
         let body = match target.may_know(told.caller.as_ref()) {
             Some(caller) => {
                 request = request.headers(caller.headers().clone());
-                caller.added_to(body)
+                // Google's and Amazon's formats of embeddings refuse a field that they do not know.
+                let is_closed = matches!(
+                    self.kind(),
+                    ProviderKind::Gemini | ProviderKind::Vertex | ProviderKind::Bedrock
+                );
+                if is_closed { body } else { caller.added_to(body) }
             }
             None => told.untrusted_body.clone().unwrap_or(body),
         };

@@ -229,7 +229,7 @@ impl Caller {
     pub async fn resolve(&self, app: &App, id: Option<&str>) -> Result<ResolvedModel, ApiError> {
         app.models.first_look().await;
         match id {
-            Some(id) => self.check_model(id)?,
+            Some(id) => self.check_model(app.models.catalogue().meant(id))?,
             // The default model has a name too, and an agent that stands for it.
             None if self.check_model(&format!("{}{}", agents::PREFIX, agents::BUILT_IN)).is_ok() => {}
             None => {

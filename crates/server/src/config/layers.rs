@@ -17,7 +17,8 @@ pub const DEFAULTS: &str = include_str!("../../../../config.example.toml");
 const OTHER_VARIABLES: [&str; 2] = ["GLASSHOUSE_CONFIG", "GLASSHOUSE_BUILD_WEB"];
 
 /// Settings that only the file has, so that no default lists them.
-const ONLY_IN_FILE: [&str; 5] = ["agents", "connections", "hooks", "mcp_servers", "workspaces"];
+const ONLY_IN_FILE: [&str; 6] =
+    ["agents", "connections", "hooks", "mcp_servers", "model_aliases", "workspaces"];
 
 pub(super) fn defaults() -> anyhow::Result<Table> {
     toml::from_str(DEFAULTS).context("the compiled-in configuration is broken")

@@ -14,19 +14,17 @@ use axum::{
 use bytes::Bytes;
 use domain::{ProblemCode, RunId};
 use futures_util::stream;
-use llm::ProviderKind;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio_util::sync::DropGuard;
 use wire::{
-    InvalidRequest,
     chat_stream::Mode,
     gateway::{AnswerEncoder, MessagesAnswer, PlainRequest, RunAnswer, messages_error_body},
-    openai::{CompletionRequest, Passing, text_bytes},
+    openai::{CompletionRequest, text_bytes},
     provider::anthropic,
 };
 
-use super::openai::{self, models::AgentModel, passing, translating};
+use super::openai::{self, asked::Asked, invalid, models::AgentModel, passing, translating};
 use crate::{
     app::App,
     auth::Caller,
@@ -34,7 +32,7 @@ use crate::{
     extract::{Json, ModelJson},
     origin,
     runs::Reader,
-    streams::from_run,
+    streams::{event_stream, from_run},
     usage::{Allowed, Remaining},
 };
 
@@ -55,21 +53,20 @@ pub(super) async fn messages(
     headers: HeaderMap,
     ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
-    let passing = Passing::peek(&body).map_err(invalid)?;
-    caller.check_model(&passing.model)?;
-    if let Some(agent) = AgentModel::find(&app, &caller, &passing.model) {
-        return by_agent(&app, &caller, &headers, agent, &passing.model, &body).await;
+    let mut asked = Asked::read(&app, &caller, &body)?;
+    if let Some(agent) = asked.agent.take() {
+        return by_agent(&app, &caller, &headers, agent, &asked.passing.model, &body).await;
     }
-    app.models.first_look().await;
-    if app.models.kind(&passing.model) == Some(ProviderKind::Anthropic) {
-        return passing::pass_on(&app, &caller, &headers, "messages", &body, &passing).await;
+    let server = asked.server(&app, &caller, "messages").await?;
+    if server.upstream.takes_call() {
+        return passing::pass_on(&app, &caller, &headers, server, &body, &asked).await;
     }
     let request = PlainRequest::of_messages(&body).map_err(invalid)?;
-    let (model, stream) = (&*passing.model, request.stream);
+    let (model, stream) = (&*asked.passing.model, request.stream);
     let encoder = |provider: &str| {
         Box::new(MessagesAnswer::new(&message_id(), model, provider, stream)) as Box<dyn AnswerEncoder>
     };
-    translating::ask(&app, &caller, model, request, Map::new(), encoder).await
+    translating::ask(&app, &caller, &asked, &body, request, Map::new(), encoder).await
 }
 
 fn message_id() -> String {
@@ -159,12 +156,7 @@ fn streamed(answer: RunAnswer, reader: Reader, stop: DropGuard) -> Response {
         frames.iter().for_each(|frame| frame.write(&mut out));
         Some((Ok(Bytes::from(out)), Some((answer, reader, stop))))
     });
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
-    ];
-    (axum::response::AppendHeaders(headers), Body::from_stream(body)).into_response()
+    event_stream(Body::from_stream(body))
 }
 
 const PING: &[u8] = b"event: ping\ndata: {\"type\":\"ping\"}\n\n";
@@ -181,25 +173,16 @@ pub(super) async fn count_tokens(
     headers: HeaderMap,
     ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
-    let passing = Passing::peek(&body).map_err(invalid)?;
-    caller.check_model(&passing.model)?;
-    app.models.first_look().await;
-    let is_agent = AgentModel::find(&app, &caller, &passing.model).is_some();
-    if !is_agent {
+    let asked = Asked::read(&app, &caller, &body)?;
+    if asked.agent.is_none() {
         // Whether it is there, and may be used.
-        app.models
-            .upstream(&passing.model, "messages", &caller.permit(&app))
-            .map_err(|error| error.with_field(Some("model")))?;
-    }
-    if !is_agent && app.models.kind(&passing.model) == Some(ProviderKind::Anthropic) {
-        return passing::pass_on(&app, &caller, &headers, "messages/count_tokens", &body, &passing).await;
+        let server = asked.server(&app, &caller, "messages/count_tokens").await?;
+        if server.upstream.takes_call() {
+            return passing::pass_on(&app, &caller, &headers, server, &body, &asked).await;
+        }
     }
     PlainRequest::of_messages(&body).map_err(invalid)?;
     Ok(Json(Counted { input_tokens: text_bytes(&body).div_ceil(4) }).into_response())
-}
-
-fn invalid(error: InvalidRequest) -> ApiError {
-    ApiError::invalid(error.to_string()).with_field(error.field())
 }
 
 /// What is left of the caller's limits, where there are some; what a model server says of its own is not about the caller

@@ -185,7 +185,7 @@ pub(super) async fn test(
 
 /// The request was understood; the server it names does not work.
 fn does_not_work(error: ModelError) -> ApiError {
-    ApiError::from(error).with_status(StatusCode::UNPROCESSABLE_ENTITY)
+    ApiError::new(error.code, error.words()).with_status(StatusCode::UNPROCESSABLE_ENTITY)
 }
 
 #[derive(Deserialize)]

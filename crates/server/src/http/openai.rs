@@ -1,7 +1,9 @@
 //! `/v1`: the door for every program that speaks OpenAI's format.
 
 mod agent;
+pub(super) mod asked;
 mod background;
+mod embedding;
 pub(super) mod models;
 pub(super) mod passing;
 pub(super) mod responses;
@@ -15,11 +17,14 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
+use domain::RunId;
 use wire::{
     InvalidRequest,
+    gateway::{AnswerEncoder, ChatAnswer, PlainRequest},
     openai::{ErrorObject, Passing, asks_for_research, without_research_prefixes},
 };
 
+use self::asked::Asked;
 pub(super) use agent::{collect, held_by_body, start_run, stop_when_dropped};
 
 use crate::{
@@ -39,32 +44,53 @@ pub(super) async fn chat(
     headers: HeaderMap,
     ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
-    let passing = Passing::peek(&body).map_err(invalid)?;
-    caller.check_model(&passing.model)?;
-    let agent = models::AgentModel::find(&app, &caller, &passing.model)
-        .or_else(|| asks_for_research(&body).then(|| models::AgentModel::of_plain(&passing.model)));
-    if agent.is_some() && passing.stream && background::is_named(&headers) {
-        // The default model writes it as it would for anybody.
-        app.models.first_look().await;
-        let model = app.models.resolve(None, &caller.permit(&app))?;
-        if let Some(body) = passing.rewritten(&body, &model.model_id, None).map(Bytes::from) {
-            let passing = Passing::peek(&body).map_err(invalid)?;
-            return passing::pass_on(&app, &caller, &headers, "chat/completions", &body, &passing).await;
+    let mut asked = Asked::read(&app, &caller, &body)?;
+    let by_plain = || asks_for_research(&body).then(|| models::AgentModel::of_plain(&asked.id));
+    if let Some(agent) = asked.agent.take().or_else(by_plain) {
+        if asked.passing.stream && background::is_named(&headers) {
+            // The default model writes it as it would for anybody.
+            app.models.first_look().await;
+            let model = app.models.resolve(None, &caller.permit(&app))?;
+            if let Some(body) = asked.passing.rewritten(&body, &model.model_id, None).map(Bytes::from) {
+                let passing = Passing::peek(&body).map_err(invalid)?;
+                let asked = Asked { passing, id: model.model_id, agent: None };
+                return by_model(&app, &caller, &headers, &body, &asked).await;
+            }
         }
-    }
-    if let Some(agent) = agent {
         return agent::answer(&app, &caller, &headers, agent, &body).await;
     }
-    let call = "chat/completions";
     // Earlier questions may have asked for research.
     match without_research_prefixes(&body) {
-        None => passing::pass_on(&app, &caller, &headers, call, &body, &passing).await,
+        None => by_model(&app, &caller, &headers, &body, &asked).await,
         Some(rest) => {
             let rest = Bytes::from(rest);
-            let passing = Passing::peek(&rest).map_err(invalid)?;
-            passing::pass_on(&app, &caller, &headers, call, &rest, &passing).await
+            let asked = Asked::read(&app, &caller, &rest)?;
+            by_model(&app, &caller, &headers, &rest, &asked).await
         }
     }
+}
+
+/// A plain model answers: its server as it is, or translated.
+async fn by_model(
+    app: &Arc<App>,
+    caller: &Caller,
+    headers: &HeaderMap,
+    body: &Bytes,
+    asked: &Asked<'_>,
+) -> Result<Response, ApiError> {
+    let server = asked.server(app, caller, "chat/completions").await?;
+    if server.upstream.takes_call() {
+        return passing::pass_on(app, caller, headers, server, body, asked).await;
+    }
+    let request = PlainRequest::of_chat(body).map_err(invalid)?;
+    let metadata = asked.passing.metadata.and_then(|metadata| serde_json::from_str(metadata).ok());
+    let (id, now) = (RunId::generate(), app.clock.now_ms());
+    let include_usage = request.include_usage;
+    let encoder = |provider: &str| {
+        let answer = ChatAnswer::new(id, now, &asked.passing.model, provider, include_usage);
+        Box::new(answer) as Box<dyn AnswerEncoder>
+    };
+    translating::ask(app, caller, asked, body, request, metadata.unwrap_or_default(), encoder).await
 }
 
 /// `POST /v1/embeddings`: always answered by the model server that has the model.
@@ -74,16 +100,19 @@ pub(super) async fn embeddings(
     headers: HeaderMap,
     ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
-    let passing = Passing::peek(&body).map_err(invalid)?;
-    caller.check_model(&passing.model)?;
-    if models::AgentModel::find(&app, &caller, &passing.model).is_some() {
-        let message = format!("`model` must be an embedding model: {} is an agent.", passing.model);
+    let asked = Asked::read(&app, &caller, &body)?;
+    if asked.agent.is_some() {
+        let message = format!("`model` must be an embedding model: {} is an agent.", asked.passing.model);
         return Err(ApiError::invalid(message).with_field(Some("model")));
     }
-    passing::pass_on(&app, &caller, &headers, "embeddings", &body, &passing).await
+    let server = asked.server(&app, &caller, "embeddings").await?;
+    match server.upstream.takes_call() {
+        true => passing::pass_on(&app, &caller, &headers, server, &body, &asked).await,
+        false => embedding::answer(&app, &caller, &headers, server, &body, &asked).await,
+    }
 }
 
-fn invalid(error: InvalidRequest) -> ApiError {
+pub(super) fn invalid(error: InvalidRequest) -> ApiError {
     ApiError::invalid(error.to_string()).with_field(error.field())
 }
 

@@ -4,16 +4,15 @@
 use std::time::Duration;
 
 use agent::{Prices, call_cost};
-use bytes::Bytes;
 use domain::{ProblemCode, Sentence, Usage as Tokens, Words};
 use embedder::Urgency;
 use llm::{
-    Upstream,
-    openai::{NoAnswer, Passed, Told},
+    ModelError,
+    openai::{NoAnswer, Told},
 };
 use store::{Principal, UsageSum};
-use tokio::time::timeout;
-use wire::openai::{embeddings, rerank};
+use tokio::time::Instant;
+use wire::openai::rerank;
 
 use crate::{
     app::App,
@@ -21,8 +20,6 @@ use crate::{
     usage::{Amount, Wish},
 };
 
-/// No honest answer is longer.
-const ANSWER_LIMIT_BYTES: usize = 64 << 20;
 /// Bytes of a token, by rule of thumb.
 const BYTES_PER_TOKEN: u64 = 4;
 
@@ -65,13 +62,13 @@ impl App {
         if model == embedder::MODEL {
             return self.knowledge.built_in.embed(texts, urgency, deadline).await;
         }
-        let upstream = self.helper(model, "embeddings")?;
-        let body = embeddings::encode(upstream.upstream.model(), texts);
-        let read = |bytes: &[u8]| {
-            let read = embeddings::decode(bytes, texts.len()).map_err(|bad| bad.to_string())?;
-            Ok((read.vectors, read.input_tokens))
+        let server = self.helper(model, "embeddings")?;
+        let ask = async |told: Told| {
+            let embedded = server.upstream.embed(&told, texts, None, deadline).await?;
+            Ok((embedded.vectors, embedded.input_tokens))
         };
-        self.ask_helper(principal, &upstream, body, deadline, read).await
+        let bytes = texts.iter().map(String::len).sum();
+        self.ask_helper(principal, &server, bytes, ask).await
     }
 
     /// How well each of these passages answers the question, where the model says.
@@ -82,13 +79,20 @@ impl App {
         (query, passages): (&str, &[&str]),
         deadline: Duration,
     ) -> Result<Vec<Option<f32>>, NoHelp> {
-        let upstream = self.helper(model, "rerank")?;
-        let body = rerank::encode(upstream.upstream.model(), query, passages);
-        let read = |bytes: &[u8]| {
-            let read = rerank::decode(bytes, passages.len()).map_err(|bad| bad.to_string())?;
+        let server = self.helper(model, "rerank")?;
+        let upstream = &server.upstream;
+        let body = rerank::encode(upstream.model(), query, passages);
+        let bytes = body.len();
+        let ask = async |told: Told| {
+            let answer = upstream.post_whole(&told, body.into(), Instant::now() + deadline).await?;
+            let read = rerank::decode(&answer, passages.len()).map_err(|bad| {
+                let why = bad.to_string();
+                let useless = Sentence::UselessAnswer { model: upstream.model().to_owned(), why };
+                NoAnswer::Failed(ModelError::new(ProblemCode::ModelProtocol, useless))
+            })?;
             Ok((read.scores, read.input_tokens))
         };
-        self.ask_helper(principal, &upstream, body, deadline, read).await
+        self.ask_helper(principal, &server, bytes, ask).await
     }
 
     /// The model that the settings name: it is for everybody, whoever may choose it for chats.
@@ -98,15 +102,15 @@ impl App {
         found.ok_or_else(|| NoHelp::failed(Sentence::NoModelServer { model: model.to_owned() }))
     }
 
+    /// Asks with `bytes` of text; gives what was read of the answer, and books the tokens that the server counted.
     async fn ask_helper<T>(
         &self,
         principal: &Principal,
-        ModelServer { upstream, prices, trusted }: &ModelServer,
-        body: String,
-        deadline: Duration,
-        read: impl FnOnce(&[u8]) -> Result<(T, Option<u64>), String>,
+        ModelServer { upstream, prices, trusted, .. }: &ModelServer,
+        bytes: usize,
+        ask: impl AsyncFnOnce(Told) -> Result<(T, Option<u64>), NoAnswer>,
     ) -> Result<T, NoHelp> {
-        let estimated = body.len() as u64 / BYTES_PER_TOKEN;
+        let estimated = bytes as u64 / BYTES_PER_TOKEN;
         let wish = Wish { input_tokens: estimated, max_output_tokens: Some(0), prices: *prices };
         self.usage.know(principal).await.map_err(|error| NoHelp::failed(error.to_string()))?;
         let caller = match trusted {
@@ -120,13 +124,7 @@ impl App {
             .usage
             .begin(principal, wish)
             .map_err(|refused| NoHelp { kind: NoHelpKind::Limited(refused.wait_s), words: refused.words })?;
-        let late = || NoHelp { kind: NoHelpKind::Late, words: no_answer_within(upstream.model(), deadline) };
-        let answer = timeout(deadline, whole_answer(upstream, &told, body.into(), deadline)).await;
-        let result = answer.unwrap_or_else(|_| Err(late())).and_then(|bytes| {
-            read(&bytes).map_err(|bad| {
-                NoHelp::failed(Sentence::UselessAnswer { model: upstream.model().to_owned(), why: bad })
-            })
-        });
+        let result = ask(told).await.map_err(no_answer);
         let used = result.as_ref().ok().map(|(_, counted)| used(counted.unwrap_or(estimated), *prices));
         let amount = used.map(|(tokens, cost)| Amount::of_call(tokens, cost));
         self.usage.end(&held, wish, amount);
@@ -137,44 +135,17 @@ impl App {
     }
 }
 
-fn no_answer_within(model: &str, deadline: Duration) -> Words {
-    Sentence::NoAnswerWithin { server: model.to_owned(), seconds: deadline.as_secs().to_string() }.into()
-}
-
 fn used(input_tokens: u64, prices: Option<Prices>) -> (Tokens, Option<u64>) {
     let tokens = Tokens::of(input_tokens, 0);
     (tokens, call_cost(prices, tokens))
 }
 
-async fn whole_answer(
-    upstream: &Upstream,
-    told: &Told,
-    body: Bytes,
-    deadline: Duration,
-) -> Result<Vec<u8>, NoHelp> {
-    let Passed { mut response, first } = upstream.post(told, body, deadline).await.map_err(no_answer)?;
-    let mut bytes = first.map(Vec::from).unwrap_or_default();
-    while let Some(more) =
-        response.chunk().await.map_err(|_| NoHelp::failed(upstream.broken_off().words()))?
-    {
-        if bytes.len() + more.len() > ANSWER_LIMIT_BYTES {
-            let (model, limit) = (upstream.model().to_owned(), (ANSWER_LIMIT_BYTES >> 20) as u64);
-            return Err(NoHelp::failed(Sentence::AnswerOver { model, limit }));
-        }
-        bytes.extend_from_slice(&more);
-    }
-    Ok(bytes)
-}
-
 fn no_answer(no: NoAnswer) -> NoHelp {
-    let error = match &no {
-        NoAnswer::Refused(refused) => &refused.error,
-        NoAnswer::Failed(error) => error,
-    };
+    let error = no.into_error();
     let kind = match error.code {
         ProblemCode::ModelTimeout => NoHelpKind::Late,
         ProblemCode::ModelRejected | ProblemCode::ModelContextFull => NoHelpKind::Texts,
         _ => NoHelpKind::Failed,
     };
-    NoHelp { kind, words: error.clone().words() }
+    NoHelp { kind, words: error.words() }
 }

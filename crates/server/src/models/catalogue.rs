@@ -13,7 +13,7 @@ use llm::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::ModelPrice;
+use super::{Aliases, ModelPrice};
 use crate::{
     agents::PREFIX,
     config::ConnectionSource,
@@ -183,6 +183,8 @@ pub struct Catalogue {
     chosen_default: Option<String>,
     /// The servers of each model, by its id.
     pools: HashMap<String, Arc<Pool>>,
+    /// Names that stand for models and agents.
+    aliases: Aliases,
 }
 
 impl Catalogue {
@@ -251,7 +253,29 @@ impl Catalogue {
             settings,
         });
         let pools = pools(&connections, &models);
-        Self { connections, models, chosen_default: chosen_default.map(str::to_owned), pools }
+        let (chosen_default, aliases) = (chosen_default.map(str::to_owned), Aliases::default());
+        Self { connections, models, chosen_default, pools, aliases }
+    }
+
+    /// The same with names that stand for models and agents.
+    #[must_use]
+    pub fn with_aliases(self, aliases: Aliases) -> Self {
+        Self { aliases, ..self }
+    }
+
+    /// Names that stand for models and agents.
+    #[must_use]
+    pub fn aliases(&self) -> &Aliases {
+        &self.aliases
+    }
+
+    /// The id that a request means by this name: its own where there is such a model, else what the name stands for.
+    #[must_use]
+    pub fn meant<'a>(&'a self, name: &'a str) -> &'a str {
+        match self.model(name) {
+            Some(_) => name,
+            None => self.aliases.target(name).unwrap_or(name),
+        }
     }
 
     /// The servers of the model with this id; none for the tour.
@@ -459,6 +483,16 @@ mod tests {
         check(&["m", "n"], Some("gone"), Err(Some("gone")));
         check(&[], Some("m"), Err(Some("m")));
         check(&[], None, Err(None));
+    }
+
+    #[test]
+    fn a_name_stands_for_a_model_unless_there_is_one_of_that_name() {
+        let pairs = [("m", "n"), ("claude-*", "n")].map(|(name, id)| (name.to_owned(), id.to_owned()));
+        let aliases = Aliases::new(pairs.into()).unwrap();
+        let catalogue = built(vec![connection("A", &["m", "n"])], HashMap::new(), None).with_aliases(aliases);
+        for (name, id) in [("m", "m"), ("claude-sonnet", "n"), ("other", "other")] {
+            assert_eq!(catalogue.meant(name), id);
+        }
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod default_model;
 mod described;
 mod doors;
 mod embedding_choice;
+mod embeddings;
 mod ended_keys;
 mod fake_qdrant;
 mod fallbacks;

@@ -63,7 +63,7 @@ async fn the_model_has_its_own_name_on_its_server() {
 async fn a_server_that_refuses_is_quoted_with_the_right_status() {
     for (status, expected, code) in [
         (400, 400, "bad"),
-        (404, 404, "bad"),
+        (404, 404, "model_not_found"),
         (413, 413, "bad"),
         (422, 422, "bad"),
         (429, 429, "bad"),
@@ -79,7 +79,9 @@ async fn a_server_that_refuses_is_quoted_with_the_right_status() {
         let answer = door.post(&ask("scripted", "Hi")).await;
         assert_eq!(answer.expect(expected), code, "{status}");
         assert!(!answer.text.contains("sk-upstream"), "{}", answer.text);
-        if (400..500).contains(&expected) {
+        if expected == 404 {
+            assert!(answer.text.contains("This is not right"), "{}", answer.text);
+        } else if (400..500).contains(&expected) {
             assert_eq!(answer.json()["error"]["param"], "p");
             assert_eq!(answer.headers["retry-after"], "7");
         }
@@ -88,7 +90,7 @@ async fn a_server_that_refuses_is_quoted_with_the_right_status() {
     let door = Door::open(Behaviour::always(Reply::status(400, &[], "no JSON at all"))).await;
     assert_error(&door.post(&ask("scripted", "Hi")).await, 400, "model_rejected", None);
     let door = Door::open(Behaviour::always(Reply::close())).await;
-    assert_error(&door.post(&ask("scripted", "Hi")).await, 502, "model_unreachable", None);
+    assert_error(&door.post(&ask("scripted", "Hi")).await, 503, "model_unavailable", None);
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     harness::Server,
     openai::{CHAT, Door},
+    sse::Events,
 };
 
 const STEPS: usize = 3;
@@ -110,4 +111,89 @@ async fn messages_pass_to_a_server_that_speaks_them_as_they_are() {
     assert_eq!(sent.header("anthropic-beta"), Some("some-beta"));
     assert_eq!(sent.header("anthropic-version"), Some("2023-06-01"));
     assert_eq!(sent.header("x-api-key"), Some("sk-strict"), "and not the caller's key");
+}
+
+/// The response at the end of a stream.
+async fn stream_response(door: &Door, body: &Value) -> Value {
+    let request = door.server.request(reqwest::Method::POST, "/v1/responses", &door.key).json(body);
+    let events = Events::of(request.send().await.unwrap()).rest().await;
+    let last = events.last().unwrap().json();
+    assert_eq!(last["type"], "response.completed", "{last}");
+    last["response"].clone()
+}
+
+#[tokio::test]
+async fn a_responses_client_works_through_turns_of_tools_with_every_kind() {
+    for (kind, rules) in [
+        ("anthropic", Rules::Anthropic),
+        ("gemini", Rules::Gemini),
+        ("openai_responses", Rules::Responses),
+        ("openai", Rules::ReasoningContent),
+        ("openai", Rules::ReasoningDetails),
+        ("openai", Rules::ExtraContent),
+    ] {
+        let (door, model) = open(kind, rules).await;
+        let tools = json!([{"type": "function", "name": "look", "parameters": {"type": "object"}}]);
+        let mut input = vec![json!({"role": "user", "content": "Please look."})];
+        for step in 0..=STEPS {
+            let body = json!({
+                "model": model, "input": input, "tools": tools, "stream": true, "store": false,
+                "include": ["reasoning.encrypted_content"],
+            });
+            let response = stream_response(&door, &body).await;
+            let output = response["output"].as_array().unwrap();
+            if rules != Rules::ExtraContent {
+                let thought = &output[0]["summary"][0]["text"];
+                assert!(thought.as_str().unwrap().starts_with("Thought"), "{rules:?}: {response}");
+            }
+            let usage = &response["usage"];
+            assert!(usage["input_tokens_details"]["cached_tokens"].as_u64().unwrap() > 0, "{rules:?}");
+            let reasoned = usage["output_tokens_details"]["reasoning_tokens"].as_u64().unwrap();
+            assert_eq!(reasoned > 0, rules != Rules::Anthropic, "{rules:?}: that one does not count them");
+            input.extend(output.iter().cloned());
+            let calls = output.iter().filter(|item| item["type"] == "function_call");
+            let ids: Vec<&Value> = calls.map(|call| &call["call_id"]).collect();
+            if step == STEPS {
+                let said = output.iter().find(|item| item["type"] == "message").unwrap();
+                assert_eq!(said["content"][0]["text"], "Done after 3 steps.", "{rules:?}");
+                assert_eq!(ids.len(), 0, "{rules:?}");
+                break;
+            }
+            assert!(!ids.is_empty(), "{rules:?}: {response}");
+            for id in ids {
+                input.push(json!({"type": "function_call_output", "call_id": id, "output": "Seen."}));
+            }
+        }
+        let received = door.upstream.received();
+        assert_eq!(received.len(), STEPS + 1, "{rules:?}: nothing was asked twice");
+    }
+}
+
+#[tokio::test]
+async fn responses_pass_to_a_server_that_speaks_them_as_they_are() {
+    let (door, model) = open("openai_responses", Rules::Responses).await;
+    let body = json!({
+        "model": model, "stream": true, "odd": {"kept": [1, null]}, "input": "Hi",
+        "tools": [{"type": "web_search"}], "previous_response_id": "resp_68b1e9c8a5c48190bd0e0f3a0e7c1d0b0a1b2c3d4e5f6071",
+    });
+    stream_response(&door, &body).await;
+    let received = door.upstream.received();
+    let sent = &received.last().unwrap().body;
+    assert_eq!((&sent["odd"], &sent["tools"]), (&body["odd"], &body["tools"]), "every field arrives");
+    assert_eq!(sent["previous_response_id"], body["previous_response_id"]);
+    // What only we can do is a run of ours.
+    let response = json!({"model": model, "input": "Hi", "background": true});
+    let response = door.server.post("/v1/responses", &door.key, &response).await;
+    response.expect(200);
+    let id = response.json()["id"].as_str().unwrap().to_owned();
+    let run = id.replace("resp_", "run_").parse().unwrap();
+    door.server.app.runs.ended(run).await;
+    let ended = door.server.get(&format!("/v1/responses/{id}"), &door.key).await.json();
+    assert_eq!(ended["status"], "completed");
+    let next = json!({"model": model, "input": "And now?", "previous_response_id": id});
+    door.server.post("/v1/responses", &door.key, &next).await.expect(200);
+    let received = door.upstream.received();
+    let sent = &received.last().unwrap().body;
+    assert_eq!(sent["input"][0]["content"][0]["text"], "Hi", "{sent}");
+    assert_eq!(sent["previous_response_id"], Value::Null);
 }

@@ -229,7 +229,7 @@ async fn a_server_is_left_alone_and_a_check_finds_it_again() {
         assert_eq!(ask(&server, &cookie, false).await.expect(502), "model_failed");
     }
     let refused = ask(&server, &cookie, false).await;
-    assert_eq!(refused.expect(502), "model_unreachable");
+    assert_eq!(refused.expect(503), "model_unavailable");
     assert!(refused.text.contains("is left alone") && refused.text.contains("broken"), "{}", refused.text);
     assert_eq!(upstream.requests().len(), 5, "it is not asked");
     let state = connection(&server, &cookie, &path).await["state"].clone();

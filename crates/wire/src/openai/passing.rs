@@ -1,15 +1,30 @@
 //! Looks into requests that are passed through, without decoding or changing more than has to be.
 
-use std::{borrow::Cow, ops::Range};
+use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use memchr::memmem;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
     InvalidRequest,
     conversation::{Checked, wrong},
 };
+
+/// Counts that no server should be sent, and the least of each; some take -1 for “all”.
+const COUNTS: [(&str, f64); 12] = [
+    ("max_tokens", -1.0),
+    ("max_completion_tokens", -1.0),
+    ("max_output_tokens", -1.0),
+    ("n_predict", -1.0),
+    ("n_keep", -1.0),
+    ("top_k", -1.0),
+    ("n", 0.0),
+    ("best_of", 0.0),
+    ("top_logprobs", 0.0),
+    ("n_probs", 0.0),
+    ("n_discard", 0.0),
+    ("min_keep", 0.0),
+];
 
 /// What has to be known of a request to pass it on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,58 +49,17 @@ impl<'a> Passing<'a> {
     /// # Errors
     /// Where the body is not a JSON object, names no model, or counts below zero.
     pub fn peek(body: &'a [u8]) -> Checked<Self> {
-        #[derive(Deserialize)]
-        struct Body<'a> {
-            #[serde(borrow)]
-            model: Option<&'a RawValue>,
-            #[serde(borrow)]
-            metadata: Option<&'a RawValue>,
-            #[serde(borrow)]
-            stream: Option<&'a RawValue>,
-            #[serde(borrow)]
-            max_tokens: Option<&'a RawValue>,
-            #[serde(borrow)]
-            max_completion_tokens: Option<&'a RawValue>,
-            #[serde(borrow)]
-            n_predict: Option<&'a RawValue>,
-            #[serde(borrow)]
-            n_keep: Option<&'a RawValue>,
-            #[serde(borrow)]
-            top_k: Option<&'a RawValue>,
-            #[serde(borrow)]
-            n: Option<&'a RawValue>,
-            #[serde(borrow)]
-            best_of: Option<&'a RawValue>,
-            #[serde(borrow)]
-            top_logprobs: Option<&'a RawValue>,
-            #[serde(borrow)]
-            n_probs: Option<&'a RawValue>,
-            #[serde(borrow)]
-            n_discard: Option<&'a RawValue>,
-            #[serde(borrow)]
-            min_keep: Option<&'a RawValue>,
-        }
         let body_text = std::str::from_utf8(body)
             .map_err(|_| InvalidRequest("The body is not valid JSON: it is not UTF-8.".into()))?;
-        let peeked: Body<'a> = serde_json::from_str(body_text)
+        // Of fields with the same name the last one counts, as most servers have it.
+        let fields: HashMap<Cow<'_, str>, &'a RawValue> = serde_json::from_str(body_text)
             .map_err(|error| InvalidRequest(format!("The body is not valid JSON: {error}.")))?;
+        let field = |name: &str| fields.get(name).copied().filter(|value| value.get() != "null");
         // Model servers have taken such numbers as they come, and written where they should not (CVE-2026-21869).
-        for (name, value, least) in [
-            ("max_tokens", peeked.max_tokens, -1.0),
-            ("max_completion_tokens", peeked.max_completion_tokens, -1.0),
-            ("n_predict", peeked.n_predict, -1.0),
-            ("n_keep", peeked.n_keep, -1.0),
-            ("top_k", peeked.top_k, -1.0),
-            ("n", peeked.n, 0.0),
-            ("best_of", peeked.best_of, 0.0),
-            ("top_logprobs", peeked.top_logprobs, 0.0),
-            ("n_probs", peeked.n_probs, 0.0),
-            ("n_discard", peeked.n_discard, 0.0),
-            ("min_keep", peeked.min_keep, 0.0),
-        ] {
-            check_count(name, value, least)?;
+        for (name, least) in COUNTS {
+            check_count(name, field(name), least)?;
         }
-        let raw = peeked.model.map(RawValue::get).unwrap_or_default();
+        let raw = field("model").map(RawValue::get).unwrap_or_default();
         let model: Cow<'a, str> = match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
             Some(plain) if !plain.contains('\\') => Cow::Borrowed(plain),
             _ => Cow::Owned(serde_json::from_str(raw).unwrap_or_default()),
@@ -99,16 +73,18 @@ impl<'a> Passing<'a> {
             let start = raw.as_ptr() as usize - body.as_ptr() as usize;
             start..start + raw.len()
         };
-        let stream = peeked.stream.is_some_and(|value| value.get() == "true");
-        let limit = peeked.max_completion_tokens.or(peeked.max_tokens);
+        let stream = field("stream").is_some_and(|value| value.get() == "true");
+        let limit =
+            ["max_completion_tokens", "max_output_tokens", "max_tokens"].iter().find_map(|name| field(name));
         let max_output_tokens = limit.and_then(|value| value.get().parse().ok());
+        let metadata = field("metadata");
         Ok(Self {
             model,
             stream,
             max_output_tokens,
-            metadata: peeked.metadata.map(RawValue::get),
+            metadata: metadata.map(RawValue::get),
             place: place(raw),
-            metadata_place: peeked.metadata.map_or(0..0, |metadata| place(metadata.get())),
+            metadata_place: metadata.map_or(0..0, |metadata| place(metadata.get())),
         })
     }
 
@@ -136,7 +112,7 @@ impl<'a> Passing<'a> {
     }
 }
 
-/// Refuses a number that is no count; what is no number is for the server to judge. Some take -1 for “all”.
+/// Refuses a number that is no count; what is no number is for the server to judge.
 fn check_count(name: &str, value: Option<&RawValue>, least: f64) -> Checked<()> {
     const MOST: f64 = i32::MAX as f64;
     let number = value.and_then(|value| value.get().parse::<f64>().ok());
@@ -191,6 +167,7 @@ mod tests {
         check(body, "bb", Some("{}"), r#"{"metadata": {} ,"model":"bb","x":{"metadata":1}}"#);
         check(body, "bb", None, r#"{"metadata": {"user_id":"é"} ,"model":"bb","x":{"metadata":1}}"#);
         check(r#"{"model":"a","metadata":null}"#, "b", Some("{}"), r#"{"model":"b","metadata":null}"#);
+        check(r#"{"model":"x","model":"a"}"#, "b", None, r#"{"model":"x","model":"b"}"#);
         for (field, number, is_count) in [
             ("max_tokens", "16", true),
             ("max_tokens", "-1", true),

@@ -14,9 +14,7 @@ mod usage;
 
 pub use crate::tool_schema::subset::lower as lower_schema;
 pub use answer::Decoder;
-pub use embedding::{
-    BATCH_EMBED_LIMIT, decode_embeddings, encode_embed, encode_embeddings_answer, encode_vertex_embed,
-};
+pub use embedding::{BATCH_EMBED_LIMIT, decode_embeddings, encode_embed, encode_vertex_embed};
 pub use error::error;
 pub use model_list::{ListedModel, ModelPage, models};
 pub use request::{encode, left_out, unsupported};
@@ -60,16 +58,10 @@ pub const VERTEX_MODELS_PATH: &str = "publishers/google/models?pageSize=1000";
 /// What is asked of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// A whole answer.
-    Generate,
     /// An answer as server-sent events.
     Stream,
-    /// The number of tokens that a request has.
-    CountTokens,
     /// The vectors of several texts; the Gemini API.
     BatchEmbed,
-    /// The vector of one text; the Gemini API.
-    Embed,
     /// The vectors of texts; Vertex AI.
     Predict,
 }
@@ -77,11 +69,8 @@ pub enum Method {
 impl Method {
     fn suffix(self) -> &'static str {
         match self {
-            Self::Generate => "generateContent",
             Self::Stream => "streamGenerateContent?alt=sse",
-            Self::CountTokens => "countTokens",
             Self::BatchEmbed => "batchEmbedContents",
-            Self::Embed => "embedContent",
             Self::Predict => "predict",
         }
     }
@@ -103,7 +92,7 @@ pub fn vertex_path(project: &str, location: &str, model: &str, method: Method) -
     let name = segments(model.strip_prefix("models/").unwrap_or(model));
     match name.split_once('/') {
         Some(("projects", _)) => format!("{name}:{method}"),
-        // The former is a model that the project serves itself.
+        // An endpoint is a model that the project serves itself.
         Some(("endpoints" | "publishers", _)) => format!("{place}/{name}:{method}"),
         _ => format!("{place}/publishers/google/models/{name}:{method}"),
     }
@@ -126,18 +115,26 @@ mod tests {
 
     #[test]
     fn paths_are_those_of_the_recordings() {
-        assert_eq!(path("gemini-2.5-flash", Method::Generate), "models/gemini-2.5-flash:generateContent");
-        let stream = "models/gemini-3-pro-preview:streamGenerateContent?alt=sse";
-        assert_eq!(path("models/gemini-3-pro-preview", Method::Stream), stream);
-        assert_eq!(path("tunedModels/mine", Method::Generate), "tunedModels/mine:generateContent");
-        let vertex = |model| vertex_path("p-1", "global", model, Method::Generate);
-        let usual = "projects/p-1/locations/global/publishers/google/models/gemini-2.0-flash:generateContent";
-        assert_eq!(vertex("gemini-2.0-flash"), usual);
-        assert_eq!(vertex("models/gemini-2.0-flash"), usual);
-        assert_eq!(vertex("publishers/google/models/gemini-2.0-flash"), usual);
-        assert_eq!(vertex("endpoints/7"), "projects/p-1/locations/global/endpoints/7:generateContent");
+        let stream = |name: &str| format!("{name}:streamGenerateContent?alt=sse");
+        for (model, at) in [
+            ("gemini-2.5-flash", "models/gemini-2.5-flash"),
+            ("models/gemini-3-pro-preview", "models/gemini-3-pro-preview"),
+            ("tunedModels/mine", "tunedModels/mine"),
+        ] {
+            assert_eq!(path(model, Method::Stream), stream(at));
+        }
+        assert_eq!(path("text-embedding-004", Method::BatchEmbed), "models/text-embedding-004:batchEmbedContents");
+        let usual = "projects/p-1/locations/global/publishers/google/models/gemini-2.0-flash";
         let whole = "projects/q/locations/us-east1/endpoints/7";
-        assert_eq!(vertex(whole), format!("{whole}:generateContent"));
+        for (model, at) in [
+            ("gemini-2.0-flash", usual),
+            ("models/gemini-2.0-flash", usual),
+            ("publishers/google/models/gemini-2.0-flash", usual),
+            ("endpoints/7", "projects/p-1/locations/global/endpoints/7"),
+            (whole, whole),
+        ] {
+            assert_eq!(vertex_path("p-1", "global", model, Method::Stream), stream(at));
+        }
     }
 
     #[test]

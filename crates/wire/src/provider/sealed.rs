@@ -6,7 +6,7 @@ use domain::StoredBlock;
 use serde::{Deserialize, Serialize};
 
 /// Stands before our data; no provider's begins so.
-const PREFIX: &str = "glasshouse-1.";
+pub(crate) const PREFIX: &str = "glasshouse-1.";
 
 /// A block of an answer, and who wants it back.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]

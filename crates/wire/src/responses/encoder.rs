@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use domain::{
-    EventBody, Problem, ProblemCode, RunEvent, RunId,
-    event::{Source, seq_after_restart},
+    EventBody, Problem, ProblemCode, RunEvent, RunId, StoredBlock,
+    event::{ProviderData, Source, seq_after_restart},
     message::arguments_text,
 };
 use serde::Serialize;
@@ -13,12 +13,12 @@ use serde_json::{Map, Value, json};
 use super::{
     echo,
     frame::{Numbers, Output, frame},
-    ids::item_id,
+    ids::{item_id, own_call_id},
     item::{Item, Kind, shown_result},
     object::{End, object},
     tools::{FunctionName, function_names},
 };
-use crate::{Frame, gateway::Used, openai::completion_encoder::outer_call_id};
+use crate::{Frame, gateway::Used, openai::completion_encoder::outer_call_id, provider::sealed::SealedBlock};
 
 /// What a caller asked for.
 #[derive(Debug, Clone)]
@@ -54,6 +54,8 @@ pub struct ResponseEncoder {
     /// Where in `output` an open item stands.
     open: HashMap<(Log, String), usize>,
     sources: Vec<Source>,
+    /// Reasoning that is whole, in case that what its provider wants back follows.
+    thought: Option<String>,
     end: Option<End>,
 }
 
@@ -92,6 +94,7 @@ impl ResponseEncoder {
             output: Vec::new(),
             open: HashMap::new(),
             sources: Vec::new(),
+            thought: None,
             end: None,
         }
     }
@@ -146,6 +149,9 @@ impl ResponseEncoder {
         let run = event.run;
         // What sub-agents do shows as the result of the call that started them.
         let main = event.agent.is_main();
+        if main {
+            self.close_thought(event, out);
+        }
         match &event.body {
             EventBody::RunStarted { .. } => {
                 self.begun = Some((run, event.at / 1000));
@@ -163,14 +169,15 @@ impl ResponseEncoder {
                 self.finish_text(item, *answer, out);
             }
             EventBody::ReasoningStarted { item } if main => {
-                let kind = Kind::Reasoning { text: String::new() };
+                let kind = Kind::Reasoning { text: String::new(), encrypted: None };
                 self.open(Log::Reasoning, item, Item::new(item_id("rs", run, item), kind), out);
             }
             EventBody::ReasoningDelta { item, delta } if main => self.add(Log::Reasoning, item, delta, out),
             EventBody::ReasoningFinished { item, text, .. } if main => {
                 self.rest(Log::Reasoning, item, text, out);
-                self.close(Log::Reasoning, item, "completed", out);
+                self.thought = Some(item.clone());
             }
+            EventBody::ProviderData(data) if main => self.seal(run, event.seq, data, out),
             EventBody::ToolRequested { call, name } if main && self.caller_tools.contains_key(name) => {
                 self.open(Log::Call, call, self.function_call(run, call, name), out);
             }
@@ -225,6 +232,54 @@ impl ResponseEncoder {
             | EventBody::RunResumed {}
             | EventBody::RunForked { .. } => {}
         }
+    }
+
+    /// Closes the reasoning before this event, with what its provider wants back if that is the event. A delta leaves it open:
+    /// it never has more than one frame.
+    fn close_thought(&mut self, event: &RunEvent, out: &mut Output<'_>) {
+        let is_delta = matches!(
+            event.body,
+            EventBody::TextDelta { .. }
+                | EventBody::ReasoningDelta { .. }
+                | EventBody::ToolArgumentsDelta { .. }
+        );
+        let Some(name) = self.thought.take_if(|_| !is_delta) else { return };
+        if let EventBody::ProviderData(data) = &event.body
+            && data.item.as_ref() == Some(&name)
+            && data.at.is_none()
+            && let Some((_, Item { kind: Kind::Reasoning { text, encrypted }, .. })) =
+                self.opened(Log::Reasoning, &name)
+        {
+            let block = StoredBlock::Reasoning { text: text.clone(), data: Some(data.data.clone()) };
+            *encrypted = Some(SealedBlock { provider: data.provider.clone(), block }.seal());
+        }
+        self.close(Log::Reasoning, &name, "completed", out);
+    }
+
+    /// What a provider wants back with another part of the answer, or with none, as reasoning without words.
+    fn seal(&mut self, run: RunId, seq: u64, data: &ProviderData, out: &mut Output<'_>) {
+        let ProviderData { item, reasoning, at, provider, data } = data;
+        let (provider, data) = (provider.clone(), Some(data.clone()));
+        let block = match item {
+            // It went out with its reasoning.
+            Some(name) if self.output.last().is_some_and(|last| last.id == item_id("rs", run, name)) => {
+                return;
+            }
+            Some(_) if at.is_some() => StoredBlock::Text { data },
+            Some(call) if self.opened(Log::Call, call).is_some() => {
+                StoredBlock::Call { id: outer_call_id(run, call), data }
+            }
+            Some(call) => StoredBlock::Call { id: own_call_id(run, call), data },
+            None if *reasoning => StoredBlock::Reasoning { text: String::new(), data },
+            None => StoredBlock::Other { data: data.unwrap_or_default() },
+        };
+        let encrypted = Some(SealedBlock { provider, block }.seal());
+        let (at, id) = (self.output.len(), item_id("rs", run, &format!("p{seq}")));
+        let mut item = Item::new(id, Kind::Reasoning { text: String::new(), encrypted });
+        out.push("response.output_item.added", || json!({"output_index": at, "item": item.announced()}));
+        item.status = "completed";
+        out.push("response.output_item.done", || json!({"output_index": at, "item": item.to_json()}));
+        self.output.push(item);
     }
 
     fn open(&mut self, log: Log, name: &str, item: Item, out: &mut Output<'_>) {
@@ -306,7 +361,7 @@ impl ResponseEncoder {
                 });
                 out.push("response.content_part.done", || with(place, "content_index", item.part()));
             }
-            Kind::Reasoning { text } => {
+            Kind::Reasoning { text, .. } => {
                 out.push(
                     "response.reasoning_summary_text.done",
                     || json!({"item_id": item.id, "output_index": at, "summary_index": 0, "text": text}),

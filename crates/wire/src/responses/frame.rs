@@ -1,6 +1,6 @@
 //! The numbered frames of one event, and those among them that the reader has already.
 
-use domain::RunEvent;
+use domain::{ProblemCode, RunEvent};
 use serde::Serialize;
 
 use crate::{
@@ -78,6 +78,12 @@ impl<'n> Output<'n> {
     pub(super) fn finish(self, with_ids: bool) -> Vec<Frame> {
         if with_ids { self.frames.numbered() } else { self.frames.unnumbered() }
     }
+}
+
+/// What ends the stream of a response that broke off on its way through: its frames are not counted here.
+#[must_use]
+pub fn error_frame(code: ProblemCode, message: &str) -> Frame {
+    frame("error", 0, &serde_json::json!({"code": code.as_str(), "message": message, "param": null}))
 }
 
 /// One frame, named like its type.

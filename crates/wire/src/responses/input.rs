@@ -5,23 +5,24 @@ use std::collections::HashSet;
 use domain::{Message, Part, Role, ToolCall};
 use serde_json::{Map, Value};
 
-use super::{ids::model_call_id, tools::FunctionName};
+use super::{ids::model_call_id, tools::FunctionName, turn::Turn};
 use crate::{
     chat_stream::Mode,
-    conversation::{Checked, InvalidRequest, part, text, wrong},
+    conversation::{Checked, InvalidRequest, part, present, text, wrong},
     openai::research_prefix::take_research_prefix,
+    provider::sealed::SealedBlock,
 };
 
-/// The conversation that items hold. Reasoning and the work of other servers' tools are left out.
+/// The conversation that items hold. The work of other servers' tools is left out, and reasoning that was not sealed here.
 ///
 /// # Errors
 /// A sentence that names the field and says what belongs there.
 pub fn conversation(items: &[Value]) -> Checked<Vec<Message>> {
-    let mut messages = Vec::new();
+    let mut read = Reader::default();
     for (at, item) in items.iter().enumerate() {
-        read(item, &format!("input[{at}]"), &mut messages)?;
+        read.item(item, &format!("input[{at}]"))?;
     }
-    Ok(messages)
+    Ok(read.finish())
 }
 
 /// Refuses a conversation that no model can go on with, and takes out the prefix that asks for research.
@@ -56,50 +57,80 @@ fn about_call<T>(what: &str, id: &str) -> Checked<T> {
     Err(InvalidRequest(format!("`input` does not fit together. {what} {id}.")))
 }
 
-fn read(item: &Value, at: &str, messages: &mut Vec<Message>) -> Checked<()> {
-    let Value::Object(fields) = item else { return wrong(&format!("`{at}`"), "an object") };
-    match fields.get("type").and_then(Value::as_str) {
-        Some("message") => messages.push(message(fields, at)?),
-        Some("function_call") => {
-            let mut call = call(fields, "call_id", at)?;
-            call.name = FunctionName::of_call(fields).flat();
-            add_call(call, messages);
-        }
-        Some("function_call_output") => {
-            let id = needed(fields, "call_id", at)?.to_owned();
-            let content = content(fields.get("output"), &format!("{at}.output"))?;
-            let answer = Message { content, ..Message::tool_result(id, "") };
-            messages.push(answer);
-        }
-        Some("mcp_call") => {
-            // One without a result is of no use to a model.
-            if let Some(result) = server_result(fields) {
-                let mut call = call(fields, "id", at)?;
-                call.id = model_call_id(&call.id).to_owned();
-                let answer = Message::tool_result(call.id.clone(), result);
-                add_call(call, messages);
-                messages.push(answer);
+/// Puts messages together, item by item.
+#[derive(Default)]
+struct Reader {
+    messages: Vec<Message>,
+    /// What the assistant has said and called since the last message of somebody else.
+    turn: Turn,
+}
+
+impl Reader {
+    fn item(&mut self, item: &Value, at: &str) -> Checked<()> {
+        let Value::Object(fields) = item else { return wrong(&format!("`{at}`"), "an object") };
+        match fields.get("type").and_then(Value::as_str) {
+            Some("message") => match message(fields, at)? {
+                message if message.role == Role::Assistant => self.turn.said(message),
+                message => self.other(message),
+            },
+            Some("function_call") => {
+                let mut call = call(fields, "call_id", at)?;
+                call.name = FunctionName::of_call(fields).flat();
+                self.turn.called(call);
             }
+            Some("function_call_output") => {
+                let id = needed(fields, "call_id", at)?.to_owned();
+                let content = match present(fields, "output") {
+                    None => Vec::new(),
+                    output => content(output, &format!("{at}.output"))?,
+                };
+                self.other(Message { content, ..Message::tool_result(id, "") });
+            }
+            Some("mcp_call") => {
+                // One without a result is of no use to a model.
+                if let Some(result) = server_result(fields) {
+                    let mut call = call(fields, "id", at)?;
+                    call.id = model_call_id(&call.id).to_owned();
+                    let answer = Message::tool_result(call.id.clone(), result);
+                    self.turn.called(call);
+                    self.other(answer);
+                }
+            }
+            Some("reasoning") => {
+                let sealed = fields.get("encrypted_content").and_then(Value::as_str);
+                if let Some(block) = sealed.and_then(SealedBlock::open) {
+                    self.turn.sealed(block);
+                }
+            }
+            Some("item_reference") => {
+                return wrong(
+                    &format!("`{at}.id`"),
+                    "the id of an item of one of your responses here that is still kept",
+                );
+            }
+            Some(kind) if is_passed_over(kind) => {}
+            Some(_) => return wrong(&format!("`{at}.type`"), "a kind of item that this server knows"),
+            None => return wrong(&format!("`{at}.type`"), "the kind of the item, such as \"message\""),
         }
-        Some("item_reference") => {
-            return wrong(
-                &format!("`{at}.id`"),
-                "the id of an item of one of your responses here that is still kept",
-            );
-        }
-        Some(kind) if is_passed_over(kind) => {}
-        Some(_) => return wrong(&format!("`{at}.type`"), "a kind of item that this server knows"),
-        None => return wrong(&format!("`{at}.type`"), "the kind of the item, such as \"message\""),
+        Ok(())
     }
-    Ok(())
+
+    /// A message of somebody else.
+    fn other(&mut self, message: Message) {
+        self.messages.extend(std::mem::take(&mut self.turn).finish());
+        self.messages.push(message);
+    }
+
+    fn finish(mut self) -> Vec<Message> {
+        self.messages.extend(self.turn.finish());
+        self.messages
+    }
 }
 
 /// What other servers' tools did, and what only they can read.
 fn is_passed_over(kind: &str) -> bool {
-    matches!(
-        kind,
-        "reasoning" | "compaction" | "mcp_list_tools" | "mcp_approval_request" | "additional_tools"
-    ) || kind.ends_with("_call")
+    matches!(kind, "compaction" | "mcp_list_tools" | "mcp_approval_request" | "additional_tools")
+        || kind.ends_with("_call")
         || kind.ends_with("_call_output")
         || kind.ends_with("_output")
         || kind.ends_with("_response")
@@ -162,14 +193,6 @@ fn call(fields: &Map<String, Value>, id: &str, at: &str) -> Checked<ToolCall> {
         name: needed(fields, "name", at)?.to_owned(),
         arguments: needed(fields, "arguments", at)?.to_owned(),
     })
-}
-
-/// A call belongs to what the assistant has just said.
-fn add_call(call: ToolCall, messages: &mut Vec<Message>) {
-    match messages.last_mut() {
-        Some(last) if last.role == Role::Assistant => last.tool_calls.push(call),
-        _ => messages.push(Message { tool_calls: vec![call], ..Message::of(Role::Assistant, Vec::new()) }),
-    }
 }
 
 /// What a call that a server dealt with has brought.

@@ -28,19 +28,13 @@ pub(super) enum Kind {
     },
     Reasoning {
         text: String,
+        /// What the model's provider wants back, sealed.
+        encrypted: Option<String>,
     },
     /// A call of a tool that the caller runs.
-    FunctionCall {
-        call_id: String,
-        name: FunctionName,
-        arguments: String,
-    },
+    FunctionCall { call_id: String, name: FunctionName, arguments: String },
     /// A call of a tool that we run: clients know it as one that the server deals with.
-    ServerCall {
-        name: String,
-        arguments: String,
-        result: Option<Result<String, String>>,
-    },
+    ServerCall { name: String, arguments: String, result: Option<Result<String, String>> },
 }
 
 impl Item {
@@ -54,7 +48,7 @@ impl Item {
             Kind::Message { .. } => {
                 Kind::Message { text: String::new(), annotations: Vec::new(), phase: None }
             }
-            Kind::Reasoning { .. } => Kind::Reasoning { text: String::new() },
+            Kind::Reasoning { .. } => Kind::Reasoning { text: String::new(), encrypted: None },
             Kind::FunctionCall { call_id, name, .. } => {
                 Kind::FunctionCall { call_id: call_id.clone(), name: name.clone(), arguments: String::new() }
             }
@@ -79,10 +73,14 @@ impl Item {
                 }
                 message
             }
-            Kind::Reasoning { text } => {
-                let is_announced = text.is_empty() && *status == "in_progress";
-                let summary = if is_announced { json!([]) } else { json!([self.part()]) };
-                json!({"id": id, "type": "reasoning", "status": status, "summary": summary})
+            Kind::Reasoning { text, encrypted } => {
+                let summary = if text.is_empty() { json!([]) } else { json!([self.part()]) };
+                let mut reasoning =
+                    json!({"id": id, "type": "reasoning", "status": status, "summary": summary});
+                if let Some(encrypted) = encrypted {
+                    reasoning["encrypted_content"] = json!(encrypted);
+                }
+                reasoning
             }
             Kind::FunctionCall { call_id, name, arguments } => {
                 let mut call = json!({
@@ -115,7 +113,7 @@ impl Item {
             Kind::Message { text, annotations, .. } => {
                 json!({"type": "output_text", "text": text, "annotations": annotations, "logprobs": []})
             }
-            Kind::Reasoning { text }
+            Kind::Reasoning { text, .. }
             | Kind::FunctionCall { arguments: text, .. }
             | Kind::ServerCall { arguments: text, .. } => json!({"type": "summary_text", "text": text}),
         }
@@ -125,7 +123,7 @@ impl Item {
     pub(super) fn text(&mut self) -> &mut String {
         match &mut self.kind {
             Kind::Message { text, .. }
-            | Kind::Reasoning { text }
+            | Kind::Reasoning { text, .. }
             | Kind::FunctionCall { arguments: text, .. }
             | Kind::ServerCall { arguments: text, .. } => text,
         }

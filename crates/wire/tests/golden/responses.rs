@@ -180,11 +180,18 @@ fn the_end_tells_how_the_run_ended() {
         };
         let texts = of_main(|body| matches!(body, EventBody::TextStarted { .. }));
         let thoughts = of_main(|body| matches!(body, EventBody::ReasoningStarted { .. }));
+        let reasoning: Vec<&Value> =
+            end["output"].as_array().unwrap().iter().filter(|item| item["type"] == "reasoning").collect();
+        let is_sealed_alone = |item: &&&Value| item["id"].as_str().unwrap().contains("_p");
+        let alone = reasoning.iter().filter(is_sealed_alone).count();
         assert_eq!(
-            (items("message"), items("reasoning")),
+            (items("message"), reasoning.len() - alone),
             (texts, thoughts),
             "{name}: the main agent's only"
         );
+        let sealed = reasoning.iter().filter(|item| item["encrypted_content"].is_string()).count();
+        let data = of_main(|body| matches!(body, EventBody::ProviderData(_)));
+        assert_eq!(sealed, data, "{name}: all that the provider wants back");
     });
 }
 

@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use domain::{ProblemCode, RunId, Usage};
+use domain::{ProblemCode, Usage};
 use futures_util::stream;
 use llm::{
     Alarm, ModelError, Upstream,
@@ -17,28 +17,27 @@ use llm::{
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use wire::{
-    gateway::{AnswerEncoder, ChatAnswer, PlainRequest, messages_error},
+    gateway::messages_error,
     openai::{ErrorObject, Passing, UsageWatch, text_bytes},
-    sse,
+    responses, sse,
 };
 
-use super::{agent::wants_status, translating};
+use super::{agent::wants_status, asked::Asked};
 use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
     models::ModelServer,
     origin,
+    streams::event_stream,
     usage::{PaidCall, Wish},
 };
 
 /// An answer that is not streamed has no head before it is whole; OpenAI's packages wait as long.
-const WHOLE_ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
+pub(super) const WHOLE_ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
 /// What Anthropic's packages say of the format beside the body.
 const PASSED_HEADERS: [HeaderName; 2] =
     [HeaderName::from_static("anthropic-version"), HeaderName::from_static("anthropic-beta")];
-/// What OpenAI calls an answer to a conversation.
-const CHAT: &str = "chat/completions";
 /// What Anthropic calls it; what belongs to it begins so.
 const MESSAGES: &str = "messages";
 /// Headers of an answer that mean something to the caller.
@@ -49,26 +48,20 @@ const UPSTREAM_REQUEST_ID: HeaderName = HeaderName::from_static("x-upstream-requ
 const ANTHROPIC_REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 const RATE_LIMIT_HEADERS: [&str; 2] = ["x-ratelimit-", "anthropic-ratelimit-"];
 
-/// Passes `body` on to `call`, with the model's name on its server in it, and who asks where that server is trusted.
+/// Passes `body` on to the model's servers, with the model's name there in it, and who asks where they are trusted.
 ///
 /// # Errors
-/// 404 for a model we do not know, 5xx if its server gives no answer or has not been heard of.
+/// 404 for a model that its server has no longer, 5xx if its server gives no answer.
 pub(in crate::http) async fn pass_on(
     app: &Arc<App>,
     caller: &Caller,
     headers: &HeaderMap,
-    call: &str,
+    server: ModelServer,
     body: &Bytes,
-    passing: &Passing<'_>,
+    asked: &Asked<'_>,
 ) -> Result<Response, ApiError> {
-    app.models.first_look().await;
-    if call == CHAT && !app.models.speaks_chat_completions(&passing.model) {
-        return translate(app, caller, body, passing).await;
-    }
-    let upstream = app.models.upstream(&passing.model, call, &caller.permit(app));
-    let upstream = upstream.map_err(|error| error.with_field(Some("model")))?;
-    let ModelServer { upstream, trusted, prices } =
-        upstream.ok_or_else(|| ApiError::internal("a model without a server is no agent"))?;
+    let ModelServer { upstream, trusted, prices } = server;
+    let passing = &asked.passing;
     let input_tokens = text_bytes(body) / 4;
     let wish = Wish { input_tokens, max_output_tokens: passing.max_output_tokens, prices };
     let paid = PaidCall::begin(app, caller.principal(), upstream.model(), wish).await?;
@@ -79,6 +72,32 @@ pub(in crate::http) async fn pass_on(
     };
     // What a front end says of its people is not for everybody.
     let tells_of_people = caller.person.is_some() && passing.metadata.is_some();
+    let untrusted_body = tells_of_people.then(|| with_metadata(Some("{}")));
+    let told = Told { untrusted_body, ..told(caller, headers, trusted) };
+    let body = match &told.untrusted_body {
+        Some(body) if !trusted => body.clone(),
+        _ => with_metadata(trusted.then(|| true_metadata(caller, passing)).flatten().as_deref()),
+    };
+    let shape = Shape::of(upstream.call());
+    match upstream.post(&told, body, wait).await {
+        Ok(Passed { response, first }) => {
+            let watch = UsageWatch::default();
+            let silence = Alarm::new(Instant::now() + upstream.idle_timeout());
+            let paid = Some(Paying { call: paid, watch, input_tokens });
+            let (between_events, about) = (true, tracing::Span::current());
+            let answer =
+                Answer { response, first, upstream, shape, started, paid, silence, between_events, about };
+            Ok(answer.pass_back())
+        }
+        Err(NoAnswer::Refused(refused)) if refused.error.code != ProblemCode::ModelNotFound => {
+            Ok(refusal(refused, shape))
+        }
+        Err(no) => Err(asked.failed(app, caller, no.into_error())),
+    }
+}
+
+/// What servers are told beside a body, and who asks where any of them is trusted.
+pub(super) fn told(caller: &Caller, headers: &HeaderMap, trusted: bool) -> Told {
     let mut all = trace_headers(&origin::passed_on());
     for name in PASSED_HEADERS {
         all.extend(headers.get(&name).map(|value| (name, value.clone())));
@@ -86,57 +105,26 @@ pub(in crate::http) async fn pass_on(
     if wants_status(headers) {
         all.insert(INCLUDE_STATUS, HeaderValue::from_static("true"));
     }
-    let told = Told {
-        all,
-        caller: trusted.then(|| caller.info(headers)),
-        untrusted_body: tells_of_people.then(|| with_metadata(Some("{}"))),
-    };
-    let body = match &told.untrusted_body {
-        Some(body) if !trusted => body.clone(),
-        _ => with_metadata(trusted.then(|| true_metadata(caller, passing)).flatten().as_deref()),
-    };
-    let is_messages = call.starts_with(MESSAGES);
-    match upstream.post(&told, body, wait).await {
-        Ok(Passed { response, first }) => {
-            let watch = UsageWatch::default();
-            let silence = Alarm::new(Instant::now() + upstream.idle_timeout());
-            let paid = Some(Paying { call: paid, watch, input_tokens });
-            let (between_events, about) = (true, tracing::Span::current());
-            let answer = Answer {
-                response,
-                first,
-                upstream,
-                is_messages,
-                started,
-                paid,
-                silence,
-                between_events,
-                about,
-            };
-            Ok(answer.pass_back())
-        }
-        Err(NoAnswer::Failed(error)) => Err(error.into()),
-        Err(NoAnswer::Refused(refused)) => Ok(refusal(refused, is_messages)),
-    }
+    Told { all, caller: trusted.then(|| caller.info(headers)), untrusted_body: None }
 }
 
-/// Asks a model whose server speaks another format.
-async fn translate(
-    app: &Arc<App>,
-    caller: &Caller,
-    body: &Bytes,
-    passing: &Passing<'_>,
-) -> Result<Response, ApiError> {
-    let request = PlainRequest::of_chat(body)
-        .map_err(|error| ApiError::invalid(error.to_string()).with_field(error.field()))?;
-    let metadata = passing.metadata.and_then(|metadata| serde_json::from_str(metadata).ok());
-    let (id, now) = (RunId::generate(), app.clock.now_ms());
-    let include_usage = request.include_usage;
-    let encoder = |provider: &str| {
-        let answer = ChatAnswer::new(id, now, &passing.model, provider, include_usage);
-        Box::new(answer) as Box<dyn AnswerEncoder>
-    };
-    translating::ask(app, caller, &passing.model, request, metadata.unwrap_or_default(), encoder).await
+/// Whose packages read an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    OpenAi,
+    Responses,
+    Messages,
+}
+
+impl Shape {
+    /// That of this call.
+    fn of(call: &str) -> Self {
+        match call {
+            "responses" => Self::Responses,
+            call if call.starts_with(MESSAGES) => Self::Messages,
+            _ => Self::OpenAi,
+        }
+    }
 }
 
 /// The `metadata` with the id of who really asks, if it names somebody else: trusted servers believe it.
@@ -153,8 +141,7 @@ struct Answer {
     /// The beginning of its body, where that was waited for.
     first: Option<Bytes>,
     upstream: Upstream,
-    /// Whether it is in Anthropic's format.
-    is_messages: bool,
+    shape: Shape,
     started: Instant,
     /// Nothing once it is paid.
     paid: Option<Paying>,
@@ -180,13 +167,11 @@ impl Answer {
         }
         let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let events = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
-        if events {
-            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-            headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-        }
         let status = self.response.status();
         let body = stream::unfold(Some(self), move |answer| async move { answer?.next(events).await });
-        (status, headers, Body::from_stream(body)).into_response()
+        let body = Body::from_stream(body);
+        let response = if events { event_stream(body) } else { Response::new(body) };
+        (status, headers, response).into_response()
     }
 
     /// The next bytes, and the rest of the answer where there is one.
@@ -223,11 +208,13 @@ impl Answer {
     fn error_event(&self, error: &ModelError) -> Bytes {
         // An event that broke off ends here.
         let mut out = if self.between_events { Vec::new() } else { b"\n\n".to_vec() };
-        if self.is_messages {
-            messages_error(error.code, &error.message).write(&mut out);
-        } else {
-            let object = ErrorObject::new(error.code, &error.message, None).to_json().to_string();
-            sse::write_data(&object, &mut out);
+        match self.shape {
+            Shape::Messages => messages_error(error.code, &error.message).write(&mut out),
+            Shape::Responses => responses::error_frame(error.code, &error.message).write(&mut out),
+            Shape::OpenAi => {
+                let object = ErrorObject::new(error.code, &error.message, None).to_json().to_string();
+                sse::write_data(&object, &mut out);
+            }
         }
         out.into()
     }
@@ -292,7 +279,7 @@ fn is_rate_limit(name: &HeaderName) -> bool {
 }
 
 /// A refusal of the model server, in its own words where they are an error object of the caller's format.
-fn refusal(refused: Refused, is_messages: bool) -> Response {
+fn refusal(refused: Refused, shape: Shape) -> Response {
     let Refused { status, retry_after, body, error } = refused;
     // A bad key is the administrator's, not the caller's; faults over there are faults of a gateway here.
     let own_words = (400..500).contains(&status) && !matches!(error.code, ProblemCode::ModelUnauthorized);
@@ -300,7 +287,7 @@ fn refusal(refused: Refused, is_messages: bool) -> Response {
         return ApiError::from(error).into_response();
     }
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-    let mut response = match upstream_object(&body, is_messages) {
+    let mut response = match upstream_object(&body, shape) {
         Some(object) => (status, axum::Json(object)).into_response(),
         None => ApiError::from(error).with_status(status).into_response(),
     };
@@ -311,8 +298,8 @@ fn refusal(refused: Refused, is_messages: bool) -> Response {
 }
 
 /// The body, where it is such an error object already.
-fn upstream_object(body: &str, is_messages: bool) -> Option<Value> {
+fn upstream_object(body: &str, shape: Shape) -> Option<Value> {
     let object: Value = serde_json::from_str(body).ok()?;
     object.get("error")?.get("message")?.as_str()?;
-    (!is_messages || object["type"] == "error").then_some(object)
+    (shape != Shape::Messages || object["type"] == "error").then_some(object)
 }

@@ -1,5 +1,5 @@
-//! `/v1/responses`: a response is a run with what was asked kept beside it, so that it can be read again, resumed,
-//! continued, stopped and deleted by its id.
+//! `/v1/responses`: a model whose server speaks the format gets the bytes as they come. Else a response is a run with what was
+//! asked kept beside it, so that it can be read again, resumed, continued, stopped and deleted by its id.
 
 mod earlier;
 pub(in crate::http) mod items;
@@ -17,10 +17,10 @@ use domain::RunId;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use store::Run;
-use wire::responses::{ResponseEncoder, ResponseOptions, ResponseRequest};
+use wire::responses::{ResponseEncoder, ResponseOptions, ResponseRequest, goes_on_here};
 
 use self::stored::Stored;
-use super::{agent, invalid};
+use super::{agent, asked::Asked, invalid, passing};
 use crate::{
     app::App,
     auth::Caller,
@@ -37,12 +37,19 @@ pub(in crate::http) async fn create(
     headers: HeaderMap,
     ModelJson(body): ModelJson,
 ) -> Result<Response, ApiError> {
+    let asked = Asked::read(&app, &caller, &body)?;
+    if asked.agent.is_none() && !goes_on_here(&body) {
+        let server = asked.server(&app, &caller, "responses").await?;
+        if server.upstream.takes_call() {
+            return passing::pass_on(&app, &caller, &headers, server, &body, &asked).await;
+        }
+    }
     let request = ResponseRequest::decode(&body).map_err(invalid)?;
     let (stream, background, echo) = (request.stream, request.background, request.echo.clone());
     let key = idempotency_key(&headers, "/v1/responses", &body)?;
     let can_come_back = background || key.is_some();
     let begin = async |key| {
-        let run = start::start(&app, &caller, &headers, request, key).await?;
+        let run = start::start(&app, &caller, &headers, &asked, request, key).await?;
         app.tasks.spawn(agent::decline_questions(app.clone(), run));
         Ok(run)
     };

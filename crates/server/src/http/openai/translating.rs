@@ -5,7 +5,6 @@ use std::{io, sync::Arc};
 
 use axum::{
     body::Body,
-    http::header,
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
@@ -16,41 +15,40 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 use wire::{
     gateway::{AnswerEncoder, CallIds, PlainRequest, Used},
+    openai::text_bytes,
     provider::{AnswerEvent, StopReason},
     sse::{Frame, KEEP_ALIVE},
 };
 
+use super::asked::Asked;
 use crate::{
     app::App,
     auth::Caller,
     error::ApiError,
     origin,
-    streams::KEEP_ALIVE_AFTER,
+    streams::{KEEP_ALIVE_AFTER, event_stream},
     usage::{PaidCall, Wish},
 };
 
-/// Asks the model `id`. `metadata` is what the program says of the request, for servers that are trusted; `encoder` makes the
-/// encoder of the answer for the provider that it comes from, which [`llm::ChatModel::provider`] names.
+/// Asks the model that is meant. `metadata` is what the program says of the request, for servers that are trusted; `encoder`
+/// makes the encoder of the answer for the provider that it comes from, which [`llm::ChatModel::provider`] names.
 ///
 /// # Errors
 /// 404 for a model that is not there, 429 where a limit is reached, and what the model's server says is wrong.
 pub(in crate::http) async fn ask(
     app: &Arc<App>,
     caller: &Caller,
-    id: &str,
+    asked: &Asked<'_>,
+    body: &[u8],
     request: PlainRequest,
     metadata: Map<String, Value>,
     encoder: impl FnOnce(&str) -> Box<dyn AnswerEncoder>,
 ) -> Result<Response, ApiError> {
-    app.models.first_look().await;
-    let model = app.models.resolve(Some(id), &caller.permit(app));
+    let model = app.models.resolve(Some(&asked.id), &caller.permit(app));
     let model = model.map_err(|error| error.with_field(Some("model")))?;
-    let sent: usize = request.messages.iter().map(|message| message.plain_text().len()).sum();
-    let input_tokens = (sent / 4) as u64;
-    let max_output_tokens = ["max_completion_tokens", "max_tokens"]
-        .iter()
-        .find_map(|name| request.fields.get(*name).and_then(Value::as_u64));
-    let wish = Wish { input_tokens, max_output_tokens, prices: model.prices };
+    let input_tokens = text_bytes(body) / 4;
+    let wish =
+        Wish { input_tokens, max_output_tokens: asked.passing.max_output_tokens, prices: model.prices };
     let paid = PaidCall::begin(app, caller.principal(), model.model.name(), wish).await?;
     let about = app.caller_info(&model.authority, None, metadata).await?;
     let tools: Vec<ToolSpec> = request
@@ -75,7 +73,7 @@ pub(in crate::http) async fn ask(
         caller: about.as_ref(),
     });
     // The head of a response says how it went, so something of the answer has to be there first.
-    let first = next(&mut call).await?;
+    let first = next(&mut call).await.map_err(|error| asked.failed(app, caller, error))?;
     let (encoder, call_ids) = (encoder(model.model.provider()), CallIds::after(&request.messages));
     let mut answer = Answer { call, encoder, call_ids, paid: Some(paid), input_tokens, written_bytes: 0 };
     match request.stream {
@@ -159,12 +157,7 @@ impl Answer {
                 }
             }
         });
-        let headers = [
-            (header::CONTENT_TYPE, "text/event-stream"),
-            (header::CACHE_CONTROL, "no-cache"),
-            (header::HeaderName::from_static("x-accel-buffering"), "no"),
-        ];
-        (headers, Body::from_stream(body)).into_response()
+        event_stream(Body::from_stream(body))
     }
 
     /// The next bytes of a stream, and whether they are the last.

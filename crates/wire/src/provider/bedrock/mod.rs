@@ -1,6 +1,7 @@
 //! Amazon Bedrock's Converse API: requests, answers, and the binary frames that streamed answers come in.
 
 mod answer;
+mod embedding;
 mod error;
 mod event_stream;
 mod families;
@@ -8,10 +9,11 @@ mod models;
 mod request;
 
 pub use answer::Decoder;
+pub use embedding::{EmbeddingFamily, decode_embeddings};
 pub use error::error;
 pub use event_stream::{FrameDecoder, FrameError, Message};
 pub use models::{ListedModel, decode_models};
-pub use request::{encode, left_out, path, unsupported};
+pub use request::{embedding_path, encode, left_out, path, unsupported};
 
 use domain::Parameter;
 

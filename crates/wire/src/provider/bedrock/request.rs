@@ -35,6 +35,12 @@ pub fn path(model: &str) -> String {
     format!("model/{}/converse-stream", segment(model))
 }
 
+/// The path to ask an embedding model at.
+#[must_use]
+pub fn embedding_path(model: &str) -> String {
+    format!("model/{}/invoke", segment(model))
+}
+
 /// What is set that [`encode`] leaves out.
 #[must_use]
 pub fn left_out(request: &ModelRequest<'_>) -> Vec<LeftOut> {

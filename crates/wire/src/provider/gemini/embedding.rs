@@ -1,10 +1,10 @@
-//! Vectors of texts in Gemini's and Vertex AI's formats, between which and OpenAI's this translates.
+//! Vectors of texts in the formats of Gemini and Vertex AI.
 
 use domain::TokenCount;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use crate::openai::embeddings::{BadEmbeddings, Embedded, MOST_DIMENSIONS};
+use crate::openai::embeddings::{BadEmbeddings, Embedded};
 
 /// Most texts of one `batchEmbedContents`.
 pub const BATCH_EMBED_LIMIT: usize = 100;
@@ -87,19 +87,7 @@ pub fn decode_embeddings(body: &[u8], asked: usize) -> Result<Embedded, BadEmbed
         }
         (None, None, None) => return Err(BadEmbeddings::NoList),
     };
-    let got = vectors.len();
-    if got != asked {
-        return Err(BadEmbeddings::Count { asked, got });
-    }
-    let length = vectors.first().map_or(0, Vec::len);
-    let is_length = |vector: &Vec<f32>| vector.len() == length && (1..=MOST_DIMENSIONS).contains(&length);
-    if !vectors.iter().all(is_length) {
-        return Err(BadEmbeddings::Lengths);
-    }
-    if !vectors.iter().flatten().all(|value| value.is_finite()) {
-        return Err(BadEmbeddings::NotFinite);
-    }
-    Ok(Embedded { vectors, input_tokens })
+    Embedded { vectors, input_tokens }.checked(asked)
 }
 
 fn prompt_tokens(usage: &str) -> Option<u64> {
@@ -108,20 +96,9 @@ fn prompt_tokens(usage: &str) -> Option<u64> {
     count.map(TokenCount::get)
 }
 
-/// OpenAI's answer with these vectors, as numbers.
-#[must_use]
-pub fn encode_embeddings_answer(model: &str, embedded: &Embedded) -> String {
-    let one = |(index, vector): (usize, &Vec<f32>)| json!({ "object": "embedding", "index": index, "embedding": vector });
-    let data: Vec<Value> = embedded.vectors.iter().enumerate().map(one).collect();
-    let tokens = embedded.input_tokens.unwrap_or(0);
-    let usage = json!({ "prompt_tokens": tokens, "total_tokens": tokens });
-    json!({ "object": "list", "data": data, "model": model, "usage": usage }).to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::openai;
 
     fn check(body: &str, asked: usize, expected: Result<(Vec<Vec<f32>>, Option<u64>), BadEmbeddings>) {
         let read = decode_embeddings(body.as_bytes(), asked).map(|read| (read.vectors, read.input_tokens));
@@ -163,12 +140,5 @@ mod tests {
         assert_eq!(body, json!({"requests": [one("a"), one("b")]}));
         let body: Value = serde_json::from_str(&encode_vertex_embed(&texts, None)).unwrap();
         assert_eq!(body, json!({"instances": [{"content": "a"}, {"content": "b"}]}));
-    }
-
-    #[test]
-    fn programs_read_the_vectors_in_openai_form() {
-        let embedded = Embedded { vectors: vec![vec![0.25], vec![-1.0]], input_tokens: Some(5) };
-        let answer = encode_embeddings_answer("m", &embedded);
-        assert_eq!(openai::embeddings::decode(answer.as_bytes(), 2), Ok(embedded));
     }
 }

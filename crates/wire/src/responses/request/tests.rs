@@ -176,6 +176,48 @@ fn items_become_messages() {
     assert_eq!(checked(json!("<research_request>\nWhy?")), Ok(Mode::Research));
 }
 
+/// What a provider wants back comes as sealed reasoning, wherever it stood in the answer.
+#[test]
+fn sealed_reasoning_goes_back_to_its_provider() {
+    use domain::{Block, StoredBlock};
+
+    use crate::provider::sealed::SealedBlock;
+
+    let sealed = |provider: &str, block: StoredBlock| {
+        let encrypted = SealedBlock { provider: provider.to_owned(), block }.seal();
+        json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": encrypted})
+    };
+    let thought = |text: &str| StoredBlock::Reasoning { text: text.to_owned(), data: Some(json!("sig")) };
+    let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "w", "arguments": "{}"});
+    let output = |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "fine"});
+    let messages = read(json!([
+        {"role": "user", "content": "Hi"},
+        sealed("anthropic", thought("one")),
+        {"role": "assistant", "content": "Let me see."},
+        sealed("gemini", thought("of another")),
+        sealed("anthropic", thought("two")),
+        {"type": "reasoning", "id": "rs_2", "summary": [], "encrypted_content": "gAAAA"},
+        call("c1"),
+        sealed("anthropic", StoredBlock::Call { id: "c1".to_owned(), data: Some(json!(1)) }),
+        output("c1"),
+        {"role": "assistant", "content": "Done."},
+    ]))
+    .unwrap();
+    let shown: Vec<String> = messages[1]
+        .blocks("anthropic")
+        .into_iter()
+        .map(|block| match block {
+            Block::Reasoning { text, data } => format!("{text} {}", data.unwrap()),
+            Block::Part { part, data } => format!("{} {data:?}", part.as_text().unwrap()),
+            Block::Call { call, data } => format!("{} {}", call.id, data.unwrap()),
+            Block::Other { data } => data.to_string(),
+        })
+        .collect();
+    assert_eq!(shown, ["one \"sig\"", "Let me see. None", "two \"sig\"", "c1 1"]);
+    assert_eq!(messages.len(), 4);
+    assert_eq!(messages[3].provenance, None);
+}
+
 #[test]
 fn calls_and_outputs_have_to_fit() {
     let call = json!({"type": "function_call", "call_id": "c1", "name": "w", "arguments": "{}"});
@@ -243,7 +285,7 @@ fn what_is_wrong_is_named() {
             "input[0].content[0].image_url",
         ),
         (json!({"type": "function_call", "name": "a", "arguments": "{}"}), "input[0].call_id"),
-        (json!({"type": "function_call_output", "call_id": "c"}), "input[0].output"),
+        (json!({"type": "function_call_output", "call_id": "c", "output": 7}), "input[0].output"),
         (json!({"type": "item_reference", "id": "x"}), "input[0].id"),
         (json!({"type": "song"}), "input[0].type"),
     ] {

@@ -13,7 +13,7 @@ use wire::{
 };
 
 use super::{
-    super::{agent, invalid, models::AgentModel},
+    super::{agent, asked::Asked, invalid},
     earlier,
 };
 use crate::{
@@ -44,10 +44,11 @@ pub(super) async fn start(
     app: &App,
     caller: &Caller,
     headers: &HeaderMap,
+    asked: &Asked<'_>,
     mut request: ResponseRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
-    let (model, mut worker) = worker(app, caller, &request).await?;
+    let (mut model, mut worker) = worker(app, caller, asked, &request).await?;
     earlier::resolve(app, caller, &mut request.items).await?;
     let new = conversation(&request.items).map_err(invalid)?;
     let before = earlier::before(app, caller, &request).await?;
@@ -105,17 +106,17 @@ pub(super) async fn start(
 async fn worker(
     app: &App,
     caller: &Caller,
+    asked: &Asked<'_>,
     request: &ResponseRequest,
 ) -> Result<(ResolvedModel, Worker), ApiError> {
-    caller.check_model(&request.model)?;
     app.models.first_look().await;
     let permit = caller.permit(app);
-    let (model, worker) = match AgentModel::find(app, caller, &request.model) {
+    let (model, worker) = match &asked.agent {
         Some(agent) => {
             request.check_for_agent().map_err(invalid)?;
             (app.resolve(Some(&agent.id), &permit), Worker::Agent)
         }
-        None => (app.models.resolve(Some(&request.model), &permit), Worker::Model),
+        None => (app.models.resolve(Some(&asked.id), &permit), Worker::Model),
     };
     let model = model.map_err(|error| error.with_field(Some("model")))?;
     Ok((model, worker))

@@ -1,0 +1,60 @@
+//! What every request for a model begins with: the model or agent that it means, and whether the caller may use it.
+
+use domain::ProblemCode;
+use llm::ModelError;
+use wire::openai::Passing;
+
+use super::{invalid, models::AgentModel};
+use crate::{app::App, auth::Caller, error::ApiError, models::ModelServer};
+
+/// A request for a model or an agent.
+#[derive(Debug)]
+pub(in crate::http) struct Asked<'a> {
+    /// What is known of the request.
+    pub(in crate::http) passing: Passing<'a>,
+    /// The id of what it means, where its name stands for another.
+    pub(in crate::http) id: String,
+    /// The agent that it names.
+    pub(in crate::http) agent: Option<AgentModel>,
+}
+
+impl<'a> Asked<'a> {
+    /// Looks into a request body.
+    ///
+    /// # Errors
+    /// 400 if it is no request for a model, 403 if the caller's key is not for it.
+    pub(in crate::http) fn read(app: &App, caller: &Caller, body: &'a [u8]) -> Result<Self, ApiError> {
+        let passing = Passing::peek(body).map_err(invalid)?;
+        let id = app.models.catalogue().meant(&passing.model).to_owned();
+        caller.check_model(&id)?;
+        let agent = AgentModel::find(app, caller, &id);
+        Ok(Self { passing, id, agent })
+    }
+
+    /// The servers of the model that is meant, for a call of theirs such as `chat/completions`.
+    ///
+    /// # Errors
+    /// 404 for a model that is not there, 503 if its server has not been heard of yet.
+    pub(in crate::http) async fn server(
+        &self,
+        app: &App,
+        caller: &Caller,
+        call: &str,
+    ) -> Result<ModelServer, ApiError> {
+        app.models.first_look().await;
+        let server = app.models.upstream(&self.id, call, &caller.permit(app));
+        let server = server.map_err(|error| error.with_field(Some("model")))?;
+        server.ok_or_else(|| ApiError::internal("a model without a server is no agent"))
+    }
+
+    /// What the caller is told of a call that failed: of a model that its server has no longer, the names like it.
+    pub(in crate::http) fn failed(&self, app: &App, caller: &Caller, error: ModelError) -> ApiError {
+        match error.code {
+            ProblemCode::ModelNotFound => {
+                let missing = app.models.not_found(&self.id, &caller.permit(app), error.words());
+                missing.with_field(Some("model"))
+            }
+            _ => error.into(),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Vectors of texts from a model whose server has another format than OpenAI's.
+
+use std::sync::Arc;
+
+use axum::{
+    http::HeaderMap,
+    response::{IntoResponse, Response},
+};
+use domain::{Sentence, Usage};
+use wire::openai::embeddings::{EmbeddingRequest, encode_answer};
+
+use super::{asked::Asked, invalid, passing};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::ApiError,
+    models::ModelServer,
+    usage::{PaidCall, Wish},
+};
+
+/// Answers a request in OpenAI's format.
+///
+/// # Errors
+/// 400 for a model that makes no vectors, 429 where a limit is reached, and what the model's server says is wrong.
+pub(super) async fn answer(
+    app: &Arc<App>,
+    caller: &Caller,
+    headers: &HeaderMap,
+    ModelServer { upstream, trusted, prices }: ModelServer,
+    body: &[u8],
+    asked: &Asked<'_>,
+) -> Result<Response, ApiError> {
+    if !upstream.embeds() {
+        let (model, kind) = (asked.id.clone(), upstream.kind().name().to_owned());
+        return Err(ApiError::invalid(Sentence::NoEmbeddings { model, kind }).with_field(Some("model")));
+    }
+    let EmbeddingRequest { texts, dimensions, base64 } = EmbeddingRequest::decode(body).map_err(invalid)?;
+    let input_tokens = texts.iter().map(|text| text.len() as u64).sum::<u64>() / 4;
+    let wish = Wish { input_tokens, max_output_tokens: Some(0), prices };
+    let paid = PaidCall::begin(app, caller.principal(), upstream.model(), wish).await?;
+    let told = passing::told(caller, headers, trusted);
+    let embedded = upstream.embed(&told, &texts, dimensions, passing::WHOLE_ANSWER_TIMEOUT).await;
+    let embedded = embedded.map_err(|no| asked.failed(app, caller, no.into_error()))?;
+    let usage = match embedded.input_tokens {
+        Some(counted) => Usage::of(counted, 0),
+        None => Usage::estimate(input_tokens, 0),
+    };
+    let cost = paid.end(usage);
+    let answer = encode_answer(&asked.passing.model, &embedded.vectors, base64, usage, cost);
+    Ok(axum::Json(answer).into_response())
+}

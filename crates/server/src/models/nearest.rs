@@ -1,0 +1,45 @@
+//! Names that a misspelt one may mean.
+
+/// Most names that are suggested.
+const MAX_NAMES: usize = 3;
+
+/// The names most like this one, the likest first; none where nothing is alike.
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    // Nobody misspells more of it.
+    let wanted: String = name.to_lowercase().chars().take(100).collect();
+    let is_alike = |known: &str, distance: usize| {
+        let longer = wanted.chars().count().max(known.chars().count());
+        distance <= longer.div_ceil(3)
+            || wanted.len() >= 3 && (known.contains(&wanted) || known.len() >= 3 && wanted.contains(known))
+    };
+    let mut alike: Vec<(usize, &str)> = known
+        .filter_map(|name| {
+            let known: String = name.to_lowercase().chars().take(100).collect();
+            let distance = strsim::osa_distance(&wanted, &known);
+            is_alike(&known, distance).then_some((distance, name))
+        })
+        .collect();
+    alike.sort_unstable();
+    alike.into_iter().take(MAX_NAMES).map(|(_, name)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_are_alike_and_the_likest_first() {
+        let known = ["claude-sonnet-4-5", "gpt-5.2", "gpt-5.2-mini", "llama3.2:latest", "o3", "tour"];
+        for (name, expected) in [
+            ("gpt-5.2-mni", &["gpt-5.2-mini", "gpt-5.2"][..]),
+            ("GPT-5.2", &["gpt-5.2", "gpt-5.2-mini"]),
+            ("llama3.2", &["llama3.2:latest"]),
+            ("claude-sonnet-4-6", &["claude-sonnet-4-5"]),
+            ("openai/o4", &[]),
+            ("mistral-large", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(nearest(name, known.into_iter()), expected, "{name}");
+        }
+    }
+}
