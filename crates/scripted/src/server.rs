@@ -9,6 +9,7 @@ use std::{
     },
 };
 
+use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::{Method, Response, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
@@ -25,13 +26,17 @@ use crate::{
     reply::Kind,
 };
 
-/// A request for a chat completion, or for vectors or scores where the server makes some.
+/// A request for a chat completion, or for vectors, scores or tokens where the server makes some.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Which one since the start, from 1.
     pub number: usize,
+    /// Its path and query.
+    pub path: String,
     /// Its headers.
     pub headers: hyper::HeaderMap,
+    /// The body as it came.
+    pub bytes: Bytes,
     /// The JSON; `null` where it was none.
     pub body: Value,
 }
@@ -99,6 +104,8 @@ pub struct ServerOptions {
     pub rerank: Option<Behaviour>,
     /// What answers `POST /v1/completions`, which continues texts.
     pub completions: Option<Behaviour>,
+    /// What answers `POST /token`, which gives access tokens.
+    pub tokens: Option<Behaviour>,
     /// Whether to keep each request for [`ScriptedServer::requests`]; not for benchmarks.
     pub keep_requests: bool,
 }
@@ -112,6 +119,7 @@ impl Default for ServerOptions {
             embeddings: None,
             rerank: None,
             completions: None,
+            tokens: None,
             keep_requests: true,
         }
     }
@@ -278,6 +286,7 @@ impl Shared {
             ("/embeddings", &self.options.embeddings),
             ("/rerank", &self.options.rerank),
             ("/completions", &self.options.completions),
+            ("/token", &self.options.tokens),
         ];
         for (call, behaviour) in others {
             if let Some(behaviour) = behaviour.as_ref().filter(|_| path.ends_with(call)) {
@@ -298,8 +307,10 @@ impl Shared {
         let bytes = body.collect().await.map_err(io::Error::other)?.to_bytes();
         let request = Request {
             number: self.count.fetch_add(1, Ordering::Relaxed) + 1,
+            path: parts.uri.path_and_query().map_or_else(String::new, ToString::to_string),
             headers: parts.headers,
             body: serde_json::from_slice(&bytes).unwrap_or_default(),
+            bytes,
         };
         let reply = match behaviour {
             Behaviour::Answer(choose) => choose(&request),

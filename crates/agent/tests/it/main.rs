@@ -14,6 +14,7 @@ mod look_up;
 mod memory;
 mod permits;
 mod play;
+mod replayed;
 mod research;
 mod restarts;
 mod strict_servers;
