@@ -94,7 +94,7 @@ impl Behaviour {
 pub struct ServerOptions {
     /// Where to listen; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// The names `GET /v1/models` gives.
+    /// The names `GET /v1/models` gives, and Bedrock's list.
     pub models: Vec<String>,
     /// What `GET /v1/models` answers instead.
     pub models_reply: Option<Reply>,
@@ -293,10 +293,13 @@ impl Shared {
                 return self.chosen(request, behaviour).await;
             }
         }
-        let reply = if request.method() == Method::GET && path.ends_with("/models") {
-            self.options.models_reply.clone().unwrap_or_else(|| self.models())
-        } else {
-            Reply::error(404, "There is nothing here.")
+        let given = || self.options.models_reply.clone();
+        let reply = match request.method() {
+            &Method::GET if path.ends_with("/models") => given().unwrap_or_else(|| self.models()),
+            &Method::GET if path.ends_with("/inference-profiles") => {
+                given().unwrap_or_else(|| self.profiles())
+            }
+            _ => Reply::error(404, "There is nothing here."),
         };
         self.play(&reply, OpenRequest::new(self.open.clone()))
     }
@@ -337,5 +340,13 @@ impl Shared {
         let models = self.options.models.iter();
         let data: Vec<Value> = models.map(|id| json!({ "id": id, "object": "model" })).collect();
         Reply::json(&json!({ "object": "list", "data": data }))
+    }
+
+    /// The same as Bedrock lists them.
+    fn profiles(&self) -> Reply {
+        let profile =
+            |id: &String| json!({"inferenceProfileId": id, "inferenceProfileName": id, "status": "ACTIVE"});
+        let profiles: Vec<Value> = self.options.models.iter().map(profile).collect();
+        Reply::json(&json!({ "inferenceProfileSummaries": profiles }))
     }
 }

@@ -1,6 +1,6 @@
 //! Model servers that refuse what the real ones refuse: an assistant message whose reasoning, signature or order is not as
 //! it was given, a call without a result, a result without a call. Their models think before each step, call tools, two at
-//! once in every second step, and answer at the end. Where they can hand work to sub-agents, they begin with two at once.
+//! once in every second step, and answer at the end. Asked to, they begin with two sub-agents at once.
 
 mod anthropic;
 mod aws_signature;
@@ -54,6 +54,9 @@ impl Rules {
     ];
 }
 
+/// What to ask for sub-agents with.
+pub const TWO_LOOK: &str = "Have two look.";
+
 /// Starts a server whose model is [`behaviour`]; it also gives out the tokens that Vertex AI wants.
 ///
 /// # Errors
@@ -64,7 +67,7 @@ pub async fn start(rules: Rules, tool: &'static str, steps: usize) -> io::Result
 }
 
 /// A model that thinks, calls `tool` with `{"step": n, "at": m}` for so many steps of each turn, and answers “Done after n
-/// steps.”. Without tools it answers at once; with the tool `task` its first step starts two sub-agents instead.
+/// steps.”. Without tools it answers at once; asked with [`TWO_LOOK`], its first step starts two sub-agents instead.
 #[must_use]
 pub fn behaviour(rules: Rules, tool: &'static str, steps: usize) -> Behaviour {
     Behaviour::answer(move |request| answer(rules, request, tool, steps))
@@ -100,7 +103,7 @@ fn answer(rules: Rules, request: &Request, tool: &str, steps: usize) -> Reply {
     let is_over = done >= steps || request.number > 4 * steps || !offered.contains("\"name\"");
     let mut turn = match is_over {
         true => Turn::last(done, request.number),
-        false if done == 0 && offered.contains("\"name\":\"task\"") => Turn::tasks(request.number),
+        false if done == 0 && body.to_string().contains(TWO_LOOK) => Turn::tasks(request.number),
         false => Turn::step(done + 1, tool, request.number),
     };
     turn.input_tokens = body.to_string().len() / 4;

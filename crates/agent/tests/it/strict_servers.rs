@@ -188,10 +188,10 @@ fn text_of(request: &scripted::Request) -> String {
     request.body.to_string().replace('\\', "")
 }
 
-/// Which agent asks: only the main one has given tasks.
+/// Which agent asks, by what it was asked.
 fn agent_of(request: &scripted::Request) -> &'static str {
     let text = text_of(request);
-    ["subagent_type", "the left", "the right"].into_iter().find(|words| text.contains(words)).unwrap()
+    [strict::TWO_LOOK, "the left", "the right"].into_iter().find(|words| text.contains(words)).unwrap()
 }
 
 /// The strict servers check what comes back to each; that it is its own shows by the numbers of its requests.
@@ -202,6 +202,7 @@ async fn parallel_sub_agents_keep_their_reasoning_apart() {
         let mut play = play(rules, &server).await;
         let task = Agents::built_in().unwrap().main.tools.get("task").cloned().unwrap();
         play.agents.main.tools = Toolbox::new(vec![task, look()]);
+        play.question = strict::TWO_LOOK.to_owned();
         for helper in &mut play.agents.sub_agents {
             helper.tools = Toolbox::new(vec![look()]);
         }
@@ -222,7 +223,7 @@ async fn parallel_sub_agents_keep_their_reasoning_apart() {
                 let has_thought = text.contains(&format!("Thought {other} "));
                 let is_own = other < number && other_agent == agent;
                 assert!(is_own || !has_calls && !has_thought, "{rules:?}, {other} in {number}: {text}");
-                let must_have = is_own && *agent != "subagent_type";
+                let must_have = is_own && *agent != strict::TWO_LOOK;
                 assert!(!must_have || has_calls, "{rules:?}, {other} is not in {number}: {text}");
             }
         }

@@ -128,7 +128,7 @@ async fn connect(program: &Program, format: Format, server: &ScriptedServer) -> 
     };
     let body = json!({
         "name": format.kind(), "kind": format.kind(), "base_url": format!("http://{}", server.address()),
-        "api_key": "sk-bench", "settings": settings, "models": [WHOLE, STREAM],
+        "api_key": "sk-bench", "settings": settings,
     });
     let mut client = Client::connect(program.address).await?;
     client.call("POST", "/api/v1/connections", &body.to_string()).await?;
