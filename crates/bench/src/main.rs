@@ -36,6 +36,9 @@ struct Options {
     /// The program to measure.
     #[arg(long, default_value = "target/release/glasshouse")]
     program: PathBuf,
+    /// An earlier build of it, to measure `turns` of both.
+    #[arg(long)]
+    before: Option<PathBuf>,
     /// The LiteLLM program to measure beside it.
     #[arg(long)]
     litellm: Option<PathBuf>,
@@ -115,7 +118,10 @@ async fn main() -> anyhow::Result<()> {
         start::measure(&options.program).await?;
     }
     if wanted(Bench::Turns) {
-        turns::measure(&options.program, options.quick).await?;
+        match &options.before {
+            Some(before) => turns::compare(before, &options.program, options.quick).await?,
+            None => turns::measure(&options.program, options.quick).await?,
+        }
     }
     if wanted(Bench::Tools) {
         tools::measure(&options.program, options.agno.as_deref(), options.quick).await?;

@@ -8,6 +8,7 @@ mod cases;
 mod continuing;
 mod faults;
 mod prompt_mode;
+mod providers;
 mod retries;
 mod schema_mode;
 mod status;
