@@ -2,6 +2,8 @@
 
 mod contenders;
 mod load;
+pub(crate) mod translation;
+mod upstreams;
 
 use std::{
     path::{Path, PathBuf},

@@ -1,6 +1,6 @@
 //! Load drivers: measures the release build against a scripted model server and prints tables.
 //!
-//! `bench [start] [turns] [tools] [streams] [idle] [hostile-sockets] [waiting] [resume] [gateway] [team] [encoders] [knowledge] [embedding] [research] [pipelines]`; without a name, all of them.
+//! `bench [start] [turns] [tools] [streams] [idle] [hostile-sockets] [waiting] [resume] [gateway] [translation] [team] [encoders] [knowledge] [embedding] [research] [pipelines]`; without a name, all of them.
 
 mod client;
 mod counting;
@@ -36,6 +36,9 @@ struct Options {
     /// The program to measure.
     #[arg(long, default_value = "target/release/glasshouse")]
     program: PathBuf,
+    /// An earlier build of it, to measure `turns` of both.
+    #[arg(long)]
+    before: Option<PathBuf>,
     /// The LiteLLM program to measure beside it.
     #[arg(long)]
     litellm: Option<PathBuf>,
@@ -91,6 +94,8 @@ enum Bench {
     Start,
     /// Chat completions passed on: through us, a raw copy and other gateways.
     Gateway,
+    /// Of `gateway`, what a translation between two formats adds.
+    Translation,
     /// A hundred people in their browsers, with chats, tools and uploads.
     Team,
     /// What an event costs in each format.
@@ -113,7 +118,10 @@ async fn main() -> anyhow::Result<()> {
         start::measure(&options.program).await?;
     }
     if wanted(Bench::Turns) {
-        turns::measure(&options.program, options.quick).await?;
+        match &options.before {
+            Some(before) => turns::compare(before, &options.program, options.quick).await?,
+            None => turns::measure(&options.program, options.quick).await?,
+        }
     }
     if wanted(Bench::Tools) {
         tools::measure(&options.program, options.agno.as_deref(), options.quick).await?;
@@ -161,6 +169,9 @@ async fn main() -> anyhow::Result<()> {
     if wanted(Bench::Gateway) {
         let peers = gateway::Peers { litellm: options.litellm, portkey: options.portkey };
         gateway::measure(&options.program, &peers, options.quick).await?;
+    }
+    if wanted(Bench::Gateway) || wanted(Bench::Translation) {
+        gateway::translation::measure(&options.program, options.quick).await?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::{
     client::Client,
     program::{Program, Setup},
-    table::{Aim, Row, percentile, print},
+    table::{Aim, Row, percentile, print, print_grid},
 };
 
 const TURNS: usize = 10;
@@ -95,6 +95,78 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
             ),
             row("processor time of one run", cpu_ms, "ms", None),
             row("peak memory", peak_mb, "MB", Some(Aim::AtMost(80.0))),
+        ],
+    );
+    Ok(())
+}
+
+/// Rounds in which two programs take turns.
+const ROUNDS: usize = 8;
+
+/// What the runs of a program took, over all rounds.
+#[derive(Debug, Default)]
+struct Figures {
+    alone_ms: Vec<f64>,
+    rates: Vec<f64>,
+    cpu_ms: Vec<f64>,
+}
+
+impl Figures {
+    async fn measure(&mut self, program: &Program, runs: usize, time: Duration) -> anyhow::Result<()> {
+        self.alone_ms.extend(alone(program, runs).await?.iter().map(|timing| timing.end_ms));
+        let (_, rate, cpu_ms) = at_once(program, time).await?;
+        self.rates.push(rate);
+        self.cpu_ms.push(cpu_ms);
+        Ok(())
+    }
+
+    /// Of runs alone in milliseconds, of runs a second, and of the processor's milliseconds.
+    fn medians(&mut self) -> [f64; 3] {
+        [&mut self.alone_ms, &mut self.rates, &mut self.cpu_ms].map(|figures| percentile(figures, 0.5))
+    }
+}
+
+/// The same runs by an earlier program and by this one, which take turns, so that what else the machine does meets both.
+pub(crate) async fn compare(before: &Path, now: &Path, quick: bool) -> anyhow::Result<()> {
+    let model = model().await?;
+    let mut programs = Vec::new();
+    for program in [before, now] {
+        let upstream = Some(model.base_url());
+        let program = Program::start(Setup { program, upstream, data_dir: None, environment: &[] })?;
+        until_model_known(&program).await?;
+        programs.push((program, Figures::default()));
+    }
+    let (rounds, runs, time) = if quick { (2, 10, 1) } else { (ROUNDS, 50, 4) };
+    // The first round is for caches. Who is first changes.
+    for round in 0..=rounds {
+        for (program, figures) in &mut programs {
+            figures.measure(program, runs, Duration::from_secs(time)).await?;
+            if round == 0 {
+                *figures = Figures::default();
+            }
+        }
+        programs.reverse();
+    }
+    if rounds.is_multiple_of(2) {
+        programs.reverse();
+    }
+    let medians: Vec<[f64; 3]> = programs.iter_mut().map(|(_, figures)| figures.medians()).collect();
+    let [before, now] = [medians[0], medians[1]];
+    let line =
+        |name: &str, of: [f64; 3]| (name.to_owned(), Ok(of.map(|figure| format!("{figure:.2}")).to_vec()));
+    print_grid(
+        "10 tool turns and 200 tokens, before and now in turns: medians",
+        &["alone ms", "100 at once: runs/s", "processor ms"],
+        &[line("before", before), line("now", now)],
+    );
+    let slower = |share: f64| (share - 1.0) * 100.0;
+    let aim = || Some(Aim::AtMost(3.0));
+    print(
+        "Slower than before",
+        &[
+            row("alone", slower(now[0] / before[0]), "%", aim()),
+            row("100 at once", slower(before[1] / now[1]), "%", aim()),
+            row("processor time", slower(now[2] / before[2]), "%", None),
         ],
     );
     Ok(())

@@ -2,6 +2,8 @@
 //! and benchmarks.
 
 pub mod body;
+pub mod event_stream;
+pub mod replay;
 pub mod reply;
 pub mod scenario;
 pub mod server;

@@ -177,6 +177,13 @@ impl Reply {
         Self::answer(status, &headers, vec![Part::Bytes(body)])
     }
 
+    /// A stream of these pieces, each in a write of its own and none waiting for another.
+    #[must_use]
+    pub fn writes(content_type: &str, pieces: Vec<Vec<u8>>) -> Self {
+        let parts = pieces.into_iter().map(|piece| Part::Bytes(piece.into())).collect();
+        Self::answer(200, &[("content-type", content_type)], parts)
+    }
+
     pub(crate) fn parts(status: u16, headers: &[(&str, &str)], parts: Vec<Part>) -> Self {
         Self::answer(status, headers, parts)
     }

@@ -123,8 +123,13 @@ mod tests {
             said("assistant", ""),
             said("tool", "x"),
         ]);
-        let request =
-            Request { number: 1, headers: hyper::HeaderMap::new(), body: json!({ "messages": messages }) };
+        let request = Request {
+            number: 1,
+            path: String::new(),
+            headers: hyper::HeaderMap::new(),
+            bytes: bytes::Bytes::new(),
+            body: json!({ "messages": messages }),
+        };
         assert_eq!(place(&request), (1, "two".to_owned()));
         assert_eq!(place(&Request { body: Value::Null, ..request }), (0, String::new()));
     }

@@ -9,6 +9,7 @@ use std::{
     },
 };
 
+use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::{Method, Response, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
@@ -25,13 +26,17 @@ use crate::{
     reply::Kind,
 };
 
-/// A request for a chat completion, or for vectors or scores where the server makes some.
+/// A request for a chat completion, or for vectors, scores or tokens where the server makes some.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Which one since the start, from 1.
     pub number: usize,
+    /// Its path and query.
+    pub path: String,
     /// Its headers.
     pub headers: hyper::HeaderMap,
+    /// The body as it came.
+    pub bytes: Bytes,
     /// The JSON; `null` where it was none.
     pub body: Value,
 }
@@ -89,7 +94,7 @@ impl Behaviour {
 pub struct ServerOptions {
     /// Where to listen; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// The names `GET /v1/models` gives.
+    /// The names `GET /v1/models` gives, and Bedrock's list.
     pub models: Vec<String>,
     /// What `GET /v1/models` answers instead.
     pub models_reply: Option<Reply>,
@@ -99,6 +104,8 @@ pub struct ServerOptions {
     pub rerank: Option<Behaviour>,
     /// What answers `POST /v1/completions`, which continues texts.
     pub completions: Option<Behaviour>,
+    /// What answers `POST /token`, which gives access tokens.
+    pub tokens: Option<Behaviour>,
     /// Whether to keep each request for [`ScriptedServer::requests`]; not for benchmarks.
     pub keep_requests: bool,
 }
@@ -112,6 +119,7 @@ impl Default for ServerOptions {
             embeddings: None,
             rerank: None,
             completions: None,
+            tokens: None,
             keep_requests: true,
         }
     }
@@ -278,16 +286,20 @@ impl Shared {
             ("/embeddings", &self.options.embeddings),
             ("/rerank", &self.options.rerank),
             ("/completions", &self.options.completions),
+            ("/token", &self.options.tokens),
         ];
         for (call, behaviour) in others {
             if let Some(behaviour) = behaviour.as_ref().filter(|_| path.ends_with(call)) {
                 return self.chosen(request, behaviour).await;
             }
         }
-        let reply = if request.method() == Method::GET && path.ends_with("/models") {
-            self.options.models_reply.clone().unwrap_or_else(|| self.models())
-        } else {
-            Reply::error(404, "There is nothing here.")
+        let given = || self.options.models_reply.clone();
+        let reply = match request.method() {
+            &Method::GET if path.ends_with("/models") => given().unwrap_or_else(|| self.models()),
+            &Method::GET if path.ends_with("/inference-profiles") => {
+                given().unwrap_or_else(|| self.profiles())
+            }
+            _ => Reply::error(404, "There is nothing here."),
         };
         self.play(&reply, OpenRequest::new(self.open.clone()))
     }
@@ -298,8 +310,10 @@ impl Shared {
         let bytes = body.collect().await.map_err(io::Error::other)?.to_bytes();
         let request = Request {
             number: self.count.fetch_add(1, Ordering::Relaxed) + 1,
+            path: parts.uri.path_and_query().map_or_else(String::new, ToString::to_string),
             headers: parts.headers,
             body: serde_json::from_slice(&bytes).unwrap_or_default(),
+            bytes,
         };
         let reply = match behaviour {
             Behaviour::Answer(choose) => choose(&request),
@@ -326,5 +340,13 @@ impl Shared {
         let models = self.options.models.iter();
         let data: Vec<Value> = models.map(|id| json!({ "id": id, "object": "model" })).collect();
         Reply::json(&json!({ "object": "list", "data": data }))
+    }
+
+    /// The same as Bedrock lists them.
+    fn profiles(&self) -> Reply {
+        let profile =
+            |id: &String| json!({"inferenceProfileId": id, "inferenceProfileName": id, "status": "ACTIVE"});
+        let profiles: Vec<Value> = self.options.models.iter().map(profile).collect();
+        Reply::json(&json!({ "inferenceProfileSummaries": profiles }))
     }
 }

@@ -1,24 +1,37 @@
 //! Model servers that refuse what the real ones refuse: an assistant message whose reasoning, signature or order is not as
-//! it was given, a call without a result, a result without a call, a schema of a tool that they do not take. Their models think before each step, call tools, two at
-//! once in every second step, and answer at the end.
+//! it was given, a call without a result, a result without a call, a schema of a tool that they do not take. Their models
+//! think before each step, call tools, two at once in every second step, and answer at the end. Asked to, they begin with two
+//! sub-agents at once.
 
 mod anthropic;
+mod aws_signature;
+mod bedrock;
 mod chat;
 mod gemini;
+mod google_token;
 mod responses;
 mod schemas;
 
+use std::io;
+
 use serde_json::{Value, json};
 
-use crate::{Behaviour, Reply, Request};
+use crate::{Behaviour, Reply, Request, ScriptedServer, ServerOptions};
+
+pub use aws_signature::ACCESS_KEY;
+pub use google_token::{service_account, tokens};
 
 /// Whose rules a server keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rules {
     /// Anthropic's Messages with thinking.
     Anthropic,
+    /// Bedrock's Converse with Claude, requests signed with [`ACCESS_KEY`].
+    Bedrock,
     /// Gemini with thought signatures.
     Gemini,
+    /// The same at Vertex AI, with a token for the [`service_account`].
+    Vertex,
     /// OpenAI's Responses with encrypted reasoning.
     Responses,
     /// Chat Completions of DeepSeek and Kimi: `reasoning_content` of each message with calls.
@@ -31,9 +44,11 @@ pub enum Rules {
 
 impl Rules {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Anthropic,
+        Self::Bedrock,
         Self::Gemini,
+        Self::Vertex,
         Self::Responses,
         Self::ReasoningContent,
         Self::ReasoningDetails,
@@ -41,8 +56,20 @@ impl Rules {
     ];
 }
 
+/// What to ask for sub-agents with.
+pub const TWO_LOOK: &str = "Have two look.";
+
+/// Starts a server whose model is [`behaviour`]; it also gives out the tokens that Vertex AI wants.
+///
+/// # Errors
+/// Where no port can be had.
+pub async fn start(rules: Rules, tool: &'static str, steps: usize) -> io::Result<ScriptedServer> {
+    let options = ServerOptions { tokens: Some(tokens()), ..ServerOptions::default() };
+    ScriptedServer::start_with(behaviour(rules, tool, steps), options).await
+}
+
 /// A model that thinks, calls `tool` with `{"step": n, "at": m}` for so many steps of each turn, and answers “Done after n
-/// steps.”. Without tools it answers at once.
+/// steps.”. Without tools it answers at once; asked with [`TWO_LOOK`], its first step starts two sub-agents instead.
 #[must_use]
 pub fn behaviour(rules: Rules, tool: &'static str, steps: usize) -> Behaviour {
     Behaviour::answer(move |request| answer(rules, request, (tool, steps), None))
@@ -55,47 +82,71 @@ pub fn behaviour_without(rules: Rules, tool: &'static str, steps: usize, keyword
 }
 
 fn answer(rules: Rules, request: &Request, (tool, steps): (&str, usize), unknown: Option<&str>) -> Reply {
-    if let Err(words) = schemas::check(&request.body, rules, unknown) {
-        return refusal(rules, &words);
+    let body = &request.body;
+    let allowed = match rules {
+        Rules::Bedrock => aws_signature::check(request),
+        Rules::Vertex => google_token::check(request),
+        _ => Ok(()),
+    };
+    if let Err(words) = allowed {
+        return refusal(rules, 403, &words);
+    }
+    if let Err(words) = schemas::check(body, rules, unknown) {
+        return refusal(rules, 400, &words);
     }
     let read = match rules {
-        Rules::Anthropic => anthropic::read(&request.body),
-        Rules::Gemini => gemini::read(&request.body),
-        Rules::Responses => responses::read(&request.body),
-        Rules::ReasoningContent | Rules::ReasoningDetails | Rules::ExtraContent => {
-            chat::read(&request.body, rules)
-        }
+        Rules::Anthropic => anthropic::read(body),
+        Rules::Bedrock => bedrock::read(body),
+        Rules::Gemini | Rules::Vertex => gemini::read(body),
+        Rules::Responses => responses::read(body),
+        Rules::ReasoningContent | Rules::ReasoningDetails | Rules::ExtraContent => chat::read(body, rules),
     };
     let done = match read {
         Ok(done) => done,
-        Err(words) => return refusal(rules, &words),
+        Err(words) => return refusal(rules, 400, &words),
     };
+    let tools = match rules {
+        Rules::Bedrock => &body["toolConfig"]["tools"],
+        _ => &body["tools"],
+    };
+    let offered = tools.to_string();
     // A conversation that was made shorter shows fewer steps than were done.
-    let is_over = done >= steps || request.number > 4 * steps || list(&request.body, "tools").is_empty();
+    let is_over = done >= steps || request.number > 4 * steps || !offered.contains("\"name\"");
     let mut turn = match is_over {
         true => Turn::last(done, request.number),
+        false if done == 0 && body.to_string().contains(TWO_LOOK) => Turn::tasks(request.number),
         false => Turn::step(done + 1, tool, request.number),
     };
-    turn.input_tokens = request.body.to_string().len() / 4;
+    turn.input_tokens = body.to_string().len() / 4;
     match rules {
         Rules::Anthropic => anthropic::write(&turn),
-        Rules::Gemini => gemini::write(&turn),
+        Rules::Bedrock => bedrock::write(&turn),
+        Rules::Gemini | Rules::Vertex => gemini::write(&turn),
         Rules::Responses => responses::write(&turn),
         Rules::ReasoningContent | Rules::ReasoningDetails | Rules::ExtraContent => chat::write(&turn, rules),
     }
 }
 
-fn refusal(rules: Rules, words: &str) -> Reply {
+fn refusal(rules: Rules, status: u16, words: &str) -> Reply {
+    let json = ("content-type", "application/json");
     let body = match rules {
+        Rules::Bedrock => {
+            let kind = if status == 400 { "ValidationException" } else { "InvalidSignatureException" };
+            let headers = [json, ("x-amzn-errortype", kind)];
+            return Reply::status(status, &headers, &json!({ "message": words }).to_string());
+        }
         Rules::Anthropic => {
             json!({"type": "error", "error": {"type": "invalid_request_error", "message": words}})
         }
-        Rules::Gemini => json!({"error": {"code": 400, "message": words, "status": "INVALID_ARGUMENT"}}),
+        Rules::Gemini | Rules::Vertex => {
+            let name = if status == 400 { "INVALID_ARGUMENT" } else { "PERMISSION_DENIED" };
+            json!({"error": {"code": status, "message": words, "status": name}})
+        }
         _ => {
             json!({"error": {"message": words, "type": "invalid_request_error", "param": null, "code": null}})
         }
     };
-    Reply::status(400, &[("content-type", "application/json")], &body.to_string())
+    Reply::status(status, &[json], &body.to_string())
 }
 
 /// What the model says in one call.
@@ -103,11 +154,16 @@ struct Turn {
     thought: String,
     /// Before calls it is commentary.
     text: String,
-    /// Ids, and the arguments.
-    calls: Vec<(String, Value)>,
-    tool: String,
+    calls: Vec<Call>,
     /// Nine tenths of them come from the cache.
     input_tokens: usize,
+}
+
+/// A call in a [`Turn`].
+struct Call {
+    id: String,
+    name: String,
+    arguments: Value,
 }
 
 impl Turn {
@@ -117,19 +173,31 @@ impl Turn {
 
     fn step(step: usize, tool: &str, number: usize) -> Self {
         let many = if step.is_multiple_of(2) { 2 } else { 1 };
-        let call = |at: usize| (format!("call_{number}_{at}"), json!({"step": step, "at": at}));
-        Self {
-            thought: thought(number),
-            text: if step == 1 { "I look.".to_owned() } else { String::new() },
-            calls: (0..many).map(call).collect(),
-            tool: tool.to_owned(),
-            input_tokens: 0,
-        }
+        // No two calls are the same, nor is what a server signs of them.
+        let arguments = |at: usize| json!({"step": step, "at": at, "request": number});
+        let text = if step == 1 { "I look." } else { "" };
+        Self::calling(tool, (0..many).map(arguments), text, number)
+    }
+
+    fn tasks(number: usize) -> Self {
+        let arguments =
+            |part: &str| json!({"description": format!("Look at {part}."), "subagent_type": "general"});
+        Self::calling("task", ["the left", "the right"].into_iter().map(arguments), "Two will look.", number)
+    }
+
+    fn calling(tool: &str, arguments: impl Iterator<Item = Value>, text: &str, number: usize) -> Self {
+        let call = |(at, arguments): (usize, Value)| Call {
+            id: format!("call_{number}_{at}"),
+            name: tool.to_owned(),
+            arguments,
+        };
+        let calls = arguments.enumerate().map(call).collect();
+        Self { thought: thought(number), text: text.to_owned(), calls, input_tokens: 0 }
     }
 
     fn last(done: usize, number: usize) -> Self {
         let text = format!("Done after {done} steps.");
-        Self { thought: thought(number), text, calls: Vec::new(), tool: String::new(), input_tokens: 0 }
+        Self { thought: thought(number), text, calls: Vec::new(), input_tokens: 0 }
     }
 }
 
@@ -164,6 +232,10 @@ impl Waiting {
             }
             None => Err(format!("a result for {id}, which was not called")),
         }
+    }
+
+    fn ids(&self) -> String {
+        self.0.join(", ")
     }
 
     fn check(&self) -> Result<(), String> {

@@ -16,6 +16,7 @@ mod memory;
 mod parameters;
 mod permits;
 mod play;
+mod replayed;
 mod research;
 mod restarts;
 mod strict_servers;

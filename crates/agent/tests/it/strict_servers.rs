@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use agent::{Tool, Toolbox, history::messages_of, tool::ToolKind};
+use agent::{Agents, CallableModel, Tool, Toolbox, history::messages_of, tool::ToolKind};
 use domain::{EventBody, Message, Outcome, Role, RunEvent};
 use llm::{
-    BaseUrl, ChatModel, HttpClient, OpenAiSettings, ProviderKind, Secret, ToolSpec,
+    BaseUrl, ChatModel, HttpClient, OpenAiSettings, ProviderKind, ProviderOptions, Secret, ToolSpec,
     openai::{Pool, Server, ServerSettings},
 };
 use schemars::JsonSchema;
 use scripted::{
-    ScriptedServer,
+    Behaviour, ScriptedServer, ServerOptions,
     strict::{self, Rules},
 };
 use serde::Deserialize;
@@ -26,34 +26,61 @@ const STEPS: usize = 10;
 struct Look {
     step: u64,
     at: u64,
+    request: u64,
 }
 
 fn kind(rules: Rules) -> ProviderKind {
     match rules {
         Rules::Anthropic => ProviderKind::Anthropic,
+        Rules::Bedrock => ProviderKind::Bedrock,
         Rules::Gemini => ProviderKind::Gemini,
+        Rules::Vertex => ProviderKind::Vertex,
         Rules::Responses => ProviderKind::OpenaiResponses,
         Rules::ReasoningContent | Rules::ReasoningDetails | Rules::ExtraContent => ProviderKind::Openai,
     }
 }
 
-fn model(rules: Rules, server: &ScriptedServer, name: &str) -> ChatModel {
-    let base_url = BaseUrl::parse_of(kind(rules), &format!("http://{}", server.address())).unwrap();
-    let settings =
-        ServerSettings { kind: kind(rules), ..ServerSettings::alone(base_url, Some(Secret::new("key"))) };
+fn model(rules: Rules, server: &ScriptedServer) -> ChatModel {
+    let address = format!("http://{}", server.address());
+    let (key, name) = match rules {
+        Rules::Bedrock => (strict::ACCESS_KEY.to_owned(), "eu.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+        Rules::Gemini => ("key".to_owned(), "gemini-3-pro-preview"),
+        Rules::Vertex => (strict::service_account(&address), "gemini-3-pro-preview"),
+        _ => ("key".to_owned(), "strict-model"),
+    };
+    let base_url = BaseUrl::parse_of(kind(rules), &address).unwrap();
+    let options = ProviderOptions {
+        region: Some("eu-central-1".to_owned()),
+        project: Some("scripted".to_owned()),
+        location: Some("europe-west4".to_owned()),
+        ..ProviderOptions::default()
+    };
+    let settings = ServerSettings {
+        kind: kind(rules),
+        options,
+        ..ServerSettings::alone(base_url, Some(Secret::new(key)))
+    };
     let pool = Arc::new(Pool::of_one(Server::new(settings, Arc::default())));
     ChatModel::openai(OpenAiSettings::of_pool(pool, name), &HttpClient::new().unwrap())
 }
 
 async fn server(rules: Rules) -> ScriptedServer {
-    ScriptedServer::start(strict::behaviour(rules, "look", STEPS)).await.unwrap()
+    strict::start(rules, "look", STEPS).await.unwrap()
+}
+
+/// What the model was asked; tokens are no questions.
+fn asked(server: &ScriptedServer) -> Vec<scripted::Request> {
+    server.received().into_iter().filter(|request| !request.path.ends_with("/token")).collect()
+}
+
+fn look() -> Arc<Tool> {
+    let look = |_: Look, _| std::future::ready(Ok("Seen. ".repeat(20)));
+    Arc::new(Tool::new("look", "Looks.", ToolKind::REPEATABLE, look).unwrap())
 }
 
 async fn play(rules: Rules, server: &ScriptedServer) -> Play {
-    let mut play = Play::with_model(model(rules, server, "strict-model")).await;
-    let look = |_: Look, _| std::future::ready(Ok("Seen. ".repeat(20)));
-    let look = Tool::new("look", "Looks.", ToolKind::REPEATABLE, look).unwrap();
-    play.agents.main.tools = Toolbox::new(vec![Arc::new(look)]);
+    let mut play = Play::with_model(model(rules, server)).await;
+    play.agents.main.tools = Toolbox::new(vec![look()]);
     play.outlives_server = true;
     play
 }
@@ -83,8 +110,7 @@ async fn ten_steps_with_thoughts_and_parallel_calls() {
         let calls =
             log.iter().filter(|event| matches!(event.body, EventBody::ToolFinished { error: false, .. }));
         assert_eq!(calls.count(), 15, "{rules:?}");
-        let said = server.requests().len();
-        assert_eq!(said, STEPS + 1, "{rules:?}: nothing was asked twice");
+        assert_eq!(asked(&server).len(), STEPS + 1, "{rules:?}: nothing was asked twice");
         let usage = log.iter().find_map(|event| match &event.body {
             EventBody::ModelCalled { usage, .. } => Some(*usage),
             _ => None,
@@ -104,6 +130,7 @@ async fn a_server_that_is_killed_after_any_step() {
     for rules in Rules::ALL {
         let first = server(rules).await;
         let whole = play(rules, &first).await.log().await;
+        check(&whole, &format!("{rules:?}"));
         let ends = (1..whole.len()).filter(|at| {
             // Before and after each model call, and in the middle of one.
             matches!(
@@ -128,6 +155,7 @@ async fn the_next_turn_and_a_fork_bring_everything_back() {
     for rules in Rules::ALL {
         let first = server(rules).await;
         let whole = play(rules, &first).await.log().await;
+        check(&whole, &format!("{rules:?}"));
         let next = server(rules).await;
         let mut play = play(rules, &next).await;
         play.said_before.push(Message::text(Role::User, "Please."));
@@ -135,7 +163,7 @@ async fn the_next_turn_and_a_fork_bring_everything_back() {
         play.question = "And again?".to_owned();
         check(&play.log().await, &format!("{rules:?}"));
         // It was all sent: reasoning of the earlier turn, too.
-        let sent = next.requests()[0].to_string();
+        let sent = asked(&next)[0].body.to_string();
         let given = ["Thought 2", "sig-"].iter().filter(|given| sent.contains(**given)).count();
         assert!(given > 0, "{rules:?}: {sent}");
     }
@@ -156,12 +184,84 @@ async fn a_conversation_that_is_made_shorter() {
     }
 }
 
+/// The request as text, without what its arguments are escaped with.
+fn text_of(request: &scripted::Request) -> String {
+    request.body.to_string().replace('\\', "")
+}
+
+/// Which agent asks, by what it was asked.
+fn agent_of(request: &scripted::Request) -> &'static str {
+    let text = text_of(request);
+    [strict::TWO_LOOK, "the left", "the right"].into_iter().find(|words| text.contains(words)).unwrap()
+}
+
+/// The strict servers check what comes back to each; that it is its own shows by the numbers of its requests.
+#[tokio::test]
+async fn parallel_sub_agents_keep_their_reasoning_apart() {
+    for rules in Rules::ALL {
+        let server = server(rules).await;
+        let mut play = play(rules, &server).await;
+        let task = Agents::built_in().unwrap().main.tools.get("task").cloned().unwrap();
+        play.agents.main.tools = Toolbox::new(vec![task, look()]);
+        play.question = strict::TWO_LOOK.to_owned();
+        for helper in &mut play.agents.sub_agents {
+            helper.tools = Toolbox::new(vec![look()]);
+        }
+        let log = play.log().await;
+        check(&log, &format!("{rules:?}"));
+        let results = log.iter().filter_map(|event| match &event.body {
+            EventBody::AgentFinished { result, .. } => Some(result.as_str()),
+            _ => None,
+        });
+        assert_eq!(results.collect::<Vec<_>>(), ["Done after 10 steps."; 2], "{rules:?}");
+        let requests: Vec<_> = asked(&server)
+            .iter()
+            .map(|request| (request.number, agent_of(request), text_of(request)))
+            .collect();
+        for (number, agent, text) in &requests {
+            for (other, other_agent, _) in &requests {
+                let has_calls = text.contains(&format!("\"request\":{other}}}"));
+                let has_thought = text.contains(&format!("Thought {other} "));
+                let is_own = other < number && other_agent == agent;
+                assert!(is_own || !has_calls && !has_thought, "{rules:?}, {other} in {number}: {text}");
+                let must_have = is_own && *agent != strict::TWO_LOOK;
+                assert!(!must_have || has_calls, "{rules:?}, {other} is not in {number}: {text}");
+            }
+        }
+    }
+}
+
+/// The first model's server fails in the middle; the next one's takes its words and calls, and goes on with its own.
+#[tokio::test]
+async fn a_model_of_another_provider_takes_over() {
+    for (at, rules) in Rules::ALL.into_iter().enumerate() {
+        let other = Rules::ALL[(at + 3) % Rules::ALL.len()];
+        let strict = strict::behaviour(rules, "look", STEPS);
+        let failing = Behaviour::answer(move |request| match &strict {
+            Behaviour::Answer(choose) if request.number <= 5 => choose(request),
+            _ => scripted::Reply::error(401, "This key has ended."),
+        });
+        let options = ServerOptions { tokens: Some(strict::tokens()), ..ServerOptions::default() };
+        let (first, second) =
+            (ScriptedServer::start_with(failing, options).await.unwrap(), server(other).await);
+        let mut play = play(rules, &first).await;
+        let settings = play.settings;
+        play.fallbacks = vec![CallableModel { id: "other".into(), model: model(other, &second), settings }];
+        let what = format!("{rules:?}, then {other:?}");
+        check(&play.log().await, &what);
+        let asked = asked(&second);
+        assert!(asked.len() > 5, "{what}: it went on itself");
+        let has_own = text_of(&asked[2]).contains("sig-") || text_of(&asked[2]).contains("Thought");
+        assert!(has_own, "{what}: what it gave came back: {}", asked[2].body);
+    }
+}
+
 /// What one provider gave, no other gets: it would refuse it, or learn what is none of its business.
 #[tokio::test]
 async fn another_provider_gets_the_words_and_calls_alone() {
     let first = server(Rules::Anthropic).await;
     let whole = play(Rules::Anthropic, &first).await.log().await;
-    for rules in [Rules::ReasoningContent, Rules::Responses, Rules::Gemini] {
+    for rules in [Rules::ReasoningContent, Rules::Responses, Rules::Gemini, Rules::Bedrock] {
         let other = ScriptedServer::start(scripted::Behaviour::answer(move |request| {
             let sent = request.body.to_string();
             assert!(!sent.contains("sig-") && !sent.contains("Thought 2"), "{sent}");
@@ -173,7 +273,7 @@ async fn another_provider_gets_the_words_and_calls_alone() {
         play.said_before.push(Message::text(Role::User, "Please."));
         play.said_before.extend(messages_of(&whole));
         play.log().await;
-        let sent = &other.requests()[0].to_string();
+        let sent = &asked(&other)[0].body.to_string();
         assert!(sent.contains("Done after 10 steps.") && sent.contains("Seen. "), "{rules:?}: {sent}");
     }
 }

@@ -6,7 +6,7 @@ use anyhow::Context;
 
 use super::{
     Peers,
-    load::{Target, try_once},
+    load::{CHAT, Target, try_once},
 };
 use crate::{
     peer::{Peer, free_address, made_folder, until, until_it_answers},
@@ -68,7 +68,8 @@ pub(super) async fn start(program: &Path, peers: &Peers, upstream: SocketAddr) -
 }
 
 fn plain(address: SocketAddr) -> Target {
-    Target { address, headers: String::new() }
+    let models = ["scripted"; 2].map(str::to_owned);
+    Target { address, path: CHAT, models, headers: String::new() }
 }
 
 async fn raw_copy(program: &Path, upstream: SocketAddr) -> anyhow::Result<Contender> {
@@ -93,7 +94,8 @@ async fn with_key(program: &Path, upstream: SocketAddr) -> anyhow::Result<Conten
     let upstream = Some(format!("http://{upstream}/v1"));
     let (mut program, key) =
         Program::start_with_key(Setup { program, upstream, data_dir: None, environment: &[] }).await?;
-    let target = Target { address: program.address, headers: format!("authorization: Bearer {key}\r\n") };
+    let headers = format!("authorization: Bearer {key}\r\n");
+    let target = Target { headers, ..plain(program.address) };
     until_it_answers(&mut program.process, async || try_once(&target).await).await?;
     Ok(Contender { name: WITH_KEY, target, server: Server::Glasshouse(program) })
 }
@@ -105,7 +107,7 @@ async fn portkey(script: Option<&Path>, upstream: SocketAddr) -> anyhow::Result<
     let headers = format!(
         "x-portkey-provider: openai\r\nx-portkey-custom-host: http://{upstream}/v1\r\nauthorization: Bearer none\r\n"
     );
-    let target = Target { address, headers };
+    let target = Target { headers, ..plain(address) };
     let mut command = Command::new("node");
     command.arg(script).args([&format!("--port={}", address.port()), "--headless"]);
     command.env("NODE_ENV", "production");

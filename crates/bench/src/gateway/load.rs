@@ -16,16 +16,20 @@ use tokio::{task::JoinSet, time::Instant};
 
 use crate::client::Client;
 
-const PATH: &str = "/v1/chat/completions";
+pub(super) const CHAT: &str = "/v1/chat/completions";
 /// In each stream.
 pub(super) const TOKENS: usize = 500;
 /// How each token begins. A number follows, as LiteLLM ends streams whose tokens are all the same.
-const TOKEN: &str = "token-";
+pub(super) const TOKEN: &str = "token-";
 
-/// Where requests go, and with which headers of its own.
+/// Where requests go, for which model, and with which headers of its own.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     pub(super) address: SocketAddr,
+    /// What follows the address: [`CHAT`] or that of Anthropic's Messages.
+    pub(super) path: &'static str,
+    /// Its name for whole answers and for streams.
+    pub(super) models: [String; 2],
     /// Lines with their line ends.
     pub(super) headers: String,
 }
@@ -54,6 +58,8 @@ pub(super) struct Load {
 pub(super) struct Tally {
     /// For each answer: until its first token for a stream, else until its end.
     pub(super) latencies_ms: Vec<f64>,
+    /// For each stream: until its end.
+    pub(super) ends_ms: Vec<f64>,
     pub(super) tokens: usize,
     pub(super) elapsed: Duration,
 }
@@ -61,6 +67,7 @@ pub(super) struct Tally {
 impl Tally {
     pub(super) fn add(&mut self, other: Self) {
         self.latencies_ms.extend(other.latencies_ms);
+        self.ends_ms.extend(other.ends_ms);
         self.tokens += other.tokens;
         self.elapsed += other.elapsed;
     }
@@ -90,12 +97,17 @@ pub(super) async fn model() -> anyhow::Result<ScriptedServer> {
     Ok(ScriptedServer::start_with(Behaviour::answer(choose), options).await?)
 }
 
-fn body(kind: Kind) -> String {
-    let messages = json!([
-        {"role": "system", "content": "You answer questions about a long text. ".repeat(20)},
-        {"role": "user", "content": "What does it say?"},
-    ]);
-    json!({"model": "scripted", "messages": messages, "stream": kind == Kind::Stream}).to_string()
+fn body(kind: Kind, target: &Target) -> String {
+    let (system, question) = ("You answer questions about a long text. ".repeat(20), "What does it say?");
+    let question = json!({"role": "user", "content": question});
+    let stream = kind == Kind::Stream;
+    let model = &target.models[usize::from(stream)];
+    if target.path == CHAT {
+        let messages = json!([{"role": "system", "content": system}, question]);
+        return json!({"model": model, "messages": messages, "stream": stream}).to_string();
+    }
+    json!({"model": model, "system": system, "messages": [question], "max_tokens": 1000, "stream": stream})
+        .to_string()
 }
 
 /// Asks once, to see whether it answers.
@@ -110,18 +122,18 @@ pub(super) async fn put_on(target: &Target, load: Load) -> anyhow::Result<Tally>
     for _ in 0..load.connections {
         clients.push(Client::connect(target.address).await?.with_headers(&target.headers));
     }
-    let (left, body) = (Arc::new(AtomicUsize::new(load.answers)), Arc::<str>::from(body(load.kind)));
+    let (left, body) = (Arc::new(AtomicUsize::new(load.answers)), Arc::<str>::from(body(load.kind, target)));
     let began = Instant::now();
     let mut workers = JoinSet::new();
     for client in clients {
-        let (left, body) = (Arc::clone(&left), Arc::clone(&body));
+        let (left, body, path) = (Arc::clone(&left), Arc::clone(&body), target.path);
         workers.spawn(async move {
             let may_go_on = || {
                 let one_less = |left: usize| left.checked_sub(1);
                 left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
                     && began.elapsed() < load.time
             };
-            work(client, load.kind, &body, may_go_on).await
+            work(client, load.kind, (path, &body), may_go_on).await
         });
     }
     let mut all = Tally::default();
@@ -135,21 +147,22 @@ pub(super) async fn put_on(target: &Target, load: Load) -> anyhow::Result<Tally>
 async fn work(
     mut client: Client,
     kind: Kind,
-    body: &str,
+    (path, body): (&str, &str),
     may_go_on: impl Fn() -> bool,
 ) -> anyhow::Result<Tally> {
     let mut tally = Tally::default();
     while may_go_on() {
         match kind {
-            Kind::Whole => tally.latencies_ms.push(client.ask(PATH, body).await?),
+            Kind::Whole => tally.latencies_ms.push(client.ask(path, body).await?),
             Kind::Stream => {
-                let timing = client.stream(PATH, body, TOKEN.as_bytes()).await?;
+                let timing = client.stream(path, body, TOKEN.as_bytes()).await?;
                 // One that copies blocks may cut a token in two, with a chunk's head in between.
                 if timing.marks < TOKENS * 99 / 100 {
                     bail!("{} of {TOKENS} tokens came", timing.marks);
                 }
                 tally.tokens += TOKENS;
                 tally.latencies_ms.extend(timing.mark_ms);
+                tally.ends_ms.push(timing.end_ms);
             }
         }
     }

@@ -9,6 +9,7 @@ mod continuing;
 mod faults;
 mod parameters;
 mod prompt_mode;
+mod providers;
 mod retries;
 mod schema_mode;
 mod status;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn waits(events: &[ModelEvent]) -> Vec<(u32, u64)> {
+pub(crate) fn waits(events: &[ModelEvent]) -> Vec<(u32, u64)> {
     let wait = |event: &ModelEvent| match event {
         ModelEvent::Retrying { failed_attempts, wait_ms, reason } => {
             assert!(!reason.message.is_empty());

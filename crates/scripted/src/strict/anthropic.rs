@@ -52,7 +52,8 @@ fn read_user(message: &Value, at: usize, waiting: &mut Waiting) -> Result<bool, 
 fn read_assistant(message: &Value, at: usize, waiting: &mut Waiting) -> Result<(), String> {
     let blocks = list(message, "content");
     let first = blocks.first().map(|block| text_of(block, "type")).unwrap_or_default();
-    if blocks.iter().any(|block| text_of(block, "type") == "tool_use") && first != "thinking" {
+    // Calls of another model have no thinking.
+    if blocks.iter().any(|block| text_of(block, "id").starts_with("toolu_")) && first != "thinking" {
         return Err(format!(
             "messages.{at}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{first}`. When `thinking` is \
              enabled, a final `assistant` message must start with a thinking block"
@@ -116,13 +117,13 @@ pub(super) fn write(turn: &Turn) -> Reply {
     if !turn.text.is_empty() {
         block(json!({"type": "text", "text": ""}), vec![json!({"type": "text_delta", "text": turn.text})]);
     }
-    for (id, arguments) in &turn.calls {
-        let id = id.replace("call", "toolu");
+    for call in &turn.calls {
+        let id = call.id.replace("call", "toolu");
         block(
-            json!({"type": "tool_use", "id": id, "name": turn.tool, "input": {}}),
+            json!({"type": "tool_use", "id": id, "name": call.name, "input": {}}),
             vec![
                 json!({"type": "input_json_delta", "partial_json": ""}),
-                json!({"type": "input_json_delta", "partial_json": arguments.to_string()}),
+                json!({"type": "input_json_delta", "partial_json": call.arguments.to_string()}),
             ],
         );
     }

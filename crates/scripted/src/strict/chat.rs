@@ -39,7 +39,8 @@ fn check_assistant(message: &Value, at: usize, rules: Rules) -> Result<(), Strin
         Rules::ReasoningContent if text_of(message, "reasoning_content").is_empty() => Err(format!(
             "thinking is enabled but reasoning_content is missing in assistant tool call message at index {at}"
         )),
-        Rules::ReasoningDetails => {
+        // Calls of another model have no reasoning.
+        Rules::ReasoningDetails if text_of(first, "id").starts_with("orcall_") => {
             let details = list(message, "reasoning_details");
             let is_whole = details.iter().any(|detail| {
                 !text_of(detail, "text").is_empty()
@@ -54,6 +55,8 @@ fn check_assistant(message: &Value, at: usize, rules: Rules) -> Result<(), Strin
         Rules::ExtraContent => {
             let signed = first.pointer("/extra_content/google/thought_signature").and_then(Value::as_str);
             match signed {
+                // What Google says to send for calls that another model made.
+                Some("skip_thought_signature_validator") => Ok(()),
                 Some(signed) if signed == signature(text_of(&first["function"], "arguments")) => Ok(()),
                 Some(_) => Err("Thought signature is not valid.".to_owned()),
                 None => Err("Function call is missing a thought_signature in functionCall parts.".to_owned()),
@@ -84,9 +87,13 @@ pub(super) fn write(turn: &Turn, rules: Rules) -> Reply {
     if !turn.text.is_empty() {
         deltas.push(json!({"content": turn.text}));
     }
-    for (index, (id, arguments)) in turn.calls.iter().enumerate() {
-        let arguments = arguments.to_string();
-        let mut call = json!({"index": index, "id": id, "type": "function", "function": {"name": turn.tool, "arguments": arguments}});
+    for (index, call) in turn.calls.iter().enumerate() {
+        let arguments = call.arguments.to_string();
+        let id = match rules {
+            Rules::ReasoningDetails => call.id.replace("call", "orcall"),
+            _ => call.id.clone(),
+        };
+        let mut call = json!({"index": index, "id": id, "type": "function", "function": {"name": call.name, "arguments": arguments}});
         if rules == Rules::ExtraContent && index == 0 {
             call["extra_content"] = json!({"google": {"thought_signature": signature(&arguments)}});
         }

@@ -50,8 +50,8 @@ fn read_model(parts: &[Value], at: usize) -> Result<usize, String> {
                  call, position {at}."
             ));
         }
-        // What Google says to send for calls that another model made.
-        let is_excused = signed == "skip_thought_signature_validator";
+        // What Google says to send for calls that another model made: `context_engineering_is_the_way_to_go`.
+        let is_excused = signed == "Y29udGV4dF9lbmdpbmVlcmluZ19pc190aGVfd2F5X3RvX2dv";
         if !is_excused && signed != signature(&first["functionCall"]["args"].to_string()) {
             return Err("Thought signature is not valid.".to_owned());
         }
@@ -65,17 +65,16 @@ pub(super) fn write(turn: &Turn) -> Reply {
     if !turn.text.is_empty() {
         parts.push(json!({"text": turn.text}));
     }
-    for (at, (_, arguments)) in turn.calls.iter().enumerate() {
-        let mut part = json!({"functionCall": {"name": turn.tool, "args": arguments}});
+    for (at, call) in turn.calls.iter().enumerate() {
+        let mut part = json!({"functionCall": {"name": call.name, "args": call.arguments}});
         if at == 0 {
-            part["thoughtSignature"] = signature(&arguments.to_string()).into();
+            part["thoughtSignature"] = signature(&call.arguments.to_string()).into();
         }
         parts.push(part);
     }
     let count = parts.len();
     let usage = json!({
         "promptTokenCount": turn.input_tokens, "cachedContentTokenCount": turn.cached_tokens(), "candidatesTokenCount": 15, "thoughtsTokenCount": 5,
-
     });
     let chunk = |(at, part): (usize, Value)| {
         let mut candidate = json!({"content": {"parts": [part], "role": "model"}, "index": 0});

@@ -17,13 +17,14 @@ pub(super) fn read(body: &Value) -> Result<usize, String> {
                 done += usize::from(std::mem::take(&mut returned));
             }
             ("function_call", _) => {
-                if !reasoned {
-                    let id = text_of(item, "call_id");
+                let id = text_of(item, "call_id");
+                // Calls of another model have no reasoning.
+                if !reasoned && id.starts_with("fcall_") {
                     return Err(format!(
                         "Item '{id}' of type 'function_call' was provided without its required 'reasoning' item."
                     ));
                 }
-                waiting.push(text_of(item, "call_id"));
+                waiting.push(id);
             }
             ("function_call_output", _) => {
                 let id = text_of(item, "call_id");
@@ -76,9 +77,10 @@ pub(super) fn write(turn: &Turn) -> Reply {
         let whole = item(json!([{"type": "output_text", "text": turn.text, "annotations": []}]));
         done(&mut events, &mut output, whole);
     }
-    for (call, arguments) in &turn.calls {
-        let (at, id, arguments) = (output.len(), format!("fc_{call}"), arguments.to_string());
-        let item = |arguments: &str| json!({"id": id, "type": "function_call", "status": "completed", "call_id": call, "name": turn.tool, "arguments": arguments});
+    for call in &turn.calls {
+        let (at, id, arguments) = (output.len(), format!("fc_{}", call.id), call.arguments.to_string());
+        let call_id = call.id.replace("call", "fcall");
+        let item = |arguments: &str| json!({"id": id, "type": "function_call", "status": "completed", "call_id": call_id, "name": call.name, "arguments": arguments});
         events.push(json!({"type": "response.output_item.added", "output_index": at, "item": item("")}));
         events.push(json!({"type": "response.function_call_arguments.delta", "item_id": id, "output_index": at, "delta": arguments}));
         events.push(json!({"type": "response.function_call_arguments.done", "item_id": id, "output_index": at, "arguments": arguments}));

@@ -27,16 +27,41 @@ const OF_GEMINI: [&str; 16] = [
     "type",
 ];
 
+/// Whose validation of schemas it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Validation {
+    Claude,
+    Gemini,
+    OpenAi,
+    /// A grammar is made of the schema.
+    Llama,
+}
+
+impl Validation {
+    fn of(rules: Rules) -> Self {
+        match rules {
+            Rules::Anthropic | Rules::Bedrock => Self::Claude,
+            Rules::Gemini | Rules::Vertex => Self::Gemini,
+            Rules::ReasoningContent => Self::Llama,
+            Rules::Responses | Rules::ReasoningDetails | Rules::ExtraContent => Self::OpenAi,
+        }
+    }
+}
+
 /// Says what is wrong with the tools of a request. `unknown` is a keyword that this server does not take beside what all of
 /// its kind do not.
 pub(super) fn check(body: &Value, rules: Rules, unknown: Option<&str>) -> Result<(), String> {
+    let by = Validation::of(rules);
     let tools = match rules {
-        Rules::Gemini => {
+        Rules::Gemini | Rules::Vertex => {
             list(&list(body, "tools").first().cloned().unwrap_or_default(), "functionDeclarations").to_vec()
+        }
+        Rules::Bedrock => {
+            list(&body["toolConfig"], "tools").iter().map(|tool| tool["toolSpec"].clone()).collect()
         }
         _ => list(body, "tools").to_vec(),
     };
-    if tools.len() > MAX_TOOLS && rules != Rules::Anthropic {
+    if tools.len() > MAX_TOOLS && by != Validation::Claude {
         return Err(format!(
             "Invalid 'tools': array too long. Expected an array with maximum length {MAX_TOOLS}, but got an array with \
              length {} instead.",
@@ -46,12 +71,13 @@ pub(super) fn check(body: &Value, rules: Rules, unknown: Option<&str>) -> Result
     for (at, tool) in tools.iter().enumerate() {
         let (name, schema) = match rules {
             Rules::Anthropic => (text_of(tool, "name"), &tool["input_schema"]),
-            Rules::Gemini => (text_of(tool, "name"), &tool["parametersJsonSchema"]),
+            Rules::Bedrock => (text_of(tool, "name"), &tool["inputSchema"]["json"]),
+            Rules::Gemini | Rules::Vertex => (text_of(tool, "name"), &tool["parametersJsonSchema"]),
             Rules::Responses => (text_of(tool, "name"), &tool["parameters"]),
             _ => (text_of(&tool["function"], "name"), &tool["function"]["parameters"]),
         };
         let is_refused = unknown.filter(|unknown| schema.to_string().contains(&format!("\"{unknown}\":")));
-        let fault = top(schema, rules).and_then(|()| within(schema, rules)).err();
+        let fault = top(schema, by).and_then(|()| within(schema, by)).err();
         let Some(fault) = fault.or_else(|| is_refused.map(|unknown| format!("'{unknown}' is not supported")))
         else {
             continue;
@@ -60,7 +86,11 @@ pub(super) fn check(body: &Value, rules: Rules, unknown: Option<&str>) -> Result
             Rules::Anthropic => format!(
                 "tools.{at}.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12 ({fault})"
             ),
-            Rules::Gemini => format!(
+            Rules::Bedrock => format!(
+                "The value at toolConfig.tools.{at}.toolSpec.inputSchema.json is invalid. It must match JSON Schema draft \
+                 2020-12 ({fault})"
+            ),
+            Rules::Gemini | Rules::Vertex => format!(
                 "Invalid JSON payload received. Unknown name at 'tools[0].function_declarations[{at}].parameters': {fault}"
             ),
             _ => format!("Invalid schema for function '{name}': {fault}"),
@@ -69,7 +99,7 @@ pub(super) fn check(body: &Value, rules: Rules, unknown: Option<&str>) -> Result
     Ok(())
 }
 
-fn top(schema: &Value, rules: Rules) -> Result<(), String> {
+fn top(schema: &Value, by: Validation) -> Result<(), String> {
     if schema["type"] != "object" {
         return Err("schema must be a JSON Schema of 'type: \"object\"'".to_owned());
     }
@@ -77,7 +107,7 @@ fn top(schema: &Value, rules: Rules) -> Result<(), String> {
         return Err("object schema missing properties".to_owned());
     }
     let refused =
-        if rules == Rules::Gemini { &["$ref"][..] } else { &["anyOf", "oneOf", "allOf", "enum", "not"] };
+        if by == Validation::Gemini { &["$ref"][..] } else { &["anyOf", "oneOf", "allOf", "enum", "not"] };
     if let Some(keyword) = refused.iter().find(|keyword| schema.get(**keyword).is_some()) {
         return Err(format!("schema must not have '{keyword}' at the top level"));
     }
@@ -87,38 +117,38 @@ fn top(schema: &Value, rules: Rules) -> Result<(), String> {
     };
     let odd = schema["properties"].as_object().into_iter().flatten().find(|(name, _)| !is_plain(name));
     match odd {
-        Some((name, _)) if rules == Rules::Anthropic => {
+        Some((name, _)) if by == Validation::Claude => {
             Err(format!("property keys should match pattern '^[a-zA-Z0-9_.-]{{1,64}}$': {name}"))
         }
         _ => Ok(()),
     }
 }
 
-fn within(schema: &Value, rules: Rules) -> Result<(), String> {
+fn within(schema: &Value, by: Validation) -> Result<(), String> {
     let fields = match schema {
         Value::Object(fields) => fields,
-        Value::Bool(_) if rules == Rules::Anthropic => return Ok(()),
+        Value::Bool(_) if by == Validation::Claude => return Ok(()),
         schema => return Err(format!("{schema} is not of type 'object'")),
     };
-    keywords(fields, rules)?;
+    keywords(fields, by)?;
     for keyword in ["properties", "$defs", "definitions", "patternProperties"] {
         for schema in fields.get(keyword).and_then(Value::as_object).into_iter().flat_map(Map::values) {
-            within(schema, rules)?;
+            within(schema, by)?;
         }
     }
     for keyword in ["anyOf", "oneOf", "allOf", "prefixItems"] {
-        list(schema, keyword).iter().try_for_each(|schema| within(schema, rules))?;
+        list(schema, keyword).iter().try_for_each(|schema| within(schema, by))?;
     }
     for keyword in ["items", "additionalProperties", "not"] {
         match fields.get(keyword) {
             None | Some(Value::Bool(_)) => {}
-            Some(schema) => within(schema, rules)?,
+            Some(schema) => within(schema, by)?,
         }
     }
     Ok(())
 }
 
-fn keywords(fields: &Map<String, Value>, rules: Rules) -> Result<(), String> {
+fn keywords(fields: &Map<String, Value>, by: Validation) -> Result<(), String> {
     for (keyword, value) in fields {
         let fits = match keyword.as_str() {
             "type" => value.is_string() || value.as_array().is_some_and(|types| types.len() > 1),
@@ -126,13 +156,13 @@ fn keywords(fields: &Map<String, Value>, rules: Rules) -> Result<(), String> {
             "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => value.is_number(),
             "required" | "enum" => value.is_array(),
             "properties" => value.is_object(),
-            "patternProperties" => rules != Rules::Anthropic,
+            "patternProperties" => by != Validation::Claude,
             _ => true,
         };
         if !fits {
             return Err(format!("{value} is not valid under '{keyword}'"));
         }
-        if rules == Rules::Gemini && !OF_GEMINI.contains(&keyword.as_str()) {
+        if by == Validation::Gemini && !OF_GEMINI.contains(&keyword.as_str()) {
             return Err(format!("Cannot find field: {keyword}"));
         }
     }
@@ -141,12 +171,12 @@ fn keywords(fields: &Map<String, Value>, rules: Rules) -> Result<(), String> {
     {
         return Err(format!("references must start with #/$defs/: {reference}"));
     }
-    let is_of_openai = !matches!(rules, Rules::Anthropic | Rules::Gemini);
+    let is_of_openai = matches!(by, Validation::OpenAi | Validation::Llama);
     let pattern = fields.get("pattern").and_then(Value::as_str).unwrap_or_default();
     if is_of_openai && ["(?=", "(?!", "(?<"].iter().any(|look| pattern.contains(look)) {
         return Err("regex lookaround is not supported".to_owned());
     }
-    let is_llama = matches!(rules, Rules::ReasoningContent);
+    let is_llama = by == Validation::Llama;
     if is_llama && !pattern.is_empty() && !(pattern.starts_with('^') && pattern.ends_with('$')) {
         return Err("JSON schema conversion failed: Pattern must start with '^' and end with '$'".to_owned());
     }

@@ -1,7 +1,7 @@
 //! Programs that ask in one format for a model whose server speaks another, and refuses what the real one refuses.
 
 use scripted::{
-    Behaviour, ScriptedServer,
+    Behaviour, Request,
     strict::{self, Rules},
 };
 use serde_json::{Value, json};
@@ -14,12 +14,31 @@ use crate::{
 
 const STEPS: usize = 3;
 
+/// The kinds whose format is another, with their key.
+const KINDS: [(&str, Rules); 5] = [
+    ("anthropic", Rules::Anthropic),
+    ("bedrock", Rules::Bedrock),
+    ("gemini", Rules::Gemini),
+    ("openai_responses", Rules::Responses),
+    ("vertex", Rules::Vertex),
+];
+
 /// A server with a strict model of this kind connected.
 async fn open(kind: &str, rules: Rules) -> (Door, String) {
     let door = Door::open(Behaviour::always(scripted::Reply::text("unused"))).await;
-    let upstream = ScriptedServer::start(strict::behaviour(rules, "look", STEPS)).await.unwrap();
+    let upstream = strict::start(rules, "look", STEPS).await.unwrap();
     let base_url = format!("http://{}", upstream.address());
-    let body = json!({"name": "Strict", "kind": kind, "base_url": base_url, "api_key": "sk-strict"});
+    let (api_key, settings) = match rules {
+        Rules::Bedrock => (strict::ACCESS_KEY.to_owned(), json!({"region": "eu-central-1"})),
+        Rules::Vertex => {
+            let account = strict::service_account(&base_url);
+            (account, json!({"project": "scripted", "location": "europe-west4"}))
+        }
+        _ => ("sk-strict".to_owned(), json!({})),
+    };
+    let body = json!({
+        "name": "Strict", "kind": kind, "base_url": base_url, "api_key": api_key, "settings": settings,
+    });
     door.server.post("/api/v1/connections", &door.cookie, &body).await.expect(200);
     let model = model_of(&door.server, &door.cookie).await;
     (Door { upstream, ..door }, model)
@@ -33,15 +52,18 @@ async fn model_of(server: &Server, cookie: &str) -> String {
     strict.unwrap_or(&models[0])["id"].as_str().unwrap().to_owned()
 }
 
+/// What the model was asked; tokens are no questions.
+fn asked(door: &Door) -> Vec<Request> {
+    door.upstream.received().into_iter().filter(|request| !request.path.ends_with("/token")).collect()
+}
+
 fn tools() -> Value {
     json!([{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}])
 }
 
 #[tokio::test]
 async fn a_chat_client_works_through_turns_of_tools_with_every_kind() {
-    for (kind, rules) in
-        [("anthropic", Rules::Anthropic), ("gemini", Rules::Gemini), ("openai_responses", Rules::Responses)]
-    {
+    for (kind, rules) in KINDS {
         let (door, model) = open(kind, rules).await;
         let mut messages = vec![json!({"role": "user", "content": "Please look."})];
         for step in 0..=STEPS {
@@ -67,28 +89,31 @@ async fn a_chat_client_works_through_turns_of_tools_with_every_kind() {
                 messages.push(json!({"role": "tool", "tool_call_id": call["id"], "content": "Seen."}));
             }
         }
-        assert_eq!(door.upstream.received().len(), STEPS + 1, "{kind}: nothing was asked twice");
+        assert_eq!(asked(&door).len(), STEPS + 1, "{kind}: nothing was asked twice");
     }
 }
 
 #[tokio::test]
 async fn an_agent_works_with_every_kind_and_its_key_stands_where_it_belongs() {
-    for (kind, rules, header) in [
-        ("anthropic", Rules::Anthropic, "x-api-key"),
-        ("gemini", Rules::Gemini, "x-goog-api-key"),
-        ("openai_responses", Rules::Responses, "authorization"),
-    ] {
+    for (kind, rules) in KINDS {
+        let (header, proof) = match rules {
+            Rules::Anthropic => ("x-api-key", "sk-strict"),
+            Rules::Bedrock => ("authorization", "AWS4-HMAC-SHA256 Credential="),
+            Rules::Gemini => ("x-goog-api-key", "sk-strict"),
+            Rules::Vertex => ("authorization", "Bearer ya29."),
+            _ => ("authorization", "Bearer sk-strict"),
+        };
         let (door, model) = open(kind, rules).await;
         let body = json!({"model": model, "stream": false, "messages": [{"role": "user", "content": "Please look."}]});
         let run = door.server.post("/chat/stream", &door.cookie, &body).await;
         run.expect(200);
         // There is no tool `look` here: the model is told so, with all that it wants back, and comes to its end.
         assert_eq!(run.json()["content"], "Done after 3 steps.", "{kind}: {}", run.text);
-        let received = door.upstream.received();
-        assert!(
-            received.iter().all(|request| request.header(header).unwrap().contains("sk-strict")),
-            "{kind}"
-        );
+        let received = asked(&door);
+        assert!(!received.is_empty(), "{kind}");
+        for request in received {
+            assert!(request.header(header).unwrap().starts_with(proof), "{kind}: {:?}", request.headers);
+        }
     }
 }
 

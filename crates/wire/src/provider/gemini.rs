@@ -123,7 +123,10 @@ mod tests {
         ] {
             assert_eq!(path(model, Method::Stream), stream(at));
         }
-        assert_eq!(path("text-embedding-004", Method::BatchEmbed), "models/text-embedding-004:batchEmbedContents");
+        assert_eq!(
+            path("text-embedding-004", Method::BatchEmbed),
+            "models/text-embedding-004:batchEmbedContents"
+        );
         let usual = "projects/p-1/locations/global/publishers/google/models/gemini-2.0-flash";
         let whole = "projects/q/locations/us-east1/endpoints/7";
         for (model, at) in [

@@ -12,6 +12,7 @@ mod code;
 mod dependencies;
 mod documented;
 mod links;
+mod models_table;
 mod repository;
 mod source_documents;
 

@@ -82,7 +82,7 @@ fn faults(row: &Row<'_>, text_at: &impl Fn(&str) -> Option<String>) -> Vec<Strin
 }
 
 /// The tests that a file has.
-fn names<'a>(path: &str, text: &'a str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
+pub(crate) fn names<'a>(path: &str, text: &'a str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
     match path.rsplit_once('.').map(|(_, ending)| ending) {
         Some("rs") => Box::new(rust_names(text)),
         Some("py") => Box::new(python_names(text)),
