@@ -375,7 +375,7 @@ export const refusals: Record<Exclude<Coded["code"], Sentence["code"]>, Entry> =
   model_chosen_gone: "Такой модели нет (или больше нет). Выберите другую.",
   no_model_of_name: "Модели «{name}» нет. Выберите другую.",
   key_not_for_model: "Этот ключ — не для «{name}». Для чего он, перечисляет GET /v1/models.",
-  bad_temperature: "Температура — от 0 до 2.",
+  agent_system_prompt: "У агента нет отдельного системного промпта: это его инструкции.",
   bad_context: "Контекст — от 256 до 100 000 000 токенов.",
   bad_price: "Цена — от 0 до 1 000 000 долларов США за миллион токенов.",
   too_many_fallbacks: upTo("Вместо одной модели можно спросить не больше ", "другой", "других", "."),
