@@ -142,6 +142,14 @@ impl Model {
         self.settings.context_tokens.or(self.listed.context_tokens)
     }
 
+    /// The same for people who may use it: what it is told is for administrators.
+    #[must_use]
+    pub fn without_system_prompt(&self) -> Self {
+        let mut shown = self.clone();
+        shown.settings.parameters.system_prompt = None;
+        shown
+    }
+
     /// The parameters that it does not take: those that an administrator has named, or else all that are known.
     #[must_use]
     pub fn unsupported_parameters(&self) -> &[Parameter] {
