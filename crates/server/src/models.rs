@@ -7,6 +7,7 @@ mod connection_settings;
 mod health;
 mod price;
 mod trying;
+mod unsupported;
 
 use std::{
     collections::HashMap,

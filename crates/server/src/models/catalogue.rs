@@ -8,12 +8,12 @@ use std::{
 use domain::{ConnectionId, ConnectionKeyId, ListedModel, ModelParameters, Parameter, Words};
 use llm::{
     ProviderKind, ToolMode,
-    openai::{Pool, Server, ServerSettings},
+    openai::{Pool, Server},
     provider::Abilities,
 };
 use serde::{Deserialize, Serialize};
 
-use super::ModelPrice;
+use super::{ModelPrice, unsupported::add_unsupported};
 use crate::{
     agents::PREFIX,
     config::ConnectionSource,
@@ -148,13 +148,6 @@ impl Model {
         let mut shown = self.clone();
         shown.settings.parameters.system_prompt = None;
         shown
-    }
-
-    /// The parameters that it does not take: those that an administrator has named, or else all that are known.
-    #[must_use]
-    pub fn unsupported_parameters(&self) -> &[Parameter] {
-        let known = &self.listed.abilities.unsupported_parameters;
-        self.settings.unsupported_parameters.as_ref().unwrap_or(known)
     }
 }
 
@@ -303,15 +296,6 @@ impl Catalogue {
     }
 }
 
-/// Adds the parameters that the model does not take by what its server says of reasoning and by its name.
-fn add_unsupported(abilities: &mut Abilities, server: &ServerSettings, model: &str) {
-    let known = &mut abilities.unsupported_parameters;
-    known.extend((abilities.reasoning == Some(false)).then_some(Parameter::ReasoningEffort));
-    known.extend(server.unsupported_parameters(model));
-    known.sort_unstable();
-    known.dedup();
-}
-
 fn pools(connections: &[KnownConnection], models: &[Model]) -> HashMap<String, Arc<Pool>> {
     let server_of = |id: &ConnectionId| {
         let known = connections.iter().find(|connection| connection.id == *id);
@@ -340,7 +324,7 @@ fn free_id(taken: &mut HashSet<String>, connection: &str, name: &str) -> String 
 #[cfg(test)]
 mod tests {
     use domain::UserId;
-    use llm::BaseUrl;
+    use llm::{BaseUrl, openai::ServerSettings};
 
     use super::*;
     use crate::auth::Authority;

@@ -220,7 +220,8 @@ async fn what_a_model_is_told_is_for_administrators() {
     let (_, bob) = server.bob(&cookie, "user").await;
     let shown = async |who: &str| {
         let listed = server.get("/api/v1/models", who).await.json();
-        let model = listed["models"].as_array().unwrap().iter().find(|model| model["id"] == "scripted").cloned();
+        let model =
+            listed["models"].as_array().unwrap().iter().find(|model| model["id"] == "scripted").cloned();
         model.map(|model| (model["system_prompt"].clone(), model["temperature"].clone())).unwrap()
     };
     assert_eq!(shown(&cookie).await, (json!("Secret."), json!(0.5)));
