@@ -104,6 +104,7 @@ test("what the model refuses is told, and remembered", async () => {
   await page.getByText("The model was asked without “top_p”, which it does not accept here.").waitFor();
   await picture(page, "parameters-notice");
   await page.reload();
+  await page.getByText("Yes.").waitFor();
   await say("Again");
   assert.equal(received.length, 3);
   assert.equal(sent().temperature, 0.2);
