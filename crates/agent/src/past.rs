@@ -15,8 +15,8 @@ use domain::{
 use serde_json::Value;
 
 use crate::{
-    answer::Answer, budget::Used, compaction::PastCompaction, hooks::PastHooks, provenance::Blocks,
-    run::STOPPED, turns::trailing_number, workspace::seems_picture,
+    answer::Answer, budget::Used, compaction::PastCompaction, hooks::PastHooks, parameters::PastNotices,
+    provenance::Blocks, run::STOPPED, turns::trailing_number, workspace::seems_picture,
 };
 
 /// What a call says that was not written to its end.
@@ -43,7 +43,7 @@ pub struct Past {
     /// What the person told the main agent, and the number of the step before which it was said.
     guidance: Vec<(u32, String)>,
     /// What notices have said.
-    notices: HashSet<String>,
+    pub(crate) notices: PastNotices,
     /// The ids of the sources it has told of.
     sources: HashSet<String>,
     /// The log ends where the run was forked: nothing of its own has been done.
@@ -148,16 +148,12 @@ impl PastCall {
 }
 
 impl Past {
-    /// Whether a notice has said this.
-    pub(crate) fn has_noticed(&self, message: &str) -> bool {
-        self.notices.contains(message)
-    }
-
     /// Takes note of the log's next event.
     pub fn push(&mut self, event: &RunEvent) {
         let RunEvent { at, agent, body, .. } = event;
         self.open.push(agent, body);
         self.hooks.push(agent, body);
+        self.notices.push(body);
         self.count_time(*at, body);
         self.is_fork = matches!(body, EventBody::RunForked { .. });
         if let Some(step) = self.agents.get_mut(agent).and_then(|agent| agent.steps.last_mut()) {
@@ -201,9 +197,6 @@ impl Past {
             }
             EventBody::ReasoningStarted { item } | EventBody::TextStarted { item } => {
                 self.number(agent, item)
-            }
-            EventBody::Notice { message, failed_try: false, .. } => {
-                self.notices.insert(message.clone());
             }
             EventBody::ToolRequested { call, name } => {
                 self.number(agent, call);

@@ -9,6 +9,7 @@ mod health;
 mod nearest;
 mod price;
 mod trying;
+mod unsupported;
 
 use std::{
     collections::HashMap,

@@ -289,6 +289,7 @@ export class FakeServer {
       archived: false,
       folder: null,
       tags: [],
+      parameters: {},
       current: null,
       messages,
       files: new FakeFiles(),
@@ -310,7 +311,7 @@ export class FakeServer {
     }
     if (id === undefined) {
       if (method === "POST")
-        return { ...this.row(this.addChat(body.title ?? "")), current: null, messages: [] };
+        return { ...this.row(this.addChat(body.title ?? "")), parameters: {}, current: null, messages: [] };
       return this.#list(url.searchParams);
     }
     const chat = this.chats.get(id);
@@ -333,6 +334,7 @@ export class FakeServer {
     }
     return {
       ...this.row(chat),
+      parameters: chat.parameters,
       current: chat.current,
       messages: chat.messages.map((item) => this.#shown(item)),
     };

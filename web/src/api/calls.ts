@@ -45,6 +45,7 @@ import type {
   MemoryUse,
   Model,
   ModelList,
+  ModelParameters,
   Programs,
   ModelSettings,
   Part,
@@ -244,12 +245,14 @@ export function searchChats(
 /** One chat as the import takes it. */
 export const chatExportAddress = (chat: string) => `${v1}/chats/${id(chat)}/export`;
 export const listWorkspaces = () => call<{ workspaces: WorkspaceChoice[] }>("GET", `${v1}/workspaces`);
-export const createChat = (workspace?: string) =>
-  call<Chat>("POST", `${v1}/chats`, workspace === undefined ? {} : { workspace });
+export const createChat = (start: { workspace?: string; parameters?: ModelParameters }) =>
+  call<Chat>("POST", `${v1}/chats`, start);
 export const getChat = (chat: string, signal?: AbortSignal) =>
   call<Chat>("GET", `${v1}/chats/${id(chat)}`, undefined, signal);
-export const changeChat = (chat: string, change: { title?: string; current?: string }) =>
-  call<ChatRow>("PATCH", `${v1}/chats/${id(chat)}`, change);
+export const changeChat = (
+  chat: string,
+  change: { title?: string; current?: string; parameters?: Partial<ModelParameters> },
+) => call<ChatRow>("PATCH", `${v1}/chats/${id(chat)}`, change);
 export const getSharing = (chat: string) => call<Sharing>("GET", `${v1}/chats/${id(chat)}/sharing`);
 /** Whether everybody who is signed in and has the address may read it. */
 export const openToAll = (chat: string, open: boolean) =>

@@ -860,7 +860,7 @@ export type RefusedOfSettings =
   | { code: "model_chosen_gone" }
   | { code: "no_model_of_name"; params: { name: string } }
   | { code: "key_not_for_model"; params: { name: string } }
-  | { code: "bad_temperature" }
+  | { code: "agent_system_prompt" }
   | { code: "bad_context" }
   | { code: "bad_price" }
   | { code: "too_many_fallbacks"; params: { count: number } }
@@ -1146,6 +1146,7 @@ export type Sentence =
   | { code: "workspace_not_yours"; params: { name: string } }
   | { code: "media_left_out" }
   | { code: "parameter_left_out"; params: { name: string } }
+  | { code: "stop_sequences_left_out" }
   | { code: "arguments_repaired"; params: { tool: string } }
   | { code: "tool_name_repaired"; params: { written: string; tool: string } }
   | { code: "empty_answer" }

@@ -3,9 +3,28 @@ import type { Words } from "./events.ts";
 
 export type ToolMode = "native" | "schema" | "prompt" | "off";
 
-export interface ModelSettings {
-  tool_mode: ToolMode;
+/** Levels of reasoning, from none to much. */
+export const efforts = ["none", "minimal", "low", "medium", "high", "xhigh"] as const;
+export type ReasoningEffort = (typeof efforts)[number];
+
+/** What is set for model calls; null leaves it to the layer below. */
+export interface ModelParameters {
+  system_prompt: string | null;
   temperature: number | null;
+  top_p: number | null;
+  max_output_tokens: number | null;
+  stop: string[] | null;
+  seed: number | null;
+  reasoning_effort: ReasoningEffort | null;
+}
+
+/** A parameter that not every model takes. */
+export type Parameter = Exclude<keyof ModelParameters, "system_prompt">;
+
+export interface ModelSettings extends ModelParameters {
+  tool_mode: ToolMode;
+  /** Those that it does not take; null for what its servers and its name tell. */
+  unsupported_parameters: Parameter[] | null;
   context_tokens: number | null;
   input_usd_per_million: number | null;
   output_usd_per_million: number | null;
@@ -26,6 +45,7 @@ export interface Abilities {
   structured_output?: boolean;
   reasoning?: boolean;
   reasoning_efforts?: string[];
+  unsupported_parameters?: Parameter[];
 }
 
 /** What the servers of a model say of it. */
@@ -89,6 +109,7 @@ export interface AgentDefinition {
   description: string;
   instructions: string;
   model?: string;
+  parameters?: Partial<ModelParameters>;
   tools?: string[];
   sub_agents?: string[];
   skills?: string[];

@@ -1,5 +1,6 @@
 /** What the HTTP API takes and gives (docs/api.md). */
 import type { Coded, Outcome, Part, RunEvent, RunSummary, ToolFile, Words } from "./events.ts";
+import type { ModelParameters } from "./model-types.ts";
 
 export type { Part, RunSummary, ToolFile };
 export * from "./model-types.ts";
@@ -330,6 +331,8 @@ export interface ChatMessage {
 }
 
 export interface Chat extends ChatRow {
+  /** Of its model calls. */
+  parameters: ModelParameters;
   current: string | null;
   messages: ChatMessage[];
 }

@@ -10,6 +10,7 @@ import { embedding } from "./embedding.en.ts";
 import { groups } from "./groups.en.ts";
 import { composer } from "./composer.en.ts";
 import { knowledge } from "./knowledge.en.ts";
+import { parameters } from "./parameters.en.ts";
 import { passkeys } from "./passkeys.en.ts";
 import { pipelines } from "./pipelines.en.ts";
 import { research } from "./research.en.ts";
@@ -34,6 +35,7 @@ export const en = {
   ...knowledge,
   ...research,
   ...twoStep,
+  ...parameters,
   ...passkeys,
   ...pipelines,
   ...embedding,

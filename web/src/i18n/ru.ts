@@ -10,6 +10,7 @@ import { embedding } from "./embedding.ru.ts";
 import { groups } from "./groups.ru.ts";
 import { composer } from "./composer.ru.ts";
 import { knowledge } from "./knowledge.ru.ts";
+import { parameters } from "./parameters.ru.ts";
 import { passkeys } from "./passkeys.ru.ts";
 import { pipelines } from "./pipelines.ru.ts";
 import { research } from "./research.ru.ts";
@@ -35,6 +36,7 @@ export const ru: Dictionary = {
   ...knowledge,
   ...research,
   ...twoStep,
+  ...parameters,
   ...passkeys,
   ...pipelines,
   ...embedding,

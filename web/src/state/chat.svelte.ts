@@ -13,10 +13,11 @@ import {
 import { SvelteMap } from "svelte/reactivity";
 import { ApiError } from "../api/http.ts";
 import type { Activity } from "../api/activity.ts";
-import type { Chat, ChatMessage, ChatOwner, Part, RunSummary } from "../api/types.ts";
+import type { Chat, ChatMessage, ChatOwner, ModelParameters, Part, RunSummary } from "../api/types.ts";
 import { chats } from "./chats.svelte.ts";
 import { models } from "./models.svelte.ts";
 import type { RunNode } from "./nodes.ts";
+import { isAnySet, unset } from "./parameters.ts";
 import { research } from "./research.svelte.ts";
 import { RunView } from "./run.svelte.ts";
 import { nodeOf } from "./timeline.ts";
@@ -34,6 +35,8 @@ class OpenChat {
   current = $state.raw<string | null>(null);
   /** The directory its files are in, by name; nothing where they are virtual. */
   workspace = $state.raw<string | null>(null);
+  /** What is set for its model calls; of an empty chat, what it will begin with. */
+  parameters = $state.raw<ModelParameters>(unset);
   /** Whose it is, where somebody else's: then it can be read, and no more. */
   owner = $state.raw<ChatOwner | null>(null);
   /** Between pressing Send and the server's answer. */
@@ -89,6 +92,7 @@ class OpenChat {
     this.current = null;
     this.workspace = null;
     this.owner = null;
+    this.parameters = unset;
     this.problem = null;
     this.state = id === null ? "empty" : "loading";
     this.#hasChanged = false;
@@ -119,7 +123,10 @@ class OpenChat {
     try {
       let id = this.id;
       if (id === null) {
-        const chat = await createChat(workspaces.chosen ?? undefined);
+        const chat = await createChat({
+          ...(workspaces.chosen === null ? {} : { workspace: workspaces.chosen }),
+          ...(isAnySet(this.parameters) ? { parameters: this.parameters } : {}),
+        });
         workspaces.chosen = null;
         id = chat.id;
         this.workspace = chat.workspace ?? null;
@@ -145,6 +152,13 @@ class OpenChat {
       this.sending = false;
       this.#catchUp();
     }
+  }
+
+  /** Sets the parameters of its model calls. */
+  async setParameters(parameters: ModelParameters): Promise<void> {
+    const id = this.id;
+    if (id !== null) await changeChat(id, { parameters });
+    if (this.id === id) this.parameters = parameters;
   }
 
   async regenerate(message: ChatMessage, model: string | undefined): Promise<void> {
@@ -226,6 +240,7 @@ class OpenChat {
     this.#title = chat.title;
     this.workspace = chat.workspace ?? null;
     this.owner = chat.owner ?? null;
+    this.parameters = chat.parameters;
     this.messages = chat.messages;
     this.current = chat.current ?? chat.messages.at(-1)?.id ?? null;
     this.state = "ready";

@@ -2,12 +2,16 @@
 import { untrack } from "svelte";
 import { listModels } from "../api/calls.ts";
 import { ApiError } from "../api/http.ts";
-import type { AgentChoice, Model } from "../api/types.ts";
+import type { AgentChoice, Model, Parameter } from "../api/types.ts";
 import { t } from "../i18n/index.svelte.ts";
 import { preferences, prefer } from "./preferences.svelte.ts";
 
 /** What a message can be sent to. */
 export type Choice = Model | (AgentChoice & { tour?: undefined });
+
+/** The parameters that a model does not take. */
+export const unsupportedBy = (model: Model | undefined): Parameter[] =>
+  model?.unsupported_parameters ?? model?.listed.abilities.unsupported_parameters ?? [];
 
 /** Ids of agents begin with this. */
 const agentPrefix = "glasshouse/";
@@ -50,6 +54,13 @@ class Models {
 
   find(id: string | null | undefined): Choice | undefined {
     return this.agents.find((agent) => agent.id === id) ?? this.list.find((model) => model.id === id);
+  }
+
+  /** The model that answers where this one, or this agent, is asked. */
+  modelOf(choice: Choice | null): Model | undefined {
+    if (!choice) return undefined;
+    if (choice.tour !== undefined) return choice;
+    return this.list.find((model) => model.id === (choice.model ?? this.defaultId));
   }
 
   /** Its name; its id where others have the same name. */

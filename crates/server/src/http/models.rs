@@ -7,6 +7,7 @@ use domain::{Parameter, ProblemCode, refusal};
 use llm::ToolMode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use store::UserRole;
 
 use crate::{
     agents::{AgentDefinition, PREFIX},
@@ -51,7 +52,12 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Mo
     };
     let agents = app.defined_agents.usable(&permit).iter().map(agent).collect();
     let models = catalogue.models.iter().filter(|model| permit.allows(Thing::Model(&model.id)));
-    let models = models.cloned().collect();
+    let is_admin = caller.user.role == UserRole::Admin && caller.person.is_none();
+    let shown = |model: &Model| match is_admin {
+        true => model.clone(),
+        false => model.without_system_prompt(),
+    };
+    let models = models.map(shown).collect();
     let default_model = catalogue.default_for(&permit).model().map(|model| model.id.clone());
     Json(ModelList { models, default_model, agents })
 }

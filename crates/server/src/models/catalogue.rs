@@ -8,12 +8,12 @@ use std::{
 use domain::{ConnectionId, ConnectionKeyId, ListedModel, ModelParameters, Parameter, Words};
 use llm::{
     ProviderKind, ToolMode,
-    openai::{Pool, Server, ServerSettings},
+    openai::{Pool, Server},
     provider::Abilities,
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Aliases, ModelPrice};
+use super::{Aliases, ModelPrice, unsupported::add_unsupported};
 use crate::{
     agents::PREFIX,
     config::ConnectionSource,
@@ -142,11 +142,12 @@ impl Model {
         self.settings.context_tokens.or(self.listed.context_tokens)
     }
 
-    /// The parameters that it does not take: those that an administrator has named, or else all that are known.
+    /// The same for people who may use it: what it is told is for administrators.
     #[must_use]
-    pub fn unsupported_parameters(&self) -> &[Parameter] {
-        let known = &self.listed.abilities.unsupported_parameters;
-        self.settings.unsupported_parameters.as_ref().unwrap_or(known)
+    pub fn without_system_prompt(&self) -> Self {
+        let mut shown = self.clone();
+        shown.settings.parameters.system_prompt = None;
+        shown
     }
 }
 
@@ -319,15 +320,6 @@ impl Catalogue {
     }
 }
 
-/// Adds the parameters that the model does not take by what its server says of reasoning and by its name.
-fn add_unsupported(abilities: &mut Abilities, server: &ServerSettings, model: &str) {
-    let known = &mut abilities.unsupported_parameters;
-    known.extend((abilities.reasoning == Some(false)).then_some(Parameter::ReasoningEffort));
-    known.extend(server.unsupported_parameters(model));
-    known.sort_unstable();
-    known.dedup();
-}
-
 fn pools(connections: &[KnownConnection], models: &[Model]) -> HashMap<String, Arc<Pool>> {
     let server_of = |id: &ConnectionId| {
         let known = connections.iter().find(|connection| connection.id == *id);
@@ -356,7 +348,7 @@ fn free_id(taken: &mut HashSet<String>, connection: &str, name: &str) -> String 
 #[cfg(test)]
 mod tests {
     use domain::UserId;
-    use llm::BaseUrl;
+    use llm::{BaseUrl, openai::ServerSettings};
 
     use super::*;
     use crate::auth::Authority;

@@ -209,3 +209,21 @@ async fn an_export_takes_them_along() {
     let chat: Value = serde_json::from_str(line).unwrap();
     assert_eq!(chat["chat"]["parameters"]["seed"], 7);
 }
+
+#[tokio::test]
+async fn what_a_model_is_told_is_for_administrators() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let upstream = upstream().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let set = json!({"system_prompt": "Secret.", "temperature": 0.5});
+    server.put("/api/v1/models/scripted", &cookie, &set).await.expect(200);
+    let (_, bob) = server.bob(&cookie, "user").await;
+    let shown = async |who: &str| {
+        let listed = server.get("/api/v1/models", who).await.json();
+        let model =
+            listed["models"].as_array().unwrap().iter().find(|model| model["id"] == "scripted").cloned();
+        model.map(|model| (model["system_prompt"].clone(), model["temperature"].clone())).unwrap()
+    };
+    assert_eq!(shown(&cookie).await, (json!("Secret."), json!(0.5)));
+    assert_eq!(shown(&bob).await, (Value::Null, json!(0.5)));
+}

@@ -1,3 +1,5 @@
+//! What servers of each format say of a field that they refuse.
+
 use serde_json::json;
 
 use super::*;
