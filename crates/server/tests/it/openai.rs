@@ -109,7 +109,9 @@ pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolS
             Ok(ModelEvent::ToolArgumentsDelta { index, delta }) => {
                 heard.calls[index].arguments.push_str(&delta)
             }
-            Ok(ModelEvent::Retrying { .. } | ModelEvent::Turned { .. }) => panic!("asked once"),
+            Ok(ModelEvent::Retrying { .. } | ModelEvent::Turned { .. } | ModelEvent::ToolsRefused { .. }) => {
+                panic!("asked once")
+            }
             Ok(ModelEvent::Status { .. } | ModelEvent::ProviderData { .. }) => {}
             Ok(ModelEvent::Finished { reason, .. }) => heard.reason = Some(reason),
             Err(error) => heard.error = Some(error.message),
