@@ -17,6 +17,7 @@ use crate::{
     definition::{Definition, Site, Way},
     faults,
     handler::Handler,
+    lenient::Lenient,
     offer::{MOST_PAGES, Offer, OfferedTool},
     problem::{Fault, Problem},
     process::{self, LastWords},
@@ -60,13 +61,13 @@ pub(crate) async fn connect(definition: &Definition, tasks: &TaskTracker) -> Res
                 why: error.to_string(),
             })?;
             last_words = words;
-            shake_hands(handler.serve(transport)).await
+            shake_hands(handler.serve(Lenient(transport))).await
         }
         Way::Http(site) => {
             let config = http_config(site)?;
             let sender = Sender { client: site.client.clone(), bearer: site.bearer.clone() };
             let transport = StreamableHttpClientTransport::with_client(sender, config);
-            shake_hands(handler.serve(transport)).await
+            shake_hands(handler.serve(Lenient(transport))).await
         }
     };
     let service = service.map_err(|problem| with_last_words(problem, &last_words))?;
@@ -123,23 +124,25 @@ impl Link {
     /// # Errors
     /// What is wrong with the server, for the administrator.
     pub(crate) async fn tools(&self, only: &[String]) -> Result<(Arc<[OfferedTool]>, Vec<Problem>), Problem> {
-        let (mut offer, mut cursor) = (Offer::default(), None);
+        let (mut offer, mut cursor) = (Offer::default(), None::<String>);
         for page in 0.. {
             if page == MOST_PAGES {
                 offer.cut_pages();
                 break;
             }
-            let params = PaginatedRequestParams::default().with_cursor(cursor.take());
+            let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
             let request = ListToolsRequest { params: Some(params), ..ListToolsRequest::default() };
             let list = self.ask(ClientRequest::ListToolsRequest(request)).await;
             let list = list.map_err(Problem::NotListed)?;
             let tools = list.get("tools").and_then(Value::as_array);
             let tools = tools.ok_or(Problem::NoList)?;
             offer.push_page(tools, only);
-            match list.get("nextCursor").and_then(Value::as_str) {
-                Some(next) if next.len() <= CURSOR_LIMIT_BYTES => cursor = Some(next.to_owned()),
-                _ => break,
+            let next = list.get("nextCursor").and_then(Value::as_str).unwrap_or_default();
+            // Some write no text for the end, or lead back to the same page.
+            if next.is_empty() || next.len() > CURSOR_LIMIT_BYTES || cursor.as_deref() == Some(next) {
+                break;
             }
+            cursor = Some(next.to_owned());
         }
         Ok(offer.finish(only))
     }

@@ -7,6 +7,7 @@ mod connection;
 mod definition;
 mod faults;
 mod handler;
+mod lenient;
 mod names;
 mod offer;
 mod problem;

@@ -89,7 +89,7 @@ impl Media {
 /// Reads the result of `tools/call`.
 pub(crate) fn read(result: &Value) -> Result<Answer, CallError> {
     let blocks = result.get("content").and_then(Value::as_array);
-    let structured = result.get("structuredContent");
+    let structured = result.get("structuredContent").filter(|structured| !structured.is_null());
     if blocks.is_none() && structured.is_none() {
         return Err(CallError::NoResult);
     }
@@ -101,9 +101,7 @@ pub(crate) fn read(result: &Value) -> Result<Answer, CallError> {
             break;
         }
     }
-    // A server that sends both says the same twice.
-    let has_text = blocks.iter().any(|block| block.get("type").is_some_and(|kind| kind == "text"));
-    if let Some(structured) = structured.filter(|_| !has_text) {
+    if let Some(structured) = structured.filter(|structured| !says(blocks, structured)) {
         reading.say(structured.to_string());
     }
     let answer = Answer { pieces: reading.pieces };
@@ -116,6 +114,22 @@ pub(crate) fn read(result: &Value) -> Result<Answer, CallError> {
     } else {
         answer
     }))
+}
+
+/// Whether the texts say all of the structured content, as they should. Some servers wrap what is no object as `result`.
+fn says(blocks: &[Value], structured: &Value) -> bool {
+    let texts = blocks.iter().filter(|block| text_of(block, "type") == "text");
+    let mut said = texts.map(|block| {
+        let text = text_of(block, "text").trim();
+        serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+    });
+    let only = structured.as_object().filter(|fields| fields.len() == 1);
+    let wrapped = only.and_then(|fields| fields.get("result"));
+    match wrapped {
+        // One text for each item.
+        Some(Value::Array(items)) if blocks.len() > 1 => said.eq(items.iter().cloned()),
+        wrapped => said.any(|said| said == *structured || wrapped == Some(&said)),
+    }
 }
 
 /// An answer that is being read, and how much it has.
@@ -280,6 +294,22 @@ mod tests {
             json!({ "content": [{ "type": "text", "text": "{\"a\": 1}" }], "structuredContent": { "a": 1 } }),
             r#"{"a": 1}"#,
         );
+    }
+
+    #[test]
+    fn structured_results_reach_the_model() {
+        let both = |texts: &[&str], structured: Value| {
+            let content: Vec<Value> =
+                texts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
+            json!({ "content": content, "structuredContent": structured })
+        };
+        check(both(&["3 rows"], json!({ "rows": [1, 2, 3] })), "3 rows\n\n{\"rows\":[1,2,3]}");
+        // What is wrapped is said by its text.
+        check(both(&["5"], json!({ "result": 5 })), "5");
+        check(both(&["a b"], json!({ "result": "a b" })), "a b");
+        check(both(&["1", "x"], json!({ "result": [1, "x"] })), "1\n\nx");
+        check(both(&["1", "x"], json!({ "result": [1, "y"] })), "1\n\nx\n\n{\"result\":[1,\"y\"]}");
+        check(both(&["a"], Value::Null), "a");
     }
 
     #[test]

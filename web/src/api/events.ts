@@ -1147,6 +1147,9 @@ export type Sentence =
   | { code: "media_left_out" }
   | { code: "parameter_left_out"; params: { name: string } }
   | { code: "stop_sequences_left_out" }
+  | { code: "tools_simplified"; params: { tools: string } }
+  | { code: "tools_left_out"; params: { tools: string } }
+  | { code: "tools_by_search"; params: { listed: number; all: number } }
   | { code: "arguments_repaired"; params: { tool: string } }
   | { code: "tool_name_repaired"; params: { written: string; tool: string } }
   | { code: "empty_answer" }

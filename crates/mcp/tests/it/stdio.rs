@@ -56,7 +56,7 @@ async fn garbage_between_messages_does_no_harm() {
 
 #[tokio::test]
 async fn lists_without_an_end_and_with_bad_tools() {
-    let page = r#"{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"t'$id'","inputSchema":{}},{"name":5},{"name":"x"}],"nextCursor":"on"}}"#;
+    let page = r#"{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"t'$id'","inputSchema":{}},{"name":5},{"name":"x"}],"nextCursor":"on'$id'"}}"#;
     let tried = sh(&format!("{SHAKE_HANDS} id=1; while read -r line; do echo '{page}'; id=$((id+1)); done"));
     assert_eq!(tried.names().await.len(), 50);
     let problems: Vec<String> = tried.server.status().problems.iter().map(ToString::to_string).collect();
@@ -68,6 +68,38 @@ async fn lists_without_an_end_and_with_bad_tools() {
         )
     );
     assert_eq!(problems.last().unwrap(), "Of its list of tools, only 50 pages are read.");
+}
+
+#[tokio::test]
+async fn the_list_ends_where_its_mark_leads_nowhere() {
+    // java-sdk#628, csharp-sdk#1072, codebase-memory-mcp#1247
+    for (mark, pages) in [(r#""""#, 1), ("null", 1), (r#""same""#, 2)] {
+        let page = format!(
+            r#"{{"jsonrpc":"2.0","id":'$id',"result":{{"tools":[{{"name":"t'$id'","inputSchema":{{}}}}],"nextCursor":{mark}}}}}"#
+        );
+        let tried =
+            sh(&format!("{SHAKE_HANDS} id=1; while read -r line; do echo '{page}'; id=$((id+1)); done"));
+        assert_eq!(tried.names().await.len(), pages, "{mark}");
+        assert_eq!(tried.server.status().problems, [], "{mark}");
+    }
+}
+
+#[tokio::test]
+async fn a_handshake_that_says_little_is_enough() {
+    for said in [
+        r#""capabilities":{"tools":{}}"#,
+        r#""capabilities":null,"serverInfo":null"#,
+        r#""serverInfo":{"name":"odd"},"instructions":null"#,
+        r#""capabilities":{},"serverInfo":{"version":"1"}"#,
+    ] {
+        let tried = sh(&format!(
+            r#"read -r line
+            echo '{{"jsonrpc":"2.0","id":0,"result":{{"protocolVersion":"2025-06-18",{said}}}}}'
+            read -r line
+            {LIST_ONE} sleep 60"#
+        ));
+        assert_eq!(tried.names().await, ["a"], "{said}");
+    }
 }
 
 #[tokio::test]

@@ -15,8 +15,6 @@ use crate::config::Approval;
 
 /// A tool that reports more often than this is shown now and then.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(250);
-/// Most tools that are named as left out.
-const MOST_NAMED: usize = 5;
 
 /// The tools of one list that can be used.
 pub(super) struct Usable {
@@ -45,10 +43,8 @@ impl Usable {
                 Err(why) => bad.push((name, why)),
             }
         }
-        let more = bad.len().saturating_sub(MOST_NAMED) as u64;
-        let named = bad.into_iter().take(MOST_NAMED);
-        usable.problems = named.map(|(name, why)| Tools::McpToolLeftOut { name, why }.into()).collect();
-        usable.problems.extend((more > 0).then(|| Tools::McpMoreLeftOut { count: more }.into()));
+        usable.problems =
+            bad.into_iter().map(|(name, why)| Tools::McpToolLeftOut { name, why }.into()).collect();
         for problem in &usable.problems {
             tracing::warn!(server = server.definition().name, %problem, "not all tools can be used");
         }

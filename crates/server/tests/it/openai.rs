@@ -108,7 +108,9 @@ pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolS
             Ok(ModelEvent::ToolArgumentsDelta { index, delta }) => {
                 heard.calls[index].arguments.push_str(&delta)
             }
-            Ok(ModelEvent::Retrying { .. } | ModelEvent::Turned { .. }) => panic!("asked once"),
+            Ok(ModelEvent::Retrying { .. } | ModelEvent::Turned { .. } | ModelEvent::ToolsRefused { .. }) => {
+                panic!("asked once")
+            }
             Ok(
                 ModelEvent::Status { .. } | ModelEvent::ProviderData { .. } | ModelEvent::ParameterLeftOut(_),
             ) => {}

@@ -104,7 +104,6 @@ fn words_of(said: &str) -> String {
             Value::String(text) => {
                 words.push_str(text);
                 words.push('\n');
-                // Gateways hand on what another server said as text.
             }
             Value::Array(list) => waiting.extend(list),
             Value::Object(fields) => waiting.extend(fields.values()),
