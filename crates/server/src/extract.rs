@@ -13,6 +13,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 
 pub use model_json::ModelJson;
+use model_json::{Replaced, mended};
 
 use crate::{app::App, body::read_body, error::ApiError};
 
@@ -35,7 +36,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
     }
 }
 
-/// A body for a decoder of its own, within the size limit and free of NULs and deep nesting.
+/// A body for a decoder of its own, within the size limit and free of NULs, halves of characters and deep nesting.
 #[derive(Debug, Clone)]
 pub struct RawJson(pub Bytes);
 
@@ -44,16 +45,22 @@ impl FromRequest<Arc<App>> for RawJson {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
         let body = read_body(app, request, app.config.body_limit_bytes).await?;
-        check_json(&body)?;
-        Ok(Self(body))
+        checked_json(body).map(Self)
     }
 }
 
-/// Refuses what [`RawJson`] does not take.
+/// The body as [`RawJson`] gives it.
 ///
 /// # Errors
 /// 400 with what is wrong.
-pub fn check_json(body: &[u8]) -> Result<(), ApiError> {
+pub fn checked_json(body: Bytes) -> Result<Bytes, ApiError> {
+    let body = mended(body, Replaced::Halves);
+    check_json(&body)?;
+    Ok(body)
+}
+
+/// Refuses what [`RawJson`] does not take.
+fn check_json(body: &[u8]) -> Result<(), ApiError> {
     check_text(body).map_err(ApiError::invalid)
 }
 

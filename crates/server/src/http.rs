@@ -39,6 +39,7 @@ mod memories;
 mod messages;
 mod metrics;
 mod moa;
+mod model_aliases;
 mod models;
 mod oidc;
 mod openai;
@@ -180,6 +181,8 @@ pub fn table() -> Vec<Route> {
         get(Chat, "/api/v1/models", models::list),
         put(Admin, "/api/v1/models/{model}", models::put).noted("model.change"),
         put(Admin, "/api/v1/settings/default-model", models::put_default).noted("settings.default_model"),
+        get(Admin, "/api/v1/settings/model-aliases", model_aliases::get),
+        put(Admin, "/api/v1/settings/model-aliases", model_aliases::put).noted("settings.model_aliases"),
         get(Admin, "/api/v1/connections", connections::list),
         post(Admin, "/api/v1/connections", connections::create).noted("connection.create"),
         post(Admin, "/api/v1/connections/test", connections::test).noted("connection.test"),
@@ -388,9 +391,10 @@ pub fn router(app: Arc<App>) -> Router {
         let guard = Guard { app: app.clone(), access: route.access, noted: route.noted, protocol };
         router.route(route.path, route.handler.route_layer(from_fn_with_state(guard, guarded)))
     });
+    let routes = routes.method_not_allowed_fallback(unrouted::wrong_method);
+    let once_more = routes.clone().fallback(unrouted::fallback).with_state(app.clone());
     let routes = routes
-        .fallback(unrouted::fallback)
-        .method_not_allowed_fallback(unrouted::wrong_method)
+        .fallback(move |request| unrouted::by_plain_path(once_more, request))
         .layer(from_fn_with_state(app.clone(), surrounded));
     let routes = if app.config.cors_allow_origins.is_empty() {
         routes

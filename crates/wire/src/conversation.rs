@@ -63,16 +63,43 @@ pub(crate) fn text<'a>(value: &'a Value, what: &str) -> Checked<&'a str> {
     }
 }
 
-/// The conversation in `messages`.
+/// The conversation in `messages`, a message for each that stands there.
 pub(crate) fn messages(value: Option<&Value>) -> Checked<Vec<Message>> {
     match value {
         Some(Value::Array(list)) if !list.is_empty() => {
-            list.iter().enumerate().map(|(at, value)| message(value, &format!("messages[{at}]"))).collect()
+            let mut messages: Vec<Message> = Vec::with_capacity(list.len());
+            for (at, value) in list.iter().enumerate() {
+                let mut message = message(value, &format!("messages[{at}]"))?;
+                if value["role"] == FUNCTION {
+                    message.tool_call_id = last_call(&messages);
+                }
+                messages.push(message);
+            }
+            speak_instructions(&mut messages);
+            Ok(messages)
         }
         _ => wrong(
             "`messages`",
             "a list with at least one message, like [{\"role\":\"user\",\"content\":\"Hi\"}]",
         ),
+    }
+}
+
+/// The role of a result before there were tools; it names no call.
+const FUNCTION: &str = "function";
+
+/// The call that such a result is of.
+fn last_call(messages: &[Message]) -> Option<String> {
+    let call = messages.iter().rev().find_map(|message| message.tool_calls.last())?;
+    Some(call.id.clone())
+}
+
+/// Where there are only instructions, the last of them is what is asked: models answer somebody.
+fn speak_instructions(messages: &mut [Message]) {
+    if messages.iter().all(|message| message.role == Role::System)
+        && let Some(last) = messages.last_mut()
+    {
+        last.role = Role::User;
     }
 }
 
@@ -82,17 +109,17 @@ fn message(value: &Value, at: &str) -> Checked<Message> {
         Some("system" | "developer") => Role::System,
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
-        Some("tool") => Role::Tool,
+        Some("tool" | FUNCTION) => Role::Tool,
         _ => return wrong(&format!("`{at}.role`"), "\"system\", \"user\", \"assistant\" or \"tool\""),
     };
     let tool_call_id = present(fields, "tool_call_id");
     let tool_call_id = tool_call_id.map(|id| text(id, &format!("`{at}.tool_call_id`"))).transpose()?;
     let content = content(fields.get("content"), role, &format!("{at}.content"))?;
-    Ok(Message {
-        tool_calls: tool_calls(present(fields, "tool_calls"), at)?,
-        tool_call_id: tool_call_id.map(str::to_owned),
-        ..Message::of(role, content)
-    })
+    let mut tool_calls = tool_calls(present(fields, "tool_calls"), at)?;
+    if let Some(call) = present(fields, "function_call").filter(|_| tool_calls.is_empty()) {
+        tool_calls.push(function_call(call, at)?);
+    }
+    Ok(Message { tool_calls, tool_call_id: tool_call_id.map(str::to_owned), ..Message::of(role, content) })
 }
 
 /// The content that stands at `at`.
@@ -103,8 +130,8 @@ pub(crate) fn content(value: Option<&Value>, role: Role, at: &str) -> Checked<Ve
             parts.iter().enumerate().map(|(number, value)| part(value, &format!("{at}[{number}]"))).collect()
         }
         Some(value @ Value::String(_)) => Ok(vec![Part::Text { text: text(value, &what)?.to_owned() }]),
-        // An assistant that only called tools said nothing.
-        None | Some(Value::Null) if role == Role::Assistant => Ok(Vec::new()),
+        // An assistant that only called tools said nothing, and a tool may have nothing to say.
+        None | Some(Value::Null) if matches!(role, Role::Assistant | Role::Tool) => Ok(Vec::new()),
         _ => wrong(&what, "a string or a list of content parts"),
     }
 }
@@ -175,8 +202,81 @@ fn tool_calls(value: Option<&Value>, at: &str) -> Checked<Vec<ToolCall>> {
             Ok(ToolCall {
                 id: field(call.get("id"))?,
                 name: field(call.pointer("/function/name"))?,
-                arguments: field(call.pointer("/function/arguments"))?,
+                arguments: arguments(call.pointer("/function/arguments"), &what)?,
             })
         })
         .collect()
+}
+
+/// The form that a call had before there were tools, without an id.
+fn function_call(call: &Value, at: &str) -> Checked<ToolCall> {
+    let what = format!("`{at}.function_call`");
+    let Some(name) = call.get("name") else { return wrong(&what, "an object with a `name` and `arguments`") };
+    let name = text(name, &what)?.to_owned();
+    Ok(ToolCall {
+        id: format!("call_{}", at.replace(|c: char| !c.is_ascii_digit(), "")),
+        name,
+        arguments: arguments(call.get("arguments"), &what)?,
+    })
+}
+
+/// The JSON of a call's arguments; some write it as an object instead of a text, or leave it out.
+pub(crate) fn arguments(value: Option<&Value>, what: &str) -> Checked<String> {
+    match value {
+        None | Some(Value::Null) => Ok("{}".to_owned()),
+        Some(Value::Object(arguments)) => Ok(Value::from(arguments.clone()).to_string()),
+        Some(value) => text(value, what).map(str::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(list: Value) -> Vec<Message> {
+        messages(Some(&list)).unwrap()
+    }
+
+    #[test]
+    fn results_of_functions_belong_to_the_call_before() {
+        let read = read(json!([
+            {"role": "user", "content": "hi"},
+            {"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}},
+            {"role": "function", "name": "f", "content": "r"},
+            {"role": "assistant", "function_call": {"name": "g", "arguments": {"a": 1}}},
+            {"role": "function", "name": "g", "content": null},
+        ]));
+        let calls: Vec<&ToolCall> = read.iter().flat_map(|message| &message.tool_calls).collect();
+        assert_eq!((calls[0].name.as_str(), calls[1].arguments.as_str()), ("f", "{\"a\":1}"));
+        let results = read.iter().filter_map(|message| message.tool_call_id.as_deref());
+        assert_eq!(results.collect::<Vec<_>>(), [&calls[0].id, &calls[1].id]);
+        assert_ne!(calls[0].id, calls[1].id);
+        assert_eq!(read[4].content, []);
+    }
+
+    #[test]
+    fn arguments_may_be_an_object_or_nothing() {
+        let call = |arguments: Value| json!({"id": "c1", "function": {"name": "f", "arguments": arguments}});
+        let of = |arguments: Value| {
+            let message = json!({"role": "assistant", "tool_calls": [call(arguments)]});
+            messages(Some(&json!([message]))).map(|read| read[0].tool_calls[0].arguments.clone())
+        };
+        assert_eq!(of(json!({"a": 1})).unwrap(), "{\"a\":1}");
+        assert_eq!(of(json!("{")).unwrap(), "{");
+        assert_eq!(of(json!(null)).unwrap(), "{}");
+        assert_eq!(of(json!([1])).unwrap_err().field(), Some("messages[0].tool_calls"));
+    }
+
+    #[test]
+    fn instructions_alone_are_asked() {
+        let roles = |list: Value| read(list).iter().map(|message| message.role).collect::<Vec<_>>();
+        let told = json!({"role": "system", "content": "x"});
+        assert_eq!(roles(json!([told, told])), [Role::System, Role::User]);
+        assert_eq!(
+            roles(json!([told, {"role": "assistant", "content": "y"}])),
+            [Role::System, Role::Assistant]
+        );
+    }
 }

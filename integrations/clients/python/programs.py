@@ -70,9 +70,10 @@ class Glasshouse(Program):
         with urllib.request.urlopen(request) as answer:
             return json.load(answer)
 
-    def connect(self, name, base_url):
+    def connect(self, name, base_url, kind="openai"):
         """Makes a model server known."""
-        self.post("/api/v1/connections", {"name": name, "base_url": base_url, "api_key": "sk-upstream"})
+        connection = {"name": name, "kind": kind, "base_url": base_url, "api_key": "sk-upstream"}
+        self.post("/api/v1/connections", connection)
 
     def close(self):
         super().close()

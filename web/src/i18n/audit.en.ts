@@ -77,6 +77,7 @@ export const audit = {
   "audit.agent.delete": "Deleted an agent",
   "audit.settings.sign_up": "Set who may make an account",
   "audit.settings.default_model": "Set the default model",
+  "audit.settings.model_aliases": "Set model aliases",
   "audit.debug_chat.configure": "Connected a model server through /api/config",
   "audit.audit.export": "Took the audit log away as a file",
   "audit.collection.share": "Set who reads a collection of documents",

@@ -77,6 +77,7 @@ export const audit = {
   "audit.agent.delete": "Удалён агент",
   "audit.settings.sign_up": "Задано, кто может зарегистрироваться",
   "audit.settings.default_model": "Задана модель по умолчанию",
+  "audit.settings.model_aliases": "Заданы псевдонимы моделей",
   "audit.debug_chat.configure": "Сервер моделей подключён через /api/config",
   "audit.audit.export": "Журнал аудита выгружен в файл",
   "audit.collection.share": "Задано, кто читает коллекцию документов",

@@ -62,7 +62,7 @@ impl Upstream {
 
     fn no_embeddings(&self) -> NoAnswer {
         let (model, kind) = (self.model().to_owned(), self.kind().name().to_owned());
-        NoAnswer::Failed(ModelError::new(ProblemCode::ModelRejected, Sentence::NoEmbeddings { model, kind }))
+        NoAnswer::Failed(ModelError::new(ProblemCode::InvalidRequest, Sentence::NoEmbeddings { model, kind }))
     }
 
     fn failed(&self, sentence: Sentence) -> NoAnswer {

@@ -19,7 +19,8 @@ impl FromRequest<Arc<App>> for ModelJson {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
-        let body = mended(read_body(app, request, app.config.body_limit_bytes).await?);
+        let body = read_body(app, request, app.config.body_limit_bytes).await?;
+        let body = mended(body, Replaced::HalvesAndNul);
         check_json(&body)?;
         Ok(Self(body))
     }
@@ -27,16 +28,28 @@ impl FromRequest<Arc<App>> for ModelJson {
 
 /// As long as the escape that it replaces.
 const REPLACEMENT: &[u8; 6] = br"\ufffd";
+/// What some programs write in front of a text.
+const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
-/// The same JSON with U+FFFD for each escape that stands for NUL or half a character.
-fn mended(json: Bytes) -> Bytes {
+/// What escapes are replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Replaced {
+    /// Those that stand for half a character.
+    Halves,
+    /// Those that stand for NUL too.
+    HalvesAndNul,
+}
+
+/// The same JSON with U+FFFD for each escape that stands for what nobody can keep, and without a byte order mark.
+pub(super) fn mended(json: Bytes, replaced: Replaced) -> Bytes {
+    let json = if json.starts_with(BYTE_ORDER_MARK) { json.slice(BYTE_ORDER_MARK.len()..) } else { json };
     let mut places = Vec::new();
     let mut at = 0;
     while let Some(found) = json.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'\\')) {
         let start = at + found;
         at = match (escape_at(&json, start), escape_at(&json, start + 6)) {
             (Some(0xD800..0xDC00), Some(0xDC00..0xE000)) => start + 12,
-            (Some(0 | 0xD800..0xE000), _) => {
+            (Some(unit), _) if is_replaced(unit, replaced) => {
                 places.push(start);
                 start + 6
             }
@@ -52,6 +65,10 @@ fn mended(json: Bytes) -> Bytes {
         json[start..start + 6].copy_from_slice(REPLACEMENT);
     }
     json.into()
+}
+
+fn is_replaced(unit: u32, replaced: Replaced) -> bool {
+    (0xD800..0xE000).contains(&unit) || unit == 0 && replaced == Replaced::HalvesAndNul
 }
 
 /// The code unit of the escape `\uXXXX` that begins at `at`.
@@ -74,8 +91,12 @@ mod tests {
             (r#""\\u0000\\\u0000""#, r#""\\u0000\\\ufffd""#),
             (r#""\u000""#, r#""\u000""#),
             ("\"\\", "\"\\"),
+            ("\u{FEFF}{}", "{}"),
         ] {
-            assert_eq!(mended(Bytes::from(json)), Bytes::from(expected), "{json}");
+            let mended = mended(Bytes::from(json), Replaced::HalvesAndNul);
+            assert_eq!(mended, Bytes::from(expected), "{json}");
         }
+        let halves = mended(Bytes::from(r#""\u0000\ud83d""#), Replaced::Halves);
+        assert_eq!(halves, Bytes::from(r#""\u0000\ufffd""#));
     }
 }

@@ -6,6 +6,7 @@ mod call;
 mod files;
 mod graph;
 mod handler;
+mod lenient;
 mod progress;
 mod search;
 mod sessions;
@@ -36,7 +37,7 @@ use crate::{
     auth::{Caller, check_named_origin},
     body::read_body,
     error::ApiError,
-    extract::check_json,
+    extract::checked_json,
     origin,
 };
 
@@ -103,6 +104,10 @@ pub(super) async fn any(
     };
     let is_end = request.method() == Method::DELETE;
     let mut request = checked(&app, request).await?;
+    let wants = match lenient::read(&mut request).await {
+        Ok(wants) => wants,
+        Err(refused) => return Ok(refused),
+    };
     let visit = Visit {
         app: Arc::clone(&app),
         caller: caller.clone(),
@@ -122,7 +127,7 @@ pub(super) async fn any(
     if response.status().is_client_error() && !response.headers().contains_key(header::CONTENT_TYPE) {
         return Err(refusal(response).await);
     }
-    Ok(response.map(|body| held(body, session)))
+    Ok(wants.shown(response.map(|body| held(body, session))).await)
 }
 
 /// A refusal of the protocol's library, which is a bare sentence, in our form.
@@ -159,9 +164,7 @@ async fn begin(app: &App, caller: &Caller, id: String) -> Result<Arc<Session>, A
 async fn checked(app: &App, request: Request) -> Result<Request, ApiError> {
     let (parts, body) = request.into_parts();
     let body = read_body(app, Request::from_parts(parts.clone(), body), app.config.body_limit_bytes).await?;
-    if parts.method == Method::POST {
-        check_json(&body)?;
-    }
+    let body = if parts.method == Method::POST { checked_json(body)? } else { body };
     Ok(Request::from_parts(parts, Body::from(body)))
 }
 

@@ -1,11 +1,13 @@
 //! Answers to requests that reach no route: the web app, or a refusal in the shape of the protocol that the path belongs to.
 
 use axum::{
+    Router,
     extract::Request,
-    http::{HeaderMap, StatusCode},
+    http::{HeaderMap, StatusCode, Uri},
     response::{IntoResponse, Response},
 };
 use domain::ProblemCode;
+use tower::ServiceExt;
 
 use super::{anthropic, openai, web};
 use crate::error::ApiError;
@@ -25,6 +27,30 @@ const PROGRAM_ADDRESSES: [&str; 12] = [
     "tasks",
     "v1",
 ];
+
+/// Looks a program's request up once more if its path has slashes too many: an address that was put together, such as
+/// `/v1//models`, means the same without them.
+pub(super) async fn by_plain_path(routes: Router, mut request: Request) -> Response {
+    match plain_path(request.uri()) {
+        Some(uri) => {
+            *request.uri_mut() = uri;
+            routes.oneshot(request).await.into_response()
+        }
+        None => fallback(request).await,
+    }
+}
+
+/// The same address without empty segments; `None` if there are none, or no program asks there.
+fn plain_path(uri: &Uri) -> Option<Uri> {
+    let path = uri.path();
+    let plain: String =
+        path.split('/').filter(|part| !part.is_empty()).flat_map(|part| ["/", part]).collect();
+    if plain == path || !PROGRAM_ADDRESSES.contains(&first_segment(&plain)) {
+        return None;
+    }
+    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    format!("{plain}{query}").parse().ok()
+}
 
 pub(super) async fn fallback(request: Request) -> Response {
     let path = request.uri().path();
@@ -86,4 +112,25 @@ pub(super) fn refuse(protocol: Protocol, refused: ApiError) -> Response {
 
 fn first_segment(path: &str) -> &str {
     path.split('/').nth(1).unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slashes_too_many_are_left_out_where_programs_ask() {
+        for (uri, plain) in [
+            ("/v1/models/", Some("/v1/models")),
+            ("/v1//models?a=b//c", Some("/v1/models?a=b//c")),
+            ("//v1/chat/completions/", Some("/v1/chat/completions")),
+            ("/v1/models", None),
+            ("/assets//app.js", None),
+            ("//evil.example/", None),
+            ("/", None),
+        ] {
+            let found = plain_path(&uri.parse().unwrap());
+            assert_eq!(found, plain.map(|plain| plain.parse().unwrap()), "{uri}");
+        }
+    }
 }

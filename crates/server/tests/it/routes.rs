@@ -76,6 +76,8 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("GET", "/api/v1/models", Access::Chat),
     ("PUT", "/api/v1/models/{model}", Access::Admin),
     ("PUT", "/api/v1/settings/default-model", Access::Admin),
+    ("GET", "/api/v1/settings/model-aliases", Access::Admin),
+    ("PUT", "/api/v1/settings/model-aliases", Access::Admin),
     ("GET", "/api/v1/connections", Access::Admin),
     ("POST", "/api/v1/connections", Access::Admin),
     ("POST", "/api/v1/connections/test", Access::Admin),

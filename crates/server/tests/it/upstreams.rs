@@ -240,7 +240,7 @@ async fn a_server_is_left_alone_and_a_check_finds_it_again() {
     // What is set for others does not make it forget.
     patch(&server, &cookie, &path, json!({})).await.expect(200);
     server.put("/api/v1/models/m", &cookie, &json!({"temperature": 1})).await.expect(200);
-    ask(&server, &cookie, false).await.expect(502);
+    ask(&server, &cookie, false).await.expect(503);
 
     server.app.models.check_idle(std::time::Duration::from_secs(3600)).await;
     assert_eq!(connection(&server, &cookie, &path).await["state"]["breaker"], "half_open");

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::ids::is_of_sub_agent;
 use crate::{
-    conversation::{Checked, present, text, wrong},
+    conversation::{Checked, arguments, present, text, wrong},
     media,
 };
 
@@ -159,7 +159,7 @@ fn tool_calls(value: Option<&Value>, at: &str) -> Checked<Vec<ToolCall>> {
         Ok(ToolCall {
             id: field(call.get("id"))?,
             name: field(call.pointer("/function/name"))?,
-            arguments: field(call.pointer("/function/arguments"))?,
+            arguments: arguments(call.pointer("/function/arguments"), &what)?,
         })
     };
     calls.iter().map(call).collect()

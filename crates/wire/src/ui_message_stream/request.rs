@@ -93,7 +93,7 @@ fn said(role: Role, parts: &[Value], at: &str) -> Checked<Message> {
     let mut content = Vec::new();
     for part in parts {
         match part["type"].as_str() {
-            Some("text") => content.push(text_part(part, at)?),
+            Some("text") => content.extend(text_part(part, at)?),
             Some("file") => content.push(file_part(part, at)?),
             // Data parts are the client's own.
             Some(_) => {}
@@ -103,8 +103,12 @@ fn said(role: Role, parts: &[Value], at: &str) -> Checked<Message> {
     Ok(Message { content, ..Message::text(role, "") })
 }
 
-fn text_part(part: &Value, at: &str) -> Checked<Part> {
-    Ok(Part::Text { text: text(&part["text"], &format!("`{at}.parts[].text`"))?.to_owned() })
+/// Clients keep a part whose text has not come as `null`.
+fn text_part(part: &Value, at: &str) -> Checked<Option<Part>> {
+    match part.get("text") {
+        Some(Value::Null) => Ok(None),
+        _ => Ok(Some(Part::Text { text: text(&part["text"], &format!("`{at}.parts[].text`"))?.to_owned() })),
+    }
 }
 
 fn file_part(part: &Value, at: &str) -> Checked<Part> {
@@ -130,7 +134,7 @@ fn read_step(parts: &[Value], at: &str, messages: &mut Vec<Message>) -> Checked<
     let mut results = Vec::new();
     for part in parts {
         if part["type"] == "text" {
-            message.content.push(text_part(part, at)?);
+            message.content.extend(text_part(part, at)?);
         } else if let Some((call, result)) = finished_call(part) {
             results.push(Message::tool_result(&*call.id, result));
             message.tool_calls.push(call);

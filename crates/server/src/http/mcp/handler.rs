@@ -93,7 +93,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let visit = visit(&context)?;
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let mut arguments = request.arguments.unwrap_or_default();
+        // Clients write an optional argument that is not set so.
+        arguments.retain(|_, value| !value.is_null());
+        let arguments = Value::Object(arguments);
         // The protocol answers in a task of its own.
         let origin = visit.origin.clone();
         if let Some(answer) = on_behalf_of(origin, direct(&visit, &request.name, &arguments)).await? {

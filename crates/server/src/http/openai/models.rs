@@ -7,7 +7,7 @@ use axum::{
     http::HeaderMap,
     response::{IntoResponse, Response},
 };
-use domain::ProblemCode;
+use domain::{ProblemCode, Words};
 use serde::Serialize;
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     extract::{Json, Path, Query},
     groups::{Permit, Thing},
     http::anthropic,
-    models::TOUR,
+    models::{TOUR, did_you_mean, nearest},
 };
 
 /// A model that is an agent of ours.
@@ -85,13 +85,23 @@ fn views(app: &App, caller: &Caller) -> Vec<ModelView> {
         Some(view(&model.id, &connection.server.settings.name))
     });
     let all = agents.iter().map(|id| view(id, "glasshouse")).chain(plain);
-    all.filter(|model| caller.check_model(&model.id).is_ok()).collect()
+    let mut all: Vec<ModelView> = all.filter(|model| caller.check_model(&model.id).is_ok()).collect();
+    // Programs look for the name that they ask by.
+    let aliases = catalogue.aliases().names().filter(|(name, _)| all.iter().all(|model| model.id != *name));
+    let aliases = aliases.filter_map(|(name, id)| {
+        let meant = all.iter().find(|model| model.id == id)?;
+        Some(view(name, &meant.owned_by))
+    });
+    let aliases: Vec<ModelView> = aliases.collect();
+    all.extend(aliases);
+    all
 }
 
 /// The same models for Anthropic's packages.
 fn for_anthropic(app: &App, views: Vec<ModelView>) -> Vec<anthropic::models::ModelView> {
     let catalogue = app.models.catalogue();
-    let context = |id: &str| catalogue.model(id).and_then(|model| model.settings.context_tokens);
+    let context =
+        |id: &str| catalogue.model(catalogue.meant(id)).and_then(|model| model.settings.context_tokens);
     views.iter().map(|view| anthropic::models::ModelView::new(&view.id, context(&view.id))).collect()
 }
 
@@ -119,10 +129,13 @@ pub(in crate::http) async fn get(
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
     app.models.first_look().await;
-    let found = views(&app, &caller).into_iter().find(|model| model.id == id);
+    let views = views(&app, &caller);
+    let names: Vec<String> = views.iter().map(|model| model.id.clone()).collect();
+    let found = views.into_iter().find(|model| model.id == id);
     let found = found.ok_or_else(|| {
-        let message = "There is no such model. GET /v1/models lists them.";
-        ApiError::new(ProblemCode::ModelNotFound, message).with_field(Some("model"))
+        let words = Words::from("There is no such model. GET /v1/models lists them.");
+        let words = did_you_mean(words, &nearest(&id, names.iter().map(String::as_str)));
+        ApiError::new(ProblemCode::ModelNotFound, words).with_field(Some("model"))
     })?;
     if anthropic::is_asked(&headers) {
         let found = for_anthropic(&app, vec![found]).into_iter().next();

@@ -171,6 +171,8 @@ pub(super) const CASES: &[Case] = &[
         .at("/api/v1/models/scripted")
         .sends(r#"{"temperature":0.5}"#),
     case("PUT", "/api/v1/settings/default-model", Admin(204), 403).sends(r#"{"model":"scripted"}"#),
+    case("GET", "/api/v1/settings/model-aliases", Admin(200), 403),
+    case("PUT", "/api/v1/settings/model-aliases", Admin(200), 403).sends(r#"{"aliases":{"x":"scripted"}}"#),
     case("GET", "/api/v1/connections", Admin(200), 403),
     case("POST", "/api/v1/connections", Admin(422), 403)
         .sends(r#"{"name":"x","base_url":"http://127.0.0.1:9"}"#),
