@@ -11,15 +11,15 @@ pub(crate) struct Answer {
     pub(crate) calls: Vec<RequestedCall>,
     /// It reached the limit on written tokens.
     pub(crate) cut: bool,
-    /// Its provider wants to be asked again with it as it is: the model is not done.
+    /// The provider has paused: the same conversation with this answer continues it.
     pub(crate) paused: bool,
-    /// It says that no tool is called, and nothing else.
+    /// The model wrote only that it calls no tool.
     pub(crate) calls_nothing: bool,
-    /// Tokens that the model read for it.
+    /// Input tokens of the call.
     pub(crate) input_tokens: u64,
-    /// It is the agent's answer and nobody has seen it: hooks look at it first.
+    /// The agent's answer, held back until hooks have checked it.
     pub(crate) held: bool,
-    /// What its provider wants back.
+    /// Data that has to be sent back to the provider.
     pub(crate) blocks: Blocks,
 }
 
@@ -28,14 +28,14 @@ pub(crate) struct Answer {
 pub(crate) struct RequestedCall {
     /// Unique within the run.
     pub(crate) id: String,
-    /// As the model knows it.
+    /// With the id that the model gave it.
     pub(crate) written: ToolCall,
-    /// The index the stream tells calls apart by.
+    /// Its index in the stream.
     pub(crate) index: usize,
 }
 
 impl RequestedCall {
-    /// A call that no model wrote.
+    /// A call made by our own code.
     pub(crate) fn of_ours(id: String, name: &str, arguments: String) -> Self {
         let written = ToolCall { id: id.clone(), name: name.to_owned(), arguments };
         Self { id, written, index: 0 }
@@ -58,12 +58,12 @@ impl Answer {
         Self { text, calls: calls.enumerate().map(call).collect(), input_tokens, blocks, ..Self::default() }
     }
 
-    /// Whether nothing was said and nothing called.
+    /// Whether there is neither text nor a call.
     pub(crate) fn is_empty(&self) -> bool {
         self.text.is_empty() && self.calls.is_empty()
     }
 
-    /// The assistant's message for the next call.
+    /// The assistant message for the next model call.
     pub(crate) fn into_message(self) -> Message {
         let written =
             |id: &str| self.calls.iter().find(|call| call.id == id).map(|call| call.written.id.clone());

@@ -84,7 +84,9 @@ pub(crate) async fn make_room(
             duration_ms: millis(began.elapsed()),
         })
         .await;
-    spent.map(EndedCall::is_reported);
+    if let Some(call) = spent {
+        call.reported_elsewhere();
+    }
     agent.status(Sentence::Thinking).await;
     Ok(true)
 }

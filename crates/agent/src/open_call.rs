@@ -135,7 +135,7 @@ impl EndedCall {
     }
 
     /// Its usage is reported by another event.
-    pub(crate) fn is_reported(mut self) {
+    pub(crate) fn reported_elsewhere(mut self) {
         self.is_reported = true;
     }
 

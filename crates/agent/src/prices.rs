@@ -1,28 +1,28 @@
-//! What model calls cost: prices for each kind of token, and the prices of long prompts.
+//! Cost of model calls: prices per kind of token, and prices of long prompts.
 
 use domain::Usage;
 
-/// US dollars for a million tokens of each kind.
+/// US dollars per million tokens of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Rates {
-    /// Tokens read.
+    /// Input tokens.
     pub input: f64,
-    /// Tokens written, reasoning included.
+    /// Output tokens, reasoning included.
     pub output: f64,
-    /// Tokens read that the provider had in its cache; as other input where unknown.
+    /// Input tokens read from the cache; priced as input if unknown.
     pub cached_input: Option<f64>,
-    /// Tokens read that the provider has put into its cache; as other input where unknown.
+    /// Input tokens written to the cache; priced as input if unknown.
     pub cache_write: Option<f64>,
-    /// Tokens of sound that were read; as other input where unknown.
+    /// Audio input tokens; priced as input if unknown.
     pub audio_input: Option<f64>,
-    /// Tokens of sound that were written; as other output where unknown.
+    /// Audio output tokens; priced as output if unknown.
     pub audio_output: Option<f64>,
 }
 
-/// The prices of calls with a long prompt; they hold for all tokens of the call.
+/// Prices of calls with a long prompt, for all tokens of the call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LongContext {
-    /// They hold for prompts with more tokens than these.
+    /// They apply to prompts with more tokens than this.
     pub above_tokens: u64,
     /// The prices.
     pub rates: Rates,
@@ -31,13 +31,13 @@ pub struct LongContext {
 /// A model's prices.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Prices {
-    /// Those of usual calls.
+    /// Prices of calls below the limits of `long_context`.
     pub base: Rates,
-    /// Those of calls with longer prompts, the shortest first.
+    /// Prices of calls with longer prompts, in ascending order.
     pub long_context: [Option<LongContext>; 2],
 }
 
-/// What a call cost, millionths of a US dollar: by our price, or else what its provider says. `None` where nobody knows.
+/// Cost of a call in millionths of a US dollar: by our price, or else as the provider reports it. `None` if neither is known.
 #[must_use]
 pub fn call_cost(prices: Option<Prices>, usage: Usage) -> Option<u64> {
     let reported = || usage.reported_cost_micro_usd.map(|cost| cost.min(Prices::MAX_CALL_MICRO_USD));
@@ -48,18 +48,18 @@ impl Prices {
     /// More than any call costs, millionths of a US dollar.
     const MAX_CALL_MICRO_USD: u64 = 1_000_000_000_000;
 
-    /// One price for all that is read and one for all that is written, US dollars for a million tokens.
+    /// One price for input and one for output, US dollars per million tokens.
     #[must_use]
     pub fn of(input: f64, output: f64) -> Self {
         Self { base: Rates { input, output, ..Rates::default() }, ..Self::default() }
     }
 
-    /// Millionths of a US dollar, which is tokens times dollars per million; a started one counts.
+    /// Cost in millionths of a US dollar (tokens times dollars per million), rounded up.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
     #[must_use]
     pub fn cost_micro_usd(self, usage: Usage) -> u64 {
         let cost = self.rates_of(usage.input_tokens).cost(usage);
-        // What floats add, such as the end of 5700.000000000001, is not paid.
+        // Float errors, such as in 5700.000000000001, are not rounded up.
         let cost = (cost * (1.0 - 1e-12)).ceil();
         (cost as u64).min(Self::MAX_CALL_MICRO_USD)
     }
@@ -73,7 +73,7 @@ impl Prices {
 impl Rates {
     #[expect(clippy::cast_precision_loss, reason = "no call has so many tokens")]
     fn cost(self, usage: Usage) -> f64 {
-        // Parts of a whole, whatever the server says.
+        // The parts never exceed the whole, whatever the server reports.
         let mut input = usage.input_tokens;
         let mut take = |part: u64| {
             let part = part.min(input);

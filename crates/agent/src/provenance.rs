@@ -1,5 +1,5 @@
-//! Puts together what the provider of a model wants back with an answer: from the events of the answer, whether they are
-//! just being emitted or stand in the log of a run that goes on.
+//! Collects the data that has to be sent back to the provider of an answer, from the events of the answer: live, or from the log
+//! of a resumed run.
 
 use domain::{EventBody, Part, Provenance, StoredBlock, event::ProviderData};
 use serde_json::Value;
@@ -8,16 +8,16 @@ use serde_json::Value;
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Blocks {
     provider: Option<String>,
-    /// Beside the item of the log that each is about.
+    /// Each with its item in the log.
     blocks: Vec<(Option<String>, StoredBlock)>,
-    /// The text of each text block, in their order.
+    /// The text of each text block, in order.
     texts: Vec<String>,
-    /// Where data parts a text that is still being written, by its item.
+    /// Data that ends a part of a text that is still being written: the item, the byte offset, the data.
     early: Vec<(String, usize, Value)>,
 }
 
 impl Blocks {
-    /// Takes note of an event of the answer.
+    /// Adds an event of the answer.
     pub(crate) fn push(&mut self, body: &EventBody) {
         match body {
             EventBody::ReasoningFinished { item, text, .. } => {
@@ -34,19 +34,19 @@ impl Blocks {
         }
     }
 
-    /// Whether a block of the provider's own is among them.
+    /// Whether it has a block in the provider's own format, such as a server-side tool call.
     pub(crate) fn has_own(&self) -> bool {
         self.blocks.iter().any(|(_, block)| matches!(block, StoredBlock::Other { .. }))
     }
 
-    /// All text so far was reasoning, which its model gets back from nobody.
+    /// Drops all text so far, which was reasoning.
     fn drop_texts(&mut self) {
         self.blocks.retain(|(_, block)| !matches!(block, StoredBlock::Text { .. }));
         self.texts.clear();
         self.early.clear();
     }
 
-    /// A text, parted where the provider has.
+    /// Adds a text in the parts that the provider sent.
     fn add_text(&mut self, item: &str, text: &str) {
         let (mine, others) = std::mem::take(&mut self.early).into_iter().partition(|(of, ..)| of == item);
         self.early = others;
@@ -86,8 +86,8 @@ impl Blocks {
         self.blocks.push((None, block));
     }
 
-    /// The content of the assistant's message with this text, and what its provider wants back; nothing where the
-    /// provider has said nothing of the kind. `id_of` gives a call's id in the message.
+    /// The content of the assistant message with this text, and its provenance; `None` if the provider sent no data. `id_of` gives
+    /// the id of a call in the message.
     pub(crate) fn finish(
         self,
         text: String,
@@ -98,7 +98,7 @@ impl Blocks {
             false => vec![Part::Text { text }],
         };
         let Some(provider) = self.provider else { return (whole(text), None) };
-        // Hooks may have changed it: then its blocks say nothing of it.
+        // If hooks have changed the text, its parts no longer match.
         let content = match self.texts.concat() == text {
             true => self.texts.into_iter().map(|text| Part::Text { text }).collect(),
             false => whole(text),

@@ -110,7 +110,7 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(type = "number"))]
         duration_ms: u64,
     },
-    /// What the provider of a model wants back with a part of its answer. Only models and the log know it.
+    /// Opaque data that has to be sent back to the provider with a part of the answer. It is only in the log and in model requests.
     ProviderData(ProviderData),
     /// The model begins to write a tool call: the item opens.
     ToolRequested {

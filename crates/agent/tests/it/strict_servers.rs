@@ -245,7 +245,7 @@ async fn a_model_of_another_provider_takes_over() {
         let (first, second) =
             (ScriptedServer::start_with(failing, options).await.unwrap(), server(other).await);
         let mut play = play(rules, &first).await;
-        let settings = play.settings;
+        let settings = play.settings.clone();
         play.fallbacks = vec![CallableModel { id: "other".into(), model: model(other, &second), settings }];
         let what = format!("{rules:?}, then {other:?}");
         check(&play.log().await, &what);

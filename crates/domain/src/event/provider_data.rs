@@ -1,4 +1,4 @@
-//! What providers want back.
+//! Opaque data of providers that has to be sent back to them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,19 +7,19 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ProviderData {
-    /// The reasoning, text or call it belongs to; nothing where it is a part of the answer by itself.
+    /// The reasoning, text or call that it belongs to; `None` if it is a block of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub item: Option<String>,
-    /// What kind of part it is that has no item: reasoning that nobody can read, or a block of the provider's own.
+    /// If it is a block of its own: whether it is reasoning without text, such as encrypted reasoning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
     pub reasoning: bool,
-    /// Of a text, how much of it there was: its bytes before this data, and since the data before, are what it is about.
+    /// For data of a text: the byte offset at which the part that it belongs to ends. That part begins where the one before ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
     pub at: Option<u64>,
-    /// Who can take it back: providers of the same format share a name.
+    /// The provider that accepts it; providers of the same format share a name.
     pub provider: String,
     /// The provider's JSON.
     #[cfg_attr(feature = "typescript", ts(type = "unknown"))]

@@ -48,7 +48,7 @@ pub(super) async fn start(
     mut request: ResponseRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
-    let (mut model, mut worker) = worker(app, caller, asked, &request).await?;
+    let (model, mut worker) = worker(app, caller, asked, &request).await?;
     earlier::resolve(app, caller, &mut request.items).await?;
     let new = conversation(&request.items).map_err(invalid)?;
     let before = earlier::before(app, caller, &request).await?;
