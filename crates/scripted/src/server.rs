@@ -294,9 +294,9 @@ impl Shared {
             }
         }
         let given = || self.options.models_reply.clone();
-        let reply = match request.method() {
-            &Method::GET if path.ends_with("/models") => given().unwrap_or_else(|| self.models()),
-            &Method::GET if path.ends_with("/inference-profiles") => {
+        let reply = match *request.method() {
+            Method::GET if path.ends_with("/models") => given().unwrap_or_else(|| self.models()),
+            Method::GET if path.ends_with("/inference-profiles") => {
                 given().unwrap_or_else(|| self.profiles())
             }
             _ => Reply::error(404, "There is nothing here."),
