@@ -139,10 +139,10 @@ async fn target(program: &Program, route: &Route) -> anyhow::Result<Target> {
     let (_, list) = Client::connect(program.address).await?.call("GET", "/api/v1/models", "").await?;
     let list: Value = serde_json::from_slice(&list)?;
     let id = |name: &str| {
-        let end = format!("{}/{name}", route.upstream.kind());
+        let end = route.upstream.model(name);
         let models = list["models"].as_array().into_iter().flatten();
         let id = models.filter_map(|model| model["id"].as_str()).find(|id| id.ends_with(&end));
-        id.map(str::to_owned).with_context(|| format!("there is no model {end} in {list}"))
+        id.map(str::to_owned).with_context(|| format!("the program knows no model {end}"))
     };
     let models = [id(WHOLE)?, id(STREAM)?];
     Ok(Target { address: program.address, path: route.path, models, headers: String::new() })

@@ -37,6 +37,11 @@ impl Format {
         }
     }
 
+    /// What its server calls this one of the two models; no other server has one of the name.
+    pub(super) fn model(self, name: &str) -> String {
+        format!("{}-{name}", self.kind())
+    }
+
     /// Starts a server with both models.
     pub(super) async fn start(self) -> anyhow::Result<ScriptedServer> {
         let stream = Reply::writes(self.content_type(), self.events(TOKENS));
@@ -52,7 +57,7 @@ impl Format {
                 (true, _) => at_once.clone(),
             }
         };
-        let models = vec![WHOLE.to_owned(), STREAM.to_owned()];
+        let models = [WHOLE, STREAM].map(|name| self.model(name)).to_vec();
         let options = ServerOptions { keep_requests: false, models, ..ServerOptions::default() };
         Ok(ScriptedServer::start_with(Behaviour::answer(choose), options).await?)
     }
