@@ -58,19 +58,29 @@ pub(crate) async fn answer(
     form: Option<&Value>,
     effort: Effort,
 ) -> Result<(String, Usage), ModelError> {
-    answer_heard(asked, messages, form, effort, |_| {}).await
+    read_answer(asked, messages, form, effort, None::<fn(&str)>).await
 }
 
-/// The same; `heard` is told what is written so far whenever more is.
+/// The same for somebody who reads along: `heard` is told what is written so far whenever more is.
 ///
 /// # Errors
-/// As for [`answer`].
+/// If the model's server fails, also in the middle of its answer.
 pub(crate) async fn answer_heard(
     asked: OneShot<'_>,
     messages: &[Message],
     form: Option<&Value>,
     effort: Effort,
-    mut heard: impl FnMut(&str),
+    heard: impl FnMut(&str),
+) -> Result<(String, Usage), ModelError> {
+    read_answer(asked, messages, form, effort, Some(heard)).await
+}
+
+async fn read_answer(
+    asked: OneShot<'_>,
+    messages: &[Message],
+    form: Option<&Value>,
+    effort: Effort,
+    mut heard: Option<impl FnMut(&str)>,
 ) -> Result<(String, Usage), ModelError> {
     let OneShot { model, settings, caller, trace } = asked;
     let set = &settings.parameters;
@@ -101,7 +111,7 @@ pub(crate) async fn answer_heard(
     let read = async {
         while let Some(event) = call.next().await {
             let event = match event {
-                Err(_) if written_bytes > 0 => break,
+                Err(_) if written_bytes > 0 && heard.is_none() => break,
                 event => event?,
             };
             match event {
@@ -120,7 +130,9 @@ pub(crate) async fn answer_heard(
             }
             if text.len() > told_bytes {
                 told_bytes = text.len();
-                heard(&text);
+                if let Some(heard) = &mut heard {
+                    heard(&text);
+                }
             }
             if written_bytes > most_bytes {
                 break;

@@ -110,7 +110,7 @@ fn read(
                 summed_up = Some(SummedUp { summary: summary.clone(), kept_requests });
             }
             EventBody::RunResumed {} => step.broken_off = !step.whole,
-            EventBody::RunForked { guidance, .. } => {
+            EventBody::RunForked(domain::event::Forked { guidance, .. }) => {
                 messages.extend(std::mem::take(&mut step).into_messages());
                 messages.extend(guidance.as_deref().map(|text| Message::text(Role::User, text)));
             }

@@ -80,7 +80,7 @@ impl Chat {
         let mut reader = self.runs.read_stored(run);
         while let Some(events) = reader.next().await? {
             for logged in &events {
-                if let EventBody::RunForked { from, .. } = logged.event.body {
+                if let EventBody::RunForked(domain::event::Forked { from, .. }) = logged.event.body {
                     return Ok(Some(from));
                 }
             }

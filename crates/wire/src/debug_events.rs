@@ -203,7 +203,7 @@ fn told(body: &EventBody, detail: Option<&Value>) -> Option<(DebugKind, DebugSou
             json!({"model": model, "usage": usage, "durationMs": duration_ms, "summary": summary}),
             compacted(summary, *tokens_before, *tokens_after),
         ),
-        EventBody::RunForked { from, after, guidance } => {
+        EventBody::RunForked(domain::event::Forked { from, after, guidance }) => {
             let data = json!({"from": from, "after": after, "guidance": guidance});
             (Request, Frontend, data, FORKED.to_owned())
         }

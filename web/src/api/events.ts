@@ -159,10 +159,7 @@ export type EventBody =
       truncated: boolean;
       /** From start to finish, waiting for people not counted, milliseconds. */
       duration_ms: number;
-      /**
-       * Whether the end of its run or agent closed it before it was done: it was stopped, it did not fail by
-       * itself. `error` is true then too, for readers that know only success and failure.
-       */
+      /** Whether the end of its run or agent stopped it; `error` is true then too, for readers that know only success and failure. */
       stopped?: boolean;
       /** Whether nobody knows what the call did: the server stopped while it ran. `error` is true then too. */
       in_doubt?: boolean;
@@ -281,10 +278,7 @@ export type EventBody =
       added_lines?: number;
       /** How many lines went; absent where `added_lines` is. */
       removed_lines?: number;
-      /**
-       * How many facts were learned, changed and dropped. What they say is not in the log: a person who has them forgotten
-       * is not to find them here.
-       */
+      /** How many facts were learned, changed and dropped. Their text is not in the log, so that forgetting them removes it. */
       facts?: FactCounts;
       /** Why nothing was changed. */
       error?: string;
@@ -373,15 +367,7 @@ export type EventBody =
       failed_try?: boolean;
     }
   | { type: "run_resumed" }
-  | {
-      type: "run_forked";
-      /** The run it was taken from. */
-      from: RunId;
-      /** The last event taken; it has the same number here. */
-      after: number;
-      /** What the person told the model here. */
-      guidance?: string;
-    }
+  | ({ type: "run_forked" } & Forked)
   | {
       type: "run_finished";
       /** How it ended. */
@@ -402,6 +388,16 @@ export type FactCounts = {
   changed: number;
   /** Those that hold no longer. */
   removed: number;
+};
+
+/** The run that another one was forked from, and where. */
+export type Forked = {
+  /** The run it was taken from. */
+  from: RunId;
+  /** The last event taken; it has the same number here. */
+  after: number;
+  /** What the person told the model here. */
+  guidance?: string;
 };
 
 /** One call of one hook. */
@@ -855,6 +851,8 @@ export type RefusedOfKnowledge =
 export type RefusedOfSettings =
   | { code: "model_chosen_gone" }
   | { code: "no_model_of_name"; params: { name: string } }
+  | { code: "too_many_model_aliases"; params: { count: number } }
+  | { code: "bad_alias"; params: { name: string } }
   | { code: "key_not_for_model"; params: { name: string } }
   | { code: "agent_system_prompt" }
   | { code: "bad_context" }
@@ -1142,10 +1140,10 @@ export type Sentence =
   | { code: "workspace_not_yours"; params: { name: string } }
   | { code: "media_left_out" }
   | { code: "parameter_left_out"; params: { name: string } }
-  | { code: "stop_sequences_left_out" }
   | { code: "tools_simplified"; params: { tools: string } }
   | { code: "tools_left_out"; params: { tools: string } }
   | { code: "tools_by_search"; params: { listed: number; all: number } }
+  | { code: "stop_sequences_left_out" }
   | { code: "arguments_repaired"; params: { tool: string } }
   | { code: "tool_name_repaired"; params: { written: string; tool: string } }
   | { code: "empty_answer" }
@@ -1213,6 +1211,8 @@ export type Sentence =
   | { code: "no_model_list"; params: { server: string } }
   | { code: "no_answer_within"; params: { server: string; seconds: string } }
   | { code: "no_model_server"; params: { model: string } }
+  | { code: "did_you_mean"; params: { words: Words; names: string } }
+  | { code: "no_embeddings"; params: { model: string; kind: string } }
   | { code: "useless_answer"; params: { model: string; why: string } }
   | { code: "answer_over"; params: { model: string; limit: number } }
   | { code: "not_finished_within"; params: { seconds: number } }

@@ -373,7 +373,7 @@ export const refusals: Record<Exclude<Coded["code"], Sentence["code"]>, Entry> =
   no_model_to_try: "Назовите модель, которую нужно попробовать.",
 
   model_chosen_gone: "Такой модели нет (или больше нет). Выберите другую.",
-  too_many_aliases: "Псевдонимов моделей может быть не больше {count}.",
+  too_many_model_aliases: "Псевдонимов моделей может быть не больше {count}.",
   bad_alias:
     "«{name}» не может быть псевдонимом модели: имя занимает от 1 до 500 байт, без пробелов, а «*» допустима только в конце.",
   no_model_of_name: "Модели «{name}» нет. Выберите другую.",

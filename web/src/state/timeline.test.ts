@@ -479,35 +479,3 @@ test("ten thousand events, measured", () => {
   expect(timeline.seq).toBe(events.length);
   expect(runOf(timeline).tools).toBe(runOf(timeline).children.length / 2);
 });
-
-test("a summary of older steps stands among the steps, and its tokens count", () => {
-  const timeline = read(
-    logOf([
-      started,
-      { type: "step_started", step: 1 },
-      {
-        type: "context_compacted",
-        summary: "Two files were read.",
-        messages: 8,
-        kept_messages: 3,
-        kept_requests: 1,
-        tokens_before: 48_000,
-        tokens_after: 6_000,
-        model: "m",
-        usage,
-        cost_micro_usd: 20,
-        duration_ms: 5,
-      },
-      { type: "model_called", model: "m", usage, cost_micro_usd: 3, duration_ms: 1 },
-    ]),
-  );
-  const run = runOf(timeline);
-  expect(run.usage).toEqual({ input_tokens: 20, output_tokens: 10 });
-  expect(run.costMicroUsd).toBe(23);
-  const [step] = run.children;
-  expect(nodeOf(timeline.nodes, step ?? null, "compaction")).toMatchObject({
-    summary: "Two files were read.",
-    tokensBefore: 48_000,
-    tokensAfter: 6_000,
-  });
-});

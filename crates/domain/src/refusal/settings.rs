@@ -16,7 +16,7 @@ pub enum Settings {
     #[error("There is no model “{name}”. GET /api/v1/models lists them.")]
     NoModelOfName { name: String },
     #[error("At most {count} names can stand for models.")]
-    TooManyAliases { count: u64 },
+    TooManyModelAliases { count: u64 },
     #[error(
         "“{name}” cannot stand for a model: names are 1 to 500 bytes without spaces, and only a name's end can be “*”."
     )]

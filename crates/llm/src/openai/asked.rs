@@ -148,7 +148,8 @@ impl Asked {
 
     /// The same request with other schemas in the place of those that the server refuses. Says whose they are.
     fn without_refused_schemas(&mut self, after: &Fault) -> Option<Vec<(String, ToolLoss)>> {
-        let refusal = after.refusal.as_deref().filter(|_| self.schema_refusals < MAX_SCHEMA_REFUSALS)?;
+        let may_help = after.retry == Retry::OtherForm && self.schema_refusals < MAX_SCHEMA_REFUSALS;
+        let refusal = after.refusal.as_deref().filter(|_| may_help)?;
         let body = match &mut self.form {
             Form::Chat(ask) => ask.body_mut(),
             Form::Native(ask) => ask.body_mut(),

@@ -88,7 +88,7 @@ impl Upstream {
             Ok(bytes)
         };
         timeout_at(until, read).await.unwrap_or_else(|_| {
-            let (server, seconds) = (self.model().to_owned(), wait.as_secs().to_string());
+            let (server, seconds) = (self.model().to_owned(), wait.as_secs_f64().ceil().to_string());
             let late = Sentence::NoAnswerWithin { server, seconds };
             Err(NoAnswer::Failed(ModelError::new(ProblemCode::ModelTimeout, late)))
         })

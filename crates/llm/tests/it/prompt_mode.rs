@@ -109,11 +109,16 @@ async fn a_server_that_refuses_tools_hears_of_them_in_words() {
 
 #[tokio::test]
 async fn one_tool_that_is_wrong_is_no_refusal_of_tools() {
-    for words in ["Invalid schema for function 'ls' in tools: x is not supported.", "no such model setting"] {
+    // It is asked again with a plainer schema of that tool, of all, and without it.
+    let bad_tool = "Invalid schema for function 'ls' in tools: x is not supported.";
+    for (words, asked) in [(bad_tool, 4), ("no such model setting", 1)] {
         let server = server(Reply::error(400, words)).await;
         let (_, error) = told(&model(&server), ToolMode::Native).await;
         assert_error(&error.expect("an error"), ProblemCode::ModelRejected, words);
-        assert_eq!(server.requests().len(), 1);
+        let requests = server.requests();
+        assert_eq!(requests.len(), asked);
+        let others = requests.iter().map(|body| body["tools"].as_array().map_or(0, Vec::len));
+        assert!(others.min() >= Some(1), "the other tool is still told");
     }
     // A server that has taken tools is not asked otherwise later.
     let server =

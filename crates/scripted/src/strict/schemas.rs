@@ -56,9 +56,10 @@ pub(super) fn check(body: &Value, rules: Rules, unknown: Option<&str>) -> Result
         Rules::Gemini | Rules::Vertex => {
             list(&list(body, "tools").first().cloned().unwrap_or_default(), "functionDeclarations").to_vec()
         }
-        Rules::Bedrock => {
-            list(&body["toolConfig"], "tools").iter().map(|tool| tool["toolSpec"].clone()).collect()
-        }
+        Rules::Bedrock => list(&body["toolConfig"], "tools")
+            .iter()
+            .filter_map(|tool| tool.get("toolSpec").cloned())
+            .collect(),
         _ => list(body, "tools").to_vec(),
     };
     if tools.len() > MAX_TOOLS && by != Validation::Claude {

@@ -21,7 +21,7 @@ impl Aliases {
     /// Why they cannot be kept.
     pub fn new(aliases: BTreeMap<String, String>) -> Result<Self, refusal::Settings> {
         if aliases.len() > MAX_ALIASES {
-            return Err(refusal::Settings::TooManyAliases { count: MAX_ALIASES as u64 });
+            return Err(refusal::Settings::TooManyModelAliases { count: MAX_ALIASES as u64 });
         }
         let is_name = |name: &str| {
             (1..=MAX_NAME_BYTES).contains(&name.len())

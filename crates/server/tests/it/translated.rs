@@ -58,7 +58,7 @@ fn asked(door: &Door) -> Vec<Request> {
 }
 
 fn tools() -> Value {
-    json!([{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}])
+    json!([{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}])
 }
 
 #[tokio::test]
@@ -158,7 +158,8 @@ async fn a_responses_client_works_through_turns_of_tools_with_every_kind() {
         ("openai", Rules::ExtraContent),
     ] {
         let (door, model) = open(kind, rules).await;
-        let tools = json!([{"type": "function", "name": "look", "parameters": {"type": "object"}}]);
+        let tools =
+            json!([{"type": "function", "name": "look", "parameters": {"type": "object", "properties": {}}}]);
         let mut input = vec![json!({"role": "user", "content": "Please look."})];
         for step in 0..=STEPS {
             let body = json!({

@@ -240,7 +240,7 @@ impl Bringing<'_> {
                 *chat = Some(self.ids.chat(self.survey.chat.id));
                 *message = run.message.map(|message: MessageId| self.ids.message(message));
             }
-            EventBody::RunForked { from, .. } => *from = self.ids.run(*from),
+            EventBody::RunForked(domain::event::Forked { from, .. }) => *from = self.ids.run(*from),
             _ => {}
         }
         event

@@ -224,7 +224,7 @@ fn what_a_fork_has_taken_is_in_another_trace() {
     log.called(20, &main, 5);
     log.call(30, 40, &main, "c1", false);
     let from = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2e".parse().unwrap();
-    log.add(1000, &main, EventBody::RunForked { from, after: 6, guidance: None });
+    log.add(1000, &main, EventBody::RunForked(domain::event::Forked { from, after: 6, guidance: None }));
     log.add(1010, &main, EventBody::StepStarted { step: 2, last: None });
     log.called(1100, &main, 80);
     log.end(1200, Outcome::Completed, None);
