@@ -328,7 +328,7 @@ async fn schemas_that_servers_refuse_are_lowered_and_said_once() {
         play.agents.main.tools = play.agents.main.tools.with_tools(&hostile_tools());
         let log = play.log().await;
         check(&log, &format!("{rules:?}"));
-        assert_eq!(server.requests().len(), STEPS + 1, "{rules:?}: nothing was refused");
+        assert_eq!(asked(&server).len(), STEPS + 1, "{rules:?}: nothing was refused");
         let notices = notices(&log);
         let [said] = notices.as_slice() else { panic!("{rules:?}: {notices:?}") };
         assert!(said.contains("mcp__tool_0"), "the look-around: {said}");
@@ -340,7 +340,8 @@ async fn schemas_that_servers_refuse_are_lowered_and_said_once() {
 async fn a_schema_that_is_refused_all_the_same_is_asked_for_once_more() {
     for rules in Rules::ALL {
         let behaviour = strict::behaviour_without(rules, "look", STEPS, "const_or_enum");
-        let server = ScriptedServer::start(behaviour).await.unwrap();
+        let options = ServerOptions { tokens: Some(strict::tokens()), ..ServerOptions::default() };
+        let server = ScriptedServer::start_with(behaviour, options).await.unwrap();
         let mut play = play(rules, &server).await;
         let odd = |name: &str| {
             let schema = json!({"type": "object", "properties": {"a": {"type": "object", "properties":
@@ -353,11 +354,7 @@ async fn a_schema_that_is_refused_all_the_same_is_asked_for_once_more() {
         play.agents.main.tools = play.agents.main.tools.with_tools(&[odd("odd_a"), odd("odd_b")]);
         let log = play.log().await;
         check(&log, &format!("{rules:?}"));
-        assert_eq!(
-            server.requests().len(),
-            STEPS + 1 + 2,
-            "{rules:?}: each was refused once, and remembered"
-        );
+        assert_eq!(asked(&server).len(), STEPS + 1 + 2, "{rules:?}: each was refused once, and remembered");
         let notices = notices(&log);
         assert_eq!(notices.len(), 2, "{notices:?}");
         assert!(
@@ -366,7 +363,7 @@ async fn a_schema_that_is_refused_all_the_same_is_asked_for_once_more() {
         );
         // Another run begins with what is known.
         let again = play.log().await;
-        assert_eq!(server.requests().len(), 2 * (STEPS + 1) + 2, "{rules:?}");
+        assert_eq!(asked(&server).len(), 2 * (STEPS + 1) + 2, "{rules:?}");
         assert!(self::notices(&again)[0].contains("odd_a, odd_b"));
     }
 }
@@ -389,9 +386,9 @@ async fn more_tools_than_a_server_takes_are_found_by_search() {
         play.agents.main.tools = play.agents.main.tools.with_tools(&tools);
         let log = play.log().await;
         check(&log, &format!("{rules:?}"));
-        assert_eq!(server.requests().len(), STEPS + 1, "{rules:?}: nothing was refused");
-        let has_search = server.requests()[0].to_string().contains("find_tools");
-        assert_eq!(has_search, rules != Rules::Anthropic, "{rules:?} has no limit");
+        assert_eq!(asked(&server).len(), STEPS + 1, "{rules:?}: nothing was refused");
+        let has_search = asked(&server)[0].body.to_string().contains("find_tools");
+        assert_eq!(has_search, !matches!(rules, Rules::Anthropic | Rules::Bedrock), "{rules:?} has no limit");
         let said = notices(&log);
         let expected = "There are more tools than this model's server takes: 104 of 223 are listed, the others are found \
             by search.";

@@ -60,7 +60,8 @@ pub(super) fn check(body: &Value, rules: Rules, unknown: Option<&str>) -> Result
             .iter()
             .filter_map(|tool| tool.get("toolSpec").cloned())
             .collect(),
-        _ => list(body, "tools").to_vec(),
+        // Of the others only functions have a schema.
+        _ => list(body, "tools").iter().filter(|tool| !is_of_server(tool)).cloned().collect(),
     };
     if tools.len() > MAX_TOOLS && by != Validation::Claude {
         return Err(format!(
@@ -98,6 +99,11 @@ pub(super) fn check(body: &Value, rules: Rules, unknown: Option<&str>) -> Result
         });
     }
     Ok(())
+}
+
+/// Whether it is a tool that the provider runs itself, such as `web_search`.
+fn is_of_server(tool: &Value) -> bool {
+    tool.get("type").is_some_and(|kind| kind != "function") && tool.get("input_schema").is_none()
 }
 
 fn top(schema: &Value, by: Validation) -> Result<(), String> {
