@@ -47,8 +47,8 @@ impl Effort {
         Self { output_tokens: 4_000, patience: Duration::from_secs(120), thinks: true, enough: |_, _| None };
 }
 
-/// What the model answers, and the tokens used. `form` is the JSON schema of the answer. An answer that breaks off or takes
-/// too long is what is there then.
+/// What the model answers, and the tokens used. `form` is the JSON schema of the answer. If the answer breaks
+/// off or takes too long, what has arrived so far is the answer.
 ///
 /// # Errors
 /// If the model's server fails before anything of the answer has come.
@@ -61,7 +61,7 @@ pub(crate) async fn answer(
     read_answer(asked, messages, form, effort, None::<fn(&str)>).await
 }
 
-/// The same for somebody who reads along: `heard` is told what is written so far whenever more is.
+/// The same for a reader who follows along: `heard` is called with the text so far each time it grows.
 ///
 /// # Errors
 /// If the model's server fails, also in the middle of its answer.

@@ -62,7 +62,7 @@ fn found(messages: &[Message]) -> Vec<&str> {
                 domain::Part::Text { text } => Some(text.as_str()),
                 _ => None,
             });
-            // The best of a search stand first, and go last.
+            // Results are sorted best first; the best should be dropped last.
             let found: Vec<&str> = texts.flat_map(find_tools::names_in).collect();
             found.into_iter().rev().for_each(&mut note);
         }

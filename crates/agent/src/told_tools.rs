@@ -1,4 +1,4 @@
-//! What people are told, once a run, of tools that a model's server does not take as they are.
+//! Notices, once a run, about tools that a model's server does not accept as they are.
 
 use std::{
     collections::HashSet,
@@ -25,7 +25,7 @@ impl ToldTools {
     }
 }
 
-/// Tells people what the model is not told of these tools.
+/// Notifies people of what is left out of these tools for the model.
 pub(crate) async fn tell_losses(agent: &AgentContext, model: &OneModel, tools: &[ToolSpec]) {
     if model.settings().tool_mode != ToolMode::Native {
         return;

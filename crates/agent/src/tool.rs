@@ -379,7 +379,7 @@ impl Toolbox {
         Self { client, ..tools }
     }
 
-    /// The same tools and `search`; the model is told `specs`.
+    /// The same tools and `search`; the model is offered `specs`.
     pub(crate) fn offering(&self, specs: Vec<ToolSpec>, search: Arc<Tool>) -> Self {
         let mut offering = self.clone();
         offering.specs = specs.into();
@@ -387,7 +387,7 @@ impl Toolbox {
         offering
     }
 
-    /// What the model is told, to be kept.
+    /// What the model is offered, shared.
     pub(crate) fn shared_specs(&self) -> Arc<[ToolSpec]> {
         Arc::clone(&self.specs)
     }

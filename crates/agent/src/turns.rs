@@ -319,7 +319,7 @@ pub(crate) async fn take_turns(
     Err(out_of_budget(&agent, problem, String::new()).await)
 }
 
-/// Tells people, once a run, that not all tools are offered at first.
+/// Notifies people, once a run, that not all tools are offered at first.
 async fn tell_of_search(agent: &AgentContext, tools: &Toolbox, offered: &Toolbox) {
     if offered.specs().len() < tools.specs().len() && agent.run.told_tools.note(find_tools::NAME) {
         let listed = offered.specs().len() as u64;

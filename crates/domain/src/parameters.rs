@@ -18,7 +18,7 @@ const MAX_OUTPUT_TOKENS: u64 = 100_000_000;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelParameters {
-    /// Stands behind the agent's own instructions.
+    /// Appended to the agent's own instructions.
     #[serde(deserialize_with = "system_prompt")]
     pub system_prompt: Option<String>,
     /// 0 to 2. Providers whose scale ends at 1 get at most that.

@@ -1,4 +1,4 @@
-//! Messages of servers that leave out what the protocol wants and nobody needs.
+//! Messages of servers that omit fields the protocol requires but no client needs.
 
 use std::borrow::Cow;
 

@@ -62,7 +62,7 @@ impl Recording {
     #[must_use]
     pub fn behaviour(&self, pieces: Pieces) -> Behaviour {
         let exchanges = self.0.clone();
-        // Not the number of the request: tokens are asked for beside them.
+        // Not the number of the request, as token requests are counted too.
         let next = AtomicUsize::new(0);
         Behaviour::answer(move |request| match exchanges.get(next.fetch_add(1, Ordering::Relaxed)) {
             Some(exchange) => exchange.reply(request.path.ends_with("/converse-stream"), pieces),

@@ -143,7 +143,7 @@ pub struct Config {
     pub tracing: Option<Tracing>,
     /// The model servers that the file and the environment name.
     pub connections: Vec<ConfiguredConnection>,
-    /// Names that the file has stand for models and agents.
+    /// Model aliases of the configuration file.
     pub model_aliases: Aliases,
     /// Where the skills are; need not be there.
     pub skills_folder: PathBuf,

@@ -333,7 +333,7 @@ impl Models {
         Ok(self.rebuild().await?)
     }
 
-    /// Sets the names that stand for models and agents, over those of the file.
+    /// Sets the model aliases, which override those of the file.
     ///
     /// # Errors
     /// Where the database does not answer.

@@ -94,7 +94,7 @@ fn last_call(messages: &[Message]) -> Option<String> {
     Some(call.id.clone())
 }
 
-/// Where there are only instructions, the last of them is what is asked: models answer somebody.
+/// If there are only instructions, the last of them becomes the user's message: models need one.
 fn speak_instructions(messages: &mut [Message]) {
     if messages.iter().all(|message| message.role == Role::System)
         && let Some(last) = messages.last_mut()

@@ -91,7 +91,7 @@ pub(crate) fn text_of(file: FileRef<'_>) -> Option<String> {
     Some(text.strip_prefix('\u{FEFF}').unwrap_or(&text).replace('\0', "\u{FFFD}"))
 }
 
-/// What a model is told that does not take the file: its text, its address, or that there was one.
+/// What a model that does not accept the file reads instead: its text, its address, or that there was one.
 #[must_use]
 pub fn file_in_words(file: FileRef<'_>) -> String {
     let FileRef { url, media_type, name } = file;

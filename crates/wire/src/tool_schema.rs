@@ -25,7 +25,7 @@ use serde_json::{
 
 use accepts::Form;
 
-pub use accepts::Dialect;
+pub use accepts::ToolFormat;
 pub use normal::normal;
 pub use pattern::retain_patterns;
 pub use plain::plain;
@@ -40,7 +40,7 @@ pub struct ToolSchema(Arc<Inner>);
 struct Inner {
     value: Value,
     json: Box<RawValue>,
-    lowered: [OnceLock<Lowered>; Dialect::ALL.len()],
+    lowered: [OnceLock<Lowered>; ToolFormat::ALL.len()],
 }
 
 struct Lowered {
@@ -64,19 +64,19 @@ impl ToolSchema {
 
     /// The JSON that a server of this format is sent.
     #[must_use]
-    pub fn json_for(&self, dialect: Dialect) -> &RawValue {
-        self.lowered(dialect).json.as_deref().unwrap_or(&self.0.json)
+    pub fn json_for(&self, tool_format: ToolFormat) -> &RawValue {
+        self.lowered(tool_format).json.as_deref().unwrap_or(&self.0.json)
     }
 
     /// The keywords of which a server of this format is not told all, in order.
     #[must_use]
-    pub fn lost_for(&self, dialect: Dialect) -> &[&'static str] {
-        &self.lowered(dialect).lost
+    pub fn lost_for(&self, tool_format: ToolFormat) -> &[&'static str] {
+        &self.lowered(tool_format).lost
     }
 
-    fn lowered(&self, dialect: Dialect) -> &Lowered {
-        self.0.lowered[dialect as usize].get_or_init(|| {
-            let (lowered, lost) = lower(&self.0.value, dialect);
+    fn lowered(&self, tool_format: ToolFormat) -> &Lowered {
+        self.0.lowered[tool_format as usize].get_or_init(|| {
+            let (lowered, lost) = lower(&self.0.value, tool_format);
             let json = (lowered != self.0.value).then(|| raw(&lowered));
             Lowered { json, lost }
         })
@@ -84,8 +84,8 @@ impl ToolSchema {
 }
 
 /// The schema of a tool's arguments as a server of this format takes it, and the keywords of which something is lost.
-fn lower(schema: &Value, dialect: Dialect) -> (Value, Vec<&'static str>) {
-    let accepts = dialect.accepts();
+fn lower(schema: &Value, tool_format: ToolFormat) -> (Value, Vec<&'static str>) {
+    let accepts = tool_format.accepts();
     let schema = normal(schema);
     match accepts.form {
         Form::Whole => {

@@ -52,7 +52,7 @@ pub(crate) struct PastQuestion {
     pub(crate) answer: Option<PastAnswer>,
 }
 
-/// What the person said; nothing where nobody wanted to know any more.
+/// What the person said; `None` if the question was closed without an answer.
 pub(crate) type PastAnswer = Option<Reply>;
 
 #[derive(Debug, Clone)]

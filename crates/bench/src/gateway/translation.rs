@@ -1,4 +1,4 @@
-//! Answers of a model whose server speaks another format than the program that asks, beside answers that are passed on as
+//! Answers of a model whose server speaks another format than the client, compared with answers that are passed through as
 //! they are: all through one program, in one run, taking turns.
 
 use std::{hint::black_box, path::Path, time::Duration};

@@ -15,11 +15,9 @@ pub enum Settings {
     ModelChosenGone,
     #[error("There is no model “{name}”. GET /api/v1/models lists them.")]
     NoModelOfName { name: String },
-    #[error("At most {count} names can stand for models.")]
+    #[error("There can be at most {count} model aliases.")]
     TooManyModelAliases { count: u64 },
-    #[error(
-        "“{name}” cannot stand for a model: names are 1 to 500 bytes without spaces, and only a name's end can be “*”."
-    )]
+    #[error("“{name}” is not a valid model alias: 1 to 500 bytes without spaces, and “*” only at the end.")]
     BadAlias { name: String },
     #[error("This key is not for “{name}”. GET /v1/models lists what it is for.")]
     KeyNotForModel { name: String },

@@ -38,24 +38,20 @@ impl NativeAsk {
                 .collect(),
         };
         let parameters = parameters(request);
-        let encode = |messages: &[Message]| {
-            let request =
-                ModelRequest { model, messages, tools: &tools, parameters: &parameters, stream: true };
-            Bytes::from(format.encode(&request))
-        };
-        let has_data = request.messages.iter().any(|message| message.provenance.is_some());
-        let plain = has_data.then(|| {
-            let strip = |message: &Message| Message { provenance: None, ..message.clone() };
-            encode(&request.messages.iter().map(strip).collect::<Vec<_>>())
-        });
-        let body = encode(request.messages);
         let messages = request.messages;
         let encoded = ModelRequest { model, messages, tools: &tools, parameters: &parameters, stream: true };
-        let left_out = match request.parameters.is_unset() {
-            true => Vec::new(),
-            false => format.left_out(&encoded),
-        };
-        (Self { format, body, headers: format.headers(&encoded), plain }, left_out)
+        let (body, mut left_out) = format.encode_and_tell(&encoded);
+        if request.parameters.is_unset() {
+            // What programs wrote in fields of their own is not told.
+            left_out.clear();
+        }
+        let has_data = messages.iter().any(|message| message.provenance.is_some());
+        let plain = has_data.then(|| {
+            let strip = |message: &Message| Message { provenance: None, ..message.clone() };
+            let messages: Vec<Message> = messages.iter().map(strip).collect();
+            format.encode(&ModelRequest { messages: &messages, ..encoded }).into()
+        });
+        (Self { format, body: body.into(), headers: format.headers(&encoded), plain }, left_out)
     }
 
     pub(crate) fn format(&self) -> Format {

@@ -23,7 +23,7 @@ use crate::{
 
 /// What has an end is not used so shortly before it.
 const SPARE: Duration = Duration::from_secs(60);
-/// Nobody is asked again so shortly after a failure, so that one failure answers all who wait.
+/// A failure is remembered this long, so that one failure answers every call that waits.
 const PAUSE: Duration = Duration::from_secs(3);
 
 /// What a server's keys, or the machine without a key, gave access to.

@@ -22,7 +22,7 @@ const READ_AGAIN_AFTER: Duration = Duration::from_secs(5 * 60);
 /// How long a service that gives credentials may take where AWS's library sets no limit.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Looks for credentials, and tells for how long they are good.
+/// Looks for credentials; returns them with how long they are valid.
 ///
 /// # Errors
 /// Why there are none, in words.

@@ -7,7 +7,7 @@ use wire::{
     provider::{
         AnswerDecoder, AnswerError, ModelRequest, OptionalField, anthropic, bedrock, gemini, openai_responses,
     },
-    tool_schema::Dialect,
+    tool_schema::ToolFormat,
 };
 
 use crate::ProviderKind;
@@ -44,12 +44,12 @@ impl Format {
     }
 
     /// The same as the format of tools.
-    pub(crate) fn dialect(self) -> Dialect {
+    pub(crate) fn tool_format(self) -> ToolFormat {
         match self {
-            Self::Messages => Dialect::Messages,
-            Self::GenerateContent => Dialect::GenerateContent,
-            Self::Responses => Dialect::Responses,
-            Self::Converse => Dialect::Converse,
+            Self::Messages => ToolFormat::Messages,
+            Self::GenerateContent => ToolFormat::GenerateContent,
+            Self::Responses => ToolFormat::Responses,
+            Self::Converse => ToolFormat::Converse,
         }
     }
 
@@ -62,13 +62,13 @@ impl Format {
         }
     }
 
-    /// What is set that [`Self::encode`] leaves out.
-    pub(crate) fn left_out(self, request: &ModelRequest<'_>) -> Vec<LeftOut> {
+    /// The same, and what is set that it leaves out.
+    pub(crate) fn encode_and_tell(self, request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
         match self {
-            Self::Messages => anthropic::left_out(request),
-            Self::GenerateContent => gemini::left_out(request),
-            Self::Responses => openai_responses::left_out(request),
-            Self::Converse => bedrock::left_out(request),
+            Self::Messages => anthropic::encode_and_tell(request),
+            Self::GenerateContent => gemini::encode_and_tell(request),
+            Self::Responses => openai_responses::encode_and_tell(request),
+            Self::Converse => bedrock::encode_and_tell(request),
         }
     }
 

@@ -33,7 +33,7 @@ pub(super) struct Asked {
     form: Form,
     /// What was set for it.
     set: ModelParameters,
-    /// What of that is not sent, as far as nobody was told yet.
+    /// What of that is not sent and has not been reported yet.
     left_out: VecDeque<LeftOut>,
     /// What the server has refused and was asked without since.
     refused: Vec<RefusedField>,
@@ -58,7 +58,7 @@ impl Asked {
                 Some((parameters, left_out)) => (Cow::Owned(parameters), left_out),
                 None => (Cow::Borrowed(request.parameters), Vec::new()),
             };
-        let tools = reach.settings.pool.refused_tools.applied(request.tools, reach.dialect());
+        let tools = reach.settings.pool.refused_tools.applied(request.tools, reach.tool_format());
         let taken = ChatRequest { parameters: &parameters, tools: &tools, ..*request };
         let mut form = match reach.format {
             Some(format) => {
@@ -93,7 +93,7 @@ impl Asked {
         }
     }
 
-    /// What is not sent although it was set. Each is told once.
+    /// The next parameter that was set and is not sent. Each is reported once.
     pub(super) fn next_left_out(&mut self) -> Option<LeftOut> {
         self.left_out.pop_front()
     }
@@ -115,7 +115,7 @@ impl Asked {
     }
 
     /// Turns to another way of asking for the same, if there is one that was not tried and may help after this.
-    /// Says what people are to know of it, beside parameters that are left out.
+    /// Returns what to report, apart from parameters that are left out.
     pub(super) fn use_other_form(
         &mut self,
         after: &Fault,

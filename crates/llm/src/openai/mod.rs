@@ -59,7 +59,7 @@ use pool::{Place, Tried};
 pub use server::{AttemptCounts, Breaker, Failure, KeyState, Server, ServerSettings};
 pub use written_call::UNREADABLE;
 
-use wire::tool_schema::Dialect;
+use wire::tool_schema::ToolFormat;
 
 use crate::{
     CallerInfo, ChatRequest, HttpClient, Secret, ToolLoss, ToolSpec,
@@ -142,13 +142,13 @@ impl OpenAiModel {
     pub(crate) fn loss(&self, tool: &ToolSpec) -> Option<ToolLoss> {
         match self.0.settings.pool.refused_tools.change(tool) {
             Some(change) => Some(change.into()),
-            None => (!tool.parameters.lost_for(self.0.dialect()).is_empty()).then_some(ToolLoss::Simpler),
+            None => (!tool.parameters.lost_for(self.0.tool_format()).is_empty()).then_some(ToolLoss::Simpler),
         }
     }
 
     /// Most tools that one request may offer; `None` if there is no known limit.
     pub(crate) fn max_tools(&self) -> Option<usize> {
-        self.0.dialect().max_tools()
+        self.0.tool_format().max_tools()
     }
 
     pub(crate) fn call(&self, request: &ChatRequest<'_>) -> OpenAiCall {
@@ -216,8 +216,8 @@ impl Reach {
     }
 
     /// The format in which tools are offered.
-    fn dialect(&self) -> Dialect {
-        self.format.map_or(Dialect::Chat, Format::dialect)
+    fn tool_format(&self) -> ToolFormat {
+        self.format.map_or(ToolFormat::Chat, Format::tool_format)
     }
 
     /// Whom a new request goes to.

@@ -92,7 +92,11 @@ impl Pool {
     /// Those servers, first the one whose name stands for all; `None` where there are none.
     #[must_use]
     pub fn new(servers: Vec<Arc<Server>>) -> Option<Self> {
-        (!servers.is_empty()).then(|| Self {
+        (!servers.is_empty()).then(|| Self::of(servers))
+    }
+
+    fn of(servers: Vec<Arc<Server>>) -> Self {
+        Self {
             servers,
             turn: AtomicUsize::new(0),
             refused_forms: AtomicUsize::new(0),
@@ -101,7 +105,7 @@ impl Pool {
             refused_tools: RefusedTools::default(),
             has_other_limit: AtomicBool::new(false),
             begins_inside: AtomicBool::new(false),
-        })
+        }
     }
 
     /// The format that all of them speak.
@@ -156,16 +160,7 @@ impl Pool {
     /// One server.
     #[must_use]
     pub fn of_one(server: Server) -> Self {
-        Self {
-            servers: vec![Arc::new(server)],
-            turn: AtomicUsize::new(0),
-            refused_forms: AtomicUsize::new(0),
-            takes_tools: OnceLock::new(),
-            refused_media: Refused::default(),
-            refused_tools: RefusedTools::default(),
-            has_other_limit: AtomicBool::new(false),
-            begins_inside: AtomicBool::new(false),
-        }
+        Self::of(vec![Arc::new(server)])
     }
 
     /// Whether none of them is asked at the moment.

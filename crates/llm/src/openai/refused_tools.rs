@@ -9,14 +9,14 @@ use std::{
     },
 };
 
-use wire::tool_schema::{Change, Dialect, ToolSchema, plain};
+use wire::tool_schema::{Change, ToolFormat, ToolSchema, plain};
 
 use crate::ToolSpec;
 
 /// Most tools that are remembered; then all are forgotten, and refused again.
 const MAX_TOOLS: usize = 1_000;
 
-/// Longest description beside a plain schema, characters.
+/// Longest description kept with a plain schema, characters.
 const MAX_DESCRIPTION_CHARS: usize = 1_000;
 
 /// The tools that the servers of a model have refused, by name.
@@ -65,7 +65,7 @@ impl RefusedTools {
     }
 
     /// The tools as the servers are known to take them.
-    pub(super) fn applied<'a>(&self, tools: &'a [ToolSpec], dialect: Dialect) -> Cow<'a, [ToolSpec]> {
+    pub(super) fn applied<'a>(&self, tools: &'a [ToolSpec], tool_format: ToolFormat) -> Cow<'a, [ToolSpec]> {
         if !tools.iter().any(|tool| self.change(tool).is_some()) {
             return Cow::Borrowed(tools);
         }
@@ -74,7 +74,7 @@ impl RefusedTools {
             Some(Change::Plain) => Some(ToolSpec {
                 name: tool.name.clone(),
                 description: tool.description.chars().take(MAX_DESCRIPTION_CHARS).collect(),
-                parameters: self.plain(tool, dialect),
+                parameters: self.plain(tool, tool_format),
             }),
             Some(Change::LeftOut) => None,
         });
@@ -82,9 +82,9 @@ impl RefusedTools {
     }
 
     /// The plain schema of a tool, made once.
-    fn plain(&self, tool: &ToolSpec, dialect: Dialect) -> ToolSchema {
+    fn plain(&self, tool: &ToolSpec, tool_format: ToolFormat) -> ToolSchema {
         let make = || {
-            let sent = serde_json::from_str(tool.parameters.json_for(dialect).get()).unwrap_or_default();
+            let sent = serde_json::from_str(tool.parameters.json_for(tool_format).get()).unwrap_or_default();
             ToolSchema::from(plain(&sent))
         };
         match self.lock().get_mut(&tool.name) {
@@ -113,16 +113,16 @@ mod tests {
         let strict = || json!({"type": "object", "properties": {"a": {"type": "string", "minLength": 1}}});
         let tools = [tool("a", strict()), tool("b", strict()), tool("c", strict())];
         let refused = RefusedTools::default();
-        assert!(matches!(refused.applied(&tools, Dialect::Chat), Cow::Borrowed(_)));
+        assert!(matches!(refused.applied(&tools, ToolFormat::Chat), Cow::Borrowed(_)));
         refused.note(&[("a".to_owned(), Change::Plain), ("b".to_owned(), Change::LeftOut)]);
-        let taken = refused.applied(&tools, Dialect::Chat);
+        let taken = refused.applied(&tools, ToolFormat::Chat);
         let names: Vec<&str> = taken.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(names, ["a", "c"]);
         assert_eq!(taken[0].parameters["properties"], json!({"a": {"type": "string"}}));
         assert_eq!((taken[0].description.len(), taken[1].description.len()), (1_000, 2_000));
         // Its server has put it right.
         let mended = [tool("a", json!({"type": "object"}))];
-        assert_eq!(refused.applied(&mended, Dialect::Chat)[0].parameters, mended[0].parameters);
+        assert_eq!(refused.applied(&mended, ToolFormat::Chat)[0].parameters, mended[0].parameters);
         assert_eq!(refused.change(&tools[0]), None, "forgotten");
     }
 }

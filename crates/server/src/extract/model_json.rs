@@ -34,13 +34,13 @@ const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 /// What escapes are replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Replaced {
-    /// Those that stand for half a character.
+    /// Escapes of lone surrogates.
     Halves,
-    /// Those that stand for NUL too.
+    /// Escapes of NUL too.
     HalvesAndNul,
 }
 
-/// The same JSON with U+FFFD for each escape that stands for what nobody can keep, and without a byte order mark.
+/// The same JSON with U+FFFD in place of escapes that cannot be stored, and without a byte order mark.
 pub(super) fn mended(json: Bytes, replaced: Replaced) -> Bytes {
     let json = if json.starts_with(BYTE_ORDER_MARK) { json.slice(BYTE_ORDER_MARK.len()..) } else { json };
     let mut places = Vec::new();

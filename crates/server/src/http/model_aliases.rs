@@ -1,4 +1,4 @@
-//! Names that stand for models and agents, for programs that ask for a model by a name of their own.
+//! Model aliases: other names for models and agents, for clients that ask for a fixed model name.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Names that stand for models and agents here, for programs that ask for a model by a name of their own.
+//! Model aliases: other names for models and agents, for clients that ask for a fixed model name.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ const MAX_ALIASES: usize = 200;
 /// Longest name, bytes, as that of a model.
 const MAX_NAME_BYTES: usize = 500;
 
-/// The id that each name stands for. A name that ends in `*` stands for all that begin so.
+/// Aliases and the ids they resolve to. A name that ends in `*` matches every name with that prefix.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aliases(BTreeMap<String, String>);
 
 impl Aliases {
-    /// Checks names and ids; whether what they stand for is there shows when it is asked for.
+    /// Checks names and ids; whether a target exists is only known when it is requested.
     ///
     /// # Errors
     /// Why they cannot be kept.
@@ -37,7 +37,7 @@ impl Aliases {
         Ok(Self(aliases))
     }
 
-    /// What this name stands for: itself before a pattern, and of patterns the longest.
+    /// What this name resolves to: an exact match before a pattern, and of patterns the longest.
     #[must_use]
     pub fn target(&self, name: &str) -> Option<&str> {
         let exact = self.0.get(name);
@@ -47,7 +47,7 @@ impl Aliases {
         target.map(String::as_str)
     }
 
-    /// The names that are no patterns, and what each stands for.
+    /// The names without a pattern and their targets.
     pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
         let names = self.0.iter().filter(|(name, _)| !name.ends_with('*'));
         names.map(|(name, model)| (name.as_str(), model.as_str()))

@@ -184,7 +184,7 @@ pub struct Catalogue {
     chosen_default: Option<String>,
     /// The servers of each model, by its id.
     pools: HashMap<String, Arc<Pool>>,
-    /// Names that stand for models and agents.
+    /// Model aliases.
     aliases: Aliases,
 }
 
@@ -258,19 +258,19 @@ impl Catalogue {
         Self { connections, models, chosen_default, pools, aliases }
     }
 
-    /// The same with names that stand for models and agents.
+    /// The same with model aliases.
     #[must_use]
     pub fn with_aliases(self, aliases: Aliases) -> Self {
         Self { aliases, ..self }
     }
 
-    /// Names that stand for models and agents.
+    /// Model aliases.
     #[must_use]
     pub fn aliases(&self) -> &Aliases {
         &self.aliases
     }
 
-    /// The id that a request means by this name: its own where there is such a model, else what the name stands for.
+    /// The id that a request means by this name: a model of that name if there is one, else the alias's target.
     #[must_use]
     pub fn meant<'a>(&'a self, name: &'a str) -> &'a str {
         match self.model(name) {

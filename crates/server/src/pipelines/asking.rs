@@ -148,7 +148,7 @@ impl App {
         };
         let principal = model.authority.principal.clone();
         let mut paid = PaidCall::begin(self, principal, model.model.name(), wish).await?;
-        // Whoever gives it up pays for what was sent.
+        // If the caller gives up, what was sent is booked.
         paid.has_used(Some(Usage::estimate(wish.input_tokens, 0)));
         match call.await {
             Ok(asked) => {

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     file_part::{PDF, file_in_words},
     media::audio_format,
-    tool_schema::{Dialect, ToolSchema},
+    tool_schema::{ToolFormat, ToolSchema},
 };
 
 /// What is sent to the model server. Fields that are `None` or empty are left out.
@@ -319,7 +319,7 @@ pub(super) fn part(part: &Part) -> Option<WirePart<'_>> {
     }
 }
 
-/// PDF files as OpenAI takes them; other files are told in words.
+/// PDF files as OpenAI accepts them; other files become text.
 fn file_part(file: FileRef<'_>) -> WirePart<'_> {
     match file {
         FileRef { url, media_type: PDF, name } if url.starts_with("data:") => {
@@ -357,7 +357,7 @@ fn readable_arguments(raw: &str) -> Cow<'_, str> {
 
 fn tool<'a>(tool: &Tool<'a>) -> WireTool<'a> {
     let &Tool { name, description, parameters } = tool;
-    let function = WireDescription { name, description, parameters: parameters.json_for(Dialect::Chat) };
+    let function = WireDescription { name, description, parameters: parameters.json_for(ToolFormat::Chat) };
     WireTool { kind: "function", function }
 }
 

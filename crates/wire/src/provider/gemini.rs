@@ -17,7 +17,7 @@ pub use answer::Decoder;
 pub use embedding::{BATCH_EMBED_LIMIT, decode_embeddings, encode_embed, encode_vertex_embed};
 pub use error::error;
 pub use model_list::{ListedModel, ModelPage, models};
-pub use request::{encode, left_out, unsupported};
+pub use request::{encode, encode_and_tell, unsupported};
 
 use domain::Parameter;
 

@@ -14,7 +14,7 @@ mod strict_schema;
 
 pub use decoder::ResponsesDecoder;
 pub use error::error;
-pub use request::{encode, left_out, unsupported};
+pub use request::{encode, encode_and_tell, unsupported};
 
 use domain::Parameter;
 

@@ -111,7 +111,7 @@ impl Said {
     }
 }
 
-/// Whether `word` stands in the text by itself, and is not a part of a longer name.
+/// Whether `word` is in the text as a whole word, not as a part of a longer name.
 fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word).any(|(at, _)| {

@@ -13,7 +13,7 @@ pub(crate) struct Sent {
     /// How many stop sequences.
     pub(crate) stop: usize,
     pub(crate) seed: bool,
-    /// Also where the model does by itself what is wanted.
+    /// Also true if the model does so by default.
     pub(crate) reasoning: bool,
 }
 
@@ -34,7 +34,7 @@ impl Parameters {
         whole.chain(is_cut.then_some(LeftOut::SomeStop)).collect()
     }
 
-    /// The same with what people have set, which comes before what is there.
+    /// The same overridden by what people have set.
     #[must_use]
     pub fn under(self, set: &ModelParameters) -> Self {
         Self {
@@ -73,7 +73,7 @@ pub(crate) fn never_taken(left_out: impl Fn(&ModelParameters) -> Vec<LeftOut>) -
         seed: Some(1),
         reasoning_effort: Some(ReasoningEffort::High),
     };
-    // Some are refused only beside others, so each is asked for alone.
+    // Some are refused only in combination, so each is tried alone.
     let alone = |kept: Parameter| {
         let others = Parameter::ALL.into_iter().filter(|parameter| *parameter != kept);
         others.fold(all.clone(), ModelParameters::without)
@@ -89,14 +89,14 @@ mod tests {
     use super::*;
     use crate::provider::{ModelRequest, ToolChoice, anthropic, bedrock, gemini, openai_responses};
 
-    type LeftOutOf = fn(&ModelRequest<'_>) -> Vec<LeftOut>;
+    type Encode = fn(&ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>);
 
-    fn check(left_out: LeftOutOf, model: &str, set: Value, expected: &[LeftOut]) {
+    fn check(encode: Encode, model: &str, set: Value, expected: &[LeftOut]) {
         let set: ModelParameters = serde_json::from_value(set).unwrap();
         let parameters = &Parameters::default().under(&set);
         let messages = &[Message::text(Role::User, "hi")];
         let request = ModelRequest { model, messages, tools: &[], parameters, stream: true };
-        assert_eq!(left_out(&request), expected, "{model}");
+        assert_eq!(encode(&request).1, expected, "{model}");
     }
 
     fn all() -> Value {
@@ -108,33 +108,58 @@ mod tests {
     fn each_format_says_what_it_leaves_out() {
         use LeftOut::Parameter as P;
         use Parameter::{ReasoningEffort, Seed, Stop, Temperature, TopP};
-        check(anthropic::left_out, "claude-sonnet-4-0", all(), &[P(Temperature), P(TopP), P(Seed)]);
-        check(anthropic::left_out, "claude-opus-5", json!({"temperature": 0.2}), &[P(Temperature)]);
-        check(anthropic::left_out, "claude-3-5-haiku-latest", all(), &[P(Seed), P(ReasoningEffort)]);
-        check(anthropic::left_out, "claude-sonnet-4-5", json!({"temperature": 0, "top_p": 1}), &[P(TopP)]);
-        check(anthropic::left_out, "claude-3-5-haiku-latest", json!({"reasoning_effort": "none"}), &[]);
-        check(anthropic::left_out, "claude-sonnet-4-5", json!({"stop": ["\n"]}), &[P(Stop)]);
-        check(anthropic::left_out, "claude-sonnet-4-5", json!({"stop": ["\n", "x"]}), &[LeftOut::SomeStop]);
-        check(gemini::left_out, "gemini-2.5-flash", all(), &[]);
-        check(gemini::left_out, "gemini-2.0-flash", all(), &[P(ReasoningEffort)]);
+        check(anthropic::encode_and_tell, "claude-sonnet-4-0", all(), &[P(Temperature), P(TopP), P(Seed)]);
+        check(anthropic::encode_and_tell, "claude-opus-5", json!({"temperature": 0.2}), &[P(Temperature)]);
+        check(anthropic::encode_and_tell, "claude-3-5-haiku-latest", all(), &[P(Seed), P(ReasoningEffort)]);
         check(
-            gemini::left_out,
+            anthropic::encode_and_tell,
+            "claude-sonnet-4-5",
+            json!({"temperature": 0, "top_p": 1}),
+            &[P(TopP)],
+        );
+        check(
+            anthropic::encode_and_tell,
+            "claude-3-5-haiku-latest",
+            json!({"reasoning_effort": "none"}),
+            &[],
+        );
+        check(anthropic::encode_and_tell, "claude-sonnet-4-5", json!({"stop": ["\n"]}), &[P(Stop)]);
+        check(
+            anthropic::encode_and_tell,
+            "claude-sonnet-4-5",
+            json!({"stop": ["\n", "x"]}),
+            &[LeftOut::SomeStop],
+        );
+        check(gemini::encode_and_tell, "gemini-2.5-flash", all(), &[]);
+        check(gemini::encode_and_tell, "gemini-2.0-flash", all(), &[P(ReasoningEffort)]);
+        check(
+            gemini::encode_and_tell,
             "gemini-3-pro",
             json!({"stop": ["a", "b", "c", "d", "e", "f"]}),
             &[LeftOut::SomeStop],
         );
-        check(openai_responses::left_out, "gpt-5", all(), &[P(Temperature), P(TopP), P(Stop), P(Seed)]);
-        check(openai_responses::left_out, "gpt-4.1", all(), &[P(Stop), P(Seed), P(ReasoningEffort)]);
         check(
-            openai_responses::left_out,
+            openai_responses::encode_and_tell,
+            "gpt-5",
+            all(),
+            &[P(Temperature), P(TopP), P(Stop), P(Seed)],
+        );
+        check(openai_responses::encode_and_tell, "gpt-4.1", all(), &[P(Stop), P(Seed), P(ReasoningEffort)]);
+        check(
+            openai_responses::encode_and_tell,
             "gpt-5-pro",
             json!({"reasoning_effort": "none"}),
             &[P(ReasoningEffort)],
         );
-        check(bedrock::left_out, "amazon.nova-pro-v1:0", all(), &[P(Seed)]);
-        check(bedrock::left_out, "meta.llama3-1-8b-instruct-v1:0", all(), &[P(Seed), P(ReasoningEffort)]);
+        check(bedrock::encode_and_tell, "amazon.nova-pro-v1:0", all(), &[P(Seed)]);
         check(
-            bedrock::left_out,
+            bedrock::encode_and_tell,
+            "meta.llama3-1-8b-instruct-v1:0",
+            all(),
+            &[P(Seed), P(ReasoningEffort)],
+        );
+        check(
+            bedrock::encode_and_tell,
             "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
             all(),
             &[P(Temperature), P(TopP), P(Seed)],

@@ -54,7 +54,7 @@ pub struct ResponseEncoder {
     /// Where in `output` an open item stands.
     open: HashMap<(Log, String), usize>,
     sources: Vec<Source>,
-    /// Reasoning that is whole, in case that what its provider wants back follows.
+    /// Finished reasoning, in case its opaque data follows.
     thought: Option<String>,
     end: Option<End>,
 }
@@ -234,7 +234,7 @@ impl ResponseEncoder {
         }
     }
 
-    /// Closes the reasoning before this event, with what its provider wants back if that is the event. A delta leaves it open:
+    /// Closes the reasoning before this event, with its opaque data if that is the event. A delta leaves it open:
     /// it never has more than one frame.
     fn close_thought(&mut self, event: &RunEvent, out: &mut Output<'_>) {
         let is_delta = matches!(
@@ -256,7 +256,7 @@ impl ResponseEncoder {
         self.close(Log::Reasoning, &name, "completed", out);
     }
 
-    /// What a provider wants back with another part of the answer, or with none, as reasoning without words.
+    /// Opaque data of another part of the answer, or of none, as reasoning without text.
     fn seal(&mut self, run: RunId, seq: u64, data: &ProviderData, out: &mut Output<'_>) {
         let ProviderData { item, reasoning, at, provider, data } = data;
         let (provider, data) = (provider.clone(), Some(data.clone()));

@@ -61,7 +61,7 @@ fn about_call<T>(what: &str, id: &str) -> Checked<T> {
 #[derive(Default)]
 struct Reader {
     messages: Vec<Message>,
-    /// What the assistant has said and called since the last message of somebody else.
+    /// What the assistant has said and called since the last message of another role.
     turn: Turn,
 }
 
@@ -115,7 +115,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A message of somebody else.
+    /// A message of another role.
     fn other(&mut self, message: Message) {
         self.messages.extend(std::mem::take(&mut self.turn).finish());
         self.messages.push(message);

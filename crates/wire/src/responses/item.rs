@@ -28,7 +28,7 @@ pub(super) enum Kind {
     },
     Reasoning {
         text: String,
-        /// What the model's provider wants back, sealed.
+        /// The provider's opaque data, sealed.
         encrypted: Option<String>,
     },
     /// A call of a tool that the caller runs.

@@ -1,4 +1,4 @@
-//! What an assistant said and called without anybody in between, and what its provider wants back with it.
+//! Consecutive messages and calls of an assistant, with the provider's opaque data.
 
 use domain::{Message, Provenance, Role, StoredBlock, ToolCall};
 
@@ -8,7 +8,7 @@ use crate::provider::sealed::SealedBlock;
 #[derive(Default)]
 pub(super) struct Turn {
     messages: Vec<Message>,
-    /// Whose data it is that was sealed first; others cannot have theirs beside it.
+    /// The provider whose data was sealed first; data of others is left out.
     provider: Option<String>,
     blocks: Vec<StoredBlock>,
 }
@@ -33,7 +33,7 @@ impl Turn {
         }
     }
 
-    /// What the provider wants back.
+    /// The provider's opaque data.
     pub(super) fn sealed(&mut self, SealedBlock { provider, block }: SealedBlock) {
         if *self.provider.get_or_insert_with(|| provider.clone()) != provider {
             return;

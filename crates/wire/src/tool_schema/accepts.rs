@@ -2,7 +2,7 @@
 
 /// The formats in which tools are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Dialect {
+pub enum ToolFormat {
     /// Chat Completions, of OpenAI and all servers like it.
     Chat,
     /// OpenAI's Responses.
@@ -49,7 +49,7 @@ pub(super) enum Patterns {
     Regular,
 }
 
-impl Dialect {
+impl ToolFormat {
     /// All of them.
     pub const ALL: [Self; 5] =
         [Self::Chat, Self::Responses, Self::Messages, Self::GenerateContent, Self::Converse];

@@ -146,7 +146,7 @@ fn tuple(fields: &mut Map<String, Value>) {
     }
 }
 
-/// Draft 4 has flags beside the limits.
+/// In draft 4, exclusive limits are flags next to the limits.
 fn limits(fields: &mut Map<String, Value>) {
     for (exclusive, inclusive) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
         let Some(Value::Bool(is_exclusive)) = fields.get(exclusive) else { continue };

@@ -5,25 +5,26 @@ use serde_json::json;
 use super::*;
 
 /// The schema as it is sent, and what of it is lost.
-fn check(dialect: Dialect, schema: Value, expected: Value, lost: &[&str]) {
+fn check(tool_format: ToolFormat, schema: Value, expected: Value, lost: &[&str]) {
     let text = schema.to_string();
     let schema = ToolSchema::from(schema);
-    let sent: Value = serde_json::from_str(schema.json_for(dialect).get()).unwrap();
-    assert_eq!(sent, expected, "{dialect:?} {text}");
-    assert_eq!(schema.lost_for(dialect), lost, "{dialect:?} {text}");
+    let sent: Value = serde_json::from_str(schema.json_for(tool_format).get()).unwrap();
+    assert_eq!(sent, expected, "{tool_format:?} {text}");
+    assert_eq!(schema.lost_for(tool_format), lost, "{tool_format:?} {text}");
     // A program may send back what it got.
     let again = ToolSchema::from(expected);
-    assert_eq!(again.json_for(dialect).get(), again.json().get(), "{dialect:?} again");
+    assert_eq!(again.json_for(tool_format).get(), again.json().get(), "{tool_format:?} again");
 }
 
 /// The same for the schema of an argument.
-fn check_argument(dialect: Dialect, schema: Value, expected: Value, lost: &[&str]) {
+fn check_argument(tool_format: ToolFormat, schema: Value, expected: Value, lost: &[&str]) {
     let of = |schema| json!({"type": "object", "properties": {"it": schema}});
-    check(dialect, of(schema), of(expected), lost);
+    check(tool_format, of(schema), of(expected), lost);
 }
 
 /// The formats that take schemas as they are but for what they refuse.
-const WHOLE: [Dialect; 4] = [Dialect::Chat, Dialect::Responses, Dialect::Messages, Dialect::Converse];
+const WHOLE: [ToolFormat; 4] =
+    [ToolFormat::Chat, ToolFormat::Responses, ToolFormat::Messages, ToolFormat::Converse];
 
 #[test]
 fn what_is_taken_stays_as_it_is() {
@@ -39,8 +40,8 @@ fn what_is_taken_stays_as_it_is() {
         "required": ["a"],
         "$defs": {"Node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}},
     });
-    for dialect in WHOLE {
-        check(dialect, schema.clone(), schema.clone(), &[]);
+    for tool_format in WHOLE {
+        check(tool_format, schema.clone(), schema.clone(), &[]);
     }
 }
 
@@ -48,14 +49,14 @@ fn what_is_taken_stays_as_it_is() {
 fn patterns_are_sent_where_they_are_taken() {
     let regular = json!({"type": "string", "pattern": "^\\d+$", "description": "Id."});
     let told = json!({"type": "string", "description": "Id. (pattern: ^\\d+$)"});
-    check_argument(Dialect::Chat, regular.clone(), told.clone(), &[]);
-    check_argument(Dialect::Responses, regular.clone(), regular.clone(), &[]);
-    check_argument(Dialect::GenerateContent, regular, told, &[]);
+    check_argument(ToolFormat::Chat, regular.clone(), told.clone(), &[]);
+    check_argument(ToolFormat::Responses, regular.clone(), regular.clone(), &[]);
+    check_argument(ToolFormat::GenerateContent, regular, told, &[]);
     // Zod's e-mail address.
     for pattern in ["^(?!\\.)(?!.*\\.\\.)[a-z]+@[a-z]+$", "(?<year>\\d{4})-\\k<year>"] {
-        for dialect in WHOLE {
+        for tool_format in WHOLE {
             let schema = json!({"type": "string", "format": "email", "pattern": pattern});
-            check_argument(dialect, schema, json!({"type": "string", "format": "email"}), &["pattern"]);
+            check_argument(tool_format, schema, json!({"type": "string", "format": "email"}), &["pattern"]);
         }
     }
 }
@@ -68,32 +69,32 @@ fn tuples_become_lists() {
         "type": "array", "items": {"anyOf": [{"type": "number"}, {"type": "string"}]}, "maxItems": 2,
         "description": "in this order: number, string",
     });
-    check_argument(Dialect::Chat, tuple.clone(), list.clone(), &["prefixItems"]);
-    check_argument(Dialect::Responses, tuple.clone(), list, &["prefixItems"]);
+    check_argument(ToolFormat::Chat, tuple.clone(), list.clone(), &["prefixItems"]);
+    check_argument(ToolFormat::Responses, tuple.clone(), list, &["prefixItems"]);
     let newer =
         json!({"type": "array", "prefixItems": [{"type": "number"}, {"type": "string"}], "items": false});
-    check_argument(Dialect::Messages, tuple.clone(), newer.clone(), &[]);
-    check_argument(Dialect::Converse, tuple, newer, &[]);
+    check_argument(ToolFormat::Messages, tuple.clone(), newer.clone(), &[]);
+    check_argument(ToolFormat::Converse, tuple, newer, &[]);
     let same = json!({"type": "array", "prefixItems": [{"type": "number"}, {"type": "number"}]});
     let numbers =
         json!({"type": "array", "items": {"type": "number"}, "description": "in this order: number, number"});
-    check_argument(Dialect::Chat, same, numbers, &["prefixItems"]);
+    check_argument(ToolFormat::Chat, same, numbers, &["prefixItems"]);
 }
 
 #[test]
 fn lists_say_what_their_items_are() {
     let list = json!({"type": ["array", "null"]});
-    check_argument(Dialect::Chat, list.clone(), json!({"type": ["array", "null"], "items": {}}), &[]);
-    check_argument(Dialect::Messages, list.clone(), list, &[]);
+    check_argument(ToolFormat::Chat, list.clone(), json!({"type": ["array", "null"], "items": {}}), &[]);
+    check_argument(ToolFormat::Messages, list.clone(), list, &[]);
 }
 
 #[test]
 fn the_top_is_an_object_without_choices() {
-    for dialect in WHOLE {
-        check(dialect, json!({}), json!({"type": "object", "properties": {}}), &[]);
-        check(dialect, json!(true), json!({"type": "object", "properties": {}}), &[]);
+    for tool_format in WHOLE {
+        check(tool_format, json!({}), json!({"type": "object", "properties": {}}), &[]);
+        check(tool_format, json!(true), json!({"type": "object", "properties": {}}), &[]);
         check(
-            dialect,
+            tool_format,
             json!({"type": ["object"], "properties": {"a": {"type": "string"}}, "anyOf": [
                 {"properties": {"b": {"type": "string"}}, "required": ["b"]}, {"$ref": "#/$defs/c"},
             ], "$defs": {"c": {"properties": {"c": {"type": "integer"}}}}}),
@@ -102,14 +103,14 @@ fn the_top_is_an_object_without_choices() {
             &["anyOf"],
         );
         check(
-            dialect,
+            tool_format,
             json!({"allOf": [{"properties": {"a": {}}, "required": ["a"]}], "required": ["c"]}),
             json!({"required": ["c", "a"], "type": "object", "properties": {"a": {}}}),
             &[],
         );
         // As pydantic and zod-to-json-schema write it.
         check(
-            dialect,
+            tool_format,
             json!({"$ref": "#/definitions/Args", "$schema": "http://json-schema.org/draft-07/schema#",
                 "definitions": {"Args": {"type": "object", "properties": {"a": {"type": "string"}}}}}),
             json!({"type": "object", "properties": {"a": {"type": "string"}}}),
@@ -118,8 +119,8 @@ fn the_top_is_an_object_without_choices() {
     }
     let closed =
         json!({"type": "object", "description": "d", "properties": {}, "additionalProperties": false});
-    check(Dialect::Converse, closed.clone(), json!({"type": "object", "properties": {}}), &[]);
-    check(Dialect::Messages, closed.clone(), closed, &[]);
+    check(ToolFormat::Converse, closed.clone(), json!({"type": "object", "properties": {}}), &[]);
+    check(ToolFormat::Messages, closed.clone(), closed, &[]);
 }
 
 #[test]
@@ -130,16 +131,16 @@ fn references_lead_to_definitions() {
             "definitions": {"My Type": {"type": "integer"}, "unused": {}},
         })
     };
-    for dialect in Dialect::ALL {
+    for tool_format in ToolFormat::ALL {
         check(
-            dialect,
+            tool_format,
             of("#/definitions/My%20Type"),
             json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/My_Type"}, "b": {"type": "string"}},
                 "$defs": {"My_Type": {"type": "integer"}}}),
             &[],
         );
         check(
-            dialect,
+            tool_format,
             of("#/properties/b"),
             json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/b"}, "b": {"type": "string"}},
                 "$defs": {"b": {"type": "string"}}}),
@@ -147,9 +148,9 @@ fn references_lead_to_definitions() {
         );
     }
     let nowhere = json!({"type": "object", "properties": {"a": {}, "b": {"type": "string"}}});
-    check(Dialect::Chat, of("http://x.example/a.json"), nowhere, &["$ref"]);
+    check(ToolFormat::Chat, of("http://x.example/a.json"), nowhere, &["$ref"]);
     check(
-        Dialect::Chat,
+        ToolFormat::Chat,
         json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/x", "description": "A."}}, "$defs":
             {"x": {"type": "string", "description": "X."}}}),
         json!({"type": "object", "properties": {"a": {"type": "string", "description": "A."}}}),
@@ -159,37 +160,42 @@ fn references_lead_to_definitions() {
 
 #[test]
 fn other_keywords_that_servers_refuse() {
-    for dialect in WHOLE {
+    for tool_format in WHOLE {
         let limits = json!({"type": "integer", "minimum": 0, "exclusiveMinimum": true, "description": null});
-        check_argument(dialect, limits, json!({"type": "integer", "exclusiveMinimum": 0}), &[]);
-        check_argument(dialect, json!({"anyOf": [true, false]}), json!({"anyOf": [{}, {"not": {}}]}), &[]);
+        check_argument(tool_format, limits, json!({"type": "integer", "exclusiveMinimum": 0}), &[]);
         check_argument(
-            dialect,
+            tool_format,
+            json!({"anyOf": [true, false]}),
+            json!({"anyOf": [{}, {"not": {}}]}),
+            &[],
+        );
+        check_argument(
+            tool_format,
             json!({"type": "object", "patternProperties": {"^(.*)$": {"type": "string"}}}),
             json!({"type": "object", "additionalProperties": {"type": "string"}}),
             &[],
         );
         check_argument(
-            dialect,
+            tool_format,
             json!({"type": "object", "patternProperties": {"^a": {"type": "string"}, "^b": {}}}),
             json!({"type": "object"}),
             &["patternProperties"],
         );
     }
-    check_argument(Dialect::GenerateContent, json!({"not": {"type": "string"}}), json!({}), &["not"]);
+    check_argument(ToolFormat::GenerateContent, json!({"not": {"type": "string"}}), json!({}), &["not"]);
 }
 
 #[test]
 fn arguments_with_odd_names_are_told_in_words() {
     let schema = json!({"type": "object", "properties": {"größe": {"type": "integer"}, "a": {}}, "required": ["größe", "a"]});
     check(
-        Dialect::Messages,
+        ToolFormat::Messages,
         schema.clone(),
         json!({"type": "object", "properties": {"a": {}}, "required": ["a"],
             "description": "also takes \"größe\": {\"type\":\"integer\"}"}),
         &["properties"],
     );
-    check(Dialect::Chat, schema.clone(), schema, &[]);
+    check(ToolFormat::Chat, schema.clone(), schema, &[]);
 }
 
 #[test]
@@ -199,8 +205,8 @@ fn recursion_and_depth_end() {
         deep = json!({"type": "object", "properties": {"a": deep}});
     }
     let itself = json!({"$ref": "#", "properties": {"a": {"$ref": "#/properties/a"}}});
-    for dialect in Dialect::ALL {
-        assert!(ToolSchema::from(deep.clone()).json_for(dialect).get().len() < 5_000);
-        assert!(ToolSchema::from(itself.clone()).json_for(dialect).get().contains("\"object\""));
+    for tool_format in ToolFormat::ALL {
+        assert!(ToolSchema::from(deep.clone()).json_for(tool_format).get().len() < 5_000);
+        assert!(ToolSchema::from(itself.clone()).json_for(tool_format).get().contains("\"object\""));
     }
 }

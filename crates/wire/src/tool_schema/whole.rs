@@ -16,10 +16,10 @@ const MAX_DEPTH: usize = 64;
 /// Most schemas within one that are looked at.
 const MAX_NODES: usize = 20_000;
 
-/// Longest schema that is copied to the place of a reference that has something beside it.
+/// Longest schema that is inlined in place of a reference with sibling keywords.
 const MAX_COPY_BYTES: usize = 2_000;
 
-/// Longest pattern that is told in words.
+/// Longest pattern that is described in words.
 const MAX_PATTERN_BYTES: usize = 200;
 
 /// Choices at the top, which no server takes.
@@ -55,7 +55,7 @@ pub(super) fn lower(schema: &Value, accepts: &'static Accepts) -> (Value, BTreeS
 /// What becomes of a pattern.
 enum Pattern {
     Taken,
-    /// It stands in the description.
+    /// It is in the description.
     Told,
     Lost,
 }
@@ -125,7 +125,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Arguments whose names are not taken are told in words: the model may give them all the same.
+    /// Arguments whose names are not accepted are described in words: the model may still pass them.
     fn leave_out_names(&mut self, root: &mut Map<String, Value>) {
         let is_plain = |name: &str| {
             (1..=64).contains(&name.len())
@@ -165,7 +165,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A reference; what stands beside it goes into a copy of its target, as some servers refuse both together.
+    /// A reference; sibling keywords go into a copy of its target, as some servers refuse both together.
     fn reference(&mut self, reference: &str, fields: &Fields<'a>, depth: usize) -> Map<String, Value> {
         let beside: Fields<'a> = fields.iter().filter(|(keyword, _)| *keyword != "$ref").copied().collect();
         let Some((name, target)) = self.references.resolve(reference) else {

@@ -12,7 +12,7 @@ use crate::{app::App, auth::Caller, error::ApiError, models::ModelServer};
 pub(in crate::http) struct Asked<'a> {
     /// What is known of the request.
     pub(in crate::http) passing: Passing<'a>,
-    /// The id of what it means, where its name stands for another.
+    /// The id that its name is an alias for, if it is one.
     pub(in crate::http) id: String,
     /// The agent that it names.
     pub(in crate::http) agent: Option<AgentModel>,

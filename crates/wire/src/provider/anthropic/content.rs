@@ -137,7 +137,7 @@ fn picture(url: &str) -> Kind<'_> {
     }
 }
 
-/// PDF files and text, which the API has a block for; other files are told in words.
+/// PDF files and text, which the API has a block for; other files become text.
 fn document(file: FileRef<'_>) -> Kind<'_> {
     let FileRef { url, media_type, name } = file;
     let title = Some(name).filter(|name| !name.is_empty());

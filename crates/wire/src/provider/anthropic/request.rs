@@ -15,13 +15,20 @@ use super::{
 use crate::{
     openai::Tool,
     provider::{AnswerFormat, ModelRequest, Parameters, Reasoning, Sent, ToolChoice, never_taken},
-    tool_schema::Dialect,
+    tool_schema::ToolFormat,
 };
 
 /// The body of `POST /v1/messages`.
 #[must_use]
 pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
     write(&Body::new(request))
+}
+
+/// The same, and what is set that it leaves out.
+#[must_use]
+pub fn encode_and_tell(request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
+    let body = Body::new(request);
+    (write(&body), left_out(request.parameters, &body))
 }
 
 /// The body of `POST /v1/messages/count_tokens` for the same request.
@@ -38,11 +45,7 @@ pub fn encode_count(request: &ModelRequest<'_>) -> Vec<u8> {
     })
 }
 
-/// What is set that [`encode`] leaves out.
-#[must_use]
-pub fn left_out(request: &ModelRequest<'_>) -> Vec<LeftOut> {
-    let parameters = request.parameters;
-    let body = Body::new(request);
+fn left_out(parameters: &Parameters, body: &Body<'_>) -> Vec<LeftOut> {
     parameters.left_out(&Sent {
         temperature: body.temperature.is_some(),
         top_p: body.top_p.is_some(),
@@ -60,7 +63,8 @@ pub fn left_out(request: &ModelRequest<'_>) -> Vec<LeftOut> {
 pub fn unsupported(model: &str) -> Vec<Parameter> {
     never_taken(|set| {
         let parameters = &Parameters::default().under(set);
-        left_out(&ModelRequest { model, messages: &[], tools: &[], parameters, stream: false })
+        let request = ModelRequest { model, messages: &[], tools: &[], parameters, stream: false };
+        left_out(parameters, &Body::new(&request))
     })
 }
 
@@ -192,7 +196,7 @@ fn tool<'a>(tool: &Tool<'a>) -> WireTool<'a> {
     WireTool {
         name: tool.name,
         description: tool.description,
-        input_schema: tool.parameters.json_for(Dialect::Messages),
+        input_schema: tool.parameters.json_for(ToolFormat::Messages),
         cache_control: None,
     }
 }

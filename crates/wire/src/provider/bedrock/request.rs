@@ -20,13 +20,20 @@ use crate::{
         never_taken,
         url_path::segment,
     },
-    tool_schema::Dialect,
+    tool_schema::ToolFormat,
 };
 
 /// The body of `converse` and `converse-stream`; which of them is asked decides whether the answer is streamed.
 #[must_use]
 pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
     write(&Body::new(request))
+}
+
+/// The same, and what is set that it leaves out.
+#[must_use]
+pub fn encode_and_tell(request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
+    let body = Body::new(request);
+    (write(&body), left_out(request, &body))
 }
 
 /// The path to ask a model at for a stream. The name may be an ARN.
@@ -41,11 +48,9 @@ pub fn embedding_path(model: &str) -> String {
     format!("model/{}/invoke", segment(model))
 }
 
-/// What is set that [`encode`] leaves out.
-#[must_use]
-pub fn left_out(request: &ModelRequest<'_>) -> Vec<LeftOut> {
+fn left_out(request: &ModelRequest<'_>, body: &Body<'_>) -> Vec<LeftOut> {
     let (parameters, family) = (request.parameters, Family::of(request.model));
-    let Body { inference, additional, .. } = Body::new(request);
+    let Body { inference, additional, .. } = body;
     parameters.left_out(&Sent {
         temperature: inference.temperature.is_some(),
         top_p: inference.top_p.is_some(),
@@ -62,7 +67,8 @@ pub fn left_out(request: &ModelRequest<'_>) -> Vec<LeftOut> {
 pub fn unsupported(model: &str) -> Vec<Parameter> {
     never_taken(|set| {
         let parameters = &Parameters::default().under(set);
-        left_out(&ModelRequest { model, messages: &[], tools: &[], parameters, stream: false })
+        let request = ModelRequest { model, messages: &[], tools: &[], parameters, stream: false };
+        left_out(&request, &Body::new(&request))
     })
 }
 
@@ -261,7 +267,7 @@ fn tools<'a>(request: &ModelRequest<'a>, conversation: &Conversation<'a>) -> Vec
     }
     offered
         .iter()
-        .map(|tool| spec(tool.name, tool.description, tool.parameters.json_for(Dialect::Converse)))
+        .map(|tool| spec(tool.name, tool.description, tool.parameters.json_for(ToolFormat::Converse)))
         .collect()
 }
 

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     openai::Tool,
     provider::{AnswerFormat, ModelRequest, Parameters, Reasoning, Sent, ToolChoice, never_taken},
-    tool_schema::{Dialect, subset},
+    tool_schema::{ToolFormat, subset},
 };
 
 /// Most texts that can end an answer.
@@ -104,10 +104,10 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
     serde_json::to_vec(&body).unwrap_or_default()
 }
 
-/// What is set that [`encode`] leaves out.
+/// The same, and what is set that it leaves out.
 #[must_use]
-pub fn left_out(request: &ModelRequest<'_>) -> Vec<LeftOut> {
-    not_said(request.parameters, Generation::of(request.model))
+pub fn encode_and_tell(request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
+    (encode(request), not_said(request.parameters, Generation::of(request.model)))
 }
 
 /// The parameters that the model of this name never takes.
@@ -132,7 +132,7 @@ fn declaration<'a>(tool: &'a Tool<'_>) -> Declaration<'a> {
     Declaration {
         name: escaped(tool.name),
         description: tool.description,
-        parameters_json_schema: tool.parameters.json_for(Dialect::GenerateContent),
+        parameters_json_schema: tool.parameters.json_for(ToolFormat::GenerateContent),
     }
 }
 

@@ -72,7 +72,7 @@ pub(super) fn input_part(part: &Part) -> Option<InputPart<'_>> {
     }
 }
 
-/// PDF files, text and office documents; other files are told in words.
+/// PDF files, text and office documents; other files become text.
 fn input_file(file: FileRef<'_>) -> InputPart<'_> {
     let FileRef { url, media_type, name } = file;
     let is_taken = media_type == PDF || is_text(media_type) || media_type.starts_with(OFFICE);

@@ -14,7 +14,7 @@ use crate::{
         AnswerFormat, ModelRequest, Parameters, Reasoning, Sent, ToolChoice, never_taken,
         openai_family::ModelFamily,
     },
-    tool_schema::Dialect,
+    tool_schema::ToolFormat,
 };
 
 /// Smaller limits are refused.
@@ -108,10 +108,10 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
     serde_json::to_vec(&body).unwrap_or_default()
 }
 
-/// What is set that [`encode`] leaves out.
+/// The same as [`encode`], and what is set that it leaves out.
 #[must_use]
-pub fn left_out(request: &ModelRequest<'_>) -> Vec<LeftOut> {
-    not_said(request.parameters, ModelFamily::of(request.model))
+pub fn encode_and_tell(request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
+    (encode(request), not_said(request.parameters, ModelFamily::of(request.model)))
 }
 
 /// The parameters that the model of this name never takes.
@@ -163,7 +163,7 @@ fn reasoning(family: ModelFamily, wanted: Reasoning) -> WireReasoning {
 
 fn tool<'a>(tool: &Tool<'a>) -> WireTool<'a> {
     let &Tool { name, description, parameters } = tool;
-    let parameters = parameters.json_for(Dialect::Responses);
+    let parameters = parameters.json_for(ToolFormat::Responses);
     let strict = allows_strict_text(parameters.get());
     WireTool { kind: "function", name, description, parameters, strict }
 }

@@ -176,7 +176,7 @@ fn items_become_messages() {
     assert_eq!(checked(json!("<research_request>\nWhy?")), Ok(Mode::Research));
 }
 
-/// What a provider wants back comes as sealed reasoning, wherever it stood in the answer.
+/// A provider's opaque data comes as sealed reasoning, wherever it was in the answer.
 #[test]
 fn sealed_reasoning_goes_back_to_its_provider() {
     use domain::{Block, StoredBlock};
