@@ -58,6 +58,8 @@ impl Held {
         for process in processes::all().filter(|process| *process != 1) {
             if let Err(error) = seen.look_into(process, device)
                 && error.kind() == io::ErrorKind::PermissionDenied
+                // The kernel shows nothing of one that is ending.
+                && !processes::is_ending(process)
             {
                 held.closed.insert(process);
             }

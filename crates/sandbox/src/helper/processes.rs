@@ -28,6 +28,8 @@ pub(super) struct Stat {
     pub(super) waited_ticks: u64,
     /// When it began, in ticks: another process may get its number.
     pub(super) began: u64,
+    /// Whether its first thread has an address space.
+    pub(super) has_memory: bool,
 }
 
 impl Stat {
@@ -40,17 +42,27 @@ impl Stat {
             own_ticks: number(11)? + number(12)?,
             waited_ticks: number(13)? + number(14)?,
             began: number(19)?,
+            has_memory: number(20)? > 0,
         })
     }
+
+    /// That of a process now; `None` if there is no such process.
+    pub(super) fn read(process: u32) -> Option<Self> {
+        Self::parse(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
+    }
+}
+
+/// Whether a process has ended, or is about to: it gives its memory back a moment before its state says so. As long as it has
+/// other threads it goes on.
+pub(super) fn is_ending(process: u32) -> bool {
+    let has_memory = Stat::read(process).is_some_and(|stat| stat.has_memory);
+    !has_memory && !threads(process).any(|thread| thread != process)
 }
 
 /// Nothing where not even this process itself can be read.
 pub(super) fn stats() -> Option<BTreeMap<u32, Stat>> {
-    let read = |process| {
-        let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        Some((process, Stat::parse(&stat)?))
-    };
-    let stats: BTreeMap<u32, Stat> = all().filter_map(read).collect();
+    let stats: BTreeMap<u32, Stat> =
+        all().filter_map(|process| Some((process, Stat::read(process)?))).collect();
     stats.contains_key(&1).then_some(stats)
 }
 
@@ -93,7 +105,7 @@ mod tests {
     #[test]
     fn figures_of_the_kernel_are_read() {
         let stat = "7 (a) b (c)) S 1 7 7 0 -1 4194560 1 2 3 4 10 20 30 40 20 0 1 0 55 1000 2";
-        let expected = Stat { state: 'S', own_ticks: 30, waited_ticks: 70, began: 55 };
+        let expected = Stat { state: 'S', own_ticks: 30, waited_ticks: 70, began: 55, has_memory: true };
         assert_eq!((Stat::parse(stat), Stat::parse("")), (Some(expected), None));
         let status =
             "Name:\tx\nVmRSS:\t99 kB\nRssAnon:\t 8 kB\nRssFile:\t5 kB\nRssShmem:\t 2 kB\nVmPTE:\t 4 kB\n";

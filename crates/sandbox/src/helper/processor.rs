@@ -119,7 +119,7 @@ mod tests {
     const LOOK: Duration = Duration::from_millis(50);
 
     fn stat(state: char, own_ticks: u64, waited_ticks: u64, began: u64) -> Stat {
-        Stat { state, own_ticks, waited_ticks, began }
+        Stat { state, own_ticks, waited_ticks, began, has_memory: true }
     }
 
     /// One child of 20 ms after the other for ten seconds, and what is counted for them.
