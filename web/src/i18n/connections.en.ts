@@ -16,9 +16,9 @@ export const connections = {
   "connection.project": "Google Cloud project",
   "connection.location": "Location",
   "connection.bedrockKey":
-    "A Bedrock API key, or ACCESS_KEY_ID:SECRET_ACCESS_KEY. Leave it empty to use the AWS credentials of the server, such as its role",
+    "A Bedrock API key or ACCESS_KEY_ID:SECRET_ACCESS_KEY. Leave empty to use the server’s own AWS credentials.",
   "connection.vertexKey":
-    "The JSON of a service account, or an API key. Leave it empty on a machine of Google Cloud to use its own account",
+    "A service account’s JSON or an API key. Leave empty on Google Cloud to use the machine’s service account.",
   "connection.file": "from the configuration file",
   "connection.test": "Test",
   "connection.testing": "Testing…",

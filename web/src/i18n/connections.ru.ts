@@ -19,9 +19,9 @@ export const connections: Record<keyof typeof en, Entry> = {
   "connection.project": "Проект Google Cloud",
   "connection.location": "Расположение",
   "connection.bedrockKey":
-    "Ключ API Bedrock или ACCESS_KEY_ID:SECRET_ACCESS_KEY. Пустое поле — учётные данные AWS самого сервера, например его роль",
+    "Ключ API Bedrock или ACCESS_KEY_ID:SECRET_ACCESS_KEY. Если оставить пустым, сервер использует свои учётные данные AWS.",
   "connection.vertexKey":
-    "JSON сервисного аккаунта или ключ API. На машине Google Cloud можно оставить пустым: подойдёт её собственный аккаунт",
+    "JSON сервисного аккаунта или ключ API. В Google Cloud поле можно оставить пустым: используется сервисный аккаунт машины.",
   "connection.file": "из файла конфигурации",
   "connection.test": "Проверить",
   "connection.testing": "Проверяем…",
