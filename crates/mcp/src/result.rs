@@ -116,20 +116,28 @@ pub(crate) fn read(result: &Value) -> Result<Answer, CallError> {
     }))
 }
 
-/// Whether the texts say all of the structured content, as they should. Some servers wrap what is no object as `result`.
+/// Whether the texts say all of the structured content, as they should. Some servers wrap what is no object in one field, such
+/// as `result` or `content`.
 fn says(blocks: &[Value], structured: &Value) -> bool {
-    let texts = blocks.iter().filter(|block| text_of(block, "type") == "text");
-    let mut said = texts.map(|block| {
-        let text = text_of(block, "text").trim();
-        serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
-    });
+    let mut texts = blocks
+        .iter()
+        .filter(|block| text_of(block, "type") == "text")
+        .map(|block| text_of(block, "text").trim());
     let only = structured.as_object().filter(|fields| fields.len() == 1);
-    let wrapped = only.and_then(|fields| fields.get("result"));
-    match wrapped {
+    match only.and_then(|fields| fields.values().next()) {
         // One text for each item.
-        Some(Value::Array(items)) if blocks.len() > 1 => said.eq(items.iter().cloned()),
-        wrapped => said.any(|said| said == *structured || wrapped == Some(&said)),
+        Some(Value::Array(items)) if blocks.len() > 1 => {
+            let texts: Vec<&str> = texts.collect();
+            texts.len() == items.len() && texts.iter().zip(items).all(|(text, item)| is_said(text, item))
+        }
+        wrapped => texts.any(|text| is_said(text, structured) || wrapped.is_some_and(|it| is_said(text, it))),
     }
+}
+
+/// Whether a text is this value: as it is, or as JSON.
+fn is_said(text: &str, value: &Value) -> bool {
+    value.as_str().is_some_and(|value| value.trim() == text)
+        || serde_json::from_str::<Value>(text).is_ok_and(|said| said == *value)
 }
 
 /// An answer that is being read, and how much it has.
@@ -307,6 +315,9 @@ mod tests {
         // What is wrapped is said by its text.
         check(both(&["5"], json!({ "result": 5 })), "5");
         check(both(&["a b"], json!({ "result": "a b" })), "a b");
+        // As the server for files of the protocol's authors does.
+        check(both(&["a\nb\n"], json!({ "content": "a\nb\n" })), "a\nb\n");
+        check(both(&["{\"a\": 1}"], json!({ "content": "{\"a\": 1}" })), "{\"a\": 1}");
         check(both(&["1", "x"], json!({ "result": [1, "x"] })), "1\n\nx");
         check(both(&["1", "x"], json!({ "result": [1, "y"] })), "1\n\nx\n\n{\"result\":[1,\"y\"]}");
         check(both(&["a"], Value::Null), "a");
