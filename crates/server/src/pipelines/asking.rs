@@ -1,7 +1,10 @@
 //! One model call of pipelines: within the account's limits, in the ledger, and noted with what it came to, also where it is
 //! given up.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 use agent::{
     call_cost,
@@ -72,7 +75,7 @@ impl App {
         let (prompt_bytes, form) = (prompt.len(), answer_format(job.pipelines));
         let about = self.about(job).await?;
         let call = ask(about.of(&job.model.model), prompt, form.as_ref(), job.bounds, read);
-        self.pay_and_note(job, prompt_bytes, call, shown, |_| "failed").await
+        self.pay_and_note(job, (prompt_bytes, &AtomicUsize::new(0)), call, shown, |_| "failed").await
     }
 
     /// Has the model continue a text instead, of which `heard` is told as it is written. Who `reads_along` is not kept waiting by
@@ -84,17 +87,22 @@ impl App {
         self: &Arc<Self>,
         job: &Job<'_>,
         text: String,
-        (reads_along, heard): (bool, impl FnMut(&str)),
+        (reads_along, mut heard): (bool, impl FnMut(&str)),
         read: impl Fn(&str) -> String,
     ) -> Result<Answered<String>, ApiError> {
         let text_bytes = text.len();
         let about = self.about(job).await?;
         let model = about.of(&job.model.model);
         let enough = if reads_along { enough_read_along } else { enough_continued };
+        let written_bytes = AtomicUsize::new(0);
+        let heard = |text: &str| {
+            written_bytes.store(text.len(), Relaxed);
+            heard(text);
+        };
         let call = continue_text(model, text, enough, job.bounds, heard, |said| Ok(read(said)));
         // What cannot be continued is asked for.
         let outcome = |error: &ApiError| if cannot_continue(error) { "fallback" } else { "failed" };
-        self.pay_and_note(job, text_bytes, call, String::clone, outcome).await
+        self.pay_and_note(job, (text_bytes, &written_bytes), call, String::clone, outcome).await
     }
 
     /// How the job's call is made, and for whom.
@@ -106,17 +114,18 @@ impl App {
         Ok(self.one_shot(&job.model, job.chat, metadata).await?)
     }
 
-    /// Makes the call, within the account's limits, and notes what it came to; `outcome` names that of one that failed.
+    /// Makes the call, within the account's limits, and notes what it came to; `outcome` names that of one that failed. The
+    /// number of bytes that were shown says what a call has used that breaks off.
     async fn pay_and_note<T>(
         self: &Arc<Self>,
         job: &Job<'_>,
-        prompt_bytes: usize,
+        (prompt_bytes, shown_bytes): (usize, &AtomicUsize),
         call: impl Future<Output = Result<Asked<T>, ModelError>>,
         shown: impl Fn(&T) -> String,
         outcome: fn(&ApiError) -> &'static str,
     ) -> Result<Answered<T>, ApiError> {
         let mut note = Note::begin(self, job, prompt_bytes);
-        let asked = match self.pay(job, prompt_bytes, call).await {
+        let asked = match self.pay(job, (prompt_bytes, shown_bytes), call).await {
             Ok(asked) => asked,
             Err(error) => {
                 note.call.usage = Usage::default();
@@ -137,7 +146,7 @@ impl App {
     async fn pay<T>(
         self: &Arc<Self>,
         job: &Job<'_>,
-        prompt_bytes: usize,
+        (prompt_bytes, shown_bytes): (usize, &AtomicUsize),
         call: impl Future<Output = Result<Asked<T>, ModelError>>,
     ) -> Result<Asked<T>, ApiError> {
         let model = &job.model;
@@ -156,7 +165,8 @@ impl App {
                 Ok(asked)
             }
             Err(error) => {
-                paid.has_used(None);
+                let written = (shown_bytes.load(Relaxed) / BYTES_PER_TOKEN) as u64;
+                paid.has_used((written > 0).then(|| Usage::estimate(wish.input_tokens, written)));
                 Err(error.into())
             }
         }

@@ -78,8 +78,14 @@ async fn what_is_written_is_continued_word_by_word_for_who_reads_along() {
     let whole = chunks().await;
     assert_eq!(contents(&whole), [r#"{"text":"capital \"of\""#, r#" France?"}"#]);
     assert_eq!(whole.last().map(String::as_str), Some("[DONE]"));
-    // What has come stays; a model that can do it is not taken for one that cannot.
+    let estimated = async || {
+        let usage = server.get("/api/v1/usage?by=day", &ada).await.json();
+        usage["total"]["estimated_requests"].as_u64().unwrap()
+    };
+    let before = estimated().await;
+    // What has come stays, and is booked; a model that can do it is not taken for one that cannot.
     let cut = chunks().await;
+    assert_eq!(estimated().await, before + 1);
     assert_eq!(contents(&cut), [r#"{"text":"sea"#, " of"]);
     assert!(cut.iter().any(|chunk| chunk.contains(r#"{"error":"#)), "{cut:?}");
     // What fails before the first word is an error as usual.
