@@ -26,7 +26,7 @@ use crate::{
     open_call::LostCalls,
     research::Task,
     sent,
-    told_tools::ToldTools,
+    tool_notices::NotifiedTools,
     turns::{AgentContext, Before, Stop, take_turns},
     work_time::WorkTime,
 };
@@ -148,8 +148,8 @@ pub(crate) struct RunContext {
     pub(crate) finish: CancellationToken,
     /// The addresses that people have named.
     pub(crate) said: Addresses,
-    /// The tools of which people were told that a model does not know all.
-    pub(crate) told_tools: ToldTools,
+    /// The tools of which there was a notice.
+    pub(crate) notified_tools: NotifiedTools,
     pub(crate) lost_calls: LostCalls,
 }
 
@@ -268,7 +268,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         left_out: Mutex::default(),
         finish: stop.finish.clone(),
         said,
-        told_tools: ToldTools::default(),
+        notified_tools: NotifiedTools::default(),
         lost_calls: LostCalls::default(),
     });
     let main = Arc::new(AgentContext::main(Arc::clone(&context), emitter.clone()));

@@ -19,8 +19,8 @@ use crate::{
     models::{OneModel, Tries},
     open_call::OpenCall,
     research::{Citations, nearest},
-    told_tools,
     tool::Toolbox,
+    tool_notices,
     turns::AgentContext,
     upstream_status::UpstreamStatus,
 };
@@ -112,7 +112,7 @@ async fn call_one(
         return Err(CallFailed::before(problem));
     }
     let open = OpenCall::begin(agent, model, messages, tools.specs()).map_err(CallFailed::before)?;
-    told_tools::tell_losses(agent, model, tools.specs()).await;
+    tool_notices::notify_losses(agent, model, tools.specs()).await;
     agent.tell_request(model.model().name(), &request).await;
     let mut call = model.model().call(&request).with_status();
     let mut step = Step::new(agent, model, tools, shape, open);
@@ -217,7 +217,7 @@ impl<'a> Step<'a> {
                 self.agent.emitter.emit(EventBody::failed_try(reason)).await;
                 self.agent.status(Sentence::AskingAgain { seconds }).await;
             }
-            ModelEvent::ToolsRefused { tools } => told_tools::tell(self.agent, &tools).await,
+            ModelEvent::ToolsRefused { tools } => tool_notices::notify(self.agent, &tools).await,
             ModelEvent::Turned { words } => {
                 self.agent.emitter.emit(EventBody::failed_try(words)).await;
                 self.think_again().await;

@@ -321,7 +321,7 @@ pub(crate) async fn take_turns(
 
 /// Notifies people, once a run, that not all tools are offered at first.
 async fn tell_of_search(agent: &AgentContext, tools: &Toolbox, offered: &Toolbox) {
-    if offered.specs().len() < tools.specs().len() && agent.run.told_tools.note(find_tools::NAME) {
+    if offered.specs().len() < tools.specs().len() && agent.run.notified_tools.note(find_tools::NAME) {
         let listed = offered.specs().len() as u64;
         let all = tools.specs().len() as u64;
         agent.notice(NoticeLevel::Info, Sentence::ToolsBySearch { listed, all }).await;

@@ -40,7 +40,7 @@ impl NativeAsk {
         let parameters = parameters(request);
         let messages = request.messages;
         let encoded = ModelRequest { model, messages, tools: &tools, parameters: &parameters, stream: true };
-        let (body, mut left_out) = format.encode_and_tell(&encoded);
+        let (body, mut left_out) = format.encode_with_left_out(&encoded);
         if request.parameters.is_unset() {
             // What programs wrote in fields of their own is not told.
             left_out.clear();

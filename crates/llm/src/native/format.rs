@@ -63,12 +63,12 @@ impl Format {
     }
 
     /// The same, and what is set that it leaves out.
-    pub(crate) fn encode_and_tell(self, request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
+    pub(crate) fn encode_with_left_out(self, request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
         match self {
-            Self::Messages => anthropic::encode_and_tell(request),
-            Self::GenerateContent => gemini::encode_and_tell(request),
-            Self::Responses => openai_responses::encode_and_tell(request),
-            Self::Converse => bedrock::encode_and_tell(request),
+            Self::Messages => anthropic::encode_with_left_out(request),
+            Self::GenerateContent => gemini::encode_with_left_out(request),
+            Self::Responses => openai_responses::encode_with_left_out(request),
+            Self::Converse => bedrock::encode_with_left_out(request),
         }
     }
 

@@ -17,7 +17,7 @@ pub use answer::Decoder;
 pub use embedding::{BATCH_EMBED_LIMIT, decode_embeddings, encode_embed, encode_vertex_embed};
 pub use error::error;
 pub use model_list::{ListedModel, ModelPage, models};
-pub use request::{encode, encode_and_tell, unsupported};
+pub use request::{encode, encode_with_left_out, unsupported};
 
 use domain::Parameter;
 

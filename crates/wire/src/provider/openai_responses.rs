@@ -14,7 +14,7 @@ mod strict_schema;
 
 pub use decoder::ResponsesDecoder;
 pub use error::error;
-pub use request::{encode, encode_and_tell, unsupported};
+pub use request::{encode, encode_with_left_out, unsupported};
 
 use domain::Parameter;
 

@@ -108,58 +108,78 @@ mod tests {
     fn each_format_says_what_it_leaves_out() {
         use LeftOut::Parameter as P;
         use Parameter::{ReasoningEffort, Seed, Stop, Temperature, TopP};
-        check(anthropic::encode_and_tell, "claude-sonnet-4-0", all(), &[P(Temperature), P(TopP), P(Seed)]);
-        check(anthropic::encode_and_tell, "claude-opus-5", json!({"temperature": 0.2}), &[P(Temperature)]);
-        check(anthropic::encode_and_tell, "claude-3-5-haiku-latest", all(), &[P(Seed), P(ReasoningEffort)]);
         check(
-            anthropic::encode_and_tell,
+            anthropic::encode_with_left_out,
+            "claude-sonnet-4-0",
+            all(),
+            &[P(Temperature), P(TopP), P(Seed)],
+        );
+        check(
+            anthropic::encode_with_left_out,
+            "claude-opus-5",
+            json!({"temperature": 0.2}),
+            &[P(Temperature)],
+        );
+        check(
+            anthropic::encode_with_left_out,
+            "claude-3-5-haiku-latest",
+            all(),
+            &[P(Seed), P(ReasoningEffort)],
+        );
+        check(
+            anthropic::encode_with_left_out,
             "claude-sonnet-4-5",
             json!({"temperature": 0, "top_p": 1}),
             &[P(TopP)],
         );
         check(
-            anthropic::encode_and_tell,
+            anthropic::encode_with_left_out,
             "claude-3-5-haiku-latest",
             json!({"reasoning_effort": "none"}),
             &[],
         );
-        check(anthropic::encode_and_tell, "claude-sonnet-4-5", json!({"stop": ["\n"]}), &[P(Stop)]);
+        check(anthropic::encode_with_left_out, "claude-sonnet-4-5", json!({"stop": ["\n"]}), &[P(Stop)]);
         check(
-            anthropic::encode_and_tell,
+            anthropic::encode_with_left_out,
             "claude-sonnet-4-5",
             json!({"stop": ["\n", "x"]}),
             &[LeftOut::SomeStop],
         );
-        check(gemini::encode_and_tell, "gemini-2.5-flash", all(), &[]);
-        check(gemini::encode_and_tell, "gemini-2.0-flash", all(), &[P(ReasoningEffort)]);
+        check(gemini::encode_with_left_out, "gemini-2.5-flash", all(), &[]);
+        check(gemini::encode_with_left_out, "gemini-2.0-flash", all(), &[P(ReasoningEffort)]);
         check(
-            gemini::encode_and_tell,
+            gemini::encode_with_left_out,
             "gemini-3-pro",
             json!({"stop": ["a", "b", "c", "d", "e", "f"]}),
             &[LeftOut::SomeStop],
         );
         check(
-            openai_responses::encode_and_tell,
+            openai_responses::encode_with_left_out,
             "gpt-5",
             all(),
             &[P(Temperature), P(TopP), P(Stop), P(Seed)],
         );
-        check(openai_responses::encode_and_tell, "gpt-4.1", all(), &[P(Stop), P(Seed), P(ReasoningEffort)]);
         check(
-            openai_responses::encode_and_tell,
+            openai_responses::encode_with_left_out,
+            "gpt-4.1",
+            all(),
+            &[P(Stop), P(Seed), P(ReasoningEffort)],
+        );
+        check(
+            openai_responses::encode_with_left_out,
             "gpt-5-pro",
             json!({"reasoning_effort": "none"}),
             &[P(ReasoningEffort)],
         );
-        check(bedrock::encode_and_tell, "amazon.nova-pro-v1:0", all(), &[P(Seed)]);
+        check(bedrock::encode_with_left_out, "amazon.nova-pro-v1:0", all(), &[P(Seed)]);
         check(
-            bedrock::encode_and_tell,
+            bedrock::encode_with_left_out,
             "meta.llama3-1-8b-instruct-v1:0",
             all(),
             &[P(Seed), P(ReasoningEffort)],
         );
         check(
-            bedrock::encode_and_tell,
+            bedrock::encode_with_left_out,
             "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
             all(),
             &[P(Temperature), P(TopP), P(Seed)],

@@ -23,7 +23,7 @@ pub use answer_encoder::{AnswerEncoder, encode_whole};
 pub use client_request::{ClientRequest, ClientTool};
 pub use error::{error, error_body, error_type, status};
 pub use models::{ListedModel, ModelPage, decode_models};
-pub use request::{betas, counted_tokens, encode, encode_and_tell, encode_count, unsupported};
+pub use request::{betas, counted_tokens, encode, encode_count, encode_with_left_out, unsupported};
 
 use domain::Parameter;
 

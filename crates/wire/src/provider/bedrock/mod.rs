@@ -13,7 +13,7 @@ pub use embedding::{EmbeddingFamily, decode_embeddings};
 pub use error::error;
 pub use event_stream::{FrameDecoder, FrameError, Message};
 pub use models::{ListedModel, decode_models};
-pub use request::{embedding_path, encode, encode_and_tell, path, unsupported};
+pub use request::{embedding_path, encode, encode_with_left_out, path, unsupported};
 
 use domain::Parameter;
 

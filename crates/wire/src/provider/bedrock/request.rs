@@ -31,7 +31,7 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
 
 /// The same, and what is set that it leaves out.
 #[must_use]
-pub fn encode_and_tell(request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
+pub fn encode_with_left_out(request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
     let body = Body::new(request);
     (write(&body), left_out(request, &body))
 }

@@ -13,37 +13,39 @@ use crate::{models::OneModel, turns::AgentContext};
 /// Most tools that one notice names.
 const MAX_NAMED: usize = 50;
 
-/// The tools that people were told of.
+/// The tools of which there was a notice in this run.
 #[derive(Debug, Default)]
-pub(crate) struct ToldTools(Mutex<HashSet<String>>);
+pub(crate) struct NotifiedTools(Mutex<HashSet<String>>);
 
-impl ToldTools {
-    /// Whether this is told for the first time.
+impl NotifiedTools {
+    /// Whether this is the first notice of it.
     pub(crate) fn note(&self, what: &str) -> bool {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        !told.contains(what) && told.insert(what.to_owned())
+        let mut notified = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        !notified.contains(what) && notified.insert(what.to_owned())
     }
 }
 
 /// Notifies people of what is left out of these tools for the model.
-pub(crate) async fn tell_losses(agent: &AgentContext, model: &OneModel, tools: &[ToolSpec]) {
+pub(crate) async fn notify_losses(agent: &AgentContext, model: &OneModel, tools: &[ToolSpec]) {
     if model.settings().tool_mode != ToolMode::Native {
         return;
     }
     let losses: Vec<(String, ToolLoss)> =
         tools.iter().filter_map(|tool| Some((tool.name.clone(), model.model().loss(tool)?))).collect();
-    tell(agent, &losses).await;
+    notify(agent, &losses).await;
 }
 
 /// The same for losses that are known.
-pub(crate) async fn tell(agent: &AgentContext, losses: &[(String, ToolLoss)]) {
+pub(crate) async fn notify(agent: &AgentContext, losses: &[(String, ToolLoss)]) {
     for (kind, sentence) in [
         (ToolLoss::Simpler, (|tools| Sentence::ToolsSimplified { tools }) as fn(String) -> Sentence),
         (ToolLoss::LeftOut, |tools| Sentence::ToolsLeftOut { tools }),
     ] {
         let new: Vec<&str> = losses
             .iter()
-            .filter(|(name, loss)| *loss == kind && agent.run.told_tools.note(&format!("{kind:?} {name}")))
+            .filter(|(name, loss)| {
+                *loss == kind && agent.run.notified_tools.note(&format!("{kind:?} {name}"))
+            })
             .map(|(name, _)| name.as_str())
             .collect();
         if new.is_empty() {
