@@ -1,23 +1,24 @@
 //! What a run had done before its server stopped, read from its log. The same loop runs again from the beginning and
 //! takes from here what is finished, so nothing that was done is done twice.
 
+mod call;
+
 use std::{
     collections::{HashMap, HashSet},
     time::Duration,
 };
 
 use domain::{
-    AgentPath, EventBody, Form, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Words,
-    event::{Decision, ToolFile},
-    message::arguments_text,
-    trace::parts_model_calls,
+    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, ToolCall, Words,
+    event::Forked, message::arguments_text, trace::parts_model_calls,
 };
-use serde_json::Value;
 
 use crate::{
     answer::Answer, budget::Used, compaction::PastCompaction, hooks::PastHooks, provenance::Blocks,
     run::STOPPED, turns::trailing_number, workspace::seems_picture,
 };
+
+pub(crate) use call::{PastApproval, PastCall, PastDecision, PastQuestion, PastResult};
 
 /// What a call says that was not written to its end.
 const NOT_WRITTEN: &str = "The server was restarted before this call was written to its end.";
@@ -81,70 +82,6 @@ struct PastStep {
     answered: bool,
 }
 
-/// One tool call.
-#[derive(Debug, Default)]
-pub(crate) struct PastCall {
-    name: String,
-    /// The arguments as the model wrote them.
-    written: String,
-    pub(crate) handed_over: bool,
-    /// The arguments it was started with.
-    pub(crate) started: Option<Value>,
-    pub(crate) finished: Option<PastResult>,
-    pub(crate) approval: Option<PastApproval>,
-    /// In the order they were asked.
-    pub(crate) questions: Vec<PastQuestion>,
-    /// The sub-agent that it started.
-    pub(crate) sub_agent: Option<AgentPath>,
-    /// The log has heard that it is about to change the memory, and how that ended.
-    pub(crate) memory_begun: bool,
-    pub(crate) memory_changed: bool,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct PastResult {
-    pub(crate) text: String,
-    pub(crate) error: bool,
-    /// What the model reads behind it.
-    pub(crate) note: Option<String>,
-    pub(crate) files: Vec<ToolFile>,
-}
-
-#[derive(Debug)]
-pub(crate) struct PastApproval {
-    pub(crate) id: String,
-    pub(crate) asked_at: i64,
-    pub(crate) answer: Option<PastDecision>,
-}
-
-#[derive(Debug)]
-pub(crate) struct PastQuestion {
-    pub(crate) id: String,
-    pub(crate) text: String,
-    pub(crate) form: Option<Form>,
-    pub(crate) asked_at: i64,
-    /// Nothing while it waits.
-    pub(crate) answer: Option<PastAnswer>,
-}
-
-/// What the person said; nothing where nobody wanted to know any more.
-pub(crate) type PastAnswer = Option<Reply>;
-
-#[derive(Debug, Clone)]
-pub(crate) struct PastDecision {
-    pub(crate) decision: Decision,
-    pub(crate) reason: Option<String>,
-    /// What it was changed to is not known before the call is started.
-    pub(crate) edited: bool,
-}
-
-impl PastCall {
-    /// Whether it was run, or somebody was asked about it.
-    pub(crate) fn was_begun(&self) -> bool {
-        self.started.is_some() || self.finished.is_some() || self.approval.is_some()
-    }
-}
-
 impl Past {
     /// Takes note of the log's next event.
     pub fn push(&mut self, event: &RunEvent) {
@@ -195,9 +132,11 @@ impl Past {
             EventBody::ReasoningStarted { item } | EventBody::TextStarted { item } => {
                 self.number(agent, item)
             }
-            EventBody::ToolRequested { call, name } => {
+            EventBody::ToolRequested { call, name, model_id } => {
                 self.number(agent, call);
-                self.call(call).name.clone_from(name);
+                let past = self.call(call);
+                past.name.clone_from(name);
+                past.model_id.clone_from(model_id);
                 if let Some(step) = self.agent(agent).steps.last_mut() {
                     step.calls.push(call.clone());
                 }
@@ -224,7 +163,7 @@ impl Past {
             EventBody::SourcesFound { sources } => {
                 self.sources.extend(sources.iter().map(|source| source.id.clone()));
             }
-            EventBody::RunForked { guidance, .. } => self.fork(guidance.as_deref()),
+            EventBody::RunForked(Forked { guidance, .. }) => self.fork(guidance.as_deref()),
             body => {
                 if let EventBody::ToolStarted { call, .. } = body {
                     self.begin_calls(agent, call);
@@ -400,8 +339,10 @@ impl Past {
         let steps = &self.agents.get(agent)?.steps;
         let step = steps.iter().rev().find(|past| past.number == step && past.whole)?;
         let calls = step.calls.iter().filter_map(|id| {
-            let call = self.calls.get(id)?;
-            Some((id.clone(), call.name.clone(), call.written.clone()))
+            let PastCall { name, written, model_id, .. } = self.calls.get(id)?;
+            // Logs of earlier versions have no id of the model: any does that the result has, too.
+            let model_id = model_id.as_ref().unwrap_or(id).clone();
+            Some((id.clone(), ToolCall { id: model_id, name: name.clone(), arguments: written.clone() }))
         });
         let paused = step.calls.is_empty() && !step.answered && step.blocks.has_own();
         let answer = Answer::from_log(step.text.clone(), calls, step.input_tokens, step.blocks.clone());

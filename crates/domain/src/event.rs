@@ -19,9 +19,9 @@ pub use provider_data::ProviderData;
 pub use run_event::RunEvent;
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
 pub use tool_file::ToolFile;
-pub use values::{Decision, FactCounts, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
+pub use values::{Decision, FactCounts, Forked, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
 
-use crate::{ChatId, Coded, Form, MessageId, Problem, RunId, Usage, words::known};
+use crate::{ChatId, Coded, Form, MessageId, Problem, Usage, words::known};
 
 /// What happened. An *item* (text, reasoning, call, agent) has a start, perhaps deltas, and a finish with the whole value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -118,6 +118,10 @@ pub enum EventBody {
         call: String,
         /// The tool's name as the model wrote it.
         name: String,
+        /// The id that the model gave it, by which it knows the call; absent in older logs and for calls that no model wrote.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        model_id: Option<String>,
     },
     /// More of the arguments' JSON text.
     ToolArgumentsDelta {
@@ -174,8 +178,7 @@ pub enum EventBody {
         /// From start to finish, waiting for people not counted, milliseconds.
         #[cfg_attr(feature = "typescript", ts(type = "number"))]
         duration_ms: u64,
-        /// Whether the end of its run or agent closed it before it was done: it was stopped, it did not fail by
-        /// itself. `error` is true then too, for readers that know only success and failure.
+        /// Whether the end of its run or agent stopped it; `error` is true then too, for readers that know only success and failure.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         stopped: bool,
@@ -307,8 +310,7 @@ pub enum EventBody {
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         removed_lines: Option<u64>,
     },
-    /// What is remembered of the person begins to change. Once for each call, while that runs; once for each run that learns
-    /// in the background.
+    /// What is remembered of the person begins to change: once per call, while it runs, and once per run that learns in the background.
     MemoryUpdateStarted {
         /// The call that does it; absent where the server learns from what the person has written.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -354,8 +356,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
         removed_lines: Option<u64>,
-        /// How many facts were learned, changed and dropped. What they say is not in the log: a person who has them forgotten
-        /// is not to find them here.
+        /// How many facts were learned, changed and dropped. Their text is not in the log, so that forgetting them removes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         facts: Option<FactCounts>,
@@ -476,17 +477,7 @@ pub enum EventBody {
     /// The server was restarted and the run goes on. What a model was writing has been closed and is written again.
     RunResumed {},
     /// What stands before this was done, and paid for, by the run that this one is a fork of. The main agent goes on.
-    RunForked {
-        /// The run it was taken from.
-        from: RunId,
-        /// The last event taken; it has the same number here.
-        #[cfg_attr(feature = "typescript", ts(type = "number"))]
-        after: u64,
-        /// What the person told the model here.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "typescript", ts(optional))]
-        guidance: Option<String>,
-    },
+    RunForked(Forked),
     /// Last event of every log.
     RunFinished {
         /// How it ended.

@@ -141,8 +141,11 @@ impl App {
             research: work.kept_research()?,
             workspace: None,
         };
-        let body =
-            EventBody::RunForked { from: source.id, after: point.after, guidance: point.guidance.clone() };
+        let body = EventBody::RunForked(domain::event::Forked {
+            from: source.id,
+            after: point.after,
+            guidance: point.guidance.clone(),
+        });
         let forked = RunEvent { run, seq: point.after + 1, at: now, agent: AgentPath::main(), body };
         let mut events = past.events;
         events.push(forked.clone());

@@ -108,6 +108,8 @@ export type EventBody =
       call: string;
       /** The tool's name as the model wrote it. */
       name: string;
+      /** The id that the model gave it, by which it knows the call; absent in older logs and for calls that no model wrote. */
+      model_id?: string;
     }
   | {
       type: "tool_arguments_delta";
@@ -373,15 +375,7 @@ export type EventBody =
       failed_try?: boolean;
     }
   | { type: "run_resumed" }
-  | {
-      type: "run_forked";
-      /** The run it was taken from. */
-      from: RunId;
-      /** The last event taken; it has the same number here. */
-      after: number;
-      /** What the person told the model here. */
-      guidance?: string;
-    }
+  | ({ type: "run_forked" } & Forked)
   | {
       type: "run_finished";
       /** How it ended. */
@@ -402,6 +396,16 @@ export type FactCounts = {
   changed: number;
   /** Those that hold no longer. */
   removed: number;
+};
+
+/** The run that another one was forked from, and where. */
+export type Forked = {
+  /** The run it was taken from. */
+  from: RunId;
+  /** The last event taken; it has the same number here. */
+  after: number;
+  /** What the person told the model here. */
+  guidance?: string;
 };
 
 /** One call of one hook. */
@@ -560,13 +564,13 @@ export type ProblemCode =
 
 /** Opaque data of a provider, such as the signature of a piece of reasoning or reasoning in encrypted form. */
 export type ProviderData = {
-  /** The reasoning, text or call that it belongs to; `None` if it is a block of its own. */
+  /** The reasoning, text or call it belongs to; nothing where it is a part of the answer by itself. */
   item?: string;
-  /** If it is a block of its own: whether it is reasoning without text, such as encrypted reasoning. */
+  /** What kind of part it is that has no item: reasoning that nobody can read, or a block of the provider's own. */
   reasoning?: boolean;
-  /** For data of a text: the byte offset at which the part that it belongs to ends. That part begins where the one before ends. */
+  /** Of a text, how much of it there was: its bytes before this data, and since the data before, are what it is about. */
   at?: number;
-  /** The provider that accepts it; providers of the same format share a name. */
+  /** Who can take it back: providers of the same format share a name. */
   provider: string;
   /** The provider's JSON. */
   data: unknown;

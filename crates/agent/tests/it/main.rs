@@ -15,6 +15,7 @@ mod look_up;
 mod memory;
 mod permits;
 mod play;
+mod prompt_prefix;
 mod research;
 mod restarts;
 mod strict_servers;

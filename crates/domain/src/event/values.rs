@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::RunId;
+
 /// How a run or a sub-agent ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -123,4 +125,19 @@ impl Source {
     pub fn new(id: String, title: String, url: String, quote: Option<String>) -> Self {
         Self { id, title, url, quote, verified: None, copy: None }
     }
+}
+
+/// The run that another one was forked from, and where.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Forked {
+    /// The run it was taken from.
+    pub from: RunId,
+    /// The last event taken; it has the same number here.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub after: u64,
+    /// What the person told the model here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub guidance: Option<String>,
 }

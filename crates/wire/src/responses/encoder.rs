@@ -171,7 +171,7 @@ impl ResponseEncoder {
                 self.rest(Log::Reasoning, item, text, out);
                 self.close(Log::Reasoning, item, "completed", out);
             }
-            EventBody::ToolRequested { call, name } if main && self.caller_tools.contains_key(name) => {
+            EventBody::ToolRequested { call, name, .. } if main && self.caller_tools.contains_key(name) => {
                 self.open(Log::Call, call, self.function_call(run, call, name), out);
             }
             EventBody::ToolArgumentsDelta { call, delta } if main => self.add(Log::Call, call, delta, out),
