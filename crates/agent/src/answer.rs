@@ -43,19 +43,15 @@ impl RequestedCall {
 }
 
 impl Answer {
-    /// An answer of before: its text, and the calls with id, name and arguments.
+    /// An answer read from the log: its text, and its calls with their ids in the log.
     pub(crate) fn from_log(
         text: String,
-        calls: impl Iterator<Item = (String, String, String)>,
+        calls: impl Iterator<Item = (String, ToolCall)>,
         input_tokens: u64,
         blocks: Blocks,
     ) -> Self {
-        let call = |(index, (id, name, arguments)): (usize, (String, String, String))| {
-            // The model's own id for the call is not in the log; any will do that its result has too.
-            let written = ToolCall { id: id.clone(), name, arguments };
-            RequestedCall { id, written, index }
-        };
-        Self { text, calls: calls.enumerate().map(call).collect(), input_tokens, blocks, ..Self::default() }
+        let calls = calls.enumerate().map(|(index, (id, written))| RequestedCall { id, written, index });
+        Self { text, calls: calls.collect(), input_tokens, blocks, ..Self::default() }
     }
 
     /// Whether there is neither text nor a call.

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use domain::{AgentPath, EventBody, Message, Outcome, Role, RunEvent, ToolCall, message::arguments_text};
+use domain::{
+    AgentPath, EventBody, Message, Outcome, Role, RunEvent, ToolCall, event::Forked, message::arguments_text,
+};
 
 use crate::{
     calls::{MODEL_RESULT_BYTES, told},
@@ -32,7 +34,8 @@ pub fn recall(history: &mut Vec<Message>, log: &[RunEvent]) {
 
 /// The same with what one agent of the run said and did.
 pub(crate) fn recall_agent(history: &mut Vec<Message>, log: &[RunEvent], agent: &AgentPath) {
-    let (messages, summed_up) = read(log, agent, &|call, by| (by == RunBy::Us).then(|| call.to_owned()));
+    let (messages, summed_up) =
+        read(log, agent, &|_, model_id, by| (by == RunBy::Us).then(|| model_id.to_owned()));
     if let Some(SummedUp { summary, kept_requests }) = summed_up {
         let requests = (0..history.len()).rev().filter(|at| history[*at].role == Role::User);
         let kept_from = requests.take(kept_requests).last().unwrap_or(history.len());
@@ -59,7 +62,7 @@ pub fn messages_with_handed_over(log: &[RunEvent], name: impl Fn(&str, RunBy) ->
         .filter(|event| !matches!(event.body, EventBody::ContextCompacted { .. }))
         .cloned()
         .collect();
-    read(&whole, &AgentPath::main(), &|call, by| Some(name(call, by))).0
+    read(&whole, &AgentPath::main(), &|call, _, by| Some(name(call, by))).0
 }
 
 /// Whether the run waits for the results of the caller's tools.
@@ -76,10 +79,11 @@ struct SummedUp {
     kept_requests: usize,
 }
 
+/// `name_of` gives the id of a call in the messages, from that in the log and that of the model; without one the call is left out.
 fn read(
     log: &[RunEvent],
     agent: &AgentPath,
-    name_of: &dyn Fn(&str, RunBy) -> Option<String>,
+    name_of: &dyn Fn(&str, &str, RunBy) -> Option<String>,
 ) -> (Vec<Message>, Option<SummedUp>) {
     // A run that was handed over is not an earlier turn but the beginning of this one, and so is a sub-agent that is
     // continued.
@@ -110,15 +114,18 @@ fn read(
                 summed_up = Some(SummedUp { summary: summary.clone(), kept_requests });
             }
             EventBody::RunResumed {} => step.broken_off = !step.whole,
-            EventBody::RunForked(domain::event::Forked { guidance, .. }) => {
+            EventBody::RunForked(Forked { guidance, .. }) => {
                 messages.extend(std::mem::take(&mut step).into_messages());
                 messages.extend(guidance.as_deref().map(|text| Message::text(Role::User, text)));
             }
             EventBody::HookFinished(end) => step.sent_back = sent_back(end).or(step.sent_back),
-            EventBody::ToolRequested { call, .. } => step.calls.push(call.clone()),
+            EventBody::ToolRequested { call, model_id, .. } => {
+                step.model_ids.extend(model_id.clone().map(|id| (call.clone(), id)));
+                step.calls.push(call.clone());
+            }
             EventBody::ToolFinished { call, name, arguments, result, model_note, error, .. } => {
                 let result = told(cut(result.clone(), limit_bytes), *error, model_note.as_deref());
-                if let Some(id) = name_of(call, RunBy::Us) {
+                if let Some(id) = name_of(call, step.model_id(call), RunBy::Us) {
                     let made = ToolCall { id, name: name.clone(), arguments: arguments_text(arguments) };
                     let result =
                         Message { is_error: *error, ..Message::tool_result(made.id.clone(), result) };
@@ -126,7 +133,7 @@ fn read(
                 }
             }
             EventBody::ToolHandedOver { call, name, arguments } => {
-                if let Some(id) = name_of(call, RunBy::Caller) {
+                if let Some(id) = name_of(call, step.model_id(call), RunBy::Caller) {
                     let made = ToolCall { id, name: name.clone(), arguments: arguments_text(arguments) };
                     step.finished.insert(call.clone(), (made, None));
                 }
@@ -159,6 +166,8 @@ struct Step {
     text: String,
     blocks: Blocks,
     calls: Vec<String>,
+    /// The ids that the model gave to calls, where they are others.
+    model_ids: HashMap<String, String>,
     /// The model has said all.
     whole: bool,
     /// What the agent was told whose answer a hook did not accept.
@@ -170,6 +179,10 @@ struct Step {
 }
 
 impl Step {
+    fn model_id<'a>(&'a self, call: &'a str) -> &'a str {
+        self.model_ids.get(call).map_or(call, String::as_str)
+    }
+
     fn into_messages(mut self) -> Vec<Message> {
         let (mut tool_calls, mut results, mut ids) = (Vec::new(), Vec::new(), HashMap::new());
         for id in self.calls {

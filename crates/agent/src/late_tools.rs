@@ -13,7 +13,7 @@ pub struct LateTools(BoxFuture<'static, FoundTools>);
 /// What was found.
 #[derive(Debug, Default)]
 pub struct FoundTools {
-    /// In the order the model sees them; one whose name an agent's own tool has is left out.
+    /// In any order; one whose name an agent's own tool has is left out.
     pub tools: Vec<Arc<Tool>>,
     /// The names of those that wait for a person's consent.
     pub needs_approval: Vec<String>,
@@ -29,7 +29,9 @@ impl LateTools {
 
     /// Waits for the tools and gives them to the agents that may use them; tells the log what is missing.
     pub(crate) async fn join(self, agents: &mut Agents, emitter: &Emitter) {
-        let FoundTools { tools, needs_approval, missing } = self.0.await;
+        let FoundTools { mut tools, needs_approval, missing } = self.0.await;
+        // A server may list them in any order, and providers cache the tools as they stand.
+        tools.sort_by(|one, other| one.name().cmp(other.name()));
         for words in missing {
             emitter.emit(EventBody::notice(NoticeLevel::Warning, words)).await;
         }

@@ -9,8 +9,8 @@ use std::{
 };
 
 use domain::{
-    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Words,
-    message::arguments_text, trace::parts_model_calls,
+    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, ToolCall, Words,
+    event::Forked, message::arguments_text, trace::parts_model_calls,
 };
 
 use crate::{
@@ -135,9 +135,11 @@ impl Past {
             EventBody::ReasoningStarted { item } | EventBody::TextStarted { item } => {
                 self.number(agent, item)
             }
-            EventBody::ToolRequested { call, name } => {
+            EventBody::ToolRequested { call, name, model_id } => {
                 self.number(agent, call);
-                self.call(call).name.clone_from(name);
+                let past = self.call(call);
+                past.name.clone_from(name);
+                past.model_id.clone_from(model_id);
                 if let Some(step) = self.agent(agent).steps.last_mut() {
                     step.calls.push(call.clone());
                 }
@@ -164,7 +166,7 @@ impl Past {
             EventBody::SourcesFound { sources } => {
                 self.sources.extend(sources.iter().map(|source| source.id.clone()));
             }
-            EventBody::RunForked(domain::event::Forked { guidance, .. }) => self.fork(guidance.as_deref()),
+            EventBody::RunForked(Forked { guidance, .. }) => self.fork(guidance.as_deref()),
             body => {
                 if let EventBody::ToolStarted { call, .. } = body {
                     self.begin_calls(agent, call);
@@ -340,8 +342,10 @@ impl Past {
         let steps = &self.agents.get(agent)?.steps;
         let step = steps.iter().rev().find(|past| past.number == step && past.whole)?;
         let calls = step.calls.iter().filter_map(|id| {
-            let call = self.calls.get(id)?;
-            Some((id.clone(), call.name.clone(), call.written.clone()))
+            let PastCall { name, written, model_id, .. } = self.calls.get(id)?;
+            // Logs of earlier versions have no id of the model: any does that the result has, too.
+            let model_id = model_id.as_ref().unwrap_or(id).clone();
+            Some((id.clone(), ToolCall { id: model_id, name: name.clone(), arguments: written.clone() }))
         });
         let paused = step.calls.is_empty() && !step.answered && step.blocks.has_own();
         let answer = Answer::from_log(step.text.clone(), calls, step.input_tokens, step.blocks.clone());

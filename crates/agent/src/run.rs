@@ -88,6 +88,8 @@ pub struct RunRequest {
     pub history: Vec<Message>,
     /// What is told beside it.
     pub given: Given,
+    /// The date that agents are told; `None` if they are to be told none.
+    pub today: Option<String>,
     /// Where files are kept.
     pub workspace: Workspace,
     /// What is remembered of the person, and what of it the agents are told; nothing where they must not use it.
@@ -130,6 +132,7 @@ pub(crate) struct RunContext {
     pub(crate) workspace: Workspace,
     pub(crate) memory: Option<Memory>,
     pub(crate) told: Told,
+    pub(crate) today: Option<String>,
     pub(crate) limits: Limits,
     pub(crate) quota: Option<Arc<dyn Quota>>,
     pub(crate) budget: Arc<Budget>,
@@ -183,6 +186,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         wishes,
         mut history,
         mut given,
+        today,
         workspace,
         memory,
         limits,
@@ -253,6 +257,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         workspace,
         memory,
         told,
+        today,
         limits,
         quota,
         budget,

@@ -302,7 +302,8 @@ impl<'a> Step<'a> {
         self.show_held().await;
         let call = self.agent.next_item('c');
         let name = meant_name(self.tools, written.clone());
-        let requested = EventBody::ToolRequested { call: call.clone(), name: name.clone() };
+        let model_id = Some(id.clone()).filter(|id| *id != call);
+        let requested = EventBody::ToolRequested { call: call.clone(), name: name.clone(), model_id };
         self.answer.blocks.push(&requested);
         self.agent.emitter.emit(requested).await;
         if name != written {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use domain::{
-    AgentPath, CallTrace, EventBody, Message, Problem, ProblemCode, Role, Sentence, Words,
+    AgentPath, CallTrace, EventBody, Message, Part, Problem, ProblemCode, Role, Sentence, Words,
     event::NoticeLevel, message::arguments_value, trace::parts_model_calls,
 };
 use llm::ChatRequest;
@@ -188,19 +188,25 @@ impl AgentContext {
     /// What the model is told before the conversation.
     fn instructions(&self) -> Cow<'_, str> {
         let own = self.own_instructions();
-        // An agent that cannot look at the memory is not told of it either.
-        let knows = self.spec.tools.get("memory_read").and_then(|_| self.run.told.to(&self.spec.known_as));
-        let form = self.answer_form().map(AnswerForm::instructions);
-        if knows.is_none() && form.is_none() {
-            return own;
+        match self.answer_form() {
+            None => own,
+            Some(form) => joined(&[&own, &form.instructions()]).into(),
         }
-        let parts = [Some(own.into_owned()).filter(|own| !own.is_empty()), knows, form];
-        parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n").into()
     }
 
-    /// The same, with what was found before the first turn.
-    fn told(&self, before: &Before) -> String {
-        joined(&[&self.instructions(), &before.instructions])
+    /// The conversation with the instructions before it. What is remembered of the person stands with the latest request and not
+    /// with the instructions: a change of it leaves the beginning as providers have cached it.
+    fn messages(&self, history: Vec<Message>, before: &Before) -> Vec<Message> {
+        let today = self.run.today.as_ref().map(|date| format!("Today is {date}.")).unwrap_or_default();
+        let instructions = joined(&[&self.instructions(), &before.instructions, &today]);
+        let mut messages = with_instructions(&instructions, history);
+        // An agent that cannot look at the memory is not told of it either.
+        let knows = self.spec.tools.get("memory_read").and_then(|_| self.run.told.to(&self.spec.known_as));
+        let request = messages.iter_mut().rfind(|message| message.role == Role::User);
+        if let Some((request, text)) = request.zip(knows) {
+            request.content.insert(0, Part::Text { text });
+        }
+        messages
     }
 
     /// Sets the one line that says what is going on.
@@ -236,7 +242,7 @@ pub(crate) async fn take_turns(
     before: Before,
 ) -> Result<String, Stop> {
     let tools = agent.tools();
-    let mut messages = with_instructions(&agent.told(&before), history);
+    let mut messages = agent.messages(history, &before);
     // An answer in a form has brackets of its own.
     let shape = Shape { cites: before.cites.filter(|_| agent.answer_form().is_none()), ..Shape::default() };
     let share = agent.run.limits.context_share;

@@ -8,8 +8,12 @@ use store::{ChatMessage, StoreError};
 
 use crate::{app::App, error::ApiError};
 
-/// Earlier runs whose tool calls the model sees again; of older ones it sees the answers.
-const RUNS_RECALLED: usize = 3;
+/// The tool calls of earlier runs that the model sees again; of older runs it sees the answers. When there are more, the oldest
+/// are dropped down to `CALLS_LEFT` at once: each time, providers read the conversation anew.
+const MAX_CALLS: u32 = 64;
+const CALLS_LEFT: u32 = 32;
+/// The latest runs, whose calls it always sees.
+const MIN_RUNS: usize = 3;
 
 impl App {
     /// The conversation from the beginning to `leaf`, as the model has to see it.
@@ -19,7 +23,10 @@ impl App {
         leaf: Option<MessageId>,
     ) -> Result<Vec<Message>, ApiError> {
         let path = path_to(messages, leaf);
-        let answers = path.iter().filter(|message| message.role == Role::Assistant).count();
+        let answers = path.iter().filter(|message| message.role == Role::Assistant);
+        let calls: Vec<u32> =
+            answers.map(|it| it.summary.as_ref().map_or(0, |summary| summary.tools)).collect();
+        let first_recalled = first_recalled(&calls);
         // What was summed up once need not be again.
         let summed_up = path.iter().rposition(|message| has_summed_up(message));
         let (mut history, mut answer) = (Vec::new(), 0);
@@ -28,8 +35,8 @@ impl App {
                 history.push(Message { content: message.content.clone(), ..Message::text(message.role, "") });
                 continue;
             }
+            let is_recalled = answer >= first_recalled || summed_up == Some(at);
             answer += 1;
-            let is_recalled = answers - answer < RUNS_RECALLED || summed_up == Some(at);
             let log = match message.run.filter(|_| is_recalled) {
                 Some(run) => self.readable_log_of(run).await?,
                 None => Vec::new(),
@@ -72,6 +79,23 @@ impl App {
     }
 }
 
+/// The first of the answers whose calls the model sees again, by how many calls each has. A further answer moves it seldom.
+fn first_recalled(calls: &[u32]) -> usize {
+    // Reading a run costs something even if it has no calls.
+    let weight = |at: usize| calls[at].max(1);
+    let (mut first, mut sum) = (0, 0);
+    for at in 0..calls.len() {
+        sum += weight(at);
+        if sum > MAX_CALLS {
+            while sum > CALLS_LEFT && at + 1 - first > MIN_RUNS {
+                sum -= weight(first);
+                first += 1;
+            }
+        }
+    }
+    first
+}
+
 /// Whether the run of the message made a summary of what was before.
 fn has_summed_up(message: &ChatMessage) -> bool {
     message.summary.as_ref().is_some_and(|summary| summary.compactions > 0)
@@ -89,4 +113,21 @@ pub(crate) fn path_to(messages: &[ChatMessage], leaf: Option<MessageId>) -> Vec<
     }
     path.reverse();
     path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn older_calls_are_dropped_many_at_once() {
+        for (calls, moves) in [(0, 2), (2, 4), (10, 24), (1_000, 97)] {
+            let firsts: Vec<usize> = (0..=100).map(|count| first_recalled(&vec![calls; count])).collect();
+            assert!(firsts.is_sorted(), "{firsts:?}");
+            assert!(firsts.iter().enumerate().all(|(count, first)| count - first >= MIN_RUNS.min(count)));
+            let moved = firsts.windows(2).filter(|pair| pair[0] != pair[1]).count();
+            assert_eq!(moved, moves, "{calls}: {firsts:?}");
+        }
+        assert_eq!(first_recalled(&[2; 20]), 0);
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent::{AgentHandle, EarlierAgents, NoEarlierAgent, no_earlier_agent};
-use domain::{ChatId, EventBody, RunEvent, RunId};
+use domain::{ChatId, EventBody, RunEvent, RunId, event::Forked};
 use store::{Store, StoreError};
 
 use crate::runs::Runs;
@@ -80,7 +80,7 @@ impl Chat {
         let mut reader = self.runs.read_stored(run);
         while let Some(events) = reader.next().await? {
             for logged in &events {
-                if let EventBody::RunForked(domain::event::Forked { from, .. }) = logged.event.body {
+                if let EventBody::RunForked(Forked { from, .. }) = logged.event.body {
                     return Ok(Some(from));
                 }
             }

@@ -152,6 +152,13 @@ impl App {
     }
 }
 
+impl ToldNow {
+    /// The day of the week, the date and where it is that day.
+    pub(crate) fn day(&self) -> String {
+        format!("{}, {} ({})", self.weekday, self.date, self.timezone)
+    }
+}
+
 /// Who the person is.
 #[derive(Debug, Default)]
 pub(crate) struct ToldPerson {

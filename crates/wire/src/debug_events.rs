@@ -2,7 +2,7 @@
 
 use domain::{
     EventBody, Outcome, RunEvent,
-    event::{FORKED, NoticeLevel, RESUMED, compacted},
+    event::{FORKED, Forked, NoticeLevel, RESUMED, compacted},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -203,7 +203,7 @@ fn told(body: &EventBody, detail: Option<&Value>) -> Option<(DebugKind, DebugSou
             json!({"model": model, "usage": usage, "durationMs": duration_ms, "summary": summary}),
             compacted(summary, *tokens_before, *tokens_after),
         ),
-        EventBody::RunForked(domain::event::Forked { from, after, guidance }) => {
+        EventBody::RunForked(Forked { from, after, guidance }) => {
             let data = json!({"from": from, "after": after, "guidance": guidance});
             (Request, Frontend, data, FORKED.to_owned())
         }

@@ -108,6 +108,8 @@ export type EventBody =
       call: string;
       /** The tool's name as the model wrote it. */
       name: string;
+      /** The id that the model gave it, by which it knows the call; absent in older logs and for calls that no model wrote. */
+      model_id?: string;
     }
   | {
       type: "tool_arguments_delta";

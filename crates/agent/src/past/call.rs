@@ -10,6 +10,8 @@ use serde_json::Value;
 #[derive(Debug, Default)]
 pub(crate) struct PastCall {
     pub(super) name: String,
+    /// The id that the model gave it.
+    pub(super) model_id: Option<String>,
     /// The arguments as the model wrote them.
     pub(super) written: String,
     pub(crate) handed_over: bool,

@@ -7,7 +7,9 @@ use std::sync::{
 };
 
 use agent::history::{messages_of, recall};
-use domain::{AgentPath, EventBody, Message, Outcome, ProblemCode, Role, RunEvent, RunId, Usage};
+use domain::{
+    AgentPath, EventBody, Message, Outcome, ProblemCode, Role, RunEvent, RunId, Usage, event::Forked,
+};
 use llm::{
     ChatRequest, FinishReason, Line, ModelError,
     script::{call, finish_with, text},
@@ -369,7 +371,7 @@ fn a_request_in_the_middle_of_a_run_outlives_a_summary() {
         recall(&mut history, log);
         history.iter().map(Message::plain_text).collect::<Vec<_>>()
     };
-    let forked = EventBody::RunForked(domain::event::Forked { from: run, after: 1, guidance });
+    let forked = EventBody::RunForked(Forked { from: run, after: 1, guidance });
     let bodies = [step(1), said("Eins"), forked, step(2), said("Un"), step(3), said("Deux"), step(4)];
     // It is old, and in what is kept.
     for (kept_messages, rest) in [(1, &["Deux"][..]), (3, &["Un", "Deux"])] {

@@ -16,6 +16,7 @@ mod memory;
 mod parameters;
 mod permits;
 mod play;
+mod prompt_prefix;
 mod replayed;
 mod research;
 mod restarts;

@@ -278,7 +278,8 @@ async fn change(ann: &Person, name: &str, text: &str) {
 #[tokio::test]
 async fn agents_are_told_at_the_beginning_and_see_only_their_own() {
     let ann = Person::new().await;
-    let script = |request: &llm::ChatRequest<'_>| match request.messages[1].plain_text().as_str() {
+    let asked = |messages: &[Message]| messages[1].plain_text().lines().last().unwrap().to_owned();
+    let script = move |request: &llm::ChatRequest<'_>| match asked(request.messages).as_str() {
         "Please." if request.messages.len() == 2 => [
             call(0, "memory_append", &json!({"name": "mine", "text": "x", "only_for_me": true})),
             call(1, "task", &json!({"description": "look", "subagent_type": "explore"})),
@@ -305,16 +306,16 @@ async fn agents_are_told_at_the_beginning_and_see_only_their_own() {
     play.memory = Some((ann.run().await, told));
     play.log().await;
     let requests = play.requests();
-    let instructions = |task: &str| {
-        let request = requests.iter().find(|request| request[1].plain_text() == task).unwrap();
-        request[0].plain_text()
+    let told = |task: &str| {
+        let request = requests.iter().find(|request| asked(request) == task).unwrap();
+        assert!(!request[0].plain_text().contains("Ann likes tea."), "the instructions stay the same");
+        request[1].plain_text()
     };
-    let main = instructions("Please.");
+    let main = told("Please.");
     assert!(main.contains("Ann likes tea.") && main.contains("- mine") && main.contains("Riga"), "{main}");
-    let explore = instructions("look");
+    let explore = told("look");
     assert!(explore.contains("Ann likes tea.") && !explore.contains("- mine"), "{explore}");
-    let looked =
-        requests.iter().find(|request| request.len() > 3 && request[1].plain_text() == "look").unwrap();
+    let looked = requests.iter().find(|request| request.len() > 3 && asked(request) == "look").unwrap();
     let results: Vec<String> = looked[3..].iter().map(Message::plain_text).collect();
     assert_eq!(results[0], "Nothing is remembered yet.", "{results:?}");
     assert!(results[1].starts_with("Error: There is no tool memory_write."), "{results:?}");

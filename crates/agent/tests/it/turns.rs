@@ -281,7 +281,7 @@ async fn the_callers_own_tools_are_handed_over() {
     let ids = |messages: Vec<Message>| -> Vec<String> {
         messages.into_iter().flat_map(|message| message.tool_calls).map(|call| call.id).collect()
     };
-    assert_eq!(ids(messages_of(&log)), ["c1"], "a call without a result is of no use");
+    assert_eq!(ids(messages_of(&log)), ["call_0"], "a call without a result is of no use");
     let named = messages_with_handed_over(&log, |call, by| format!("{by:?} {call}"));
     assert_eq!(named.iter().filter(|message| message.role == Role::Tool).count(), 1);
     assert_eq!(ids(named), ["Us c1", "Caller c2"], "unless the caller brings it");

@@ -2,7 +2,9 @@
 
 use agent::RunRequest;
 use domain::{
-    Coded, EventBody, Outcome, RunEvent, RunSummary, Sentence, event::NoticeLevel, trace::trace_id,
+    Coded, EventBody, Outcome, RunEvent, RunSummary, Sentence,
+    event::{Forked, NoticeLevel},
+    trace::trace_id,
 };
 use tracing::{Span, field};
 
@@ -43,9 +45,7 @@ pub(super) fn note(event: &RunEvent, summary: &RunSummary) {
     match &event.body {
         EventBody::RunStarted { model, .. } => tracing::info!(target: TARGET, model, "run started"),
         EventBody::RunResumed {} => tracing::info!(target: TARGET, "run resumed"),
-        EventBody::RunForked(domain::event::Forked { from, .. }) => {
-            tracing::info!(target: TARGET, %from, "run forked")
-        }
+        EventBody::RunForked(Forked { from, .. }) => tracing::info!(target: TARGET, %from, "run forked"),
         EventBody::ModelCalled { model, usage, duration_ms, first_token_ms, .. } => {
             let (input_tokens, output_tokens) = (usage.input_tokens, usage.output_tokens);
             tracing::info!(

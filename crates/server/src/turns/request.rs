@@ -124,6 +124,7 @@ impl App {
             wishes,
             history,
             given,
+            today: is_agent.then(|| self.told_now().day()),
             workspace: self.workspace(owner, workspace, directory.as_deref()).await?,
             memory: told.map(|told| (self.memory(owner, run, chat), told)),
             limits,

@@ -116,7 +116,7 @@ async fn what_a_person_writes_is_learned_once_and_told_to_later_runs() {
     assert!(look.contains("Lives in Riga") && look.contains("Tartu") && !look.contains("I live"), "{look}");
     assert_eq!(lesson.facts(ada).await, ["Lives in Tartu"]);
     lesson.say(ada, None, "Hello").await;
-    let told = lesson.upstream.requests().pop().unwrap()["messages"][0].to_string();
+    let told = lesson.upstream.requests().pop().unwrap()["messages"][1].to_string();
     assert!(told.contains("- Lives in Tartu"), "{told}");
     let figures = server.get("/metrics", ada).await.text;
     assert!(figures.contains("glasshouse_learning_looks_total{end=\"ok\"} 2"), "{figures}");
@@ -188,7 +188,7 @@ async fn turned_off_nothing_is_sent_or_told() {
     lesson.say(ada, None, "I like cake.").await;
     lesson.look(vec![]).await;
     assert_eq!(lesson.looks().len(), 1);
-    let told = lesson.upstream.requests().pop().unwrap()["messages"][0].to_string();
+    let told = lesson.upstream.requests().pop().unwrap()["messages"].to_string();
     assert!(!told.contains("Likes tea"), "{told}");
     // What was said meanwhile stays unseen.
     lesson.turn(true).await;

@@ -73,6 +73,7 @@ mod pipelines;
 mod principals;
 mod program;
 mod programs;
+mod prompt_prefix;
 mod providers;
 mod qdrant;
 mod readers;

@@ -68,7 +68,7 @@ async fn remembering() -> ScriptedServer {
     ScriptedServer::start(Behaviour::answer(|request| {
         let messages = request.body["messages"].as_array().unwrap();
         let last = messages.last().unwrap();
-        match last["role"] == "user" && last["content"].to_string().contains("remember") {
+        match last["role"] == "user" && last["content"].to_string().contains("Please remember") {
             true => Reply::calls(&[("memory_append", json!({"name": "likes", "text": "Tea"}))]),
             false => Reply::text("Done."),
         }
@@ -96,8 +96,9 @@ fn tools(request: &Value) -> Vec<&str> {
         .collect()
 }
 
-fn instructions(request: &Value) -> String {
-    request["messages"][0]["content"].to_string()
+/// The person's request in a new chat, with what stands beside it.
+fn asked(request: &Value) -> String {
+    request["messages"][1]["content"].to_string()
 }
 
 #[tokio::test]
@@ -113,18 +114,18 @@ async fn what_one_chat_remembers_the_next_one_is_told() {
     say(&server, &ada, "Hello").await;
     let request = upstream.requests().pop().unwrap();
     assert_eq!(tools(&request).len(), 5);
-    let told = instructions(&request);
+    let told = asked(&request);
     assert!(told.contains("- likes") && !told.contains("Tea"), "{told}");
     let pinned = json!({"name": "likes", "text": "Tea", "pinned": true});
     put(&server, &ada, kept["id"].as_str().unwrap(), Some(1), &pinned).await.expect(200);
     say(&server, &ada, "Hello").await;
-    let told = instructions(&upstream.requests().pop().unwrap());
+    let told = asked(&upstream.requests().pop().unwrap());
     assert!(told.contains("<memory name=\\\"likes\\\">\\nTea\\n</memory>"), "{told}");
 
     // Another person's agents know nothing of it.
     let bob = server.key_of_plain_user("bob@example.org").await;
     say(&server, &bob, "Hello").await;
-    let told = instructions(&upstream.requests().pop().unwrap());
+    let told = asked(&upstream.requests().pop().unwrap());
     assert!(!told.contains("likes") && !told.contains("Tea"), "{told}");
 }
 
@@ -172,7 +173,7 @@ async fn turned_off_nothing_is_told_and_no_tool_is_there() {
     say(&server, &ada, "Please remember that I like cake.").await;
     let requests = upstream.requests();
     assert_eq!(tools(&requests[0]), [""; 0]);
-    assert!(!instructions(&requests[0]).contains("Tea"), "{}", requests[0]);
+    assert!(!requests[0]["messages"].to_string().contains("Tea"), "{}", requests[0]);
     assert!(requests[1].to_string().contains("There is no tool memory_append"), "{}", requests[1]);
     assert_eq!(server.get(MEMORIES, &ada).await.json()["memories"].as_array().unwrap().len(), 1);
 }

@@ -153,7 +153,7 @@ async fn a_run_that_waits_goes_on_with_the_next_server() {
     assert_eq!(asked.len(), 2);
     let before: Vec<Value> = asked[0]["messages"].as_array().unwrap().clone();
     assert_eq!(asked[1]["messages"].as_array().unwrap()[..before.len()], before, "the same conversation");
-    assert!(before[0].to_string().contains("Tea"), "{}", before[0]);
+    assert!(before[1].to_string().contains("Tea"), "{}", before[1]);
     let chat = second.get(&format!("/api/v1/chats/{chat}"), &cookie).await.json();
     assert_eq!(chat["messages"][1]["content"][0]["text"], "This one then.", "{chat}");
     assert_eq!(second.app.store.unfinished_runs().await.unwrap(), []);
@@ -315,7 +315,7 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
         .unwrap();
     let bodies = [
         EventBody::RunStarted { chat: Some(chat), message: None, model: "tour".into() },
-        EventBody::ToolRequested { call: "c1".into(), name: "ls".into() },
+        EventBody::ToolRequested { call: "c1".into(), name: "ls".into(), model_id: None },
         EventBody::TextStarted { item: "t1".into() },
         EventBody::TextDelta { item: "t1".into(), delta: "Half an ".into() },
         EventBody::TextDelta { item: "t1".into(), delta: "answer".into() },

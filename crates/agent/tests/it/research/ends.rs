@@ -1,6 +1,6 @@
 //! Research that ends before its report gives what it knows; one that is forked goes on as research.
 
-use domain::{AgentPath, Outcome, ProblemCode, RunId};
+use domain::{AgentPath, Outcome, ProblemCode, RunId, event::Forked};
 use llm::ModelError;
 
 use super::*;
@@ -91,7 +91,7 @@ async fn a_fork_of_research_goes_on_as_research_from_any_step() {
         play.before = whole.iter().filter(|event| event.seq <= after).cloned().collect();
         let (searched, read) = (done(&play.before, "web_search"), done(&play.before, "read_source"));
         let guidance = Some("In one line, please.".to_owned());
-        let body = EventBody::RunForked(domain::event::Forked { from: RunId::generate(), after, guidance });
+        let body = EventBody::RunForked(Forked { from: RunId::generate(), after, guidance });
         let (run, at) = (step.run, step.at);
         play.before.push(RunEvent { run, seq: after + 1, at, agent: AgentPath::main(), body });
         let log = play.log().await;

@@ -1,6 +1,6 @@
 //! Writes a chat that was looked at: all of it in one transaction, under ids of its own and for whoever brings it.
 
-use domain::{EventBody, MessageId, Part, RunEvent, RunId};
+use domain::{EventBody, MessageId, Part, RunEvent, RunId, event::Forked};
 use store::{Beside, Chat, ChatImport, ChatMessage, ChatOrder, EndedRun, Principal, Segment, StoreError};
 use wire::export::{self, Line};
 
@@ -240,7 +240,7 @@ impl Bringing<'_> {
                 *chat = Some(self.ids.chat(self.survey.chat.id));
                 *message = run.message.map(|message: MessageId| self.ids.message(message));
             }
-            EventBody::RunForked(domain::event::Forked { from, .. }) => *from = self.ids.run(*from),
+            EventBody::RunForked(Forked { from, .. }) => *from = self.ids.run(*from),
             _ => {}
         }
         event

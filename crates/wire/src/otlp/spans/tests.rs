@@ -1,6 +1,6 @@
 //! Logs written by hand, and the spans they have to become.
 
-use domain::{ProblemCode, RunId, Usage};
+use domain::{ProblemCode, RunId, Usage, event::Forked};
 use serde_json::json;
 
 use super::*;
@@ -44,7 +44,11 @@ impl Log {
     }
 
     fn begin_call(&mut self, at: i64, agent: &AgentPath, call: &str) {
-        self.add(at - 5, agent, EventBody::ToolRequested { call: call.into(), name: "ls".into() });
+        self.add(
+            at - 5,
+            agent,
+            EventBody::ToolRequested { call: call.into(), name: "ls".into(), model_id: None },
+        );
         let (name, arguments, repeatable) = ("ls".into(), json!({"path": "/"}), true);
         self.add(at, agent, EventBody::ToolStarted { call: call.into(), name, arguments, repeatable });
     }
@@ -224,7 +228,7 @@ fn what_a_fork_has_taken_is_in_another_trace() {
     log.called(20, &main, 5);
     log.call(30, 40, &main, "c1", false);
     let from = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2e".parse().unwrap();
-    log.add(1000, &main, EventBody::RunForked(domain::event::Forked { from, after: 6, guidance: None }));
+    log.add(1000, &main, EventBody::RunForked(Forked { from, after: 6, guidance: None }));
     log.add(1010, &main, EventBody::StepStarted { step: 2, last: None });
     log.called(1100, &main, 80);
     log.end(1200, Outcome::Completed, None);

@@ -423,19 +423,43 @@ mod tests {
         assert_eq!(thinking(answer("anthropic", vec![signed])), Some(2000));
     }
 
+    /// The turns that are marked, the tools and the system prompt as `t` and `s`.
+    fn marks(messages: &[Message]) -> Vec<String> {
+        let body = body("claude-sonnet-4-5", messages, &Parameters::default(), true);
+        let is_marked =
+            |list: &Value| list.as_array().unwrap().iter().any(|it| !it["cache_control"].is_null());
+        let places = [("t", &body["tools"]), ("s", &body["system"])];
+        let mut marks: Vec<String> =
+            places.into_iter().filter(|(_, list)| is_marked(list)).map(|(name, _)| name.to_owned()).collect();
+        for (at, turn) in body["messages"].as_array().unwrap().iter().enumerate() {
+            marks.extend(is_marked(&turn["content"]).then(|| at.to_string()));
+        }
+        assert_eq!(body.to_string().matches("cache_control").count(), marks.len());
+        marks
+    }
+
     #[test]
     fn the_prompt_is_cached_at_four_places() {
         let user = |text: &str| Message::text(Role::User, text);
-        let system = Message::text(Role::System, "s");
-        let messages = [system.clone(), user("a"), calls(&["1"]), Message::tool_result("1", "x"), user("b")];
-        let body = body("claude-sonnet-4-5", &messages, &Parameters::default(), true);
-        let mark = json!({"type": "ephemeral"});
-        assert_eq!(body["tools"][0]["cache_control"], mark);
-        assert_eq!(body["system"][0]["cache_control"], mark);
-        assert_eq!(body["messages"][0]["content"][0]["cache_control"], mark);
-        assert_eq!(body["messages"][2]["content"][1]["cache_control"], mark);
-        assert_eq!(body.to_string().matches("cache_control").count(), 4);
-        let once = self::body("claude-sonnet-4-5", &[system, user("a")], &Parameters::default(), false);
+        let said = Message::text(Role::Assistant, "done");
+        let mut messages = vec![Message::text(Role::System, "s"), user("a")];
+        assert_eq!(marks(&messages), ["t", "s", "0"]);
+        // Steps: what the next call repeats, and what this one has repeated.
+        messages.extend([calls(&["1"]), Message::tool_result("1", "x")]);
+        assert_eq!(marks(&messages), ["t", "s", "0", "2"]);
+        messages.extend([calls(&["2"]), Message::tool_result("2", "x")]);
+        assert_eq!(marks(&messages), ["t", "s", "2", "4"]);
+        // The next turn: what came before the request, which is all that stays as it is.
+        messages.extend([said.clone(), user("b")]);
+        assert_eq!(marks(&messages), ["t", "s", "5", "6"]);
+        // A turn with so many blocks that what the turn before has cached is marked again.
+        for step in 3..12 {
+            messages.extend([calls(&[&step.to_string()]), Message::tool_result(step.to_string(), "x")]);
+        }
+        messages.extend([said, user("c")]);
+        assert_eq!(marks(&messages), ["t", "5", "25", "26"]);
+        let once = [Message::text(Role::System, "s"), user("a")];
+        let once = body("claude-sonnet-4-5", &once, &Parameters::default(), false);
         assert!(!once.to_string().contains("cache_control"), "{once}");
     }
 

@@ -7,7 +7,7 @@ mod research;
 
 use domain::{
     AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Sentence, Usage,
-    event::{Decision, NoticeLevel, Remembered, Source, Todo, TodoStatus},
+    event::{Decision, Forked, NoticeLevel, Remembered, Source, Todo, TodoStatus},
     laws,
 };
 use serde_json::json;
@@ -140,7 +140,7 @@ fn forked() -> Vec<RunEvent> {
     let (main, arguments) = (AgentPath::main(), json!({"path": "/a.md"}));
     let mut log = Log::new();
     log.tool(&main, "c1", "read_file", &arguments, Ok("old"));
-    log.main(EventBody::RunForked(domain::event::Forked {
+    log.main(EventBody::RunForked(Forked {
         from: "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2e".parse().unwrap(),
         after: 7,
         guidance: Some("Be brief.".into()),

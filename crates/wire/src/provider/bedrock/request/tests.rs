@@ -77,14 +77,14 @@ fn a_turn_with_tools_and_thinking_goes_back_whole() {
 #[test]
 fn documents_have_a_word_beside_them_and_no_mark_after() {
     let pdf = image("data:application/pdf;base64,BBBB");
-    let messages = [Message::of(Role::User, vec![pdf]), Message::text(Role::Assistant, "a"), user("b")];
+    let messages = [user("b"), Message::text(Role::Assistant, "a"), Message::of(Role::User, vec![pdf])];
     let body = body(CLAUDE, &messages, &Parameters::default(), false);
     let expected = json!([
         {"text": "A document:"},
         {"cachePoint": {"type": "default"}},
         {"document": {"name": "Document 1", "format": "pdf", "source": {"bytes": "BBBB"}}},
     ]);
-    assert_eq!(body["messages"][0]["content"], expected);
+    assert_eq!(body["messages"][2]["content"], expected);
 }
 
 #[test]
