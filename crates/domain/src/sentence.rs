@@ -361,6 +361,10 @@ pub enum Sentence {
     TooManyRedirects,
     #[error("Its answer is too large.")]
     AnswerTooLarge,
+    #[error("Its answer is compressed, although that was not asked for.")]
+    AnswerCompressed,
+    #[error("The connection was lost in the middle of its answer.")]
+    AnswerCutOff,
     #[error(
         "The site's robots.txt asks programs not to read this page, so it was not read. Use another source."
     )]

@@ -20,7 +20,7 @@ use reqwest::{
 };
 
 pub use allowed::{Allowed, plain_host};
-pub use request::{Answer, Limits, Request};
+pub use request::{Answer, Limits, Request, location};
 use resolving::Guard;
 pub use resolving::{Lookup, system_lookup};
 
@@ -53,9 +53,15 @@ pub enum Fault {
     /// It sends on and on.
     #[error("It redirects too often")]
     TooManyHops,
-    /// It is more than was wanted, or compressed without having been asked for.
+    /// It is more than was wanted.
     #[error("Its answer is too large")]
     TooLarge,
+    /// It is compressed without having been asked for, so that nobody knows how large it is.
+    #[error("Its answer is compressed, which was not asked for")]
+    Compressed,
+    /// Its beginning came.
+    #[error("The connection was lost in the middle of its answer")]
+    CutOff,
 }
 
 /// What sends such requests. Cheap to clone; clones share their connections.
@@ -215,13 +221,20 @@ async fn read(mut response: Response, request: &Request) -> Result<Answer, Fault
     }
     let is_plain = headers.get(CONTENT_ENCODING).is_none_or(|encoding| encoding == "identity");
     let mut body = BytesMut::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| fault_of(&error))? {
+    let cut_off = |error| match fault_of(&error) {
+        Fault::Unreachable => Fault::CutOff,
+        fault => fault,
+    };
+    while let Some(chunk) = response.chunk().await.map_err(cut_off)? {
         let left = limit - body.len();
         if is_plain && request.cuts && chunk.len() >= left {
             body.extend_from_slice(&chunk[..left]);
             break;
         }
-        if !is_plain || chunk.len() > left {
+        if !is_plain {
+            return Err(Fault::Compressed);
+        }
+        if chunk.len() > left {
             return Err(Fault::TooLarge);
         }
         body.extend_from_slice(&chunk);

@@ -7,12 +7,22 @@ use reqwest::{
     Method, StatusCode, Url,
     header::{
         ACCEPT, ACCEPT_LANGUAGE, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName,
-        HeaderValue, USER_AGENT,
+        HeaderValue, LOCATION, USER_AGENT,
     },
 };
 use serde_json::Value;
 
 use crate::Fault;
+
+/// Where a redirect leads. Some servers write letters of other scripts as they are, in UTF-8 or Latin-1.
+#[must_use]
+pub fn location(base: &Url, place: &HeaderValue) -> Option<Url> {
+    let place = match std::str::from_utf8(place.as_bytes()) {
+        Ok(place) => place.to_owned(),
+        Err(_) => place.as_bytes().iter().map(|byte| char::from(*byte)).collect(),
+    };
+    base.join(&place).ok()
+}
 
 /// What goes along to another server; all else may be a credential.
 const HARMLESS: [HeaderName; 3] = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT];
@@ -109,8 +119,8 @@ impl Request {
         if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) || self.limits.hops == 0 {
             return Ok(None);
         }
-        let Some(place) = headers.get(reqwest::header::LOCATION) else { return Ok(None) };
-        let url = place.to_str().ok().and_then(|place| self.url.join(place).ok()).ok_or(Fault::NoAddress)?;
+        let Some(place) = headers.get(LOCATION) else { return Ok(None) };
+        let url = location(&self.url, place).ok_or(Fault::NoAddress)?;
         let elsewhere = url.origin() != self.url.origin();
         let keeps_body = self.body.is_some() && matches!(status.as_u16(), 307 | 308);
         // A body may have a credential in it, and what was begun in secret goes on so.
@@ -149,8 +159,6 @@ impl Request {
 
 #[cfg(test)]
 mod tests {
-    use reqwest::header::LOCATION;
-
     use super::*;
 
     #[test]
@@ -168,6 +176,19 @@ mod tests {
             let headers = HeaderMap::from_iter([(LOCATION, HeaderValue::from_static(to))]);
             let next = request.next(StatusCode::FOUND, &headers);
             assert_eq!(next.map(|to| assert!(to.is_some())), expected, "{from} → {to}");
+        }
+    }
+
+    #[test]
+    fn redirects_may_have_letters_of_any_script() {
+        let base = Url::parse("http://a.example/b/c").unwrap();
+        for (place, expected) in [
+            (&b"/d"[..], "http://a.example/d"),
+            ("utf8?x=\u{fc} y".as_bytes(), "http://a.example/b/utf8?x=%C3%BC%20y"),
+            (&b"/caf\xe9"[..], "http://a.example/caf%C3%A9"),
+        ] {
+            let place = HeaderValue::from_bytes(place).unwrap();
+            assert_eq!(location(&base, &place).unwrap().as_str(), expected);
         }
     }
 }

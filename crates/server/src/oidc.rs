@@ -173,7 +173,12 @@ impl App {
 /// Whom the provider has signed in.
 fn person(Claims { claims, groups }: &Claims, settings: &Oidc) -> Option<Arrival> {
     let text = |key: &str| claims.get(key).and_then(Value::as_str);
-    let subject = text("sub").filter(|sub| (1..=SUBJECT_LIMIT_BYTES).contains(&sub.len()))?;
+    // Some write it as a number.
+    let subject = match claims.get("sub") {
+        Some(Value::Number(number)) => Some(number.to_string()),
+        _ => text("sub").map(str::to_owned),
+    };
+    let subject = subject.filter(|sub| (1..=SUBJECT_LIMIT_BYTES).contains(&sub.len()))?;
     let email = text("email").and_then(|email| checked_email(email).ok());
     let named = ["name", "preferred_username", "nickname"].into_iter().filter_map(text);
     let name = named.filter_map(|name| checked_name(name).ok()).next();
@@ -183,7 +188,7 @@ fn person(Claims { claims, groups }: &Claims, settings: &Oidc) -> Option<Arrival
         .is_some_and(|value| *value == Value::Bool(true) || value.as_str() == Some("true"));
     Some(Arrival {
         issuer: settings.issuer.clone(),
-        subject: subject.to_owned(),
+        subject,
         email,
         is_verified,
         name,

@@ -98,6 +98,24 @@ struct Row {
     models: Value,
     #[serde(default)]
     timestamp: Value,
+    /// As ChatGPT has its messages.
+    #[serde(default)]
+    mapping: Value,
+    /// As Claude has them.
+    #[serde(default)]
+    chat_messages: Value,
+}
+
+impl Row {
+    /// The product whose export it is, where that is known and none of Open WebUI.
+    fn other_product(&self) -> Option<&'static str> {
+        match () {
+            () if self.chat.is_object() => None,
+            () if self.mapping.is_object() => Some("ChatGPT"),
+            () if self.chat_messages.is_array() => Some("Claude"),
+            () => None,
+        }
+    }
 }
 
 impl Chat {
@@ -110,6 +128,9 @@ impl Chat {
             return Err("It has too many values.".to_owned());
         }
         let row: Row = serde_json::from_slice(json).map_err(|_| "It is no chat of Open WebUI.".to_owned())?;
+        if let Some(product) = row.other_product() {
+            return Err(format!("It is an export of {product}, which is not supported."));
+        }
         let (id, outer_title) = (text_of(&row.id), text_of(&row.title));
         let (pinned, archived) = (is_so(&row.pinned), is_so(&row.archived));
         let (made, changed) = (time(&row.created_at), time(&row.updated_at));

@@ -1243,6 +1243,8 @@ export type Sentence =
   | { code: "slow" }
   | { code: "too_many_redirects" }
   | { code: "answer_too_large" }
+  | { code: "answer_compressed" }
+  | { code: "answer_cut_off" }
   | { code: "robots_refuse" }
   | { code: "no_page"; params: { status: number } }
   | { code: "page_closed"; params: { status: number } }

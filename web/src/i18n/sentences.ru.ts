@@ -220,6 +220,8 @@ export const sentences: Record<Coded["code"], Entry> = {
   slow: "Сервер не ответил вовремя.",
   too_many_redirects: "Слишком много перенаправлений.",
   answer_too_large: "Ответ слишком велик.",
+  answer_compressed: "Ответ сжат, хотя об этом не просили.",
+  answer_cut_off: "Соединение оборвалось посреди ответа.",
   robots_refuse:
     "Файл robots.txt сайта просит программы не читать эту страницу, поэтому она не прочитана. Возьмите другой источник.",
   no_page: "По этому адресу нет страницы (HTTP {status}).",

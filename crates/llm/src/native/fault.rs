@@ -45,6 +45,10 @@ pub(crate) fn of_status(
         ErrorKind::ContextFull => fault::context_full(said),
         ErrorKind::Key => fault::unauthorized(status, &said, target),
         ErrorKind::NoCredit => fault::no_credit(&said),
+        // Without a model it is the address that is not there.
+        ErrorKind::NoModel if target.model().is_empty() => {
+            Fault::protocol(saying(Sentence::NoApi { server: target.shown() }, &said))
+        }
         ErrorKind::NoModel => {
             let sentence = Sentence::NoSuchModel { model: target.model().to_owned() };
             Fault::new(ProblemCode::ModelNotFound, saying(sentence, &said))

@@ -50,11 +50,12 @@ async fn fetch(target: &Target) -> Result<Vec<ListedModel>, ModelError> {
         }
     }
     let text = String::from_utf8_lossy(&body);
-    if fault::is_web_page(&text) {
+    let text = text.trim_start_matches('\u{FEFF}');
+    if fault::is_web_page(text) {
         return Err(fault::web_page(target).error);
     }
     let kind = target.server.settings.kind;
-    native::listed(kind, &text).or_else(|| model_list::decode(&text)).ok_or_else(|| not_a_list(target))
+    native::listed(kind, text).or_else(|| model_list::decode(text)).ok_or_else(|| not_a_list(target))
 }
 
 fn not_a_list(target: &Target) -> ModelError {

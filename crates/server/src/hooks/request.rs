@@ -37,7 +37,7 @@ pub(super) async fn send(all: &All, way: &HookWay, id: &str, body: String) -> Re
                 }
                 problem
             }
-            Err(fault @ (Fault::Unreachable | Fault::Slow)) => of_fault(fault).message,
+            Err(fault @ (Fault::Unreachable | Fault::Slow | Fault::CutOff)) => of_fault(fault).message,
             Err(fault) => return Err(of_fault(fault).message),
         };
         match pauses.next() {

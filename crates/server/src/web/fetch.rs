@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use domain::Sentence;
 use encoding_rs::Encoding;
 use knowledge::{Document, Limits as ReadLimits};
-use outbound::{Fault, Limits, Request};
+use outbound::{Fault, Limits, Request, location};
 use reqwest::{
     Method, Url,
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, IF_MODIFIED_SINCE, IF_NONE_MATCH, LOCATION},
@@ -184,8 +184,7 @@ pub(super) fn target(url: &Url) -> String {
 }
 
 fn next(url: &Url, headers: &HeaderMap) -> Result<Url, WebProblem> {
-    let place = headers.get(LOCATION).and_then(|place| place.to_str().ok());
-    let mut to = place.and_then(|place| url.join(place).ok()).ok_or(Fault::NoAddress)?;
+    let mut to = headers.get(LOCATION).and_then(|place| location(url, place)).ok_or(Fault::NoAddress)?;
     // What was begun in secret goes on so.
     if url.scheme() == "https" && to.scheme() != "https" {
         return Err(Fault::NotAllowed.into());

@@ -77,6 +77,8 @@ fn of_fault(fault: Fault) -> Sentence {
         Fault::Slow => Sentence::Slow,
         Fault::TooManyHops => Sentence::TooManyRedirects,
         Fault::TooLarge => Sentence::AnswerTooLarge,
+        Fault::Compressed => Sentence::AnswerCompressed,
+        Fault::CutOff => Sentence::AnswerCutOff,
     }
 }
 

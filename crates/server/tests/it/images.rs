@@ -43,7 +43,7 @@ async fn nothing_else_is_passed_on() {
         ("/gone", "HTTP 410"),
         ("/broken", "HTTP 500"),
         (scripted::web::HUGE, "too large"),
-        (scripted::web::SWOLLEN, "too large"),
+        (scripted::web::SWOLLEN, "compressed"),
         (scripted::web::LOOP, "redirects too often"),
         ("/hang-up", "cannot be reached"),
     ] {

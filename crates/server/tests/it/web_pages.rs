@@ -189,7 +189,7 @@ async fn what_cannot_be_read_is_told_and_harms_nothing() {
         (scripted::web::LOOP, "redirects too often"),
         (scripted::web::HUGE, "too large"),
         (scripted::web::ENDLESS, "too large"),
-        (scripted::web::SWOLLEN, "too large"),
+        (scripted::web::SWOLLEN, "compressed"),
         (scripted::web::TRICKLE, "in time"),
         (scripted::web::NEVER_ANSWERS, "in time"),
         ("/hang-up", "cannot be reached"),

@@ -98,6 +98,19 @@ fn circles_and_missing_parents_are_cut() {
 }
 
 #[test]
+fn a_tree_may_be_a_list() {
+    let message = |id: &str, parent: Value, role: &str| json!({"id": id, "parentId": parent, "role": role, "content": id});
+    let list = json!([
+        message("a", Value::Null, "user"),
+        message("b", json!("a"), "assistant"),
+        message("c", json!("a"), "assistant")
+    ]);
+    let chat = read(&json!({"chat": {"history": {"messages": list, "currentId": "b"}}}));
+    let parents: Vec<Option<usize>> = chat.messages.iter().map(|message| message.parent).collect();
+    assert_eq!((parents, chat.current), (vec![None, Some(0), Some(0)], Some(1)));
+}
+
+#[test]
 fn what_is_no_chat_is_refused_in_words() {
     let many: Map<String, Value> =
         (0..=MOST_MESSAGES).map(|number| (number.to_string(), json!({}))).collect();
@@ -105,6 +118,18 @@ fn what_is_no_chat_is_refused_in_words() {
         ("[".repeat(100_000), "no chat"),
         ("{}".to_owned(), "no messages"),
         ("7".to_owned(), "no chat"),
+        // open-webui#23505, LibreChat#9491
+        (
+            json!({"title": "gpt chat", "create_time": 1760000000.1, "mapping": {"r": {"id": "r", "message": null,
+                "parent": null, "children": []}}, "current_node": "r"})
+            .to_string(),
+            "an export of ChatGPT",
+        ),
+        (
+            json!({"uuid": "u", "name": "claude chat", "chat_messages": [{"uuid": "1", "sender": "human", "text": "Hi"}]})
+                .to_string(),
+            "an export of Claude",
+        ),
         ("{\"chat\":{\"history\":{\"messages\":[]}}}".to_owned(), "no messages"),
         (tree(&Value::Object(many), "0").to_string(), "more than"),
         (format!("{{\"chat\":{{\"a\":[{}0]}}}}", "0,".repeat(1_000_001)), "too many values"),

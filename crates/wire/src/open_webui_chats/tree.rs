@@ -25,16 +25,17 @@ impl<'a> Found<'a> {
             let current = current.and_then(|id| places.get(id).copied());
             return Some(Self { current, parents, messages });
         }
+        let listed = history.and_then(|history| history.get("messages")).and_then(Value::as_array);
+        if let Some(list) = listed.filter(|list| !list.is_empty()) {
+            return Some(Self::of_list(list, history?));
+        }
         let list = chat.get("messages").and_then(Value::as_array);
         // A chat in which nothing was said is one, too.
         let list = match list {
             Some(list) => list.as_slice(),
             None => tree.map(|_| [].as_slice())?,
         };
-        let messages: Vec<_> = list
-            .iter()
-            .map(|value| (value.get("id").and_then(Value::as_str).unwrap_or_default(), value))
-            .collect();
+        let messages: Vec<_> = list.iter().map(|value| (id_of(value), value)).collect();
         let places = places(&messages);
         let follows = |(at, (_, value)): (usize, &(&str, &Value))| match value.get("parentId") {
             Some(Value::String(id)) => places.get(id.as_str()).copied().or_else(|| at.checked_sub(1)),
@@ -43,6 +44,19 @@ impl<'a> Found<'a> {
         };
         let parents = messages.iter().enumerate().map(follows).collect();
         Some(Self { current: messages.len().checked_sub(1), parents, messages })
+    }
+
+    /// Those of a tree that is written as a list, in which each names the one that it follows.
+    fn of_list(list: &'a [Value], history: &Value) -> Self {
+        let messages: Vec<_> = list.iter().map(|value| (id_of(value), value)).collect();
+        let places = places(&messages);
+        let follows = |(at, (_, value)): (usize, &(&str, &Value))| match value.get("parentId") {
+            Some(_) => parent(value, &places),
+            None => at.checked_sub(1),
+        };
+        let parents = messages.iter().enumerate().map(follows).collect();
+        let current = history.get("currentId").and_then(Value::as_str).and_then(|id| places.get(id).copied());
+        Self { current: current.or_else(|| messages.len().checked_sub(1)), parents, messages }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -95,6 +109,10 @@ impl<'a> Found<'a> {
         }
         order
     }
+}
+
+fn id_of(value: &Value) -> &str {
+    value.get("id").and_then(Value::as_str).unwrap_or_default()
 }
 
 fn places<'a>(messages: &[(&'a str, &Value)]) -> HashMap<&'a str, usize> {

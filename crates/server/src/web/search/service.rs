@@ -63,6 +63,8 @@ fn words(fault: &Fault) -> &'static str {
     match fault {
         Fault::Slow => "it does not answer in time.",
         Fault::TooLarge => "its answer is too large.",
+        Fault::Compressed => "its answer is compressed, which was not asked for.",
+        Fault::CutOff => "the connection was lost in the middle of its answer.",
         _ => "its server cannot be reached.",
     }
 }
