@@ -12,7 +12,7 @@ const MEDIUM_BUDGET_TOKENS: u64 = 16_384;
 pub(crate) fn budget_effort(tokens: u64) -> Effort {
     match tokens {
         0..=LOW_BUDGET_TOKENS => Effort::Low,
-        ..=MEDIUM_BUDGET_TOKENS => Effort::Medium,
+        _ if tokens <= MEDIUM_BUDGET_TOKENS => Effort::Medium,
         _ => Effort::High,
     }
 }
