@@ -24,6 +24,7 @@ pub mod otlp;
 pub mod provider;
 pub mod redact;
 mod request_metadata;
+mod request_parameters;
 pub mod responses;
 pub mod sse;
 pub mod tool_calls;

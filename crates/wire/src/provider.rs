@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use crate::openai::Tool;
 pub(crate) use of_chat::effort_name;
+pub(crate) use openai_family::budget_effort;
 pub use refused_field::{OptionalField, refused_field};
 pub(crate) use sent::{Sent, never_taken};
 

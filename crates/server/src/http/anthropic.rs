@@ -15,10 +15,9 @@ use bytes::Bytes;
 use domain::{ProblemCode, RunId};
 use futures_util::stream;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Map;
 use tokio_util::sync::DropGuard;
 use wire::{
-    chat_stream::Mode,
     gateway::{AnswerEncoder, MessagesAnswer, PlainRequest, RunAnswer, messages_error_body},
     openai::{CompletionRequest, text_bytes},
     provider::anthropic,
@@ -87,21 +86,8 @@ async fn by_agent(
     model: &str,
     body: &Bytes,
 ) -> Result<Response, ApiError> {
-    let request = PlainRequest::of_messages(body).map_err(invalid)?;
+    let request = CompletionRequest::of_messages(body).map_err(invalid)?;
     let stream = request.stream;
-    let temperature = request.fields.get("temperature").and_then(Value::as_f64);
-    let request = CompletionRequest {
-        model: model.to_owned(),
-        messages: request.messages,
-        mode: Mode::Chat,
-        stream,
-        include_usage: true,
-        include_status: false,
-        tools: request.tools,
-        temperature,
-        answer_format: request.fields.get("response_format").cloned(),
-        metadata: wire::RequestMetadata::default(),
-    };
     let run = openai::start_run(app, caller, headers, agent, request).await?;
     // This format has no call to stop an answer: whoever leaves does not want it any more.
     let stop = openai::stop_when_dropped(&app.runs, run);

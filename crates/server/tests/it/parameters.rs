@@ -103,6 +103,117 @@ async fn chat_stream_takes_them_with_and_without_a_chat() {
     }
 }
 
+/// An agent of that model with parameters of its own, and the three formats in which programs ask for it.
+async fn agent_and_formats(server: &Server, cookie: &str) -> [(&'static str, Value); 3] {
+    let writer = json!({"name": "writer", "description": "Writes.", "instructions": "You write.", "model": "scripted",
+        "parameters": {"temperature": 0.7, "seed": 3}});
+    server.post("/api/v1/agents", cookie, &writer).await.expect(200);
+    server.put("/api/v1/models/scripted", cookie, &json!({"seed": 1, "top_p": 0.8})).await.expect(200);
+    let messages = json!([{"role": "user", "content": "Hi"}]);
+    let model = "glasshouse/writer";
+    [
+        ("/v1/chat/completions", json!({"model": model, "messages": messages})),
+        ("/v1/messages", json!({"model": model, "messages": messages, "max_tokens": 90})),
+        ("/v1/responses", json!({"model": model, "input": "Hi"})),
+    ]
+}
+
+fn with(body: &Value, fields: &Value) -> Value {
+    let mut body = body.clone();
+    body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    body
+}
+
+#[tokio::test]
+async fn agents_take_them_in_every_format() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let upstream = upstream().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let [chat, messages, responses] = agent_and_formats(&server, &cookie).await;
+    let set = json!({"temperature": 0.5, "top_p": 0.9, "max_tokens": 90, "stop": ["END"], "seed": 7,
+        "reasoning_effort": "low"});
+    let below = json!({"temperature": 0.7, "top_p": 0.8, "seed": 3});
+    let in_chat = [
+        (json!({}), below.clone()),
+        (set.clone(), set.clone()),
+        (
+            json!({"max_completion_tokens": 90, "stop": "END", "reasoning": {"effort": "low"}}),
+            with(&below, &json!({"max_tokens": 90, "stop": ["END"], "reasoning_effort": "low"})),
+        ),
+    ];
+    let in_messages = [
+        (json!({}), with(&below, &json!({"max_tokens": 90}))),
+        (
+            json!({"temperature": 0.5, "top_p": 0.9, "stop_sequences": ["END"], "output_config": {"effort": "low"}}),
+            with(&set, &json!({"seed": 3})),
+        ),
+        (
+            json!({"thinking": {"type": "enabled", "budget_tokens": 8000}}),
+            with(&below, &json!({"max_tokens": 90, "reasoning_effort": "medium"})),
+        ),
+        (
+            json!({"thinking": {"type": "disabled"}}),
+            with(&below, &json!({"max_tokens": 90, "reasoning_effort": "none"})),
+        ),
+    ];
+    let in_responses = [
+        (
+            json!({"temperature": 0.5, "top_p": 0.9, "max_output_tokens": 90, "reasoning": {"effort": "low"}}),
+            json!({"temperature": 0.5, "top_p": 0.9, "max_tokens": 90, "seed": 3, "reasoning_effort": "low"}),
+        ),
+        (json!({"reasoning": {"effort": "max"}}), with(&below, &json!({"reasoning_effort": "xhigh"}))),
+    ];
+    for ((path, body), cases) in [(chat, &in_chat[..]), (messages, &in_messages), (responses, &in_responses)]
+    {
+        for (fields, expected) in cases {
+            server.post(path, &cookie, &with(&body, fields)).await.expect(200);
+            assert_eq!(sent(&upstream.requests().pop().unwrap()), *expected, "{path} {fields}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_format_names_what_is_wrong_and_notes_what_is_left_out() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let upstream = upstream().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let [chat, messages, responses] = agent_and_formats(&server, &cookie).await;
+    for ((path, body), fields, message) in [
+        (&chat, json!({"top_p": 2}), "`top_p` must be a number from 0 to 1."),
+        (&chat, json!({"reasoning_effort": "much"}), "`reasoning_effort` must be \"none\""),
+        (&chat, json!({"stop": ["x".repeat(300)]}), "`stop` must be a list of at most 16 texts"),
+        (&messages, json!({"max_tokens": 200_000_000}), "`max_tokens` must be a whole number from 1"),
+        (&messages, json!({"stop_sequences": [""]}), "`stop_sequences` must be a list of at most 16"),
+        (&messages, json!({"tool_choice": {"type": "any"}}), "`tool_choice.type` must be \"auto\""),
+        (&responses, json!({"max_output_tokens": 0}), "`max_output_tokens` must be a whole number from 1"),
+        (&responses, json!({"reasoning": {"effort": "much"}}), "`reasoning.effort` must be \"none\""),
+    ] {
+        let answer = server.post(path, &cookie, &with(body, &fields)).await;
+        answer.expect(400);
+        let (answer, is_anthropic) = (answer.json(), *path == "/v1/messages");
+        assert!(answer["error"]["message"].as_str().unwrap().starts_with(message), "{answer}");
+        assert_eq!(answer["error"]["type"], "invalid_request_error", "{answer}");
+        assert_eq!(answer["type"] == "error", is_anthropic, "{answer}");
+        assert_eq!(answer["error"].get("param").is_some(), !is_anthropic, "{answer}");
+    }
+    assert_eq!(upstream.requests(), Vec::<Value>::new());
+
+    let unsupported = json!({"unsupported_parameters": ["top_p"], "top_p": null});
+    server.put("/api/v1/models/scripted", &cookie, &unsupported).await.expect(200);
+    for (path, body) in [chat, messages, responses] {
+        let answer = server.post(path, &cookie, &with(&body, &json!({"top_p": 0.9}))).await;
+        answer.expect(200);
+        let run = answer.headers["x-run-id"].to_str().unwrap();
+        let log = events(&server, &cookie, &format!("/runs/{run}/events")).await.rest().await;
+        let told = "The model was asked without “top_p”, which it does not accept here.";
+        let notices = parsed(&log)
+            .into_iter()
+            .filter(|event| matches!(&event.body, EventBody::Notice { message, .. } if message == told));
+        assert_eq!(notices.count(), 1, "{path}");
+        assert_eq!(sent(&upstream.requests().pop().unwrap()).get("top_p"), None, "{path}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_wrong_is_named_at_every_door() {
     let (server, cookie) = Server::start_signed_in().await;

@@ -443,3 +443,56 @@ async fn a_function_of_a_namespace_is_called_by_both_its_names() {
     let sent = &door.upstream.requests()[1]["messages"][1]["tool_calls"][0]["function"];
     assert_eq!(sent["name"], "crm__find");
 }
+
+/// As Codex brings `apply_patch` and gives back what came of it.
+#[tokio::test]
+async fn a_custom_tool_is_a_function_of_one_text_for_other_servers() {
+    let patch = "*** Begin Patch\n*** Add File: \"é\".txt\n+hi\n*** End Patch\n";
+    let call = || scripted::Call { name: "apply_patch".into(), arguments: json!({ "input": patch }) };
+    let calls =
+        || Reply::stream(&[Step::Calls { calls: vec![call()] }, Step::Finish { reason: Finish::ToolCalls }]);
+    let done = Reply::stream(&[text("Done."), Step::Finish { reason: Finish::Stop }]);
+    let door = Door::open(Behaviour::sequence(vec![calls(), calls(), done])).await;
+    let grammar =
+        json!({"type": "grammar", "syntax": "lark", "definition": "start: begin_patch hunk+ end_patch"});
+    let tools =
+        json!([{"type": "custom", "name": "apply_patch", "description": "Edits files.", "format": grammar}]);
+    let asked = with(ask(PLAIN, "Add a file."), json!({"tools": tools}));
+    let first = Door::whole(&door.respond(&asked).await);
+    let call = &first["output"][0];
+    assert_eq!(
+        (&call["type"], &call["name"], &call["input"], &call["status"]),
+        (&json!("custom_tool_call"), &json!("apply_patch"), &json!(patch), &json!("completed"))
+    );
+    let sent = &door.upstream.requests()[0]["tools"][0]["function"];
+    assert_eq!(sent["parameters"]["required"], json!(["input"]));
+    let told = sent["description"].as_str().unwrap();
+    assert!(told.starts_with("Edits files.") && told.contains("start: begin_patch"), "{told}");
+
+    let streamed = door.respond(&with(asked, json!({"stream": true}))).await;
+    let events: Vec<Value> = streamed
+        .text
+        .lines()
+        .filter_map(|line| line.strip_prefix("data: "))
+        .filter_map(|data| serde_json::from_str(data).ok())
+        .collect();
+    let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).collect::<Vec<_>>();
+    let deltas = of("response.custom_tool_call_input.delta");
+    let written: String = deltas.iter().map(|event| event["delta"].as_str().unwrap()).collect();
+    let whole = &of("response.custom_tool_call_input.done")[0]["input"];
+    assert_eq!((written.as_str(), whole.as_str()), (patch, Some(patch)));
+    let (added, item) = (of("response.output_item.added")[0], of("response.output_item.done")[0]);
+    assert_eq!((&added["item"]["input"], &item["item"]["input"]), (&json!(""), &json!(patch)));
+    assert!(of("response.function_call_arguments.delta").is_empty());
+
+    let output = json!({"type": "custom_tool_call_output", "call_id": call["call_id"], "output": "Success."});
+    let input = json!([{"role": "user", "content": "Add a file."}, call, output]);
+    let body = json!({"model": PLAIN, "input": input, "tools": tools, "store": false});
+    let last = Door::whole(&door.respond(&body).await);
+    assert_eq!(last["output"][0]["content"][0]["text"], "Done.");
+    let requests = door.upstream.requests();
+    let messages = &requests.last().unwrap()["messages"];
+    let arguments = messages[1]["tool_calls"][0]["function"]["arguments"].as_str().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(arguments).unwrap(), json!({ "input": patch }));
+    assert_eq!((&messages[2]["role"], &messages[2]["content"]), (&json!("tool"), &json!("Success.")));
+}

@@ -5,12 +5,15 @@ use serde_json::Value;
 
 use super::{AnswerEncoder, PlainRequest, Used};
 use crate::{
-    conversation::{Checked, check_says_something},
-    openai::CallerTool,
+    RequestMetadata,
+    chat_stream::Mode,
+    conversation::{Checked, check_says_something, wrong},
+    openai::{CallerTool, CompletionRequest},
     provider::{
-        AnswerEvent, StopReason,
+        AnswerEvent, StopReason, ToolChoice,
         anthropic::{self, ClientRequest},
     },
+    request_parameters,
     sse::Frame,
 };
 
@@ -20,22 +23,58 @@ impl PlainRequest {
     /// # Errors
     /// A sentence that names the field and says what belongs there.
     pub fn of_messages(body: &[u8]) -> Checked<Self> {
-        let ClientRequest { messages, tools, parameters, stream, .. } = ClientRequest::decode(body)?;
-        let messages = lowered(messages);
-        check_says_something(&messages)?;
-        let tool = |tool: anthropic::ClientTool| CallerTool {
-            parameters: tool.parameters.to_value(),
-            name: tool.name,
-            description: tool.description,
+        let ClientRequest { messages, tools, parameters, stream, .. } = decode(body)?;
+        let (tools, fields) = (caller_tools(tools), parameters.to_chat());
+        Ok(Self { messages, tools, fields, stream, include_usage: true })
+    }
+}
+
+impl CompletionRequest {
+    /// Reads the body of `POST /v1/messages` where an agent answers it.
+    ///
+    /// # Errors
+    /// A sentence that names the field and says what belongs there.
+    pub fn of_messages(body: &[u8]) -> Checked<Self> {
+        let request = decode(body)?;
+        let tools = match request.parameters.tool_choice {
+            ToolChoice::Auto => caller_tools(request.tools),
+            ToolChoice::None => Vec::new(),
+            ToolChoice::Required | ToolChoice::Tool(_) => {
+                return wrong(
+                    "`tool_choice.type`",
+                    "\"auto\" or \"none\" here: an agent chooses its tools itself",
+                );
+            }
         };
         Ok(Self {
-            messages,
-            tools: tools.into_iter().map(tool).collect(),
-            fields: parameters.to_chat(),
-            stream,
+            parameters: request_parameters::of_messages(&request.parameters)?,
+            answer_format: request.parameters.to_chat().remove("response_format"),
+            model: request.model,
+            messages: request.messages,
+            mode: Mode::Chat,
+            stream: request.stream,
             include_usage: true,
+            include_status: false,
+            tools,
+            metadata: RequestMetadata::default(),
         })
     }
+}
+
+fn decode(body: &[u8]) -> Checked<ClientRequest> {
+    let mut request = ClientRequest::decode(body)?;
+    request.messages = lowered(request.messages);
+    check_says_something(&request.messages)?;
+    Ok(request)
+}
+
+fn caller_tools(tools: Vec<anthropic::ClientTool>) -> Vec<CallerTool> {
+    let tool = |tool: anthropic::ClientTool| CallerTool {
+        parameters: tool.parameters.to_value(),
+        name: tool.name,
+        description: tool.description,
+    };
+    tools.into_iter().map(tool).collect()
 }
 
 /// Claude Code's first block of the system prompt, for Anthropic's books. It changes with the conversation and the version, so

@@ -1,6 +1,6 @@
 //! The body of `POST /v1/chat/completions` where an agent answers it.
 
-use domain::Message;
+use domain::{Message, ModelParameters};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -10,6 +10,7 @@ use crate::{
         Checked, InvalidRequest, check_says_something, messages, object, optional_text, present, text, wrong,
     },
     openai::research_prefix::take_research_prefix,
+    request_parameters,
 };
 
 /// Most tools a caller may bring.
@@ -34,8 +35,8 @@ pub struct CompletionRequest {
     pub include_status: bool,
     /// Tools that the caller runs itself.
     pub tools: Vec<CallerTool>,
-    /// 0 to 2, where the caller says.
-    pub temperature: Option<f64>,
+    /// What is set for the calls of its model.
+    pub parameters: ModelParameters,
     /// The JSON that the answer has to be, as the caller wrote it; `None` where words will do.
     pub answer_format: Option<Value>,
     /// What came with it, and what is switched off.
@@ -82,7 +83,7 @@ impl CompletionRequest {
             include_usage: option("include_usage")?,
             include_status: option("include_status")?,
             tools,
-            temperature: temperature(&fields)?,
+            parameters: request_parameters::of_chat(&fields)?,
             answer_format: answer_format(&fields)?,
             metadata: RequestMetadata::of(&fields)?,
         })
@@ -194,16 +195,6 @@ pub(crate) fn caller_tool(function: &Map<String, Value>, at: &str) -> Checked<Ca
     Ok(CallerTool { name: name.to_owned(), description: description.to_owned(), parameters })
 }
 
-pub(crate) fn temperature(fields: &Map<String, Value>) -> Checked<Option<f64>> {
-    match present(fields, "temperature") {
-        None => Ok(None),
-        Some(value) => match value.as_f64() {
-            Some(number) if (0.0..=2.0).contains(&number) => Ok(Some(number)),
-            _ => wrong("`temperature`", "a number from 0 to 2"),
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use domain::Role;
@@ -239,7 +230,7 @@ mod tests {
                 include_usage: false,
                 include_status: false,
                 tools: Vec::new(),
-                temperature: None,
+                parameters: ModelParameters::default(),
                 answer_format: None,
                 metadata: RequestMetadata::default(),
             }
@@ -267,7 +258,7 @@ mod tests {
         assert!(request.stream && request.include_usage && request.include_status);
         assert_eq!(request.tools[0].name, "get_time");
         assert_eq!(request.tools[0].parameters, json!({"type": "object", "properties": {}}));
-        assert_eq!((request.temperature, request.answer_format), (Some(0.5), None));
+        assert_eq!((request.parameters.temperature, request.answer_format), (Some(0.5), None));
         body["response_format"] = json!({"type": "json_object"});
         assert_eq!(decode(&body).unwrap().answer_format, Some(json!({"type": "json_object"})));
         body["tool_choice"] = json!("none");
@@ -322,6 +313,8 @@ mod tests {
             (with("response_format", json!("json")), "response_format"),
             (with("tool_choice", json!("required")), "tool_choice"),
             (with("temperature", json!(3)), "temperature"),
+            (with("max_tokens", json!("many")), "max_tokens"),
+            (with("reasoning_effort", json!("much")), "reasoning_effort"),
             (with("tools", json!({})), "tools"),
             (with("tools", json!([{"type": "custom"}])), "tools[0].type"),
             (with("tools", json!([{}])), "tools[0].function"),

@@ -8,6 +8,15 @@ const LOW_BUDGET_TOKENS: u64 = 4096;
 /// Up to so many are medium effort.
 const MEDIUM_BUDGET_TOKENS: u64 = 16_384;
 
+/// The effort nearest to a budget for reasoning.
+pub(crate) fn budget_effort(tokens: u64) -> Effort {
+    match tokens {
+        0..=LOW_BUDGET_TOKENS => Effort::Low,
+        _ if tokens <= MEDIUM_BUDGET_TOKENS => Effort::Medium,
+        _ => Effort::High,
+    }
+}
+
 /// Models that accept the same parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ModelFamily {
@@ -65,9 +74,7 @@ impl ModelFamily {
             Reasoning::On => return None,
             Reasoning::Off => return self.least(),
             Reasoning::Effort(effort) => effort,
-            Reasoning::Budget(0..=LOW_BUDGET_TOKENS) => Effort::Low,
-            Reasoning::Budget(..=MEDIUM_BUDGET_TOKENS) => Effort::Medium,
-            Reasoning::Budget(_) => Effort::High,
+            Reasoning::Budget(tokens) => budget_effort(tokens),
         };
         match (self, wanted) {
             (Self::Plain, _) => None,

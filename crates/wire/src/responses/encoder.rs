@@ -16,7 +16,7 @@ use super::{
     ids::{item_id, own_call_id},
     item::{Item, Kind, shown_result},
     object::{End, object},
-    tools::{FunctionName, function_names},
+    tools::{CUSTOM_INPUT, FunctionName, function_names},
 };
 use crate::{Frame, gateway::Used, openai::completion_encoder::outer_call_id, provider::sealed::SealedBlock};
 
@@ -181,7 +181,9 @@ impl ResponseEncoder {
             EventBody::ToolRequested { call, name, .. } if main && self.caller_tools.contains_key(name) => {
                 self.open(Log::Call, call, self.function_call(run, call, name), out);
             }
-            EventBody::ToolArgumentsDelta { call, delta } if main => self.add(Log::Call, call, delta, out),
+            EventBody::ToolArgumentsDelta { call, delta } if main && !self.is_custom(call) => {
+                self.add(Log::Call, call, delta, out);
+            }
             EventBody::ToolStarted { call, name, arguments, .. } if main => {
                 self.start_ours(run, call, name, arguments, out);
             }
@@ -295,7 +297,7 @@ impl ResponseEncoder {
                 out.push(kind, || with(place(), "summary_index", item.part()));
             }
             Kind::ServerCall { .. } => out.push("response.mcp_call.in_progress", place),
-            Kind::FunctionCall { .. } => {}
+            Kind::FunctionCall { .. } | Kind::CustomCall { .. } => {}
         }
         self.output.push(item);
         self.open.insert((log, name.to_owned()), at);
@@ -314,6 +316,7 @@ impl ResponseEncoder {
             Kind::Message { .. } => ("response.output_text.delta", Some(0), None),
             Kind::Reasoning { .. } => ("response.reasoning_summary_text.delta", None, Some(0)),
             Kind::FunctionCall { .. } => ("response.function_call_arguments.delta", None, None),
+            Kind::CustomCall { .. } => ("response.custom_tool_call_input.delta", None, None),
             Kind::ServerCall { .. } => ("response.mcp_call_arguments.delta", None, None),
         };
         let (item_id, logprobs) = (&*item.id, content_index.map(|_| []));
@@ -376,7 +379,13 @@ impl ResponseEncoder {
                     || json!({"item_id": item.id, "output_index": at, "name": name.name, "arguments": arguments}),
                 );
             }
-            Kind::FunctionCall { .. } => {}
+            Kind::CustomCall { input, .. } if status == "completed" => {
+                out.push(
+                    "response.custom_tool_call_input.done",
+                    || json!({"item_id": item.id, "output_index": at, "input": input}),
+                );
+            }
+            Kind::FunctionCall { .. } | Kind::CustomCall { .. } => {}
             Kind::ServerCall { result, .. } => {
                 let failed = matches!(result, Some(Err(_)));
                 let kind = if failed { "response.mcp_call.failed" } else { "response.mcp_call.completed" };
@@ -432,15 +441,29 @@ impl ResponseEncoder {
         }
         // What was sent of it is as the model wrote it, and stays so.
         if self.opened(Log::Call, call).is_some_and(|(_, item)| item.text().trim().is_empty()) {
-            self.add(Log::Call, call, &arguments_text(arguments), out);
+            let input = arguments[CUSTOM_INPUT].as_str().filter(|_| self.is_custom(call)).map(str::to_owned);
+            self.add(Log::Call, call, &input.unwrap_or_else(|| arguments_text(arguments)), out);
         }
         self.close(Log::Call, call, "completed", out);
+    }
+
+    /// Whether the open call is of a custom tool. Its text is known once its arguments are whole.
+    fn is_custom(&self, call: &str) -> bool {
+        let at = self.open.get(&(Log::Call, call.to_owned()));
+        let item = at.and_then(|at| self.output.get(*at));
+        item.is_some_and(|item| matches!(item.kind, Kind::CustomCall { .. }))
     }
 
     fn function_call(&self, run: RunId, call: &str, name: &str) -> Item {
         let known = self.caller_tools.get(name).cloned();
         let name = known.unwrap_or_else(|| FunctionName::plain(name));
         let call_id = outer_call_id(run, call);
+        if name.is_custom {
+            return Item::new(
+                item_id("ctc", run, call),
+                Kind::CustomCall { call_id, name, input: String::new() },
+            );
+        }
         Item::new(item_id("fc", run, call), Kind::FunctionCall { call_id, name, arguments: String::new() })
     }
 

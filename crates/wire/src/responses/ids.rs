@@ -20,7 +20,7 @@ pub fn run_of_response(id: &str) -> Option<RunId> {
     format!("run_{}", id.strip_prefix("resp_")?).parse().ok()
 }
 
-/// The name of an item of a run; `kind` is `msg`, `rs`, `fc` or `mcp`.
+/// The name of an item of a run; `kind` is `msg`, `rs`, `fc`, `ctc` or `mcp`.
 pub(super) fn item_id(kind: &str, run: RunId, item: &str) -> String {
     format!("{kind}_{}_{item}", stem(run))
 }

@@ -3,9 +3,13 @@
 use std::collections::HashSet;
 
 use domain::{Message, Part, Role, ToolCall};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::{ids::model_call_id, tools::FunctionName, turn::Turn};
+use super::{
+    ids::model_call_id,
+    tools::{CUSTOM_INPUT, FunctionName},
+    turn::Turn,
+};
 use crate::{
     chat_stream::Mode,
     conversation::{Checked, InvalidRequest, part, present, text, wrong},
@@ -78,7 +82,8 @@ impl Reader {
                 call.name = FunctionName::of_call(fields).flat();
                 self.turn.called(call);
             }
-            Some("function_call_output") => {
+            Some("custom_tool_call") => self.turn.called(custom_call(fields, at)?),
+            Some("function_call_output" | "custom_tool_call_output") => {
                 let id = needed(fields, "call_id", at)?.to_owned();
                 let content = match present(fields, "output") {
                     None => Vec::new(),
@@ -192,6 +197,16 @@ fn call(fields: &Map<String, Value>, id: &str, at: &str) -> Checked<ToolCall> {
         id: needed(fields, id, at)?.to_owned(),
         name: needed(fields, "name", at)?.to_owned(),
         arguments: needed(fields, "arguments", at)?.to_owned(),
+    })
+}
+
+/// A call of a custom tool, as the model that was asked by a function made it.
+fn custom_call(fields: &Map<String, Value>, at: &str) -> Checked<ToolCall> {
+    needed(fields, "name", at)?;
+    Ok(ToolCall {
+        id: needed(fields, "call_id", at)?.to_owned(),
+        name: FunctionName::of_call(fields).flat(),
+        arguments: json!({CUSTOM_INPUT: needed(fields, "input", at)?}).to_string(),
     })
 }
 

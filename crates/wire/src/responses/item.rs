@@ -33,6 +33,8 @@ pub(super) enum Kind {
     },
     /// A call of a tool that the caller runs.
     FunctionCall { call_id: String, name: FunctionName, arguments: String },
+    /// A call of a tool of the caller's that takes a text.
+    CustomCall { call_id: String, name: FunctionName, input: String },
     /// A call of a tool that we run: clients know it as one that the server deals with.
     ServerCall { name: String, arguments: String, result: Option<Result<String, String>> },
 }
@@ -51,6 +53,9 @@ impl Item {
             Kind::Reasoning { .. } => Kind::Reasoning { text: String::new(), encrypted: None },
             Kind::FunctionCall { call_id, name, .. } => {
                 Kind::FunctionCall { call_id: call_id.clone(), name: name.clone(), arguments: String::new() }
+            }
+            Kind::CustomCall { call_id, name, .. } => {
+                Kind::CustomCall { call_id: call_id.clone(), name: name.clone(), input: String::new() }
             }
             Kind::ServerCall { name, .. } => {
                 Kind::ServerCall { name: name.clone(), arguments: String::new(), result: None }
@@ -83,14 +88,18 @@ impl Item {
                 reasoning
             }
             Kind::FunctionCall { call_id, name, arguments } => {
-                let mut call = json!({
+                let call = json!({
                     "id": id, "type": "function_call", "status": status,
                     "call_id": call_id, "name": name.name, "arguments": arguments,
                 });
-                if let Some(namespace) = &name.namespace {
-                    call["namespace"] = json!(namespace);
-                }
-                call
+                with_namespace(call, name)
+            }
+            Kind::CustomCall { call_id, name, input } => {
+                let call = json!({
+                    "id": id, "type": "custom_tool_call", "status": status,
+                    "call_id": call_id, "name": name.name, "input": input,
+                });
+                with_namespace(call, name)
             }
             Kind::ServerCall { name, arguments, result } => {
                 let output = result.as_ref().and_then(|result| result.as_ref().ok());
@@ -115,6 +124,7 @@ impl Item {
             }
             Kind::Reasoning { text, .. }
             | Kind::FunctionCall { arguments: text, .. }
+            | Kind::CustomCall { input: text, .. }
             | Kind::ServerCall { arguments: text, .. } => json!({"type": "summary_text", "text": text}),
         }
     }
@@ -125,9 +135,17 @@ impl Item {
             Kind::Message { text, .. }
             | Kind::Reasoning { text, .. }
             | Kind::FunctionCall { arguments: text, .. }
+            | Kind::CustomCall { input: text, .. }
             | Kind::ServerCall { arguments: text, .. } => text,
         }
     }
+}
+
+fn with_namespace(mut call: Value, name: &FunctionName) -> Value {
+    if let Some(namespace) = &name.namespace {
+        call["namespace"] = json!(namespace);
+    }
+    call
 }
 
 /// A result of one of our tools as clients get it.

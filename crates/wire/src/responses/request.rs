@@ -7,10 +7,8 @@ use super::{echo, ids::input_id, settings, tools};
 use crate::{
     chat_stream::{Mode, mode},
     conversation::{Checked, InvalidRequest, object, optional_text, present, text, wrong},
-    openai::{
-        CallerTool,
-        completion_request::{flag, temperature},
-    },
+    openai::{CallerTool, completion_request::flag},
+    request_parameters,
 };
 
 /// A checked request.
@@ -72,7 +70,7 @@ impl ResponseRequest {
             background,
             store,
             tools: tools.offered,
-            parameters: ModelParameters { temperature: temperature(&fields)?, ..settings.parameters },
+            parameters: settings.parameters,
             extra,
             echo: echo::defaults(),
             answer_format: settings.answer_format,
@@ -100,13 +98,17 @@ impl ResponseRequest {
         })
     }
 
-    /// Refuses what an agent cannot do, rather than leaving it out silently.
+    /// Refuses what an agent cannot do, rather than leaving it out silently, and reads a reasoning effort that was left to
+    /// the model's server.
     ///
     /// # Errors
     /// A sentence that names the field.
-    pub fn check_for_agent(&self) -> Checked<()> {
+    pub fn check_for_agent(&mut self) -> Checked<()> {
         if self.forces_tool {
             return wrong("`tool_choice`", "\"auto\" or \"none\" here: an agent chooses its tools itself");
+        }
+        if let Some(word) = self.extra.remove(settings::EFFORT) {
+            self.parameters.reasoning_effort = Some(request_parameters::effort(&word, "reasoning.effort")?);
         }
         Ok(())
     }

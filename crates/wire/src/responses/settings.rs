@@ -3,7 +3,13 @@
 use domain::{ModelParameters, ReasoningEffort};
 use serde_json::{Map, Value, json};
 
-use crate::conversation::{Checked, optional_text, present, text, wrong};
+use crate::{
+    conversation::{Checked, optional_text, present, text, wrong},
+    request_parameters,
+};
+
+/// Where a level that only the model's server knows is sent to it.
+pub(super) const EFFORT: &str = "reasoning_effort";
 
 /// What was asked for.
 #[derive(Debug, Default)]
@@ -17,8 +23,8 @@ pub(super) struct Settings {
 
 /// Checks them, those without an effect here too: what is wrong is not passed over.
 pub(super) fn read(fields: &Map<String, Value>) -> Checked<Settings> {
-    let mut settings = Settings::default();
-    settings.parameters.max_output_tokens = count(fields, "max_output_tokens")?;
+    let parameters = request_parameters::of_responses(fields)?;
+    let mut settings = Settings { parameters, ..Settings::default() };
     for name in ["max_tool_calls", "top_logprobs"] {
         count(fields, name)?;
     }
@@ -26,17 +32,11 @@ pub(super) fn read(fields: &Map<String, Value>) -> Checked<Settings> {
         optional_text(fields, name)?;
     }
     check_metadata(fields)?;
-    if let Some(top_p) = present(fields, "top_p") {
-        match top_p.as_f64() {
-            Some(number) if (0.0..=1.0).contains(&number) => settings.parameters.top_p = Some(number),
-            _ => return wrong("`top_p`", "a number from 0 to 1"),
-        }
-    }
     if let Some(effort) = part_of(fields, "reasoning", "effort")? {
         match ReasoningEffort::of_name(&effort) {
             Some(effort) => settings.parameters.reasoning_effort = Some(effort),
             // A level that only its server knows.
-            None => _ = settings.extra.insert("reasoning_effort".to_owned(), json!(effort)),
+            None => _ = settings.extra.insert(EFFORT.to_owned(), json!(effort)),
         }
     }
     settings.answer_format = text_format(fields)?;

@@ -27,19 +27,21 @@ pub(super) struct Tools {
 pub(super) struct FunctionName {
     pub(super) namespace: Option<String>,
     pub(super) name: String,
+    /// Whether the caller knows it as a custom tool, which takes a text instead of arguments.
+    pub(super) is_custom: bool,
 }
 
 impl FunctionName {
     /// One without a namespace.
     pub(super) fn plain(name: &str) -> Self {
-        Self { namespace: None, name: name.to_owned() }
+        Self { namespace: None, name: name.to_owned(), is_custom: false }
     }
 
     /// The one that the `name` and `namespace` of a call mean.
     pub(super) fn of_call(call: &Map<String, Value>) -> Self {
         let text = |field: &str| call.get(field).and_then(Value::as_str).map(str::to_owned);
         let namespace = text("namespace").filter(|namespace| !namespace.is_empty());
-        Self { namespace, name: text("name").unwrap_or_default() }
+        Self { namespace, ..Self::plain(&text("name").unwrap_or_default()) }
     }
 
     /// The name that a model is told, as Chat Completions has no namespaces.
@@ -57,11 +59,16 @@ pub(super) fn function_names(tools: Option<&Value>) -> HashMap<String, FunctionN
     for tool in tools.and_then(Value::as_array).into_iter().flatten() {
         let inner = tool["tools"].as_array().filter(|_| tool["type"] == NAMESPACE);
         match (tool["name"].as_str(), inner) {
-            (Some(name), None) => _ = names.insert(name.to_owned(), FunctionName::plain(name)),
+            (Some(name), None) => {
+                let named = FunctionName { is_custom: tool["type"] == CUSTOM, ..FunctionName::plain(name) };
+                names.insert(name.to_owned(), named);
+            }
             (Some(namespace), Some(inner)) => {
-                for name in inner.iter().filter_map(|tool| tool["name"].as_str()) {
-                    let name =
-                        FunctionName { namespace: Some(namespace.to_owned()), ..FunctionName::plain(name) };
+                for tool in inner {
+                    let Some(name) = tool["name"].as_str() else { continue };
+                    let namespace = Some(namespace.to_owned());
+                    let is_custom = tool["type"] == CUSTOM;
+                    let name = FunctionName { namespace, name: name.to_owned(), is_custom };
                     names.insert(name.flat(), name);
                 }
             }
@@ -73,6 +80,10 @@ pub(super) fn function_names(tools: Option<&Value>) -> HashMap<String, FunctionN
 
 /// The type of a group of functions.
 const NAMESPACE: &str = "namespace";
+/// The type of a tool that takes a text, often of a grammar.
+const CUSTOM: &str = "custom";
+/// The argument that holds the text of a custom tool, where the model's server has only functions.
+pub(super) const CUSTOM_INPUT: &str = "input";
 
 pub(super) fn read(fields: &Map<String, Value>) -> Checked<Tools> {
     let mut tools = Tools { offered: caller_tools(fields, "name", tool)?, ..Tools::default() };
@@ -97,10 +108,33 @@ fn tool(value: &Value, at: &str) -> Checked<Vec<CallerTool>> {
     };
     match fields.get("type").and_then(Value::as_str) {
         Some("function") => Ok(vec![caller_tool(fields, at)?]),
+        Some(CUSTOM) => Ok(vec![custom_tool(fields, at)?]),
         Some(NAMESPACE) => namespace(fields, at),
         Some(_) => Ok(Vec::new()),
         None => wrong(&format!("`{at}.type`"), "\"function\""),
     }
+}
+
+/// A custom tool as a function of one text; the grammar, which other servers cannot hold the model to, is told in words.
+fn custom_tool(fields: &Map<String, Value>, at: &str) -> Checked<CallerTool> {
+    let mut tool = caller_tool(fields, at)?;
+    if let Some(format) = present(fields, "format")
+        && format["type"] == "grammar"
+    {
+        let text = |name: &str| format[name].as_str().or_else(|| format["grammar"][name].as_str());
+        let (Some(syntax), Some(definition)) = (text("syntax"), text("definition")) else {
+            return wrong(&format!("`{at}.format`"), "a grammar with a `syntax` and a `definition`");
+        };
+        let told = format!("`{CUSTOM_INPUT}` must match this {syntax} grammar:\n\n{definition}");
+        tool.description = format!("{}\n\n{told}", tool.description).trim_start().to_owned();
+    }
+    tool.parameters = json!({
+        "type": "object",
+        "properties": {CUSTOM_INPUT: {"type": "string", "description": "The whole input of the tool, as plain text."}},
+        "required": [CUSTOM_INPUT],
+        "additionalProperties": false,
+    });
+    Ok(tool)
 }
 
 fn namespace(fields: &Map<String, Value>, at: &str) -> Checked<Vec<CallerTool>> {
@@ -114,11 +148,14 @@ fn namespace(fields: &Map<String, Value>, at: &str) -> Checked<Vec<CallerTool>> 
     for (number, function) in functions.iter().enumerate() {
         let at = format!("{at}.tools[{number}]");
         let Value::Object(function) = function else { return wrong(&format!("`{at}`"), "an object") };
-        if function.get("type").is_none_or(|kind| kind == "function") {
-            let mut tool = caller_tool(function, &at)?;
-            tool.name = FunctionName { namespace: Some(name.to_owned()), name: tool.name }.flat();
-            tools.push(tool);
-        }
+        let mut tool = match function.get("type").and_then(Value::as_str) {
+            None | Some("function") => caller_tool(function, &at)?,
+            Some(CUSTOM) => custom_tool(function, &at)?,
+            Some(_) => continue,
+        };
+        tool.name =
+            FunctionName { namespace: Some(name.to_owned()), ..FunctionName::plain(&tool.name) }.flat();
+        tools.push(tool);
     }
     Ok(tools)
 }
@@ -148,7 +185,7 @@ impl Tools {
                 Ok(())
             }
             (Some("required"), _) => self.force(json!("required")),
-            (None, Some("function")) => {
+            (None, Some("function" | CUSTOM)) => {
                 let name = choice.as_object().map(|it| FunctionName::of_call(it).flat()).unwrap_or_default();
                 self.check_known(&name, "`tool_choice.name`")?;
                 self.force(json!({"type": "function", "function": {"name": name}}))

@@ -8,7 +8,7 @@ use axum::{
     http::HeaderMap,
     response::{IntoResponse, Response},
 };
-use domain::{EventBody, Message, ModelParameters, Reply, RunId, event::Decision};
+use domain::{EventBody, Message, Reply, RunId, event::Decision};
 use futures_util::StreamExt;
 use llm::{ToolSpec, openai::INCLUDE_STATUS};
 use serde_json::Value;
@@ -141,8 +141,7 @@ async fn start(
         Some(format) => answer_form(format, "response_format.json_schema.schema")?,
         None => None,
     };
-    let parameters = ModelParameters { temperature: request.temperature, ..ModelParameters::default() };
-    let wishes = CallWishes { parameters, answer_form, ..CallWishes::default() };
+    let wishes = CallWishes { parameters: request.parameters, answer_form, ..CallWishes::default() };
     let research = WorkMode::from(request.mode).research(false);
     let history = app.with_own_calls(caller, request.messages, CALL_NAMES).await?;
     app.run_freely(FreeRun {

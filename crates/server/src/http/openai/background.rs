@@ -6,7 +6,7 @@ use axum::{
     http::HeaderMap,
     response::{IntoResponse, Response},
 };
-use domain::{ModelParameters, RunId, Usage};
+use domain::{RunId, Usage};
 use llm::{ChatRequest, ModelEvent, ToolMode};
 use wire::{
     gateway::Used,
@@ -58,7 +58,8 @@ pub(super) async fn answer(
     app.models.first_look().await;
     let model = app.models.resolve(None, &caller.permit(app))?;
     let sent: usize = request.messages.iter().map(|message| message.plain_text().len()).sum();
-    let wish = Wish { input_tokens: (sent / 4) as u64, max_output_tokens: None, prices: model.prices };
+    let max_output_tokens = request.parameters.max_output_tokens;
+    let wish = Wish { input_tokens: (sent / 4) as u64, max_output_tokens, prices: model.prices };
     let mut paid = PaidCall::begin(app, caller.principal(), model.model.name(), wish).await?;
     let mut metadata = request.metadata.passed_on;
     for (field, header) in [("task", TASK), ("chat_id", CHAT_ID)] {
@@ -71,8 +72,7 @@ pub(super) async fn answer(
         tools: &[],
         tool_mode: ToolMode::Off,
         tool_prompt: None,
-        parameters: &ModelParameters { temperature: request.temperature, ..ModelParameters::default() }
-            .over(&model.parameters),
+        parameters: &request.parameters.over(&model.parameters),
         answer_format: None,
         without_thinking: false,
         extra: None,

@@ -63,7 +63,7 @@ fn a_full_request_with_unknown_fields() {
     ] {
         body[name] = value;
     }
-    let request = decode(&body).unwrap();
+    let mut request = decode(&body).unwrap();
     assert_eq!(
         (request.instructions.as_deref(), request.previous.as_deref()),
         (Some("Be brief."), Some("resp_1"))

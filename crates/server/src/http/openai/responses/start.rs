@@ -48,7 +48,7 @@ pub(super) async fn start(
     mut request: ResponseRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
-    let (model, mut worker) = worker(app, caller, asked, &request).await?;
+    let (model, mut worker) = worker(app, caller, asked, &mut request).await?;
     earlier::resolve(app, caller, &mut request.items).await?;
     let new = conversation(&request.items).map_err(invalid)?;
     let before = earlier::before(app, caller, &request).await?;
@@ -107,7 +107,7 @@ async fn worker(
     app: &App,
     caller: &Caller,
     asked: &Asked<'_>,
-    request: &ResponseRequest,
+    request: &mut ResponseRequest,
 ) -> Result<(ResolvedModel, Worker), ApiError> {
     app.models.first_look().await;
     let permit = caller.permit(app);
