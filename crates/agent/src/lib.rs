@@ -10,6 +10,7 @@ pub mod asks;
 mod budget;
 mod call_repair;
 mod calls;
+mod cited;
 mod code;
 mod compaction;
 mod consent;

@@ -365,6 +365,11 @@ impl Past {
         steps.iter().any(|step| step.whole && step.calls.is_empty() && !step.text.is_empty())
     }
 
+    /// The ids of the sources that the log has.
+    pub(crate) fn source_ids(&self) -> impl Iterator<Item = &str> {
+        self.sources.iter().map(String::as_str)
+    }
+
     /// Whether the log has a source of this id.
     pub(crate) fn knows_source(&self, id: &str) -> bool {
         self.sources.contains(id)

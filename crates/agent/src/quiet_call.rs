@@ -87,6 +87,7 @@ pub(crate) async fn call_one(
                 is_over = true;
             }
             ModelEvent::ProviderData { .. }
+            | ModelEvent::Citations(_)
             | ModelEvent::ReasoningDelta(_)
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolsRefused { .. }

@@ -6,7 +6,10 @@ use domain::{
     EventBody, Message, Problem, ProblemCode, Sentence, ToolCall, Usage,
     event::{NoticeLevel, ProviderData},
 };
-use llm::{ChatRequest, CodePrompt, DataPart, FinishReason, ModelCall, ModelError, ModelEvent, ToolPrompt};
+use llm::{
+    ChatRequest, Citation, CodePrompt, DataPart, FinishReason, ModelCall, ModelError, ModelEvent, ToolPrompt,
+    is_of_whole_answer,
+};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
@@ -14,6 +17,7 @@ use crate::{
     answer::{Answer, RequestedCall},
     answers::write_text,
     call_repair::meant_name,
+    cited::{EndedText, Waiting},
     context::estimate_request,
     hooks::{holds_answers, keep_answer},
     models::{OneModel, Tries},
@@ -129,7 +133,7 @@ async fn call_one(
 /// The item the model is writing now, and how much of it there is; the emitter has the text.
 enum Writing {
     Nothing,
-    Text { item: String, bytes: usize },
+    Text { item: String, bytes: usize, chars: usize },
     Reasoning { item: String, bytes: usize, since: Instant },
 }
 
@@ -155,6 +159,10 @@ struct Step<'a> {
     number: u32,
     call: OpenCall<'a>,
     citations: Option<Citations>,
+    /// What the provider cites, until the text ends that it belongs to.
+    cited: Waiting,
+    /// Length of all texts of the call that have ended, characters.
+    ended_chars: usize,
     proofs: &'a [String],
     upstream: UpstreamStatus,
 }
@@ -173,7 +181,22 @@ impl<'a> Step<'a> {
         let upstream = UpstreamStatus::default();
         let held = (agent.answer_form().is_none() && holds_answers(agent)).then(String::new);
         let number = shape.step;
-        Self { agent, model, tools, answer, writing, held, number, call, citations, proofs, upstream }
+        let (cited, ended_chars) = (Waiting::default(), 0);
+        Self {
+            agent,
+            model,
+            tools,
+            answer,
+            writing,
+            held,
+            number,
+            call,
+            citations,
+            cited,
+            ended_chars,
+            proofs,
+            upstream,
+        }
     }
 
     /// The next event of the call. A status that came too soon after another is shown meanwhile.
@@ -208,6 +231,7 @@ impl<'a> Step<'a> {
             ModelEvent::ToolCallStarted { index, id, name } => self.start_call(index, id, name).await,
             ModelEvent::ToolArgumentsDelta { index, delta } => self.write_arguments(index, delta).await,
             ModelEvent::ProviderData { part, data } => self.add_data(part, data).await,
+            ModelEvent::Citations(citations) => self.cite(citations),
             ModelEvent::Status { description, done, hidden } => {
                 self.upstream.push(self.agent, description, done, hidden).await;
             }
@@ -249,8 +273,9 @@ impl<'a> Step<'a> {
         if self.upstream.forget() {
             self.agent.clear_status().await;
         }
-        if let Writing::Text { item, bytes } = &mut self.writing {
+        if let Writing::Text { item, bytes, chars } = &mut self.writing {
             *bytes += delta.len();
+            *chars += delta.chars().count();
             self.agent.emitter.emit(EventBody::TextDelta { item: item.clone(), delta }).await;
         }
     }
@@ -264,7 +289,7 @@ impl<'a> Step<'a> {
         self.agent.clear_status().await;
         let item = self.agent.next_item('t');
         self.agent.emitter.emit(EventBody::TextStarted { item: item.clone() }).await;
-        self.writing = Writing::Text { item, bytes: 0 };
+        self.writing = Writing::Text { item, bytes: 0, chars: 0 };
     }
 
     async fn write_reasoning(&mut self, delta: String) {
@@ -291,6 +316,8 @@ impl<'a> Step<'a> {
             self.begin_text().await;
         }
         self.close(TextIs::Reasoning).await;
+        self.cited.clear();
+        self.ended_chars = 0;
         self.answer.text.clear();
         if let Some(held) = self.held.as_mut().map(mem::take) {
             self.write_reasoning(held).await;
@@ -326,6 +353,7 @@ impl<'a> Step<'a> {
         // A text is shown as one, wherever its provider parts it.
         let at = match &self.writing {
             Writing::Text { bytes, .. } if part == DataPart::Text => Some(*bytes as u64),
+            _ if is_of_whole_answer(&data) => None,
             _ => {
                 self.close(TextIs::Commentary).await;
                 None
@@ -379,11 +407,33 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// Keeps what the provider cites. A report of research has sources of its own.
+    fn cite(&mut self, citations: Vec<Citation>) {
+        if self.proofs.is_empty() {
+            self.cited.push(citations);
+        }
+    }
+
+    /// Tells of the sources cited so far.
+    async fn tell_cited(&mut self, text: Option<EndedText<'_>>) {
+        // Where citations are taken out of a text, places in it are others.
+        let text = text.filter(|_| self.citations.is_none());
+        let sources = self.agent.emitter.with_source_numbers(|numbers| self.cited.take(numbers, text));
+        if !sources.is_empty() {
+            self.agent.emitter.emit(EventBody::SourcesFound { sources }).await;
+        }
+    }
+
     /// Finishes what is being written.
     async fn close(&mut self, text_is: TextIs) {
         match mem::replace(&mut self.writing, Writing::Nothing) {
             Writing::Nothing => {}
-            Writing::Text { item, .. } => {
+            Writing::Text { item, chars, .. } => {
+                if text_is != TextIs::Reasoning {
+                    let text = EndedText { item: &item, before: self.ended_chars, chars };
+                    self.tell_cited(Some(text)).await;
+                }
+                self.ended_chars += chars;
                 let held = self.citations.as_mut().map(Citations::rest).unwrap_or_default();
                 if !held.is_empty() {
                     let (item, delta) = (item.clone(), held);
@@ -434,6 +484,7 @@ impl<'a> Step<'a> {
             self.show_held().await;
         }
         self.settle_held().await;
+        self.tell_cited(None).await;
         if self.upstream.forget() {
             self.agent.clear_status().await;
         }

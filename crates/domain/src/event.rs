@@ -19,7 +19,9 @@ pub use provider_data::ProviderData;
 pub use run_event::RunEvent;
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
 pub use tool_file::ToolFile;
-pub use values::{Decision, FactCounts, Forked, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
+pub use values::{
+    CitedPlace, Decision, FactCounts, Forked, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus,
+};
 
 use crate::{ChatId, Coded, Form, MessageId, Problem, Usage, words::known};
 

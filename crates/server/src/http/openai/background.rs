@@ -91,6 +91,7 @@ pub(super) async fn answer(
             ModelEvent::TextWasReasoning => text.clear(),
             ModelEvent::Finished { usage, .. } => counted = usage,
             ModelEvent::ProviderData { .. }
+            | ModelEvent::Citations(_)
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolArgumentsDelta { .. }
             | ModelEvent::ParameterLeftOut(_)
