@@ -69,7 +69,10 @@ pub(crate) async fn request_ours(agent: &AgentContext, wanted: Vec<(&str, Value)
     let mut calls = Vec::with_capacity(wanted.len());
     for (name, arguments) in wanted {
         let (call, delta) = (agent.next_item('c'), arguments.to_string());
-        agent.emitter.emit(EventBody::ToolRequested { call: call.clone(), name: name.to_owned() }).await;
+        agent
+            .emitter
+            .emit(EventBody::ToolRequested { call: call.clone(), name: name.to_owned(), by_provider: false })
+            .await;
         let arguments = EventBody::ToolArgumentsDelta { call: call.clone(), delta: delta.clone() };
         agent.emitter.emit(arguments).await;
         calls.push(RequestedCall::of_ours(call, name, delta));

@@ -120,7 +120,10 @@ mod tests {
         Citation { url: url.to_owned(), title: url.to_owned(), quote: None, place, number }
     }
 
-    fn ids(sources: &[Source]) -> Vec<(&str, &str, Vec<(u64, u64)>)> {
+    /// The id, the address and the places of a source.
+    type Told<'a> = (&'a str, &'a str, Vec<(u64, u64)>);
+
+    fn ids(sources: &[Source]) -> Vec<Told<'_>> {
         let places = |source: &Source| source.cited.iter().map(|place| (place.start, place.end)).collect();
         sources.iter().map(|source| (&*source.id, &*source.url, places(source))).collect()
     }

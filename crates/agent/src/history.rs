@@ -99,9 +99,8 @@ fn read(
                 step.whole |= answer;
             }
             // Where one call runs, all of them are there.
-            EventBody::ModelCalled { broken_off: false, .. } | EventBody::ToolStarted { .. } => {
-                step.whole = true
-            }
+            EventBody::ModelCalled { broken_off: false, .. } => step.whole = true,
+            EventBody::ToolStarted { call, .. } => step.whole |= step.calls.contains(call),
             EventBody::ContextCompacted { summary, kept_messages, kept_requests, .. } => {
                 let kept_requests = usize::try_from(*kept_requests).unwrap_or(usize::MAX);
                 let own_requests =
@@ -115,7 +114,7 @@ fn read(
                 messages.extend(guidance.as_deref().map(|text| Message::text(Role::User, text)));
             }
             EventBody::HookFinished(end) => step.sent_back = sent_back(end).or(step.sent_back),
-            EventBody::ToolRequested { call, .. } => step.calls.push(call.clone()),
+            EventBody::ToolRequested { call, by_provider: false, .. } => step.calls.push(call.clone()),
             EventBody::ToolFinished { call, name, arguments, result, model_note, error, .. } => {
                 let result = told(cut(result.clone(), limit_bytes), *error, model_note.as_deref());
                 if let Some(id) = name_of(call, RunBy::Us) {

@@ -46,6 +46,7 @@ mod run;
 mod schemas;
 mod script;
 mod sent;
+mod server_tools;
 pub mod skills;
 mod step;
 mod subagent;

@@ -135,7 +135,9 @@ impl Past {
             EventBody::ReasoningStarted { item } | EventBody::TextStarted { item } => {
                 self.number(agent, item)
             }
-            EventBody::ToolRequested { call, name } => {
+            // The provider has run it: it stands in its data.
+            EventBody::ToolRequested { call, by_provider: true, .. } => self.number(agent, call),
+            EventBody::ToolRequested { call, name, .. } => {
                 self.number(agent, call);
                 self.call(call).name.clone_from(name);
                 if let Some(step) = self.agent(agent).steps.last_mut() {

@@ -88,6 +88,7 @@ pub(crate) async fn call_one(
             }
             ModelEvent::ProviderData { .. }
             | ModelEvent::Citations(_)
+            | ModelEvent::ServerTool(_)
             | ModelEvent::ReasoningDelta(_)
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolsRefused { .. }

@@ -23,6 +23,7 @@ use crate::{
     models::{OneModel, Tries},
     open_call::OpenCall,
     research::{Citations, nearest},
+    server_tools::ServerCalls,
     tool::Toolbox,
     tool_notices,
     turns::AgentContext,
@@ -161,6 +162,7 @@ struct Step<'a> {
     citations: Option<Citations>,
     /// What the provider cites, until the text ends that it belongs to.
     cited: Waiting,
+    server_calls: ServerCalls,
     /// Length of all texts of the call that have ended, characters.
     ended_chars: usize,
     proofs: &'a [String],
@@ -193,6 +195,7 @@ impl<'a> Step<'a> {
             call,
             citations,
             cited,
+            server_calls: ServerCalls::default(),
             ended_chars,
             proofs,
             upstream,
@@ -232,6 +235,10 @@ impl<'a> Step<'a> {
             ModelEvent::ToolArgumentsDelta { index, delta } => self.write_arguments(index, delta).await,
             ModelEvent::ProviderData { part, data } => self.add_data(part, data).await,
             ModelEvent::Citations(citations) => self.cite(citations),
+            ModelEvent::ServerTool(news) => {
+                self.close(TextIs::Commentary).await;
+                self.server_calls.push(self.agent, news).await;
+            }
             ModelEvent::Status { description, done, hidden } => {
                 self.upstream.push(self.agent, description, done, hidden).await;
             }
@@ -329,7 +336,8 @@ impl<'a> Step<'a> {
         self.show_held().await;
         let call = self.agent.next_item('c');
         let name = meant_name(self.tools, written.clone());
-        let requested = EventBody::ToolRequested { call: call.clone(), name: name.clone() };
+        let requested =
+            EventBody::ToolRequested { call: call.clone(), name: name.clone(), by_provider: false };
         self.answer.blocks.push(&requested);
         self.agent.emitter.emit(requested).await;
         if name != written {
@@ -485,6 +493,7 @@ impl<'a> Step<'a> {
         }
         self.settle_held().await;
         self.tell_cited(None).await;
+        self.server_calls.end(self.agent).await;
         if self.upstream.forget() {
             self.agent.clear_status().await;
         }

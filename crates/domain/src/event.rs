@@ -120,6 +120,10 @@ pub enum EventBody {
         call: String,
         /// The tool's name as the model wrote it.
         name: String,
+        /// Whether the model's provider runs it: it is shown, and neither run nor sent back by us.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        by_provider: bool,
     },
     /// More of the arguments' JSON text.
     ToolArgumentsDelta {

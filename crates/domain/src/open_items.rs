@@ -64,7 +64,7 @@ impl OpenItems {
             EventBody::ReasoningStarted { item } => {
                 self.add(agent, Item::Reasoning { item: item.clone(), text: String::new() });
             }
-            EventBody::ToolRequested { call, name } => self.add(
+            EventBody::ToolRequested { call, name, .. } => self.add(
                 agent,
                 Item::Call { call: call.clone(), name: name.clone(), raw: String::new(), arguments: None },
             ),
@@ -356,7 +356,7 @@ mod tests {
                     duration_ms: 1,
                 },
             ),
-            (&main, EventBody::ToolRequested { call: s("c1"), name: s("task") }),
+            (&main, EventBody::ToolRequested { call: s("c1"), name: s("task"), by_provider: false }),
             (&main, EventBody::ToolArgumentsDelta { call: s("c1"), delta: s("{}") }),
             (
                 &main,
@@ -377,7 +377,7 @@ mod tests {
                     continues: None,
                 },
             ),
-            (&child, EventBody::ToolRequested { call: s("a1.c1"), name: s("ask_user") }),
+            (&child, EventBody::ToolRequested { call: s("a1.c1"), name: s("ask_user"), by_provider: false }),
             (
                 &child,
                 EventBody::QuestionAsked {

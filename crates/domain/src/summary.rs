@@ -90,8 +90,11 @@ mod tests {
     #[test]
     fn a_stopped_call_has_not_failed() {
         let (main, child) = (AgentPath::main(), AgentPath::main().child(1));
-        let requested =
-            |call: &str| EventBody::ToolRequested { call: call.to_owned(), name: "task".to_owned() };
+        let requested = |call: &str| EventBody::ToolRequested {
+            call: call.to_owned(),
+            name: "task".to_owned(),
+            by_provider: false,
+        };
         let failed = EventBody::ToolFinished {
             call: "c1".to_owned(),
             name: "task".to_owned(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::{CallTrace, Coded, LeftOut, Message, ModelParameters, Problem, ProblemCode, Usage, Words};
 use serde_json::{Map, Value};
 use wire::{
-    provider::{Citation, DataPart},
+    provider::{Citation, DataPart, ServerTool},
     tool_schema::{Change, ToolSchema},
 };
 
@@ -158,6 +158,8 @@ pub enum ModelEvent {
     },
     /// What the text so far rests on.
     Citations(Vec<Citation>),
+    /// News of a tool that the provider runs.
+    ServerTool(ServerTool),
     /// What the server says that it is doing, on one line without secrets. Each takes the place of the one before.
     Status {
         /// The line; may be empty where it is only taken away.
@@ -188,6 +190,7 @@ impl ModelEvent {
             | Self::ToolArgumentsDelta { .. }
             | Self::ProviderData { .. }
             | Self::Citations(_)
+            | Self::ServerTool(_)
             | Self::Finished { .. } => true,
             Self::Retrying { .. }
             | Self::Turned { .. }

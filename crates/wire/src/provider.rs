@@ -20,7 +20,9 @@ use domain::{Message, Usage};
 use serde_json::Value;
 
 use crate::openai::Tool;
-pub use beside::{Beside, Citation, MAX_CITATIONS, chat_citations, is_of_whole_answer, web_address};
+pub use beside::{
+    Beside, Citation, MAX_CITATIONS, ServerTool, chat_citations, is_of_whole_answer, web_address,
+};
 pub(crate) use of_chat::effort_name;
 pub use refused_field::{OptionalField, refused_field};
 pub(crate) use sent::{Sent, never_taken};
@@ -150,6 +152,8 @@ pub enum AnswerEvent {
     },
     /// What the text so far rests on. [`Beside`] reads it from the data.
     Citations(Vec<Citation>),
+    /// News of a tool that the provider runs. [`Beside`] reads it from the data.
+    ServerTool(ServerTool),
     /// The model is done; nothing follows.
     Finished {
         /// Why it stopped.

@@ -128,7 +128,9 @@ impl ToolCallsEncoder {
                 message(out, text.get(sent..).unwrap_or_default());
             }
             EventBody::ReasoningStarted { .. } => status(out, THINKING),
-            EventBody::ToolRequested { call, name } => drop(self.names.insert(call.clone(), name.clone())),
+            EventBody::ToolRequested { call, name, .. } => {
+                drop(self.names.insert(call.clone(), name.clone()))
+            }
             EventBody::ToolStarted { call, name, arguments, .. } => self.start(call, name, arguments, out),
             EventBody::RunResumed {} => status(out, RESUMED),
             EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {

@@ -118,6 +118,8 @@ export type EventBody =
       call: string;
       /** The tool's name as the model wrote it. */
       name: string;
+      /** Whether the model's provider runs it: it is shown, and neither run nor sent back by us. */
+      by_provider?: boolean;
     }
   | {
       type: "tool_arguments_delta";

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use agent::history::messages_of;
 use domain::{
-    EventBody, RunEvent,
+    EventBody, Role, RunEvent,
     event::{CitedPlace, Source},
 };
 use llm::ProviderKind;
@@ -135,4 +136,75 @@ async fn numbers_in_a_text_of_perplexity_are_those_of_its_sources() {
             ("2".to_owned(), "B".to_owned(), Some("So.".to_owned())),
         ]
     );
+}
+
+/// The tools that the provider has run: name, arguments, result, and whether it failed.
+fn server_tools(log: &[RunEvent]) -> Vec<(String, Value, String, bool)> {
+    let by_provider = |call: &str| {
+        log.iter().any(
+            |event| matches!(&event.body, EventBody::ToolRequested { call: of, by_provider: true, .. } if of == call),
+        )
+    };
+    let finished = log.iter().filter_map(|event| match &event.body {
+        EventBody::ToolFinished { call, name, arguments, result, error, .. } if by_provider(call) => {
+            Some((name.clone(), arguments.clone(), result.clone(), *error))
+        }
+        _ => None,
+    });
+    finished.collect()
+}
+
+#[tokio::test]
+async fn tools_of_the_provider_are_shown_and_not_run() {
+    let log = played(ProviderKind::Anthropic, "anthropic/web_search_stream").await;
+    let tools = server_tools(&log);
+    assert_eq!((tools.len(), &*tools[0].0, tools[0].3), (2, "web_search", false), "{tools:#?}");
+    assert!(tools[0].1["query"].as_str().unwrap().contains("San Francisco"), "{tools:#?}");
+    assert!(tools[0].2.contains(" — https://"), "{tools:#?}");
+    assert!(!tools[0].2.contains("encrypted"), "{tools:#?}");
+    let said = messages_of(&log);
+    assert!(
+        said.iter().all(|message| message.tool_calls.is_empty() && message.role != Role::Tool),
+        "{said:#?}"
+    );
+
+    let tools = server_tools(&played(ProviderKind::Anthropic, "anthropic/code_execution_stream").await);
+    assert!(!tools.is_empty() && tools.iter().all(|(.., result, _)| !result.is_empty()), "{tools:#?}");
+
+    let log = played(ProviderKind::OpenaiResponses, "openai_responses/code_interpreter_stream").await;
+    let tools = server_tools(&log);
+    assert!(tools.iter().any(|(name, ..)| name == "code_interpreter"), "{tools:#?}");
+    assert!(tools.iter().any(|(_, input, ..)| input["code"].is_string()), "{tools:#?}");
+
+    let log = played(ProviderKind::Gemini, "gemini/code_execution").await;
+    let tools = server_tools(&log);
+    assert_eq!(tools[0].0, "code_execution");
+    assert!(tools[0].1["code"].is_string() && !tools[0].2.is_empty(), "{tools:#?}");
+
+    let tools = server_tools(&played(ProviderKind::Bedrock, "bedrock/code_interpreter").await);
+    assert!(!tools.is_empty() && tools.iter().all(|(.., result, _)| !result.is_empty()), "{tools:#?}");
+}
+
+#[tokio::test]
+async fn a_server_that_is_killed_while_the_provider_works_asks_again() {
+    let kind = ProviderKind::Anthropic;
+    let log = played(kind, "anthropic/web_search_stream").await;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/recordings");
+    let mut recording = Recording::read(&folder.join("anthropic/web_search_stream.json")).unwrap();
+    recording.0.truncate(1);
+    let is_tool = |event: &RunEvent| {
+        matches!(
+            event.body,
+            EventBody::ToolRequested { .. } | EventBody::ToolStarted { .. } | EventBody::ToolFinished { .. }
+        )
+    };
+    for kept in log.iter().enumerate().filter(|(_, event)| is_tool(event)).map(|(at, _)| at + 1) {
+        let server = ScriptedServer::start_with(recording.behaviour(Pieces::Whole), ServerOptions::default())
+            .await
+            .unwrap();
+        let mut play = Play::with_model(model(kind, &server, &model_name(&recording.0[0]))).await;
+        play.before = log[..kept].to_vec();
+        let whole = play.log().await;
+        assert_eq!(answer(&whole).1, answer(&log).1, "{kept}: {:#?}", lines(&whole));
+    }
 }

@@ -231,7 +231,7 @@ fn line(event: &RunEvent) -> Option<String> {
             format!("{} {text:?}", if *answer { "answers" } else { "says" })
         }
         EventBody::ReasoningFinished { text, .. } => format!("thinks {text:?}"),
-        EventBody::ToolRequested { call, name } => format!("requests {call} {name}"),
+        EventBody::ToolRequested { call, name, .. } => format!("requests {call} {name}"),
         EventBody::ToolStarted { call, arguments, .. } => format!("runs {call} {arguments}"),
         EventBody::ToolFinished { call, result, error, .. } => {
             format!("{} {call}: {result}", if *error { "failed" } else { "finished" })

@@ -180,6 +180,7 @@ fn model_event(event: AnswerEvent) -> ModelEvent {
         AnswerEvent::CallStarted { index, id, name } => ModelEvent::ToolCallStarted { index, id, name },
         AnswerEvent::Arguments { index, delta } => ModelEvent::ToolArgumentsDelta { index, delta },
         AnswerEvent::Data { part, data } => ModelEvent::ProviderData { part, data },
+        AnswerEvent::ServerTool(news) => ModelEvent::ServerTool(news),
         AnswerEvent::Citations(citations) => ModelEvent::Citations(citations),
         AnswerEvent::Finished { reason, usage } => {
             let reason = match reason {

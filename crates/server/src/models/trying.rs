@@ -137,6 +137,7 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
             ModelEvent::TextWasReasoning => thoughts.push_str(&std::mem::take(&mut text)),
             ModelEvent::ProviderData { .. }
             | ModelEvent::Citations(_)
+            | ModelEvent::ServerTool(_)
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolArgumentsDelta { .. }
             | ModelEvent::Retrying { .. }

@@ -115,6 +115,7 @@ pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolS
                 ModelEvent::Status { .. }
                 | ModelEvent::ProviderData { .. }
                 | ModelEvent::Citations(_)
+                | ModelEvent::ServerTool(_)
                 | ModelEvent::ParameterLeftOut(_),
             ) => {}
             Ok(ModelEvent::Finished { reason, .. }) => heard.reason = Some(reason),

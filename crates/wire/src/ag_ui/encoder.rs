@@ -231,7 +231,7 @@ impl AgUiEncoder {
                 self.put(agent, &Event::ReasoningMessageEnd { message_id }, sink);
                 self.put(agent, &Event::ReasoningEnd { message_id }, sink);
             }
-            EventBody::ToolRequested { call, name } => self.start_call(agent, call, name, sink),
+            EventBody::ToolRequested { call, name, .. } => self.start_call(agent, call, name, sink),
             EventBody::ToolArgumentsDelta { call, delta } => self.arguments(agent, call, delta, sink),
             EventBody::ToolStarted { call, arguments, .. } => self.end_arguments(call, Some(arguments), sink),
             EventBody::ToolProgress { call, message } => {

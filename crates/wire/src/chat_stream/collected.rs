@@ -56,7 +56,7 @@ impl Collected {
         let agent_depth = event.agent.depth();
         match &event.body {
             // Calls stand in the order they were asked for, not the order they ended.
-            EventBody::ToolRequested { call, name } => {
+            EventBody::ToolRequested { call, name, .. } => {
                 self.open.insert(call.clone(), self.tools.len());
                 self.tools.push(Tool {
                     tool_id: call.clone(),

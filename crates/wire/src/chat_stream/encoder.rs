@@ -194,7 +194,7 @@ impl ChatStreamEncoder {
             }
             EventBody::ReasoningStarted { .. } => out.status(THINKING, false, false),
             EventBody::ReasoningFinished { .. } => out.status(THINKING, true, false),
-            EventBody::ToolRequested { call, name } => {
+            EventBody::ToolRequested { call, name, .. } => {
                 self.names.insert(call.clone(), name.clone());
                 if self.options.tool_args_delta {
                     self.start_tool(call, name, None, out);

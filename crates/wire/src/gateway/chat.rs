@@ -160,7 +160,7 @@ impl AnswerEncoder for ChatAnswer {
                     self.annotations.extend(annotations);
                 }
             }
-            AnswerEvent::Finished { .. } => {}
+            AnswerEvent::ServerTool(_) | AnswerEvent::Finished { .. } => {}
         }
     }
 

@@ -1,8 +1,11 @@
-//! What an answer brings beside text, reasoning and calls, read from the data that its provider wants back: citations.
+//! What an answer brings beside text, reasoning and calls, read from the data that its provider wants back: citations, and
+//! tools that run at the provider.
 
 mod citations;
+mod server_tools;
 
 pub use citations::{Citation, MAX_CITATIONS, chat_citations, web_address};
+pub use server_tools::ServerTool;
 
 use serde_json::Value;
 
@@ -41,12 +44,20 @@ impl Beside {
                 AnswerEvent::Data { part: DataPart::Other, data } => of_metadata(data, &self.texts),
                 _ => Vec::new(),
             };
+            let tools = match event {
+                AnswerEvent::Data { part: DataPart::Other, data } => server_tools::of_block(data),
+                _ => Vec::new(),
+            };
+            let tools: Vec<AnswerEvent> = tools.into_iter().map(AnswerEvent::ServerTool).collect();
+            let count = tools.len();
+            // Behind the data, which ends the text before it.
+            events.splice(at + 1..at + 1, tools);
             // Before the data, which ends the text.
             if let Some(citations) = self.bounded(cited) {
                 events.insert(at, citations);
                 at += 1;
             }
-            at += 1;
+            at += 1 + count;
         }
     }
 

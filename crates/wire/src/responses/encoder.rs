@@ -181,7 +181,9 @@ impl ResponseEncoder {
                 self.thought = Some(item.clone());
             }
             EventBody::ProviderData(data) if main => self.seal(run, event.seq, data, out),
-            EventBody::ToolRequested { call, name } if main && self.caller_tools.contains_key(name) => {
+            EventBody::ToolRequested { call, name, by_provider: false }
+                if main && self.caller_tools.contains_key(name) =>
+            {
                 self.open(Log::Call, call, self.function_call(run, call, name), out);
             }
             EventBody::ToolArgumentsDelta { call, delta } if main => self.add(Log::Call, call, delta, out),

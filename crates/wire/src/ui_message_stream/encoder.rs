@@ -199,7 +199,7 @@ impl UiMessageEncoder {
     fn read_call(&mut self, event: &RunEvent, out: &mut Frames) {
         let agent = &event.agent;
         match &event.body {
-            EventBody::ToolRequested { call, name } => {
+            EventBody::ToolRequested { call, name, .. } => {
                 self.calls.insert(call.clone(), false);
                 out.push(&json!({
                     "type": "tool-input-start", "toolCallId": call, "toolName": name, "dynamic": true,

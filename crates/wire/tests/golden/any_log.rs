@@ -182,7 +182,10 @@ impl Writer {
             5..=7 => self.reason(at, &path, what, words),
             8 => {
                 let call = self.id(&path, 'c');
-                self.add(&path, EventBody::ToolRequested { call: call.clone(), name: "tool".into() });
+                self.add(
+                    &path,
+                    EventBody::ToolRequested { call: call.clone(), name: "tool".into(), by_provider: false },
+                );
                 let (raw, ask, child) = (String::new(), None, None);
                 self.calls.push(Call {
                     id: call,

@@ -92,6 +92,7 @@ pub(super) async fn answer(
             ModelEvent::Finished { usage, .. } => counted = usage,
             ModelEvent::ProviderData { .. }
             | ModelEvent::Citations(_)
+            | ModelEvent::ServerTool(_)
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolArgumentsDelta { .. }
             | ModelEvent::ParameterLeftOut(_)

@@ -44,7 +44,11 @@ impl Log {
     }
 
     fn begin_call(&mut self, at: i64, agent: &AgentPath, call: &str) {
-        self.add(at - 5, agent, EventBody::ToolRequested { call: call.into(), name: "ls".into() });
+        self.add(
+            at - 5,
+            agent,
+            EventBody::ToolRequested { call: call.into(), name: "ls".into(), by_provider: false },
+        );
         let (name, arguments, repeatable) = ("ls".into(), json!({"path": "/"}), true);
         self.add(at, agent, EventBody::ToolStarted { call: call.into(), name, arguments, repeatable });
     }

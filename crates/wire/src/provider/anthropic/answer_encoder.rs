@@ -66,6 +66,7 @@ impl AnswerEncoder {
             AnswerEvent::Arguments { index, delta } => self.write_arguments(*index, delta, out),
             AnswerEvent::Data { part, data } => self.write_data(*part, data, out),
             AnswerEvent::Citations(citations) => self.write_citations(citations, out),
+            AnswerEvent::ServerTool(_) => {}
             AnswerEvent::Finished { reason, usage } => self.finish(*reason, *usage, out),
         }
     }

@@ -49,7 +49,10 @@ impl Log {
 
     pub(super) fn request(&mut self, agent: &AgentPath, call: &str, name: &str, arguments: &Value) {
         let call = call.to_owned();
-        self.add(agent, EventBody::ToolRequested { call: call.clone(), name: name.to_owned() });
+        self.add(
+            agent,
+            EventBody::ToolRequested { call: call.clone(), name: name.to_owned(), by_provider: false },
+        );
         let text = arguments.to_string();
         let (first, second) = text.split_at(text.floor_char_boundary(text.len() / 2));
         for delta in [first, second] {
