@@ -1,15 +1,11 @@
 //! One model call: its stream becomes events as it comes, and an answer at the end.
 
+mod beside;
+
 use std::{borrow::Cow, mem, time::Duration};
 
-use domain::{
-    EventBody, Message, Problem, ProblemCode, Sentence, ToolCall, Usage,
-    event::{NoticeLevel, ProviderData},
-};
-use llm::{
-    ChatRequest, Citation, CodePrompt, DataPart, FinishReason, ModelCall, ModelError, ModelEvent, ToolPrompt,
-    is_of_whole_answer,
-};
+use domain::{EventBody, Message, Problem, ProblemCode, Sentence, ToolCall, Usage, event::NoticeLevel};
+use llm::{ChatRequest, CodePrompt, FinishReason, ModelCall, ModelError, ModelEvent, ToolPrompt};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
@@ -22,7 +18,7 @@ use crate::{
     hooks::{holds_answers, keep_answer},
     models::{OneModel, Tries},
     open_call::OpenCall,
-    research::{Citations, nearest},
+    research::Citations,
     server_tools::ServerCalls,
     tool::Toolbox,
     tool_notices,
@@ -348,32 +344,6 @@ impl<'a> Step<'a> {
         self.answer.calls.push(RequestedCall { id: call, written, index });
     }
 
-    /// Keeps what the provider wants back, under the item it belongs to.
-    async fn add_data(&mut self, part: DataPart, data: Value) {
-        let item = match (part, &self.writing) {
-            (DataPart::Reasoning, Writing::Reasoning { item, .. })
-            | (DataPart::Text, Writing::Text { item, .. }) => Some(item.clone()),
-            (DataPart::Call(index), _) => {
-                self.answer.calls.iter().find(|call| call.index == index).map(|call| call.id.clone())
-            }
-            _ => None,
-        };
-        // A text is shown as one, wherever its provider parts it.
-        let at = match &self.writing {
-            Writing::Text { bytes, .. } if part == DataPart::Text => Some(*bytes as u64),
-            _ if is_of_whole_answer(&data) => None,
-            _ => {
-                self.close(TextIs::Commentary).await;
-                None
-            }
-        };
-        let provider = self.model.model().provider().to_owned();
-        let reasoning = item.is_none() && part == DataPart::Reasoning;
-        let body = EventBody::ProviderData(ProviderData { item, reasoning, at, provider, data });
-        self.answer.blocks.push(&body);
-        self.agent.emitter.emit(body).await;
-    }
-
     async fn write_arguments(&mut self, index: usize, delta: String) {
         // The client has checked that the call was started.
         if let Some(call) = self.answer.calls.iter_mut().find(|call| call.index == index) {
@@ -396,39 +366,6 @@ impl<'a> Step<'a> {
             (Writing::Text { item, .. }, _) => Some(self.agent.emitter.with_written(item, read)),
             (_, Some(held)) if !held.is_empty() => Some(read(held)),
             _ => None,
-        }
-    }
-
-    /// Adds the pictures that code has made to an answer that does not show them itself.
-    async fn show_pictures(&mut self) {
-        let left_out = self.with_text(|text| self.agent.code.pictures_beside(text)).unwrap_or_default();
-        if !left_out.is_empty() && self.agent.answer_form().is_none() {
-            self.write_text(left_out).await;
-        }
-    }
-
-    /// Adds the numbers of the sources that say the same to an answer that cites none.
-    async fn cite_nearest(&mut self) {
-        let marks = self.with_text(|text| nearest(text, self.proofs)).unwrap_or_default();
-        if !marks.is_empty() {
-            self.write_text(format!(" {marks}")).await;
-        }
-    }
-
-    /// Keeps what the provider cites. A report of research has sources of its own.
-    fn cite(&mut self, citations: Vec<Citation>) {
-        if self.proofs.is_empty() {
-            self.cited.push(citations);
-        }
-    }
-
-    /// Tells of the sources cited so far.
-    async fn tell_cited(&mut self, text: Option<EndedText<'_>>) {
-        // Where citations are taken out of a text, places in it are others.
-        let text = text.filter(|_| self.citations.is_none());
-        let sources = self.agent.emitter.with_source_numbers(|numbers| self.cited.take(numbers, text));
-        if !sources.is_empty() {
-            self.agent.emitter.emit(EventBody::SourcesFound { sources }).await;
         }
     }
 

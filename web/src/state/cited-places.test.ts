@@ -1,3 +1,4 @@
+/** Marks at the places of a text that rest on sources. */
 import { expect, test } from "vitest";
 import type { Source } from "../api/events.ts";
 import { withMarks } from "./cited-places.ts";

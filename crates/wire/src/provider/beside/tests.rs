@@ -1,3 +1,5 @@
+//! Citations of each format, and what is made of hostile ones.
+
 use serde_json::{Value, json};
 
 use super::*;
