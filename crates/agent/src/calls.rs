@@ -71,7 +71,12 @@ pub(crate) async fn request_ours(agent: &AgentContext, wanted: Vec<(&str, Value)
         let (call, delta) = (agent.next_item('c'), arguments.to_string());
         agent
             .emitter
-            .emit(EventBody::ToolRequested { call: call.clone(), name: name.to_owned(), model_id: None })
+            .emit(EventBody::ToolRequested {
+                call: call.clone(),
+                name: name.to_owned(),
+                model_id: None,
+                by_provider: false,
+            })
             .await;
         let arguments = EventBody::ToolArgumentsDelta { call: call.clone(), delta: delta.clone() };
         agent.emitter.emit(arguments).await;

@@ -9,6 +9,8 @@ use domain::{AgentPath, EventBody, OpenItems, Outcome};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::cited::SourceNumbers;
+
 /// An event on its way to the log, not yet numbered.
 #[derive(Debug)]
 pub struct Emitted {
@@ -35,6 +37,8 @@ struct Shared {
     /// What a sudden end would have to close. Never locked across an await.
     open: Mutex<OpenItems>,
     answered: AtomicBool,
+    /// The sources that the log tells of.
+    sources: Mutex<SourceNumbers>,
 }
 
 impl Emitter {
@@ -43,7 +47,13 @@ impl Emitter {
     #[must_use]
     pub fn channel(capacity: usize) -> (Self, mpsc::Receiver<Emitted>) {
         let (events, receiver) = mpsc::channel(capacity);
-        let shared = Arc::new(Shared { events, open: Mutex::default(), answered: AtomicBool::new(false) });
+        let shared = Shared {
+            events,
+            open: Mutex::default(),
+            answered: AtomicBool::new(false),
+            sources: Mutex::default(),
+        };
+        let shared = Arc::new(shared);
         (Self { agent: AgentPath::main(), shared }, receiver)
     }
 
@@ -145,6 +155,11 @@ impl Emitter {
         }
     }
 
+    /// Uses the numbers of the run's sources.
+    pub(crate) fn with_source_numbers<T>(&self, use_them: impl FnOnce(&mut SourceNumbers) -> T) -> T {
+        use_them(&mut self.shared.sources.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Whether the main agent has written an answer, or the beginning of one that was cut off.
     pub(crate) fn has_answered(&self) -> bool {
         self.shared.answered.load(Ordering::Relaxed)
@@ -154,6 +169,9 @@ impl Emitter {
         // The place in the channel comes first: a caller dropped while it waits has then noted nothing.
         if let Ok(place) = self.shared.events.reserve().await {
             self.open_items(|open| open.push(&agent, &body));
+            if let EventBody::SourcesFound { sources } = &body {
+                self.with_source_numbers(|numbers| numbers.know(sources.iter().map(|source| &*source.id)));
+            }
             self.send_to(place, agent, body, stored);
         }
     }

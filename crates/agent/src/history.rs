@@ -103,9 +103,8 @@ fn read(
                 step.whole |= answer;
             }
             // Where one call runs, all of them are there.
-            EventBody::ModelCalled { broken_off: false, .. } | EventBody::ToolStarted { .. } => {
-                step.whole = true
-            }
+            EventBody::ModelCalled { broken_off: false, .. } => step.whole = true,
+            EventBody::ToolStarted { call, .. } => step.whole |= step.calls.contains(call),
             EventBody::ContextCompacted { summary, kept_messages, kept_requests, .. } => {
                 let kept_requests = usize::try_from(*kept_requests).unwrap_or(usize::MAX);
                 let own_requests =
@@ -119,7 +118,7 @@ fn read(
                 messages.extend(guidance.as_deref().map(|text| Message::text(Role::User, text)));
             }
             EventBody::HookFinished(end) => step.sent_back = sent_back(end).or(step.sent_back),
-            EventBody::ToolRequested { call, model_id, .. } => {
+            EventBody::ToolRequested { call, model_id, by_provider: false, .. } => {
                 step.model_ids.extend(model_id.clone().map(|id| (call.clone(), id)));
                 step.calls.push(call.clone());
             }

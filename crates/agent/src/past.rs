@@ -135,7 +135,9 @@ impl Past {
             EventBody::ReasoningStarted { item } | EventBody::TextStarted { item } => {
                 self.number(agent, item)
             }
-            EventBody::ToolRequested { call, name, model_id } => {
+            // The provider has run it: it stands in its data.
+            EventBody::ToolRequested { call, by_provider: true, .. } => self.number(agent, call),
+            EventBody::ToolRequested { call, name, model_id, .. } => {
                 self.number(agent, call);
                 let past = self.call(call);
                 past.name.clone_from(name);
@@ -367,6 +369,11 @@ impl Past {
     pub(crate) fn has_answered(&self) -> bool {
         let steps = self.agents.get(&AgentPath::main()).map_or(&[][..], |main| &main.steps);
         steps.iter().any(|step| step.whole && step.calls.is_empty() && !step.text.is_empty())
+    }
+
+    /// The ids of the sources that the log has.
+    pub(crate) fn source_ids(&self) -> impl Iterator<Item = &str> {
+        self.sources.iter().map(String::as_str)
     }
 
     /// Whether the log has a source of this id.

@@ -26,7 +26,7 @@ impl Blocks {
             }
             EventBody::TextFinished { reasoning: true, .. } => self.drop_texts(),
             EventBody::TextFinished { item, text, .. } => self.add_text(item, text),
-            EventBody::ToolRequested { call, .. } => {
+            EventBody::ToolRequested { call, by_provider: false, .. } => {
                 self.blocks.push((Some(call.clone()), StoredBlock::Call { id: String::new(), data: None }));
             }
             EventBody::ProviderData(data) => self.add_data(data),

@@ -87,6 +87,8 @@ pub(crate) async fn call_one(
                 is_over = true;
             }
             ModelEvent::ProviderData { .. }
+            | ModelEvent::Citations(_)
+            | ModelEvent::ServerTool(_)
             | ModelEvent::ReasoningDelta(_)
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolsRefused { .. }

@@ -208,6 +208,7 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     let limits = limits.within(agents.main.limits);
     let outlives_server = request.outlives_server;
     if past.has_begun() {
+        emitter.with_source_numbers(|numbers| numbers.know(past.source_ids()));
         let (events, open) = past.go_on();
         emitter.take_over(open, events).await;
     } else {

@@ -1,12 +1,11 @@
 //! One model call: its stream becomes events as it comes, and an answer at the end.
 
+mod beside;
+
 use std::{borrow::Cow, mem, time::Duration};
 
-use domain::{
-    EventBody, Message, Problem, ProblemCode, Sentence, ToolCall, Usage,
-    event::{NoticeLevel, ProviderData},
-};
-use llm::{ChatRequest, CodePrompt, DataPart, FinishReason, ModelCall, ModelError, ModelEvent, ToolPrompt};
+use domain::{EventBody, Message, Problem, ProblemCode, Sentence, ToolCall, Usage, event::NoticeLevel};
+use llm::{ChatRequest, CodePrompt, FinishReason, ModelCall, ModelError, ModelEvent, ToolPrompt};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
@@ -14,11 +13,13 @@ use crate::{
     answer::{Answer, RequestedCall},
     answers::write_text,
     call_repair::meant_name,
+    cited::{EndedText, Waiting},
     context::estimate_request,
     hooks::{holds_answers, keep_answer},
     models::{OneModel, Tries},
     open_call::OpenCall,
-    research::{Citations, nearest},
+    research::Citations,
+    server_tools::ServerCalls,
     tool::Toolbox,
     tool_notices,
     turns::AgentContext,
@@ -129,7 +130,7 @@ async fn call_one(
 /// The item the model is writing now, and how much of it there is; the emitter has the text.
 enum Writing {
     Nothing,
-    Text { item: String, bytes: usize },
+    Text { item: String, bytes: usize, chars: usize },
     Reasoning { item: String, bytes: usize, since: Instant },
 }
 
@@ -155,6 +156,11 @@ struct Step<'a> {
     number: u32,
     call: OpenCall<'a>,
     citations: Option<Citations>,
+    /// What the provider cites, until the text ends that it belongs to.
+    cited: Waiting,
+    server_calls: ServerCalls,
+    /// Length of all texts of the call that have ended, characters.
+    ended_chars: usize,
     proofs: &'a [String],
     upstream: UpstreamStatus,
 }
@@ -173,7 +179,23 @@ impl<'a> Step<'a> {
         let upstream = UpstreamStatus::default();
         let held = (agent.answer_form().is_none() && holds_answers(agent)).then(String::new);
         let number = shape.step;
-        Self { agent, model, tools, answer, writing, held, number, call, citations, proofs, upstream }
+        let (cited, ended_chars) = (Waiting::default(), 0);
+        Self {
+            agent,
+            model,
+            tools,
+            answer,
+            writing,
+            held,
+            number,
+            call,
+            citations,
+            cited,
+            server_calls: ServerCalls::default(),
+            ended_chars,
+            proofs,
+            upstream,
+        }
     }
 
     /// The next event of the call. A status that came too soon after another is shown meanwhile.
@@ -208,6 +230,11 @@ impl<'a> Step<'a> {
             ModelEvent::ToolCallStarted { index, id, name } => self.start_call(index, id, name).await,
             ModelEvent::ToolArgumentsDelta { index, delta } => self.write_arguments(index, delta).await,
             ModelEvent::ProviderData { part, data } => self.add_data(part, data).await,
+            ModelEvent::Citations(citations) => self.cite(citations),
+            ModelEvent::ServerTool(news) => {
+                self.close(TextIs::Commentary).await;
+                self.server_calls.push(self.agent, news).await;
+            }
             ModelEvent::Status { description, done, hidden } => {
                 self.upstream.push(self.agent, description, done, hidden).await;
             }
@@ -249,8 +276,9 @@ impl<'a> Step<'a> {
         if self.upstream.forget() {
             self.agent.clear_status().await;
         }
-        if let Writing::Text { item, bytes } = &mut self.writing {
+        if let Writing::Text { item, bytes, chars } = &mut self.writing {
             *bytes += delta.len();
+            *chars += delta.chars().count();
             self.agent.emitter.emit(EventBody::TextDelta { item: item.clone(), delta }).await;
         }
     }
@@ -264,7 +292,7 @@ impl<'a> Step<'a> {
         self.agent.clear_status().await;
         let item = self.agent.next_item('t');
         self.agent.emitter.emit(EventBody::TextStarted { item: item.clone() }).await;
-        self.writing = Writing::Text { item, bytes: 0 };
+        self.writing = Writing::Text { item, bytes: 0, chars: 0 };
     }
 
     async fn write_reasoning(&mut self, delta: String) {
@@ -291,6 +319,8 @@ impl<'a> Step<'a> {
             self.begin_text().await;
         }
         self.close(TextIs::Reasoning).await;
+        self.cited.clear();
+        self.ended_chars = 0;
         self.answer.text.clear();
         if let Some(held) = self.held.as_mut().map(mem::take) {
             self.write_reasoning(held).await;
@@ -303,7 +333,8 @@ impl<'a> Step<'a> {
         let call = self.agent.next_item('c');
         let name = meant_name(self.tools, written.clone());
         let model_id = Some(id.clone()).filter(|id| *id != call);
-        let requested = EventBody::ToolRequested { call: call.clone(), name: name.clone(), model_id };
+        let requested =
+            EventBody::ToolRequested { call: call.clone(), name: name.clone(), model_id, by_provider: false };
         self.answer.blocks.push(&requested);
         self.agent.emitter.emit(requested).await;
         if name != written {
@@ -312,31 +343,6 @@ impl<'a> Step<'a> {
         }
         let written = ToolCall { id, name, arguments: String::new() };
         self.answer.calls.push(RequestedCall { id: call, written, index });
-    }
-
-    /// Keeps what the provider wants back, under the item it belongs to.
-    async fn add_data(&mut self, part: DataPart, data: Value) {
-        let item = match (part, &self.writing) {
-            (DataPart::Reasoning, Writing::Reasoning { item, .. })
-            | (DataPart::Text, Writing::Text { item, .. }) => Some(item.clone()),
-            (DataPart::Call(index), _) => {
-                self.answer.calls.iter().find(|call| call.index == index).map(|call| call.id.clone())
-            }
-            _ => None,
-        };
-        // A text is shown as one, wherever its provider parts it.
-        let at = match &self.writing {
-            Writing::Text { bytes, .. } if part == DataPart::Text => Some(*bytes as u64),
-            _ => {
-                self.close(TextIs::Commentary).await;
-                None
-            }
-        };
-        let provider = self.model.model().provider().to_owned();
-        let reasoning = item.is_none() && part == DataPart::Reasoning;
-        let body = EventBody::ProviderData(ProviderData { item, reasoning, at, provider, data });
-        self.answer.blocks.push(&body);
-        self.agent.emitter.emit(body).await;
     }
 
     async fn write_arguments(&mut self, index: usize, delta: String) {
@@ -364,27 +370,16 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Adds the pictures that code has made to an answer that does not show them itself.
-    async fn show_pictures(&mut self) {
-        let left_out = self.with_text(|text| self.agent.code.pictures_beside(text)).unwrap_or_default();
-        if !left_out.is_empty() && self.agent.answer_form().is_none() {
-            self.write_text(left_out).await;
-        }
-    }
-
-    /// Adds the numbers of the sources that say the same to an answer that cites none.
-    async fn cite_nearest(&mut self) {
-        let marks = self.with_text(|text| nearest(text, self.proofs)).unwrap_or_default();
-        if !marks.is_empty() {
-            self.write_text(format!(" {marks}")).await;
-        }
-    }
-
     /// Finishes what is being written.
     async fn close(&mut self, text_is: TextIs) {
         match mem::replace(&mut self.writing, Writing::Nothing) {
             Writing::Nothing => {}
-            Writing::Text { item, .. } => {
+            Writing::Text { item, chars, .. } => {
+                if text_is != TextIs::Reasoning {
+                    let text = EndedText { item: &item, before: self.ended_chars, chars };
+                    self.tell_cited(Some(text)).await;
+                }
+                self.ended_chars += chars;
                 let held = self.citations.as_mut().map(Citations::rest).unwrap_or_default();
                 if !held.is_empty() {
                     let (item, delta) = (item.clone(), held);
@@ -435,6 +430,8 @@ impl<'a> Step<'a> {
             self.show_held().await;
         }
         self.settle_held().await;
+        self.tell_cited(None).await;
+        self.server_calls.end(self.agent).await;
         if self.upstream.forget() {
             self.agent.clear_status().await;
         }

@@ -13,13 +13,13 @@ mod values;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use self::{provider_data::ProviderData, run_event::RunEvent, tool_file::ToolFile};
 pub use audience::Audience;
 pub use hooks::{HookCall, HookEnd, HookEvent};
-pub use provider_data::ProviderData;
-pub use run_event::RunEvent;
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
-pub use tool_file::ToolFile;
-pub use values::{Decision, FactCounts, Forked, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus};
+pub use values::{
+    CitedPlace, Decision, FactCounts, Forked, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus,
+};
 
 use crate::{ChatId, Coded, Form, MessageId, Problem, Usage, words::known};
 
@@ -122,6 +122,10 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         model_id: Option<String>,
+        /// Whether the model's provider runs it: it is shown, and neither run nor sent back by us.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        by_provider: bool,
     },
     /// More of the arguments' JSON text.
     ToolArgumentsDelta {

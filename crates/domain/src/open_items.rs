@@ -356,7 +356,15 @@ mod tests {
                     duration_ms: 1,
                 },
             ),
-            (&main, EventBody::ToolRequested { call: s("c1"), name: s("task"), model_id: None }),
+            (
+                &main,
+                EventBody::ToolRequested {
+                    call: s("c1"),
+                    name: s("task"),
+                    model_id: None,
+                    by_provider: false,
+                },
+            ),
             (&main, EventBody::ToolArgumentsDelta { call: s("c1"), delta: s("{}") }),
             (
                 &main,
@@ -377,7 +385,15 @@ mod tests {
                     continues: None,
                 },
             ),
-            (&child, EventBody::ToolRequested { call: s("a1.c1"), name: s("ask_user"), model_id: None }),
+            (
+                &child,
+                EventBody::ToolRequested {
+                    call: s("a1.c1"),
+                    name: s("ask_user"),
+                    model_id: None,
+                    by_provider: false,
+                },
+            ),
             (
                 &child,
                 EventBody::QuestionAsked {

@@ -20,6 +20,10 @@ pub struct RunSummary {
     #[serde(default, skip_serializing_if = "is_none")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<u32>"))]
     pub compactions: u32,
+    /// How many sources the run has told of.
+    #[serde(default, skip_serializing_if = "is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<u32>"))]
+    pub sources: u32,
     /// From the first event to the last, milliseconds.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub duration_ms: i64,
@@ -54,6 +58,10 @@ impl RunSummary {
             EventBody::ToolFinished { error: true, stopped: false, .. } => self.failed_tools += 1,
             EventBody::AgentStarted { .. } => self.agents += 1,
             EventBody::ContextCompacted { .. } if event.agent.is_main() => self.compactions += 1,
+            EventBody::SourcesFound { sources } => {
+                let told = u32::try_from(sources.len()).unwrap_or(u32::MAX);
+                self.sources = self.sources.saturating_add(told);
+            }
             // What another run did took none of this one's time.
             EventBody::RunForked { .. } => self.started_at = event.at,
             EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
@@ -86,6 +94,7 @@ mod tests {
             call: call.to_owned(),
             name: "task".to_owned(),
             model_id: None,
+            by_provider: false,
         };
         let failed = EventBody::ToolFinished {
             call: "c1".to_owned(),

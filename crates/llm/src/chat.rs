@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::{CallTrace, Coded, LeftOut, Message, ModelParameters, Problem, ProblemCode, Usage, Words};
 use serde_json::{Map, Value};
 use wire::{
-    provider::DataPart,
+    provider::{Citation, DataPart, ServerTool},
     tool_schema::{Change, ToolSchema},
 };
 
@@ -156,6 +156,10 @@ pub enum ModelEvent {
         /// The provider's JSON.
         data: Value,
     },
+    /// What the text so far rests on.
+    Citations(Vec<Citation>),
+    /// News of a tool that the provider runs.
+    ServerTool(ServerTool),
     /// What the server says that it is doing, on one line without secrets. Each takes the place of the one before.
     Status {
         /// The line; may be empty where it is only taken away.
@@ -185,6 +189,8 @@ impl ModelEvent {
             | Self::ToolCallStarted { .. }
             | Self::ToolArgumentsDelta { .. }
             | Self::ProviderData { .. }
+            | Self::Citations(_)
+            | Self::ServerTool(_)
             | Self::Finished { .. } => true,
             Self::Retrying { .. }
             | Self::Turned { .. }

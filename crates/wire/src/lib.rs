@@ -2,6 +2,7 @@
 
 pub mod ag_ui;
 pub mod chat_stream;
+mod cited;
 pub mod conversation;
 pub mod debug_chat;
 pub mod debug_events;

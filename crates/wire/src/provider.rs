@@ -3,6 +3,7 @@
 
 pub mod anthropic;
 pub mod bedrock;
+mod beside;
 pub mod gemini;
 mod lenient;
 mod of_chat;
@@ -19,6 +20,9 @@ use domain::{Message, Usage};
 use serde_json::Value;
 
 use crate::openai::Tool;
+pub use beside::{
+    Beside, Citation, MAX_CITATIONS, ServerTool, chat_citations, is_of_whole_answer, web_address,
+};
 pub(crate) use of_chat::effort_name;
 pub(crate) use openai_family::budget_effort;
 pub use refused_field::{OptionalField, refused_field};
@@ -147,6 +151,10 @@ pub enum AnswerEvent {
         /// The provider's JSON, in a form that only the codec that made it reads.
         data: Value,
     },
+    /// What the text so far rests on. [`Beside`] reads it from the data.
+    Citations(Vec<Citation>),
+    /// News of a tool that the provider runs. [`Beside`] reads it from the data.
+    ServerTool(ServerTool),
     /// The model is done; nothing follows.
     Finished {
         /// Why it stopped.

@@ -6,6 +6,16 @@ export type AgentPath = Array<string>;
 /** A conversation: a tree of messages. */
 export type ChatId = string;
 
+/** A place in a text that rests on a source. */
+export type CitedPlace = {
+  /** The text item. */
+  item: string;
+  /** Where it begins, in characters (Unicode scalar values). */
+  start: number;
+  /** Where it ends. */
+  end: number;
+};
+
 /** A sentence of ours by its code: of what goes on, or of what was refused. No code is in two of these lists. */
 export type Coded =
   | Sentence
@@ -110,6 +120,8 @@ export type EventBody =
       name: string;
       /** The id that the model gave it, by which it knows the call; absent in older logs and for calls that no model wrote. */
       model_id?: string;
+      /** Whether the model's provider runs it: it is shown, and neither run nor sent back by us. */
+      by_provider?: boolean;
     }
   | {
       type: "tool_arguments_delta";
@@ -1082,6 +1094,8 @@ export type RunSummary = {
   agents: number;
   /** How often the main agent's conversation was made shorter: where at all, later turns read how. */
   compactions?: number;
+  /** How many sources the run has told of. */
+  sources?: number;
   /** From the first event to the last, milliseconds. */
   duration_ms: number;
   /** How it ended; nothing while it is going. */
@@ -1286,6 +1300,8 @@ export type Source = {
   verified?: boolean;
   /** The address here of what is kept of the source, at the quote. */
   copy?: string;
+  /** The places of the run's texts that rest on it, where the model's provider names them. Told again, it has further ones. */
+  cited?: Array<CitedPlace>;
 };
 
 /** One task of a plan. */

@@ -7,6 +7,7 @@ export const steps = {
   "steps.memoryFailed": "The memory “{name}” was not changed",
   "steps.memoryChanged": "Remembered “{name}”",
   "steps.memoryDeleted": "Forgot “{name}”",
+  "steps.byProvider": "run by the provider",
   "steps.title": { one: "Execution steps ({count} tool)", other: "Execution steps ({count} tools)" },
   "steps.failed": { one: "{count} failed", other: "{count} failed" },
   "steps.agentsRunning": { one: "{count} agent running", other: "{count} agents running" },

@@ -9,6 +9,7 @@ export const steps: Record<keyof typeof en, Entry> = {
   "steps.memoryFailed": "Память «{name}» не изменена",
   "steps.memoryChanged": "Запомнено: «{name}»",
   "steps.memoryDeleted": "Забыто: «{name}»",
+  "steps.byProvider": "выполнено провайдером",
   "steps.title": {
     one: "Шаги выполнения ({count} инструмент)",
     few: "Шаги выполнения ({count} инструмента)",

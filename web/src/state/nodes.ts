@@ -107,6 +107,8 @@ export interface ToolNode {
   durationMs: number | null;
   /** Sub-agents this call started. */
   agents: NodeId[];
+  /** The model's provider runs it. */
+  byProvider?: true;
 }
 
 export interface AgentNode {

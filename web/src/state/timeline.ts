@@ -183,7 +183,7 @@ function reduceTool(
   if (!timeline.nodes.has(id) && "name" in body) openTool(timeline, event, id, body.call, body.name);
   switch (body.type) {
     case "tool_requested":
-      return;
+      return body.by_provider ? change(timeline, id, "tool", () => ({ byProvider: true })) : undefined;
     case "tool_arguments_delta":
       return change(timeline, id, "tool", (node) => ({ argumentsText: node.argumentsText + body.delta }));
     case "tool_started":

@@ -4,6 +4,7 @@
 
 mod answer_form;
 mod asks;
+mod beside;
 mod broken_off;
 mod compaction;
 mod continued;

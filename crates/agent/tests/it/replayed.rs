@@ -303,14 +303,14 @@ fn tools(items: &[Item]) -> Toolbox {
 }
 
 /// The model that was asked, as its address or the request names it.
-fn model_name(exchange: &Exchange) -> String {
+pub(crate) fn model_name(exchange: &Exchange) -> String {
     let after = |mark: &str| exchange.path.split_once(mark).map(|(_, name)| name);
     let name = after("/models/").and_then(|name| name.split(':').next());
     let name = name.or_else(|| after("/model/").and_then(|name| name.split('/').next()));
     name.map_or_else(|| text(&exchange.request["model"]), |name| name.replace("%3A", ":"))
 }
 
-fn model(kind: ProviderKind, server: &ScriptedServer, name: &str) -> ChatModel {
+pub(crate) fn model(kind: ProviderKind, server: &ScriptedServer, name: &str) -> ChatModel {
     let address = format!("http://{}", server.address());
     let key = match kind {
         ProviderKind::Vertex => strict::service_account(&address),

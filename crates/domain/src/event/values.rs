@@ -117,13 +117,31 @@ pub struct Source {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub copy: Option<String>,
+    /// The places of the run's texts that rest on it, where the model's provider names them. Told again, it has further ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<CitedPlace>>"))]
+    pub cited: Vec<CitedPlace>,
+}
+
+/// A place in a text that rests on a source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct CitedPlace {
+    /// The text item.
+    pub item: String,
+    /// Where it begins, in characters (Unicode scalar values).
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub start: u64,
+    /// Where it ends.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub end: u64,
 }
 
 impl Source {
     /// A source that nobody has checked.
     #[must_use]
     pub fn new(id: String, title: String, url: String, quote: Option<String>) -> Self {
-        Self { id, title, url, quote, verified: None, copy: None }
+        Self { id, title, url, quote, verified: None, copy: None, cited: Vec::new() }
     }
 }
 

@@ -11,6 +11,7 @@ use wire::{
 
 use super::{
     Target,
+    asides::Gathered,
     calls::Calls,
     fault::{self, Fault},
     given::Given,
@@ -49,6 +50,9 @@ pub(crate) struct Answer {
     text: TextReader,
     calls: Calls,
     given: Given,
+    asides: Gathered,
+    /// Length of the text that was given out, characters.
+    text_chars: usize,
     /// Emptied lists, to be filled again.
     said: Vec<Said>,
     pieces: Vec<Piece>,
@@ -89,6 +93,8 @@ impl Answer {
             text,
             calls: Calls::default(),
             given: Given::default(),
+            asides: Gathered::default(),
+            text_chars: 0,
             said: Vec::new(),
             pieces: Vec::new(),
             events: VecDeque::new(),
@@ -213,6 +219,10 @@ impl Answer {
         let mut pieces = Vec::new();
         self.text.finish(is_cut, &mut pieces);
         self.add_pieces(pieces);
+        let citations = self.asides.citations(self.text_chars);
+        if !citations.is_empty() {
+            self.events.push_back(ModelEvent::Citations(citations));
+        }
         let reason = match (self.finish, self.calls.count()) {
             (Some(reason @ (FinishReason::Length | FinishReason::ContentFilter)), _) => reason,
             // Some servers say “stop” after calls, others “tool_calls” without any.
@@ -339,6 +349,7 @@ impl Answer {
             return Err(too_long(ANSWER_LIMIT_BYTES));
         }
         self.given.push(&chunk);
+        self.asides.push(&chunk.beside);
         self.add_reasoning(chunk.reasoning.into_owned());
         if !chunk.content.is_empty() || !chunk.calls.is_empty() {
             self.give_reasoning();
@@ -441,6 +452,7 @@ impl Answer {
         if std::mem::take(&mut self.has_shown_text) {
             self.events.push_front(ModelEvent::TextWasReasoning);
         }
+        self.text_chars = 0;
         let held = self.text.restart();
         self.add_reasoning(held);
     }
@@ -449,7 +461,10 @@ impl Answer {
     fn add_pieces(&mut self, mut pieces: Vec<Piece>) -> Vec<Piece> {
         for piece in pieces.drain(..) {
             match piece {
-                Piece::Text(text) => self.events.push_back(ModelEvent::TextDelta(text)),
+                Piece::Text(text) => {
+                    self.text_chars += text.chars().count();
+                    self.events.push_back(ModelEvent::TextDelta(text));
+                }
                 Piece::Call { name, arguments } => self.calls.add(&name, arguments, &mut self.events),
             }
         }

@@ -1,6 +1,7 @@
 //! The client for OpenAI-compatible servers: Ollama, llama.cpp, vLLM, LM Studio, OpenAI and the like.
 
 mod answer;
+mod asides;
 mod ask;
 mod asked;
 mod base_url;

@@ -136,6 +136,8 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
             ModelEvent::ReasoningDelta(delta) => thoughts.push_str(&delta),
             ModelEvent::TextWasReasoning => thoughts.push_str(&std::mem::take(&mut text)),
             ModelEvent::ProviderData { .. }
+            | ModelEvent::Citations(_)
+            | ModelEvent::ServerTool(_)
             | ModelEvent::ToolCallStarted { .. }
             | ModelEvent::ToolArgumentsDelta { .. }
             | ModelEvent::Retrying { .. }

@@ -112,7 +112,11 @@ pub(crate) async fn hear(model: &ChatModel, messages: &[Message], tools: &[ToolS
                 panic!("asked once")
             }
             Ok(
-                ModelEvent::Status { .. } | ModelEvent::ProviderData { .. } | ModelEvent::ParameterLeftOut(_),
+                ModelEvent::Status { .. }
+                | ModelEvent::ProviderData { .. }
+                | ModelEvent::Citations(_)
+                | ModelEvent::ServerTool(_)
+                | ModelEvent::ParameterLeftOut(_),
             ) => {}
             Ok(ModelEvent::Finished { reason, .. }) => heard.reason = Some(reason),
             Err(error) => heard.error = Some(error.message),

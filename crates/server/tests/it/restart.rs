@@ -315,7 +315,7 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
         .unwrap();
     let bodies = [
         EventBody::RunStarted { chat: Some(chat), message: None, model: "tour".into() },
-        EventBody::ToolRequested { call: "c1".into(), name: "ls".into(), model_id: None },
+        EventBody::ToolRequested { call: "c1".into(), name: "ls".into(), model_id: None, by_provider: false },
         EventBody::TextStarted { item: "t1".into() },
         EventBody::TextDelta { item: "t1".into(), delta: "Half an ".into() },
         EventBody::TextDelta { item: "t1".into(), delta: "answer".into() },

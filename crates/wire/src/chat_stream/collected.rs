@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use domain::{EventBody, Outcome, Problem, RunEvent, RunId, RunSummary, Usage};
+use domain::{EventBody, Outcome, Problem, RunEvent, RunId, RunSummary, Usage, event::Source};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::tool_files::views;
+use crate::{cited::Sources, tool_files::views};
 
 /// A run being collected.
 #[derive(Debug, Default)]
@@ -14,6 +14,7 @@ pub struct Collected {
     run: Option<RunId>,
     summary: RunSummary,
     tools: Vec<Tool>,
+    sources: Sources,
     /// Where in `tools` an open call stands.
     open: HashMap<String, usize>,
 }
@@ -38,6 +39,8 @@ struct Answer<'a> {
     outcome: Option<Outcome>,
     content: &'a str,
     tools: &'a [Tool],
+    #[serde(skip_serializing_if = "<[Source]>::is_empty")]
+    sources: &'a [Source],
     usage: Usage,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost_micro_usd: Option<u64>,
@@ -91,11 +94,12 @@ impl Collected {
                     files: if files.is_empty() { Value::Null } else { json!(views(files)) },
                 };
             }
+            EventBody::SourcesFound { sources } => self.sources.add(sources),
             _ => {}
         }
     }
 
-    /// The JSON of the run: `run_id`, `outcome`, `content` (the answer), `tools`, `usage`, and `error`
+    /// The JSON of the run: `run_id`, `outcome`, `content` (the answer), `tools`, `sources`, `usage`, and `error`
     /// where it did not simply complete.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -110,6 +114,7 @@ impl Collected {
             outcome: self.summary.outcome,
             content,
             tools: &self.tools,
+            sources: self.sources.all(),
             usage: self.summary.usage,
             cost_micro_usd: self.summary.cost_micro_usd,
             error: self.summary.problem.as_ref(),

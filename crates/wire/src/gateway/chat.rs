@@ -10,11 +10,11 @@ use crate::{
     conversation::{Checked, check_says_something, messages, object},
     openai::{
         ChunkEncoder, DONE, ErrorObject,
-        chunk_encoder::priced_usage_value,
+        chunk_encoder::{priced_usage_value, url_citation},
         completion_encoder::completion_id,
         completion_request::{caller_tools, flag, stream_options, tool},
     },
-    provider::{AnswerEvent, DataPart, StopReason, sealed::SealedBlock},
+    provider::{AnswerEvent, Citation, DataPart, StopReason, sealed::SealedBlock},
     sse::Frame,
 };
 
@@ -60,6 +60,8 @@ pub struct ChatAnswer {
     thought: String,
     /// `reasoning_details` so far.
     details: Vec<Value>,
+    /// `annotations` so far.
+    annotations: Vec<Value>,
     /// Id, name and arguments by the index of the call.
     calls: BTreeMap<usize, (String, String, String)>,
     end: (StopReason, Used),
@@ -82,6 +84,7 @@ impl ChatAnswer {
             provider: provider.to_owned(),
             thought: String::new(),
             details: Vec::new(),
+            annotations: Vec::new(),
             calls: BTreeMap::new(),
             end: (StopReason::Stop, Used::default()),
         }
@@ -150,7 +153,14 @@ impl AnswerEncoder for ChatAnswer {
                     self.details.push(detail);
                 }
             }
-            AnswerEvent::Finished { .. } => {}
+            AnswerEvent::Citations(citations) => {
+                let annotations: Vec<Value> = citations.iter().filter_map(annotation).collect();
+                if !annotations.is_empty() {
+                    out.push(frame(self.chunks.annotations(&annotations)));
+                    self.annotations.extend(annotations);
+                }
+            }
+            AnswerEvent::ServerTool(_) | AnswerEvent::Finished { .. } => {}
         }
     }
 
@@ -183,6 +193,9 @@ impl AnswerEncoder for ChatAnswer {
         if !self.details.is_empty() {
             message["reasoning_details"] = std::mem::take(&mut self.details).into();
         }
+        if !self.annotations.is_empty() {
+            message["annotations"] = std::mem::take(&mut self.annotations).into();
+        }
         if !calls.is_empty() {
             message["tool_calls"] = calls.into();
         }
@@ -197,6 +210,13 @@ impl AnswerEncoder for ChatAnswer {
             "usage": usage(used),
         })
     }
+}
+
+/// A citation as OpenAI has it, with the words of the source as OpenRouter has them. `None` without an address.
+fn annotation(citation: &Citation) -> Option<Value> {
+    let Citation { url, title, quote, place, .. } = citation;
+    let place = place.as_ref().map(|place| (place.start, place.end));
+    url_citation(url, title, quote.as_deref(), place)
 }
 
 fn usage(used: Used) -> Value {

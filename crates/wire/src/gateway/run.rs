@@ -4,8 +4,9 @@ use domain::{EventBody, Outcome, RunEvent, message::arguments_text};
 
 use super::{AnswerEncoder, Used};
 use crate::{
+    cited::Sources,
     openai::{completion_encoder::failure, outer_call_id},
-    provider::{AnswerEvent, StopReason},
+    provider::{AnswerEvent, Citation, StopReason},
     sse::Frame,
 };
 
@@ -18,13 +19,24 @@ pub struct RunAnswer {
     /// A text has ended; the next one is a paragraph of its own.
     has_text: bool,
     failed: bool,
+    sources: Sources,
+    /// How many characters of text were written.
+    text_chars: usize,
 }
 
 impl RunAnswer {
     /// In the format of this encoder.
     #[must_use]
     pub fn new(encoder: Box<dyn AnswerEncoder>) -> Self {
-        Self { encoder, calls: 0, written_bytes: 0, has_text: false, failed: false }
+        Self {
+            encoder,
+            calls: 0,
+            written_bytes: 0,
+            has_text: false,
+            failed: false,
+            sources: Sources::default(),
+            text_chars: 0,
+        }
     }
 
     /// Reads the next event of the run.
@@ -36,8 +48,10 @@ impl RunAnswer {
             EventBody::RunStarted { .. } => self.encoder.begin(out),
             EventBody::TextDelta { delta, .. } => self.text(delta, out),
             EventBody::ReasoningDelta { delta, .. } => self.reasoning(delta, out),
-            EventBody::TextFinished { text, .. } => {
+            EventBody::SourcesFound { sources } => self.sources.add(sources),
+            EventBody::TextFinished { item, text, .. } => {
                 self.text(text.get(self.written_bytes..).unwrap_or_default(), out);
+                self.cite(item, text, out);
                 (self.written_bytes, self.has_text) = (0, true);
             }
             EventBody::ReasoningFinished { text, .. } => {
@@ -78,10 +92,28 @@ impl RunAnswer {
             return;
         }
         if std::mem::take(&mut self.has_text) {
+            self.text_chars += 2;
             self.answer(AnswerEvent::Text("\n\n".to_owned()), out);
         }
         self.written_bytes += delta.len();
+        self.text_chars += delta.chars().count();
         self.answer(AnswerEvent::Text(delta.to_owned()), out);
+    }
+
+    /// What the text cites that has just been written.
+    fn cite(&mut self, item: &str, text: &str, out: &mut Vec<Frame>) {
+        let before = self.text_chars.saturating_sub(text.chars().count());
+        let cited = self.sources.cited_in(item, text).into_iter().map(|(place, source)| Citation {
+            url: source.url.clone(),
+            title: source.title.clone(),
+            quote: source.quote.clone(),
+            place: Some(before + place.start..before + place.end),
+            number: None,
+        });
+        let cited: Vec<Citation> = cited.collect();
+        if !cited.is_empty() {
+            self.answer(AnswerEvent::Citations(cited), out);
+        }
     }
 
     fn reasoning(&mut self, delta: &str, out: &mut Vec<Frame>) {

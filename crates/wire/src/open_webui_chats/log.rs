@@ -100,7 +100,12 @@ impl Log {
             Piece::Call { name, arguments, result } => {
                 self.is_acting = true;
                 let (call, name, arguments) = (self.item("c"), name.clone(), arguments.clone());
-                self.add(EventBody::ToolRequested { call: call.clone(), name: name.clone(), model_id: None });
+                self.add(EventBody::ToolRequested {
+                    call: call.clone(),
+                    name: name.clone(),
+                    model_id: None,
+                    by_provider: false,
+                });
                 self.add(EventBody::ToolStarted {
                     call: call.clone(),
                     name: name.clone(),

@@ -7,6 +7,7 @@ mod text;
 use std::borrow::Cow;
 
 use domain::{Usage, json_repair::repaired_text};
+use serde_json::value::RawValue;
 
 use super::{UpstreamError, status::Status, usage_reader::UsageReport};
 use fields::Fields;
@@ -40,6 +41,46 @@ pub struct Chunk<'a> {
     pub fingerprint: Option<Cow<'a, str>>,
     /// What the server says that it is doing; beside any text, never part of it.
     pub status: Option<Status<'a>>,
+    /// What came beside the text, as JSON.
+    pub beside: Asides<'a>,
+}
+
+/// What a message has beside its text, as its JSON; each is a list that is not empty.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Asides<'a> {
+    /// `annotations`: those of this chunk.
+    pub annotations: Option<Cow<'a, str>>,
+    /// `citations`: all of the answer so far.
+    pub citations: Option<Cow<'a, str>>,
+    /// `search_results`: all of the answer so far.
+    pub search_results: Option<Cow<'a, str>>,
+    /// `images`: those of this chunk.
+    pub images: Option<Cow<'a, str>>,
+}
+
+impl<'a> Asides<'a> {
+    fn read(wire: &WireChunk<'a>) -> Self {
+        let list = |raw: Option<&'a RawValue>| {
+            let raw = raw.filter(|raw| raw.get().starts_with('[') && says_something(raw))?;
+            Some(Cow::Borrowed(raw.get()))
+        };
+        let delta = &wire.choice.delta;
+        Self {
+            annotations: list(delta.annotations),
+            citations: list(wire.citations),
+            search_results: list(wire.search_results),
+            images: list(delta.images),
+        }
+    }
+
+    fn into_owned(self) -> Asides<'static> {
+        Asides {
+            annotations: self.annotations.map(owned),
+            citations: self.citations.map(owned),
+            search_results: self.search_results.map(owned),
+            images: self.images.map(owned),
+        }
+    }
 }
 
 /// A piece of one tool call.
@@ -99,6 +140,7 @@ impl<'a> Chunk<'a> {
             fingerprint: some_text(wire.system_fingerprint),
             status: Status::read(wire.kind, wire.data, wire.event),
             finish_reason: some_text(wire.choice.finish_reason).filter(|reason| reason != "null"),
+            beside: Asides::read(wire),
             ..Self::default()
         };
         chunk.read_choice(&wire.choice, halves);
@@ -169,6 +211,7 @@ impl<'a> Chunk<'a> {
             error: self.error,
             fingerprint: self.fingerprint.map(owned),
             status: self.status.map(Status::into_owned),
+            beside: self.beside.into_owned(),
         }
     }
 }

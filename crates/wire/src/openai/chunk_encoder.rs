@@ -57,6 +57,12 @@ impl ChunkEncoder {
         self.delta(&json!({ "reasoning_details": [detail] }))
     }
 
+    /// Citations of the text so far, as [`url_citation`] writes them.
+    #[must_use]
+    pub fn annotations(&self, annotations: &[Value]) -> String {
+        self.delta(&json!({ "annotations": annotations }))
+    }
+
     /// Tool call number `index` begins.
     #[must_use]
     pub fn call_started(&self, index: usize, id: &str, name: &str) -> String {
@@ -124,6 +130,25 @@ impl ChunkEncoder {
         out.extend_from_slice(br#","finish_reason":null}]}"#);
         String::from_utf8(out).unwrap_or_default()
     }
+}
+
+/// A citation as an annotation of a message: OpenAI's, with `content` as OpenRouter has it. `place` is from where to where
+/// in the message's text, in characters. `None` without an address.
+pub(crate) fn url_citation(
+    url: &str,
+    title: &str,
+    quote: Option<&str>,
+    place: Option<(usize, usize)>,
+) -> Option<Value> {
+    if url.is_empty() {
+        return None;
+    }
+    let (start, end) = place.unwrap_or_default();
+    let mut citation = json!({"url": url, "title": title, "start_index": start, "end_index": end});
+    if let Some(quote) = quote {
+        citation["content"] = quote.into();
+    }
+    Some(json!({"type": "url_citation", "url_citation": citation}))
 }
 
 /// Usage as OpenAI writes it.

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use super::{
     chunk_encoder::priced_usage_value,
-    completion_encoder::{completion_id, failure, finish_reason, outer_call_id},
+    completion_encoder::{PARAGRAPH, annotations, completion_id, failure, finish_reason, outer_call_id},
 };
-use crate::gateway::Used;
+use crate::{cited::Sources, gateway::Used};
 
 /// A run being collected.
 #[derive(Debug)]
@@ -16,6 +16,10 @@ pub struct Completion {
     id: String,
     created: i64,
     texts: Vec<String>,
+    /// How many characters they have, joined.
+    text_chars: usize,
+    sources: Sources,
+    annotations: Vec<Value>,
     reasoning: Vec<String>,
     calls: Vec<Value>,
     end: Option<(Outcome, Option<Problem>, Used)>,
@@ -30,6 +34,9 @@ impl Completion {
             id: String::new(),
             created: 0,
             texts: Vec::new(),
+            text_chars: 0,
+            sources: Sources::default(),
+            annotations: Vec::new(),
             reasoning: Vec::new(),
             calls: Vec::new(),
             end: None,
@@ -55,7 +62,13 @@ impl Completion {
             EventBody::RunStarted { .. } => {
                 (self.id, self.created) = (completion_id(event.run), event.at / 1000);
             }
-            EventBody::TextFinished { text, .. } if main && !text.is_empty() => self.texts.push(text.clone()),
+            EventBody::TextFinished { item, text, .. } if main && !text.is_empty() => {
+                self.text_chars += if self.texts.is_empty() { 0 } else { PARAGRAPH.len() };
+                self.annotations.extend(annotations(&self.sources, item, text, self.text_chars));
+                self.text_chars += text.chars().count();
+                self.texts.push(text.clone());
+            }
+            EventBody::SourcesFound { sources } => self.sources.add(sources),
             EventBody::ReasoningFinished { text, .. } if main && !text.is_empty() => {
                 self.reasoning.push(text.clone());
             }
@@ -82,7 +95,7 @@ impl Completion {
             let (code, message) = failure(problem.as_ref());
             return Err(Problem::new(code, message));
         };
-        let content = self.texts.join("\n\n");
+        let content = self.texts.join(PARAGRAPH);
         let silent = content.is_empty() && !self.calls.is_empty();
         let mut message = json!({
             "role": "assistant",
@@ -91,6 +104,9 @@ impl Completion {
         });
         if !self.reasoning.is_empty() {
             message["reasoning_content"] = Value::from(self.reasoning.join("\n\n"));
+        }
+        if !self.annotations.is_empty() {
+            message["annotations"] = Value::from(self.annotations);
         }
         if !self.calls.is_empty() {
             message["tool_calls"] = Value::from(self.calls);

@@ -1,12 +1,18 @@
 //! Turns a run's events into the chunks of `POST /v1/chat/completions`, for callers of an agent.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{borrow::Cow, collections::HashMap, ops::Range};
 
-use domain::{EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, message::arguments_text};
+use domain::{
+    EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, event::Source, message::arguments_text,
+};
 use serde_json::Value;
 
-use super::{ChunkEncoder, DONE, ErrorObject, chunk_encoder::priced_usage_value, open_webui::Extras};
-use crate::{Frame, frames::Frames};
+use super::{
+    ChunkEncoder, DONE, ErrorObject,
+    chunk_encoder::{priced_usage_value, url_citation},
+    open_webui::Extras,
+};
+use crate::{Frame, cited::Sources, frames::Frames};
 
 /// What a caller asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +54,7 @@ pub struct CompletionEncoder {
     extras: Option<Extras>,
     /// How many calls were handed over.
     calls: usize,
+    sources: Sources,
 }
 
 /// Joins the texts of one agent: each later one is a paragraph of its own.
@@ -56,6 +63,8 @@ struct Paragraphs {
     /// Bytes of each open text that the reader has.
     sent: HashMap<String, usize>,
     any: bool,
+    /// How many characters were sent.
+    chars: usize,
 }
 
 impl Paragraphs {
@@ -64,6 +73,7 @@ impl Paragraphs {
         if delta.is_empty() {
             return Cow::Borrowed(delta);
         }
+        self.chars += delta.chars().count();
         match self.sent.get_mut(item) {
             Some(sent) => {
                 *sent += delta.len();
@@ -72,7 +82,8 @@ impl Paragraphs {
             None => {
                 self.sent.insert(item.to_owned(), delta.len());
                 if std::mem::replace(&mut self.any, true) {
-                    Cow::Owned(format!("\n\n{delta}"))
+                    self.chars += PARAGRAPH.len();
+                    Cow::Owned(format!("{PARAGRAPH}{delta}"))
                 } else {
                     Cow::Borrowed(delta)
                 }
@@ -101,6 +112,7 @@ impl CompletionEncoder {
             reasoning: Paragraphs::default(),
             extras,
             calls: 0,
+            sources: Sources::default(),
         }
     }
 
@@ -151,7 +163,13 @@ impl CompletionEncoder {
             }
             EventBody::TextFinished { item, text, .. } if event.agent.is_main() => {
                 out.text(&self.texts.rest(item, text));
+                // Open WebUI would take them for further sources.
+                if self.extras.is_none() {
+                    let before = self.texts.chars.saturating_sub(text.chars().count());
+                    out.annotations(&annotations(&self.sources, item, text, before));
+                }
             }
+            EventBody::SourcesFound { sources } => self.sources.add(sources),
             EventBody::ReasoningDelta { item, delta } if event.agent.is_main() => {
                 let text = self.reasoning.more(item, delta);
                 match &mut self.extras {
@@ -201,7 +219,6 @@ impl CompletionEncoder {
             | EventBody::MemoryUpdateCompleted { .. }
             | EventBody::HookStarted(_)
             | EventBody::HookFinished(_)
-            | EventBody::SourcesFound { .. }
             | EventBody::AgentStarted { .. }
             | EventBody::AgentFinished { .. }
             | EventBody::ModelRequested { .. }
@@ -234,6 +251,12 @@ impl Output<'_> {
         }
     }
 
+    fn annotations(&mut self, annotations: &[Value]) {
+        if !annotations.is_empty() {
+            self.push(self.chunks.annotations(annotations));
+        }
+    }
+
     pub(super) fn reasoning(&mut self, text: &str) {
         if !text.is_empty() {
             self.push(self.chunks.reasoning(text));
@@ -256,6 +279,19 @@ impl Output<'_> {
         }
         self.push(DONE.to_owned());
     }
+}
+
+/// What parts the texts of an answer.
+pub(super) const PARAGRAPH: &str = "\n\n";
+
+/// What a text cites, as annotations of the message. `before` is how many characters of the message stand before the text.
+pub(super) fn annotations(sources: &Sources, item: &str, text: &str, before: usize) -> Vec<Value> {
+    let cited = sources.cited_in(item, text).into_iter();
+    let annotation = |(place, source): (Range<usize>, &Source)| {
+        let place = (before + place.start, before + place.end);
+        url_citation(&source.url, &source.title, source.quote.as_deref(), Some(place))
+    };
+    cited.filter_map(annotation).collect()
 }
 
 /// Why the answer ends, in OpenAI's words; nothing where it is an error.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use domain::{
     EventBody, Problem, ProblemCode, RunEvent, RunId, StoredBlock,
-    event::{ProviderData, Source, seq_after_restart},
+    event::{ProviderData, seq_after_restart},
     message::arguments_text,
 };
 use serde::Serialize;
@@ -18,7 +18,10 @@ use super::{
     object::{End, object},
     tools::{CUSTOM_INPUT, FunctionName, function_names},
 };
-use crate::{Frame, gateway::Used, openai::completion_encoder::outer_call_id, provider::sealed::SealedBlock};
+use crate::{
+    Frame, cited::Sources, gateway::Used, openai::completion_encoder::outer_call_id,
+    provider::sealed::SealedBlock,
+};
 
 /// What a caller asked for.
 #[derive(Debug, Clone)]
@@ -53,7 +56,7 @@ pub struct ResponseEncoder {
     output: Vec<Item>,
     /// Where in `output` an open item stands.
     open: HashMap<(Log, String), usize>,
-    sources: Vec<Source>,
+    sources: Sources,
     /// Finished reasoning, in case its opaque data follows.
     thought: Option<String>,
     end: Option<End>,
@@ -93,7 +96,7 @@ impl ResponseEncoder {
             begun: None,
             output: Vec::new(),
             open: HashMap::new(),
-            sources: Vec::new(),
+            sources: Sources::default(),
             thought: None,
             end: None,
         }
@@ -178,7 +181,9 @@ impl ResponseEncoder {
                 self.thought = Some(item.clone());
             }
             EventBody::ProviderData(data) if main => self.seal(run, event.seq, data, out),
-            EventBody::ToolRequested { call, name, .. } if main && self.caller_tools.contains_key(name) => {
+            EventBody::ToolRequested { call, name, by_provider: false, .. }
+                if main && self.caller_tools.contains_key(name) =>
+            {
                 self.open(Log::Call, call, self.function_call(run, call, name), out);
             }
             EventBody::ToolArgumentsDelta { call, delta } if main && !self.is_custom(call) => {
@@ -195,7 +200,7 @@ impl ResponseEncoder {
             EventBody::ToolHandedOver { call, name, arguments } => {
                 self.hand_over(run, call, name, arguments, out);
             }
-            EventBody::SourcesFound { sources } => self.sources.extend(sources.iter().cloned()),
+            EventBody::SourcesFound { sources } => self.sources.add(sources),
             EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
                 let used = Used { usage: *usage, cost_micro_usd: *cost_micro_usd };
                 self.finish(End::new(event.at / 1000, *outcome, problem.as_ref(), used), out);
@@ -335,7 +340,7 @@ impl ResponseEncoder {
             && let Kind::Message { text, annotations, phase } = kind
         {
             *phase = Some(if answer { "final_answer" } else { "commentary" });
-            *annotations = echo::citations(text, &sources);
+            *annotations = echo::citations(name, text, &sources);
             for (number, annotation) in annotations.iter().enumerate() {
                 out.push("response.output_text.annotation.added", || {
                     json!({

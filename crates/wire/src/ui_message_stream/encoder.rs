@@ -150,7 +150,10 @@ impl UiMessageEncoder {
                 for source in sources {
                     self.sources += 1;
                     let id = format!("{}-{}", self.sources, source.id);
-                    out.push(&json!({"type": "source-url", "sourceId": id, "url": source.url, "title": source.title}));
+                    out.push(&match source.url.as_str() {
+                        "" => json!({"type": "source-document", "sourceId": id, "mediaType": "text/plain", "title": source.title}),
+                        url => json!({"type": "source-url", "sourceId": id, "url": url, "title": source.title}),
+                    });
                 }
             }
             EventBody::AgentStarted { name, call, task, .. } => {

@@ -44,6 +44,8 @@ pub(crate) fn lines(events: &[AnswerEvent]) -> String {
         AnswerEvent::CallStarted { index, id, name } => format!("call {index} {name} {id}"),
         AnswerEvent::Arguments { index, delta } => format!("arguments {index} {delta}"),
         AnswerEvent::Data { part, data } => format!("data {part:?} {data}"),
+        AnswerEvent::ServerTool(news) => format!("{news:?}"),
+        AnswerEvent::Citations(citations) => format!("citations {citations:?}"),
         AnswerEvent::Finished { reason, usage } => format!("finished {reason:?} {usage:?}"),
     };
     joined.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -92,7 +94,7 @@ pub(crate) fn message(provider: &str, events: &[AnswerEvent]) -> Message {
                     }
                 }
             },
-            AnswerEvent::Finished { .. } => {}
+            AnswerEvent::Citations(_) | AnswerEvent::ServerTool(_) | AnswerEvent::Finished { .. } => {}
         }
     }
     message.provenance = Some(Box::new(Provenance { provider: provider.to_owned(), blocks }));

@@ -184,7 +184,12 @@ impl Writer {
                 let call = self.id(&path, 'c');
                 self.add(
                     &path,
-                    EventBody::ToolRequested { call: call.clone(), name: "tool".into(), model_id: None },
+                    EventBody::ToolRequested {
+                        call: call.clone(),
+                        name: "tool".into(),
+                        model_id: None,
+                        by_provider: false,
+                    },
                 );
                 let (raw, ask, child) = (String::new(), None, None);
                 self.calls.push(Call {

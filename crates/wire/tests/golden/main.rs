@@ -9,6 +9,7 @@ mod answers;
 mod anthropic;
 mod any_log;
 mod bedrock;
+mod beside;
 mod chat_stream;
 mod column;
 mod debug_events;

@@ -93,6 +93,8 @@ pub(crate) fn shown(events: &[AnswerEvent]) -> String {
         AnswerEvent::CallStarted { index, id, name } => format!("call {index} {id} {name}"),
         AnswerEvent::Arguments { index, delta } => format!("arguments {index} {}", cut(delta)),
         AnswerEvent::Data { part, data } => format!("data {part:?} {}", shortened(data)),
+        AnswerEvent::ServerTool(news) => format!("{news:?}"),
+        AnswerEvent::Citations(citations) => format!("citations {citations:?}"),
         AnswerEvent::Finished { reason, usage } => format!("finished {reason:?} {usage:?}"),
     };
     events.iter().map(line).collect::<Vec<_>>().join("\n")

@@ -95,6 +95,8 @@ async fn next(call: &mut ModelCall) -> Result<AnswerEvent, ModelError> {
             ModelEvent::ToolCallStarted { index, id, name } => AnswerEvent::CallStarted { index, id, name },
             ModelEvent::ToolArgumentsDelta { index, delta } => AnswerEvent::Arguments { index, delta },
             ModelEvent::ProviderData { part, data } => AnswerEvent::Data { part, data },
+            ModelEvent::ServerTool(news) => AnswerEvent::ServerTool(news),
+            ModelEvent::Citations(citations) => AnswerEvent::Citations(citations),
             ModelEvent::Finished { reason, usage } => {
                 AnswerEvent::Finished { reason: stop_reason(reason), usage }
             }

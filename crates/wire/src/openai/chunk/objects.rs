@@ -32,6 +32,8 @@ pub(super) struct WireChunk<'a> {
     pub(super) kind: Option<&'a RawValue>,
     pub(super) data: Option<&'a RawValue>,
     pub(super) event: Option<&'a RawValue>,
+    pub(super) citations: Option<&'a RawValue>,
+    pub(super) search_results: Option<&'a RawValue>,
 }
 
 impl<'a> WireChunk<'a> {
@@ -58,6 +60,8 @@ impl<'a> Fields<'a> for WireChunk<'a> {
             "type" => self.kind = map.next_value()?,
             "data" => self.data = map.next_value()?,
             "event" => self.event = map.next_value()?,
+            "citations" => self.citations = map.next_value()?,
+            "search_results" => self.search_results = map.next_value()?,
             _ => skip(map)?,
         }
         Ok(())
@@ -131,6 +135,8 @@ pub(super) struct WireDelta<'a> {
     pub(super) function_call: WireFunction<'a>,
     /// The delta is a bare text.
     pub(super) text: Option<Cow<'a, str>>,
+    pub(super) annotations: Option<&'a RawValue>,
+    pub(super) images: Option<&'a RawValue>,
 }
 
 impl<'a> Fields<'a> for WireDelta<'a> {
@@ -148,6 +154,8 @@ impl<'a> Fields<'a> for WireDelta<'a> {
                 map.next_value_seed(Each::new(|call| self.calls.push(call)))?;
             }
             "function_call" => map.next_value_seed(Place(&mut self.function_call))?,
+            "annotations" => self.annotations = map.next_value()?,
+            "images" => self.images = map.next_value()?,
             _ => skip(map)?,
         }
         Ok(())

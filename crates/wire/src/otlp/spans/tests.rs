@@ -47,7 +47,12 @@ impl Log {
         self.add(
             at - 5,
             agent,
-            EventBody::ToolRequested { call: call.into(), name: "ls".into(), model_id: None },
+            EventBody::ToolRequested {
+                call: call.into(),
+                name: "ls".into(),
+                model_id: None,
+                by_provider: false,
+            },
         );
         let (name, arguments, repeatable) = ("ls".into(), json!({"path": "/"}), true);
         self.add(at, agent, EventBody::ToolStarted { call: call.into(), name, arguments, repeatable });

@@ -8,7 +8,7 @@ use super::{PROVIDER, error, usage};
 use crate::provider::sealed::SealedBlock;
 use crate::{
     Frame,
-    provider::{AnswerError, AnswerEvent, DataPart, StopReason},
+    provider::{AnswerError, AnswerEvent, Citation, DataPart, StopReason},
 };
 
 /// Writes one answer as a stream.
@@ -65,6 +65,8 @@ impl AnswerEncoder {
             AnswerEvent::CallStarted { index, id, name } => self.start_call(*index, id, name, out),
             AnswerEvent::Arguments { index, delta } => self.write_arguments(*index, delta, out),
             AnswerEvent::Data { part, data } => self.write_data(*part, data, out),
+            AnswerEvent::Citations(citations) => self.write_citations(citations, out),
+            AnswerEvent::ServerTool(_) => {}
             AnswerEvent::Finished { reason, usage } => self.finish(*reason, *usage, out),
         }
     }
@@ -196,6 +198,24 @@ impl AnswerEncoder {
                 self.write_block(data, out);
             }
             DataPart::Other => self.write_foreign(StoredBlock::Other { data: data.clone() }, out),
+        }
+    }
+
+    /// Citations of another provider, in the text that is being written. Without their data they do not go back to Claude.
+    fn write_citations(&mut self, citations: &[Citation], out: &mut Vec<Frame>) {
+        let Some(text) = self.text.filter(|text| !text.is_thinking && self.provider != PROVIDER) else {
+            return;
+        };
+        for Citation { url, title, quote, .. } in citations.iter().filter(|citation| !citation.url.is_empty())
+        {
+            let citation = json!({
+                "type": "web_search_result_location",
+                "url": url,
+                "title": title,
+                "cited_text": quote.as_deref().unwrap_or_default(),
+                "encrypted_index": "",
+            });
+            push_delta(text.index, &json!({"type": "citations_delta", "citation": citation}), out);
         }
     }
 

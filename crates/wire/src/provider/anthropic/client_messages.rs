@@ -181,14 +181,24 @@ struct Answer {
     blocks: Vec<StoredBlock>,
 }
 
+/// Whether it is a citation of another provider, as we write them for programs: Claude's have data of their own.
+fn is_foreign(citation: &Value) -> bool {
+    citation["type"] == "web_search_result_location" && citation["encrypted_index"] == ""
+}
+
 impl Answer {
     fn add(&mut self, mut block: Value, at: &str) -> Checked<()> {
         let message = self.message.get_or_insert_with(|| Message::of(Role::Assistant, Vec::new()));
         match block["type"].as_str() {
             Some("text") => {
                 message.content.push(Part::Text { text: text(&block["text"], &format!("{at}.text"))? });
-                let cites = block["citations"].as_array().is_some_and(|citations| !citations.is_empty());
-                let data = cites.then(|| json!({"type": "text", "citations": block["citations"].take()}));
+                let mut citations = match block["citations"].take() {
+                    Value::Array(citations) => citations,
+                    _ => Vec::new(),
+                };
+                citations.retain(|citation| !is_foreign(citation));
+                let cites = !citations.is_empty();
+                let data = cites.then(|| json!({"type": "text", "citations": citations}));
                 self.push(PROVIDER, StoredBlock::Text { data });
             }
             Some("tool_use") => {

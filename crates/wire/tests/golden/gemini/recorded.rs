@@ -108,7 +108,7 @@ pub(super) fn message(events: &[AnswerEvent]) -> Message {
             }
             AnswerEvent::Arguments { index, delta } => message.tool_calls[*index].arguments.push_str(delta),
             AnswerEvent::Data { part, data } => add(&mut blocks, &message, *part, data),
-            AnswerEvent::Finished { .. } => {}
+            AnswerEvent::Citations(_) | AnswerEvent::ServerTool(_) | AnswerEvent::Finished { .. } => {}
         }
         is_open = !matches!(event, AnswerEvent::Data { .. });
     }

@@ -51,7 +51,12 @@ impl Log {
         let call = call.to_owned();
         self.add(
             agent,
-            EventBody::ToolRequested { call: call.clone(), name: name.to_owned(), model_id: None },
+            EventBody::ToolRequested {
+                call: call.clone(),
+                name: name.to_owned(),
+                model_id: None,
+                by_provider: false,
+            },
         );
         let text = arguments.to_string();
         let (first, second) = text.split_at(text.floor_char_boundary(text.len() / 2));

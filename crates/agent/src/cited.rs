@@ -1,0 +1,172 @@
+//! The citations of a model's provider as sources of the run.
+
+use std::collections::HashMap;
+
+use domain::event::{CitedPlace, Source};
+use llm::Citation;
+
+/// Most places that are told of one source.
+const MAX_PLACES: usize = 50;
+/// Most citations that wait for the end of their text.
+const MAX_WAITING: usize = 500;
+
+/// Numbers of a run's sources: those that a provider names are counted on behind all others.
+#[derive(Debug, Default)]
+pub(crate) struct SourceNumbers {
+    /// The highest number of a source that has not come from a provider.
+    taken: u64,
+    /// The highest number of all.
+    highest: u64,
+    /// Numbers of sources of providers, by address and title.
+    of_providers: HashMap<(String, String), u64>,
+}
+
+impl SourceNumbers {
+    /// Takes note of sources that the log tells of.
+    pub(crate) fn know<'a>(&mut self, ids: impl Iterator<Item = &'a str>) {
+        for number in ids.filter_map(|id| id.parse::<u64>().ok()) {
+            if !self.of_providers.values().any(|known| *known == number) {
+                self.taken = self.taken.max(number);
+            }
+            self.highest = self.highest.max(number);
+        }
+    }
+
+    /// Whether a number is that of a source that has not come from a provider.
+    fn is_taken(&self, number: usize) -> bool {
+        u64::try_from(number).is_ok_and(|number| number <= self.taken)
+    }
+
+    /// The number of a provider's source. `wanted` is the one by which the text cites it already.
+    fn number(&mut self, url: &str, title: &str, wanted: Option<usize>) -> u64 {
+        let key = (url.to_owned(), title.to_owned());
+        let wanted = wanted.and_then(|number| u64::try_from(number).ok());
+        let number = match (wanted, self.of_providers.get(&key)) {
+            (Some(wanted), _) => wanted,
+            (None, Some(known)) => return *known,
+            (None, None) => self.highest.saturating_add(1),
+        };
+        self.highest = self.highest.max(number);
+        self.of_providers.insert(key, number);
+        number
+    }
+}
+
+/// A text that has ended: its item, how many characters of the model's answer stand before it, and how many it has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EndedText<'a> {
+    pub(crate) item: &'a str,
+    pub(crate) before: usize,
+    pub(crate) chars: usize,
+}
+
+/// The citations of a model call that no event tells of yet.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting(Vec<Citation>);
+
+impl Waiting {
+    pub(crate) fn push(&mut self, citations: Vec<Citation>) {
+        let room = MAX_WAITING.saturating_sub(self.0.len());
+        self.0.extend(citations.into_iter().take(room));
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The sources cited so far, each once, with their places in the text, if there is one.
+    pub(crate) fn take(&mut self, numbers: &mut SourceNumbers, text: Option<EndedText<'_>>) -> Vec<Source> {
+        let mut sources: Vec<Source> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let citations = std::mem::take(&mut self.0);
+        // Where one number of the text is another's, none of them can be kept.
+        let keeps_numbers =
+            !citations.iter().filter_map(|citation| citation.number).any(|it| numbers.is_taken(it));
+        for citation in citations {
+            let place = text.and_then(|text| place_in(&citation, text));
+            let Citation { url, title, quote, number, .. } = citation;
+            let id = numbers.number(&url, &title, number.filter(|_| keeps_numbers)).to_string();
+            let at = *places.entry(id.clone()).or_insert_with(|| {
+                sources.push(Source::new(id, title, url, None));
+                sources.len() - 1
+            });
+            let source = &mut sources[at];
+            source.quote = source.quote.take().or(quote);
+            if let Some(place) = place.filter(|_| source.cited.len() < MAX_PLACES)
+                && !source.cited.contains(&place)
+            {
+                source.cited.push(place);
+            }
+        }
+        sources
+    }
+}
+
+/// The place of a citation in the text; `None` if it is not within it.
+fn place_in(citation: &Citation, text: EndedText<'_>) -> Option<CitedPlace> {
+    let place = citation.place.as_ref()?;
+    let (start, end) = (place.start.checked_sub(text.before)?, place.end.checked_sub(text.before)?);
+    if start >= end || end > text.chars {
+        return None;
+    }
+    Some(CitedPlace { item: text.item.to_owned(), start: start as u64, end: end as u64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn citation(url: &str, place: Option<std::ops::Range<usize>>, number: Option<usize>) -> Citation {
+        Citation { url: url.to_owned(), title: url.to_owned(), quote: None, place, number }
+    }
+
+    /// The id, the address and the places of a source.
+    type Told<'a> = (&'a str, &'a str, Vec<(u64, u64)>);
+
+    fn ids(sources: &[Source]) -> Vec<Told<'_>> {
+        let places = |source: &Source| source.cited.iter().map(|place| (place.start, place.end)).collect();
+        sources.iter().map(|source| (&*source.id, &*source.url, places(source))).collect()
+    }
+
+    const TEXT: EndedText<'_> = EndedText { item: "t2", before: 10, chars: 20 };
+
+    #[test]
+    fn a_source_is_told_once_with_its_places() {
+        let mut numbers = SourceNumbers::default();
+        numbers.know(["2", "page_x"].into_iter());
+        let mut waiting = Waiting::default();
+        waiting.push(vec![
+            citation("a", Some(10..15), None),
+            citation("b", Some(15..30), None),
+            citation("a", Some(20..25), None),
+            citation("a", Some(20..25), None),
+            // Of the text before, and behind the end.
+            citation("c", Some(5..12), None),
+            citation("c", Some(20..31), None),
+        ]);
+        let sources = waiting.take(&mut numbers, Some(TEXT));
+        let expected =
+            [("3", "a", vec![(0, 5), (10, 15)]), ("4", "b", vec![(5, 20)]), ("5", "c", Vec::new())];
+        assert_eq!(ids(&sources), expected);
+        assert!(waiting.take(&mut numbers, None).is_empty());
+        waiting.push(vec![citation("b", None, None)]);
+        assert_eq!(ids(&waiting.take(&mut numbers, None)), [("4", "b", Vec::new())], "it keeps its number");
+    }
+
+    #[test]
+    fn numbers_that_the_text_has_are_kept_unless_they_are_of_others() {
+        let mut numbers = SourceNumbers::default();
+        let mut waiting = Waiting::default();
+        let mut told = |numbers: &mut SourceNumbers| {
+            waiting.push(vec![citation("a", None, Some(1)), citation("b", None, Some(2))]);
+            let sources = waiting.take(numbers, None);
+            sources.into_iter().map(|source| source.id).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&mut numbers), ["1", "2"]);
+        numbers.know(["1", "2"].into_iter());
+        assert_eq!(told(&mut numbers), ["1", "2"]);
+        let mut numbers = SourceNumbers::default();
+        numbers.know(["1"].into_iter());
+        assert_eq!(told(&mut numbers), ["2", "3"], "they are counted on");
+    }
+}

@@ -1,0 +1,95 @@
+//! Tools that run at the model's provider, as calls of the run: they are shown, and neither run nor sent back by us.
+
+use domain::EventBody;
+use llm::ServerTool;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::{step::millis, turns::AgentContext};
+
+/// Most calls that are shown of one answer.
+const MAX_CALLS: usize = 100;
+
+/// The calls of one answer.
+#[derive(Debug, Default)]
+pub(crate) struct ServerCalls {
+    open: Vec<Call>,
+    count: usize,
+}
+
+#[derive(Debug)]
+struct Call {
+    /// The provider's id.
+    id: String,
+    call: String,
+    name: String,
+    arguments: Value,
+    since: Instant,
+}
+
+impl ServerCalls {
+    pub(crate) async fn push(&mut self, agent: &AgentContext, news: ServerTool) {
+        match news {
+            ServerTool::Started { id, name, input } => self.start(agent, id, name, input).await,
+            ServerTool::Finished { id, result, error } => {
+                // The call may have been in the answer before, where the provider had paused.
+                if !self.open.iter().any(|call| call.id == id) && self.open.is_empty() {
+                    self.start(agent, id.clone(), "server_tool".to_owned(), Value::Null).await;
+                }
+                let at = self.open.iter().rposition(|call| call.id == id || id.is_empty());
+                if let Some(call) = at.map(|at| self.open.remove(at)) {
+                    finish(agent, call, result, error).await;
+                }
+            }
+        }
+    }
+
+    async fn start(&mut self, agent: &AgentContext, id: String, name: String, arguments: Value) {
+        self.count += 1;
+        if self.count > MAX_CALLS {
+            return;
+        }
+        let call = agent.next_item('c');
+        let requested = EventBody::ToolRequested {
+            call: call.clone(),
+            name: name.clone(),
+            model_id: None,
+            by_provider: true,
+        };
+        agent.emitter.emit(requested).await;
+        let started = EventBody::ToolStarted {
+            call: call.clone(),
+            name: name.clone(),
+            arguments: arguments.clone(),
+            repeatable: true,
+        };
+        agent.emitter.emit(started).await;
+        self.open.push(Call { id, call, name, arguments, since: Instant::now() });
+    }
+
+    /// The answer is over: what came of a call that is still open is not known here.
+    pub(crate) async fn end(&mut self, agent: &AgentContext) {
+        for call in std::mem::take(&mut self.open) {
+            finish(agent, call, String::new(), false).await;
+        }
+    }
+}
+
+async fn finish(agent: &AgentContext, call: Call, result: String, error: bool) {
+    let Call { call, name, arguments, since, .. } = call;
+    let finished = EventBody::ToolFinished {
+        call,
+        name,
+        arguments,
+        result,
+        model_note: None,
+        error,
+        truncated: false,
+        duration_ms: millis(since.elapsed()),
+        stopped: false,
+        in_doubt: false,
+        file: None,
+        files: Vec::new(),
+    };
+    agent.emitter.emit(finished).await;
+}

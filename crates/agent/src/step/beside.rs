@@ -1,0 +1,69 @@
+//! What a step has beside the text of the model: data for the provider, citations, and pictures that code has made.
+
+use domain::{EventBody, event::ProviderData};
+use llm::{Citation, DataPart, is_of_whole_answer};
+use serde_json::Value;
+
+use super::{Step, TextIs, Writing};
+use crate::{cited::EndedText, research::nearest};
+
+impl Step<'_> {
+    /// Keeps what the provider wants back, under the item it belongs to.
+    pub(super) async fn add_data(&mut self, part: DataPart, data: Value) {
+        let item = match (part, &self.writing) {
+            (DataPart::Reasoning, Writing::Reasoning { item, .. })
+            | (DataPart::Text, Writing::Text { item, .. }) => Some(item.clone()),
+            (DataPart::Call(index), _) => {
+                self.answer.calls.iter().find(|call| call.index == index).map(|call| call.id.clone())
+            }
+            _ => None,
+        };
+        // A text is shown as one, wherever its provider parts it.
+        let at = match &self.writing {
+            Writing::Text { bytes, .. } if part == DataPart::Text => Some(*bytes as u64),
+            _ if is_of_whole_answer(&data) => None,
+            _ => {
+                self.close(TextIs::Commentary).await;
+                None
+            }
+        };
+        let provider = self.model.model().provider().to_owned();
+        let reasoning = item.is_none() && part == DataPart::Reasoning;
+        let body = EventBody::ProviderData(ProviderData { item, reasoning, at, provider, data });
+        self.answer.blocks.push(&body);
+        self.agent.emitter.emit(body).await;
+    }
+
+    /// Adds the pictures that code has made to an answer that does not show them itself.
+    pub(super) async fn show_pictures(&mut self) {
+        let left_out = self.with_text(|text| self.agent.code.pictures_beside(text)).unwrap_or_default();
+        if !left_out.is_empty() && self.agent.answer_form().is_none() {
+            self.write_text(left_out).await;
+        }
+    }
+
+    /// Adds the numbers of the sources that say the same to an answer that cites none.
+    pub(super) async fn cite_nearest(&mut self) {
+        let marks = self.with_text(|text| nearest(text, self.proofs)).unwrap_or_default();
+        if !marks.is_empty() {
+            self.write_text(format!(" {marks}")).await;
+        }
+    }
+
+    /// Keeps what the provider cites. A report of research has sources of its own.
+    pub(super) fn cite(&mut self, citations: Vec<Citation>) {
+        if self.proofs.is_empty() {
+            self.cited.push(citations);
+        }
+    }
+
+    /// Tells of the sources cited so far.
+    pub(super) async fn tell_cited(&mut self, text: Option<EndedText<'_>>) {
+        // Where citations are taken out of a text, places in it are others.
+        let text = text.filter(|_| self.citations.is_none());
+        let sources = self.agent.emitter.with_source_numbers(|numbers| self.cited.take(numbers, text));
+        if !sources.is_empty() {
+            self.agent.emitter.emit(EventBody::SourcesFound { sources }).await;
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Collects what chunks have beside their text: citations.
+
+use serde_json::Value;
+use wire::{
+    openai::Asides,
+    provider::{Citation, MAX_CITATIONS, chat_citations},
+};
+
+/// Longest list that is read, bytes.
+const MAX_LIST_BYTES: usize = 2 << 20;
+
+/// What stood beside the text of an answer so far.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    annotations: Vec<Value>,
+    /// Each chunk has all of them, so the last one counts.
+    citations: Option<String>,
+    search_results: Option<String>,
+}
+
+impl Gathered {
+    pub(super) fn push(&mut self, asides: &Asides<'_>) {
+        let room = MAX_CITATIONS.saturating_sub(self.annotations.len());
+        if let Some(annotations) = asides.annotations.as_deref().filter(|_| room > 0) {
+            self.annotations.extend(list(annotations).into_iter().take(room));
+        }
+        for (kept, list) in
+            [(&mut self.citations, &asides.citations), (&mut self.search_results, &asides.search_results)]
+        {
+            if let Some(list) = list.as_deref().filter(|list| kept.as_deref() != Some(list)) {
+                *kept = Some(list.to_owned());
+            }
+        }
+    }
+
+    /// The citations of an answer of so many characters.
+    pub(super) fn citations(&mut self, text_chars: usize) -> Vec<Citation> {
+        let whole = |kept: Option<String>| Value::Array(kept.as_deref().map(list).unwrap_or_default());
+        let annotations = std::mem::take(&mut self.annotations);
+        let (results, citations) = (whole(self.search_results.take()), whole(self.citations.take()));
+        chat_citations(&annotations, &results, &citations, text_chars)
+    }
+}
+
+fn list(json: &str) -> Vec<Value> {
+    let json = Some(json).filter(|json| json.len() <= MAX_LIST_BYTES);
+    json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+}

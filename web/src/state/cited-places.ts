@@ -1,0 +1,65 @@
+/** Where a model's provider says that a text rests on sources: marks such as [1] are put there. */
+import type { Source } from "../api/events.ts";
+
+/** More marks than that at one place say nothing. */
+const MOST_AT_A_PLACE = 6;
+
+/** The text of an item with a mark behind each place that rests on a source, unless its own link or mark stands there. */
+export function withMarks(text: string, item: string, sources: readonly Source[]): string {
+  const marks = marksOf(item, sources);
+  if (marks.size === 0) return text;
+  // Places count characters, not the units of a string.
+  const letters = [...text];
+  const code = codeIn(letters);
+  let marked = "";
+  let taken = 0;
+  for (const [end, { ids, start }] of [...marks].sort(([one], [other]) => one - other)) {
+    if (end > letters.length) break;
+    const words = letters.slice(start, end).join("");
+    if (/\]\([^)]*\)\W*$/.test(words) || /\[\d+\]\W*$/.test(words)) continue;
+    const place = outsideOf(code, end);
+    if (place < taken) continue;
+    marked += letters.slice(taken, place).join("") + [...ids].slice(0, MOST_AT_A_PLACE).map((id) => `[${id}]`).join(""); // prettier-ignore
+    taken = place;
+  }
+  return marked + letters.slice(taken).join("");
+}
+
+/** The marks of an item by the place that they stand behind. */
+function marksOf(item: string, sources: readonly Source[]) {
+  const marks = new Map<number, { ids: Set<string>; start: number }>();
+  for (const source of sources) {
+    if (!/^\d{1,4}$/.test(source.id)) continue;
+    for (const { item: of, start, end } of source.cited ?? []) {
+      if (of !== item || start >= end) continue;
+      const there = marks.get(end);
+      if (there) there.ids.add(source.id);
+      else marks.set(end, { ids: new Set([source.id]), start });
+    }
+  }
+  return marks;
+}
+
+/** Where code stands, as letters from and to: a mark in it would be code. */
+function codeIn(letters: readonly string[]): [number, number][] {
+  const text = letters.join("");
+  const found: [number, number][] = [];
+  let letter = 0;
+  let unit = 0;
+  const letterAt = (index: number) => {
+    for (; unit < index; letter++) unit += letters[letter]?.length ?? 1;
+    return letter;
+  };
+  for (const match of text.matchAll(
+    /^ {0,3}(```+|~~~+)[\s\S]*?(?:^ {0,3}\1[^\n]*$|(?![\s\S]))|`[^`\n]+`/gm,
+  )) {
+    const from = letterAt(match.index);
+    found.push([from, letterAt(match.index + match[0].length)]);
+  }
+  return found;
+}
+
+/** The place, or the end of the code that it is in. */
+function outsideOf(code: readonly [number, number][], place: number): number {
+  return code.find(([from, to]) => from < place && place < to)?.[1] ?? place;
+}
