@@ -13,13 +13,10 @@ mod values;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use self::{provider_data::ProviderData, run_event::RunEvent, tool_file::ToolFile};
-pub use audience::Audience;
+pub use self::{audience::Audience, provider_data::ProviderData, run_event::RunEvent, tool_file::ToolFile};
 pub use hooks::{HookCall, HookEnd, HookEvent};
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
-pub use values::{
-    CitedPlace, Decision, FactCounts, Forked, NoticeLevel, Outcome, Remembered, Source, Todo, TodoStatus,
-};
+pub use values::*;
 
 use crate::{ChatId, Coded, Form, MessageId, Problem, Usage, words::known};
 

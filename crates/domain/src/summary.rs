@@ -39,6 +39,10 @@ pub struct RunSummary {
     /// When the first event came; not shown.
     #[serde(skip)]
     started_at: i64,
+    /// Texts of the main agent's step that ended before it was known whether a call follows; not shown. Without one they are
+    /// a part of the answer.
+    #[serde(skip)]
+    undecided: String,
 }
 
 impl RunSummary {
@@ -48,13 +52,25 @@ impl RunSummary {
             self.started_at = event.at;
         }
         match &event.body {
-            EventBody::TextFinished { text, answer: true, .. } if event.agent.is_main() => {
-                if !self.answer.is_empty() {
-                    self.answer.push_str("\n\n");
-                }
-                self.answer.push_str(text);
+            EventBody::StepStarted { .. }
+            | EventBody::RunResumed {}
+            | EventBody::TextFinished { reasoning: true, .. }
+                if event.agent.is_main() =>
+            {
+                self.undecided.clear();
             }
-            EventBody::ToolRequested { .. } => self.tools += 1,
+            EventBody::TextFinished { text, answer, .. } if event.agent.is_main() => {
+                self.undecided.push_str(text);
+                if *answer {
+                    self.take_undecided();
+                }
+            }
+            EventBody::ToolRequested { by_provider, .. } => {
+                self.tools += 1;
+                if event.agent.is_main() && !by_provider {
+                    self.undecided.clear();
+                }
+            }
             EventBody::ToolFinished { error: true, stopped: false, .. } => self.failed_tools += 1,
             EventBody::AgentStarted { .. } => self.agents += 1,
             EventBody::ContextCompacted { .. } if event.agent.is_main() => self.compactions += 1,
@@ -65,6 +81,9 @@ impl RunSummary {
             // What another run did took none of this one's time.
             EventBody::RunForked { .. } => self.started_at = event.at,
             EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
+                if *outcome == Outcome::Completed {
+                    self.take_undecided();
+                }
                 self.duration_ms = event.at.saturating_sub(self.started_at);
                 self.outcome = Some(*outcome);
                 self.problem.clone_from(problem);
@@ -73,6 +92,13 @@ impl RunSummary {
             }
             _ => {}
         }
+    }
+
+    fn take_undecided(&mut self) {
+        if !self.answer.is_empty() && !self.undecided.is_empty() {
+            self.answer.push_str("\n\n");
+        }
+        self.answer.push_str(&std::mem::take(&mut self.undecided));
     }
 }
 
@@ -85,6 +111,45 @@ fn is_none(count: &u32) -> bool {
 mod tests {
     use super::*;
     use crate::{AgentPath, OpenItems, RunId};
+
+    #[test]
+    fn text_before_reasoning_is_the_answer_unless_a_call_follows() {
+        let text = |text: &str, answer| EventBody::TextFinished {
+            item: "t1".to_owned(),
+            text: text.to_owned(),
+            answer,
+            reasoning: false,
+        };
+        let call = |by_provider| EventBody::ToolRequested {
+            call: "c1".to_owned(),
+            name: "ls".to_owned(),
+            model_id: None,
+            by_provider,
+        };
+        let step = |step| EventBody::StepStarted { step, last: None };
+        let end = || EventBody::RunFinished {
+            outcome: Outcome::Completed,
+            problem: None,
+            usage: Usage::default(),
+            cost_micro_usd: None,
+        };
+        let answer = |bodies: Vec<EventBody>| {
+            let mut summary = RunSummary::default();
+            let run = RunId::generate();
+            for (body, seq) in bodies.into_iter().zip(1..) {
+                summary.push(&RunEvent { run, seq, at: 0, agent: AgentPath::main(), body });
+            }
+            summary.answer
+        };
+        assert_eq!(answer(vec![step(1), text("All.", false), end()]), "All.");
+        assert_eq!(answer(vec![step(1), text("One.", false), text(" Two.", true), end()]), "One. Two.");
+        let found = vec![step(1), text("Found: ", false), call(true), text("it.", true), end()];
+        assert_eq!(answer(found), "Found: it.");
+        let looked = vec![text("I look.", false), call(false), step(2), text("It is here.", true), end()];
+        assert_eq!(answer(looked), "It is here.");
+        let broken = vec![text("Half", false), EventBody::RunResumed {}, text("Whole.", true), end()];
+        assert_eq!(answer(broken), "Whole.");
+    }
 
     /// Issue 2: a call that Stop closed was counted as one that failed.
     #[test]

@@ -228,13 +228,15 @@ pub struct ModelError {
     pub message: String,
     /// The same by its code, where it has one.
     pub sentence: Option<Box<Coded>>,
+    /// In how many seconds the server wants to be asked again, where it says so.
+    pub retry_after_s: Option<u32>,
 }
 
 impl ModelError {
     /// An error with this code, in these words.
     pub fn new(code: ProblemCode, words: impl Into<Words>) -> Self {
         let Words { message, sentence } = words.into();
-        Self { code, message, sentence }
+        Self { code, message, sentence, retry_after_s: None }
     }
 
     /// What is said of it.

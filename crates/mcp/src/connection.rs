@@ -6,7 +6,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::{
     Peer, RoleClient, ServiceExt,
     model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, PingRequest, ServerResult},
-    service::{ClientInitializeError, PeerRequestOptions, RunningService},
+    service::{ClientInitializeError, PeerRequestOptions, RunningService, ServiceError},
     transport::streamable_http_client::{StreamableHttpClientTransport, StreamableHttpClientTransportConfig},
 };
 use serde_json::Value;
@@ -147,20 +147,24 @@ impl Link {
         Ok(offer.finish(only))
     }
 
-    /// Whether the server answers.
+    /// Whether the server answers, be it that it does not know pings.
     ///
     /// # Errors
     /// What is wrong with the server, for the administrator.
     pub(crate) async fn ping(&self) -> Result<(), Problem> {
-        let answer = self.ask(ClientRequest::PingRequest(PingRequest::default())).await;
-        answer.map(drop).map_err(Problem::Silent)
+        match self.answer(ClientRequest::PingRequest(PingRequest::default())).await {
+            Ok(_) | Err(ServiceError::McpError(_)) => Ok(()),
+            Err(error) => Err(Problem::Silent(faults::of_request(&error))),
+        }
     }
 
     async fn ask(&self, request: ClientRequest) -> Result<Value, Fault> {
+        self.answer(request).await.map(plain).map_err(|error| faults::of_request(&error))
+    }
+
+    async fn answer(&self, request: ClientRequest) -> Result<ServerResult, ServiceError> {
         let options = PeerRequestOptions::with_timeout(ANSWER_LIMIT);
-        let answer =
-            async { self.peer.send_request_with_option(request, options).await?.await_response().await };
-        answer.await.map(plain).map_err(|error| faults::of_request(&error))
+        self.peer.send_request_with_option(request, options).await?.await_response().await
     }
 }
 

@@ -207,7 +207,8 @@ impl From<Problem> for ApiError {
 
 impl From<ModelError> for ApiError {
     fn from(error: ModelError) -> Self {
-        Problem::from(error).into()
+        let retry_after_s = error.retry_after_s.map(u64::from);
+        Self { retry_after_s, ..Problem::from(error).into() }
     }
 }
 

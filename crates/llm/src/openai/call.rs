@@ -185,7 +185,7 @@ impl OpenAiCall {
     fn ask_again(&mut self, fault: Fault) -> Result<Option<ModelEvent>, ModelError> {
         let begun = matches!(&self.stage, Stage::Reading(reading) if reading.answer.has_begun());
         if begun {
-            return Err(fault.error);
+            return Err(fault.into_error());
         }
         if let Some(told) = self.ask.use_other_form(&fault, self.target.as_deref()) {
             self.stage = Stage::Waiting(Instant::now());
@@ -215,11 +215,11 @@ impl OpenAiCall {
             Retry::Soon => retry::backoff(settings.retry_wait, self.failed_attempts),
             Retry::After(hint) if hint <= retry::LONGEST_WAIT => retry::after_hint(hint, settings.retry_wait),
             Retry::After(_) | Retry::No | Retry::OtherForm | Retry::WithoutTools | Retry::WithoutMedia(_) => {
-                return Err(fault.error);
+                return Err(fault.into_error());
             }
         };
         if self.failed_attempts >= settings.attempts {
-            return Err(fault.error);
+            return Err(fault.into_error());
         }
         self.stage = Stage::Waiting(Instant::now() + wait);
         let (failed_attempts, reason) = (self.failed_attempts, fault.error.words());

@@ -54,6 +54,16 @@ pub(crate) enum Retry {
 }
 
 impl Fault {
+    /// The error for whoever asked.
+    pub(crate) fn into_error(self) -> ModelError {
+        let retry_after_s = match self.retry {
+            // A part of a second is a second, not none.
+            Retry::After(wait) => u32::try_from(wait.as_millis().div_ceil(1000)).ok(),
+            _ => None,
+        };
+        ModelError { retry_after_s, ..self.error }
+    }
+
     pub(crate) fn new(code: ProblemCode, words: impl Into<Words>) -> Self {
         Self { error: ModelError::new(code, words), retry: Retry::No, refusal: None }
     }

@@ -153,6 +153,20 @@ async fn silence_ends_a_call_and_the_server_is_told() {
 }
 
 #[tokio::test]
+async fn a_server_that_knows_no_pings_is_there_all_the_same() {
+    let tried = well_until(
+        r#"read -r call; read -r told; read -r ping
+        echo '{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"Method not found"}}'
+        read -r call
+        echo '{"jsonrpc":"2.0","id":4,"result":{"content":[{"type":"text","text":"still here"}]}}'
+        sleep 60"#,
+    );
+    tried.names().await;
+    assert_eq!(end_of(&mut tried.call("me").await).await, Err(CallError::TimedOut(1)));
+    assert_eq!(end_of(&mut tried.call("me").await).await, Ok("still here".to_owned()));
+}
+
+#[tokio::test]
 async fn news_keep_a_call_alive_and_a_flood_of_them_does_no_harm() {
     let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'$token',"progress":'$n',"total":5000,"message":"on"}}"#;
     // The token is the number behind its name.

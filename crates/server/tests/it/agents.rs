@@ -372,7 +372,7 @@ async fn what_an_agent_keeps_for_itself_is_not_the_main_agents() {
     assert_eq!((&kept["agent"], &kept["description"]), (&json!("writer"), &json!("of mine")), "{kept}");
     for (model, knows) in [("glasshouse/writer", true), ("scripted", false)] {
         say(&server, &cookie, &chat, model).await;
-        let told = told(&upstream.received().pop().unwrap());
+        let told = upstream.received().pop().unwrap().body["messages"].to_string();
         assert_eq!(told.contains("- rhymes: of mine"), knows, "{told}");
     }
 }

@@ -141,7 +141,8 @@ async fn an_agent_answers_and_hands_over_the_tools_of_the_program() {
 
 #[tokio::test]
 async fn refusals_have_the_shape_that_its_packages_read() {
-    let door = Door::open(Behaviour::always(Reply::error(429, "Slow down."))).await;
+    let slow = Reply::status(429, &[("retry-after", "90")], r#"{"error":{"message":"Slow down."}}"#);
+    let door = Door::open(Behaviour::always(slow)).await;
     let mut wrong = ask("scripted");
     wrong["messages"] = json!([]);
     for (credential, body, status, kind) in [
@@ -155,6 +156,8 @@ async fn refusals_have_the_shape_that_its_packages_read() {
         let object = answer.json();
         assert_eq!((&object["type"], &object["error"]["type"]), (&json!("error"), &json!(kind)), "{object}");
         assert!(object["error"]["message"].is_string() && object["request_id"].is_string(), "{object}");
+        let wait = answer.headers.get("retry-after").map(|wait| wait.to_str().unwrap());
+        assert_eq!(wait, (status == 429).then_some("90"), "{object}");
     }
     let wrong_method = door.server.client.get(door.server.url(MESSAGES)).send().await.unwrap();
     let object: Value = serde_json::from_str(&wrong_method.text().await.unwrap()).unwrap();

@@ -161,7 +161,7 @@ async fn each_person_has_their_own_tools_and_notes() {
     for (who, login) in [(&setting.ada, "ada"), (&setting.bob, "bob")] {
         let log = setting.run(who).await;
         assert!(said(&log).contains(&format!("Notes of {login}, read with [secret].")), "{log:?}");
-        assert_eq!(setting.told(), ["notes__read".to_owned(), format!("notes__only_{login}")]);
+        assert_eq!(setting.told(), [format!("notes__only_{login}"), "notes__read".to_owned()]);
         assert_eq!(setting.state(who).await, "connected");
     }
     setting.server.delete(&format!("{SIGN_INS}/notes"), &setting.ada).await.expect(204);

@@ -283,11 +283,9 @@ fn refusal(refused: Refused, shape: Shape) -> Response {
     let Refused { status, retry_after, body, error } = refused;
     // A bad key is the administrator's, not the caller's; faults over there are faults of a gateway here.
     let own_words = (400..500).contains(&status) && !matches!(error.code, ProblemCode::ModelUnauthorized);
-    if !own_words {
-        return ApiError::from(error).into_response();
-    }
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
     let mut response = match upstream_object(&body, shape) {
+        _ if !own_words => ApiError::from(error).into_response(),
         Some(object) => (status, axum::Json(object)).into_response(),
         None => ApiError::from(error).with_status(status).into_response(),
     };
