@@ -43,6 +43,9 @@ pub struct RunSummary {
     /// a part of the answer.
     #[serde(skip)]
     undecided: String,
+    /// Whether the main agent's text is not one that a restart has broken off; not shown.
+    #[serde(skip)]
+    is_whole: bool,
 }
 
 impl RunSummary {
@@ -52,15 +55,20 @@ impl RunSummary {
             self.started_at = event.at;
         }
         match &event.body {
-            EventBody::StepStarted { .. }
-            | EventBody::RunResumed {}
-            | EventBody::TextFinished { reasoning: true, .. }
+            EventBody::StepStarted { .. } | EventBody::TextFinished { reasoning: true, .. }
                 if event.agent.is_main() =>
             {
                 self.undecided.clear();
             }
+            EventBody::RunResumed {} => {
+                self.undecided.clear();
+                self.is_whole = false;
+            }
+            EventBody::TextStarted { .. } if event.agent.is_main() => self.is_whole = true,
             EventBody::TextFinished { text, answer, .. } if event.agent.is_main() => {
-                self.undecided.push_str(text);
+                if self.is_whole {
+                    add_paragraph(&mut self.undecided, text);
+                }
                 if *answer {
                     self.take_undecided();
                 }
@@ -95,11 +103,15 @@ impl RunSummary {
     }
 
     fn take_undecided(&mut self) {
-        if !self.answer.is_empty() && !self.undecided.is_empty() {
-            self.answer.push_str("\n\n");
-        }
-        self.answer.push_str(&std::mem::take(&mut self.undecided));
+        add_paragraph(&mut self.answer, &std::mem::take(&mut self.undecided));
     }
+}
+
+fn add_paragraph(text: &mut String, more: &str) {
+    if !text.is_empty() && !more.is_empty() {
+        text.push_str("\n\n");
+    }
+    text.push_str(more);
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
@@ -126,6 +138,7 @@ mod tests {
             model_id: None,
             by_provider,
         };
+        let begun = || EventBody::TextStarted { item: "t1".to_owned() };
         let step = |step| EventBody::StepStarted { step, last: None };
         let end = || EventBody::RunFinished {
             outcome: Outcome::Completed,
@@ -141,13 +154,18 @@ mod tests {
             }
             summary.answer
         };
-        assert_eq!(answer(vec![step(1), text("All.", false), end()]), "All.");
-        assert_eq!(answer(vec![step(1), text("One.", false), text(" Two.", true), end()]), "One. Two.");
-        let found = vec![step(1), text("Found: ", false), call(true), text("it.", true), end()];
-        assert_eq!(answer(found), "Found: it.");
-        let looked = vec![text("I look.", false), call(false), step(2), text("It is here.", true), end()];
+        assert_eq!(answer(vec![step(1), begun(), text("All.", false), end()]), "All.");
+        assert_eq!(
+            answer(vec![step(1), begun(), text("One.", false), text(" Two.", true), end()]),
+            "One.\n\n Two."
+        );
+        let found = vec![step(1), begun(), text("Found: ", false), call(true), text("it.", true), end()];
+        assert_eq!(answer(found), "Found: \n\nit.");
+        let looked =
+            vec![begun(), text("I look.", false), call(false), step(2), text("It is here.", true), end()];
         assert_eq!(answer(looked), "It is here.");
-        let broken = vec![text("Half", false), EventBody::RunResumed {}, text("Whole.", true), end()];
+        let again = [begun(), text("Whole.", true), end()];
+        let broken = [vec![begun(), EventBody::RunResumed {}, text("Half", false)], again.into()].concat();
         assert_eq!(answer(broken), "Whole.");
     }
 

@@ -154,16 +154,27 @@ async fn silence_ends_a_call_and_the_server_is_told() {
 
 #[tokio::test]
 async fn a_server_that_knows_no_pings_is_there_all_the_same() {
-    let tried = well_until(
-        r#"read -r call; read -r told; read -r ping
-        echo '{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"Method not found"}}'
-        read -r call
-        echo '{"jsonrpc":"2.0","id":4,"result":{"content":[{"type":"text","text":"still here"}]}}'
-        sleep 60"#,
-    );
+    let folder = new_folder("pings");
+    let pinged = folder.join("pinged");
+    let tried = well_until(&format!(
+        r#"while read -r line; do
+            id=$(echo "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+            case "$line" in
+            *'"ping"'*)
+                echo '{{"jsonrpc":"2.0","id":'$id',"error":{{"code":-32601,"message":"Method not found"}}}}'
+                echo "$line" > {} ;;
+            *tools/call*)
+                test -f {} && echo '{{"jsonrpc":"2.0","id":'$id',"result":{{"content":[{{"type":"text","text":"here"}}]}}}}' ;;
+            esac
+        done"#,
+        pinged.display(),
+        pinged.display()
+    ));
     tried.names().await;
     assert_eq!(end_of(&mut tried.call("me").await).await, Err(CallError::TimedOut(1)));
-    assert_eq!(end_of(&mut tried.call("me").await).await, Ok("still here".to_owned()));
+    assert!(line_in(&pinged).await.contains("ping"));
+    assert_eq!(end_of(&mut tried.call("me").await).await, Ok("here".to_owned()));
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[tokio::test]

@@ -1,3 +1,5 @@
+//! Requests as the Messages API takes them.
+
 use domain::{Message, Part, Provenance, Role, StoredBlock, ToolCall};
 use serde_json::json;
 
