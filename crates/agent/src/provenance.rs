@@ -24,6 +24,10 @@ impl Blocks {
                 self.blocks
                     .push((Some(item.clone()), StoredBlock::Reasoning { text: text.clone(), data: None }));
             }
+            // A text has its place where it begins: it may end after what follows it.
+            EventBody::TextStarted { item } => {
+                self.blocks.push((Some(item.clone()), StoredBlock::Text { data: None }));
+            }
             EventBody::TextFinished { reasoning: true, .. } => self.drop_texts(),
             EventBody::TextFinished { item, text, .. } => self.add_text(item, text),
             EventBody::ToolRequested { call, by_provider: false, .. } => {
@@ -52,20 +56,26 @@ impl Blocks {
         self.early = others;
         let mut rest = text;
         let mine: Vec<(String, usize, Value)> = mine;
+        let mut parts = Vec::new();
         for (_, at, data) in mine {
             let length = at.saturating_sub(text.len() - rest.len());
             let (head, tail) = rest.split_at(rest.floor_char_boundary(length));
-            self.add_part(head, Some(data));
+            parts.push((head, Some(data)));
             rest = tail;
         }
         if !rest.is_empty() {
-            self.add_part(rest, None);
+            parts.push((rest, None));
         }
-    }
-
-    fn add_part(&mut self, text: &str, data: Option<Value>) {
-        self.texts.push(text.to_owned());
-        self.blocks.push((None, StoredBlock::Text { data }));
+        self.texts.extend(parts.iter().map(|(text, _)| (*text).to_owned()));
+        let parts = parts.into_iter().map(|(_, data)| (None, StoredBlock::Text { data }));
+        let place = self
+            .blocks
+            .iter()
+            .position(|(of, block)| of.as_deref() == Some(item) && matches!(block, StoredBlock::Text { .. }));
+        match place {
+            Some(at) => drop(self.blocks.splice(at..=at, parts)),
+            None => self.blocks.extend(parts),
+        }
     }
 
     fn add_data(&mut self, ProviderData { item, reasoning, at, provider, data }: &ProviderData) {
@@ -105,6 +115,8 @@ impl Blocks {
         };
         let block = |(item, block): (Option<String>, StoredBlock)| match block {
             StoredBlock::Reasoning { data: None, .. } => None,
+            // A text that has not ended.
+            StoredBlock::Text { .. } if item.is_some() => None,
             StoredBlock::Call { data, .. } => {
                 item.and_then(|item| id_of(&item)).map(|id| StoredBlock::Call { id, data })
             }
@@ -142,6 +154,36 @@ mod tests {
             answer: true,
             reasoning: false,
         }
+    }
+
+    #[test]
+    fn a_text_stands_where_it_began() {
+        let mut blocks = Blocks::default();
+        let started = |item: &str| EventBody::TextStarted { item: item.to_owned() };
+        let thought =
+            EventBody::ReasoningFinished { item: "r1".to_owned(), text: "Hm.".to_owned(), duration_ms: 1 };
+        let signature = data(Some("r1"), None, json!("s"));
+        for body in [
+            started("t1"),
+            thought,
+            signature,
+            started("t2"),
+            text("t1", "a"),
+            text("t2", "b"),
+            started("t3"),
+        ] {
+            blocks.push(&body);
+        }
+        let (content, provenance) = blocks.finish("ab".to_owned(), |_| None);
+        assert_eq!(content.len(), 2);
+        let kinds = provenance.unwrap().blocks;
+        assert!(
+            matches!(
+                &kinds[..],
+                [StoredBlock::Text { .. }, StoredBlock::Reasoning { .. }, StoredBlock::Text { .. }]
+            ),
+            "{kinds:?}"
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod beside;
 use std::{borrow::Cow, mem, time::Duration};
 
 use domain::{EventBody, Message, Problem, ProblemCode, Sentence, ToolCall, Usage, event::NoticeLevel};
-use llm::{ChatRequest, CodePrompt, FinishReason, ModelCall, ModelError, ModelEvent, ToolPrompt};
+use llm::{ChatRequest, CodePrompt, FinishReason, ModelCall, ModelError, ModelEvent, ServerTool, ToolPrompt};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
@@ -159,6 +159,9 @@ struct Step<'a> {
     /// What the provider cites, until the text ends that it belongs to.
     cited: Waiting,
     server_calls: ServerCalls,
+    /// Texts that have ended before it is known whether a call follows, so that they are commentary, or none, so that they are
+    /// the answer: their items, which stay open until then.
+    undecided: Vec<String>,
     /// Length of all texts of the call that have ended, characters.
     ended_chars: usize,
     proofs: &'a [String],
@@ -179,7 +182,7 @@ impl<'a> Step<'a> {
         let upstream = UpstreamStatus::default();
         let held = (agent.answer_form().is_none() && holds_answers(agent)).then(String::new);
         let number = shape.step;
-        let (cited, ended_chars) = (Waiting::default(), 0);
+        let (cited, undecided, ended_chars) = (Waiting::default(), Vec::new(), 0);
         Self {
             agent,
             model,
@@ -192,6 +195,7 @@ impl<'a> Step<'a> {
             citations,
             cited,
             server_calls: ServerCalls::default(),
+            undecided,
             ended_chars,
             proofs,
             upstream,
@@ -232,7 +236,10 @@ impl<'a> Step<'a> {
             ModelEvent::ProviderData { part, data } => self.add_data(part, data).await,
             ModelEvent::Citations(citations) => self.cite(citations),
             ModelEvent::ServerTool(news) => {
-                self.close(TextIs::Commentary).await;
+                match news {
+                    ServerTool::Started { .. } => self.settle(TextIs::Commentary).await,
+                    ServerTool::Finished { .. } => self.close().await,
+                }
                 self.server_calls.push(self.agent, news).await;
             }
             ModelEvent::Status { description, done, hidden } => {
@@ -269,7 +276,7 @@ impl<'a> Step<'a> {
         }
         if let Some(held) = &mut self.held {
             held.push_str(&delta);
-            return self.close(TextIs::Commentary).await;
+            return self.close().await;
         }
         self.begin_text().await;
         // It may have said something since the text began.
@@ -288,10 +295,12 @@ impl<'a> Step<'a> {
         if matches!(self.writing, Writing::Text { .. }) {
             return;
         }
-        self.close(TextIs::Commentary).await;
+        self.close().await;
         self.agent.clear_status().await;
         let item = self.agent.next_item('t');
-        self.agent.emitter.emit(EventBody::TextStarted { item: item.clone() }).await;
+        let started = EventBody::TextStarted { item: item.clone() };
+        self.answer.blocks.push(&started);
+        self.agent.emitter.emit(started).await;
         self.writing = Writing::Text { item, bytes: 0, chars: 0 };
     }
 
@@ -300,7 +309,7 @@ impl<'a> Step<'a> {
             return;
         }
         if !matches!(self.writing, Writing::Reasoning { .. }) {
-            self.close(TextIs::Commentary).await;
+            self.close().await;
             let item = self.agent.next_item('r');
             self.agent.emitter.emit(EventBody::ReasoningStarted { item: item.clone() }).await;
             self.writing = Writing::Reasoning { item, bytes: 0, since: Instant::now() };
@@ -313,13 +322,13 @@ impl<'a> Step<'a> {
 
     /// All text so far was reasoning. What was shown of it stays, marked in the log; what was held back is shown as reasoning.
     async fn take_for_reasoning(&mut self) {
-        let is_written = matches!(self.writing, Writing::Text { .. });
-        if self.agent.answer_form().is_none() && !self.answer.text.is_empty() && !is_written {
+        let is_open = matches!(self.writing, Writing::Text { .. }) || !self.undecided.is_empty();
+        if self.agent.answer_form().is_none() && !self.answer.text.is_empty() && !is_open {
             // The texts are finished already: an empty one says it of them.
             self.begin_text().await;
         }
-        self.close(TextIs::Reasoning).await;
         self.cited.clear();
+        self.settle(TextIs::Reasoning).await;
         self.ended_chars = 0;
         self.answer.text.clear();
         if let Some(held) = self.held.as_mut().map(mem::take) {
@@ -328,7 +337,7 @@ impl<'a> Step<'a> {
     }
 
     async fn start_call(&mut self, index: usize, id: String, written: String) {
-        self.close(TextIs::Commentary).await;
+        self.settle(TextIs::Commentary).await;
         self.show_held().await;
         let call = self.agent.next_item('c');
         let name = meant_name(self.tools, written.clone());
@@ -361,40 +370,38 @@ impl<'a> Step<'a> {
         self.answer.text.push_str(&held);
     }
 
-    /// Reads the text that is being written; nothing where none is.
+    /// Reads the text so far of which it is not known yet what it is; nothing where there is none.
     fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> Option<T> {
-        match (&self.writing, &self.held) {
-            (Writing::Text { item, .. }, _) => Some(self.agent.emitter.with_written(item, read)),
-            (_, Some(held)) if !held.is_empty() => Some(read(held)),
+        let emitter = &self.agent.emitter;
+        let written = match &self.writing {
+            Writing::Text { item, .. } => Some(item),
             _ => None,
+        };
+        match (&self.undecided[..], written, &self.held) {
+            ([], Some(item), _) => Some(emitter.with_written(item, read)),
+            ([], None, Some(held)) if !held.is_empty() => Some(read(held)),
+            ([], None, _) => None,
+            (ended, written, _) => {
+                let texts = ended.iter().chain(written).map(|item| emitter.with_written(item, str::to_owned));
+                Some(read(&texts.collect::<String>()))
+            }
         }
     }
 
-    /// Finishes what is being written.
-    async fn close(&mut self, text_is: TextIs) {
+    /// Ends what is being written. A text stays open until it is known whether it is the answer.
+    async fn close(&mut self) {
         match mem::replace(&mut self.writing, Writing::Nothing) {
             Writing::Nothing => {}
             Writing::Text { item, chars, .. } => {
-                if text_is != TextIs::Reasoning {
-                    let text = EndedText { item: &item, before: self.ended_chars, chars };
-                    self.tell_cited(Some(text)).await;
-                }
+                let text = EndedText { item: &item, before: self.ended_chars, chars };
+                self.tell_cited(Some(text)).await;
                 self.ended_chars += chars;
                 let held = self.citations.as_mut().map(Citations::rest).unwrap_or_default();
                 if !held.is_empty() {
                     let (item, delta) = (item.clone(), held);
                     self.agent.emitter.emit(EventBody::TextDelta { item, delta }).await;
                 }
-                let (id, said) = (item.clone(), &mut self.answer);
-                let (answer, reasoning) = (text_is == TextIs::Answer, text_is == TextIs::Reasoning);
-                let finish = |text: String| {
-                    match reasoning {
-                        true => said.text.clear(),
-                        false => said.text.push_str(&text),
-                    }
-                    noted(said, EventBody::TextFinished { item: id, text, answer, reasoning })
-                };
-                self.agent.emitter.finish_written(&item, finish).await;
+                self.undecided.push(item);
             }
             Writing::Reasoning { item, since, .. } => {
                 let (id, duration_ms, answer) = (item.clone(), millis(since.elapsed()), &mut self.answer);
@@ -402,6 +409,23 @@ impl<'a> Step<'a> {
                     |text| noted(answer, EventBody::ReasoningFinished { item: id, text, duration_ms });
                 self.agent.emitter.finish_written(&item, finish).await;
             }
+        }
+    }
+
+    /// Ends what is being written, and says of all texts that are open what they are.
+    async fn settle(&mut self, text_is: TextIs) {
+        self.close().await;
+        let (answer, reasoning) = (text_is == TextIs::Answer, text_is == TextIs::Reasoning);
+        for item in mem::take(&mut self.undecided) {
+            let (id, said) = (item.clone(), &mut self.answer);
+            let finish = |text: String| {
+                match reasoning {
+                    true => said.text.clear(),
+                    false => said.text.push_str(&text),
+                }
+                noted(said, EventBody::TextFinished { item: id, text, answer, reasoning })
+            };
+            self.agent.emitter.finish_written(&item, finish).await;
         }
     }
 
@@ -425,7 +449,7 @@ impl<'a> Step<'a> {
             self.show_pictures().await;
             self.cite_nearest().await;
         }
-        self.close(if is_answer { TextIs::Answer } else { TextIs::Commentary }).await;
+        self.settle(if is_answer { TextIs::Answer } else { TextIs::Commentary }).await;
         if !is_answer {
             self.show_held().await;
         }

@@ -39,13 +39,6 @@ pub struct RunSummary {
     /// When the first event came; not shown.
     #[serde(skip)]
     started_at: i64,
-    /// Texts of the main agent's step that ended before it was known whether a call follows; not shown. Without one they are
-    /// a part of the answer.
-    #[serde(skip)]
-    undecided: String,
-    /// Whether the main agent's text is not one that a restart has broken off; not shown.
-    #[serde(skip)]
-    is_whole: bool,
 }
 
 impl RunSummary {
@@ -55,30 +48,13 @@ impl RunSummary {
             self.started_at = event.at;
         }
         match &event.body {
-            EventBody::StepStarted { .. } | EventBody::TextFinished { reasoning: true, .. }
-                if event.agent.is_main() =>
-            {
-                self.undecided.clear();
-            }
-            EventBody::RunResumed {} => {
-                self.undecided.clear();
-                self.is_whole = false;
-            }
-            EventBody::TextStarted { .. } if event.agent.is_main() => self.is_whole = true,
-            EventBody::TextFinished { text, answer, .. } if event.agent.is_main() => {
-                if self.is_whole {
-                    add_paragraph(&mut self.undecided, text);
+            EventBody::TextFinished { text, answer: true, .. } if event.agent.is_main() => {
+                if !self.answer.is_empty() {
+                    self.answer.push_str("\n\n");
                 }
-                if *answer {
-                    self.take_undecided();
-                }
+                self.answer.push_str(text);
             }
-            EventBody::ToolRequested { by_provider, .. } => {
-                self.tools += 1;
-                if event.agent.is_main() && !by_provider {
-                    self.undecided.clear();
-                }
-            }
+            EventBody::ToolRequested { .. } => self.tools += 1,
             EventBody::ToolFinished { error: true, stopped: false, .. } => self.failed_tools += 1,
             EventBody::AgentStarted { .. } => self.agents += 1,
             EventBody::ContextCompacted { .. } if event.agent.is_main() => self.compactions += 1,
@@ -89,9 +65,6 @@ impl RunSummary {
             // What another run did took none of this one's time.
             EventBody::RunForked { .. } => self.started_at = event.at,
             EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
-                if *outcome == Outcome::Completed {
-                    self.take_undecided();
-                }
                 self.duration_ms = event.at.saturating_sub(self.started_at);
                 self.outcome = Some(*outcome);
                 self.problem.clone_from(problem);
@@ -101,17 +74,6 @@ impl RunSummary {
             _ => {}
         }
     }
-
-    fn take_undecided(&mut self) {
-        add_paragraph(&mut self.answer, &std::mem::take(&mut self.undecided));
-    }
-}
-
-fn add_paragraph(text: &mut String, more: &str) {
-    if !text.is_empty() && !more.is_empty() {
-        text.push_str("\n\n");
-    }
-    text.push_str(more);
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
@@ -123,51 +85,6 @@ fn is_none(count: &u32) -> bool {
 mod tests {
     use super::*;
     use crate::{AgentPath, OpenItems, RunId};
-
-    #[test]
-    fn text_before_reasoning_is_the_answer_unless_a_call_follows() {
-        let text = |text: &str, answer| EventBody::TextFinished {
-            item: "t1".to_owned(),
-            text: text.to_owned(),
-            answer,
-            reasoning: false,
-        };
-        let call = |by_provider| EventBody::ToolRequested {
-            call: "c1".to_owned(),
-            name: "ls".to_owned(),
-            model_id: None,
-            by_provider,
-        };
-        let begun = || EventBody::TextStarted { item: "t1".to_owned() };
-        let step = |step| EventBody::StepStarted { step, last: None };
-        let end = || EventBody::RunFinished {
-            outcome: Outcome::Completed,
-            problem: None,
-            usage: Usage::default(),
-            cost_micro_usd: None,
-        };
-        let answer = |bodies: Vec<EventBody>| {
-            let mut summary = RunSummary::default();
-            let run = RunId::generate();
-            for (body, seq) in bodies.into_iter().zip(1..) {
-                summary.push(&RunEvent { run, seq, at: 0, agent: AgentPath::main(), body });
-            }
-            summary.answer
-        };
-        assert_eq!(answer(vec![step(1), begun(), text("All.", false), end()]), "All.");
-        assert_eq!(
-            answer(vec![step(1), begun(), text("One.", false), text(" Two.", true), end()]),
-            "One.\n\n Two."
-        );
-        let found = vec![step(1), begun(), text("Found: ", false), call(true), text("it.", true), end()];
-        assert_eq!(answer(found), "Found: \n\nit.");
-        let looked =
-            vec![begun(), text("I look.", false), call(false), step(2), text("It is here.", true), end()];
-        assert_eq!(answer(looked), "It is here.");
-        let again = [begun(), text("Whole.", true), end()];
-        let broken = [vec![begun(), EventBody::RunResumed {}, text("Half", false)], again.into()].concat();
-        assert_eq!(answer(broken), "Whole.");
-    }
 
     /// Issue 2: a call that Stop closed was counted as one that failed.
     #[test]

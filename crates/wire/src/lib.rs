@@ -22,6 +22,7 @@ mod notice;
 pub mod open_webui_chats;
 pub mod openai;
 pub mod otlp;
+mod paragraphs;
 pub mod provider;
 pub mod redact;
 mod request_metadata;

@@ -4,7 +4,7 @@ use domain::{EventBody, event::ProviderData};
 use llm::{Citation, DataPart, is_of_whole_answer};
 use serde_json::Value;
 
-use super::{Step, TextIs, Writing};
+use super::{Step, Writing};
 use crate::{cited::EndedText, research::nearest};
 
 impl Step<'_> {
@@ -23,7 +23,7 @@ impl Step<'_> {
             Writing::Text { bytes, .. } if part == DataPart::Text => Some(*bytes as u64),
             _ if is_of_whole_answer(&data) => None,
             _ => {
-                self.close(TextIs::Commentary).await;
+                self.close().await;
                 None
             }
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent::history::{messages_of, messages_with_handed_over};
-use domain::{EventBody, Message, ProblemCode, Role, Usage};
+use domain::{EventBody, Message, ProblemCode, Role, RunSummary, Usage};
 use llm::{
     FinishReason, Line, ModelError, ModelEvent,
     script::{call, finish, finish_with, interleave, raw_call, reasoning, text},
@@ -77,6 +77,24 @@ async fn bad_calls_are_answered_to_the_model() {
         assert!(answer.starts_with(words), "{answer:?} should begin with {words:?}");
     }
     assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
+}
+
+/// Issue 34: some servers send reasoning, or a blank for it, in the middle of an answer and after it.
+#[tokio::test]
+async fn text_before_reasoning_is_the_answer_unless_a_call_follows() {
+    let thought = || reasoning(" ");
+    let ls = || call(0, "ls", &json!({}));
+    for (first, answer, said) in [
+        ([text("All."), thought()].concat(), "All.", "All."),
+        ([text("One."), thought(), text(" Two."), thought()].concat(), "One.\n\n Two.", "One. Two."),
+        ([text("I look."), thought(), ls()].concat(), "Done.", "I look."),
+    ] {
+        let log = Play::turns(vec![first, text("Done.")]).await.log().await;
+        let mut summary = RunSummary::default();
+        log.iter().for_each(|event| summary.push(event));
+        assert_eq!(summary.answer, answer, "{:#?}", lines(&log));
+        assert_eq!(messages_of(&log)[0].plain_text(), said);
+    }
 }
 
 /// Issue 34: what has one meaning is not sent back to the model; the log says what was repaired.

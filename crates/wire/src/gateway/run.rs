@@ -1,11 +1,14 @@
 //! An agent's run as the answer of a model: its text, its reasoning, and the calls that are handed over.
 
+use std::borrow::Cow;
+
 use domain::{EventBody, Outcome, RunEvent, message::arguments_text};
 
 use super::{AnswerEncoder, Used};
 use crate::{
     cited::Sources,
     openai::{completion_encoder::failure, outer_call_id},
+    paragraphs::Paragraphs,
     provider::{AnswerEvent, Citation, StopReason},
     sse::Frame,
 };
@@ -14,14 +17,11 @@ use crate::{
 pub struct RunAnswer {
     encoder: Box<dyn AnswerEncoder>,
     calls: usize,
-    /// What was written of the item that is open. A reader that comes late gets no deltas, only whole items.
-    written_bytes: usize,
-    /// A text has ended; the next one is a paragraph of its own.
-    has_text: bool,
+    texts: Paragraphs,
+    /// What was written of the reasoning that is open. A reader that comes late gets no deltas, only whole items.
+    reasoning_bytes: usize,
     failed: bool,
     sources: Sources,
-    /// How many characters of text were written.
-    text_chars: usize,
 }
 
 impl RunAnswer {
@@ -31,11 +31,10 @@ impl RunAnswer {
         Self {
             encoder,
             calls: 0,
-            written_bytes: 0,
-            has_text: false,
+            texts: Paragraphs::default(),
+            reasoning_bytes: 0,
             failed: false,
             sources: Sources::default(),
-            text_chars: 0,
         }
     }
 
@@ -46,17 +45,20 @@ impl RunAnswer {
         }
         match &event.body {
             EventBody::RunStarted { .. } => self.encoder.begin(out),
-            EventBody::TextDelta { delta, .. } => self.text(delta, out),
+            EventBody::TextDelta { item, delta } => {
+                let more = self.texts.more(item, delta);
+                self.text(more, out);
+            }
             EventBody::ReasoningDelta { delta, .. } => self.reasoning(delta, out),
             EventBody::SourcesFound { sources } => self.sources.add(sources),
             EventBody::TextFinished { item, text, .. } => {
-                self.text(text.get(self.written_bytes..).unwrap_or_default(), out);
-                self.cite(item, text, out);
-                (self.written_bytes, self.has_text) = (0, true);
+                let (rest, start) = self.texts.rest(item, text);
+                self.text(rest, out);
+                self.cite(item, text, start, out);
             }
             EventBody::ReasoningFinished { text, .. } => {
-                self.reasoning(text.get(self.written_bytes..).unwrap_or_default(), out);
-                self.written_bytes = 0;
+                self.reasoning(text.get(self.reasoning_bytes..).unwrap_or_default(), out);
+                self.reasoning_bytes = 0;
             }
             EventBody::ToolHandedOver { call, name, arguments } => {
                 let (index, id) = (self.calls, outer_call_id(event.run, call));
@@ -87,27 +89,19 @@ impl RunAnswer {
         (!self.failed).then(|| self.encoder.whole())
     }
 
-    fn text(&mut self, delta: &str, out: &mut Vec<Frame>) {
-        if delta.is_empty() {
-            return;
+    fn text(&mut self, text: Cow<'_, str>, out: &mut Vec<Frame>) {
+        if !text.is_empty() {
+            self.answer(AnswerEvent::Text(text.into_owned()), out);
         }
-        if std::mem::take(&mut self.has_text) {
-            self.text_chars += 2;
-            self.answer(AnswerEvent::Text("\n\n".to_owned()), out);
-        }
-        self.written_bytes += delta.len();
-        self.text_chars += delta.chars().count();
-        self.answer(AnswerEvent::Text(delta.to_owned()), out);
     }
 
-    /// What the text cites that has just been written.
-    fn cite(&mut self, item: &str, text: &str, out: &mut Vec<Frame>) {
-        let before = self.text_chars.saturating_sub(text.chars().count());
+    /// What a text cites that begins at the character `start` of the answer.
+    fn cite(&mut self, item: &str, text: &str, start: usize, out: &mut Vec<Frame>) {
         let cited = self.sources.cited_in(item, text).into_iter().map(|(place, source)| Citation {
             url: source.url.clone(),
             title: source.title.clone(),
             quote: source.quote.clone(),
-            place: Some(before + place.start..before + place.end),
+            place: Some(start + place.start..start + place.end),
             number: None,
         });
         let cited: Vec<Citation> = cited.collect();
@@ -118,7 +112,7 @@ impl RunAnswer {
 
     fn reasoning(&mut self, delta: &str, out: &mut Vec<Frame>) {
         if !delta.is_empty() {
-            self.written_bytes += delta.len();
+            self.reasoning_bytes += delta.len();
             self.answer(AnswerEvent::Reasoning(delta.to_owned()), out);
         }
     }

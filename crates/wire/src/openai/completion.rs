@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use super::{
     chunk_encoder::priced_usage_value,
-    completion_encoder::{PARAGRAPH, annotations, completion_id, failure, finish_reason, outer_call_id},
+    completion_encoder::{annotations, completion_id, failure, finish_reason, outer_call_id},
 };
-use crate::{cited::Sources, gateway::Used};
+use crate::{cited::Sources, gateway::Used, paragraphs::Paragraphs};
 
 /// A run being collected.
 #[derive(Debug)]
@@ -15,9 +15,8 @@ pub struct Completion {
     model: String,
     id: String,
     created: i64,
-    texts: Vec<String>,
-    /// How many characters they have, joined.
-    text_chars: usize,
+    content: String,
+    texts: Paragraphs,
     sources: Sources,
     annotations: Vec<Value>,
     reasoning: Vec<String>,
@@ -33,8 +32,8 @@ impl Completion {
             model,
             id: String::new(),
             created: 0,
-            texts: Vec::new(),
-            text_chars: 0,
+            content: String::new(),
+            texts: Paragraphs::default(),
             sources: Sources::default(),
             annotations: Vec::new(),
             reasoning: Vec::new(),
@@ -49,7 +48,7 @@ impl Completion {
         Self {
             id: completion_id(id),
             created: at / 1000,
-            texts: vec![text],
+            content: text,
             end: Some((Outcome::Completed, None, used)),
             ..Self::new(model)
         }
@@ -63,10 +62,9 @@ impl Completion {
                 (self.id, self.created) = (completion_id(event.run), event.at / 1000);
             }
             EventBody::TextFinished { item, text, .. } if main && !text.is_empty() => {
-                self.text_chars += if self.texts.is_empty() { 0 } else { PARAGRAPH.len() };
-                self.annotations.extend(annotations(&self.sources, item, text, self.text_chars));
-                self.text_chars += text.chars().count();
-                self.texts.push(text.clone());
+                let (paragraph, start) = self.texts.rest(item, text);
+                self.content.push_str(&paragraph);
+                self.annotations.extend(annotations(&self.sources, item, text, start));
             }
             EventBody::SourcesFound { sources } => self.sources.add(sources),
             EventBody::ReasoningFinished { text, .. } if main && !text.is_empty() => {
@@ -95,7 +93,7 @@ impl Completion {
             let (code, message) = failure(problem.as_ref());
             return Err(Problem::new(code, message));
         };
-        let content = self.texts.join(PARAGRAPH);
+        let content = self.content;
         let silent = content.is_empty() && !self.calls.is_empty();
         let mut message = json!({
             "role": "assistant",

@@ -1,6 +1,6 @@
 //! Turns a run's events into the chunks of `POST /v1/chat/completions`, for callers of an agent.
 
-use std::{borrow::Cow, collections::HashMap, ops::Range};
+use std::ops::Range;
 
 use domain::{
     EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, event::Source, message::arguments_text,
@@ -12,7 +12,7 @@ use super::{
     chunk_encoder::{priced_usage_value, url_citation},
     open_webui::Extras,
 };
-use crate::{Frame, cited::Sources, frames::Frames};
+use crate::{Frame, cited::Sources, frames::Frames, paragraphs::Paragraphs};
 
 /// What a caller asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,49 +55,6 @@ pub struct CompletionEncoder {
     /// How many calls were handed over.
     calls: usize,
     sources: Sources,
-}
-
-/// Joins the texts of one agent: each later one is a paragraph of its own.
-#[derive(Debug, Default)]
-struct Paragraphs {
-    /// Bytes of each open text that the reader has.
-    sent: HashMap<String, usize>,
-    any: bool,
-    /// How many characters were sent.
-    chars: usize,
-}
-
-impl Paragraphs {
-    /// What to send for more of `item`.
-    fn more<'d>(&mut self, item: &str, delta: &'d str) -> Cow<'d, str> {
-        if delta.is_empty() {
-            return Cow::Borrowed(delta);
-        }
-        self.chars += delta.chars().count();
-        match self.sent.get_mut(item) {
-            Some(sent) => {
-                *sent += delta.len();
-                Cow::Borrowed(delta)
-            }
-            None => {
-                self.sent.insert(item.to_owned(), delta.len());
-                if std::mem::replace(&mut self.any, true) {
-                    self.chars += PARAGRAPH.len();
-                    Cow::Owned(format!("{PARAGRAPH}{delta}"))
-                } else {
-                    Cow::Borrowed(delta)
-                }
-            }
-        }
-    }
-
-    /// What is still to be sent of a whole text.
-    fn rest<'d>(&mut self, item: &str, text: &'d str) -> Cow<'d, str> {
-        let sent = self.sent.get(item).copied().unwrap_or(0);
-        let rest = self.more(item, text.get(sent..).unwrap_or_default());
-        self.sent.remove(item);
-        rest
-    }
 }
 
 impl CompletionEncoder {
@@ -162,11 +119,11 @@ impl CompletionEncoder {
                 out.text(&self.texts.more(item, delta));
             }
             EventBody::TextFinished { item, text, .. } if event.agent.is_main() => {
-                out.text(&self.texts.rest(item, text));
+                let (rest, start) = self.texts.rest(item, text);
+                out.text(&rest);
                 // Open WebUI would take them for further sources.
                 if self.extras.is_none() {
-                    let before = self.texts.chars.saturating_sub(text.chars().count());
-                    out.annotations(&annotations(&self.sources, item, text, before));
+                    out.annotations(&annotations(&self.sources, item, text, start));
                 }
             }
             EventBody::SourcesFound { sources } => self.sources.add(sources),
@@ -178,7 +135,7 @@ impl CompletionEncoder {
                 }
             }
             EventBody::ReasoningFinished { item, text, duration_ms } if event.agent.is_main() => {
-                let text = self.reasoning.rest(item, text);
+                let (text, _) = self.reasoning.rest(item, text);
                 match &mut self.extras {
                     Some(extras) => {
                         extras.think(event, &text, &mut out);
@@ -281,14 +238,11 @@ impl Output<'_> {
     }
 }
 
-/// What parts the texts of an answer.
-pub(super) const PARAGRAPH: &str = "\n\n";
-
-/// What a text cites, as annotations of the message. `before` is how many characters of the message stand before the text.
-pub(super) fn annotations(sources: &Sources, item: &str, text: &str, before: usize) -> Vec<Value> {
+/// What a text cites, as annotations of the message, in which it begins at the character `start`.
+pub(super) fn annotations(sources: &Sources, item: &str, text: &str, start: usize) -> Vec<Value> {
     let cited = sources.cited_in(item, text).into_iter();
     let annotation = |(place, source): (Range<usize>, &Source)| {
-        let place = (before + place.start, before + place.end);
+        let place = (start + place.start, start + place.end);
         url_citation(&source.url, &source.title, source.quote.as_deref(), Some(place))
     };
     cited.filter_map(annotation).collect()

@@ -79,7 +79,6 @@ impl Writer {
         }
         if self.one_thing_at_a_time {
             let item = self.id(&main, 't');
-            self.add(&main, EventBody::StepStarted { step: 1000, last: None });
             self.add(&main, EventBody::TextStarted { item: item.clone() });
             self.add(&main, EventBody::TextDelta { item: item.clone(), delta: "So ".into() });
             self.add(&main, EventBody::TextDelta { item: item.clone(), delta: "it is.".into() });

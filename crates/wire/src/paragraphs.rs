@@ -1,0 +1,66 @@
+//! The texts of one agent as one text, in which each is a paragraph of its own.
+
+use std::{borrow::Cow, collections::HashMap};
+
+/// What parts two paragraphs.
+pub(crate) const PARAGRAPH_BREAK: &str = "\n\n";
+
+/// Joins texts as they come.
+#[derive(Debug, Default)]
+pub(crate) struct Paragraphs {
+    open: HashMap<String, Open>,
+    /// Length of all that was sent, characters.
+    chars: usize,
+}
+
+/// A text that has not ended.
+#[derive(Debug)]
+struct Open {
+    /// What was sent of it, bytes.
+    sent_bytes: usize,
+    /// Where it begins in the whole, characters.
+    start: usize,
+}
+
+impl Paragraphs {
+    /// What to send for more of `item`.
+    pub(crate) fn more<'d>(&mut self, item: &str, delta: &'d str) -> Cow<'d, str> {
+        if delta.is_empty() {
+            return Cow::Borrowed(delta);
+        }
+        let chars = delta.chars().count();
+        if let Some(open) = self.open.get_mut(item) {
+            open.sent_bytes += delta.len();
+            self.chars += chars;
+            return Cow::Borrowed(delta);
+        }
+        let begun = if self.chars > 0 { PARAGRAPH_BREAK } else { "" };
+        let start = self.chars + begun.len();
+        self.open.insert(item.to_owned(), Open { sent_bytes: delta.len(), start });
+        self.chars = start + chars;
+        if begun.is_empty() { Cow::Borrowed(delta) } else { Cow::Owned(format!("{begun}{delta}")) }
+    }
+
+    /// What is still to be sent of a whole text, and where the text begins in the whole, in characters.
+    pub(crate) fn rest<'d>(&mut self, item: &str, text: &'d str) -> (Cow<'d, str>, usize) {
+        let sent = self.open.get(item).map_or(0, |open| open.sent_bytes);
+        let rest = self.more(item, text.get(sent..).unwrap_or_default());
+        let start = self.open.remove(item).map_or(self.chars, |open| open.start);
+        (rest, start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_may_end_after_the_next_has_begun() {
+        let mut texts = Paragraphs::default();
+        assert_eq!(texts.more("t1", "Né"), "Né");
+        assert_eq!(texts.more("t2", "So"), "\n\nSo");
+        assert_eq!(texts.rest("t1", "Né"), ("".into(), 0));
+        assert_eq!(texts.rest("t2", "So it is."), (" it is.".into(), 4));
+        assert_eq!(texts.rest("t3", "Whole"), ("\n\nWhole".into(), 15));
+    }
+}
