@@ -6,6 +6,8 @@ use bytes::Bytes;
 use reqwest::header::HeaderMap;
 use serde_json::{Map, Value};
 
+use crate::ProviderKind;
+
 /// Who a request is made for. `Debug` shows nothing of it: names and e-mail addresses do not belong in logs.
 #[derive(Clone, Default, PartialEq)]
 pub struct CallerInfo {
@@ -31,10 +33,12 @@ impl CallerInfo {
         &self.headers
     }
 
-    /// `body`, a JSON object with at least one field and without `metadata`, as a trusted server gets it.
-    pub(crate) fn added_to(&self, body: Bytes) -> Bytes {
+    /// `body`, a JSON object with at least one field and without `metadata`, as a trusted server of this kind gets it.
+    pub(crate) fn added_to(&self, body: Bytes, kind: ProviderKind) -> Bytes {
+        // Google's and Amazon's formats refuse a field that they do not know.
+        let is_closed = matches!(kind, ProviderKind::Gemini | ProviderKind::Vertex | ProviderKind::Bedrock);
         match body.strip_prefix(b"{") {
-            Some(fields) if !self.metadata.is_empty() => {
+            Some(fields) if !self.metadata.is_empty() && !is_closed => {
                 [b"{", self.metadata.as_bytes(), fields].concat().into()
             }
             _ => body,
@@ -58,10 +62,12 @@ mod tests {
     fn metadata_joins_the_body_and_stays_out_of_logs() {
         let metadata = json!({"user_id": "user_1", "name": "Ann \"\u{e9}\"\n"}).as_object().cloned().unwrap();
         let info = CallerInfo::new(HeaderMap::new(), metadata.clone());
-        let body: Value = serde_json::from_slice(&info.added_to(r#"{"model":"m"}"#.into())).unwrap();
+        let sent = |info: &CallerInfo, kind| info.added_to(r#"{"model":"m"}"#.into(), kind);
+        let body: Value = serde_json::from_slice(&sent(&info, ProviderKind::Openai)).unwrap();
         assert_eq!(body, json!({"model": "m", "metadata": metadata}));
+        assert_eq!(sent(&info, ProviderKind::Bedrock), r#"{"model":"m"}"#);
         assert!(!format!("{info:?}").contains("Ann"));
         let none = CallerInfo::new(HeaderMap::new(), Map::new());
-        assert_eq!(none.added_to(r#"{"model":"m"}"#.into()), r#"{"model":"m"}"#);
+        assert_eq!(sent(&none, ProviderKind::Openai), r#"{"model":"m"}"#);
     }
 }

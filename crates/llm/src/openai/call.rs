@@ -139,7 +139,7 @@ impl OpenAiCall {
                 headers.extend(self.ask.headers().cloned().unwrap_or_default());
                 if let Some(caller) = target.may_know(self.caller.as_deref()) {
                     headers.extend(caller.headers().clone());
-                    body = caller.added_to(body);
+                    body = caller.added_to(body, target.server.settings.kind);
                 }
                 self.stage = Stage::Opening(Box::pin(open(target, headers, body)));
                 Ok(())

@@ -167,12 +167,7 @@ impl Upstream {
         let body = match target.may_know(told.caller.as_ref()) {
             Some(caller) => {
                 request = request.headers(caller.headers().clone());
-                // Google's and Amazon's formats of embeddings refuse a field that they do not know.
-                let is_closed = matches!(
-                    self.kind(),
-                    ProviderKind::Gemini | ProviderKind::Vertex | ProviderKind::Bedrock
-                );
-                if is_closed { body } else { caller.added_to(body) }
+                caller.added_to(body, self.kind())
             }
             None => told.untrusted_body.clone().unwrap_or(body),
         };
