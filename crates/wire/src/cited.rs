@@ -1,6 +1,6 @@
 //! Where a text cites its sources: by marks such as `[1]`, or where the model's provider says that it rests on them.
 
-use std::{collections::HashMap, ops::Range};
+use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use domain::event::Source;
 
@@ -72,6 +72,14 @@ impl Sources {
         cited.truncate(MAX_CITATIONS);
         cited
     }
+}
+
+/// The sources without the places, which name items of the log: for formats that do not tell of items.
+pub(crate) fn without_places(sources: &[Source]) -> Cow<'_, [Source]> {
+    if sources.iter().all(|source| source.cited.is_empty()) {
+        return Cow::Borrowed(sources);
+    }
+    sources.iter().map(|source| Source { cited: Vec::new(), ..source.clone() }).collect()
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ impl DetailsEncoder {
                 let (question_id, tool_id, schema) = (question, call, schema.as_ref());
                 out.push(&Payload::Question { question_id, tool_id, question: text, options, schema });
             }
-            EventBody::SourcesFound { sources } => out.push(&Payload::Sources { sources }),
+            EventBody::SourcesFound { sources } => out.push(&Payload::sources(sources)),
             EventBody::AgentStarted { name, .. } => {
                 out.status(&format!("🤖 Sub-agent: {name}..."), false, false);
             }

@@ -138,7 +138,7 @@ impl MarkupEncoder {
                 let (question_id, tool_id, schema) = (question, call, schema.as_ref());
                 out.push(&Payload::Question { question_id, tool_id, question: text, options, schema });
             }
-            EventBody::SourcesFound { sources } => out.push(&Payload::Sources { sources }),
+            EventBody::SourcesFound { sources } => out.push(&Payload::sources(sources)),
             EventBody::AgentStarted { name, .. } => {
                 self.agents.insert(event.agent.clone(), name.clone());
                 out.status(&format!("🤖 Sub-agent: {name}..."), false, false);

@@ -1,12 +1,15 @@
 //! The answer for a caller that does not stream: the same run, collected.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use domain::{EventBody, Outcome, Problem, RunEvent, RunId, RunSummary, Usage, event::Source};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{cited::Sources, tool_files::views};
+use crate::{
+    cited::{Sources, without_places},
+    tool_files::views,
+};
 
 /// A run being collected.
 #[derive(Debug, Default)]
@@ -40,7 +43,7 @@ struct Answer<'a> {
     content: &'a str,
     tools: &'a [Tool],
     #[serde(skip_serializing_if = "<[Source]>::is_empty")]
-    sources: &'a [Source],
+    sources: Cow<'a, [Source]>,
     usage: Usage,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost_micro_usd: Option<u64>,
@@ -114,7 +117,7 @@ impl Collected {
             outcome: self.summary.outcome,
             content,
             tools: &self.tools,
-            sources: self.sources.all(),
+            sources: without_places(self.sources.all()),
             usage: self.summary.usage,
             cost_micro_usd: self.summary.cost_micro_usd,
             error: self.summary.problem.as_ref(),

@@ -1,6 +1,9 @@
 //! Turns a run's events into the typed frames of `POST /chat/stream`.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use domain::{
     AgentPath, EventBody, Form, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage,
@@ -11,6 +14,7 @@ use serde_json::Value;
 
 use crate::{
     Frame,
+    cited::without_places,
     frames::Frames,
     hook_news::{HookEndFrame, HookFrame},
     tool_files::{FileView, views},
@@ -127,7 +131,7 @@ pub(crate) enum Payload<'a> {
         error: Option<&'a str>,
     },
     Sources {
-        sources: &'a [Source],
+        sources: Cow<'a, [Source]>,
     },
     PreHookStarted(Deep<HookFrame<'a>>),
     PreHookCompleted(Deep<HookEndFrame<'a>>),
@@ -144,6 +148,12 @@ pub(crate) enum Payload<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         cost_micro_usd: Option<u64>,
     },
+}
+
+impl<'a> Payload<'a> {
+    pub(crate) fn sources(sources: &'a [Source]) -> Self {
+        Self::Sources { sources: without_places(sources) }
+    }
 }
 
 /// Something of an agent of this depth.
@@ -270,7 +280,7 @@ impl ChatStreamEncoder {
             }
             EventBody::HookStarted(call) => out.hook_started(call),
             EventBody::HookFinished(end) => out.hook_finished(end),
-            EventBody::SourcesFound { sources } => out.push(&Payload::Sources { sources }),
+            EventBody::SourcesFound { sources } => out.push(&Payload::sources(sources)),
             EventBody::AgentStarted { name, call, .. } => out.agent_start(name, call),
             EventBody::AgentFinished { outcome, .. } => out.agent_end(*outcome),
             EventBody::Notice { message, .. } => out.status(message, false, false),
