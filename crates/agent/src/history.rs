@@ -79,7 +79,7 @@ struct SummedUp {
     kept_requests: usize,
 }
 
-/// `name_of` gives the id of a call in the messages, from that in the log and that of the model; without one the call is left out.
+/// `name_of` gives the id that a call has in the messages, from its id in the log and the model's own; `None` leaves the call out.
 fn read(
     log: &[RunEvent],
     agent: &AgentPath,

@@ -135,7 +135,7 @@ impl Past {
             EventBody::ReasoningStarted { item } | EventBody::TextStarted { item } => {
                 self.number(agent, item)
             }
-            // The provider has run it: it stands in its data.
+            // The provider ran it; the message has it in the provider's data.
             EventBody::ToolRequested { call, by_provider: true, .. } => self.number(agent, call),
             EventBody::ToolRequested { call, name, model_id, .. } => {
                 self.number(agent, call);

@@ -1,6 +1,6 @@
 //! One model call: its stream becomes events as it comes, and an answer at the end.
 
-mod beside;
+mod extras;
 
 use std::{borrow::Cow, mem, time::Duration};
 

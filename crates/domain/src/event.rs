@@ -115,7 +115,7 @@ pub enum EventBody {
         call: String,
         /// The tool's name as the model wrote it.
         name: String,
-        /// The id that the model gave it, by which it knows the call; absent in older logs and for calls that no model wrote.
+        /// The model's own id of the call; absent if it is the same, in older logs and for calls that no model wrote.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "typescript", ts(optional))]
         model_id: Option<String>,

@@ -147,22 +147,22 @@ impl Link {
         Ok(offer.finish(only))
     }
 
-    /// Whether the server answers, be it that it does not know pings.
+    /// Whether the server answers. An error answer counts, as some servers do not know pings.
     ///
     /// # Errors
     /// What is wrong with the server, for the administrator.
     pub(crate) async fn ping(&self) -> Result<(), Problem> {
-        match self.answer(ClientRequest::PingRequest(PingRequest::default())).await {
+        match self.send(ClientRequest::PingRequest(PingRequest::default())).await {
             Ok(_) | Err(ServiceError::McpError(_)) => Ok(()),
             Err(error) => Err(Problem::Silent(faults::of_request(&error))),
         }
     }
 
     async fn ask(&self, request: ClientRequest) -> Result<Value, Fault> {
-        self.answer(request).await.map(plain).map_err(|error| faults::of_request(&error))
+        self.send(request).await.map(plain).map_err(|error| faults::of_request(&error))
     }
 
-    async fn answer(&self, request: ClientRequest) -> Result<ServerResult, ServiceError> {
+    async fn send(&self, request: ClientRequest) -> Result<ServerResult, ServiceError> {
         let options = PeerRequestOptions::with_timeout(ANSWER_LIMIT);
         self.peer.send_request_with_option(request, options).await?.await_response().await
     }

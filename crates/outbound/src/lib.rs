@@ -56,7 +56,7 @@ pub enum Fault {
     /// It is more than was wanted.
     #[error("Its answer is too large")]
     TooLarge,
-    /// It is compressed without having been asked for, so that nobody knows how large it is.
+    /// It is compressed although that was not asked for, so its real size is unknown.
     #[error("Its answer is compressed, which was not asked for")]
     Compressed,
     /// Its beginning came.

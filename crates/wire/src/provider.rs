@@ -1,9 +1,9 @@
 //! How model servers are asked and what they answer: the model's side of a conversation, in no provider's format. Each
 //! module below it is one provider's format, both ways; that of chat completions is [`crate::openai`].
 
+mod annotator;
 pub mod anthropic;
 pub mod bedrock;
-mod beside;
 pub mod gemini;
 mod lenient;
 mod of_chat;
@@ -20,8 +20,8 @@ use domain::{Message, Usage};
 use serde_json::Value;
 
 use crate::openai::Tool;
-pub use beside::{
-    Beside, Citation, MAX_CITATIONS, ServerTool, chat_citations, is_of_whole_answer, web_address,
+pub use annotator::{
+    Annotator, Citation, MAX_CITATIONS, ServerTool, chat_citations, is_of_whole_answer, web_address,
 };
 pub(crate) use of_chat::effort_name;
 pub(crate) use openai_family::budget_effort;
@@ -151,9 +151,9 @@ pub enum AnswerEvent {
         /// The provider's JSON, in a form that only the codec that made it reads.
         data: Value,
     },
-    /// What the text so far rests on. [`Beside`] reads it from the data.
+    /// What the text so far rests on. [`Annotator`] reads it from the data.
     Citations(Vec<Citation>),
-    /// News of a tool that the provider runs. [`Beside`] reads it from the data.
+    /// News of a tool that the provider runs. [`Annotator`] reads it from the data.
     ServerTool(ServerTool),
     /// The model is done; nothing follows.
     Finished {

@@ -73,7 +73,7 @@ impl Reader {
         })
     }
 
-    /// The value that stands in `field`; it goes over one that was set before.
+    /// Reads the value of `field`. It replaces one that was set before.
     fn set(&mut self, parameter: Parameter, field: &str, value: Option<Value>) -> Checked<()> {
         let Some(value) = value else { return Ok(()) };
         let fields = Map::from_iter([(parameter.name().to_owned(), value)]);

@@ -6,7 +6,7 @@ export type AgentPath = Array<string>;
 /** A conversation: a tree of messages. */
 export type ChatId = string;
 
-/** A place in a text that rests on a source. */
+/** A place in a text that cites a source. */
 export type CitedPlace = {
   /** The text item. */
   item: string;
@@ -118,7 +118,7 @@ export type EventBody =
       call: string;
       /** The tool's name as the model wrote it. */
       name: string;
-      /** The id that the model gave it, by which it knows the call; absent in older logs and for calls that no model wrote. */
+      /** The model's own id of the call; absent if it is the same, in older logs and for calls that no model wrote. */
       model_id?: string;
       /** Whether the model's provider runs it: it is shown, and neither run nor sent back by us. */
       by_provider?: boolean;
@@ -1300,7 +1300,7 @@ export type Source = {
   verified?: boolean;
   /** The address here of what is kept of the source, at the quote. */
   copy?: string;
-  /** The places of the run's texts that rest on it, where the model's provider names them. Told again, it has further ones. */
+  /** The places of the run's texts that cite it, if the model's provider names them. An event that repeats the source adds places. */
   cited?: Array<CitedPlace>;
 };
 

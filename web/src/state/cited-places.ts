@@ -1,10 +1,10 @@
-/** Where a model's provider says that a text rests on sources: marks such as [1] are put there. */
+/** Citation marks such as [1] at the places of a text that the model's provider cites sources for. */
 import type { Source } from "../api/events.ts";
 
-/** More marks than that at one place say nothing. */
-const MOST_AT_A_PLACE = 6;
+/** So many citation marks are shown at one place at most. */
+const MAX_MARKS_AT_ONCE = 6;
 
-/** The text of an item with a mark behind each place that rests on a source, unless its own link or mark stands there. */
+/** Adds a citation mark after each cited place of a text, unless the text already ends there with a link or a mark. */
 export function withMarks(text: string, item: string, sources: readonly Source[]): string {
   const marks = marksOf(item, sources);
   if (marks.size === 0) return text;
@@ -19,7 +19,8 @@ export function withMarks(text: string, item: string, sources: readonly Source[]
     if (/\]\([^)]*\)\W*$/.test(words) || /\[\d+\]\W*$/.test(words)) continue;
     const place = outsideOf(code, end);
     if (place < taken) continue;
-    marked += letters.slice(taken, place).join("") + [...ids].slice(0, MOST_AT_A_PLACE).map((id) => `[${id}]`).join(""); // prettier-ignore
+    const added = [...ids].slice(0, MAX_MARKS_AT_ONCE).map((id) => `[${id}]`);
+    marked += letters.slice(taken, place).join("") + added.join("");
     taken = place;
   }
   return marked + letters.slice(taken).join("");
@@ -40,7 +41,7 @@ function marksOf(item: string, sources: readonly Source[]) {
   return marks;
 }
 
-/** Where code stands, as letters from and to: a mark in it would be code. */
+/** The ranges of code in the text, as letter indices: a mark inside would be shown as code. */
 function codeIn(letters: readonly string[]): [number, number][] {
   const text = letters.join("");
   const found: [number, number][] = [];

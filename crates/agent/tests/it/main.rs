@@ -4,8 +4,8 @@
 
 mod answer_form;
 mod asks;
-mod beside;
 mod broken_off;
+mod citations;
 mod compaction;
 mod continued;
 mod defined_agents;

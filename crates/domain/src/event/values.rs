@@ -117,13 +117,13 @@ pub struct Source {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub copy: Option<String>,
-    /// The places of the run's texts that rest on it, where the model's provider names them. Told again, it has further ones.
+    /// The places of the run's texts that cite it, if the model's provider names them. An event that repeats the source adds places.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<CitedPlace>>"))]
     pub cited: Vec<CitedPlace>,
 }
 
-/// A place in a text that rests on a source.
+/// A place in a text that cites a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CitedPlace {

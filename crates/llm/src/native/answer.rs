@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use domain::Sentence;
 use wire::{
     provider::{
-        AnswerDecoder, AnswerError, AnswerEvent, Beside, ErrorKind, StopReason,
+        Annotator, AnswerDecoder, AnswerError, AnswerEvent, ErrorKind, StopReason,
         bedrock::{FrameDecoder, Message},
     },
     sse,
@@ -30,7 +30,7 @@ pub(crate) struct NativeAnswer {
     framing: Framing,
     events: VecDeque<ModelEvent>,
     read: Vec<AnswerEvent>,
-    beside: Beside,
+    annotator: Annotator,
     received_bytes: usize,
     has_begun: bool,
     is_complete: bool,
@@ -58,7 +58,7 @@ impl NativeAnswer {
             },
             events: VecDeque::new(),
             read: Vec::new(),
-            beside: Beside::default(),
+            annotator: Annotator::default(),
             received_bytes: 0,
             has_begun: false,
             is_complete: false,
@@ -114,7 +114,7 @@ impl NativeAnswer {
                     })?;
                     let read = self.decoder.event(Some(&name), &data, &mut self.read);
                     self.has_begun |= !self.read.is_empty();
-                    self.is_complete |= take(&mut self.read, &mut self.beside, &mut self.events);
+                    self.is_complete |= take(&mut self.read, &mut self.annotator, &mut self.events);
                     read.map_err(|error| of_answer(&error, target))?;
                 }
                 Ok(())
@@ -125,7 +125,7 @@ impl NativeAnswer {
                     let event = event.map_err(|_| too_long(EVENT_LIMIT_BYTES))?;
                     let read = self.decoder.event(event.name, &event.data, &mut self.read);
                     self.has_begun |= !self.read.is_empty();
-                    self.is_complete |= take(&mut self.read, &mut self.beside, &mut self.events);
+                    self.is_complete |= take(&mut self.read, &mut self.annotator, &mut self.events);
                     read.map_err(|error| of_answer(&error, target))?;
                 }
                 Ok(())
@@ -151,7 +151,7 @@ impl NativeAnswer {
             }
         };
         self.has_begun |= !self.read.is_empty();
-        self.is_complete |= take(&mut self.read, &mut self.beside, &mut self.events);
+        self.is_complete |= take(&mut self.read, &mut self.annotator, &mut self.events);
         match read {
             Err(_) if self.is_complete => Ok(()),
             Err(error) if error.kind == ErrorKind::Protocol => Err(Fault::truncated()),
@@ -163,9 +163,9 @@ impl NativeAnswer {
 }
 
 /// Moves what was read to the events that are ready; says whether the model is done.
-fn take(read: &mut Vec<AnswerEvent>, beside: &mut Beside, events: &mut VecDeque<ModelEvent>) -> bool {
+fn take(read: &mut Vec<AnswerEvent>, annotator: &mut Annotator, events: &mut VecDeque<ModelEvent>) -> bool {
     let mut is_complete = false;
-    beside.read(read);
+    annotator.annotate(read);
     for event in read.drain(..) {
         is_complete |= matches!(event, AnswerEvent::Finished { .. });
         events.push_back(model_event(event));

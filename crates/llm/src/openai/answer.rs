@@ -11,8 +11,8 @@ use wire::{
 
 use super::{
     Target,
-    asides::Gathered,
     calls::Calls,
+    citation_lists::CitationLists,
     fault::{self, Fault},
     given::Given,
     rescue::Piece,
@@ -50,7 +50,7 @@ pub(crate) struct Answer {
     text: TextReader,
     calls: Calls,
     given: Given,
-    asides: Gathered,
+    citations: CitationLists,
     /// Length of the text that was given out, characters.
     text_chars: usize,
     /// Emptied lists, to be filled again.
@@ -93,7 +93,7 @@ impl Answer {
             text,
             calls: Calls::default(),
             given: Given::default(),
-            asides: Gathered::default(),
+            citations: CitationLists::default(),
             text_chars: 0,
             said: Vec::new(),
             pieces: Vec::new(),
@@ -219,7 +219,7 @@ impl Answer {
         let mut pieces = Vec::new();
         self.text.finish(is_cut, &mut pieces);
         self.add_pieces(pieces);
-        let citations = self.asides.citations(self.text_chars);
+        let citations = self.citations.read(self.text_chars);
         if !citations.is_empty() {
             self.events.push_back(ModelEvent::Citations(citations));
         }
@@ -349,7 +349,7 @@ impl Answer {
             return Err(too_long(ANSWER_LIMIT_BYTES));
         }
         self.given.push(&chunk);
-        self.asides.push(&chunk.beside);
+        self.citations.push(&chunk.citations);
         self.add_reasoning(chunk.reasoning.into_owned());
         if !chunk.content.is_empty() || !chunk.calls.is_empty() {
             self.give_reasoning();

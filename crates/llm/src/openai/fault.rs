@@ -54,7 +54,7 @@ pub(crate) enum Retry {
 }
 
 impl Fault {
-    /// The error for whoever asked.
+    /// The error of a call that is given up, with the wait that the server asks for.
     pub(crate) fn into_error(self) -> ModelError {
         let retry_after_s = match self.retry {
             // A part of a second is a second, not none.

@@ -1,12 +1,12 @@
 //! The client for OpenAI-compatible servers: Ollama, llama.cpp, vLLM, LM Studio, OpenAI and the like.
 
 mod answer;
-mod asides;
 mod ask;
 mod asked;
 mod base_url;
 mod call;
 mod calls;
+mod citation_lists;
 mod code_tag;
 mod context_full;
 mod embed;

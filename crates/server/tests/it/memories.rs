@@ -96,7 +96,7 @@ fn tools(request: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// The person's request in a new chat, with what stands beside it.
+/// The first user message of a request, with the memories in it.
 fn asked(request: &Value) -> String {
     request["messages"][1]["content"].to_string()
 }

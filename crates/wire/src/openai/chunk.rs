@@ -41,24 +41,22 @@ pub struct Chunk<'a> {
     pub fingerprint: Option<Cow<'a, str>>,
     /// What the server says that it is doing; beside any text, never part of it.
     pub status: Option<Status<'a>>,
-    /// What came beside the text, as JSON.
-    pub beside: Asides<'a>,
+    /// The citations that came, as JSON.
+    pub citations: CitationFields<'a>,
 }
 
-/// What a message has beside its text, as its JSON; each is a list that is not empty.
+/// The lists of citations, as JSON; none is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Asides<'a> {
+pub struct CitationFields<'a> {
     /// `annotations`: those of this chunk.
     pub annotations: Option<Cow<'a, str>>,
     /// `citations`: all of the answer so far.
     pub citations: Option<Cow<'a, str>>,
     /// `search_results`: all of the answer so far.
     pub search_results: Option<Cow<'a, str>>,
-    /// `images`: those of this chunk.
-    pub images: Option<Cow<'a, str>>,
 }
 
-impl<'a> Asides<'a> {
+impl<'a> CitationFields<'a> {
     fn read(wire: &WireChunk<'a>) -> Self {
         let list = |raw: Option<&'a RawValue>| {
             let raw = raw.filter(|raw| raw.get().starts_with('[') && says_something(raw))?;
@@ -69,16 +67,14 @@ impl<'a> Asides<'a> {
             annotations: list(delta.annotations),
             citations: list(wire.citations),
             search_results: list(wire.search_results),
-            images: list(delta.images),
         }
     }
 
-    fn into_owned(self) -> Asides<'static> {
-        Asides {
+    fn into_owned(self) -> CitationFields<'static> {
+        CitationFields {
             annotations: self.annotations.map(owned),
             citations: self.citations.map(owned),
             search_results: self.search_results.map(owned),
-            images: self.images.map(owned),
         }
     }
 }
@@ -140,7 +136,7 @@ impl<'a> Chunk<'a> {
             fingerprint: some_text(wire.system_fingerprint),
             status: Status::read(wire.kind, wire.data, wire.event),
             finish_reason: some_text(wire.choice.finish_reason).filter(|reason| reason != "null"),
-            beside: Asides::read(wire),
+            citations: CitationFields::read(wire),
             ..Self::default()
         };
         chunk.read_choice(&wire.choice, halves);
@@ -211,7 +207,7 @@ impl<'a> Chunk<'a> {
             error: self.error,
             fingerprint: self.fingerprint.map(owned),
             status: self.status.map(Status::into_owned),
-            beside: self.beside.into_owned(),
+            citations: self.citations.into_owned(),
         }
     }
 }

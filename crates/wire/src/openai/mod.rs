@@ -21,7 +21,7 @@ pub mod upstream_error;
 pub mod usage_reader;
 pub mod usage_watch;
 
-pub use chunk::{Asides, Chunk};
+pub use chunk::{Chunk, CitationFields};
 pub use chunk_encoder::ChunkEncoder;
 pub use completion::Completion;
 pub use completion_encoder::{CompletionEncoder, CompletionOptions, outer_call_id, run_of_call};

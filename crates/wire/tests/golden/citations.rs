@@ -1,6 +1,6 @@
-//! What recorded answers bring beside their text.
+//! What recorded answers cite.
 
-use wire::provider::{AnswerDecoder, AnswerEvent, Beside, Citation, anthropic, gemini, openai_responses};
+use wire::provider::{Annotator, AnswerDecoder, AnswerEvent, Citation, anthropic, gemini, openai_responses};
 
 use crate::recorded::{Exchange, decode_stream, decode_whole, recordings};
 
@@ -16,11 +16,12 @@ fn read(decoder: impl AnswerDecoder, exchange: &Exchange) -> Read {
         true => decode_whole(decoder, &body),
         false => decode_stream(decoder, [body.as_bytes()]),
     };
-    let (mut beside, mut read) = (Beside::default(), Read { text: String::new(), citations: Vec::new() });
+    let (mut annotator, mut read) =
+        (Annotator::default(), Read { text: String::new(), citations: Vec::new() });
     // One by one, as they come.
     for event in events.unwrap() {
         let mut events = vec![event];
-        beside.read(&mut events);
+        annotator.annotate(&mut events);
         for event in events {
             match event {
                 AnswerEvent::Text(text) => read.text.push_str(&text),
@@ -61,11 +62,11 @@ fn citations_of_recorded_answers() {
     let messages = exchanges("anthropic", "web_search_stream");
     add("messages", messages.iter().map(|it| read(anthropic::Decoder::default(), it)).collect());
     for name in ["responses_web_search_stream", "responses_file_search_stream"] {
-        let all = exchanges("beside", name);
+        let all = exchanges("citations", name);
         add(name, all.iter().map(|it| read(openai_responses::ResponsesDecoder::new(), it)).collect());
     }
     for name in ["gemini_web_search_stream", "gemini_file_search"] {
-        let all = exchanges("beside", name);
+        let all = exchanges("citations", name);
         add(name, all.iter().map(|it| read(gemini::Decoder::default(), it)).collect());
     }
     insta::assert_snapshot!(lines.join("\n"));
@@ -73,7 +74,7 @@ fn citations_of_recorded_answers() {
 
 #[test]
 fn places_of_gemini_are_where_its_segments_stand() {
-    for exchange in exchanges("beside", "gemini_web_search_stream") {
+    for exchange in exchanges("citations", "gemini_web_search_stream") {
         let read = read(gemini::Decoder::default(), &exchange);
         let body = exchange.response.as_str().map_or_else(|| exchange.response.to_string(), str::to_owned);
         let placed = read.lines().into_iter().filter(|(.., words)| words != "-");

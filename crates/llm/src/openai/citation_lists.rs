@@ -1,31 +1,31 @@
-//! Collects what chunks have beside their text: citations.
+//! Collects the lists of citations in the chunks of an answer.
 
 use serde_json::Value;
 use wire::{
-    openai::Asides,
+    openai::CitationFields,
     provider::{Citation, MAX_CITATIONS, chat_citations},
 };
 
 /// Longest list that is read, bytes.
 const MAX_LIST_BYTES: usize = 2 << 20;
 
-/// What stood beside the text of an answer so far.
+/// The lists so far.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+pub(super) struct CitationLists {
     annotations: Vec<Value>,
     /// Each chunk has all of them, so the last one counts.
     citations: Option<String>,
     search_results: Option<String>,
 }
 
-impl Gathered {
-    pub(super) fn push(&mut self, asides: &Asides<'_>) {
+impl CitationLists {
+    pub(super) fn push(&mut self, fields: &CitationFields<'_>) {
         let room = MAX_CITATIONS.saturating_sub(self.annotations.len());
-        if let Some(annotations) = asides.annotations.as_deref().filter(|_| room > 0) {
+        if let Some(annotations) = fields.annotations.as_deref().filter(|_| room > 0) {
             self.annotations.extend(list(annotations).into_iter().take(room));
         }
         for (kept, list) in
-            [(&mut self.citations, &asides.citations), (&mut self.search_results, &asides.search_results)]
+            [(&mut self.citations, &fields.citations), (&mut self.search_results, &fields.search_results)]
         {
             if let Some(list) = list.as_deref().filter(|list| kept.as_deref() != Some(list)) {
                 *kept = Some(list.to_owned());
@@ -34,7 +34,7 @@ impl Gathered {
     }
 
     /// The citations of an answer of so many characters.
-    pub(super) fn citations(&mut self, text_chars: usize) -> Vec<Citation> {
+    pub(super) fn read(&mut self, text_chars: usize) -> Vec<Citation> {
         let whole = |kept: Option<String>| Value::Array(kept.as_deref().map(list).unwrap_or_default());
         let annotations = std::mem::take(&mut self.annotations);
         let (results, citations) = (whole(self.search_results.take()), whole(self.citations.take()));

@@ -1,4 +1,4 @@
-//! Recorded answers that bring something beside their text, played to whole runs.
+//! Recorded answers with citations and tools of the provider, played to whole runs.
 
 use std::path::Path;
 
@@ -83,11 +83,11 @@ async fn citations_of_providers_are_sources_of_the_run() {
     assert!(answer(&log).2[0].quote.as_ref().unwrap().starts_with("San Francisco, CA Weather Today"));
     assert_eq!(found[2].2.len(), 2, "it is cited at two places");
 
-    let log = played(ProviderKind::OpenaiResponses, "beside/responses_web_search_stream").await;
+    let log = played(ProviderKind::OpenaiResponses, "citations/responses_web_search_stream").await;
     let link = "([britannica.com](https://www.britannica.com/place/Mount-Columbia?utm_source=openai))";
     assert_eq!(cited(&log), [line("1", "https://www.britannica.com/p", &[link])]);
 
-    let log = played(ProviderKind::Gemini, "beside/gemini_web_search_stream").await;
+    let log = played(ProviderKind::Gemini, "citations/gemini_web_search_stream").await;
     let found = cited(&log);
     assert!(
         found.iter().any(|(.., words)| words
@@ -99,18 +99,18 @@ async fn citations_of_providers_are_sources_of_the_run() {
         "the metadata behind it ends no text"
     );
 
-    let log = played(ProviderKind::Openai, "beside/chat_openrouter_web_search").await;
+    let log = played(ProviderKind::Openai, "citations/chat_openrouter_web_search").await;
     let found = cited(&log);
     assert!(!found.is_empty() && found.iter().all(|(_, url, _)| url.starts_with("https://")), "{found:?}");
 }
 
-/// A whole answer of Chat Completions with this beside its text.
-async fn chat(text: &str, message: Value, beside: Value) -> Vec<RunEvent> {
+/// A whole answer of Chat Completions with further fields.
+async fn chat(text: &str, message: Value, top_level: Value) -> Vec<RunEvent> {
     let mut answer = json!({
         "id": "1", "object": "chat.completion", "model": "sonar",
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
     });
-    for (into, fields) in [("/choices/0/message", message), ("", beside)] {
+    for (into, fields) in [("/choices/0/message", message), ("", top_level)] {
         let place = answer.pointer_mut(into).and_then(Value::as_object_mut).unwrap();
         place.extend(fields.as_object().unwrap().clone());
     }

@@ -110,7 +110,7 @@ fn fields(value: &Value, names: &[&str]) -> Value {
     if known.is_empty() { Value::Null } else { Value::Object(known) }
 }
 
-/// Without what nobody can read: encrypted pages, and bytes of pictures.
+/// Without encrypted content and the bytes of images.
 fn readable(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {

@@ -6,11 +6,11 @@ use super::*;
 
 /// What these texts and data are read as.
 fn read(events: Vec<AnswerEvent>) -> Vec<Citation> {
-    let mut beside = Beside::default();
+    let mut annotator = Annotator::default();
     let mut cited = Vec::new();
     for event in events {
         let mut events = vec![event];
-        beside.read(&mut events);
+        annotator.annotate(&mut events);
         let citations = events.into_iter().filter_map(|event| match event {
             AnswerEvent::Citations(citations) => Some(citations),
             _ => None,

@@ -1,4 +1,4 @@
-//! What a step has beside the text of the model: data for the provider, citations, and pictures that code has made.
+//! What an answer has besides text, reasoning and calls: data for the provider, citations, and pictures that code has made.
 
 use domain::{EventBody, event::ProviderData};
 use llm::{Citation, DataPart, is_of_whole_answer};
