@@ -1,0 +1,84 @@
+/** What a model's provider cites and runs itself, from a recorded answer of Claude: marks, sources, and the provider's tool call. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import { after, before, test } from "node:test";
+import { launch, openPage } from "./browser.mjs";
+import { setUp } from "./people.mjs";
+import { startGlasshouse } from "./programs.mjs";
+
+const RECORDING = new URL(
+  "../../crates/wire/tests/recordings/anthropic/web_search_stream.json",
+  import.meta.url,
+);
+const MODEL = "claude-sonnet-4-0";
+
+let browser, glasshouse, provider, page;
+
+/** Answers each request for a stream with the recorded one. */
+async function startProvider() {
+  const [{ response }] = JSON.parse(readFileSync(RECORDING, "utf8"));
+  const server = createServer(async (request, answer) => {
+    request.resume();
+    await once(request, "end");
+    if (request.url.startsWith("/v1/models")) {
+      answer.setHeader("content-type", "application/json");
+      answer.end(
+        JSON.stringify({ data: [{ type: "model", id: MODEL, display_name: "Claude" }], has_more: false }),
+      );
+    } else {
+      answer.setHeader("content-type", "text/event-stream");
+      answer.end(response);
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { url: `http://127.0.0.1:${server.address().port}`, stop: () => server.close() };
+}
+
+before(async () => {
+  [browser, glasshouse, provider] = await Promise.all([launch(), startGlasshouse(), startProvider()]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await setUp(page);
+  const made = await page.request.post(`${glasshouse.url}/api/v1/connections`, {
+    data: { name: "Claude", kind: "anthropic", base_url: provider.url, api_key: "sk-ant-test" },
+    headers: { origin: glasshouse.url },
+  });
+  assert.ok(made.ok(), await made.text());
+});
+after(async () => {
+  await browser?.close();
+  provider?.stop();
+  await glasshouse?.stop();
+});
+
+const turn = () => page.locator(".turn").last();
+
+async function marksAreShown() {
+  await turn().getByText("Sources · 4").waitFor();
+  assert.deepEqual(await turn().locator("[data-cite]").allInnerTexts(), ["1", "2", "3", "3", "4"]);
+}
+
+test("the answer has marks of what it cites, while it is new and after a reload", async () => {
+  await page.goto("/");
+  await page.getByLabel("Message", { exact: true }).fill("What is the weather in San Francisco today?");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.waitForURL(/\/c\//);
+  await marksAreShown();
+  await page.reload();
+  await marksAreShown();
+});
+
+test("the provider's search is a step with its input and results", async () => {
+  await turn()
+    .getByRole("button", { name: /Execution steps/ })
+    .first()
+    .click();
+  const step = turn()
+    .getByRole("button", { name: /web_search/ })
+    .first();
+  await step.getByText("run by the provider").waitFor();
+  await step.click();
+  await turn().getByText("accuweather").first().waitFor();
+});
