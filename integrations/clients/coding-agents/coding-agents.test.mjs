@@ -18,6 +18,9 @@ const programs = {
   // The package that only starts the one for the machine cannot be locked for all machines.
   opencode: "opencode-linux-x64-baseline/bin/opencode",
 };
+/** A model that Codex gives its `apply_patch` as a custom tool, which takes a text and no JSON. */
+const KNOWN_TO_CODEX = "gpt-5.5";
+const PATCH = "*** Begin Patch\n*** Add File: patched.txt\n+hello\n*** End Patch\n";
 /** None of them takes ten seconds; one that hangs is stopped. */
 const MAX_MS = 60_000;
 
@@ -42,6 +45,13 @@ before(async () => {
         turn(reasoning("A file first."), text("I write it."), calls(["exec_command", { cmd: "echo hello > codex.txt" }])),
         turn(calls(["exec_command", { cmd: "wc -c codex.txt" }])),
         turn(text("It has six bytes.")),
+      ],
+    },
+    {
+      contains: "a patch",
+      turns: [
+        turn(text("I patch."), calls(["apply_patch", { input: PATCH }])),
+        turn(text("It is patched.")),
       ],
     },
     {
@@ -88,6 +98,18 @@ function results(since, words, isPassedOn = false) {
   return messages.filter(({ role }) => role === "tool").map(({ content }) => content);
 }
 
+/** Codex in the folder, with this model; its output as lines of JSON. */
+async function runCodex(model, words) {
+  const provider = `name = "Glasshouse"\nbase_url = "${glasshouse.url}/v1"\nenv_key = "GLASSHOUSE_API_KEY"\nwire_api = "responses"\n`;
+  const config = `model = "${model}"\nmodel_provider = "glasshouse"\n[model_providers.glasshouse]\n${provider}`;
+  await writeFile(join(folder, "config.toml"), config);
+  const args = ["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
+  return run("codex", [...args, words], { GLASSHOUSE_API_KEY: glasshouse.key });
+}
+
+const saidBy = (lines) =>
+  lines.filter(({ item }) => item?.type === "agent_message").map(({ item }) => item.text);
+
 for (const model of [PLAIN, AGENT]) {
   test(`Claude Code with ${model}`, async () => {
     const since = glasshouse.sent.length;
@@ -117,13 +139,8 @@ for (const model of [PLAIN, AGENT]) {
   test(`Codex with ${model}`, async () => {
     const since = glasshouse.sent.length;
     await rm(join(folder, "codex.txt"), { force: true });
-    const provider = `name = "Glasshouse"\nbase_url = "${glasshouse.url}/v1"\nenv_key = "GLASSHOUSE_API_KEY"\nwire_api = "responses"\n`;
-    const config = `model = "${model}"\nmodel_provider = "glasshouse"\n[model_providers.glasshouse]\n${provider}`;
-    await writeFile(join(folder, "config.toml"), config);
-    const args = ["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
-    const lines = await run("codex", [...args, "Write a file by codex."], { GLASSHOUSE_API_KEY: glasshouse.key });
-    const said = lines.filter(({ item }) => item?.type === "agent_message").map(({ item }) => item.text);
-    assert.deepEqual(said, ["I write it.", "It has six bytes."]);
+    const lines = await runCodex(model, "Write a file by codex.");
+    assert.deepEqual(saidBy(lines), ["I write it.", "It has six bytes."]);
     const end = lines.at(-1);
     assert.deepEqual([end.type, end.usage.input_tokens, end.usage.output_tokens], ["turn.completed", 360, 120]);
     assert.equal(await readFile(join(folder, "codex.txt"), "utf8"), "hello\n");
@@ -163,3 +180,16 @@ for (const model of [PLAIN, AGENT]) {
     assert.match(missing, /not found/i);
   });
 }
+
+test("Codex with a custom tool, which the model's server knows as a function", async () => {
+  const since = glasshouse.sent.length;
+  const aliases = { [KNOWN_TO_CODEX]: PLAIN };
+  await glasshouse.put("/api/v1/settings/model-aliases", { aliases });
+  const lines = await runCodex(KNOWN_TO_CODEX, "Make a patch.");
+  assert.deepEqual(saidBy(lines), ["I patch.", "It is patched."]);
+  assert.equal(await readFile(join(folder, "patched.txt"), "utf8"), "hello\n");
+  const tool = glasshouse.sent.at(-1).tools.find(({ function: { name } }) => name === "apply_patch");
+  assert.deepEqual(tool.function.parameters.required, ["input"]);
+  assert.match(tool.function.description, /lark grammar/);
+  assert.match(results(since, "a patch").at(-1), /patched\.txt/);
+});

@@ -46,6 +46,7 @@ export async function startWithKey(environment = {}) {
     key: secret,
     cookie,
     post,
+    put: (path, body) => call(path, { method: "PUT", body: JSON.stringify(body) }),
     get: async (path) => (await call(path)).json(),
     connect: (name, base_url) => post("/api/v1/connections", { name, base_url, api_key: "sk-upstream" }),
     killAndStart: () => program.killAndStart(),
