@@ -14,6 +14,7 @@ use super::{
     calls::Calls,
     citation_lists::CitationLists,
     fault::{self, Fault},
+    finish_reason::finish_reason,
     given::Given,
     rescue::Piece,
     text_reader::TextReader,
@@ -470,16 +471,6 @@ impl Answer {
         }
         pieces
     }
-}
-
-fn finish_reason(reason: &str) -> Result<FinishReason, Fault> {
-    Ok(match reason {
-        "tool_calls" | "tool_use" | "function_call" => FinishReason::ToolCalls,
-        "length" | "max_tokens" => FinishReason::Length,
-        "content_filter" => FinishReason::ContentFilter,
-        "error" => return Err(Fault::new(ProblemCode::ModelFailed, Sentence::GaveUpInAnswer)),
-        _ => FinishReason::Stop,
-    })
 }
 
 fn too_long(limit_bytes: usize) -> Fault {

@@ -12,6 +12,7 @@ mod context_full;
 mod embed;
 mod extras;
 pub(crate) mod fault;
+mod finish_reason;
 mod gather;
 mod given;
 mod inflate;

@@ -54,7 +54,11 @@ const OUTPUT: [&str; 6] = [
 pub fn decode(body: &str) -> Option<Vec<ListedModel>> {
     let body = body.trim_start_matches('\u{FEFF}');
     let value: Value = serde_json::from_str(body).or_else(|_| serde_json::from_str(&mended(body))).ok()?;
-    let list = value.get("data").or_else(|| value.get("models")).unwrap_or(&value).as_array()?;
+    let list = match value.get("data").or_else(|| value.get("models")).unwrap_or(&value) {
+        // Ollama writes an empty list so.
+        Value::Null if value["object"] == "list" => return Some(Vec::new()),
+        list => list.as_array()?,
+    };
     let mut seen = HashSet::new();
     Some(list.iter().filter_map(model).filter(|model| seen.insert(model.id.clone())).collect())
 }
@@ -62,7 +66,7 @@ pub fn decode(body: &str) -> Option<Vec<ListedModel>> {
 fn model(value: &Value) -> Option<ListedModel> {
     let text = |key: &str| value.get(key)?.as_str();
     let id = value.as_str().or_else(|| ["id", "name", "model"].into_iter().find_map(text));
-    let id = id.filter(|id| !id.is_empty())?;
+    let id = id.filter(|id| !id.is_empty() && !id.contains('\0'))?;
     let display_name = ["display_name", "name"].into_iter().find_map(text);
     Some(ListedModel {
         id: id.to_owned(),
@@ -130,7 +134,9 @@ mod tests {
         ] {
             assert_eq!(ids(body), Some(vec!["a".to_owned(), "b".to_owned()]), "{body}");
         }
-        assert_eq!(ids(r#"{"data":[]}"#), Some(vec![]));
+        for empty in [r#"{"data":[]}"#, r#"{"object":"list","data":null}"#, r#"{"data":["a\u0000b"]}"#] {
+            assert_eq!(ids(empty), Some(vec![]), "{empty}");
+        }
         for body in ["", "{}", "Ollama is running", r#"{"data":{}}"#, r#"{"data":null}"#] {
             assert_eq!(ids(body), None, "{body}");
         }

@@ -57,6 +57,16 @@ fn every_way_to_end() {
     check(&format!("{delta}data: [DONE]\n\n{delta}"), &expected);
     check(&format!("\u{FEFF}: hello\r\n\r\n{delta}{stop}"), &expected);
     check(r#"{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#, &expected);
+    for (word, reason) in [
+        ("MAX_TOKENS", FinishReason::Length),
+        ("model_length", FinishReason::Length),
+        ("SAFETY", FinishReason::ContentFilter),
+        ("TOOL_CALLS", FinishReason::Stop),
+    ] {
+        check(&format!("{delta}{}", stop.replace("stop", word)), &[text(), finished(reason)]);
+    }
+    let interrupted = format!("{delta}{}", stop.replace("stop", "insufficient_system_resource"));
+    assert_eq!(refused(&interrupted).0, ProblemCode::ModelFailed);
     let length = delta.replace("}}]", "},\"finish_reason\":\"length\"}]");
     check(&length, &[text(), finished(FinishReason::Length)]);
     check("data: [DONE]\n\n", &[finished(FinishReason::Stop)]);
