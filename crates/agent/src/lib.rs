@@ -85,7 +85,7 @@ pub use research::Research;
 pub use run::{CallWishes, ModelSettings, RunRequest, StopSignals, run};
 pub use skills::{Skill, Skills};
 pub use subagent::AgentStops;
-pub use tool::{Tool, ToolContext, ToolFailure, ToolKind, Toolbox};
+pub use tool::{CheckedSpec, Tool, ToolContext, ToolFailure, ToolKind, Toolbox};
 pub use tool_files::Returned;
 pub use tools::{PROGRAM_TOOLS, memory::NAMES as MEMORY_TOOLS};
 pub use workspace::Workspace;

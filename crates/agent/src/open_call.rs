@@ -6,12 +6,11 @@ use std::{
     time::Duration,
 };
 
-use domain::{AgentPath, EventBody, Message, Problem, Usage};
-use llm::{ModelEvent, ToolSpec};
+use domain::{AgentPath, EventBody, Problem, Usage};
+use llm::ModelEvent;
 use tokio::time::Instant;
 
 use crate::{
-    context::estimate_request,
     models::OneModel,
     quota::{Held, begin_call},
     run::RunContext,
@@ -33,17 +32,15 @@ pub(crate) struct OpenCall<'a> {
 }
 
 impl<'a> OpenCall<'a> {
-    /// Begins a call with these messages and tools.
+    /// Begins a call whose input has so many tokens by rule of thumb.
     ///
     /// # Errors
     /// `LimitReached` if the quota does not allow it.
     pub(crate) fn begin(
         agent: &'a AgentContext,
         model: &'a OneModel,
-        messages: &[Message],
-        tools: &[ToolSpec],
+        input_tokens: u64,
     ) -> Result<Self, Problem> {
-        let input_tokens = estimate_request(messages, tools);
         let held = Some(begin_call(agent, model, input_tokens)?);
         let began = Instant::now();
         Ok(Self { agent, model, held, began, first_token: None, input_tokens, written_bytes: 0 })

@@ -5,6 +5,7 @@ use llm::{ChatRequest, ModelEvent, ToolMode};
 use serde_json::Value;
 
 use crate::{
+    context::estimate_request,
     models::{OneModel, Tries},
     open_call::{EndedCall, OpenCall},
     step::CallFailed,
@@ -69,7 +70,7 @@ pub(crate) async fn call_one(
         trace: Some(&trace),
         caller: agent.run.caller.as_ref(),
     };
-    let mut open = OpenCall::begin(agent, model, messages, &[])?;
+    let mut open = OpenCall::begin(agent, model, estimate_request(messages, &[]))?;
     agent.tell_request(model.model().name(), &request).await;
     let (mut text, mut counted, mut is_over) = (String::new(), None, false);
     let mut call = model.model().call(&request);

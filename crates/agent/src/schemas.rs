@@ -16,7 +16,10 @@ const MOST_LEVELS: u32 = 200;
 /// # Errors
 /// A sentence where it is no schema, refers to something elsewhere, or would take long to check.
 pub(crate) fn validator(schema: &Value) -> Result<jsonschema::Validator, String> {
-    let schema = &normal_schema(schema);
+    of_normal(&normal_schema(schema))
+}
+
+fn of_normal(schema: &Value) -> Result<jsonschema::Validator, String> {
     let places = Places { root: schema, known: HashMap::new(), level: 0 }.count(schema)?;
     if places > MOST_PLACES {
         return Err(format!("it has more than {MOST_PLACES} places once its references are written out"));
@@ -24,15 +27,15 @@ pub(crate) fn validator(schema: &Value) -> Result<jsonschema::Validator, String>
     jsonschema::validator_for(schema).map_err(|error| error.to_string().chars().take(300).collect())
 }
 
-/// The validator of a tool's schema from outside. Patterns that only JavaScript knows, or nobody, are not checked: the tool
-/// checks its arguments itself.
+/// The validator of a tool's schema from outside, in its normal form. Patterns that only JavaScript knows, or nobody, are not
+/// checked: the tool checks its arguments itself.
 ///
 /// # Errors
 /// As for [`validator`].
 pub(crate) fn tool_validator(schema: &Value) -> Result<jsonschema::Validator, String> {
-    let mut checked = normal_schema(schema);
+    let mut checked = schema.clone();
     retain_patterns(&mut checked, &is_known);
-    validator(&checked)
+    of_normal(&checked)
 }
 
 fn is_known(pattern: &str) -> bool {

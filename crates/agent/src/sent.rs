@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 /// The latest messages are shown, this many.
 const MAX_MESSAGES: usize = 12;
-/// Together at most so many bytes of JSON, but for the last one.
+/// Their texts and arguments have at most so many bytes together, but for the last one.
 const MAX_BYTES: usize = 16_000;
 /// Longest text of one, and of the arguments of a call, characters.
 const MAX_CHARS: usize = 1_000;
@@ -55,8 +55,8 @@ pub(crate) fn request(model: &str, request: &ChatRequest<'_>) -> Value {
 /// The latest messages, as many as have room.
 fn latest(messages: &[Message]) -> Vec<Value> {
     let (mut shown, mut left_bytes) = (Vec::new(), MAX_BYTES);
-    for message in messages.iter().rev().take(MAX_MESSAGES).map(message) {
-        let size = message.to_string().len();
+    for one in messages.iter().rev().take(MAX_MESSAGES) {
+        let (message, size) = message(one);
         if size > left_bytes && !shown.is_empty() {
             break;
         }
@@ -67,22 +67,29 @@ fn latest(messages: &[Message]) -> Vec<Value> {
     shown
 }
 
-fn message(message: &Message) -> Value {
+/// A message, and how many bytes its text and the arguments of its calls have.
+fn message(message: &Message) -> (Value, usize) {
     let Message { role, tool_calls, tool_call_id, .. } = message;
     if *role == Role::System {
         let size: usize = texts(message).map(str::len).sum();
-        return json!({"role": role, "content": format!("[instructions, {size} bytes]")});
+        return (json!({"role": role, "content": format!("[instructions, {size} bytes]")}), 0);
     }
-    let mut shown = json!({"role": role, "content": text_of(message, MAX_CHARS)});
+    let text = text_of(message, MAX_CHARS);
+    let mut size = text.len();
+    let mut shown = json!({"role": role, "content": text});
     if let Some(id) = tool_call_id {
         shown["tool_call_id"] = id.as_str().into();
     }
     if !tool_calls.is_empty() {
         let calls = tool_calls.iter().take(MAX_CALLS);
-        let call = |call: &domain::ToolCall| json!({"id": call.id, "name": call.name, "arguments": beginning(&call.arguments, MAX_CHARS)});
+        let call = |call: &domain::ToolCall| {
+            let arguments = beginning(&call.arguments, MAX_CHARS);
+            size += arguments.len();
+            json!({"id": call.id, "name": call.name, "arguments": arguments})
+        };
         shown["tool_calls"] = calls.map(call).collect();
     }
-    shown
+    (shown, size)
 }
 
 fn text_of(message: &Message, max_chars: usize) -> String {

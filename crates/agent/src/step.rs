@@ -106,13 +106,14 @@ async fn call_one(
         trace: Some(&trace),
         caller: agent.run.caller.as_ref(),
     };
-    if estimate_request(messages, tools.specs()) > MAX_CONVERSATION_BYTES / 4 {
+    let input_tokens = estimate_request(messages, tools.specs());
+    if input_tokens > MAX_CONVERSATION_BYTES / 4 {
         // As if its server had refused it: the older part becomes a summary, and is not held any more.
         let limit = MAX_CONVERSATION_BYTES >> 20;
         let problem = Problem::new(ProblemCode::ModelContextFull, Sentence::ConversationTooLong { limit });
         return Err(CallFailed::before(problem));
     }
-    let open = OpenCall::begin(agent, model, messages, tools.specs()).map_err(CallFailed::before)?;
+    let open = OpenCall::begin(agent, model, input_tokens).map_err(CallFailed::before)?;
     tool_notices::notify_losses(agent, model, tools.specs()).await;
     agent.tell_request(model.model().name(), &request).await;
     let mut call = model.model().call(&request).with_status();

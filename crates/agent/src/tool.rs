@@ -135,6 +135,38 @@ impl ToolContext {
     }
 }
 
+/// The description of a tool whose schema comes from outside, checked and ready to check arguments.
+#[derive(Debug, Clone)]
+pub struct CheckedSpec {
+    spec: ToolSpec,
+    schema: Arc<jsonschema::Validator>,
+}
+
+impl CheckedSpec {
+    /// The schema may be hostile: nothing that it refers to elsewhere is fetched, and one that takes long to check is refused. The
+    /// size of its text is the caller's to bound.
+    ///
+    /// # Errors
+    /// Where the schema is not one for an object, or cannot be used.
+    pub fn new(spec: ToolSpec) -> Result<Self, ToolFailure> {
+        let Value::Object(mut parameters) = normal_schema(&spec.parameters) else {
+            return Err(ToolFailure("The schema is not an object.".to_owned()));
+        };
+        match parameters.entry("type").or_insert_with(|| "object".into()) {
+            kind if kind == "object" => {}
+            Value::Array(kinds) if kinds.iter().any(|kind| kind == "object") => {
+                parameters.insert("type".to_owned(), "object".into());
+            }
+            _ => return Err(ToolFailure("The schema is not one for an object.".to_owned())),
+        }
+        parameters.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
+        let parameters = Value::Object(parameters);
+        let schema = tool_validator(&parameters)
+            .map_err(|error| ToolFailure(format!("The schema cannot be used: {error}")))?;
+        Ok(Self { spec: ToolSpec { parameters: parameters.into(), ..spec }, schema: Arc::new(schema) })
+    }
+}
+
 impl Tool {
     /// A tool whose arguments are an `Arguments`; its schema is derived from that type.
     pub fn new<Arguments, Call, Answer>(
@@ -171,11 +203,10 @@ impl Tool {
             description: description.to_owned(),
             parameters: parameters.into(),
         };
-        Ok(Self::made(spec, schema, kind, Arc::new(function)))
+        Ok(Self::made(spec, Arc::new(schema), kind, Arc::new(function)))
     }
 
-    /// A tool whose schema comes from outside. The schema may be hostile: nothing that it refers to elsewhere is
-    /// fetched, and one that takes long to check is refused. The size of its text is the caller's to bound.
+    /// A tool whose schema comes from outside: [`CheckedSpec::new`] and [`Tool::of_spec`] in one.
     ///
     /// # Errors
     /// Where the schema is not one for an object, or cannot be used.
@@ -184,23 +215,19 @@ impl Tool {
         Call: Fn(Value, ToolContext) -> Answer + Send + Sync + 'static,
         Answer: Future<Output = Result<String, ToolFailure>> + Send + 'static,
     {
-        let Value::Object(mut parameters) = normal_schema(&spec.parameters) else {
-            return Err(ToolFailure("The schema is not an object.".to_owned()));
-        };
-        match parameters.entry("type").or_insert_with(|| "object".into()) {
-            kind if kind == "object" => {}
-            Value::Array(kinds) if kinds.iter().any(|kind| kind == "object") => {
-                parameters.insert("type".to_owned(), "object".into());
-            }
-            _ => return Err(ToolFailure("The schema is not one for an object.".to_owned())),
-        }
-        parameters.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
-        let spec = ToolSpec { parameters: Value::Object(parameters).into(), ..spec };
-        let schema = tool_validator(&spec.parameters)
-            .map_err(|error| ToolFailure(format!("The schema cannot be used: {error}")))?;
+        Ok(Self::of_spec(&CheckedSpec::new(spec)?, kind, call))
+    }
+
+    /// A tool of this description; many may share one, such as the tools that each run gets anew.
+    pub fn of_spec<Call, Answer>(checked: &CheckedSpec, kind: ToolKind, call: Call) -> Self
+    where
+        Call: Fn(Value, ToolContext) -> Answer + Send + Sync + 'static,
+        Answer: Future<Output = Result<String, ToolFailure>> + Send + 'static,
+    {
         let function =
             move |arguments, context| -> BoxFuture<'static, _> { Box::pin(call(arguments, context)) };
-        Ok(Self::made(spec, schema, kind, Arc::new(function)))
+        let CheckedSpec { spec, schema } = checked.clone();
+        Self::made(spec, schema, kind, Arc::new(function))
     }
 
     /// The same tool; of its argument `field` the model is told that it is one of `values`, and `description` of the
@@ -215,8 +242,13 @@ impl Tool {
         Self { spec, schema, kind: self.kind, names: self.names, opens: self.opens, function }
     }
 
-    fn made(spec: ToolSpec, schema: jsonschema::Validator, kind: ToolKind, function: Arc<Function>) -> Self {
-        Self { spec, schema: Arc::new(schema), kind, names: None, opens: None, function }
+    fn made(
+        spec: ToolSpec,
+        schema: Arc<jsonschema::Validator>,
+        kind: ToolKind,
+        function: Arc<Function>,
+    ) -> Self {
+        Self { spec, schema, kind, names: None, opens: None, function }
     }
 
     /// The same tool; it searches, and `found` reads the addresses of the results out of what it answers: the agent that

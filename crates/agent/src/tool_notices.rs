@@ -30,8 +30,8 @@ pub(crate) async fn notify_losses(agent: &AgentContext, model: &OneModel, tools:
     if model.settings().tool_mode != ToolMode::Native {
         return;
     }
-    let losses: Vec<(String, ToolLoss)> =
-        tools.iter().filter_map(|tool| Some((tool.name.clone(), model.model().loss(tool)?))).collect();
+    let loss = |tool: &ToolSpec| model.model().loss(tool).map(|loss| (tool.name.clone(), loss));
+    let losses: Vec<(String, ToolLoss)> = tools.iter().filter_map(loss).collect();
     notify(agent, &losses).await;
 }
 

@@ -1,8 +1,8 @@
 //! `web_search` and `fetch_page`: the agents' way to the web. What they find is a source of the run.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, LazyLock, Weak};
 
-use agent::{Tool, ToolContext, ToolFailure, ToolKind, research::Hit};
+use agent::{CheckedSpec, Tool, ToolContext, ToolFailure, ToolKind, research::Hit};
 use domain::{EventBody, UserId, event::Source};
 use llm::ToolSpec;
 use serde::Deserialize;
@@ -18,6 +18,11 @@ use super::{
 pub(crate) const SEARCH: &str = "web_search";
 /// What models call the one that reads.
 pub(crate) const FETCH: &str = "fetch_page";
+/// The same with their schemas, which are compiled once.
+static SEARCH_TOOL: LazyLock<Result<CheckedSpec, ToolFailure>> =
+    LazyLock::new(|| CheckedSpec::new(search_spec()));
+static FETCH_TOOL: LazyLock<Result<CheckedSpec, ToolFailure>> =
+    LazyLock::new(|| CheckedSpec::new(fetch_spec()));
 /// How many pages a model is told of where it does not say.
 const USUAL_HITS: usize = 6;
 /// So much of a page a model gets at a time, characters.
@@ -51,16 +56,16 @@ impl Web {
         if self.searches(principal) {
             let (web, principal) = (Arc::downgrade(self), principal.clone());
             let call = move |arguments, _| search(web.clone(), principal.clone(), arguments);
-            let tool = Tool::from_outside(search_spec(), ToolKind::REPEATABLE, call);
+            let tool = SEARCH_TOOL.as_ref().map(|spec| Tool::of_spec(spec, ToolKind::REPEATABLE, call));
             tools.push(tool.map(|tool| tool.finding_addresses(addresses)));
         }
         if self.reads() {
             let (web, owner) = (Arc::downgrade(self), principal.account);
             let call = move |arguments, context| fetch(web.clone(), owner, arguments, context);
-            let tool = Tool::from_outside(fetch_spec(), ToolKind::REPEATABLE, call);
+            let tool = FETCH_TOOL.as_ref().map(|spec| Tool::of_spec(spec, ToolKind::REPEATABLE, call));
             tools.push(tool.map(|tool| tool.opening("url")));
         }
-        let usable = |tool: Result<Tool, _>| match tool {
+        let usable = |tool: Result<Tool, &ToolFailure>| match tool {
             Ok(tool) => Some(Arc::new(tool)),
             Err(failure) => {
                 tracing::error!(%failure, "agents cannot use the web");
