@@ -24,7 +24,11 @@ const GATEWAY = turn(
 const task = (description) => ["task", { description, subagent_type: "explore" }];
 const CASES = [
   { contains: "Ask the gateway", turns: [GATEWAY] },
-  { contains: "Look left", turns: [turn(working("Reading the left page…"), pause(6_000), text("Left."))] },
+  {
+    contains: "Look left",
+    // Not before the other one has begun, whose “Thinking…” would take its place.
+    turns: [turn(pause(500), working("Reading the left page…"), pause(6_000), text("Left."))],
+  },
   {
     contains: "Look right",
     turns: [turn(pause(1_500), working("Reading the right page…"), pause(1_500), text("Right."))],
