@@ -57,7 +57,7 @@ impl ChunkEncoder {
         self.delta(&json!({ "reasoning_details": [detail] }))
     }
 
-    /// Citations of the text so far, as [`url_citation`] writes them.
+    /// Citations of the text so far, as `url_citation` writes them.
     #[must_use]
     pub fn annotations(&self, annotations: &[Value]) -> String {
         self.delta(&json!({ "annotations": annotations }))
