@@ -107,6 +107,22 @@ impl Usage {
         Self::of(input.0, output.0)
     }
 
+    /// What is known after a later count of the same call. Counts only grow.
+    #[must_use]
+    pub fn followed_by(self, later: Self) -> Self {
+        Self {
+            input_tokens: self.input_tokens.max(later.input_tokens),
+            output_tokens: self.output_tokens.max(later.output_tokens),
+            cached_tokens: self.cached_tokens.max(later.cached_tokens),
+            cache_write_tokens: self.cache_write_tokens.max(later.cache_write_tokens),
+            reasoning_tokens: self.reasoning_tokens.max(later.reasoning_tokens),
+            audio_tokens: self.audio_tokens.max(later.audio_tokens),
+            audio_output_tokens: self.audio_output_tokens.max(later.audio_output_tokens),
+            reported_cost_micro_usd: self.reported_cost_micro_usd.max(later.reported_cost_micro_usd),
+            estimated: self.estimated || later.estimated,
+        }
+    }
+
     /// Input and output together.
     #[must_use]
     pub fn total_tokens(self) -> u64 {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use domain::{ProblemCode, Sentence, Usage};
 use wire::{
-    openai::{Chunk, DONE, Status, UpstreamError, UsageReport, chunk::Halves},
+    openai::{Chunk, DONE, Status, UpstreamError, chunk::Halves},
     provider::DataPart,
     sse,
 };
@@ -59,7 +59,7 @@ pub(crate) struct Answer {
     pieces: Vec<Piece>,
     events: VecDeque<ModelEvent>,
     finish: Option<FinishReason>,
-    usage: Option<UsageReport>,
+    usage: Option<Usage>,
     /// What was sent in the place of a chunk, cut.
     junk: Option<String>,
     received_bytes: usize,
@@ -232,9 +232,11 @@ impl Answer {
             (_, 0) => FinishReason::Stop,
         };
         let written = (self.written_bytes / 4) as u64;
-        let usage = self.usage.map(|UsageReport { usage, counts_output }| match counts_output {
-            true => usage,
-            false => Usage { output_tokens: written, estimated: true, ..usage },
+        // Zeros for an answer that has text are no count.
+        let counted = self.usage.filter(|usage| written == 0 || usage.total_tokens() > 0);
+        let usage = counted.map(|usage| match usage.output_tokens {
+            0 if written > 0 => Usage { output_tokens: written, estimated: true, ..usage },
+            _ => usage,
         });
         self.events.push_back(ModelEvent::Finished { reason, usage });
     }
@@ -364,7 +366,8 @@ impl Answer {
             self.calls.push(piece, &mut self.events);
         }
         if let Some(usage) = chunk.usage {
-            self.count(usage, chunk.has_partial_usage);
+            // Some servers count what was read in their first chunk, and what was written in their last one.
+            self.usage = Some(self.usage.map_or(usage, |before| before.followed_by(usage)));
         }
         match chunk.finish_reason.as_deref().map(finish_reason) {
             Some(Ok(reason)) => self.finish = Some(reason),
@@ -372,15 +375,6 @@ impl Answer {
             Some(Err(_)) | None => {}
         }
         Ok(())
-    }
-
-    /// Some servers count what was read in their first chunk, and what was written in their last one.
-    fn count(&mut self, usage: Usage, is_partial: bool) {
-        let later = UsageReport { usage, counts_output: !is_partial };
-        self.usage = Some(match self.usage {
-            Some(known) => known.followed_by(later),
-            None => later,
-        });
     }
 
     /// The reasoning so far is whole: what its server wants back with it.

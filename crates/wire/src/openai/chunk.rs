@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use domain::{Usage, json_repair::repaired_text};
 use serde_json::value::RawValue;
 
-use super::{UpstreamError, status::Status, usage_reader::UsageReport};
+use super::{UpstreamError, status::Status, usage_reader::read_usage};
 use fields::Fields;
 use objects::{Parts, WireCall, WireChoice, WireChunk, is_list_or_object, says_something};
 pub use text::Halves;
@@ -33,8 +33,6 @@ pub struct Chunk<'a> {
     pub finish_reason: Option<Cow<'a, str>>,
     /// Tokens used so far.
     pub usage: Option<Usage>,
-    /// The server has said how many tokens it has read, but not how many it has written.
-    pub has_partial_usage: bool,
     /// The server reports a failure inside the stream.
     pub error: Option<UpstreamError>,
     /// `system_fingerprint`, by which some servers can be told.
@@ -128,10 +126,9 @@ impl<'a> Chunk<'a> {
         let is_error = wire.object.is_some_and(|object| object.get() == "\"error\"");
         let error = wire.error.or(wire.message.filter(|_| is_error));
         let usage = [wire.usage, wire.x_groq.usage, wire.choice.usage];
-        let usage = usage.into_iter().flatten().find_map(|raw| UsageReport::read(raw.get()));
+        let usage = usage.into_iter().flatten().find_map(|raw| read_usage(raw.get()));
         let mut chunk = Self {
-            usage: usage.map(|report| report.usage),
-            has_partial_usage: usage.is_some_and(|report| !report.counts_output),
+            usage,
             error: error.and_then(UpstreamError::read),
             fingerprint: some_text(wire.system_fingerprint),
             status: Status::read(wire.kind, wire.data, wire.event),
@@ -203,7 +200,6 @@ impl<'a> Chunk<'a> {
             calls: calls.collect(),
             finish_reason: self.finish_reason.map(owned),
             usage: self.usage,
-            has_partial_usage: self.has_partial_usage,
             error: self.error,
             fingerprint: self.fingerprint.map(owned),
             status: self.status.map(Status::into_owned),

@@ -17,8 +17,9 @@ pub mod request;
 pub mod rerank;
 pub mod research_prefix;
 pub mod status;
+mod text_count;
 pub mod upstream_error;
-pub mod usage_reader;
+mod usage_reader;
 pub mod usage_watch;
 
 pub use chunk::{Chunk, CitationFields};
@@ -34,7 +35,7 @@ pub use request::{ChatBody, Tool};
 pub use research_prefix::{asks_for_research, without_research_prefixes};
 pub use status::Status;
 pub use upstream_error::UpstreamError;
-pub use usage_reader::{UsageReport, read_usage};
+pub use usage_reader::read_usage;
 pub use usage_watch::UsageWatch;
 
 /// The data of the event that ends a stream.

@@ -2,7 +2,7 @@
 //! is an error, as a finished answer is worth more than its bill.
 
 use domain::{TokenCount, Usage};
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{Map, Value};
 
 type Fields = Map<String, Value>;
 
@@ -11,100 +11,64 @@ const MAX_CALL_USD: f64 = 1e6;
 /// xAI writes costs in these.
 const TICKS_PER_USD: f64 = 1e10;
 
-/// What a server says of the tokens of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UsageReport {
-    /// The tokens.
-    pub usage: Usage,
-    /// Whether it says how many were written: some count what was read in a stream's first chunk, and then no more.
-    pub counts_output: bool,
-}
-
 /// The tokens in the JSON of a `usage`; `None` where nothing is counted, or a figure cannot be a count: then an estimate
 /// of ours is nearer to the truth.
 #[must_use]
-pub fn read_usage(raw: &RawValue) -> Option<Usage> {
-    UsageReport::read(raw.get()).map(|report| report.usage)
-}
-
-impl UsageReport {
-    /// The same with what it leaves out.
-    #[must_use]
-    pub fn read(json: &str) -> Option<Self> {
-        let fields: Fields = serde_json::from_str(json).ok()?;
-        let (prompt, inputs) = (count(&fields, "prompt_tokens")?, count(&fields, "input_tokens")?);
-        let outputs = first([count(&fields, "completion_tokens")?, count(&fields, "output_tokens")?]);
-        let cost = cost_micro_usd(&fields);
-        if prompt.is_none() && inputs.is_none() && outputs.is_none() && cost.is_none() {
-            return None;
-        }
-        let details = |kind: &str, name: &str| {
-            let of = |outer: &str| part(fields.get(outer)?.as_object()?, name);
-            match kind {
-                "input" => of("prompt_tokens_details").or_else(|| of("input_tokens_details")),
-                _ => of("completion_tokens_details").or_else(|| of("output_tokens_details")),
-            }
-        };
-        let top = |name: &str| part(&fields, name);
-        let cached_apart = top("cache_read_input_tokens");
-        let written_apart = top("cache_creation_input_tokens");
-        let cached = first([
-            details("input", "cached_tokens"),
-            top("prompt_cache_hit_tokens"),
-            top("cached_tokens"),
-            top("num_cached_tokens"),
-            cached_apart,
-        ]);
-        let cache_write = first([
-            details("input", "cache_write_tokens"),
-            details("input", "cache_creation_tokens"),
-            written_apart,
-        ]);
-        let reasoning = first([details("output", "reasoning_tokens"), top("reasoning_tokens")]).unwrap_or(0);
-        let (cached, cache_write) = (cached.unwrap_or(0), cache_write.unwrap_or(0));
-        let mut input = first([prompt, inputs]).unwrap_or(0);
-        // Anthropic counts what was in the cache beside the rest; its figures come through proxies as they are.
-        let is_anthropic = prompt.unwrap_or(0) == 0 && (cached_apart.is_some() || written_apart.is_some());
-        if is_anthropic || cached.saturating_add(cache_write) > input {
-            input = input.saturating_add(cached).saturating_add(cache_write);
-        }
-        let mut output = outputs.unwrap_or(0);
-        // xAI counts reasoning beside the rest, which shows in the total.
-        let total = top("total_tokens").unwrap_or(0);
-        if reasoning > 0 && total == input.saturating_add(output).saturating_add(reasoning) {
-            output = output.saturating_add(reasoning);
-        }
-        let audio_output_tokens = details("output", "audio_tokens").unwrap_or(0);
-        let audio_input = details("input", "audio_tokens").unwrap_or(0);
-        let usage = Usage {
-            cached_tokens: cached,
-            cache_write_tokens: cache_write,
-            reasoning_tokens: reasoning.min(output),
-            audio_tokens: audio_input.saturating_add(audio_output_tokens),
-            audio_output_tokens,
-            reported_cost_micro_usd: cost,
-            ..Usage::of_call(TokenCount::new(input)?, TokenCount::new(output)?)
-        };
-        Some(Self { usage, counts_output: outputs.is_some() })
+pub fn read_usage(json: &str) -> Option<Usage> {
+    let fields: Fields = serde_json::from_str(json).ok()?;
+    let (prompt, inputs) = (count(&fields, "prompt_tokens")?, count(&fields, "input_tokens")?);
+    let outputs = first([count(&fields, "completion_tokens")?, count(&fields, "output_tokens")?]);
+    let cost = cost_micro_usd(&fields);
+    if prompt.is_none() && inputs.is_none() && outputs.is_none() && cost.is_none() {
+        return None;
     }
-
-    /// What is known after a later report of the same answer. Counts only grow.
-    #[must_use]
-    pub fn followed_by(self, later: Self) -> Self {
-        let (a, b) = (self.usage, later.usage);
-        let usage = Usage {
-            input_tokens: a.input_tokens.max(b.input_tokens),
-            output_tokens: a.output_tokens.max(b.output_tokens),
-            cached_tokens: a.cached_tokens.max(b.cached_tokens),
-            cache_write_tokens: a.cache_write_tokens.max(b.cache_write_tokens),
-            reasoning_tokens: a.reasoning_tokens.max(b.reasoning_tokens),
-            audio_tokens: a.audio_tokens.max(b.audio_tokens),
-            audio_output_tokens: a.audio_output_tokens.max(b.audio_output_tokens),
-            reported_cost_micro_usd: a.reported_cost_micro_usd.max(b.reported_cost_micro_usd),
-            estimated: a.estimated || b.estimated,
-        };
-        Self { usage, counts_output: self.counts_output || later.counts_output }
+    let details = |kind: &str, name: &str| {
+        let of = |outer: &str| part(fields.get(outer)?.as_object()?, name);
+        match kind {
+            "input" => of("prompt_tokens_details").or_else(|| of("input_tokens_details")),
+            _ => of("completion_tokens_details").or_else(|| of("output_tokens_details")),
+        }
+    };
+    let top = |name: &str| part(&fields, name);
+    let cached_apart = top("cache_read_input_tokens");
+    let written_apart = top("cache_creation_input_tokens");
+    let cached = first([
+        details("input", "cached_tokens"),
+        top("prompt_cache_hit_tokens"),
+        top("cached_tokens"),
+        top("num_cached_tokens"),
+        cached_apart,
+    ]);
+    let cache_write = first([
+        details("input", "cache_write_tokens"),
+        details("input", "cache_creation_tokens"),
+        written_apart,
+    ]);
+    let reasoning = first([details("output", "reasoning_tokens"), top("reasoning_tokens")]).unwrap_or(0);
+    let (cached, cache_write) = (cached.unwrap_or(0), cache_write.unwrap_or(0));
+    let mut input = first([prompt, inputs]).unwrap_or(0);
+    // Anthropic counts what was in the cache beside the rest; its figures come through proxies as they are.
+    let is_anthropic = prompt.unwrap_or(0) == 0 && (cached_apart.is_some() || written_apart.is_some());
+    if is_anthropic || cached.saturating_add(cache_write) > input {
+        input = input.saturating_add(cached).saturating_add(cache_write);
     }
+    let mut output = outputs.unwrap_or(0);
+    // xAI counts reasoning beside the rest, which shows in the total.
+    let total = top("total_tokens").unwrap_or(0);
+    if reasoning > 0 && total == input.saturating_add(output).saturating_add(reasoning) {
+        output = output.saturating_add(reasoning);
+    }
+    let audio_output_tokens = details("output", "audio_tokens").unwrap_or(0);
+    let audio_input = details("input", "audio_tokens").unwrap_or(0);
+    Some(Usage {
+        cached_tokens: cached,
+        cache_write_tokens: cache_write,
+        reasoning_tokens: reasoning.min(output),
+        audio_tokens: audio_input.saturating_add(audio_output_tokens),
+        audio_output_tokens,
+        reported_cost_micro_usd: cost,
+        ..Usage::of_call(TokenCount::new(input)?, TokenCount::new(output)?)
+    })
 }
 
 /// The first that is more than 0, or 0 where one says so: some servers fill in what they do not count.
@@ -163,11 +127,12 @@ fn dollars(value: &Value) -> Option<f64> {
 mod tests {
     use proptest::prelude::*;
     use serde::Deserialize;
+    use serde_json::value::RawValue;
 
     use super::*;
 
     fn check(json: &str, expected: Option<Usage>) {
-        assert_eq!(UsageReport::read(json).map(|report| report.usage), expected, "{json}");
+        assert_eq!(read_usage(json), expected, "{json}");
     }
 
     #[test]
@@ -278,14 +243,14 @@ mod tests {
             serde_json::from_str(include_str!("../../tests/usage/recordings.json")).unwrap();
         assert!(cases.len() > 10);
         for case in cases {
-            assert_eq!(read_usage(&case.usage), Some(case.read), "{}", case.recording);
+            assert_eq!(read_usage(case.usage.get()), Some(case.read), "{}", case.recording);
         }
     }
 
     proptest! {
         #[test]
         fn never_panics(text in r#"\{("(prompt_tokens|cost|total_tokens|cached_tokens)":([0-9]{1,22}|"[0-9e.$-]{0,9}"|-?[0-9]e[0-9]{1,3}|\{\}),){0,5}"completion_tokens":[0-9]{1,12}\}"#) {
-            let _ = UsageReport::read(&text);
+            let _ = read_usage(&text);
         }
     }
 }

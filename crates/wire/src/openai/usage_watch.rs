@@ -5,7 +5,7 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::usage_reader::UsageReport;
+use super::{text_count::TextCount, usage_reader::read_usage};
 
 /// The only place that tells of tokens. In a text of the answer its quotes would be escaped.
 const USAGE: &[u8] = b"\"usage\"";
@@ -17,12 +17,15 @@ const LIMIT_BYTES: usize = 8 << 10;
 pub struct UsageWatch {
     /// The end of what came, where a `usage` may have begun in it.
     kept: Vec<u8>,
-    report: Option<UsageReport>,
+    counted: Option<Usage>,
     /// Where the brace is that ends the last `usage`, if that does not say a cost.
     open_end: Option<usize>,
-    size_bytes: u64,
-    /// Events of a stream.
-    events: u64,
+    /// Where the last `usage` ends.
+    report_end: Option<usize>,
+    is_stream: bool,
+    text: TextCount,
+    /// Tokens of the text before the last `usage`, by estimate.
+    tokens_reported: u64,
 }
 
 /// What stands behind the name `usage`.
@@ -38,13 +41,11 @@ enum Behind<'a> {
 impl UsageWatch {
     /// Looks at the next bytes, cut anywhere. Gives the place of the brace in them that ends a `usage` without a cost.
     pub fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
-        self.open_end = None;
-        self.size_bytes += bytes.len() as u64;
-        self.events += memmem::find_iter(bytes, b"data:").count() as u64;
+        (self.open_end, self.report_end) = (None, None);
+        self.is_stream = self.is_stream || memmem::find(bytes, b"data:").is_some();
         if self.kept.is_empty() {
             let keep = self.read(bytes);
             self.kept.extend_from_slice(&bytes[keep..]);
-            self.open_end
         } else {
             let mut kept = std::mem::take(&mut self.kept);
             let before = kept.len();
@@ -52,36 +53,45 @@ impl UsageWatch {
             let keep = self.read(&kept);
             self.kept = kept.split_off(keep);
             // An object that ends here was not all there before.
-            self.open_end.and_then(|end| end.checked_sub(before))
+            self.open_end = self.open_end.and_then(|end| end.checked_sub(before));
+            self.report_end = self.report_end.map(|end| end.saturating_sub(before));
         }
-    }
-
-    /// Tokens written so far, where nobody says: servers send an event for each, or nearly so, and a whole answer has
-    /// four bytes for each.
-    #[must_use]
-    pub fn estimated_output_tokens(&self) -> u64 {
-        if self.events > 0 { self.events } else { self.size_bytes / 4 }
+        let (reported, rest) = bytes.split_at(self.report_end.unwrap_or(0));
+        self.text.feed(reported);
+        if self.report_end.is_some() {
+            self.tokens_reported = self.text.tokens(self.is_stream);
+        }
+        self.text.feed(rest);
+        self.open_end
     }
 
     /// What the server has counted so far.
     #[must_use]
     pub fn counted(&self) -> Option<Usage> {
-        self.report.map(|report| report.usage)
+        self.counted
     }
 
-    /// The tokens used, once the answer is over; what the server has not counted is estimated, `input_tokens` by the
-    /// caller.
+    /// The tokens used, once the answer is over or broken off; what the server has not counted is estimated,
+    /// `input_tokens` by the caller.
     #[must_use]
     pub fn finish(self, input_tokens: u64) -> Usage {
-        let estimated = self.estimated_output_tokens();
-        let is_stream = self.events > 0;
-        match self.report {
-            None => Usage::estimate(input_tokens, estimated),
-            // What embeds says nothing of output, as there is none.
-            Some(UsageReport { usage, counts_output: false }) if is_stream => {
-                Usage { output_tokens: estimated, estimated: true, ..usage }
-            }
-            Some(report) => report.usage,
+        let written = self.text.tokens(self.is_stream);
+        let Some(usage) = self.counted else {
+            return Usage::estimate(input_tokens, written);
+        };
+        // Some servers count nothing, or what was read in the first event and then no more; and a stream that breaks
+        // off has text that is in no count yet.
+        let uncounted = match usage.output_tokens {
+            0 => written,
+            _ if self.is_stream => written.saturating_sub(self.tokens_reported),
+            _ => 0,
+        };
+        let is_input_counted = usage.input_tokens > 0;
+        Usage {
+            input_tokens: if is_input_counted { usage.input_tokens } else { input_tokens },
+            output_tokens: usage.output_tokens + uncounted,
+            estimated: usage.estimated || uncounted > 0 || !is_input_counted,
+            ..usage
         }
     }
 
@@ -95,13 +105,11 @@ impl UsageWatch {
             let near = rest.get(..LIMIT_BYTES).unwrap_or(rest);
             match behind(near) {
                 Behind::Object(json, length) => {
-                    if let Some(report) = UsageReport::read(json) {
-                        let says_cost = report.usage.reported_cost_micro_usd.is_some();
+                    if let Some(usage) = read_usage(json) {
+                        self.report_end = Some(start + USAGE.len() + length);
+                        let says_cost = usage.reported_cost_micro_usd.is_some();
                         self.open_end = (!says_cost).then_some(start + USAGE.len() + length - 1);
-                        self.report = Some(match self.report {
-                            Some(before) => before.followed_by(report),
-                            None => report,
-                        });
+                        self.counted = Some(self.counted.map_or(usage, |before| before.followed_by(usage)));
                     }
                     from = start + USAGE.len() + length;
                 }
@@ -197,15 +205,35 @@ mod tests {
 
     #[test]
     fn what_is_not_said_is_estimated_and_marked() {
-        let chunk = "data: {\"choices\":[]}\n\n";
-        assert_eq!(watched(&[chunk, chunk, chunk]), Usage::estimate(100, 3));
-        let whole = "x".repeat(400);
+        let chunk =
+            |text: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+        let (word, long) = (chunk("x"), chunk(&"x".repeat(240)));
+        assert_eq!(watched(&[&chunk(""), &word, &word, &word]), Usage::estimate(100, 3));
+        // A server may send much in one event.
+        assert_eq!(watched(&[&chunk(""), &long]), Usage::estimate(100, 60));
+        let whole = format!("{{\"choices\":[{{\"message\":{{\"content\":\"{}\"}}}}]}}", "x".repeat(400));
         assert_eq!(watched(&[&whole]), Usage::estimate(100, 100));
         // vercel/ai#2763: a server counts what it read in the first chunk, and then no more.
         let first = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":11,\"total_tokens\":11}}\n\n";
-        assert_eq!(watched(&[first, chunk, chunk]), Usage::estimate(11, 3));
+        assert_eq!(watched(&[first, &word, &word]), Usage::estimate(11, 2));
         let embedded = r#"{"data":[{"embedding":[1]}],"usage":{"prompt_tokens":11,"total_tokens":11}}"#;
         assert_eq!(watched(&[embedded]), Usage::of(11, 0));
+        // Zeros for an answer that has text are no count.
+        let zeros = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}\n\n";
+        assert_eq!(watched(&[&word, &word, zeros]), Usage::estimate(100, 2));
+    }
+
+    #[test]
+    fn text_behind_the_last_count_is_added_to_it() {
+        // Anthropic counts at the beginning and at the end; this stream breaks off between.
+        let start =
+            r#"data: {"type":"message_start","message":{"usage":{"input_tokens":25,"output_tokens":1}}}"#;
+        let delta = format!(r#"data: {{"delta":{{"type":"text_delta","text":"{}"}}}}"#, "x".repeat(40));
+        let end = r#"data: {"type":"message_delta","usage":{"output_tokens":13}}"#;
+        let of = |input, output| Usage { estimated: true, ..Usage::of(input, output) };
+        assert_eq!(watched(&[start, "\n\n", &delta, "\n\n"]), of(25, 11));
+        assert_eq!(watched(&[start, "\n\n", &delta, "\n\n", end, "\n\n"]), Usage::of(25, 13));
+        assert_eq!(watched(&[&format!("{start}\n\n{delta}\n\n{end}\n\n")]), Usage::of(25, 13));
     }
 
     #[test]
