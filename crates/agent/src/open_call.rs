@@ -35,7 +35,7 @@ impl<'a> OpenCall<'a> {
     /// Begins a call whose input has so many tokens by rule of thumb.
     ///
     /// # Errors
-    /// `LimitReached` if the quota does not allow it.
+    /// `LimitReached` or `RateLimited` if the quota does not allow it.
     pub(crate) fn begin(
         agent: &'a AgentContext,
         model: &'a OneModel,

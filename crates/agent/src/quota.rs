@@ -75,10 +75,17 @@ fn estimate<'a>(agent: &'a AgentContext, model: &'a OneModel, input_tokens: u64)
 /// Begins a call of the model that reads so much.
 ///
 /// # Errors
-/// `LimitReached` where it may not be made.
+/// `LimitReached` where it may not be made; `RateLimited` where it would be the run's first one, as a request that is
+/// refused has no answer, not an empty one.
 pub(crate) fn begin_call(agent: &AgentContext, model: &OneModel, input_tokens: u64) -> Result<Held, Problem> {
     let Some(quota) = &agent.run.quota else { return Ok(Held(None)) };
-    quota.begin(estimate(agent, model, input_tokens)).map(|end| Held(Some(end)))
+    match quota.begin(estimate(agent, model, input_tokens)) {
+        Ok(end) => Ok(Held(Some(end))),
+        Err(problem) if is_limit(&problem) && agent.run.budget.used().steps == 0 => {
+            Err(Problem { code: ProblemCode::RateLimited, ..problem })
+        }
+        Err(problem) => Err(problem),
+    }
 }
 
 /// Why the agent's next call has to be its last, where it has to: after it there would be no room for another one.

@@ -226,5 +226,5 @@ async fn near_a_limit_it_shares_it_answers_without_tools() {
 #[tokio::test]
 async fn without_anything_left_it_asks_no_model() {
     let (log, requests, _) = with_quota(0).await;
-    assert_eq!((requests, outcome(&log)), (0, (Outcome::Limited, Some(ProblemCode::LimitReached))));
+    assert_eq!((requests, outcome(&log)), (0, (Outcome::Failed, Some(ProblemCode::RateLimited))));
 }

@@ -314,6 +314,32 @@ async fn money_is_a_limit_and_a_key_has_its_own() {
     door.post(&ask("scripted", "Hi")).await.expect(200);
 }
 
+/// Something is left, but not enough for the agent's first call.
+#[tokio::test]
+async fn a_run_whose_first_call_is_beyond_a_limit_is_refused_at_every_door() {
+    let door = Door::open(counted()).await;
+    let price = json!({"input_usd_per_million": 0.0, "output_usd_per_million": 50_000.0});
+    door.server.put("/api/v1/models/scripted", &door.cookie, &price).await.expect(200);
+    // A dollar a call.
+    limit(&door, json!("default"), json!({"month": {"usd": 1.5}})).await;
+    door.post(&ask("scripted", "Hi")).await.expect(200);
+    let messages = json!([{"role": "user", "content": "Hi"}]);
+    // What is streamed has begun, and says so as an error.
+    for (path, status, body) in [
+        (CHAT, 429, ask("glasshouse/agent", "Hi")),
+        ("/v1/responses", 429, json!({"model": "glasshouse/agent", "input": "Hi"})),
+        ("/v1/messages", 429, json!({"model": "glasshouse/agent", "messages": messages, "max_tokens": 1000})),
+        ("/chat/stream", 200, json!({"messages": messages})),
+        ("/api/chat", 200, json!({"message": "Hi"})),
+    ] {
+        let answer = door.server.post(path, &door.key, &body).await;
+        assert_eq!(answer.status, status, "{path}: {}", answer.text);
+        assert!(answer.text.contains("reached its limit of $1.50 a month"), "{path}: {}", answer.text);
+        assert!(answer.text.contains(r#""code":"rate_limited""#), "{path}: {}", answer.text);
+    }
+    assert_eq!(door.upstream.requests().len(), 1);
+}
+
 #[tokio::test]
 async fn limits_are_administrators_to_set_and_make_sense() {
     let door = Door::open(counted()).await;
