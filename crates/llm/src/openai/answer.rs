@@ -291,15 +291,22 @@ impl Answer {
             return Ok(());
         }
         if data.trim_matches('"').eq_ignore_ascii_case(DONE) {
+            if let (Some(junk), false, None) = (&self.junk, self.begun, self.finish) {
+                return Err(not_a_chunk(junk, target));
+            }
             self.finish();
             return Ok(());
         }
         match Chunk::decode_next(data, &mut self.halves) {
+            // An error in no form of this protocol, unless an answer follows.
+            Ok(chunk) if chunk == Chunk::default() && UpstreamError::decode(data).is_some() => {
+                self.keep_junk(data);
+            }
             Ok(chunk) => self.read_chunk(chunk, target)?,
             // A sign of life in words, or what follows a whole answer.
             Err(_) if self.finish.is_some() || !data.starts_with(['{', '[']) => {
                 tracing::debug!(model = target.model, "what the model server sent is no chunk, and left out");
-                self.junk = Some(data[..data.floor_char_boundary(JUNK_LIMIT_BYTES)].to_owned());
+                self.keep_junk(data);
             }
             Err(_) => return Err(not_a_chunk(data, target)),
         }
@@ -308,6 +315,10 @@ impl Answer {
             self.finish();
         }
         Ok(())
+    }
+
+    fn keep_junk(&mut self, data: &str) {
+        self.junk = Some(data[..data.floor_char_boundary(JUNK_LIMIT_BYTES)].to_owned());
     }
 
     fn read_whole(&mut self, body: &[u8], target: &Target) -> Result<(), Fault> {

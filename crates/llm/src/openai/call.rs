@@ -30,6 +30,9 @@ const ERROR_BODY_LIMIT_BYTES: usize = 64 << 10;
 /// How long we wait for a finished answer to end, so that its connection can be used again.
 const DRAIN_TIME: Duration = Duration::from_millis(20);
 
+/// How long we wait for what may follow the last word of the model: its tokens, and the end of the stream.
+const WAIT_AFTER_FINISH: Duration = Duration::from_secs(10);
+
 type Opening = Pin<Box<dyn Future<Output = Result<Response, Fault>> + Send>>;
 
 /// A call of an OpenAI-compatible server.
@@ -167,7 +170,9 @@ impl OpenAiCall {
                     settings.pool.note_begins_inside(begins_inside);
                 }
                 if has_begun {
-                    self.silence.set(Instant::now() + settings.idle_timeout);
+                    let is_complete = reading.answer.is_complete();
+                    let wait = if is_complete { WAIT_AFTER_FINISH } else { Duration::MAX };
+                    self.silence.set(Instant::now() + settings.idle_timeout.min(wait));
                     if !had_begun {
                         self.reach.note_answer(target);
                     }
@@ -282,7 +287,7 @@ impl Reading {
                 None => self.answer.feed(&bytes, target),
             },
             Some(Ok(None)) => self.answer.end(target),
-            // The model was done: what is missing is only the formal end.
+            // The model was done: what is missing is only the formal end, or what was counted.
             Some(Err(_)) | None if self.answer.is_complete() => {
                 self.answer.finish();
                 Ok(())

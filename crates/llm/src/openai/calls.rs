@@ -35,6 +35,8 @@ struct Call {
     waiting: String,
     /// Whether the arguments are whole.
     end: JsonEnd,
+    /// The name came once more after that, without arguments: a second call of the same tool, if more of them follow.
+    is_named_again: bool,
     /// What goes back with it.
     extra_content: Option<Value>,
 }
@@ -56,7 +58,13 @@ impl Calls {
                 self.open(piece.index, piece.id.as_deref())
             }
         };
+        let again = piece.name.is_none().then(|| self.calls[..at].last()).flatten();
+        let name = again.filter(|before| before.is_named_again).map(|before| before.name.clone());
         let call = &mut self.calls[at];
+        call.is_named_again |= call.end.is_whole() && piece.name.is_some();
+        if let (true, Some(name)) = (call.name.is_empty(), name) {
+            call.name = name;
+        }
         if call.id.is_none() {
             call.id = piece.id.map(Cow::into_owned);
         }
@@ -133,6 +141,7 @@ impl Calls {
             index: None,
             waiting: String::new(),
             end: JsonEnd::default(),
+            is_named_again: false,
             extra_content: None,
         });
         self.calls.len() - 1
@@ -182,7 +191,9 @@ impl Call {
 
     /// Whether a piece with the same number or id is of another call, which comes after it.
     fn is_before(&self, piece: &CallDelta<'_>) -> bool {
-        let Some(name) = &piece.name else { return false };
+        let Some(name) = &piece.name else {
+            return self.is_named_again && piece.arguments.trim_start().starts_with('{');
+        };
         let has_other_id =
             matches!((&self.id, &piece.id), (Some(known), Some(id)) if known.as_str() != &**id);
         // Some servers repeat the name with each piece.
@@ -278,6 +289,11 @@ mod tests {
             &[(Some(0), "a", "ls", "{\"a\":\"}"), (Some(0), "", "ls", "\"}"), (Some(0), "", "ls", "")],
             &["a ls({\"a\":\"}\"})"],
         );
+        // In pieces, all of them number 0.
+        let begun = [(Some(0), "", "ls", ""), (Some(0), "", "", "{}"), (Some(0), "", "ls", "")];
+        check(&begun, &["call_0 ls({})"]);
+        let more = [(Some(0), "", "", "{\"a\":"), (Some(0), "", "", "\"}\"}")];
+        check(&[begun.as_slice(), &more].concat(), &two);
     }
 
     #[test]

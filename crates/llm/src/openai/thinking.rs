@@ -43,12 +43,38 @@ pub(crate) struct Thinking {
     held: String,
     /// The character before the held text of the answer.
     before: Option<char>,
+    fence: Fence,
     /// Something was said to be the answer.
     has_answered: bool,
     /// The model is known to begin in its reasoning, and what it has written since then.
     presumed: Option<String>,
     /// Whether the model has begun in its reasoning without a tag.
     begins_inside: Option<bool>,
+}
+
+/// Whether the text is in a block of code.
+#[derive(Debug, Clone, Copy, Default)]
+struct Fence {
+    is_open: bool,
+    /// Backticks at the end.
+    ticks: u8,
+}
+
+impl Fence {
+    fn read(&mut self, text: &str) {
+        if self.ticks == 0 && !text.contains('`') {
+            return;
+        }
+        for byte in text.bytes() {
+            self.ticks = if byte == b'`' { self.ticks.saturating_add(1) } else { 0 };
+            self.is_open ^= self.ticks == 3;
+        }
+    }
+
+    fn after(mut self, text: &str) -> Self {
+        self.read(text);
+        self
+    }
 }
 
 #[derive(Debug, Default)]
@@ -110,6 +136,7 @@ impl Thinking {
         if !text.is_empty() {
             self.has_answered |= !text.trim().is_empty();
             self.before = text.chars().next_back();
+            self.fence.read(&text);
             out.push(Said::Answer(text));
         }
     }
@@ -193,6 +220,7 @@ impl Thinking {
             let here = &self.held[at..];
             if let Some((_, close)) = lone.iter().find(|(_, close)| here.starts_with(close)) {
                 match self.held[..at].chars().next_back().or(self.before) {
+                    _ if self.fence.after(&self.held[..at]).is_open => self.place = Place::Prose,
                     Some('`' | '"' | '\'' | '“' | '«') => self.place = Place::Prose,
                     _ => self.turn_into_reasoning(at, close.len(), out),
                 }
@@ -228,6 +256,7 @@ impl Thinking {
         }
         reason(text, out);
         self.has_answered = false;
+        self.fence = Fence::default();
         self.held.drain(..at + tag);
         self.place = Place::Closed;
     }

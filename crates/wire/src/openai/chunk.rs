@@ -176,11 +176,24 @@ impl<'a> Chunk<'a> {
         if let Some(text) = &delta.text {
             self.content = text.clone();
         }
+        if delta.content.is_some_and(says_something) {
+            self.add_refusal(delta.refusal);
+        }
         self.calls.extend(delta.calls.iter().map(|call| call.read(halves)));
         // Sent beside the calls for clients of old.
         if self.calls.is_empty() && delta.function_call.is_wanted() {
             let call = WireCall { index: Some(0), function: delta.function_call, ..WireCall::default() };
             self.calls.push(call.read(halves));
+        }
+    }
+
+    /// Adds a refusal below what else is said.
+    fn add_refusal(&mut self, refusal: Option<&RawValue>) {
+        let refusal = some_text(refusal).filter(|refusal| *refusal != self.content);
+        if let Some(refusal) = refusal {
+            let content = self.content.to_mut();
+            content.push_str("\n\n");
+            content.push_str(&refusal);
         }
     }
 

@@ -69,6 +69,7 @@ fn every_way_to_end() {
     assert_eq!(refused(&interrupted).0, ProblemCode::ModelFailed);
     let length = delta.replace("}}]", "},\"finish_reason\":\"length\"}]");
     check(&length, &[text(), finished(FinishReason::Length)]);
+    check(&format!("data: {{\"message\":\"loading\"}}\n\n{delta}{stop}"), &expected);
     check("data: [DONE]\n\n", &[finished(FinishReason::Stop)]);
 }
 
@@ -84,6 +85,8 @@ fn everything_that_is_not_the_protocol() {
         ("{\"x\":1}", ProblemCode::ModelProtocol, "not the OpenAI protocol"),
         ("{\"error\":{\"message\":\"overloaded\"}}", ProblemCode::ModelFailed, "overloaded"),
         ("{\"detail\":\"no\"}", ProblemCode::ModelFailed, "no"),
+        ("data: {\"detail\":\"no\"}\n\n", ProblemCode::ModelProtocol, "no"),
+        ("data: {\"detail\":\"no\"}\n\ndata: [DONE]\n\n", ProblemCode::ModelProtocol, "no"),
         (
             "data: {\"error\":{\"message\":\"slow down\",\"code\":429}}\n\n",
             ProblemCode::ModelRateLimited,

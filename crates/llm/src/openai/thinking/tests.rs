@@ -61,12 +61,14 @@ fn a_lone_closing_tag_ends_reasoning() {
     );
     check("</think>\n\nHello", "", "Hello");
     check("hm</thinking>Hello", "hm", "Hello");
+    check("Try ```a``` first.\n</think>4", "Try ```a``` first.\n", "4");
     check("<think>a</think>b</think>c", "ab", "c");
     for prose in [
         "The tag `</think>` ends it.",
         "Write \"</think>\" at the end.</think>",
         "A block is <think>x</think> in the text.",
         "a </thin> b",
+        "So:\n```html\nhm\n</think>\n4\n```\nThat is all.",
     ] {
         check(prose, "", prose);
     }

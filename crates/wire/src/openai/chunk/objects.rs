@@ -268,15 +268,12 @@ impl Parts {
     pub(super) fn read(list: &RawValue) -> Self {
         let mut parts = Self::default();
         let each = Each::new(|part: Part<'_>| {
+            let is_reasoning = part.kind.is_some_and(|kind| kind.get() == "\"reasoning\"");
+            let of_text = if is_reasoning { &mut parts.reasoning } else { &mut parts.text };
             let texts = [part.text.or(part.refusal), part.summary].into_iter().flatten();
-            texts.for_each(|text| parts.text.push_str(&some_text(Some(text)).unwrap_or_default()));
-            parts.text.push_str(&part.bare);
-            match part.thinking {
-                Some(nested) if is_list_or_object(nested) => {
-                    parts.reasoning.push_str(&Self::read(nested).text)
-                }
-                text => parts.reasoning.push_str(&some_text(text).unwrap_or_default()),
-            }
+            texts.for_each(|text| of_text.push_str(&all_text(text)));
+            of_text.push_str(&part.bare);
+            parts.reasoning.push_str(&part.thinking.map(all_text).unwrap_or_default());
         });
         // It is valid JSON, as it was read as such before.
         let _ = each.deserialize(&mut serde_json::Deserializer::from_str(list.get()));
@@ -284,8 +281,19 @@ impl Parts {
     }
 }
 
+/// A text, or all texts of a list of parts.
+fn all_text(raw: &RawValue) -> String {
+    if is_list_or_object(raw) {
+        let parts = Parts::read(raw);
+        parts.reasoning + &parts.text
+    } else {
+        some_text(Some(raw)).unwrap_or_default().into_owned()
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Part<'a> {
+    pub(super) kind: Option<&'a RawValue>,
     pub(super) text: Option<&'a RawValue>,
     pub(super) thinking: Option<&'a RawValue>,
     pub(super) refusal: Option<&'a RawValue>,
@@ -298,6 +306,7 @@ impl<'a> Fields<'a> for Part<'a> {
         match name {
             "text" => self.text = map.next_value()?,
             "thinking" => self.thinking = map.next_value()?,
+            "type" => self.kind = map.next_value()?,
             "refusal" => self.refusal = map.next_value()?,
             "summary" => self.summary = map.next_value()?,
             _ => skip(map)?,

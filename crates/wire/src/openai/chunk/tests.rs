@@ -7,6 +7,10 @@ fn decoded(data: &str) -> Chunk<'_> {
     Chunk::decode(data).unwrap()
 }
 
+fn decoded_owned(data: &str) -> Chunk<'static> {
+    decoded(data).into_owned()
+}
+
 #[test]
 fn text_is_borrowed() {
     let chunk = decoded(r#"{"choices":[{"index":0,"delta":{"content":"Hé"},"finish_reason":null}]}"#);
@@ -31,6 +35,25 @@ fn reasoning_under_every_name() {
         {"type":"text","text":"ok"}]}}]}"#;
     let chunk = decoded(parts);
     assert_eq!((&*chunk.reasoning, &*chunk.content), ("hm", "ok"));
+    for reasoning in [
+        r#"{"type":"reasoning","text":"hm"}"#,
+        r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}"#,
+    ] {
+        let parts = format!(
+            r#"{{"choices":[{{"message":{{"content":[{reasoning},{{"type":"text","text":"ok"}}]}}}}]}}"#
+        );
+        let chunk = decoded(&parts);
+        assert_eq!((&*chunk.reasoning, &*chunk.content), ("hm", "ok"), "{reasoning}");
+    }
+}
+
+#[test]
+fn a_refusal_beside_a_text_is_below_it() {
+    let chunk = |delta: &str| decoded_owned(&format!(r#"{{"choices":[{{"delta":{delta}}}]}}"#)).content;
+    assert_eq!(chunk(r#"{"content":null,"refusal":"No."}"#), "No.");
+    assert_eq!(chunk(r#"{"content":"Well.","refusal":"No."}"#), "Well.\n\nNo.");
+    assert_eq!(chunk(r#"{"content":"No.","refusal":"No."}"#), "No.");
+    assert_eq!(chunk(r#"{"content":"Well.","refusal":null}"#), "Well.");
 }
 
 #[test]
