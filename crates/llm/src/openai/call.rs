@@ -31,7 +31,7 @@ const ERROR_BODY_LIMIT_BYTES: usize = 64 << 10;
 const DRAIN_TIME: Duration = Duration::from_millis(20);
 
 /// How long we wait for what may follow the last word of the model: its tokens, and the end of the stream.
-const WAIT_AFTER_FINISH: Duration = Duration::from_secs(10);
+const WAIT_AFTER_FINISH: Duration = Duration::from_secs(5);
 
 type Opening = Pin<Box<dyn Future<Output = Result<Response, Fault>> + Send>>;
 

@@ -193,11 +193,12 @@ async fn silence() {
 #[tokio::test]
 async fn an_answer_that_is_complete_needs_no_formal_end() {
     let finish = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}).to_string();
-    for tail in [Step::Silence, Step::Cut] {
+    // However long silence may last before that.
+    let (brief, long) = (Duration::from_millis(40), Duration::from_secs(3_600));
+    for (tail, idle_timeout) in [(Step::Silence, brief), (Step::Silence, long), (Step::Cut, long)] {
         let steps = [text_step("Hi"), Step::Event { data: finish.clone() }, Step::Pause { ms: 5 }, tail];
         let server = server(Reply::stream(&steps)).await;
-        let settings =
-            OpenAiSettings { idle_timeout: Duration::from_millis(40), ..settings(&server.base_url()) };
+        let settings = OpenAiSettings { idle_timeout, ..settings(&server.base_url()) };
         let model = ChatModel::openai(settings, &HttpClient::new().unwrap());
         assert_eq!(text_of(&events(&model, ToolMode::Native).await), "Hi");
     }
