@@ -18,7 +18,8 @@ const WORDS: [(&str, &str); 8] = [
 const MAX_NESTING: u32 = 3;
 
 /// The same text with what JSON does not know replaced: raw control characters, invalid escapes and half surrogate
-/// pairs in strings, trailing commas, and `NaN`, `None` and the like. `None` if there is nothing to replace.
+/// pairs in strings, strings in single quotes, names without quotes, comments, trailing commas, and `NaN`, `None` and
+/// the like. `None` if there is nothing to replace.
 #[must_use]
 pub fn repaired_text(text: &str) -> Option<String> {
     let mut repair = Repair { text, at: 0, out: String::with_capacity(text.len() + 16), changed: false };
@@ -95,9 +96,14 @@ impl Repair<'_> {
     fn run(&mut self) {
         while let Some(c) = self.next() {
             match c {
-                '"' => self.string(),
+                '"' => self.string('"'),
+                '\'' => {
+                    self.changed = true;
+                    self.string('\'');
+                }
+                '/' => self.comment(),
                 ',' => self.comma(),
-                '-' | 'A'..='Z' | 'a'..='z' => self.word(c),
+                '-' | '_' | 'A'..='Z' | 'a'..='z' => self.word(c),
                 c => self.out.push(c),
             }
         }
@@ -121,19 +127,40 @@ impl Repair<'_> {
     fn word(&mut self, first: char) {
         let from = self.at - first.len_utf8();
         let rest = &self.text[from..];
-        let size = rest[1..].find(|c: char| !c.is_ascii_alphabetic()).map_or(rest.len(), |size| size + 1);
+        let size = rest[1..].find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let size = size.map_or(rest.len(), |size| size + 1);
         let word = &rest[..size];
         self.at = from + size;
+        let is_name = first != '-' && rest[size..].trim_start().starts_with(':');
+        if is_name && self.out.trim_end().ends_with(['{', ',']) {
+            self.changed = true;
+            return self.out.extend(["\"", word, "\""]);
+        }
         let known = WORDS.iter().find(|(name, _)| *name == word);
         self.changed |= known.is_some();
         self.out.push_str(known.map_or(word, |(_, json)| json));
     }
 
-    fn string(&mut self) {
+    /// Behind a slash outside of strings.
+    fn comment(&mut self) {
+        let rest = &self.text[self.at..];
+        let size = match rest.as_bytes().first() {
+            Some(b'/') => Some(rest.find('\n').unwrap_or(rest.len())),
+            Some(b'*') => rest[1..].find("*/").map(|size| size + 3),
+            _ => None,
+        };
+        let Some(size) = size else { return self.out.push('/') };
+        self.changed = true;
+        self.at += size;
+    }
+
+    /// Up to the quote that ends it: none of the same kind may stand in it without a backslash.
+    fn string(&mut self, quote: char) {
         self.out.push('"');
         while let Some(c) = self.next() {
             match c {
-                '"' => return self.out.push('"'),
+                c if c == quote => return self.out.push('"'),
+                '"' => self.out.push_str("\\\""),
                 '\\' => self.escape(),
                 c if c < ' ' => {
                     self.changed = true;
@@ -208,6 +235,9 @@ mod tests {
             (r#"{"a":"\d+ \'"}"#, r#"{"a":"\\d+ '"}"#),
             (r#"{"a":"C:\Users\é"}"#, r#"{"a":"C:\\Users\\é"}"#),
             (r#"{"a":"hi \ud83d there \ude80"}"#, "{\"a\":\"hi \u{FFFD} there \u{FFFD}\"}"),
+            (r#"{'a': 'x \'y\' \"z\"', 'b': [None]}"#, r#"{"a": "x 'y' \"z\"", "b": [null]}"#),
+            (r#"{a: 1, _b2 : {"c":"d: e"}}"#, r#"{"a": 1, "_b2" : {"c":"d: e"}}"#),
+            ("{\"a\":1, // the first\n/* and */ \"b\":\"//x\"}", "{\"a\":1, \n \"b\":\"//x\"}"),
             (r#"{"a":NaN,"b":-Infinity,"c":None,"d":True}"#, r#"{"a":null,"b":null,"c":null,"d":true}"#),
         ] {
             assert_eq!(repaired_text(text).as_deref(), Some(repaired), "{text}");
@@ -224,6 +254,8 @@ mod tests {
         let meant = json!({"a": "x"}).as_object().cloned();
         for text in [
             r#"{"a":"x",}"#,
+            "{'a':'x'}",
+            "{a: 'x' // yes\n}",
             "```json\n{\"a\":\"x\"}\n```",
             "```\n{\"a\":\"x\"}```",
             r#""{\"a\":\"x\"}""#,
@@ -247,6 +279,11 @@ mod tests {
             "",
             r#"{"a":"x"}{"a":"y"}"#,
             r#"{"a":"x"} and then"#,
+            "{'a':'it's'}",
+            "{'a':'x', 'he said' and left}",
+            "{a b: 1}",
+            "{\"a\": x}",
+            "{\"a\": 1 /* and",
             r#"{"a":"x""#,
             r#"{"a":"x","b":"#,
             r#"[{"a":"x"}]"#,
