@@ -50,7 +50,11 @@ impl Plan {
         let thinking = thinking
             .filter(|it| !matches!(it, ThinkingConfig::Enabled { .. }) || (may_budget && !forced))
             .and_then(|it| {
-                within(it, parameters.max_output_tokens.unwrap_or(u64::MAX).min(model.max_output))
+                let is_callers = matches!(parameters.reasoning, Some(Reasoning::Budget(_)));
+                match parameters.max_output_tokens {
+                    Some(most) => within(it, most.min(model.max_output), is_callers),
+                    None => within(it, model.max_output, true),
+                }
             });
         let max_tokens = match (parameters.max_output_tokens, thinking) {
             (Some(most), _) => most,
@@ -129,11 +133,12 @@ fn effort(level: Effort, model: &Abilities) -> Option<&'static str> {
     }
 }
 
-/// A budget has to be smaller than `max_tokens`; where there is no room for one, the model does not think.
-fn within(thinking: ThinkingConfig, max_tokens: u64) -> Option<ThinkingConfig> {
+/// A budget has to be smaller than `max_tokens`. One that is not, or may not be large, leaves half of them to the answer;
+/// where there is no room for it, the model does not think.
+fn within(thinking: ThinkingConfig, max_tokens: u64, may_be_large: bool) -> Option<ThinkingConfig> {
     match thinking {
-        ThinkingConfig::Enabled { budget_tokens } if budget_tokens >= max_tokens => {
-            let budget_tokens = max_tokens / 2;
+        ThinkingConfig::Enabled { budget_tokens } if !may_be_large || budget_tokens >= max_tokens => {
+            let budget_tokens = budget_tokens.min(max_tokens / 2);
             (budget_tokens >= MIN_BUDGET).then_some(ThinkingConfig::Enabled { budget_tokens })
         }
         thinking => Some(thinking),
@@ -194,10 +199,25 @@ mod tests {
         assert_eq!(plan(model, &with(20_000, ToolChoice::Auto)), (budget(8000), None, 20_000));
         assert_eq!(plan(model, &with(4096, ToolChoice::Auto)), (budget(2048), None, 4096));
         assert_eq!(plan(model, &with(1000, ToolChoice::Auto)), (json!(null), None, 1000));
+        assert_eq!(
+            plan(model, &with(8001, ToolChoice::Auto)),
+            (budget(8000), None, 8001),
+            "as the caller wants"
+        );
         assert_eq!(plan(model, &with(900_000, ToolChoice::Auto)), (budget(8000), None, 64_000));
         let forced = with(20_000, ToolChoice::Required);
         assert_eq!(plan(model, &forced), (json!(null), None, 20_000), "a forced call excludes a budget");
         let no_budget = Plan::new(&with(20_000, ToolChoice::Auto), &abilities(model), false);
         assert_eq!(no_budget.thinking, None);
+        // However small the limit, more effort is never less thinking.
+        for max_output_tokens in [1_500, 3_000, 12_000, 30_000] {
+            let budgets =
+                [Effort::Minimal, Effort::Low, Effort::Medium, Effort::High, Effort::XHigh].map(|level| {
+                    let reasoning = Some(Reasoning::Effort(level));
+                    let parameters = Parameters { reasoning, ..with(max_output_tokens, ToolChoice::Auto) };
+                    plan(model, &parameters).0["budget_tokens"].as_u64().unwrap_or(0)
+                });
+            assert!(budgets.is_sorted(), "{max_output_tokens}: {budgets:?}");
+        }
     }
 }
