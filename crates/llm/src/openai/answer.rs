@@ -16,6 +16,7 @@ use super::{
     fault::{self, Fault},
     finish_reason::finish_reason,
     given::Given,
+    images::image_events,
     rescue::Piece,
     text_reader::TextReader,
     thinking::{Said, Thinking},
@@ -318,7 +319,7 @@ impl Answer {
             })?;
         let says_something =
             !chunk.content.is_empty() || !chunk.reasoning.is_empty() || !chunk.calls.is_empty();
-        let answers = chunk.finish_reason.is_some() || says_something;
+        let answers = chunk.finish_reason.is_some() || says_something || chunk.images.is_some();
         if chunk.error.is_none() && !answers {
             return Err(match UpstreamError::decode(body) {
                 Some(error) => fault::in_stream(&error, target),
@@ -358,6 +359,11 @@ impl Answer {
         if !chunk.content.is_empty() {
             self.begun = true;
             self.read_text(&chunk.content);
+        }
+        if let Some(images) = &chunk.images {
+            self.begun = true;
+            self.give_reasoning();
+            self.events.extend(image_events(images));
         }
         for piece in chunk.calls {
             self.begun = true;

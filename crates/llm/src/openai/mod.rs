@@ -15,6 +15,7 @@ pub(crate) mod fault;
 mod finish_reason;
 mod gather;
 mod given;
+mod images;
 mod inflate;
 mod json_end;
 mod json_scan;
