@@ -76,18 +76,18 @@ test("the answer shows the picture, while it is new and after a reload", async (
 });
 
 test("making it is a step of the provider's with the picture", async () => {
-  await unfold(
-    page
-      .getByRole("button", { name: /Execution steps/ })
-      .first(),
-  );
+  await unfold(page.getByRole("button", { name: /Execution steps/ }).first());
   const turn = page.locator(".turn").last();
   await turn
     .getByRole("button", { name: /image_generation/ })
     .first()
     .getByText("run by the provider")
     .waitFor();
-  await turn.locator("figure, li, a, button").getByRole("img", { name: "image-generation" }).first().waitFor();
+  await turn
+    .locator("figure, li, a, button")
+    .getByRole("img", { name: "image-generation" })
+    .first()
+    .waitFor();
 });
 
 test("the next answer is asked for with the picture, as it came", async () => {
