@@ -221,6 +221,31 @@ async fn a_picture_that_cannot_be_kept_is_a_notice() {
     }
 }
 
+/// What beside the text is no picture costs no answer either, whatever its size and form.
+#[tokio::test]
+async fn pictures_beside_the_text_never_fail_the_answer() {
+    let url = |url: String| json!([{"type": "image_url", "image_url": {"url": url}}]);
+    for (images, expected) in [
+        (url(format!("data:image/png;base64,{}", "A".repeat(14_000_004))), "too large to be kept"),
+        (url("https://example.org/a.png".to_owned()), "cannot be read"),
+        (url("data:image/svg+xml;base64,PHN2Zy8+".to_owned()), "cannot be read"),
+        (json!([{"image_url": {"url": 7}}, {"image_url": null}, "x", null]), "cannot be read"),
+    ] {
+        let mut exchange = exchange("chat_openrouter_stream");
+        let message = json!({"role": "assistant", "content": "Here you go: ", "images": images});
+        exchange.response = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
+        let (mut play, server) = playing(ProviderKind::Openai, exchange).await;
+        let log = play.log().await;
+        let told = lines(&log).join("\n");
+        let [notice] = &notices(&log)[..] else { panic!("{told}") };
+        assert!(notice.contains(expected), "{notice}");
+        assert_eq!(answers(&log), ["Here you go: "], "{told}");
+        next_turn(&mut play, &log).await;
+        let sent = server.requests().pop().unwrap();
+        assert_eq!(sent["messages"][1], json!({"role": "assistant", "content": "Here you go: "}));
+    }
+}
+
 /// Only the latest pictures are given back: each request would carry all of them.
 #[tokio::test]
 async fn older_pictures_are_links() {

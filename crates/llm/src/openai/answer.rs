@@ -23,8 +23,8 @@ use super::{
 };
 use crate::{FinishReason, ModelEvent};
 
-/// No honest event is larger.
-const EVENT_LIMIT_BYTES: usize = 8 << 20;
+/// No honest event is larger: a picture may be in one.
+const EVENT_LIMIT_BYTES: usize = 32 << 20;
 
 /// No honest answer is longer on its way, where each token is an event of some hundred bytes.
 const RECEIVED_LIMIT_BYTES: usize = 128 << 20;
