@@ -16,6 +16,10 @@ function startUpstream() {
   const model = {
     id: "tiny",
     supported_parameters: ["temperature", "top_p", "stop", "max_tokens", "tools", "reasoning"],
+    // As Anthropic lists them.
+    capabilities: {
+      effort: { low: { supported: true }, high: { supported: true }, max: { supported: false } },
+    },
   };
   const server = createServer(async (request, response) => {
     let body = "";
@@ -85,7 +89,10 @@ test("a chat begins with what was set before its first message", async () => {
   await dialog().getByLabel("Temperature").fill("0,2");
   await dialog().getByLabel("Top P").fill("0.9");
   await dialog().getByLabel("Stop sequences").fill("END\n\\n\\n");
-  await dialog().getByLabel("Reasoning effort").selectOption("High");
+  const effort = dialog().getByLabel("Reasoning effort");
+  const levels = () => effort.locator("option").allInnerTexts();
+  assert.deepEqual(await levels(), ["Default", "None", "Low", "High"], "those that the model has");
+  await effort.selectOption("High");
   const seed = dialog().getByLabel("Seed");
   assert.equal(await seed.isDisabled(), true);
   await dialog().getByText("Not supported by tiny").waitFor();
@@ -110,6 +117,32 @@ test("what the model refuses is told, and remembered", async () => {
   assert.equal(sent().temperature, 0.2);
 });
 
+test("a level that the model lacks stays to be seen where it was set", async () => {
+  const chat = new URL(page.url()).pathname.split("/").at(-1);
+  const headers = { origin: glasshouse.url };
+  const { parameters } = await (await page.request.get(`${glasshouse.url}/api/v1/chats/${chat}`)).json();
+  const set = async (reasoning_effort) => {
+    const data = { parameters: { ...parameters, reasoning_effort } };
+    const kept = await page.request.patch(`${glasshouse.url}/api/v1/chats/${chat}`, { data, headers });
+    assert.ok(kept.ok(), await kept.text());
+    await page.reload();
+    await page.getByRole("button", { name: "Parameters of this chat, changed" }).click();
+  };
+  await set("medium");
+  const effort = dialog().getByLabel("Reasoning effort");
+  await hasValue(effort, "medium");
+  const levels = (await effort.locator("option").allInnerTexts()).map((level) => level.trim());
+  assert.deepEqual(levels, ["Default", "None", "Low", "Medium (not supported)", "High"]);
+  // Of this, and of the seed.
+  await dialog().getByText("Not supported by tiny").nth(1).waitFor();
+  await check(page, "a level that the model lacks");
+  await picture(page, "parameters-lacking");
+  await page.keyboard.press("Escape");
+  await set("high");
+  await dialog().getByText("Not supported by tiny").nth(1).waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+});
+
 test("one can go back to the defaults", async () => {
   await page.getByRole("button", { name: "Parameters of this chat, changed" }).click();
   await hasValue(dialog().getByLabel("Stop sequences"), "END\n\\n\\n");
@@ -131,6 +164,7 @@ test("a model and an agent have parameters of their own", async () => {
   await page.getByLabel("Seed", { exact: true }).first().waitFor();
   await page.getByRole("checkbox", { name: "Seed" }).check();
   await page.getByLabel("Max output tokens").first().fill("900");
+  await page.getByText("Refused by the server since the last restart: Top P").waitFor();
   await check(page, "the model’s parameters");
   await picture(page, "parameters-model");
   await page.getByRole("button", { name: "Save" }).first().click();
@@ -177,5 +211,11 @@ test("on a phone, in Russian and dark", async () => {
   assert.ok(excess <= 0, `${excess} px too wide`);
   await dialog.getByRole("button", { name: "Сбросить" }).scrollIntoViewIfNeeded();
   await picture(phone, "parameters-dark-ru-end");
+  await phone.goto("/settings/models");
+  await phone.getByRole("button", { name: /^tiny/ }).tap();
+  const refused = phone.getByText("Сервер отклонил с последнего перезапуска: Top P");
+  await refused.scrollIntoViewIfNeeded();
+  await check(phone, "what a server has refused");
+  await picture(phone, "parameters-refused-dark-ru");
   assert.deepEqual(phone.complaints, []);
 });

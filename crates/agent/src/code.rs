@@ -142,7 +142,7 @@ impl Code {
         let pictures = self.pictures.lock().unwrap_or_else(PoisonError::into_inner);
         let left_out: Vec<&String> = pictures.iter().filter(|path| !names(answer, path)).collect();
         let skipped = left_out.len().saturating_sub(MOST_PICTURES);
-        left_out.iter().skip(skipped).map(|path| format!("\n\n{}", shown(path))).collect()
+        left_out.iter().skip(skipped).map(|path| format!("\n\n{}", picture_link(path))).collect()
     }
 }
 
@@ -164,7 +164,8 @@ fn names(text: &str, path: &str) -> bool {
     text.contains(path.trim_start_matches('/')) || text.contains(encoded.trim_start_matches('/'))
 }
 
-fn shown(path: &str) -> String {
+/// A picture of the chat in Markdown.
+pub(crate) fn picture_link(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let words: String = stem.chars().map(|c| if "[]\\`*_<>!&".contains(c) { ' ' } else { c }).collect();

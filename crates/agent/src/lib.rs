@@ -27,6 +27,7 @@ pub mod learning;
 mod long_results;
 mod look_up;
 mod loose_json;
+mod made_pictures;
 pub mod memory;
 mod models;
 mod offered;

@@ -14,8 +14,15 @@ use domain::{
 };
 
 use crate::{
-    answer::Answer, budget::Used, compaction::PastCompaction, hooks::PastHooks, parameters::PastNotices,
-    provenance::Blocks, run::STOPPED, turns::trailing_number, workspace::seems_picture,
+    answer::Answer,
+    budget::Used,
+    compaction::PastCompaction,
+    hooks::PastHooks,
+    parameters::PastNotices,
+    provenance::Blocks,
+    run::STOPPED,
+    turns::trailing_number,
+    workspace::{is_of_results, seems_picture},
 };
 
 pub(crate) use call::{PastApproval, PastCall, PastDecision, PastQuestion, PastResult};
@@ -82,6 +89,8 @@ struct PastStep {
     whole: bool,
     /// Its text is the agent's answer.
     answered: bool,
+    /// What the model has made.
+    pictures: Vec<String>,
 }
 
 impl Past {
@@ -161,7 +170,8 @@ impl Past {
             EventBody::FileChanged { path, deleted, .. } => {
                 let pictures = &mut self.agent(agent).pictures;
                 pictures.retain(|known| known != path);
-                pictures.extend(Some(path.clone()).filter(|path| !deleted && seems_picture(path)));
+                let is_of_programs = !deleted && seems_picture(path) && !is_of_results(path);
+                pictures.extend(is_of_programs.then(|| path.clone()));
             }
             EventBody::HookStarted(call) => self.number(agent, &call.id),
             EventBody::RunResumed {} => self.restarts += 1,
@@ -202,6 +212,12 @@ impl Past {
             }
             EventBody::ToolFinished { call, arguments, result, model_note, error, files, .. } => {
                 self.restarts = 0;
+                if let Some(step) = self.agent(agent).steps.last_mut()
+                    && !step.calls.contains(call)
+                {
+                    // The provider ran it.
+                    step.pictures.extend(files.iter().map(|file| file.path.clone()));
+                }
                 let call = self.call(call);
                 let (text, note, files) = (result.clone(), model_note.clone(), files.clone());
                 call.finished = Some(PastResult { text, error: *error, note, files });
@@ -402,9 +418,11 @@ impl Past {
         self.agents.get(agent).map(|agent| (agent.items, agent.sub_agents)).unwrap_or_default()
     }
 
-    /// The pictures among the files that the agent has changed.
+    /// The pictures that the agent's programs and its model have made.
     pub(crate) fn pictures(&self, agent: &AgentPath) -> Vec<String> {
-        self.agents.get(agent).map(|agent| agent.pictures.clone()).unwrap_or_default()
+        let Some(agent) = self.agents.get(agent) else { return Vec::new() };
+        let made = agent.steps.iter().filter(|step| step.whole).flat_map(|step| &step.pictures);
+        agent.pictures.iter().chain(made).cloned().collect()
     }
 
     /// How many of the agent's events part its model calls.

@@ -1,6 +1,6 @@
 //! Tools that run at the model's provider, as calls of the run: they are shown, and neither run nor sent back by us.
 
-use domain::EventBody;
+use domain::{EventBody, event::ToolFile};
 use llm::ServerTool;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -15,6 +15,8 @@ const MAX_CALLS: usize = 100;
 pub(crate) struct ServerCalls {
     open: Vec<Call>,
     count: usize,
+    /// Pictures of the call that ends next.
+    files: Vec<ToolFile>,
 }
 
 #[derive(Debug)]
@@ -28,18 +30,29 @@ struct Call {
 }
 
 impl ServerCalls {
-    pub(crate) async fn push(&mut self, agent: &AgentContext, news: ServerTool) {
+    /// Notes pictures of the call that ends next.
+    pub(crate) fn add_files(&mut self, files: Vec<ToolFile>) {
+        self.files.extend(files);
+    }
+
+    /// Tells of news. Returns the pictures of a call that has ended.
+    pub(crate) async fn push(&mut self, agent: &AgentContext, news: ServerTool) -> Vec<ToolFile> {
         match news {
-            ServerTool::Started { id, name, input } => self.start(agent, id, name, input).await,
+            ServerTool::Started { id, name, input } => {
+                self.start(agent, id, name, input).await;
+                Vec::new()
+            }
             ServerTool::Finished { id, result, error } => {
                 // The call may have been in the answer before, where the provider had paused.
                 if !self.open.iter().any(|call| call.id == id) && self.open.is_empty() {
                     self.start(agent, id.clone(), "server_tool".to_owned(), Value::Null).await;
                 }
                 let at = self.open.iter().rposition(|call| call.id == id || id.is_empty());
+                let files = std::mem::take(&mut self.files);
                 if let Some(call) = at.map(|at| self.open.remove(at)) {
-                    finish(agent, call, result, error).await;
+                    finish(agent, call, (result, error), files.clone()).await;
                 }
+                files
             }
         }
     }
@@ -70,12 +83,12 @@ impl ServerCalls {
     /// The answer is over: what came of a call that is still open is not known here.
     pub(crate) async fn end(&mut self, agent: &AgentContext) {
         for call in std::mem::take(&mut self.open) {
-            finish(agent, call, String::new(), false).await;
+            finish(agent, call, (String::new(), false), Vec::new()).await;
         }
     }
 }
 
-async fn finish(agent: &AgentContext, call: Call, result: String, error: bool) {
+async fn finish(agent: &AgentContext, call: Call, (result, error): (String, bool), files: Vec<ToolFile>) {
     let Call { call, name, arguments, since, .. } = call;
     let finished = EventBody::ToolFinished {
         call,
@@ -89,7 +102,7 @@ async fn finish(agent: &AgentContext, call: Call, result: String, error: bool) {
         stopped: false,
         in_doubt: false,
         file: None,
-        files: Vec::new(),
+        files,
     };
     agent.emitter.emit(finished).await;
 }

@@ -5,7 +5,7 @@ mod extras;
 use std::{borrow::Cow, mem, time::Duration};
 
 use domain::{EventBody, Message, Problem, ProblemCode, Sentence, ToolCall, Usage, event::NoticeLevel};
-use llm::{ChatRequest, CodePrompt, FinishReason, ModelCall, ModelError, ModelEvent, ServerTool, ToolPrompt};
+use llm::{ChatRequest, CodePrompt, FinishReason, ModelCall, ModelError, ModelEvent, ToolPrompt};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
@@ -16,6 +16,7 @@ use crate::{
     cited::{EndedText, Waiting},
     context::estimate_request,
     hooks::{holds_answers, keep_answer},
+    made_pictures::with_pictures,
     models::{OneModel, Tries},
     open_call::OpenCall,
     research::Citations,
@@ -94,8 +95,9 @@ async fn call_one(
     let trace = agent.call_trace();
     let tool_prompt = tool_prompt(agent, messages, tools);
     let parameters = agent.parameters(model);
+    let given = with_pictures(&agent.run.workspace, messages, model.model().provider()).await;
     let request = ChatRequest {
-        messages,
+        messages: &given,
         tools: tools.specs(),
         tool_mode: model.settings().tool_mode,
         tool_prompt: tool_prompt.as_deref(),
@@ -236,13 +238,7 @@ impl<'a> Step<'a> {
             ModelEvent::ToolArgumentsDelta { index, delta } => self.write_arguments(index, delta).await,
             ModelEvent::ProviderData { part, data } => self.add_data(part, data).await,
             ModelEvent::Citations(citations) => self.cite(citations),
-            ModelEvent::ServerTool(news) => {
-                match news {
-                    ServerTool::Started { .. } => self.settle(TextIs::Commentary).await,
-                    ServerTool::Finished { .. } => self.close().await,
-                }
-                self.server_calls.push(self.agent, news).await;
-            }
+            ModelEvent::ServerTool(news) => self.add_server_tool(news).await,
             ModelEvent::Status { description, done, hidden } => {
                 self.upstream.push(self.agent, description, done, hidden).await;
             }

@@ -5,7 +5,7 @@ use domain::{Message, Part, Role, event::ToolFile};
 use ring::digest::{SHA256, digest};
 
 use crate::{
-    ToolContext, Workspace,
+    Emitter, ToolContext, Workspace,
     workspace::{FileProblem, Path, media_type},
 };
 
@@ -45,45 +45,9 @@ impl ToolContext {
     /// # Errors
     /// Where there is no room for it, or the database does not answer.
     pub async fn keep_returned(&self, tool: &str, returned: &Returned<'_>) -> Result<ToolFile, FileProblem> {
-        let Returned { bytes, embed, .. } = *returned;
-        let found = media_type(bytes);
-        let (media_type, ending) = match found {
-            _ if embed => ("text/html", "html"),
-            Some(media_type) => (media_type, ending_of(media_type)),
-            None => ("application/octet-stream", plain_ending(returned.name).unwrap_or("bin")),
-        };
-        let stem: String =
-            tool.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
-        let folder = self.workspace().results_folder();
-        let path = Path::parse_file(&format!("{folder}/{stem}-{}.{ending}", short_hash(bytes)))?;
-        let version = self.keep_once(&path, bytes).await?;
-        let file = ToolFile {
-            path: path.to_string(),
-            version,
-            media_type: media_type.to_owned(),
-            size_bytes: bytes.len() as u64,
-            for_model: media_type.starts_with("image/") || media_type.starts_with("audio/"),
-            embed,
-            url: None,
-            content: None,
-        };
+        let file = keep_file(self.workspace(), &self.agent.emitter, tool, returned).await?;
         self.attach(file.clone());
         Ok(file)
-    }
-
-    /// Writes a file whose name comes from its content, unless it is there. Returns its version.
-    async fn keep_once(&self, path: &Path, bytes: &[u8]) -> Result<u64, FileProblem> {
-        let workspace = self.workspace();
-        let written = match workspace.write_bytes(path, bytes, Some(0)).await {
-            Err(FileProblem::Conflict(_)) => match workspace.read_bytes(path).await {
-                Ok((there, version)) if there == bytes => return Ok(version),
-                // It was deleted or changed.
-                _ => workspace.write_bytes(path, bytes, None).await?,
-            },
-            written => written?,
-        };
-        self.emit(written.event(path)).await;
-        Ok(written.version)
     }
 
     /// Tells of a state of a file with the call's end, in place of an earlier one.
@@ -110,6 +74,59 @@ impl ToolContext {
             });
         }
     }
+}
+
+/// Keeps what a tool, or a model, has made as a file of the chat, once for each content.
+///
+/// # Errors
+/// Where there is no room for it, or the database does not answer.
+pub(crate) async fn keep_file(
+    workspace: &Workspace,
+    emitter: &Emitter,
+    tool: &str,
+    returned: &Returned<'_>,
+) -> Result<ToolFile, FileProblem> {
+    let Returned { bytes, embed, .. } = *returned;
+    let found = media_type(bytes);
+    let (media_type, ending) = match found {
+        _ if embed => ("text/html", "html"),
+        Some(media_type) => (media_type, ending_of(media_type)),
+        None => ("application/octet-stream", plain_ending(returned.name).unwrap_or("bin")),
+    };
+    let stem: String =
+        tool.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
+    let folder = workspace.results_folder();
+    let path = Path::parse_file(&format!("{folder}/{stem}-{}.{ending}", short_hash(bytes)))?;
+    let version = keep_once(workspace, emitter, &path, bytes).await?;
+    Ok(ToolFile {
+        path: path.to_string(),
+        version,
+        media_type: media_type.to_owned(),
+        size_bytes: bytes.len() as u64,
+        for_model: media_type.starts_with("image/") || media_type.starts_with("audio/"),
+        embed,
+        url: None,
+        content: None,
+    })
+}
+
+/// Writes a file whose name comes from its content, unless it is there. Returns its version.
+async fn keep_once(
+    workspace: &Workspace,
+    emitter: &Emitter,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<u64, FileProblem> {
+    let written = match workspace.write_bytes(path, bytes, Some(0)).await {
+        Err(FileProblem::Conflict(_)) => match workspace.read_bytes(path).await {
+            Ok((there, version)) if there == bytes => return Ok(version),
+            // It was deleted or changed.
+            _ => workspace.write_bytes(path, bytes, None).await?,
+        },
+        written => written?,
+    };
+    emitter.emit(written.event(path)).await;
+    Ok(written.version)
 }
 
 /// What the model is given of a call's files, beside its text.

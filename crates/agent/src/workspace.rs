@@ -22,6 +22,7 @@ use store::{FileRow, Store, StoreError};
 
 use diff::LineCounts;
 use directory::Place;
+pub(crate) use directory::is_of_results;
 pub use directory::{Directory, LEFT_OUT};
 pub use kind::{as_text, media_type, picture_type};
 pub(crate) use kind::{is_drawing, seems_picture};

@@ -16,6 +16,8 @@ use crate::{
 pub struct OpenItems {
     /// In the order they were opened, so that closing backwards closes children before parents.
     open: Vec<(AgentPath, Item)>,
+    /// Whose model has said all in its step, and whose texts are being finished as the answer.
+    answering: HashSet<AgentPath>,
 }
 
 #[derive(Debug)]
@@ -106,8 +108,14 @@ impl OpenItems {
                     }
                 }
             }
-            EventBody::TextFinished { item: id, .. }
-            | EventBody::ReasoningFinished { item: id, .. }
+            EventBody::TextFinished { item: id, answer, .. } => {
+                if *answer {
+                    self.answering.insert(agent.clone());
+                }
+                self.remove(|_, item| item.id() == Some(id));
+            }
+            EventBody::StepStarted { .. } => drop(self.answering.remove(agent)),
+            EventBody::ReasoningFinished { item: id, .. }
             | EventBody::ToolFinished { call: id, .. }
             | EventBody::ToolHandedOver { call: id, .. }
             | EventBody::ApprovalAnswered { approval: id, .. }
@@ -120,7 +128,6 @@ impl OpenItems {
                 self.remove(|path, item| path == agent && matches!(item, Item::Status { .. }));
             }
             EventBody::RunStarted { .. }
-            | EventBody::StepStarted { .. }
             | EventBody::ToolProgress { .. }
             | EventBody::ToolOutput { .. }
             | EventBody::PlanChanged { .. }
@@ -196,13 +203,17 @@ impl OpenItems {
         self.open = open;
         let closed: Vec<(AgentPath, Item)> = closed;
         let closing = |(path, item): (AgentPath, Item)| match item {
-            // It will be written again.
             Item::Text { item, text } => {
-                (path, EventBody::TextFinished { item, text, answer: false, reasoning: false })
+                // Unless it is part of an answer that was whole, it will be written again.
+                let answer = self.answering.contains(&path);
+                (path, EventBody::TextFinished { item, text, answer, reasoning: false })
             }
             item => (path, item.closing(Outcome::Failed, reason)),
         };
-        closed.into_iter().rev().map(closing).collect()
+        // The texts of an answer end in their order.
+        let is_text = |(_, item): &(AgentPath, Item)| matches!(item, Item::Text { .. });
+        let (texts, others): (Vec<_>, Vec<_>) = closed.into_iter().partition(is_text);
+        texts.into_iter().chain(others.into_iter().rev()).map(closing).collect()
     }
 
     /// The event that hides the agent's status line. `None` if it shows none.
@@ -329,6 +340,27 @@ mod tests {
         open.push(&child, &EventBody::status("Again"));
         let closed = open.close(&main, Outcome::Cancelled, "stopped");
         assert_eq!(closed, [(child, hidden("Again")), (main, hidden("Thinking…"))]);
+    }
+
+    /// The server stops between the ends of an answer's texts: the others are as whole as the first.
+    #[test]
+    fn texts_of_a_whole_answer_are_the_answer() {
+        let main = AgentPath::main();
+        let started = |item: &str| EventBody::TextStarted { item: item.to_owned() };
+        let finished = |item: &str, answer| {
+            let item = item.to_owned();
+            EventBody::TextFinished { item, text: String::new(), answer, reasoning: false }
+        };
+        let mut open = OpenItems::default();
+        for body in [started("t1"), started("t2"), started("t3"), finished("t1", true)] {
+            open.push(&main, &body);
+        }
+        let closed = open.close_unwritten(&HashSet::new(), "");
+        assert_eq!(closed, [(main.clone(), finished("t2", true)), (main.clone(), finished("t3", true))]);
+        for body in [EventBody::StepStarted { step: 2, last: None }, started("t4")] {
+            open.push(&main, &body);
+        }
+        assert_eq!(open.close_unwritten(&HashSet::new(), ""), [(main, finished("t4", false))]);
     }
 
     /// Cuts a log with everything in it at every place, closes it, and asks the laws.

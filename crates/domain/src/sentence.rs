@@ -130,6 +130,10 @@ pub enum Sentence {
     ToolNameRepaired { written: String, tool: String },
     #[error("The model gave an empty answer.")]
     EmptyAnswer,
+    #[error("A picture that the model has made is too large to be kept: {size} bytes of at most {limit}.")]
+    MadePictureTooLarge { size: u64, limit: u64 },
+    #[error("A picture that the model has made cannot be read, and is not shown.")]
+    MadePictureUnreadable,
     #[error("The model reached its limit on written tokens; the answer may be cut.")]
     AnswerCut,
     #[error("The model server's content filter cut the answer.")]

@@ -24,5 +24,7 @@ pub use provider::{Abilities, ListedModel, ProviderKind, ProviderOptions};
 pub use script::{Line, ScriptedModel};
 pub use secret::Secret;
 pub use tool_name::meant_tool;
-pub use wire::provider::{Citation, DataPart, ServerTool, is_of_whole_answer};
+pub use wire::provider::{
+    Citation, DataPart, IMAGE_GENERATION, ServerTool, is_of_whole_answer, picture_places,
+};
 pub use wire::tool_schema::{ToolSchema, normal as normal_schema, retain_patterns, target as schema_target};

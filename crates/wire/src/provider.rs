@@ -9,6 +9,7 @@ mod lenient;
 mod of_chat;
 pub(crate) mod openai_family;
 pub mod openai_responses;
+pub(crate) mod pictures;
 pub mod refused_field;
 pub(crate) mod sealed;
 mod sent;
@@ -21,10 +22,12 @@ use serde_json::Value;
 
 use crate::openai::Tool;
 pub use annotator::{
-    Annotator, Citation, MAX_CITATIONS, ServerTool, chat_citations, is_of_whole_answer, web_address,
+    Annotator, Citation, MAX_CITATIONS, ServerTool, chat_citations, is_of_whole_answer, server_tools,
+    web_address,
 };
 pub(crate) use of_chat::effort_name;
 pub(crate) use openai_family::budget_effort;
+pub use pictures::{IMAGE_GENERATION, picture_places};
 pub use refused_field::{OptionalField, refused_field};
 pub(crate) use sent::{Sent, never_taken};
 

@@ -1163,6 +1163,8 @@ export type Sentence =
   | { code: "arguments_repaired"; params: { tool: string } }
   | { code: "tool_name_repaired"; params: { written: string; tool: string } }
   | { code: "empty_answer" }
+  | { code: "made_picture_too_large"; params: { size: number; limit: number } }
+  | { code: "made_picture_unreadable" }
   | { code: "answer_cut" }
   | { code: "answer_filtered" }
   | { code: "answer_without_end" }

@@ -36,6 +36,12 @@ export interface ModelSettings extends ModelParameters {
   fallbacks: string[];
 }
 
+/** A parameter that the servers of a model have refused; of the reasoning effort the level. */
+export interface RefusedParameter {
+  parameter: Parameter;
+  reasoning_effort?: ReasoningEffort;
+}
+
 /** What a model can do, as far as its server says. */
 export interface Abilities {
   vision?: boolean;
@@ -79,6 +85,8 @@ export interface Model extends ModelSettings {
   listed: ListedModel;
   /** Null if nobody knows it. */
   price: ModelPrice | null;
+  /** What its servers have refused since the program was started; administrators are told. */
+  refused_parameters?: RefusedParameter[];
 }
 
 /** A defined agent that is chosen like a model. */

@@ -30,6 +30,7 @@ export const parameters = {
   "parameters.effort.medium": "Medium",
   "parameters.effort.high": "High",
   "parameters.effort.xhigh": "Extra high",
+  "parameters.effort.unsupported": "{level} (not supported)",
   "parameters.bad.system_prompt": "At most 50,000 bytes.",
   "parameters.bad.temperature": "Enter a number from 0 to 2.",
   "parameters.bad.top_p": "Enter a number from 0 to 1.",
@@ -38,4 +39,5 @@ export const parameters = {
   "parameters.bad.stop": "At most 16 sequences of up to 256 bytes.",
   "parameters.takes": "Supported parameters",
   "parameters.takes.auto": "Detect automatically",
+  "parameters.refused": "Refused by the server since the last restart: {names}",
 } as const;

@@ -32,6 +32,7 @@ export const parameters: Record<keyof typeof english, string> = {
   "parameters.effort.medium": "Средняя",
   "parameters.effort.high": "Высокая",
   "parameters.effort.xhigh": "Очень высокая",
+  "parameters.effort.unsupported": "{level} (не поддерживается)",
   "parameters.bad.system_prompt": "Не больше 50 000 байт.",
   "parameters.bad.temperature": "Введите число от 0 до 2.",
   "parameters.bad.top_p": "Введите число от 0 до 1.",
@@ -40,4 +41,5 @@ export const parameters: Record<keyof typeof english, string> = {
   "parameters.bad.stop": "Не больше 16 последовательностей, каждая до 256 байт.",
   "parameters.takes": "Поддерживаемые параметры",
   "parameters.takes.auto": "Определять автоматически",
+  "parameters.refused": "Сервер отклонил с последнего перезапуска: {names}",
 };

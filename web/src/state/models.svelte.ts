@@ -13,6 +13,10 @@ export type Choice = Model | (AgentChoice & { tour?: undefined });
 export const unsupportedBy = (model: Model | undefined): Parameter[] =>
   model?.unsupported_parameters ?? model?.listed.abilities.unsupported_parameters ?? [];
 
+/** The levels of reasoning that its server lists for a model. */
+export const effortsListedFor = (model: Model | undefined): string[] =>
+  model?.listed.abilities.reasoning_efforts ?? [];
+
 /** Ids of agents begin with this. */
 const agentPrefix = "glasshouse/";
 

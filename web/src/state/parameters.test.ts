@@ -1,7 +1,7 @@
 /** What is written in a form becomes what is sent, and nothing that is left empty is. */
 import { expect, test } from "vitest";
 import type { ModelParameters } from "../api/model-types.ts";
-import { anyBad, isAnySet, isBad, parametersOf, setOnes, unset, writtenOf } from "./parameters.ts";
+import { anyBad, effortsOf, isAnySet, isBad, parametersOf, setOnes, unset, writtenOf } from "./parameters.ts";
 
 const all: ModelParameters = {
   system_prompt: "Be brief.\n",
@@ -33,4 +33,23 @@ test.each([
   const of = (text: string) => ({ ...writtenOf({}), [name]: text });
   for (const text of good) expect(isBad(name, of(text)), text).toBe(false);
   for (const text of bad) expect(anyBad(of(text)), text).toBe(true);
+});
+
+test.each([
+  [
+    ["low", "high"],
+    ["none", "low", "high"],
+  ],
+  [
+    ["low", "medium", "high", "max"],
+    ["none", "low", "medium", "high", "xhigh"],
+  ],
+  [
+    ["none", "minimal"],
+    ["none", "minimal"],
+  ],
+  [["deep"], ["none", "minimal", "low", "medium", "high", "xhigh"]],
+  [[], ["none", "minimal", "low", "medium", "high", "xhigh"]],
+])("of the levels %j of a server are offered %j", (listed, offered) => {
+  expect(effortsOf(listed)).toEqual(offered);
 });

@@ -23,6 +23,15 @@ export const unset: ModelParameters = {
   reasoning_effort: null,
 };
 
+/** The levels of reasoning that a model has, by the list of its server: all where that is not known. None is always one. */
+export function effortsOf(listed: readonly string[] = []): ReasoningEffort[] {
+  // The highest level has two names.
+  const has = (effort: ReasoningEffort) =>
+    listed.includes(effort) || (effort === "xhigh" && listed.includes("max"));
+  if (!efforts.some(has)) return [...efforts];
+  return efforts.filter((effort) => effort === "none" || has(effort));
+}
+
 const maxPromptBytes = 50_000;
 const maxStop = 16;
 const maxStopBytes = 256;

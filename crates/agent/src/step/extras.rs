@@ -1,15 +1,31 @@
 //! What an answer has besides text, reasoning and calls: data for the provider, citations, and pictures that code has made.
 
-use domain::{EventBody, event::ProviderData};
-use llm::{Citation, DataPart, is_of_whole_answer};
+use domain::{
+    EventBody,
+    event::{ProviderData, ToolFile},
+};
+use llm::{Citation, DataPart, IMAGE_GENERATION, ServerTool, is_of_whole_answer};
 use serde_json::Value;
 
-use super::{Step, Writing};
-use crate::{cited::EndedText, research::nearest};
+use super::{Step, TextIs, Writing};
+use crate::{
+    cited::EndedText,
+    code::picture_link,
+    made_pictures::{has_pictures, keep_pictures},
+    research::nearest,
+};
 
 impl Step<'_> {
     /// Keeps what the provider wants back, under the item it belongs to.
-    pub(super) async fn add_data(&mut self, part: DataPart, data: Value) {
+    pub(super) async fn add_data(&mut self, part: DataPart, mut data: Value) {
+        if part == DataPart::Other && has_pictures(&data) {
+            self.close().await;
+            let made = keep_pictures(self.agent, &mut data).await;
+            self.server_calls.add_files(made.files);
+            if !made.is_whole {
+                return;
+            }
+        }
         let item = match (part, &self.writing) {
             (DataPart::Reasoning, Writing::Reasoning { item, .. })
             | (DataPart::Text, Writing::Text { item, .. }) => Some(item.clone()),
@@ -32,6 +48,38 @@ impl Step<'_> {
         let body = EventBody::ProviderData(ProviderData { item, reasoning, at, provider, data });
         self.answer.blocks.push(&body);
         self.agent.emitter.emit(body).await;
+    }
+
+    /// Tells of a tool that the provider runs.
+    pub(super) async fn add_server_tool(&mut self, news: ServerTool) {
+        match &news {
+            // Its pictures are part of the answer.
+            ServerTool::Started { name, .. } if name == IMAGE_GENERATION => self.close().await,
+            ServerTool::Started { .. } => self.settle(TextIs::Commentary).await,
+            ServerTool::Finished { .. } => self.close().await,
+        }
+        let made = self.server_calls.push(self.agent, news).await;
+        self.show_made(&made).await;
+    }
+
+    /// Shows pictures that the model has made at their place in the answer.
+    async fn show_made(&mut self, files: &[ToolFile]) {
+        for file in files {
+            self.agent.code.note_picture(&file.path);
+            if self.agent.answer_form().is_some() {
+                continue;
+            }
+            let link = picture_link(&file.path);
+            if self.held.is_some() {
+                self.write_text(format!("\n\n{link}\n\n")).await;
+                continue;
+            }
+            // A text of its own, which the provider does not count when it says where it cites.
+            let ended_chars = self.ended_chars;
+            self.write_text(link).await;
+            self.close().await;
+            self.ended_chars = ended_chars;
+        }
     }
 
     /// Adds the pictures that code has made to an answer that does not show them itself.

@@ -161,6 +161,14 @@ impl Turn<'_> {
     }
 }
 
+/// Where results go in a chat's own files, and where it works in a directory.
+const RESULTS: [&str; 2] = ["/results", "/.glasshouse/results"];
+
+/// Whether a file is one of those that are made of results.
+pub(crate) fn is_of_results(path: &str) -> bool {
+    RESULTS.iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+}
+
 impl Workspace {
     /// The same workspace with the files of this directory.
     #[must_use]
@@ -188,7 +196,7 @@ impl Workspace {
 
     /// Where long results go: not among the files that people work with.
     pub(crate) fn results_folder(&self) -> &'static str {
-        if matches!(self.place, Place::Store) { "/results" } else { "/.glasshouse/results" }
+        RESULTS[usize::from(!matches!(self.place, Place::Store))]
     }
 
     /// The directory that has this file.

@@ -13,6 +13,7 @@ mod hooks;
 mod late_tools;
 mod limits;
 mod look_up;
+mod made_pictures;
 mod memory;
 mod parameters;
 mod permits;

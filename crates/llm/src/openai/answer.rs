@@ -16,14 +16,15 @@ use super::{
     fault::{self, Fault},
     finish_reason::finish_reason,
     given::Given,
+    images::image_events,
     rescue::Piece,
     text_reader::TextReader,
     thinking::{Said, Thinking},
 };
 use crate::{FinishReason, ModelEvent};
 
-/// No honest event is larger.
-const EVENT_LIMIT_BYTES: usize = 8 << 20;
+/// No honest event is larger: a picture may be in one.
+const EVENT_LIMIT_BYTES: usize = 32 << 20;
 
 /// No honest answer is longer on its way, where each token is an event of some hundred bytes.
 const RECEIVED_LIMIT_BYTES: usize = 128 << 20;
@@ -331,7 +332,7 @@ impl Answer {
             })?;
         let says_something =
             !chunk.content.is_empty() || !chunk.reasoning.is_empty() || !chunk.calls.is_empty();
-        let answers = chunk.finish_reason.is_some() || says_something;
+        let answers = chunk.finish_reason.is_some() || says_something || chunk.images.is_some();
         if chunk.error.is_none() && !answers {
             return Err(match UpstreamError::decode(body) {
                 Some(error) => fault::in_stream(&error, target),
@@ -371,6 +372,11 @@ impl Answer {
         if !chunk.content.is_empty() {
             self.begun = true;
             self.read_text(&chunk.content);
+        }
+        if let Some(images) = &chunk.images {
+            self.begun = true;
+            self.give_reasoning();
+            self.events.extend(image_events(images));
         }
         for piece in chunk.calls {
             self.begun = true;

@@ -15,6 +15,7 @@ pub(crate) mod fault;
 mod finish_reason;
 mod gather;
 mod given;
+mod images;
 mod inflate;
 mod json_end;
 mod json_scan;
@@ -58,6 +59,7 @@ pub use models::list_models;
 pub use passing::{NoAnswer, Passed, Refused, Told, Upstream};
 pub use pool::Pool;
 use pool::{Place, Tried};
+pub use refused::RefusedParameter;
 pub use server::{AttemptCounts, Breaker, Failure, KeyState, Server, ServerSettings};
 pub use written_call::UNREADABLE;
 

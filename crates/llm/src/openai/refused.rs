@@ -6,7 +6,35 @@ use std::{
 };
 
 use domain::{LeftOut, ModelParameters, Parameter, ReasoningEffort};
+use serde::Serialize;
 use wire::provider::OptionalField;
+
+use super::Pool;
+
+/// A parameter that the servers of a model have refused since the program was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct RefusedParameter {
+    /// The parameter.
+    pub parameter: Parameter,
+    /// The level that was refused, where it is the reasoning effort: others may be taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_effort: Option<ReasoningEffort>,
+}
+
+impl Pool {
+    /// What any of the servers has refused for the model of this name.
+    #[must_use]
+    pub fn refused_parameters(&self, model: &str) -> Vec<RefusedParameter> {
+        let refused = self.refused_fields(model).into_iter();
+        let refused = refused.filter_map(|RefusedField { field, effort }| {
+            Some(RefusedParameter { parameter: field.parameter?, reasoning_effort: effort })
+        });
+        let mut refused: Vec<RefusedParameter> = refused.collect();
+        refused.sort_unstable();
+        refused.dedup();
+        refused
+    }
+}
 
 /// A field that was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

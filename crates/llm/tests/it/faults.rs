@@ -125,7 +125,7 @@ async fn a_line_without_end() {
     let server = server(Reply::stream(&steps)).await;
     let (events, error) = failure(&model(&server)).await;
     assert_eq!(text_of(&events), "Hi");
-    assert_error(&error, ProblemCode::ModelProtocol, "more than 8 MB");
+    assert_error(&error, ProblemCode::ModelProtocol, "more than 32 MB");
     server.until_open_requests(0).await;
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
 use domain::{Parameter, ProblemCode, refusal};
-use llm::ToolMode;
+use llm::{ToolMode, openai::RefusedParameter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::UserRole;
@@ -17,16 +17,34 @@ use crate::{
     error::ApiError,
     extract::{Json, Path, misfit, present},
     groups::Thing,
-    models::{Model, ModelSettings},
+    models::{Catalogue, Model, ModelSettings},
     prices::MAX_USD_PER_MILLION,
 };
 
 #[derive(Debug, Serialize)]
 pub(super) struct ModelList {
-    models: Vec<Model>,
+    models: Vec<ModelView>,
     /// The model that answers requests that name none.
     default_model: Option<String>,
     agents: Vec<AgentView>,
+}
+
+/// A model with what has been learned of it.
+#[derive(Debug, Serialize)]
+pub(super) struct ModelView {
+    #[serde(flatten)]
+    model: Model,
+    /// For administrators: the parameters that its servers have refused since the program was started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refused_parameters: Vec<RefusedParameter>,
+}
+
+impl ModelView {
+    fn for_admin(model: Model, catalogue: &Catalogue) -> Self {
+        let pool = catalogue.pool(&model.id);
+        let refused_parameters = pool.map(|pool| pool.refused_parameters(&model.name)).unwrap_or_default();
+        Self { model, refused_parameters }
+    }
 }
 
 /// A defined agent that can be chosen as a model.
@@ -54,8 +72,8 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Mo
     let models = catalogue.models.iter().filter(|model| permit.allows(Thing::Model(&model.id)));
     let is_admin = caller.user.role == UserRole::Admin && caller.person.is_none();
     let shown = |model: &Model| match is_admin {
-        true => model.clone(),
-        false => model.without_system_prompt(),
+        true => ModelView::for_admin(model.clone(), &catalogue),
+        false => ModelView { model: model.without_system_prompt(), refused_parameters: Vec::new() },
     };
     let models = models.map(shown).collect();
     let default_model = catalogue.default_for(&permit).model().map(|model| model.id.clone());
@@ -138,13 +156,14 @@ pub(super) async fn put(
     noted: Noted,
     Path(id): Path<String>,
     Json(change): Json<ChangeModel>,
-) -> Result<Json<Model>, ApiError> {
+) -> Result<Json<ModelView>, ApiError> {
     let now = app.models.catalogue().model(&id).map(|model| model.settings.clone());
     check_fallbacks(&app, &id, change.fallbacks.as_deref().unwrap_or_default())?;
     // An unknown model is refused below.
     let settings = change.apply(now.unwrap_or_default())?;
     noted.with("settings", &settings);
-    app.models.put_settings(&id, &settings).await.map(Json)
+    let model = app.models.put_settings(&id, &settings).await?;
+    Ok(Json(ModelView::for_admin(model, &app.models.catalogue())))
 }
 
 /// Whether these models can be asked in the place of `id`: each is there, none is named twice or is the model itself.

@@ -52,6 +52,7 @@ mod learning;
 mod log_lines;
 mod long_runs;
 mod look_ups;
+mod made_pictures;
 mod matrix;
 mod mcp;
 mod mcp_sign_ins;

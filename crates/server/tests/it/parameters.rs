@@ -338,3 +338,36 @@ async fn what_a_model_is_told_is_for_administrators() {
     assert_eq!(shown(&cookie).await, (json!("Secret."), json!(0.5)));
     assert_eq!(shown(&bob).await, (Value::Null, json!(0.5)));
 }
+
+/// What a model's server has refused is known while the program runs, and told to administrators.
+#[tokio::test]
+async fn what_a_server_has_refused_is_told_to_administrators() {
+    let (server, cookie) = Server::start_signed_in().await;
+    let behaviour = Behaviour::answer(|request| match &request.body {
+        body if body.get("top_p").is_some() => Reply::error(400, "Unsupported parameter: 'top_p'."),
+        body if body["reasoning_effort"] == "xhigh" => Reply::error(
+            400,
+            "Unsupported value: 'reasoning_effort' does not support 'xhigh' with this model.",
+        ),
+        _ => Reply::text("Yes."),
+    });
+    let upstream = ScriptedServer::start(behaviour).await.unwrap();
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let model = async |who: &str| {
+        let list = server.get("/api/v1/models", who).await.json();
+        list["models"].as_array().unwrap().iter().find(|model| model["id"] == "scripted").unwrap().clone()
+    };
+    assert_eq!(model(&cookie).await.get("refused_parameters"), None, "nothing is known yet");
+    let set = json!({"top_p": 0.5, "reasoning_effort": "xhigh", "temperature": 0.5});
+    let chat = new_chat(&server, &cookie, &json!({ "parameters": set })).await;
+    say(&server, &cookie, &chat, &json!({"content": "Hi", "model": "scripted"})).await;
+    assert_eq!(sent(&upstream.requests().pop().unwrap()), json!({"temperature": 0.5}));
+    let refused = json!([
+        {"parameter": "top_p"}, {"parameter": "reasoning_effort", "reasoning_effort": "xhigh"},
+    ]);
+    assert_eq!(model(&cookie).await["refused_parameters"], refused);
+    let changed = server.put("/api/v1/models/scripted", &cookie, &json!({"seed": 1})).await;
+    assert_eq!(changed.json()["refused_parameters"], refused);
+    let user = server.key_of_plain_user("bob@example.org").await;
+    assert_eq!(model(&user).await.get("refused_parameters"), None);
+}

@@ -14,7 +14,7 @@ use crate::{
         completion_encoder::completion_id,
         completion_request::{caller_tools, flag, stream_options, tool},
     },
-    provider::{AnswerEvent, Citation, DataPart, StopReason, sealed::SealedBlock},
+    provider::{AnswerEvent, Citation, DataPart, StopReason, pictures::chat_images, sealed::SealedBlock},
     sse::Frame,
 };
 
@@ -62,6 +62,8 @@ pub struct ChatAnswer {
     details: Vec<Value>,
     /// `annotations` so far.
     annotations: Vec<Value>,
+    /// `images` so far.
+    images: Vec<Value>,
     /// Id, name and arguments by the index of the call.
     calls: BTreeMap<usize, (String, String, String)>,
     end: (StopReason, Used),
@@ -85,6 +87,7 @@ impl ChatAnswer {
             thought: String::new(),
             details: Vec::new(),
             annotations: Vec::new(),
+            images: Vec::new(),
             calls: BTreeMap::new(),
             end: (StopReason::Stop, Used::default()),
         }
@@ -148,6 +151,11 @@ impl AnswerEncoder for ChatAnswer {
                 out.push(frame(self.chunks.call_arguments(*index, delta)));
             }
             AnswerEvent::Data { part, data } => {
+                let images = if *part == DataPart::Other { chat_images(data) } else { Vec::new() };
+                if !images.is_empty() {
+                    out.push(frame(self.chunks.images(&images)));
+                    self.images.extend(images);
+                }
                 if let Some(detail) = self.detail(*part, data) {
                     out.push(frame(self.chunks.reasoning_details(&detail)));
                     self.details.push(detail);
@@ -195,6 +203,9 @@ impl AnswerEncoder for ChatAnswer {
         }
         if !self.annotations.is_empty() {
             message["annotations"] = std::mem::take(&mut self.annotations).into();
+        }
+        if !self.images.is_empty() {
+            message["images"] = std::mem::take(&mut self.images).into();
         }
         if !calls.is_empty() {
             message["tool_calls"] = calls.into();

@@ -27,6 +27,8 @@ pub struct Chunk<'a> {
     pub reasoning_field: Option<&'static str>,
     /// The JSON of `reasoning_details`, a list.
     pub reasoning_details: Option<Cow<'a, str>>,
+    /// The JSON of `images`, a list of pictures that the model has made.
+    pub images: Option<Cow<'a, str>>,
     /// Pieces of tool calls.
     pub calls: Vec<CallDelta<'a>>,
     /// Why the model stopped, in the server's word.
@@ -153,6 +155,8 @@ impl<'a> Chunk<'a> {
         self.reasoning_field = reasoning.map(|(field, _)| field);
         let details = delta.reasoning_details.filter(|raw| raw.get().starts_with('[') && says_something(raw));
         self.reasoning_details = details.map(|raw| Cow::Borrowed(raw.get()));
+        let images = delta.images.filter(|raw| raw.get().starts_with('[') && says_something(raw));
+        self.images = images.map(|raw| Cow::Borrowed(raw.get()));
         match reasoning.map(|(_, raw)| raw) {
             Some(raw) if is_list_or_object(raw) => {
                 let parts = Parts::read(raw);
@@ -210,6 +214,7 @@ impl<'a> Chunk<'a> {
             reasoning: owned(self.reasoning),
             reasoning_field: self.reasoning_field,
             reasoning_details: self.reasoning_details.map(owned),
+            images: self.images.map(owned),
             calls: calls.collect(),
             finish_reason: self.finish_reason.map(owned),
             usage: self.usage,

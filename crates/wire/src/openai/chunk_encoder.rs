@@ -63,6 +63,12 @@ impl ChunkEncoder {
         self.delta(&json!({ "annotations": annotations }))
     }
 
+    /// Pictures that the model has made, as OpenRouter writes them.
+    #[must_use]
+    pub fn images(&self, images: &[Value]) -> String {
+        self.delta(&json!({ "images": images }))
+    }
+
     /// Tool call number `index` begins.
     #[must_use]
     pub fn call_started(&self, index: usize, id: &str, name: &str) -> String {

@@ -8,6 +8,7 @@
 //! | `{"reasoning_details": […]}` | OpenRouter | as it came, beside the text as `reasoning` |
 //! | `{"content_thinking": true}` | Mistral | a part of the content |
 //! | `{"extra_content": {…}}` of a call | Gemini | beside the call |
+//! | `{"images": […]}` | OpenRouter, LiteLLM | beside the content |
 
 use std::borrow::Cow;
 
@@ -17,9 +18,9 @@ use serde_json::Value;
 
 use super::request::{Content, ThinkingText, WirePart, part};
 
-/// The fields of an assistant's message that hold reasoning.
+/// The fields of an assistant's message that hold reasoning, and pictures that the model has made.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct ReasoningFields<'a> {
+pub(super) struct AnswerFields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,12 +29,14 @@ pub(super) struct ReasoningFields<'a> {
     thinking: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reasoning_details: Vec<&'a Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    images: Vec<&'a Value>,
 }
 
 /// What one message gives back.
 #[derive(Debug, Default)]
 pub(super) struct GivenBack<'a> {
-    pub(super) reasoning: ReasoningFields<'a>,
+    pub(super) fields: AnswerFields<'a>,
     /// The content, where it is not what any other server gets.
     pub(super) content: Option<Content<'a>>,
     /// The `extra_content` of calls by their ids.
@@ -56,9 +59,11 @@ impl<'a> GivenBack<'a> {
                 Block::Call { call, data: Some(data) } => {
                     given.calls.extend(data.get("extra_content").map(|extra| (call.id.as_str(), extra)));
                 }
-                Block::Reasoning { data: None, .. }
-                | Block::Call { data: None, .. }
-                | Block::Other { .. } => {}
+                Block::Other { data } => {
+                    let images = data.get("images").and_then(Value::as_array);
+                    given.fields.images.extend(images.into_iter().flatten());
+                }
+                Block::Reasoning { data: None, .. } | Block::Call { data: None, .. } => {}
             }
         }
         given.content = Some(content(parts));
@@ -66,7 +71,7 @@ impl<'a> GivenBack<'a> {
     }
 
     fn add_reasoning(&mut self, text: &'a str, data: &'a Value, parts: &mut Vec<WirePart<'a>>) {
-        let fields = &mut self.reasoning;
+        let fields = &mut self.fields;
         if data.get("content_thinking").is_some() {
             parts.push(WirePart::Thinking { thinking: [ThinkingText { text }] });
             return;

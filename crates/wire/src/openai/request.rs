@@ -7,7 +7,7 @@ use serde::{Serialize, de::IgnoredAny};
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{
-    given_back::{GivenBack, ReasoningFields},
+    given_back::{AnswerFields, GivenBack},
     parameters::ParameterFields,
 };
 use crate::{
@@ -152,7 +152,7 @@ struct WireMessage<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<Content<'a>>,
     #[serde(flatten)]
-    reasoning: ReasoningFields<'a>,
+    fields: AnswerFields<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<WireCall<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -259,8 +259,8 @@ fn told_by_user<'a>(parts: &mut Vec<WirePart<'a>>) -> Option<WireMessage<'a>> {
     }
     parts.insert(0, WirePart::Text { text: Cow::Borrowed(RETURNED) });
     let content = Some(Content::Parts(std::mem::take(parts)));
-    let reasoning = ReasoningFields::default();
-    Some(WireMessage { role: Role::User, content, reasoning, tool_calls: Vec::new(), tool_call_id: None })
+    let fields = AnswerFields::default();
+    Some(WireMessage { role: Role::User, content, fields, tool_calls: Vec::new(), tool_call_id: None })
 }
 
 fn message<'a>(message: &'a Message, provider: &str) -> WireMessage<'a> {
@@ -279,7 +279,7 @@ fn message<'a>(message: &'a Message, provider: &str) -> WireMessage<'a> {
     WireMessage {
         role: message.role,
         content: (!only_calls).then_some(content),
-        reasoning: given.reasoning,
+        fields: given.fields,
         tool_calls: message.tool_calls.iter().map(|it| call(it, extra(it))).collect(),
         tool_call_id: message.tool_call_id.as_deref(),
     }

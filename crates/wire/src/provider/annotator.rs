@@ -4,7 +4,7 @@ mod citations;
 mod server_tools;
 
 pub use citations::{Citation, MAX_CITATIONS, chat_citations, web_address};
-pub use server_tools::ServerTool;
+pub use server_tools::{ServerTool, of_block as server_tools};
 
 use serde_json::Value;
 

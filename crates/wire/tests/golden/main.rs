@@ -18,6 +18,7 @@ mod given_back;
 mod native;
 mod openai;
 mod openai_responses;
+mod pictures;
 mod recorded;
 mod responses;
 mod scenarios;

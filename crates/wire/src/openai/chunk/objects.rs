@@ -136,6 +136,7 @@ pub(super) struct WireDelta<'a> {
     /// The delta is a bare text.
     pub(super) text: Option<Cow<'a, str>>,
     pub(super) annotations: Option<&'a RawValue>,
+    pub(super) images: Option<&'a RawValue>,
 }
 
 impl<'a> Fields<'a> for WireDelta<'a> {
@@ -154,6 +155,7 @@ impl<'a> Fields<'a> for WireDelta<'a> {
             }
             "function_call" => map.next_value_seed(Place(&mut self.function_call))?,
             "annotations" => self.annotations = map.next_value()?,
+            "images" => self.images = map.next_value()?,
             _ => skip(map)?,
         }
         Ok(())

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::provider::pictures::{IMAGE_GENERATION, picture_places};
+
 /// Longest input and result that are shown, bytes.
 const MAX_BYTES: usize = 16 << 10;
 
@@ -28,8 +30,10 @@ pub enum ServerTool {
     },
 }
 
-/// What a block of the provider's own tells of its tools.
-pub(super) fn of_block(data: &Value) -> Vec<ServerTool> {
+/// What a block of the provider's own tells of its tools. Pictures that the model makes are calls of
+/// [`IMAGE_GENERATION`].
+#[must_use]
+pub fn of_block(data: &Value) -> Vec<ServerTool> {
     let kind = data["type"].as_str().unwrap_or_default();
     let content = || data.get("content").unwrap_or(&Value::Null);
     match kind {
@@ -46,6 +50,12 @@ pub(super) fn of_block(data: &Value) -> Vec<ServerTool> {
             let result = &data["toolResult"];
             vec![finished(&result["toolUseId"], &result["content"], result["status"] == "error")]
         }
+        "" if !picture_places(data).is_empty() => {
+            vec![
+                started(&Value::Null, IMAGE_GENERATION, &Value::Null),
+                finished(&Value::Null, &Value::Null, false),
+            ]
+        }
         _ => of_part(&data["part"]),
     }
 }
@@ -58,7 +68,7 @@ fn of_item(kind: &str, item: &Value) -> Vec<ServerTool> {
     };
     let input = match kind {
         "mcp_call" => domain::message::arguments_value(text(&item["arguments"])),
-        _ => fields(item, &["action", "queries", "code"]),
+        _ => fields(item, &["action", "queries", "code", "revised_prompt"]),
     };
     let result = fields(item, &["results", "outputs", "output", "error"]);
     let failed = item["status"] == "failed" || !item["error"].is_null();

@@ -156,7 +156,9 @@ impl Decoder {
     /// A part that only the provider understands.
     fn verbatim(&mut self, text: &str, out: &mut Vec<AnswerEvent>) {
         let Ok(Value::Object(mut part)) = serde_json::from_str(text) else { return };
-        if part.keys().all(|key| key == "thought") {
+        // A picture that is thought of is a draft, which nobody wants back.
+        let is_draft = part.get("thought") == Some(&Value::Bool(true)) && part.contains_key("inlineData");
+        if is_draft || part.keys().all(|key| key == "thought") {
             return;
         }
         // A part has to be of something.

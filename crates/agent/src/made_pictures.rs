@@ -1,0 +1,217 @@
+//! Pictures that a model makes: kept once as files of the chat. The data that its provider wants back names the file in the
+//! log, and has the picture again in a request.
+
+use std::borrow::Cow;
+
+use base64::{
+    Engine, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD},
+};
+use domain::{
+    Message, Part, Sentence, StoredBlock, Words,
+    event::{NoticeLevel, ToolFile},
+};
+use llm::{IMAGE_GENERATION, picture_places};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    Workspace,
+    code::picture_link,
+    tool_files::{Returned, keep_file},
+    turns::AgentContext,
+    workspace::{BYTES_LIMIT, FileProblem, Path, picture_type},
+};
+
+/// Most pictures that a request gives back to its provider, and most bytes of them. Of older ones the model reads the link in
+/// its answer.
+const MAX_GIVEN_BACK: usize = 8;
+const MAX_GIVEN_BACK_BYTES: usize = 24_000_000;
+
+/// Some providers leave the padding out.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// What stands in the data in a picture's place.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Reference {
+    file: String,
+    version: u64,
+    /// What stood before the Base64: the beginning of a `data:` URL.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    prefix: String,
+}
+
+/// What was kept of a piece of data.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) files: Vec<ToolFile>,
+    /// Every picture was kept, so that the data can be given back.
+    pub(crate) is_whole: bool,
+}
+
+/// Whether the data have pictures.
+pub(crate) fn has_pictures(data: &Value) -> bool {
+    !picture_places(data).is_empty()
+}
+
+/// Keeps the pictures of a piece of data as files, and names the files in their places. One that cannot be kept is a notice.
+pub(crate) async fn keep_pictures(agent: &AgentContext, data: &mut Value) -> Made {
+    let mut made = Made { files: Vec::new(), is_whole: true };
+    for place in picture_places(data) {
+        let Some(picture) = data.pointer_mut(&place) else { continue };
+        let (prefix, base64) = parted(picture.as_str().unwrap_or_default());
+        match keep(agent, base64).await {
+            Ok(file) => {
+                *picture = json!(Reference {
+                    file: file.path.clone(),
+                    version: file.version,
+                    prefix: prefix.to_owned(),
+                });
+                made.files.push(file);
+            }
+            Err(why) => {
+                made.is_whole = false;
+                agent.notice(NoticeLevel::Warning, why).await;
+            }
+        }
+    }
+    made
+}
+
+/// What stands before the Base64, and the Base64.
+fn parted(picture: &str) -> (&str, &str) {
+    let start = if picture.starts_with("data:") { picture.find(',').map_or(0, |comma| comma + 1) } else { 0 };
+    picture.split_at(start)
+}
+
+async fn keep(agent: &AgentContext, base64: &str) -> Result<ToolFile, Words> {
+    let size = base64.len() / 4 * 3;
+    if size > BYTES_LIMIT + 3 {
+        return Err(Sentence::MadePictureTooLarge { size: size as u64, limit: BYTES_LIMIT as u64 }.into());
+    }
+    let bytes = BASE64.decode(base64).map_err(|_| Sentence::MadePictureUnreadable)?;
+    if picture_type(&bytes).is_none() {
+        return Err(Sentence::MadePictureUnreadable.into());
+    }
+    let picture = Returned { bytes: &bytes, name: "", embed: false };
+    let kept = keep_file(&agent.run.workspace, &agent.emitter, IMAGE_GENERATION, &picture).await;
+    // The provider has its own way to be given it back.
+    kept.map(|file| ToolFile { for_model: false, ..file }).map_err(|problem| match problem {
+        FileProblem::Missing(why) | FileProblem::Conflict(why) => why.into(),
+        FileProblem::Refused(why)
+        | FileProblem::TooLarge(why)
+        | FileProblem::Unavailable(why)
+        | FileProblem::Full(why) => why,
+    })
+}
+
+/// The conversation with the latest pictures in the data that goes back to this provider. They take the place of the links that
+/// people see. Data of a picture that is gone is left out.
+pub(crate) async fn with_pictures<'m>(
+    workspace: &Workspace,
+    messages: &'m [Message],
+    provider: &str,
+) -> Cow<'m, [Message]> {
+    if !messages.iter().any(|message| wants_pictures(message, provider)) {
+        return Cow::Borrowed(messages);
+    }
+    let mut messages = messages.to_vec();
+    let mut room = Room { pictures: MAX_GIVEN_BACK, bytes: MAX_GIVEN_BACK_BYTES };
+    for message in messages.iter_mut().rev().filter(|message| wants_pictures(message, provider)) {
+        let Some(provenance) = message.provenance.as_deref_mut() else { continue };
+        let (mut blocks, mut links) = (Vec::new(), Vec::new());
+        for mut block in std::mem::take(&mut provenance.blocks) {
+            let is_given = match &mut block {
+                StoredBlock::Other { data } => fill(workspace, data, &mut room, &mut links).await,
+                _ => true,
+            };
+            blocks.extend(is_given.then_some(block));
+        }
+        leave_out(&links, &mut message.content, &mut blocks);
+        provenance.blocks = blocks;
+    }
+    Cow::Owned(messages)
+}
+
+struct Room {
+    pictures: usize,
+    bytes: usize,
+}
+
+fn wants_pictures(message: &Message, provider: &str) -> bool {
+    let provenance = message.provenance.as_deref().filter(|it| it.provider == provider);
+    provenance.is_some_and(|it| {
+        it.blocks.iter().any(|block| matches!(block, StoredBlock::Other { data } if has_pictures(data)))
+    })
+}
+
+/// Puts pictures into the places that name their files, and notes the links to these. Whether the data is whole.
+async fn fill(workspace: &Workspace, data: &mut Value, room: &mut Room, links: &mut Vec<String>) -> bool {
+    for place in picture_places(data) {
+        let Some(value) = data.pointer_mut(&place) else { continue };
+        // It may have come with the request as it is.
+        let Ok(reference) = Reference::deserialize(&*value) else { continue };
+        let Some(picture) = read(workspace, &reference, room).await else { return false };
+        *value = Value::String(picture);
+        links.push(picture_link(&reference.file));
+    }
+    true
+}
+
+async fn read(workspace: &Workspace, reference: &Reference, room: &mut Room) -> Option<String> {
+    let path = Path::parse_file(&reference.file).ok().filter(|_| room.pictures > 0)?;
+    let read = workspace.read_version(&path, reference.version).await;
+    let read =
+        read.inspect_err(|problem| tracing::debug!(%problem, "a picture is not given back to its provider"));
+    let bytes = read.ok().flatten().filter(|bytes| bytes.len() <= room.bytes)?;
+    room.pictures -= 1;
+    room.bytes -= bytes.len();
+    Some(format!("{}{}", reference.prefix, STANDARD.encode(bytes)))
+}
+
+/// Leaves the texts out that are nothing but one of these links: the model has not written them.
+fn leave_out(links: &[String], content: &mut Vec<Part>, blocks: &mut Vec<StoredBlock>) {
+    let mut at = 0;
+    blocks.retain(|block| {
+        if !matches!(block, StoredBlock::Text { .. }) {
+            return true;
+        }
+        let text = content.get(at).and_then(Part::as_text);
+        let is_link = text.is_some_and(|text| links.iter().any(|link| link == text));
+        if is_link {
+            content.remove(at);
+        } else {
+            at += 1;
+        }
+        !is_link
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_data_url_is_parted_before_its_base64() {
+        assert_eq!(parted("data:image/png;base64,AA=="), ("data:image/png;base64,", "AA=="));
+        assert_eq!(parted("AA=="), ("", "AA=="));
+        assert_eq!(parted("https://example.org/a.png,b"), ("", "https://example.org/a.png,b"));
+        assert_eq!(parted("data:"), ("", "data:"));
+    }
+
+    #[test]
+    fn only_links_to_the_pictures_are_left_out() {
+        let text = |text: &str| Part::Text { text: text.to_owned() };
+        let block = || StoredBlock::Text { data: None };
+        let other = || StoredBlock::Other { data: json!({}) };
+        let (link, another) = (picture_link("/results/a.png"), picture_link("/results/b.png"));
+        let mut content = vec![text("So: "), text(&link), text(&another), text(&format!("See {link}"))];
+        let mut blocks = vec![block(), other(), block(), block(), block()];
+        leave_out(std::slice::from_ref(&link), &mut content, &mut blocks);
+        assert_eq!(content, [text("So: "), text(&another), text(&format!("See {link}"))]);
+        assert_eq!(blocks, [block(), other(), block(), block()]);
+    }
+}

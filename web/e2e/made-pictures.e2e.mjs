@@ -1,0 +1,100 @@
+/** A picture that a model makes, from a recorded answer of Gemini: in the answer, in its step, and after a reload. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import { after, before, test } from "node:test";
+import { check } from "./axe.mjs";
+import { launch, openPage, unfold } from "./browser.mjs";
+import { setUp } from "./people.mjs";
+import { startGlasshouse } from "./programs.mjs";
+
+const RECORDING = new URL("../../crates/wire/tests/recordings/pictures/gemini_story.json", import.meta.url);
+const MODEL = "gemini-3-pro-image-preview";
+
+let browser, glasshouse, provider, page;
+
+/** Answers each request with the recorded story, and keeps what it was asked. */
+async function startProvider() {
+  const [{ answer: story }] = JSON.parse(readFileSync(RECORDING, "utf8"));
+  const asked = [];
+  const server = createServer(async (request, answer) => {
+    const pieces = [];
+    request.on("data", (piece) => pieces.push(piece));
+    await once(request, "end");
+    answer.setHeader("content-type", "application/json");
+    if (request.method === "GET") {
+      answer.end(JSON.stringify({ models: [{ name: `models/${MODEL}` }] }));
+    } else {
+      asked.push(Buffer.concat(pieces).toString());
+      answer.end(JSON.stringify(story));
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { url: `http://127.0.0.1:${server.address().port}`, asked, stop: () => server.close() };
+}
+
+before(async () => {
+  [browser, glasshouse, provider] = await Promise.all([launch(), startGlasshouse(), startProvider()]);
+  page = await openPage(browser, { url: glasshouse.url });
+  await setUp(page);
+  const made = await page.request.post(`${glasshouse.url}/api/v1/connections`, {
+    data: { name: "Gemini", kind: "gemini", base_url: provider.url, api_key: "k" },
+    headers: { origin: glasshouse.url },
+  });
+  assert.ok(made.ok(), await made.text());
+});
+after(async () => {
+  await browser?.close();
+  provider?.stop();
+  await glasshouse?.stop();
+});
+
+const answer = () => page.locator(".turn").last().locator(".answer");
+
+/** The picture stands below the story, and has been loaded. */
+async function pictureIsShown() {
+  await answer().getByText("A little axolotl named Archie").waitFor();
+  const picture = answer().getByRole("img", { name: "image-generation" });
+  await picture.waitFor();
+  await page.waitForFunction(
+    (image) => image.complete && image.naturalWidth === 1,
+    await picture.elementHandle(),
+  );
+}
+
+test("the answer shows the picture, while it is new and after a reload", async () => {
+  await page.goto("/");
+  await page.getByLabel("Message", { exact: true }).fill("A story about an axolotl, with a picture.");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.waitForURL(/\/c\//);
+  await pictureIsShown();
+  await page.reload();
+  await pictureIsShown();
+  await check(page, "a picture that a model has made");
+});
+
+test("making it is a step of the provider's with the picture", async () => {
+  await unfold(page.getByRole("button", { name: /Execution steps/ }).first());
+  const turn = page.locator(".turn").last();
+  await turn
+    .getByRole("button", { name: /image_generation/ })
+    .first()
+    .getByText("run by the provider")
+    .waitFor();
+  await turn
+    .locator("figure, li, a, button")
+    .getByRole("img", { name: "image-generation" })
+    .first()
+    .waitFor();
+});
+
+test("the next answer is asked for with the picture, as it came", async () => {
+  await page.getByLabel("Message", { exact: true }).fill("Go on.");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.waitForFunction(() => document.querySelectorAll(".turn .answer img").length >= 2);
+  await pictureIsShown();
+  const [{ answer: story }] = JSON.parse(readFileSync(RECORDING, "utf8"));
+  assert.deepEqual(JSON.parse(provider.asked.at(-1)).contents[1], story.candidates[0].content);
+});
