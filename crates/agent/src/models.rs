@@ -139,6 +139,7 @@ fn another_may_answer(code: ProblemCode) -> bool {
             | ProblemCode::ModelUnauthorized
             | ProblemCode::ModelRateLimited
             | ProblemCode::ModelFailed
+            | ProblemCode::ModelUnavailable
             | ProblemCode::ModelProtocol
             | ProblemCode::ModelTimeout
     )

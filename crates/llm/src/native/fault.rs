@@ -23,7 +23,8 @@ pub(crate) fn of_answer(error: &AnswerError, target: &Target) -> Fault {
         ErrorKind::NoCredit => fault::no_credit(&quote),
         ErrorKind::NoModel => reported(ProblemCode::ModelNotFound),
         ErrorKind::RateLimit => later(reported(ProblemCode::ModelRateLimited), error, None),
-        ErrorKind::Overloaded | ErrorKind::Server => later(reported(ProblemCode::ModelFailed), error, None),
+        ErrorKind::Overloaded => later(reported(ProblemCode::ModelUnavailable), error, None),
+        ErrorKind::Server => later(reported(ProblemCode::ModelFailed), error, None),
     }
 }
 
@@ -57,9 +58,12 @@ pub(crate) fn of_status(
             let fault = Fault::new(ProblemCode::ModelRateLimited, saying(Sentence::SlowDown, &said));
             later(fault, &error, Some(headers))
         }
-        ErrorKind::Overloaded | ErrorKind::Server => {
-            later(fault::failed(status, &said), &error, Some(headers))
+        ErrorKind::Overloaded => {
+            let mut fault = fault::failed(status, &said);
+            fault.error.code = ProblemCode::ModelUnavailable;
+            later(fault, &error, Some(headers))
         }
+        ErrorKind::Server => later(fault::failed(status, &said), &error, Some(headers)),
         ErrorKind::Request | ErrorKind::StaleReasoning | ErrorKind::Protocol => Fault {
             retry: Retry::OtherForm,
             refusal: Some(fault::refusal(status, &said, body)),

@@ -266,7 +266,12 @@ pub(crate) fn rejected(status: StatusCode, said: &str) -> Fault {
 
 pub(crate) fn failed(status: StatusCode, said: &str) -> Fault {
     let sentence = Sentence::ModelFailed { status: status.as_u16() };
-    Fault::new(ProblemCode::ModelFailed, saying(sentence, said))
+    // Overloaded, or started only now.
+    let code = match status.as_u16() {
+        503 | 529 => ProblemCode::ModelUnavailable,
+        _ => ProblemCode::ModelFailed,
+    };
+    Fault::new(code, saying(sentence, said))
 }
 
 pub(crate) fn unauthorized(status: StatusCode, said: &str, target: &Target) -> Fault {
@@ -318,6 +323,7 @@ pub(crate) fn in_stream(error: &UpstreamError, target: &Target) -> Fault {
         "401" | "403" | "invalid_api_key" | "authentication_error" => ProblemCode::ModelUnauthorized,
         "404" | "model_not_found" => ProblemCode::ModelNotFound,
         "400" | "422" | "invalid_request_error" => ProblemCode::ModelRejected,
+        "503" | "529" | "overloaded_error" | "service_unavailable" => ProblemCode::ModelUnavailable,
         _ => ProblemCode::ModelFailed,
     };
     Fault::new(code, Sentence::ModelReported { quote: quote(&error.message, target) })

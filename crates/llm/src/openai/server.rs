@@ -409,6 +409,7 @@ impl Blame {
             ProblemCode::ModelUnauthorized | ProblemCode::ModelRateLimited => Self::Key,
             ProblemCode::ModelUnreachable
             | ProblemCode::ModelFailed
+            | ProblemCode::ModelUnavailable
             | ProblemCode::ModelProtocol
             | ProblemCode::ModelTimeout => Self::Server,
             ProblemCode::ModelNotFound => Self::Model,

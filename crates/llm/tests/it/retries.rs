@@ -32,7 +32,7 @@ async fn failures_that_stay() {
     let server = server(Reply::error(503, "busy")).await;
     let (events, error) = failure(&model(&server)).await;
     assert_eq!(waits(&events).len(), 2);
-    assert_error(&error, ProblemCode::ModelFailed, "It says: busy");
+    assert_error(&error, ProblemCode::ModelUnavailable, "It says: busy");
     assert_eq!(server.requests().len(), 3);
 }
 

@@ -35,6 +35,7 @@ impl Asked {
                 ProblemCode::ModelUnreachable
                     | ProblemCode::ModelTimeout
                     | ProblemCode::ModelFailed
+                    | ProblemCode::ModelUnavailable
                     | ProblemCode::ModelRateLimited
             )
         };

@@ -67,8 +67,12 @@ impl Models {
         let answer = list_models(settings, key, &self.http, CHECK_TIMEOUT).await;
         let failure = answer.err().filter(|error| {
             // A server that refuses the key or has no such list is there all the same.
-            let is_down =
-                [ProblemCode::ModelUnreachable, ProblemCode::ModelTimeout, ProblemCode::ModelFailed];
+            let is_down = [
+                ProblemCode::ModelUnreachable,
+                ProblemCode::ModelTimeout,
+                ProblemCode::ModelFailed,
+                ProblemCode::ModelUnavailable,
+            ];
             is_down.contains(&error.code)
         });
         if let Some(error) = &failure {

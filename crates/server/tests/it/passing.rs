@@ -70,7 +70,7 @@ async fn a_server_that_refuses_is_quoted_with_the_right_status() {
         (401, 502, "model_unauthorized"),
         (403, 502, "model_unauthorized"),
         (500, 502, "model_failed"),
-        (503, 502, "model_failed"),
+        (503, 503, "model_unavailable"),
         (301, 502, "model_protocol"),
     ] {
         let error = json!({"error": {"message": "This is not right: sk-upstream", "type": "t", "param": "p", "code": "bad"}});

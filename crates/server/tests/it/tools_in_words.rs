@@ -90,7 +90,7 @@ async fn written_calls_are_calls_like_any_others() {
 
 #[tokio::test]
 async fn a_call_that_cannot_be_read_is_told_once() {
-    let broken = "{\"tool_calls\": [{\"name\": \"write_file\", \"parameters\": {\"path\": '/a.md'}}]}";
+    let broken = "{\"tool_calls\": [{\"name\": \"write_file\", \"parameters\": {\"path\": /a.md}}]}";
     let (server, upstream, cookie, chat) =
         start(texts(&[broken, &write_file("/a.md"), broken, broken]), &[]).await;
     let log = run(&server, &cookie, &chat).await;
