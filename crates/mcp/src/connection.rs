@@ -17,7 +17,6 @@ use crate::{
     definition::{Definition, Site, Way},
     faults,
     handler::Handler,
-    lenient::Lenient,
     offer::{MOST_PAGES, Offer, OfferedTool},
     problem::{Fault, Problem},
     process::{self, LastWords},
@@ -61,13 +60,13 @@ pub(crate) async fn connect(definition: &Definition, tasks: &TaskTracker) -> Res
                 why: error.to_string(),
             })?;
             last_words = words;
-            shake_hands(handler.serve(Lenient(transport))).await
+            shake_hands(handler.serve(transport)).await
         }
         Way::Http(site) => {
             let config = http_config(site)?;
             let sender = Sender { client: site.client.clone(), bearer: site.bearer.clone() };
             let transport = StreamableHttpClientTransport::with_client(sender, config);
-            shake_hands(handler.serve(Lenient(transport))).await
+            shake_hands(handler.serve(transport)).await
         }
     };
     let service = service.map_err(|problem| with_last_words(problem, &last_words))?;
