@@ -210,6 +210,41 @@ async fn an_answer_that_cannot_be_read_fails_its_call_at_once() {
 }
 
 #[tokio::test]
+async fn contents_that_are_no_list_of_blocks() {
+    for (result, answer) in [
+        (r#"{"content":{}}"#, ""),
+        (r#"{"content":null}"#, ""),
+        (r#"{"content":null,"isError":false}"#, ""),
+        (r#"{}"#, ""),
+        (r#"{"_meta":null,"isError":null}"#, ""),
+        (r#"{"content":"yes"}"#, "yes"),
+        (r#"{"content":["yes",null]}"#, "yes"),
+        (r#"{"content":{"type":"text","text":"yes"}}"#, "yes"),
+        (r#"{"content":{"rows":1}}"#, r#"{"rows":1}"#),
+        (r#"{"content":[{"text":"yes"}]}"#, "yes"),
+        (r#"{"content":[{"type":"text","text":5}]}"#, "5"),
+        (
+            r#"{"content":[{"type":"text","text":"yes","annotations":null,"_meta":null}],"structuredContent":null,"_meta":null,"isError":null}"#,
+            "yes",
+        ),
+        (
+            r#"{"content":[{"type":"text","text":"yes","annotations":{"audience":null,"priority":null}}]}"#,
+            "yes",
+        ),
+        (
+            r#"{"content":[{"type":"resource_link","uri":"x:1","name":"n","title":null,"icons":null,"size":null}]}"#,
+            "[A resource: x:1 (n)]",
+        ),
+        (r#"{"rows":1,"_meta":null}"#, r#"{"rows":1}"#),
+        (r#""yes""#, "yes"),
+        (r#"[{"type":"text","text":"yes"}]"#, "yes"),
+    ] {
+        let call = format!(r#"{{"jsonrpc":"2.0","id":2,"result":{result}}}"#);
+        check(calling(call.as_bytes()), Ok(answer)).await;
+    }
+}
+
+#[tokio::test]
 async fn nulls_where_nothing_need_be() {
     let answer = text(b"yes");
     let handshake = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":null},"logging":null,"experimental":[],"prompts":true},"serverInfo":{"name":"odd","version":null,"title":null,"icons":null,"websiteUrl":null},"instructions":null,"_meta":null},"error":null}"#;

@@ -121,7 +121,8 @@ async fn results_of_all_kinds() {
             Ok("[Something that cannot be shown: “hologram”]".to_owned()),
         ),
         (r#""result":{"content":[{"type":"text","text":"no"}],"isError":true}"#, failed),
-        (r#""result":{"strange":1}"#, Err(CallError::NoResult)),
+        (r#""result":{"strange":1}"#, Ok(r#"{"strange":1}"#.to_owned())),
+        (r#""result":null"#, Err(CallError::NoResult)),
         (r#""error":{"code":-32602,"message":"bad"}"#, Err(CallError::Refused("bad".into()))),
     ] {
         let message = format!("{{\"jsonrpc\":\"2.0\",\"id\":2,{answer}}}");
