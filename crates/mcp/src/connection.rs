@@ -1,6 +1,10 @@
 //! One connection to a server, from the handshake on: requests with a time limit, and the list of tools.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::{
@@ -124,6 +128,7 @@ impl Link {
     /// What is wrong with the server, for the administrator.
     pub(crate) async fn tools(&self, only: &[String]) -> Result<(Arc<[OfferedTool]>, Vec<Problem>), Problem> {
         let (mut offer, mut cursor) = (Offer::default(), None::<String>);
+        let (mut seen, mut last) = (HashSet::new(), Vec::new());
         for page in 0.. {
             if page == MOST_PAGES {
                 offer.cut_pages();
@@ -132,13 +137,22 @@ impl Link {
             let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
             let request = ListToolsRequest { params: Some(params), ..ListToolsRequest::default() };
             let list = self.ask(ClientRequest::ListToolsRequest(request)).await;
-            let list = list.map_err(Problem::NotListed)?;
-            let tools = list.get("tools").and_then(Value::as_array);
-            let tools = tools.ok_or(Problem::NoList)?;
-            offer.push_page(tools, only);
+            let mut list = list.map_err(Problem::NotListed)?;
+            let tools = match list.get_mut("tools").map(Value::take) {
+                Some(Value::Array(tools)) => tools,
+                // So Go writes a list of nothing.
+                Some(Value::Null) => Vec::new(),
+                _ => return Err(Problem::NoList),
+            };
+            // Some know no pages, and give all of them the whole list.
+            if !tools.is_empty() && tools == last {
+                break;
+            }
+            offer.push_page(&tools, only);
+            last = tools;
             let next = list.get("nextCursor").and_then(Value::as_str).unwrap_or_default();
-            // Some write no text for the end, or lead back to the same page.
-            if next.is_empty() || next.len() > CURSOR_LIMIT_BYTES || cursor.as_deref() == Some(next) {
+            // Some write no text for the end, or lead back to a page that was read.
+            if next.is_empty() || next.len() > CURSOR_LIMIT_BYTES || !seen.insert(next.to_owned()) {
                 break;
             }
             cursor = Some(next.to_owned());
