@@ -1,7 +1,6 @@
 //! The token of a person in each request to a server: the present one, and a newer one where the server refuses it.
 
 use std::{
-    collections::HashMap,
     fmt,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -15,10 +14,11 @@ use rmcp::{
     model::ClientJsonRpcMessage,
     transport::streamable_http_client::{
         AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
-        StreamableHttpResponseLimits,
     },
 };
 use sse_stream::Sse;
+
+use crate::http::{self, Envelope, Fault, Headers};
 
 /// Tokens that are remembered, so that what a server says is shown without them.
 const REMEMBERED: usize = 4;
@@ -86,9 +86,6 @@ pub(crate) struct Sender {
     pub(crate) bearer: Option<Bearer>,
 }
 
-type Fault = StreamableHttpError<reqwest::Error>;
-type Headers = HashMap<HeaderName, HeaderValue>;
-
 /// Whether the server wants somebody to sign in.
 pub(crate) fn wants_sign_in(fault: &Fault) -> bool {
     match fault {
@@ -154,22 +151,9 @@ impl StreamableHttpClient for Sender {
         _: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Fault> {
-        let limits = StreamableHttpResponseLimits::default();
-        self.post_message_with_response_limits(uri, message, session, None, headers, limits).await
-    }
-
-    async fn post_message_with_response_limits(
-        &self,
-        uri: Arc<str>,
-        message: ClientJsonRpcMessage,
-        session: Option<Arc<str>>,
-        _: Option<String>,
-        headers: Headers,
-        limits: StreamableHttpResponseLimits,
-    ) -> Result<StreamableHttpPostResponse, Fault> {
-        let post = |token, headers| {
-            let (uri, message, session) = (uri.clone(), message.clone(), session.clone());
-            self.client.post_message_with_response_limits(uri, message, session, token, headers, limits)
+        let post = async |token, headers| {
+            let envelope = Envelope { session: session.clone(), token, headers };
+            http::post(&self.client, &uri, &message, envelope).await
         };
         self.send(headers, post).await
     }
@@ -194,22 +178,9 @@ impl StreamableHttpClient for Sender {
         _: Option<String>,
         headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Fault> {
-        let limit = crate::connection::MESSAGE_LIMIT_BYTES;
-        self.get_stream_with_max_sse_event_size(uri, session, last_event, None, headers, limit).await
-    }
-
-    async fn get_stream_with_max_sse_event_size(
-        &self,
-        uri: Arc<str>,
-        session: Option<Arc<str>>,
-        last_event: Option<String>,
-        _: Option<String>,
-        headers: Headers,
-        limit: usize,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Fault> {
-        let get = |token, headers| {
-            let (uri, session, last_event) = (uri.clone(), session.clone(), last_event.clone());
-            self.client.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, limit)
+        let get = async |token, headers| {
+            let envelope = Envelope { session: session.clone(), token, headers };
+            http::get(&self.client, &uri, last_event.clone(), envelope).await
         };
         self.send(headers, get).await
     }

@@ -18,6 +18,7 @@ use crate::{
     connection::{Link, plain},
     faults,
     handler::{ForCall, OpenCall, OpenCalls, Question},
+    lenient::UNREADABLE,
     result::{self, Answer},
     words::line,
 };
@@ -53,6 +54,12 @@ pub enum CallError {
          you call it again."
     )]
     Lost,
+    /// What came cannot be read.
+    #[error(
+        "The server's answer cannot be read: {0}. It is not known whether the call was done: find out before you call it \
+         again."
+    )]
+    Unreadable(String),
     /// What came is no result.
     #[error("The server answered with something that is no result.")]
     NoResult,
@@ -144,6 +151,9 @@ impl Call {
         }
         match answer {
             Ok(result) => result::read(&plain(result)),
+            Err(ServiceError::McpError(error)) if error.code == UNREADABLE => {
+                Err(CallError::Unreadable(error.message.into_owned()))
+            }
             Err(ServiceError::McpError(error)) => Err(CallError::Refused(line(&error.message, 2_000))),
             Err(ServiceError::UnexpectedResponse) => Err(CallError::NoResult),
             Err(error) => Err(lost(&error)),

@@ -1,6 +1,10 @@
 //! One connection to a server, from the handshake on: requests with a time limit, and the list of tools.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::{
@@ -17,7 +21,6 @@ use crate::{
     definition::{Definition, Site, Way},
     faults,
     handler::Handler,
-    lenient::Lenient,
     offer::{MOST_PAGES, Offer, OfferedTool},
     problem::{Fault, Problem},
     process::{self, LastWords},
@@ -61,13 +64,13 @@ pub(crate) async fn connect(definition: &Definition, tasks: &TaskTracker) -> Res
                 why: error.to_string(),
             })?;
             last_words = words;
-            shake_hands(handler.serve(Lenient(transport))).await
+            shake_hands(handler.serve(transport)).await
         }
         Way::Http(site) => {
             let config = http_config(site)?;
             let sender = Sender { client: site.client.clone(), bearer: site.bearer.clone() };
             let transport = StreamableHttpClientTransport::with_client(sender, config);
-            shake_hands(handler.serve(Lenient(transport))).await
+            shake_hands(handler.serve(transport)).await
         }
     };
     let service = service.map_err(|problem| with_last_words(problem, &last_words))?;
@@ -125,6 +128,7 @@ impl Link {
     /// What is wrong with the server, for the administrator.
     pub(crate) async fn tools(&self, only: &[String]) -> Result<(Arc<[OfferedTool]>, Vec<Problem>), Problem> {
         let (mut offer, mut cursor) = (Offer::default(), None::<String>);
+        let (mut seen, mut last) = (HashSet::new(), Vec::new());
         for page in 0.. {
             if page == MOST_PAGES {
                 offer.cut_pages();
@@ -133,13 +137,22 @@ impl Link {
             let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
             let request = ListToolsRequest { params: Some(params), ..ListToolsRequest::default() };
             let list = self.ask(ClientRequest::ListToolsRequest(request)).await;
-            let list = list.map_err(Problem::NotListed)?;
-            let tools = list.get("tools").and_then(Value::as_array);
-            let tools = tools.ok_or(Problem::NoList)?;
-            offer.push_page(tools, only);
+            let mut list = list.map_err(Problem::NotListed)?;
+            let tools = match list.get_mut("tools").map(Value::take) {
+                Some(Value::Array(tools)) => tools,
+                // So Go writes a list of nothing.
+                Some(Value::Null) => Vec::new(),
+                _ => return Err(Problem::NoList),
+            };
+            // Some know no pages, and give all of them the whole list.
+            if !tools.is_empty() && tools == last {
+                break;
+            }
+            offer.push_page(&tools, only);
+            last = tools;
             let next = list.get("nextCursor").and_then(Value::as_str).unwrap_or_default();
-            // Some write no text for the end, or lead back to the same page.
-            if next.is_empty() || next.len() > CURSOR_LIMIT_BYTES || cursor.as_deref() == Some(next) {
+            // Some write no text for the end, or lead back to a page that was read.
+            if next.is_empty() || next.len() > CURSOR_LIMIT_BYTES || !seen.insert(next.to_owned()) {
                 break;
             }
             cursor = Some(next.to_owned());

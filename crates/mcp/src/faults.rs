@@ -7,6 +7,7 @@ use rmcp::{
 
 use crate::{
     bearer::wants_sign_in,
+    lenient::UNREADABLE,
     problem::{Fault, Problem},
     words::line,
 };
@@ -18,6 +19,7 @@ pub(crate) fn of_handshake(error: &ClientInitializeError) -> Problem {
     match error {
         ClientInitializeError::ConnectionClosed(_) => Problem::EndedAtOnce,
         ClientInitializeError::TransportError { error, .. } => Problem::Unusable(of_transport(error)),
+        ClientInitializeError::JsonRpcError(error) if error.code == UNREADABLE => Problem::NoMcpServer,
         ClientInitializeError::JsonRpcError(error) => Problem::Refuses { quote: part(&error.message) },
         ClientInitializeError::NoCompatibleProtocolVersion { .. } => Problem::OtherVersions,
         _ => Problem::NoMcpServer,
@@ -27,6 +29,7 @@ pub(crate) fn of_handshake(error: &ClientInitializeError) -> Problem {
 /// Why a request failed.
 pub(crate) fn of_request(error: &ServiceError) -> Fault {
     match error {
+        ServiceError::McpError(error) if error.code == UNREADABLE => Fault::SomethingElse,
         ServiceError::McpError(error) => Fault::Quote(part(&error.message)),
         ServiceError::TransportSend(error) => of_transport(error),
         ServiceError::TransportClosed => Fault::Closed,

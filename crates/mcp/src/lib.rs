@@ -7,13 +7,17 @@ mod connection;
 mod definition;
 mod faults;
 mod handler;
+mod http;
+mod json;
 mod lenient;
+mod lines;
 mod names;
 mod offer;
 mod problem;
 mod process;
 mod result;
 mod server;
+mod sse;
 mod words;
 
 pub use bearer::{Bearer, NoBearer};

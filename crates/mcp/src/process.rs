@@ -2,6 +2,7 @@
 //! and output, and killed with everything that it started.
 
 use std::{
+    collections::VecDeque,
     io,
     process::Stdio,
     sync::{Arc, Mutex, PoisonError},
@@ -14,13 +15,18 @@ use rmcp::{
     transport::{Transport, async_rw::AsyncRwTransport},
 };
 use tokio::{
-    io::{AsyncRead, AsyncReadExt},
+    io::{AsyncRead, AsyncReadExt, BufReader, Empty},
     process::{Child, ChildStdin, ChildStdout, Command},
     time::timeout,
 };
 use tokio_util::task::TaskTracker;
 
-use crate::{connection::MESSAGE_LIMIT_BYTES, definition::Program, words::line};
+use crate::{
+    definition::Program,
+    lenient::{read, too_long},
+    lines::{Line, Lines},
+    words::line,
+};
 
 /// How long a program may take to end once its input is closed.
 const GRACE: Duration = Duration::from_secs(1);
@@ -43,7 +49,10 @@ impl LastWords {
 
 /// A running program and the messages to and from it.
 pub(crate) struct ProgramTransport {
-    messages: AsyncRwTransport<RoleClient, ChildStdout, ChildStdin>,
+    /// Only writes: what the program says is read leniently.
+    input: AsyncRwTransport<RoleClient, Empty, ChildStdin>,
+    output: Lines<BufReader<ChildStdout>>,
+    ready: VecDeque<RxJsonRpcMessage<RoleClient>>,
     group: Group,
 }
 
@@ -69,8 +78,13 @@ pub(crate) fn start(
     if let Some(errors) = child.stderr.take() {
         tasks.spawn(log_lines(errors, server.to_owned(), last_words.clone()));
     }
-    let messages = AsyncRwTransport::new(output, input).with_max_line_length(MESSAGE_LIMIT_BYTES);
-    Ok((ProgramTransport { messages, group: Group::of(child) }, last_words))
+    let transport = ProgramTransport {
+        input: AsyncRwTransport::new(tokio::io::empty(), input),
+        output: Lines::new(BufReader::new(output), b"\n"),
+        ready: VecDeque::new(),
+        group: Group::of(child),
+    };
+    Ok((transport, last_words))
 }
 
 impl Transport<RoleClient> for ProgramTransport {
@@ -80,16 +94,27 @@ impl Transport<RoleClient> for ProgramTransport {
         &mut self,
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        self.messages.send(message)
+        self.input.send(message)
     }
 
-    fn receive(&mut self) -> impl Future<Output = Option<RxJsonRpcMessage<RoleClient>>> + Send {
-        self.messages.receive()
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            if let Some(message) = self.ready.pop_front() {
+                return Some(message);
+            }
+            // Where it cannot be read, it has ended.
+            let messages = match self.output.next().await.ok()?? {
+                Line::Whole(line) => read(&line),
+                Line::TooLong(outline) => outline.answers().iter().map(too_long).collect(),
+            };
+            self.ready
+                .extend(messages.into_iter().filter_map(|message| serde_json::from_value(message).ok()));
+        }
     }
 
     async fn close(&mut self) -> Result<(), io::Error> {
         // Closing its input is how a program is told to end.
-        let _ = timeout(GRACE, self.messages.close()).await;
+        let _ = timeout(GRACE, self.input.close()).await;
         let _ = timeout(GRACE, self.group.child.wait()).await;
         self.group.kill();
         Ok(())

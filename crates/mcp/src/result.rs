@@ -86,14 +86,21 @@ impl Media {
     }
 }
 
+/// Fields of a result that say nothing to a model.
+const ABOUT: [&str; 3] = ["_meta", "isError", "resultType"];
+
 /// Reads the result of `tools/call`.
 pub(crate) fn read(result: &Value) -> Result<Answer, CallError> {
-    let blocks = result.get("content").and_then(Value::as_array);
     let structured = result.get("structuredContent").filter(|structured| !structured.is_null());
-    if blocks.is_none() && structured.is_none() {
-        return Err(CallError::NoResult);
-    }
-    let blocks = blocks.map(Vec::as_slice).unwrap_or_default();
+    let loose;
+    let blocks = match result.get("content") {
+        Some(Value::Array(blocks)) => blocks.as_slice(),
+        None if structured.is_some() => &[],
+        content => {
+            loose = loose_blocks(result, content)?;
+            &loose
+        }
+    };
     let mut reading = Reading::default();
     for block in blocks.iter().take(MOST_BLOCKS) {
         reading.read(block);
@@ -114,6 +121,26 @@ pub(crate) fn read(result: &Value) -> Result<Answer, CallError> {
     } else {
         answer
     }))
+}
+
+/// The blocks of a result whose `content` is not the list of them that it should be, or that has none.
+fn loose_blocks(result: &Value, content: Option<&Value>) -> Result<Vec<Value>, CallError> {
+    let content = match (content, result) {
+        (Some(content), _) => content.clone(),
+        // Some return what the tool returns, as it is.
+        (None, Value::Object(fields)) => {
+            let says =
+                |(name, value): &(&String, &Value)| !ABOUT.contains(&name.as_str()) && !value.is_null();
+            fields.iter().filter(says).map(|(name, value)| (name.clone(), value.clone())).collect()
+        }
+        (None, Value::Null) => return Err(CallError::NoResult),
+        (None, result) => result.clone(),
+    };
+    Ok(match content {
+        Value::Array(blocks) => blocks,
+        Value::Object(fields) if fields.is_empty() => Vec::new(),
+        content => vec![content],
+    })
 }
 
 /// Whether the texts say all of the structured content, as they should. Some servers wrap what is no object in one field, such
@@ -152,7 +179,9 @@ struct Reading {
 impl Reading {
     fn read(&mut self, block: &Value) {
         match text_of(block, "type") {
-            "text" => self.say(text_of(block, "text").to_owned()),
+            "text" => self.say_value(&block["text"]),
+            // Not a block, but what a tool returned.
+            "" => self.say_value(block.get("text").unwrap_or(block)),
             "image" => self.decode(block, "image", "data"),
             "audio" => self.decode(block, "audio", "data"),
             "resource_link" => self.say(link_words(block)),
@@ -215,6 +244,14 @@ impl Reading {
                 _ => "A resource",
             }
         ));
+    }
+
+    fn say_value(&mut self, value: &Value) {
+        match value {
+            Value::Null => {}
+            Value::String(text) => self.say(text.clone()),
+            value => self.say(value.to_string()),
+        }
     }
 
     fn say(&mut self, text: String) {
@@ -290,8 +327,8 @@ mod tests {
         check(json!({ "content": [] }), "");
         check(json!({ "content": [{"type": "text", "text": ""}] }), "");
         check(
-            json!({ "content": [7, null] }),
-            "[Something that cannot be shown: “”]\n\n[Something that cannot be shown: “”]",
+            json!({ "content": [7, null, "b", { "type": "text", "text": { "a": 1 } }, { "text": "c" }] }),
+            "7\n\nb\n\n{\"a\":1}\n\nc",
         );
     }
 
@@ -327,7 +364,7 @@ mod tests {
     fn failures_and_floods() {
         let failed = json!({ "content": [{ "type": "text", "text": "no" }], "isError": true });
         assert_eq!(read(&failed), Err(CallError::Failed(Answer::of("no"))));
-        assert_eq!(read(&json!({ "x": 1 })), Err(CallError::NoResult));
+        assert_eq!(read(&Value::Null), Err(CallError::NoResult));
         let flood = json!({ "content": [{ "type": "text", "text": "ё".repeat(2_000_000) }] });
         assert!(read(&flood).unwrap().text().len() < LIMIT_BYTES + 100);
     }

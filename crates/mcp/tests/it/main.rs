@@ -2,6 +2,7 @@
 //! it ends in a state and a sentence.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "clippy spares only the test functions themselves")]
 
+mod loose;
 mod stdio;
 mod web;
 
@@ -9,13 +10,18 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use mcp::{Call, CallError, Definition, News, Server, State, Way};
 use serde_json::{Map, json};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
 
 /// A server that is stopped when the test ends.
 pub(crate) struct Tried {
     pub(crate) server: Arc<Server>,
     pub(crate) tasks: TaskTracker,
     pub(crate) stopping: CancellationToken,
+    /// What else ends with the test.
+    pub(crate) also: Option<DropGuard>,
 }
 
 impl Drop for Tried {
@@ -29,7 +35,7 @@ pub(crate) fn start(way: Way) -> Tried {
     let call_timeout = Duration::from_millis(1_500);
     let definition = Definition { name: "odd".into(), way, only: Vec::new(), call_timeout };
     let server = Server::start(definition, &tasks, stopping.clone());
-    Tried { server, tasks, stopping }
+    Tried { server, tasks, stopping, also: None }
 }
 
 impl Tried {

@@ -73,13 +73,29 @@ async fn lists_without_an_end_and_with_bad_tools() {
 #[tokio::test]
 async fn the_list_ends_where_its_mark_leads_nowhere() {
     // java-sdk#628, csharp-sdk#1072, codebase-memory-mcp#1247
-    for (mark, pages) in [(r#""""#, 1), ("null", 1), (r#""same""#, 2)] {
+    for (mark, pages) in [(r#""""#, 1), ("null", 1), (r#""same""#, 2), (r#""p'$((id%3))'""#, 4)] {
         let page = format!(
             r#"{{"jsonrpc":"2.0","id":'$id',"result":{{"tools":[{{"name":"t'$id'","inputSchema":{{}}}}],"nextCursor":{mark}}}}}"#
         );
         let tried =
             sh(&format!("{SHAKE_HANDS} id=1; while read -r line; do echo '{page}'; id=$((id+1)); done"));
         assert_eq!(tried.names().await.len(), pages, "{mark}");
+        assert_eq!(tried.server.status().problems, [], "{mark}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_knows_no_pages_is_read_once() {
+    for (mark, tools, names) in [
+        ("same", r#"[{"name":"a","inputSchema":{}}]"#, vec!["a"]),
+        ("on'$id'", r#"[{"name":"a","inputSchema":{}}]"#, vec!["a"]),
+        ("same", "null", vec![]),
+    ] {
+        let page =
+            format!(r#"{{"jsonrpc":"2.0","id":'$id',"result":{{"tools":{tools},"nextCursor":"{mark}"}}}}"#);
+        let tried =
+            sh(&format!("{SHAKE_HANDS} id=1; while read -r line; do echo '{page}'; id=$((id+1)); done"));
+        assert_eq!(tried.names().await, names, "{mark}");
         assert_eq!(tried.server.status().problems, [], "{mark}");
     }
 }
@@ -121,7 +137,8 @@ async fn results_of_all_kinds() {
             Ok("[Something that cannot be shown: “hologram”]".to_owned()),
         ),
         (r#""result":{"content":[{"type":"text","text":"no"}],"isError":true}"#, failed),
-        (r#""result":{"strange":1}"#, Err(CallError::NoResult)),
+        (r#""result":{"strange":1}"#, Ok(r#"{"strange":1}"#.to_owned())),
+        (r#""result":null"#, Err(CallError::NoResult)),
         (r#""error":{"code":-32602,"message":"bad"}"#, Err(CallError::Refused("bad".into()))),
     ] {
         let message = format!("{{\"jsonrpc\":\"2.0\",\"id\":2,{answer}}}");

@@ -37,7 +37,7 @@ async fn web(answer: String) -> (String, mpsc::UnboundedReceiver<String>, DropGu
     (url, requests, stopping.drop_guard())
 }
 
-fn site(url: String) -> Tried {
+pub(crate) fn site(url: String) -> Tried {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().no_proxy().tls_certs_only([]);
     let client = client.redirect(reqwest::redirect::Policy::none()).build().unwrap();

@@ -109,3 +109,47 @@ async fn simple_clients_of_mcp_are_served() {
         assert!(refused["error"]["message"].as_str().unwrap().contains(words), "{refused}");
     }
 }
+
+#[tokio::test]
+async fn clients_of_mcp_are_answered_in_the_form_that_they_take() {
+    let door = Door::open(Behaviour::always(Reply::text("Hello."))).await;
+    let (events, json) = ("text/event-stream", "application/json");
+    let mut begin = initialize("2025-06-18");
+    begin["params"].as_object_mut().unwrap().remove("capabilities");
+    begin["params"]["clientInfo"] = json!({"name": "c"});
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    for (accept, form, refusal) in [
+        ("", events, json),
+        ("*/*", events, json),
+        ("application/json", json, json),
+        ("application/*;q=0.9", json, json),
+        (events, events, events),
+        ("application/json, text/event-stream", events, json),
+    ] {
+        let begun = mcp(&door, accept, None, &begin).send().await.unwrap();
+        assert_eq!(begun.status(), 200, "{accept}");
+        assert_eq!(begun.headers()["content-type"], form, "{accept}");
+        let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+        assert!(begun.text().await.unwrap().contains("\"serverInfo\""), "{accept}");
+        let said = |message: &Value| {
+            mcp(&door, accept, Some("2025-06-18"), message).header("mcp-session-id", &session).send()
+        };
+        assert_eq!(said(&ready).await.unwrap().status(), 202, "{accept}");
+        let listed = said(&list).await.unwrap();
+        assert_eq!(listed.headers()["content-type"], form, "{accept}");
+        assert!(listed.text().await.unwrap().contains("\"ask\""), "{accept}");
+        let refused = said(&json!([list])).await.unwrap();
+        assert_eq!(refused.headers()["content-type"], refusal, "{accept}");
+        let refused = refused.text().await.unwrap();
+        assert!(refused.contains("Batches"), "{accept}: {refused}");
+        assert_eq!(refused.starts_with("data: {"), refusal == events, "{accept}: {refused}");
+        // The stream for what answers no message is nothing but a stream.
+        let stream = door.server.request(Method::GET, "/mcp", &door.key).header("accept", accept);
+        let stream = stream.header("mcp-session-id", &session).send().await.unwrap();
+        assert_eq!(stream.status(), if form == json { 406 } else { 200 }, "{accept}");
+    }
+    let page = mcp(&door, "text/html", None, &begin).send().await.unwrap();
+    assert_eq!(page.status(), 406);
+    assert!(page.text().await.unwrap().contains("must accept"));
+}

@@ -126,7 +126,9 @@ async fn a_tool_of_an_mcp_server_searches() {
     assert!(failed.contains("The search did not work: no credit"), "{failed}");
     let flood = ask(text(&"https://c.example/ ".repeat(100_000))).await;
     assert!(flood.len() < 20_000, "{}", flood.len());
-    assert!(ask(json!({"nothing": true})).await.contains("The search did not work"), "no result at all");
+    // What a tool returns as it is has no addresses in it.
+    assert!(ask(json!({"nothing": true})).await.contains("Nothing was found"));
+    assert!(ask(Value::Null).await.contains("The search did not work"), "no result at all");
 }
 
 /// Three services at one address, each of which answers as it was told to, and how often each was asked.

@@ -8,7 +8,7 @@ use axum::{
 };
 use bytes::Bytes;
 use futures_util::StreamExt;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// What the library wants to be accepted.
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -18,11 +18,21 @@ const PRIMED_SINCE: &str = "2025-11-25";
 /// No honest answer is longer; a result is a run's.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 
-/// How a client reads answers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Wants {
+/// The form in which a client takes answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// As they come.
+    Either,
     /// As one JSON object, and not as a stream.
-    json: bool,
+    Json,
+    /// As a stream of events, and not as JSON.
+    Events,
+}
+
+/// How a client reads answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wants {
+    form: Form,
     /// With the event that begins a stream.
     primed: bool,
 }
@@ -32,16 +42,21 @@ pub(super) struct Wants {
 /// # Errors
 /// An answer of the protocol's that says what is wrong.
 pub(super) async fn read(request: &mut Request) -> Result<Wants, Response> {
-    let mut wants = Wants { json: accept_both(request.headers_mut()), primed: false };
+    let is_post = request.method() == Method::POST;
+    let form = accept_both(request.headers_mut(), is_post);
     let named = request.headers().get(VERSION).and_then(|version| version.to_str().ok()).map(str::to_owned);
-    if request.method() != Method::POST {
-        return Ok(Wants { json: false, primed: is_primed(named.as_deref()) });
+    let mut wants = Wants { form, primed: is_primed(named.as_deref()) };
+    if !is_post {
+        return Ok(wants);
     }
     // It is in memory already.
     let body = std::mem::take(request.body_mut());
     let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let mut message: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let (version, changed) = mend(&mut message).map_err(refusal)?;
+    let (version, changed) = match mend(&mut message) {
+        Ok(mended) => mended,
+        Err(answer) => return Err(wants.shown(refusal(answer)).await),
+    };
     wants.primed = is_primed(version.as_deref().or(named.as_deref()));
     let bytes = if changed { Bytes::from(message.to_string()) } else { bytes };
     *request.body_mut() = Body::from(bytes);
@@ -54,17 +69,24 @@ fn is_primed(version: Option<&str>) -> bool {
     version.is_some_and(|version| version >= PRIMED_SINCE)
 }
 
-/// Says whether the client takes JSON only.
-fn accept_both(headers: &mut HeaderMap) -> bool {
+/// Says what the client takes, and lets it accept what the library wants where we can give it that: what answers a
+/// message we can give in either form, and a stream without a message only as a stream.
+fn accept_both(headers: &mut HeaderMap, is_post: bool) -> Form {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    let accepted = accepted.collect::<Vec<_>>().join(",");
-    let takes = |kind: &str| accepted.contains(kind);
-    let takes_all = accepted.is_empty() || takes("*/*");
-    if !takes_all && !takes("application/json") {
-        return false;
+    let accepted = accepted.collect::<Vec<_>>().join(",").to_ascii_lowercase();
+    let ranges = accepted.split(',').map(|range| range.split(';').next().unwrap_or_default().trim());
+    let ranges: Vec<&str> = ranges.filter(|range| !range.is_empty()).collect();
+    let takes = |kinds: [&str; 3]| ranges.is_empty() || ranges.iter().any(|range| kinds.contains(range));
+    let json = takes(["application/json", "application/*", "*/*"]);
+    let events = takes(["text/event-stream", "text/*", "*/*"]);
+    if events || json && is_post {
+        headers.insert(header::ACCEPT, BOTH);
     }
-    headers.insert(header::ACCEPT, BOTH);
-    !takes_all && !takes("text/event-stream")
+    match (json, events) {
+        (true, false) if is_post => Form::Json,
+        (false, true) => Form::Events,
+        _ => Form::Either,
+    }
 }
 
 /// The version that a message which begins a session names, and whether the message was changed.
@@ -74,7 +96,7 @@ fn mend(message: &mut Value) -> Result<(Option<String>, bool), Value> {
         return Err(json!({"id": null, "error": {"code": -32600, "message": error}}));
     }
     let Value::Object(fields) = message else { return Ok((None, false)) };
-    let changed = fields.get("params").is_some_and(Value::is_null);
+    let mut changed = fields.get("params").is_some_and(Value::is_null);
     if changed {
         fields.remove("params");
     }
@@ -92,7 +114,30 @@ fn mend(message: &mut Value) -> Result<(Option<String>, bool), Value> {
             return Err(json!({"id": id, "error": {"code": -32602, "message": error}}));
         }
     }
-    Ok((params["protocolVersion"].as_str().map(str::to_owned), changed))
+    let version = params["protocolVersion"].as_str().map(str::to_owned);
+    if let Some(Value::Object(params)) = fields.get_mut("params") {
+        changed |= complete(params);
+    }
+    Ok((version, changed))
+}
+
+/// What a client says of itself with what it leaves out, as far as nobody needs it; whether something was.
+fn complete(params: &mut Map<String, Value>) -> bool {
+    let before = params.clone();
+    let capabilities = params.entry("capabilities").or_insert_with(|| json!({}));
+    match capabilities {
+        // Some languages write an empty list for an empty object.
+        Value::Object(capabilities) => capabilities.retain(|_, capability| capability.is_object()),
+        capabilities => *capabilities = json!({}),
+    }
+    if let Some(info) = params.get_mut("clientInfo") {
+        for name in ["name", "version"] {
+            if !info[name].is_string() {
+                info[name] = json!("");
+            }
+        }
+    }
+    *params != before
 }
 
 fn refusal(mut answer: Value) -> Response {
@@ -104,10 +149,13 @@ impl Wants {
     /// The answer as the client reads it.
     pub(super) async fn shown(self, response: Response) -> Response {
         let kind = response.headers().get(header::CONTENT_TYPE);
-        if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
-            return response;
+        let is_of =
+            |expected: &str| kind.is_some_and(|kind| kind.as_bytes().starts_with(expected.as_bytes()));
+        if !is_of("text/event-stream") {
+            let is_answer = response.status().is_success() && is_of("application/json");
+            return if self.form == Form::Events && is_answer { event(response).await } else { response };
         }
-        if self.json {
+        if self.form == Form::Json {
             return whole(response).await;
         }
         if self.primed {
@@ -137,6 +185,17 @@ async fn whole(response: Response) -> Response {
     (parts, axum::Json(answer)).into_response()
 }
 
+/// An answer as the only event of a stream.
+async fn event(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let bytes = to_bytes(body, MAX_ANSWER_BYTES).await.unwrap_or_default();
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    // JSON of one line.
+    let event = [b"data: ", bytes.as_ref(), b"\n\n"].concat();
+    Response::from_parts(parts, Body::from(event))
+}
+
 /// Whether it is an event with nothing for older clients in it; the library writes each in one piece.
 fn is_without_data(event: &[u8]) -> bool {
     let text = std::str::from_utf8(event).unwrap_or_default();
@@ -150,17 +209,24 @@ mod tests {
 
     #[test]
     fn what_clients_accept() {
-        for (accept, json, both) in [
-            (None, false, true),
-            (Some("*/*"), false, true),
-            (Some("application/json"), true, true),
-            (Some("application/json, text/event-stream"), false, true),
-            (Some("text/html"), false, false),
+        for (accept, posted, form, got) in [
+            (None, true, Form::Either, true),
+            (Some("*/*"), true, Form::Either, true),
+            (Some("application/json"), true, Form::Json, false),
+            (Some("Application/JSON; charset=utf-8, text/plain;q=0.5"), true, Form::Json, false),
+            (Some("text/event-stream"), true, Form::Events, true),
+            (Some("text/*"), true, Form::Events, true),
+            (Some("application/json, text/event-stream"), true, Form::Either, true),
+            (Some("text/html"), false, Form::Either, false),
         ] {
-            let mut headers = HeaderMap::new();
-            headers.extend(accept.map(|accept| (header::ACCEPT, HeaderValue::from_static(accept))));
-            assert_eq!(accept_both(&mut headers), json, "{accept:?}");
-            assert_eq!(headers.get(header::ACCEPT) == Some(&BOTH), both, "{accept:?}");
+            for (is_post, form, both) in
+                [(true, form, posted), (false, if form == Form::Json { Form::Either } else { form }, got)]
+            {
+                let mut headers = HeaderMap::new();
+                headers.extend(accept.map(|accept| (header::ACCEPT, HeaderValue::from_static(accept))));
+                assert_eq!(accept_both(&mut headers, is_post), form, "{accept:?}");
+                assert_eq!(headers.get(header::ACCEPT) == Some(&BOTH), both, "{accept:?} {is_post}");
+            }
         }
     }
 
@@ -174,6 +240,14 @@ mod tests {
         let mut whole =
             begin(json!({"protocolVersion": "2025-06-18", "clientInfo": info, "capabilities": {}}));
         assert_eq!(mend(&mut whole), Ok((Some("2025-06-18".to_owned()), false)));
+        for capabilities in [json!(null), json!([]), json!({"sampling": [], "roots": null})] {
+            let mut loose = begin(json!({
+                "protocolVersion": "2025-06-18", "clientInfo": {"name": "c", "title": null}, "capabilities": capabilities,
+            }));
+            assert_eq!(mend(&mut loose), Ok((Some("2025-06-18".to_owned()), true)));
+            assert_eq!(loose["params"]["capabilities"], json!({}));
+            assert_eq!(loose["params"]["clientInfo"]["version"], "");
+        }
         let refused = mend(&mut begin(json!({"protocolVersion": "2025-06-18"}))).unwrap_err();
         assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(7), &json!(-32602)));
         assert!(refused["error"]["message"].as_str().unwrap().contains("clientInfo"));
