@@ -16,7 +16,7 @@ pub(crate) fn of_answer(error: &AnswerError, target: &Target) -> Fault {
     let quote = fault::quote(&error.message, target);
     let reported = |code| Fault::new(code, Sentence::ModelReported { quote: quote.clone() });
     match error.kind {
-        ErrorKind::Protocol => Fault::protocol(Sentence::NotTheProtocol { server: target.shown(), quote }),
+        ErrorKind::Protocol => fault::not_the_protocol(&error.message, target),
         ErrorKind::ContextFull => fault::context_full(quote),
         ErrorKind::Request | ErrorKind::StaleReasoning => reported(ProblemCode::ModelRejected),
         ErrorKind::Key => reported(ProblemCode::ModelUnauthorized),

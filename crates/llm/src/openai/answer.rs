@@ -199,7 +199,7 @@ impl Answer {
                         Ok(())
                     }
                     (false, None) => match &self.junk {
-                        Some(junk) => Err(not_a_chunk(junk, target)),
+                        Some(junk) => Err(fault::not_the_protocol(junk, target)),
                         None => Err(Fault::truncated()),
                     },
                 }
@@ -293,7 +293,7 @@ impl Answer {
         }
         if data.trim_matches('"').eq_ignore_ascii_case(DONE) {
             if let (Some(junk), false, None) = (&self.junk, self.begun, self.finish) {
-                return Err(not_a_chunk(junk, target));
+                return Err(fault::not_the_protocol(junk, target));
             }
             self.finish();
             return Ok(());
@@ -309,7 +309,7 @@ impl Answer {
                 tracing::debug!(model = target.model, "what the model server sent is no chunk, and left out");
                 self.keep_junk(data);
             }
-            Err(_) => return Err(not_a_chunk(data, target)),
+            Err(_) => return Err(fault::not_the_protocol(data, target)),
         }
         // Nobody pays for what a model makes up.
         if self.text.is_done() {
@@ -328,7 +328,7 @@ impl Answer {
         let chunk =
             Chunk::decode_next(body, &mut self.halves).map_err(|_| match UpstreamError::decode(body) {
                 Some(error) => fault::in_stream(&error, target),
-                None => not_a_chunk(body, target),
+                None => fault::not_the_protocol(body, target),
             })?;
         let says_something =
             !chunk.content.is_empty() || !chunk.reasoning.is_empty() || !chunk.calls.is_empty();
@@ -336,7 +336,7 @@ impl Answer {
         if chunk.error.is_none() && !answers {
             return Err(match UpstreamError::decode(body) {
                 Some(error) => fault::in_stream(&error, target),
-                None => not_a_chunk(body, target),
+                None => fault::not_the_protocol(body, target),
             });
         }
         self.read_chunk(chunk, target)?;
@@ -490,11 +490,6 @@ fn too_long(limit_bytes: usize) -> Fault {
 
 fn too_large() -> Fault {
     Fault::protocol(Sentence::EventTooLong { limit: (EVENT_LIMIT_BYTES >> 20) as u64 })
-}
-
-fn not_a_chunk(data: &str, target: &Target) -> Fault {
-    let (server, quote) = (target.shown(), fault::quote(data, target));
-    Fault::protocol(Sentence::NotTheProtocol { server, quote })
 }
 
 #[cfg(test)]

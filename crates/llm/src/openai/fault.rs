@@ -312,6 +312,11 @@ pub(crate) fn web_page(target: &Target) -> Fault {
     Fault::protocol(Sentence::AnswersWebPage { server: target.shown() })
 }
 
+/// The server answered with something else than this protocol.
+pub(crate) fn not_the_protocol(said: &str, target: &Target) -> Fault {
+    Fault::protocol(Sentence::NotTheProtocol { server: target.shown(), quote: quote(said, target) })
+}
+
 /// The server reports a failure inside its answer.
 pub(crate) fn in_stream(error: &UpstreamError, target: &Target) -> Fault {
     let kind = error.kind.as_deref().unwrap_or_default();
