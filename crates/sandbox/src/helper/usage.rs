@@ -30,6 +30,8 @@ const WALK_SHARE: u32 = 20;
 const WALK_PAUSE: Duration = Duration::from_millis(200);
 /// A walk comes sooner where the disk has lost this part of what the folder may hold since the last one.
 const LOSS_SHARE: u64 = 8;
+/// What is on its way for so long is hidden there, and not only slow: on a busy machine processes wait for their turn.
+const DELIVERY: Duration = Duration::from_secs(1);
 /// What a socket may hold beyond its buffer: a last message, and itself.
 const SOCKET_BYTES: u64 = 64 * 1024;
 /// What the kernel takes for a file in memory.
@@ -53,13 +55,15 @@ pub(super) struct Usage {
     /// What could not be seen at the last walk: it may have been just on its way.
     in_flight: u64,
     hidden_sockets: u64,
+    /// Since when something has been on its way at every walk, and what was free on the disk then.
+    in_flight_since: Option<(Instant, u64)>,
     closed: BTreeSet<u32>,
 }
 
 /// How sure a walk has to be of what cannot be seen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Walk {
-    /// Something may be on its way just now; what was so at the last walk as well counts.
+    /// Something may be on its way just now; it counts if it does not arrive, or the disk gets fuller meanwhile.
     Running,
     /// Everything is stopped, so that nothing arrives any more.
     Stopped,
@@ -87,6 +91,7 @@ impl Usage {
             device: fs::metadata(WORK).during(|| "look at the folder".into())?.dev(),
             in_flight: 0,
             hidden_sockets: 0,
+            in_flight_since: None,
             closed: BTreeSet::new(),
         })
     }
@@ -154,6 +159,8 @@ impl Usage {
         let began = Instant::now();
         self.free_bytes = free_bytes().unwrap_or(0);
         let held = Held::look(self.device);
+        let now = (Instant::now(), self.free_bytes);
+        self.in_flight_since = (held.in_flight > 0).then(|| self.in_flight_since.unwrap_or(now));
         let broken = self.disk_limit().or_else(|| self.judge(&held, walk));
         self.kernel_bytes = held.kernel_bytes;
         (self.in_flight, self.hidden_sockets, self.closed) =
@@ -167,7 +174,15 @@ impl Usage {
             return Some(Limit::Memory);
         }
         let is_stopped = walk == Walk::Stopped;
-        let stays = |now: u64, before: u64| if is_stopped { now } else { now.min(before) };
+        let is_late = self.in_flight_since.is_some_and(|(since, free_bytes)| {
+            let lost = free_bytes.saturating_sub(self.free_bytes);
+            since.elapsed() >= DELIVERY || lost > self.limits.folder_bytes / LOSS_SHARE
+        });
+        let stays = |now: u64, before: u64| match is_stopped {
+            true => now,
+            false if is_late => now.min(before),
+            false => 0,
+        };
         let in_flight = stays(held.in_flight, self.in_flight);
         let nested = in_flight > 0 && stays(held.hidden_sockets, self.hidden_sockets) > 0;
         let is_closed = held.closed.iter().any(|process| is_stopped || self.closed.contains(process));

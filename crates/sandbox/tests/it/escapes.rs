@@ -291,5 +291,5 @@ if __name__ == '__main__': main()";
     place.folder.put("shares.py", script.as_bytes()).unwrap();
     let outcome = run(place.sandbox.command(&place.folder, "python3").arg("shares.py")).await;
     let expected = "fork 1 2 [1, 2]\nforkserver 1 2 [1, 2]\nspawn 1 2 [1, 2]\n7\nb'passed'\n100000\n";
-    assert_eq!(outcome.stdout.text, expected, "{}", outcome.stderr.text);
+    assert_eq!(outcome.stdout.text, expected, "{:?} {}", outcome.ended, outcome.stderr.text);
 }
