@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::Server,
-    openai::{CHAT, Door},
+    openai::{CHAT, Door, finish, text},
     sse::Events,
 };
 
@@ -136,6 +136,24 @@ async fn messages_pass_to_a_server_that_speaks_them_as_they_are() {
     assert_eq!(sent.header("anthropic-beta"), Some("some-beta"));
     assert_eq!(sent.header("anthropic-version"), Some("2023-06-01"));
     assert_eq!(sent.header("x-api-key"), Some("sk-strict"), "and not the caller's key");
+}
+
+#[tokio::test]
+async fn text_that_turns_out_to_be_reasoning_is_reasoning_in_a_whole_answer() {
+    let pieces = [text("The tool says "), text("nothing.\n"), text("</think>\n\n4"), finish()];
+    let door = Door::open(Behaviour::always(scripted::Reply::stream(&pieces))).await;
+    let body = json!({
+        "model": "scripted", "max_tokens": 100, "messages": [{"role": "user", "content": "2+2?"}],
+    });
+    let message = door.server.post("/v1/messages", &door.key, &body).await.json();
+    let content = message["content"].as_array().unwrap();
+    let words = |block: &Value| block["thinking"].as_str().or(block["text"].as_str()).unwrap().to_owned();
+    assert_eq!(content.iter().map(words).collect::<Vec<_>>(), ["The tool says nothing.\n", "4"]);
+    let body = json!({"model": "scripted", "input": "2+2?"});
+    let response = door.server.post("/v1/responses", &door.key, &body).await.json();
+    let kinds: Vec<_> = response["output"].as_array().unwrap().iter().map(|item| &item["type"]).collect();
+    assert_eq!(kinds, ["reasoning", "message"], "{response}");
+    assert_eq!(response["output"][1]["content"][0]["text"], "4");
 }
 
 /// The response at the end of a stream.

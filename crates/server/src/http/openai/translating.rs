@@ -82,14 +82,28 @@ pub(in crate::http) async fn ask(
     }
 }
 
-/// The next piece of the answer.
+/// The next piece of the answer. What is streamed cannot be taken back.
 async fn next(call: &mut ModelCall) -> Result<AnswerEvent, ModelError> {
+    loop {
+        if let News::Piece(event) = next_news(call).await? {
+            return Ok(event);
+        }
+    }
+}
+
+enum News {
+    Piece(AnswerEvent),
+    /// The text so far turns out to be reasoning.
+    TextWasReasoning,
+}
+
+async fn next_news(call: &mut ModelCall) -> Result<News, ModelError> {
     loop {
         let event = call
             .next()
             .await
             .unwrap_or_else(|| Err(ModelError::new(ProblemCode::ModelProtocol, Sentence::AnswerWithoutEnd)));
-        return Ok(match event? {
+        return Ok(News::Piece(match event? {
             ModelEvent::TextDelta(delta) => AnswerEvent::Text(delta),
             ModelEvent::ReasoningDelta(delta) => AnswerEvent::Reasoning(delta),
             ModelEvent::ToolCallStarted { index, id, name } => AnswerEvent::CallStarted { index, id, name },
@@ -100,13 +114,19 @@ async fn next(call: &mut ModelCall) -> Result<AnswerEvent, ModelError> {
             ModelEvent::Finished { reason, usage } => {
                 AnswerEvent::Finished { reason: stop_reason(reason), usage }
             }
-            ModelEvent::TextWasReasoning
-            | ModelEvent::Retrying { .. }
+            ModelEvent::TextWasReasoning => return Ok(News::TextWasReasoning),
+            ModelEvent::Retrying { .. }
             | ModelEvent::Turned { .. }
             | ModelEvent::ToolsRefused { .. }
             | ModelEvent::ParameterLeftOut(_)
             | ModelEvent::Status { .. } => continue,
-        });
+        }));
+    }
+}
+
+fn take_for_reasoning(event: &mut AnswerEvent) {
+    if let AnswerEvent::Text(text) = event {
+        *event = AnswerEvent::Reasoning(std::mem::take(text));
     }
 }
 
@@ -134,11 +154,22 @@ struct Answer {
 
 impl Answer {
     /// Reads on to the end and gives all of it.
-    async fn whole(&mut self, mut event: AnswerEvent) -> Result<Response, ApiError> {
+    async fn whole(&mut self, first: AnswerEvent) -> Result<Response, ApiError> {
+        self.count(&first);
+        let mut events = vec![first];
+        while !matches!(events.last(), Some(AnswerEvent::Finished { .. })) {
+            match next_news(&mut self.call).await? {
+                News::Piece(event) => {
+                    self.count(&event);
+                    events.push(event);
+                }
+                News::TextWasReasoning => events.iter_mut().for_each(take_for_reasoning),
+            }
+        }
         let mut unsent = Vec::new();
-        while !self.take(event, &mut unsent) {
+        for event in events {
+            self.take(event, &mut unsent);
             unsent.clear();
-            event = next(&mut self.call).await?;
         }
         Ok(axum::Json(self.encoder.whole()).into_response())
     }
@@ -146,6 +177,7 @@ impl Answer {
     fn stream(mut self, first: AnswerEvent) -> Response {
         let mut frames = Vec::new();
         self.encoder.begin(&mut frames);
+        self.count(&first);
         let is_over = self.take(first, &mut frames);
         let begin = written(&frames);
         let rest = (!is_over).then_some(self);
@@ -169,7 +201,10 @@ impl Answer {
         };
         let mut frames = Vec::new();
         let is_over = match event {
-            Ok(event) => self.take(event, &mut frames),
+            Ok(event) => {
+                self.count(&event);
+                self.take(event, &mut frames)
+            }
             Err(error) => {
                 tracing::warn!(%error, "a translated answer broke off");
                 self.encoder.fail(error.code, &error.message, &mut frames);
@@ -194,16 +229,20 @@ impl Answer {
                 false
             }
             event => {
-                self.written_bytes += match &event {
-                    AnswerEvent::Text(delta)
-                    | AnswerEvent::Reasoning(delta)
-                    | AnswerEvent::Arguments { delta, .. } => delta.len(),
-                    _ => 0,
-                };
                 self.encoder.push(&event, frames);
                 false
             }
         }
+    }
+
+    /// Counts what has come, for an estimate.
+    fn count(&mut self, event: &AnswerEvent) {
+        self.written_bytes += match event {
+            AnswerEvent::Text(delta)
+            | AnswerEvent::Reasoning(delta)
+            | AnswerEvent::Arguments { delta, .. } => delta.len(),
+            _ => 0,
+        };
     }
 
     fn estimate(&self) -> Usage {
