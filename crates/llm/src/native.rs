@@ -12,7 +12,7 @@ mod fault;
 mod format;
 mod google;
 
-pub(crate) use address::{headers, key_header, url};
+pub(crate) use address::{FOUNDATION_MODELS, headers, key_header, url};
 pub(crate) use answer::NativeAnswer;
 pub(crate) use ask::NativeAsk;
 pub(crate) use authorize::{Tokens, authorize};

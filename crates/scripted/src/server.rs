@@ -296,6 +296,9 @@ impl Shared {
         let given = || self.options.models_reply.clone();
         let reply = match *request.method() {
             Method::GET if path.ends_with("/models") => given().unwrap_or_else(|| self.models()),
+            Method::GET if path.ends_with("/foundation-models") => {
+                given().unwrap_or_else(|| Reply::json(&json!({"modelSummaries": []})))
+            }
             Method::GET if path.ends_with("/inference-profiles") => {
                 given().unwrap_or_else(|| self.profiles())
             }

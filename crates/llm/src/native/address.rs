@@ -9,6 +9,9 @@ use wire::provider::{anthropic, bedrock, gemini, url_path};
 use super::{aws::AwsKey, google::ServiceAccount};
 use crate::{ProviderKind, openai::ServerSettings};
 
+/// The call for Bedrock's second list of models.
+pub(crate) const FOUNDATION_MODELS: &str = "foundation-models";
+
 /// Where a call of `model` goes; `call` is what OpenAI calls it, such as `chat/completions` or `models`.
 pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
     let base = &server.base_url;
@@ -36,9 +39,12 @@ pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
         ProviderKind::Vertex => base.join(gemini::VERTEX_MODELS_PATH),
         ProviderKind::Bedrock if answers => base.join(&bedrock::path(model)),
         ProviderKind::Bedrock if embeds => base.join(&bedrock::embedding_path(model)),
-        // Lists are at another host than answers; with inference profiles, which most models need.
+        // Lists are at another host than answers: of models, and of inference profiles, which the newer ones need.
         ProviderKind::Bedrock => {
-            let mut url = base.join("inference-profiles?maxResults=1000");
+            let mut url = base.join(match call {
+                FOUNDATION_MODELS => FOUNDATION_MODELS,
+                _ => "inference-profiles?maxResults=1000",
+            });
             let host = url.host_str().unwrap_or_default().replacen("bedrock-runtime.", "bedrock.", 1);
             // It was a host before.
             let _ = url.set_host(Some(&host));

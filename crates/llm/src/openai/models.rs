@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use wire::openai::model_list;
 
 use super::{OpenAiSettings, Pool, Reach, Server, ServerSettings, Target, call, fault};
-use crate::{HttpClient, ListedModel, ModelError, Secret, native};
+use crate::{HttpClient, ListedModel, ModelError, ProviderKind, Secret, native};
 
 /// No honest list is longer.
 const LIST_LIMIT_BYTES: usize = 8 << 20;
@@ -26,13 +26,42 @@ pub async fn list_models(
     let keys = api_key.into_iter().map(|key| (key.clone(), 1)).collect();
     let server = Server::new(ServerSettings { keys, ..settings.clone() }, Arc::default());
     let settings = OpenAiSettings::of_pool(Arc::new(Pool::of_one(server)), "");
-    let target = Reach::new(settings, http, "models").any();
-    match timeout(time_limit, fetch(&target)).await {
+    let list = |call| Reach::new(settings.clone(), http, call).any();
+    let target = list("models");
+    let lists = async {
+        match target.server.settings.kind {
+            ProviderKind::Bedrock => {
+                let second = list(native::FOUNDATION_MODELS);
+                of_both(futures_util::join!(fetch(&target), fetch(&second)))
+            }
+            _ => fetch(&target).await,
+        }
+    };
+    match timeout(time_limit, lists).await {
         Ok(answer) => answer,
         Err(_) => {
             let (server, seconds) = (target.shown(), time_limit.as_secs_f32().to_string());
             Err(ModelError::new(ProblemCode::ModelTimeout, Sentence::NoAnswerWithin { server, seconds }))
         }
+    }
+}
+
+/// Who may see only one of two lists has that.
+fn of_both(
+    lists: (Result<Vec<ListedModel>, ModelError>, Result<Vec<ListedModel>, ModelError>),
+) -> Result<Vec<ListedModel>, ModelError> {
+    match lists {
+        (Ok(mut models), Ok(more)) => {
+            let new: Vec<_> =
+                more.into_iter().filter(|it| models.iter().all(|known| known.id != it.id)).collect();
+            models.extend(new);
+            Ok(models)
+        }
+        (Ok(models), Err(error)) | (Err(error), Ok(models)) => {
+            tracing::debug!(%error, "one of two lists of models cannot be read");
+            Ok(models)
+        }
+        (Err(error), Err(_)) => Err(error),
     }
 }
 

@@ -40,8 +40,12 @@ fn answer(path: &str, body: &Value) -> Value {
     }
     if path.ends_with("/inference-profiles") {
         let profile = |id: &str| json!({"inferenceProfileId": id, "status": "ACTIVE"});
-        let profiles = ["amazon.titan-embed-text-v2:0", "us.cohere.embed-v4:0", "us.amazon.nova-pro-v1:0"];
+        let profiles = ["us.cohere.embed-v4:0", "us.amazon.nova-pro-v1:0"];
         return json!({"inferenceProfileSummaries": profiles.map(profile)});
+    }
+    if path.ends_with("/foundation-models") {
+        let titan = json!({"modelId": "amazon.titan-embed-text-v2:0", "outputModalities": ["EMBEDDING"]});
+        return json!({"modelSummaries": [titan]});
     }
     if path.ends_with("/publishers/google/models") {
         return json!({"publisherModels": [{"name": "publishers/google/models/text-embedding-005"}]});

@@ -13,8 +13,8 @@ pub struct ListedModel {
     pub images: Option<bool>,
 }
 
-/// Reads a list. `None` if it is none. Models that write no text, have gone, or can only be asked by an inference profile are
-/// left out.
+/// Reads a list. `None` if it is none. Models that write no text and make no vectors, have gone, or can only be asked by an
+/// inference profile are left out.
 #[must_use]
 pub fn decode_models(body: &str) -> Option<Vec<ListedModel>> {
     let value: Value = serde_json::from_str(body).ok()?;
@@ -34,7 +34,10 @@ fn has(list: &Value, word: &str) -> bool {
 fn is_usable(model: &Value) -> bool {
     let by_name =
         model["inferenceTypesSupported"].is_null() || has(&model["inferenceTypesSupported"], "ON_DEMAND");
-    has(&model["outputModalities"], "TEXT") && by_name && model["modelLifecycle"]["status"] != "LEGACY"
+    let outputs = &model["outputModalities"];
+    (has(outputs, "TEXT") || has(outputs, "EMBEDDING"))
+        && by_name
+        && model["modelLifecycle"]["status"] != "LEGACY"
 }
 
 fn model(model: &Value) -> Option<ListedModel> {
@@ -63,14 +66,19 @@ mod tests {
             {"modelId":"amazon.nova-pro-v1:0","modelName":"Nova Pro","inputModalities":["TEXT","IMAGE"],"outputModalities":["TEXT"],
              "inferenceTypesSupported":["ON_DEMAND","INFERENCE_PROFILE"],"modelLifecycle":{"status":"ACTIVE"}},
             {"modelId":"anthropic.claude-opus-5","outputModalities":["TEXT"],"inferenceTypesSupported":["INFERENCE_PROFILE"]},
-            {"modelId":"amazon.titan-embed","outputModalities":["EMBEDDING"]},
+            {"modelId":"amazon.titan-embed-text-v2:0","modelName":"Titan","outputModalities":["EMBEDDING"]},
+            {"modelId":"amazon.nova-canvas-v1:0","outputModalities":["IMAGE"]},
             {"modelId":"old","outputModalities":["TEXT"],"modelLifecycle":{"status":"LEGACY"}}]}"#;
         let named = |id: &str, name: &str, images| ListedModel {
             id: id.to_owned(),
             display_name: Some(name.to_owned()),
             images,
         };
-        assert_eq!(decode_models(list), Some(vec![named("amazon.nova-pro-v1:0", "Nova Pro", Some(true))]));
+        let models = vec![
+            named("amazon.nova-pro-v1:0", "Nova Pro", Some(true)),
+            named("amazon.titan-embed-text-v2:0", "Titan", None),
+        ];
+        assert_eq!(decode_models(list), Some(models));
         let profiles = r#"{"inferenceProfileSummaries":[
             {"inferenceProfileId":"us.anthropic.claude-opus-5","inferenceProfileName":"US Claude Opus 5","status":"ACTIVE"},{}]}"#;
         let opus = named("us.anthropic.claude-opus-5", "US Claude Opus 5", None);
