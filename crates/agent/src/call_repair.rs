@@ -1,7 +1,8 @@
 //! Reads tool calls as they are meant where a model has not written them exactly: names in another spelling, arguments that
 //! are nearly JSON. Only what has one meaning is repaired, and the log says so.
 
-use domain::{Sentence, event::NoticeLevel, json_repair::repaired_object, message::arguments_value};
+use domain::{Sentence, event::NoticeLevel, message::arguments_value};
+use json_repair::repaired_object;
 use llm::meant_tool;
 use serde_json::{Map, Value};
 

@@ -4,7 +4,6 @@ pub mod agent_path;
 pub mod event;
 pub mod form;
 pub mod id;
-pub mod json_repair;
 pub mod laws;
 pub mod listed_model;
 pub mod message;

@@ -1,71 +1,18 @@
 //! JSON as servers really write it: a character that is none costs one character, and a text that is no JSON still says
 //! which request it answers.
 
+use json_repair::repaired_text;
 use rmcp::model::RequestId;
 use serde_json::Value;
 
-/// What JSON has no word for, and Python writes all the same.
-const NO_NUMBERS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 /// Longest name or id of interest, bytes.
 const TOKEN_LIMIT_BYTES: usize = 200;
 
-/// Reads JSON, mended where it has to be. NUL, which neither databases nor models take, is mended as well.
+/// Reads JSON, repaired where it has to be. A NUL, which neither databases nor models take, is replaced as well.
 pub(crate) fn parse(text: &str) -> Option<Value> {
     let has_nul = text.contains('\0') || text.contains("\\u0000");
     let read = if has_nul { None } else { serde_json::from_str(text).ok() };
-    read.or_else(|| serde_json::from_str(&mended(text)).ok())
-}
-
-/// The text with U+FFFD for NULs and halves of surrogate pairs in strings, with raw control characters and stray
-/// backslashes in strings escaped, and with `null` for numbers that JSON does not have.
-fn mended(text: &str) -> String {
-    let (mut mended, mut rest, mut in_string) = (String::with_capacity(text.len()), text, false);
-    while let Some(c) = rest.chars().next() {
-        let word = NO_NUMBERS.iter().find(|word| !in_string && rest.starts_with(**word));
-        if let Some(word) = word {
-            mended.push_str("null");
-            rest = &rest[word.len()..];
-            continue;
-        }
-        rest = &rest[c.len_utf8()..];
-        match c {
-            '\\' if in_string => rest = push_escape(&mut mended, rest),
-            '\0' if in_string => mended.push(char::REPLACEMENT_CHARACTER),
-            '\0' => {}
-            c if in_string && c < ' ' => mended.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => {
-                in_string ^= c == '"';
-                mended.push(c);
-            }
-        }
-    }
-    mended
-}
-
-/// Takes what is behind a backslash from `rest`; returns what follows.
-fn push_escape<'a>(mended: &mut String, rest: &'a str) -> &'a str {
-    let unit = |at: usize| {
-        let digits =
-            rest.get(at..at + 4).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
-        digits.and_then(|digits| u16::from_str_radix(digits, 16).ok())
-    };
-    let second = if rest.get(5..7) == Some("\\u") { unit(7) } else { None };
-    let (escape, length) = match (rest.bytes().next(), unit(1), second) {
-        (Some(b'u'), Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => (rest.get(..11), 11),
-        (Some(b'u'), Some(0 | 0xD800..=0xDFFF), _) => (None, 5),
-        (Some(b'u'), Some(_), _) => (rest.get(..5), 5),
-        (Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't'), ..) => (rest.get(..1), 1),
-        // It was meant as a backslash.
-        _ => (Some("\\"), 0),
-    };
-    match escape {
-        Some(escape) => {
-            mended.push('\\');
-            mended.push_str(escape);
-        }
-        None => mended.push(char::REPLACEMENT_CHARACTER),
-    }
-    rest.get(length..).unwrap_or_default()
+    read.or_else(|| serde_json::from_str(&repaired_text(text)?).ok())
 }
 
 /// The outermost names and values of an object that cannot be read as a whole: it is broken, or too long to be kept.

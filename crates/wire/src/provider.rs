@@ -5,7 +5,6 @@ mod annotator;
 pub mod anthropic;
 pub mod bedrock;
 pub mod gemini;
-mod lenient;
 mod of_chat;
 pub(crate) mod openai_family;
 pub mod openai_responses;

@@ -6,7 +6,8 @@ mod text;
 
 use std::borrow::Cow;
 
-use domain::{Usage, json_repair::repaired_text};
+use domain::Usage;
+use json_repair::repaired_text;
 use serde_json::value::RawValue;
 
 use super::{UpstreamError, status::Status, usage_reader::read_usage};

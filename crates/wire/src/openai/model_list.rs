@@ -2,7 +2,7 @@
 
 mod abilities;
 
-use std::{borrow::Cow, collections::HashSet};
+use std::collections::HashSet;
 
 use domain::ListedModel;
 use serde_json::Value;
@@ -53,7 +53,7 @@ const OUTPUT: [&str; 6] = [
 #[must_use]
 pub fn decode(body: &str) -> Option<Vec<ListedModel>> {
     let body = body.trim_start_matches('\u{FEFF}');
-    let value: Value = serde_json::from_str(body).or_else(|_| serde_json::from_str(&mended(body))).ok()?;
+    let value: Value = json_repair::parse(body).ok()?;
     let list = match value.get("data").or_else(|| value.get("models")).unwrap_or(&value) {
         // Ollama writes an empty list so.
         Value::Null if value["object"] == "list" => return Some(Vec::new()),
@@ -81,38 +81,6 @@ fn model(value: &Value) -> Option<ListedModel> {
 fn first_count(value: &Value, places: &[&str]) -> Option<u64> {
     let count = |place: &&str| value.pointer(place)?.as_u64().filter(|count| *count > 0);
     places.iter().find_map(count)
-}
-
-/// The text with each escaped half of a surrogate pair, which is no character, replaced. Everything else stays.
-fn mended(json: &str) -> Cow<'_, str> {
-    const REPLACEMENT: &str = "\\ufffd";
-    if !json.contains("\\u") {
-        return Cow::Borrowed(json);
-    }
-    let unit = |at: usize| {
-        let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let mut out = String::with_capacity(json.len());
-    let mut rest = json;
-    while let Some(found) = rest.find('\\') {
-        let at = json.len() - rest.len() + found;
-        out.push_str(&rest[..found]);
-        let (text, length) = match (unit(at), unit(at + 6)) {
-            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => (&json[at..at + 12], 12),
-            (Some(0xD800..=0xDFFF), _) => (REPLACEMENT, 6),
-            (Some(_), _) => (&json[at..at + 6], 6),
-            // Another escape: what follows the backslash belongs to it.
-            (None, _) => {
-                let next = json[at + 1..].chars().next().map_or(0, char::len_utf8);
-                (&json[at..at + 1 + next], 1 + next)
-            }
-        };
-        out.push_str(text);
-        rest = &json[at + length..];
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
 }
 
 #[cfg(test)]

@@ -3,15 +3,16 @@
 use crate::{expect_none, repository::files_named};
 
 /// Each crate with those of ours it may use. A new arrow is a decision: say why in `docs/decisions/`.
-const ARROWS: [(&str, &[&str]); 16] = [
-    ("agent", &["domain", "llm", "sandbox", "store"]),
+const ARROWS: [(&str, &[&str]); 17] = [
+    ("agent", &["domain", "json_repair", "llm", "sandbox", "store"]),
     ("bench", &["domain", "embedder", "knowledge", "scripted", "wire"]),
     ("bolt", &[]),
     ("domain", &[]),
     ("embedder", &[]),
+    ("json_repair", &[]),
     ("knowledge", &[]),
     ("llm", &["domain", "wire"]),
-    ("mcp", &[]),
+    ("mcp", &["json_repair"]),
     ("outbound", &[]),
     ("sandbox", &[]),
     ("scripted", &["domain", "wire"]),
@@ -33,7 +34,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ),
     ("store", &["domain"]),
     ("torture", &["agent", "domain", "llm", "scripted", "server"]),
-    ("wire", &["domain"]),
+    ("wire", &["domain", "json_repair"]),
     ("xtask", &[]),
 ];
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{block::Open, error, usage::Counts};
-use crate::provider::{AnswerDecoder, AnswerError, AnswerEvent, DataPart, ErrorKind, StopReason, lenient};
+use crate::provider::{AnswerDecoder, AnswerError, AnswerEvent, DataPart, ErrorKind, StopReason};
 
 /// Reads one answer.
 #[derive(Debug, Default)]
@@ -56,7 +56,7 @@ impl AnswerDecoder for Decoder {
         if matches!(data.trim(), "" | "null" | "[DONE]") {
             return Ok(());
         }
-        match lenient::parse(data) {
+        match json_repair::parse(data) {
             Ok(value) => self.take(name, value, out),
             // Nothing can spoil an answer that is whole.
             Err(_) if self.stop.is_some() => Ok(()),
@@ -77,7 +77,7 @@ impl AnswerDecoder for Decoder {
     }
 
     fn whole(&mut self, body: &str, out: &mut Vec<AnswerEvent>) -> Result<(), AnswerError> {
-        let mut answer = match lenient::parse(body) {
+        let mut answer = match json_repair::parse(body) {
             Ok(Value::Object(answer)) => answer,
             Ok(_) => return Err(protocol("the answer is no JSON object")),
             Err(fault) => return Err(protocol(format!("the answer is not valid JSON: {fault}"))),

@@ -167,7 +167,7 @@ impl<'a> Input<'a> {
         {
             return Self::Written(raw);
         }
-        match crate::provider::lenient::parse(arguments) {
+        match json_repair::parse(arguments) {
             Ok(Value::Object(object)) => Self::Made(Value::Object(object)),
             _ => Self::Made(Value::Object(Map::from_iter([("INVALID_JSON".to_owned(), arguments.into())]))),
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::provider::{AnswerError, ErrorKind, lenient};
+use crate::provider::{AnswerError, ErrorKind};
 
 /// Longest message that is passed on, in characters.
 const MAX_MESSAGE: usize = 2000;
@@ -10,7 +10,7 @@ const MAX_MESSAGE: usize = 2000;
 /// What an answer with this status says is wrong.
 #[must_use]
 pub fn error(status: u16, body: &str) -> AnswerError {
-    let value = lenient::parse(body).unwrap_or(Value::Null);
+    let value = json_repair::parse(body).unwrap_or(Value::Null);
     let error = of_value(&value);
     let kind = match (error.kind, status) {
         // The type says more than the status, unless there is none.

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 use super::error;
 use crate::provider::{
     AnswerDecoder, AnswerError, AnswerEvent, DataPart, ErrorKind, StopReason, anthropic::usage::count,
-    lenient,
 };
 
 /// Reads one answer. The events of its stream are those of [`super::FrameDecoder`], by their names.
@@ -60,7 +59,7 @@ impl AnswerDecoder for Decoder {
                 None => Err(error::of_exception(exception, data)),
             };
         }
-        match lenient::parse(data) {
+        match json_repair::parse(data) {
             Ok(mut event) => self.take(name, &mut event, out),
             Err(_) if self.stop.is_some() => {}
             Err(fault) => return Err(protocol(format!("an event is not valid JSON: {fault}"))),
@@ -80,7 +79,7 @@ impl AnswerDecoder for Decoder {
     }
 
     fn whole(&mut self, body: &str, out: &mut Vec<AnswerEvent>) -> Result<(), AnswerError> {
-        let mut answer = lenient::parse(body)
+        let mut answer = json_repair::parse(body)
             .map_err(|fault| protocol(format!("the answer is not valid JSON: {fault}")))?;
         let Value::Array(content) = taken(&mut answer, "/output/message/content") else {
             return Err(protocol("the answer has no list `output.message.content`"));

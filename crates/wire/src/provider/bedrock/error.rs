@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use crate::provider::{AnswerError, ErrorKind, anthropic::error::is_stale_reasoning, lenient};
+use crate::provider::{AnswerError, ErrorKind, anthropic::error::is_stale_reasoning};
 
 /// What an answer with this status says is wrong. `error_type` is the header `x-amzn-errortype`.
 #[must_use]
 pub fn error(status: u16, error_type: Option<&str>, body: &str) -> AnswerError {
-    let value = lenient::parse(body).unwrap_or(Value::Null);
+    let value = json_repair::parse(body).unwrap_or(Value::Null);
     let name = error_type.or(value["__type"].as_str()).unwrap_or_default();
     let said = |field: &str| value[field].as_str().filter(|message| !message.is_empty());
     let message = match said("message").or(said("Message")) {

@@ -2,7 +2,7 @@
 
 mod fields;
 
-use domain::json_repair::repaired_text;
+use json_repair::repaired_text;
 use serde_json::{Map, Value, json, value::RawValue};
 
 use fields::{Candidate, Chunk, Content, FunctionCall, Part, read};
@@ -156,7 +156,7 @@ impl Decoder {
     /// A part that only the provider understands.
     fn verbatim(&mut self, text: &str, out: &mut Vec<AnswerEvent>) {
         let Ok(Value::Object(mut part)) = serde_json::from_str(text) else { return };
-        // A picture that is thought of is a draft, which nobody wants back.
+        // Image models show drafts in their thoughts. They are not sent back.
         let is_draft = part.get("thought") == Some(&Value::Bool(true)) && part.contains_key("inlineData");
         if is_draft || part.keys().all(|key| key == "thought") {
             return;

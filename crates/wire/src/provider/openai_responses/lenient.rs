@@ -3,7 +3,7 @@
 use domain::{TokenCount, Usage};
 use serde_json::{Map, Value};
 
-use crate::provider::lenient::parse;
+use json_repair::parse;
 
 /// An object. `None` if it is JSON of another kind.
 pub(super) fn object(text: &str) -> Result<Option<Map<String, Value>>, serde_json::Error> {

@@ -17,7 +17,18 @@ const WORDS: [(&str, &str); 8] = [
 /// Strings in strings are read up to this depth.
 const MAX_NESTING: u32 = 3;
 
-/// The same text with what JSON does not know replaced: raw control characters, invalid escapes and half surrogate
+/// Reads JSON, repaired where it has to be.
+///
+/// # Errors
+/// What is wrong with it as it was sent.
+pub fn parse(text: &str) -> Result<Value, serde_json::Error> {
+    serde_json::from_str(text).or_else(|error| {
+        let repaired = repaired_text(text).and_then(|repaired| serde_json::from_str(&repaired).ok());
+        repaired.ok_or(error)
+    })
+}
+
+/// The same text with what JSON does not know replaced: raw control characters, invalid escapes, NULs and half surrogate
 /// pairs in strings, strings in single quotes, names without quotes, comments, trailing commas, and `NaN`, `None` and
 /// the like. `None` if there is nothing to replace.
 #[must_use]
@@ -103,6 +114,7 @@ impl Repair<'_> {
                 }
                 '/' => self.comment(),
                 ',' => self.comma(),
+                '\0' => self.changed = true,
                 '-' | '_' | 'A'..='Z' | 'a'..='z' => self.word(c),
                 c => self.out.push(c),
             }
@@ -154,7 +166,7 @@ impl Repair<'_> {
         self.at += size;
     }
 
-    /// Up to the quote that ends it: none of the same kind may stand in it without a backslash.
+    /// Reads on to the closing quote.
     fn string(&mut self, quote: char) {
         self.out.push('"');
         while let Some(c) = self.next() {
@@ -162,6 +174,10 @@ impl Repair<'_> {
                 c if c == quote => return self.out.push('"'),
                 '"' => self.out.push_str("\\\""),
                 '\\' => self.escape(),
+                '\0' => {
+                    self.changed = true;
+                    self.out.push(char::REPLACEMENT_CHARACTER);
+                }
                 c if c < ' ' => {
                     self.changed = true;
                     let value = Value::String(c.to_string()).to_string();
@@ -205,7 +221,7 @@ impl Repair<'_> {
                 self.out.extend(["\\u", digits, &self.text[self.at..self.at + 6]]);
                 self.at += 6;
             }
-            (0xD800..=0xDFFF, _) => {
+            (0 | 0xD800..=0xDFFF, _) => {
                 self.changed = true;
                 self.out.push(char::REPLACEMENT_CHARACTER);
             }
@@ -227,6 +243,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn half_a_pair_costs_one_character() {
+        for (json, expected) in [
+            (r#""a\ud83db""#, Some("a\u{FFFD}b")),
+            (r#""a\ude00b""#, Some("a\u{FFFD}b")),
+            (r#""\ud83d\ude00""#, Some("😀")),
+            (r#""\ud83d\ud83d\ude00""#, Some("\u{FFFD}😀")),
+            (r#""\\ud83d""#, Some("\\ud83d")),
+            (r#""\\\ud83d""#, Some("\\\u{FFFD}")),
+            (r#""\ud83d"#, None),
+            (r#""\ud8"#, None),
+            ("\"\\", None),
+        ] {
+            assert_eq!(parse(json).ok().as_ref().and_then(Value::as_str), expected, "{json}");
+        }
+    }
+
+    #[test]
     fn repairs_only_what_json_does_not_know() {
         for (text, repaired) in [
             (r#"{"a":1,}"#, r#"{"a":1}"#),
@@ -234,6 +267,7 @@ mod tests {
             ("{\"a\":\"x\ny\tz\"}", r#"{"a":"x\ny\tz"}"#),
             (r#"{"a":"\d+ \'"}"#, r#"{"a":"\\d+ '"}"#),
             (r#"{"a":"C:\Users\é"}"#, r#"{"a":"C:\\Users\\é"}"#),
+            ("{\"a\\u0000\":\"b\0\"}\0", "{\"a\u{FFFD}\":\"b\u{FFFD}\"}"),
             (r#"{"a":"hi \ud83d there \ude80"}"#, "{\"a\":\"hi \u{FFFD} there \u{FFFD}\"}"),
             (r#"{'a': 'x \'y\' \"z\"', 'b': [None]}"#, r#"{"a": "x 'y' \"z\"", "b": [null]}"#),
             (r#"{a: 1, _b2 : {"c":"d: e"}}"#, r#"{"a": 1, "_b2" : {"c":"d: e"}}"#),
