@@ -58,11 +58,7 @@ pub(crate) fn of_status(
             let fault = Fault::new(ProblemCode::ModelRateLimited, saying(Sentence::SlowDown, &said));
             later(fault, &error, Some(headers))
         }
-        ErrorKind::Overloaded => {
-            let mut fault = fault::failed(status, &said);
-            fault.error.code = ProblemCode::ModelUnavailable;
-            later(fault, &error, Some(headers))
-        }
+        ErrorKind::Overloaded => later(fault::overloaded(status, &said), &error, Some(headers)),
         ErrorKind::Server => later(fault::failed(status, &said), &error, Some(headers)),
         ErrorKind::Request | ErrorKind::StaleReasoning | ErrorKind::Protocol => Fault {
             retry: Retry::OtherForm,

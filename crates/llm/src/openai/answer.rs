@@ -199,7 +199,7 @@ impl Answer {
                         Ok(())
                     }
                     (false, None) => match &self.junk {
-                        Some(junk) => Err(fault::not_the_protocol(junk, target)),
+                        Some(junk) => Err(fault::no_answer(junk, target)),
                         None => Err(Fault::truncated()),
                     },
                 }
@@ -293,23 +293,21 @@ impl Answer {
         }
         if data.trim_matches('"').eq_ignore_ascii_case(DONE) {
             if let (Some(junk), false, None) = (&self.junk, self.begun, self.finish) {
-                return Err(fault::not_the_protocol(junk, target));
+                return Err(fault::no_answer(junk, target));
             }
             self.finish();
             return Ok(());
         }
         match Chunk::decode_next(data, &mut self.halves) {
-            // An error in no form of this protocol, unless an answer follows.
-            Ok(chunk) if chunk == Chunk::default() && UpstreamError::decode(data).is_some() => {
-                self.keep_junk(data);
-            }
+            // It may be an error in a form of its own; an answer may follow all the same.
+            Ok(chunk) if chunk == Chunk::default() && !data.contains("\"choices\"") => self.keep_junk(data),
             Ok(chunk) => self.read_chunk(chunk, target)?,
             // A sign of life in words, or what follows a whole answer.
             Err(_) if self.finish.is_some() || !data.starts_with(['{', '[']) => {
                 tracing::debug!(model = target.model, "what the model server sent is no chunk, and left out");
                 self.keep_junk(data);
             }
-            Err(_) => return Err(fault::not_the_protocol(data, target)),
+            Err(_) => return Err(fault::no_answer(data, target)),
         }
         // Nobody pays for what a model makes up.
         if self.text.is_done() {
@@ -325,19 +323,12 @@ impl Answer {
     fn read_whole(&mut self, body: &[u8], target: &Target) -> Result<(), Fault> {
         let body = String::from_utf8_lossy(body);
         let body = body.trim_start_matches('\u{FEFF}');
-        let chunk =
-            Chunk::decode_next(body, &mut self.halves).map_err(|_| match UpstreamError::decode(body) {
-                Some(error) => fault::in_stream(&error, target),
-                None => fault::not_the_protocol(body, target),
-            })?;
+        let chunk = Chunk::decode_next(body, &mut self.halves).map_err(|_| fault::no_answer(body, target))?;
         let says_something =
             !chunk.content.is_empty() || !chunk.reasoning.is_empty() || !chunk.calls.is_empty();
         let answers = chunk.finish_reason.is_some() || says_something || chunk.images.is_some();
         if chunk.error.is_none() && !answers {
-            return Err(match UpstreamError::decode(body) {
-                Some(error) => fault::in_stream(&error, target),
-                None => fault::not_the_protocol(body, target),
-            });
+            return Err(fault::no_answer(body, target));
         }
         self.read_chunk(chunk, target)?;
         self.finish();

@@ -265,13 +265,17 @@ pub(crate) fn rejected(status: StatusCode, said: &str) -> Fault {
 }
 
 pub(crate) fn failed(status: StatusCode, said: &str) -> Fault {
+    if matches!(status.as_u16(), 503 | 529) {
+        return overloaded(status, said);
+    }
     let sentence = Sentence::ModelFailed { status: status.as_u16() };
-    // Overloaded, or started only now.
-    let code = match status.as_u16() {
-        503 | 529 => ProblemCode::ModelUnavailable,
-        _ => ProblemCode::ModelFailed,
-    };
-    Fault::new(code, saying(sentence, said))
+    Fault::new(ProblemCode::ModelFailed, saying(sentence, said))
+}
+
+/// The server cannot answer now.
+pub(crate) fn overloaded(status: StatusCode, said: &str) -> Fault {
+    let sentence = Sentence::ModelFailed { status: status.as_u16() };
+    Fault::new(ProblemCode::ModelUnavailable, saying(sentence, said))
 }
 
 pub(crate) fn unauthorized(status: StatusCode, said: &str, target: &Target) -> Fault {
@@ -310,6 +314,14 @@ pub(crate) fn redirect(headers: &header::HeaderMap, target: &Target) -> Fault {
 /// The server answered with a web page.
 pub(crate) fn web_page(target: &Target) -> Fault {
     Fault::protocol(Sentence::AnswersWebPage { server: target.shown() })
+}
+
+/// The server sent something in the place of an answer: an error in a form of its own, or what is not the protocol.
+pub(crate) fn no_answer(sent: &str, target: &Target) -> Fault {
+    match UpstreamError::decode(sent) {
+        Some(error) => in_stream(&error, target),
+        None => not_the_protocol(sent, target),
+    }
 }
 
 /// The server answered with something else than this protocol.

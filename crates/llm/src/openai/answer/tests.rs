@@ -85,8 +85,8 @@ fn everything_that_is_not_the_protocol() {
         ("{\"x\":1}", ProblemCode::ModelProtocol, "not the OpenAI protocol"),
         ("{\"error\":{\"message\":\"overloaded\"}}", ProblemCode::ModelFailed, "overloaded"),
         ("{\"detail\":\"no\"}", ProblemCode::ModelFailed, "no"),
-        ("data: {\"detail\":\"no\"}\n\n", ProblemCode::ModelProtocol, "no"),
-        ("data: {\"detail\":\"no\"}\n\ndata: [DONE]\n\n", ProblemCode::ModelProtocol, "no"),
+        ("data: {\"detail\":\"no\"}\n\n", ProblemCode::ModelFailed, "no"),
+        ("data: {\"detail\":\"no\"}\n\ndata: [DONE]\n\n", ProblemCode::ModelFailed, "no"),
         (
             "data: {\"error\":{\"message\":\"slow down\",\"code\":429}}\n\n",
             ProblemCode::ModelRateLimited,
