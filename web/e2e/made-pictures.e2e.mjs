@@ -1,49 +1,31 @@
 /** A picture that a model makes, from a recorded answer of Gemini: in the answer, in its step, and after a reload. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import { once } from "node:events";
 import { after, before, test } from "node:test";
 import { check } from "./axe.mjs";
 import { launch, openPage, unfold } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
+import { connectProvider, startProvider } from "./provider.mjs";
 
 const RECORDING = new URL("../../crates/wire/tests/recordings/pictures/gemini_story.json", import.meta.url);
+const [{ answer: STORY }] = JSON.parse(readFileSync(RECORDING, "utf8"));
 const MODEL = "gemini-3-pro-image-preview";
 
 let browser, glasshouse, provider, page;
 
-/** Answers each request with the recorded story, and keeps what it was asked. */
-async function startProvider() {
-  const [{ answer: story }] = JSON.parse(readFileSync(RECORDING, "utf8"));
-  const asked = [];
-  const server = createServer(async (request, answer) => {
-    const pieces = [];
-    request.on("data", (piece) => pieces.push(piece));
-    await once(request, "end");
-    answer.setHeader("content-type", "application/json");
-    if (request.method === "GET") {
-      answer.end(JSON.stringify({ models: [{ name: `models/${MODEL}` }] }));
-    } else {
-      asked.push(Buffer.concat(pieces).toString());
-      answer.end(JSON.stringify(story));
-    }
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return { url: `http://127.0.0.1:${server.address().port}`, asked, stop: () => server.close() };
-}
-
 before(async () => {
-  [browser, glasshouse, provider] = await Promise.all([launch(), startGlasshouse(), startProvider()]);
+  [browser, glasshouse, provider] = await Promise.all([
+    launch(),
+    startGlasshouse(),
+    startProvider({
+      models: { models: [{ name: `models/${MODEL}` }] },
+      answer: JSON.stringify(STORY),
+    }),
+  ]);
   page = await openPage(browser, { url: glasshouse.url });
   await setUp(page);
-  const made = await page.request.post(`${glasshouse.url}/api/v1/connections`, {
-    data: { name: "Gemini", kind: "gemini", base_url: provider.url, api_key: "k" },
-    headers: { origin: glasshouse.url },
-  });
-  assert.ok(made.ok(), await made.text());
+  await connectProvider(page, glasshouse, provider, "gemini");
 });
 after(async () => {
   await browser?.close();
@@ -95,6 +77,5 @@ test("the next answer is asked for with the picture, as it came", async () => {
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.waitForFunction(() => document.querySelectorAll(".turn .answer img").length >= 2);
   await pictureIsShown();
-  const [{ answer: story }] = JSON.parse(readFileSync(RECORDING, "utf8"));
-  assert.deepEqual(JSON.parse(provider.asked.at(-1)).contents[1], story.candidates[0].content);
+  assert.deepEqual(JSON.parse(provider.asked.at(-1)).contents[1], STORY.candidates[0].content);
 });

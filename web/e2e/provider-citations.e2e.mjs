@@ -1,51 +1,34 @@
 /** What a model's provider cites and runs itself, from a recorded answer of Claude: marks, sources, and the provider's tool call. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import { once } from "node:events";
 import { after, before, test } from "node:test";
 import { launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
+import { connectProvider, startProvider } from "./provider.mjs";
 
 const RECORDING = new URL(
   "../../crates/wire/tests/recordings/anthropic/web_search_stream.json",
   import.meta.url,
 );
+const [{ response: RESPONSE }] = JSON.parse(readFileSync(RECORDING, "utf8"));
 const MODEL = "claude-sonnet-4-0";
 
 let browser, glasshouse, provider, page;
 
-/** Answers each request for a stream with the recorded one. */
-async function startProvider() {
-  const [{ response }] = JSON.parse(readFileSync(RECORDING, "utf8"));
-  const server = createServer(async (request, answer) => {
-    request.resume();
-    await once(request, "end");
-    if (request.url.startsWith("/v1/models")) {
-      answer.setHeader("content-type", "application/json");
-      answer.end(
-        JSON.stringify({ data: [{ type: "model", id: MODEL, display_name: "Claude" }], has_more: false }),
-      );
-    } else {
-      answer.setHeader("content-type", "text/event-stream");
-      answer.end(response);
-    }
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return { url: `http://127.0.0.1:${server.address().port}`, stop: () => server.close() };
-}
-
 before(async () => {
-  [browser, glasshouse, provider] = await Promise.all([launch(), startGlasshouse(), startProvider()]);
+  [browser, glasshouse, provider] = await Promise.all([
+    launch(),
+    startGlasshouse(),
+    startProvider({
+      models: { data: [{ type: "model", id: MODEL, display_name: "Claude" }], has_more: false },
+      answer: RESPONSE,
+      type: "text/event-stream",
+    }),
+  ]);
   page = await openPage(browser, { url: glasshouse.url });
   await setUp(page);
-  const made = await page.request.post(`${glasshouse.url}/api/v1/connections`, {
-    data: { name: "Claude", kind: "anthropic", base_url: provider.url, api_key: "sk-ant-test" },
-    headers: { origin: glasshouse.url },
-  });
-  assert.ok(made.ok(), await made.text());
+  await connectProvider(page, glasshouse, provider, "anthropic");
 });
 after(async () => {
   await browser?.close();

@@ -26,7 +26,7 @@ const CASES = [
   { contains: "Ask the gateway", turns: [GATEWAY] },
   {
     contains: "Look left",
-    // Not before the other one has begun, whose “Thinking…” would take its place.
+    // Once the other one has begun: its “Thinking…” would replace this status.
     turns: [turn(pause(500), working("Reading the left page…"), pause(6_000), text("Left."))],
   },
   {

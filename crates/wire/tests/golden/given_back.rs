@@ -36,7 +36,7 @@ fn answer(message: &Value, mut blocks: Vec<StoredBlock>) -> Message {
     }
 }
 
-fn sent(message: &Message, provider: &str) -> Value {
+pub(crate) fn sent(message: &Message, provider: &str) -> Value {
     let body = ChatBody {
         model: "m",
         messages: std::slice::from_ref(message),

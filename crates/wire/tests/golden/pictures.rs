@@ -4,14 +4,17 @@ use domain::{Message, Role, RunId};
 use serde_json::{Value, json};
 use wire::{
     gateway::{AnswerEncoder, ChatAnswer, PlainRequest, Used},
-    openai::{ChatBody, Chunk, ParameterFields},
+    openai::Chunk,
     provider::{
         Annotator, AnswerDecoder, AnswerEvent, DataPart, ModelRequest, Parameters, ServerTool, StopReason,
         gemini, openai_responses,
     },
 };
 
-use crate::answers::{lines, message};
+use crate::{
+    answers::{lines, message},
+    given_back::sent,
+};
 
 const GEMINI: &str = include_str!("../recordings/pictures/gemini_story.json");
 const RESPONSES: &str = include_str!("../recordings/pictures/responses_image_generation.json");
@@ -111,20 +114,8 @@ fn pictures_of_chat_completions_stand_beside_the_text() {
     let data = json!({"images": images[0]});
     let events =
         [AnswerEvent::Text("Here you go: ".to_owned()), AnswerEvent::Data { part: DataPart::Other, data }];
-    let sent = |provider: &str| {
-        let messages = [message("chat_completions/m", &events)];
-        let body = ChatBody {
-            model: "m",
-            messages: &messages,
-            provider,
-            tools: &[],
-            response_format: None,
-            parameters: ParameterFields::default(),
-            output_limit: None,
-            extra: None,
-        };
-        serde_json::from_slice::<Value>(&body.encode()).unwrap()["messages"][0].clone()
-    };
+    let message = message("chat_completions/m", &events);
+    let sent = |provider: &str| sent(&message, provider);
     let back = json!({"role": "assistant", "content": "Here you go: ", "images": images[0]});
     assert_eq!(sent("chat_completions/m"), back);
     assert_eq!(sent("chat_completions/other").get("images"), None, "only to who gave it");
