@@ -1,5 +1,5 @@
-//! Pictures that a model makes: kept once as files of the chat. The data that its provider wants back names the file in the
-//! log, and has the picture again in a request.
+//! Pictures that a model makes, stored once as files of the chat. In the log the provider's data refers to the file; in a
+//! request to the provider it contains the picture again.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ use crate::{
     code::picture_link,
     tool_files::{Returned, keep_file},
     turns::AgentContext,
-    workspace::{BYTES_LIMIT, FileProblem, Path, picture_type},
+    workspace::{BYTES_LIMIT, Path, picture_type},
 };
 
 /// Most pictures that a request gives back to its provider, and most bytes of them. Of older ones the model reads the link in
@@ -34,12 +34,12 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// What stands in the data in a picture's place.
+/// Replaces a picture in the provider's data.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Reference {
     file: String,
     version: u64,
-    /// What stood before the Base64: the beginning of a `data:` URL.
+    /// The part of a `data:` URL before the Base64.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     prefix: String,
 }
@@ -62,7 +62,7 @@ pub(crate) async fn keep_pictures(agent: &AgentContext, data: &mut Value) -> Mad
     let mut made = Made { files: Vec::new(), is_whole: true };
     for place in picture_places(data) {
         let Some(picture) = data.pointer_mut(&place) else { continue };
-        let (prefix, base64) = parted(picture.as_str().unwrap_or_default());
+        let (prefix, base64) = split_data_url(picture.as_str().unwrap_or_default());
         match keep(agent, base64).await {
             Ok(file) => {
                 *picture = json!(Reference {
@@ -81,8 +81,8 @@ pub(crate) async fn keep_pictures(agent: &AgentContext, data: &mut Value) -> Mad
     made
 }
 
-/// What stands before the Base64, and the Base64.
-fn parted(picture: &str) -> (&str, &str) {
+/// Splits a `data:` URL before its Base64; plain Base64 has nothing before it.
+fn split_data_url(picture: &str) -> (&str, &str) {
     let start = if picture.starts_with("data:") { picture.find(',').map_or(0, |comma| comma + 1) } else { 0 };
     picture.split_at(start)
 }
@@ -99,13 +99,7 @@ async fn keep(agent: &AgentContext, base64: &str) -> Result<ToolFile, Words> {
     let picture = Returned { bytes: &bytes, name: "", embed: false };
     let kept = keep_file(&agent.run.workspace, &agent.emitter, IMAGE_GENERATION, &picture).await;
     // The provider has its own way to be given it back.
-    kept.map(|file| ToolFile { for_model: false, ..file }).map_err(|problem| match problem {
-        FileProblem::Missing(why) | FileProblem::Conflict(why) => why.into(),
-        FileProblem::Refused(why)
-        | FileProblem::TooLarge(why)
-        | FileProblem::Unavailable(why)
-        | FileProblem::Full(why) => why,
-    })
+    kept.map(|file| ToolFile { for_model: false, ..file }).map_err(Words::from)
 }
 
 /// The conversation with the latest pictures in the data that goes back to this provider. They take the place of the links that
@@ -195,11 +189,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_data_url_is_parted_before_its_base64() {
-        assert_eq!(parted("data:image/png;base64,AA=="), ("data:image/png;base64,", "AA=="));
-        assert_eq!(parted("AA=="), ("", "AA=="));
-        assert_eq!(parted("https://example.org/a.png,b"), ("", "https://example.org/a.png,b"));
-        assert_eq!(parted("data:"), ("", "data:"));
+    fn a_data_url_is_split_before_its_base64() {
+        assert_eq!(split_data_url("data:image/png;base64,AA=="), ("data:image/png;base64,", "AA=="));
+        assert_eq!(split_data_url("AA=="), ("", "AA=="));
+        assert_eq!(split_data_url("https://example.org/a.png,b"), ("", "https://example.org/a.png,b"));
+        assert_eq!(split_data_url("data:"), ("", "data:"));
     }
 
     #[test]

@@ -97,6 +97,18 @@ pub enum FileProblem {
     Full(Words),
 }
 
+impl From<FileProblem> for Words {
+    fn from(problem: FileProblem) -> Self {
+        match problem {
+            FileProblem::Missing(why) | FileProblem::Conflict(why) => why.into(),
+            FileProblem::Refused(why)
+            | FileProblem::TooLarge(why)
+            | FileProblem::Unavailable(why)
+            | FileProblem::Full(why) => why,
+        }
+    }
+}
+
 /// A change that has been made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written {

@@ -102,7 +102,7 @@ fn complete_handshake(result: &mut Value) {
         result["serverInfo"]["version"] = json!("");
     }
     match result.get_mut("capabilities") {
-        // Some languages write an empty list for an empty object.
+        // PHP writes an empty object as a list.
         Some(Value::Object(capabilities)) => capabilities.retain(|_, capability| capability.is_object()),
         _ => result["capabilities"] = json!({"tools": {}}),
     }
@@ -167,11 +167,14 @@ mod tests {
     #[test]
     fn a_handshake_is_completed_and_other_results_stay_as_they_are() {
         let whole = |capabilities: Value, info: Value| json!({"id": 0, "result": {"protocolVersion": "v", "capabilities": capabilities, "serverInfo": info}});
-        let nobody = json!({"name": "", "version": ""});
-        check(r#"{"id":0,"result":{"protocolVersion":"v"}}"#, &[whole(json!({"tools": {}}), nobody.clone())]);
+        let unnamed = json!({"name": "", "version": ""});
+        check(
+            r#"{"id":0,"result":{"protocolVersion":"v"}}"#,
+            &[whole(json!({"tools": {}}), unnamed.clone())],
+        );
         check(
             r#"{"id":0,"result":{"protocolVersion":"v","capabilities":{"tools":{"a":null},"b":[],"c":true},"serverInfo":"x"}}"#,
-            &[whole(json!({"tools": {}}), nobody)],
+            &[whole(json!({"tools": {}}), unnamed)],
         );
         check(
             r#"{"id":0,"result":{"capabilities":null}}"#,

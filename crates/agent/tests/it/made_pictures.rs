@@ -29,9 +29,9 @@ struct Case {
     recording: &'static str,
     /// What the model says beside the picture.
     text: &'static str,
-    /// Where the picture stands in the next request.
+    /// JSON pointer to the picture in the next request.
     place: &'static str,
-    /// What stands there before it.
+    /// Prefix of the picture there.
     prefix: &'static str,
 }
 

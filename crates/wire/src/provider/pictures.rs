@@ -1,15 +1,15 @@
-//! Pictures that a model makes: where they stand in the data that its answer brings for its provider.
+//! Finds the pictures that a model has made in the provider data of its answer.
 
 use serde_json::Value;
 
-/// What a call is named that makes pictures at the provider.
+/// Name of the tool call for a picture that the model makes.
 pub const IMAGE_GENERATION: &str = "image_generation";
 
 /// Most pictures that are read of one piece of data.
 const MAX_PICTURES: usize = 32;
 
-/// Places of the pictures in data of [`super::DataPart::Other`], as JSON pointers. At each stands Base64, or a `data:` URL;
-/// or whatever its keeper has put in its place.
+/// JSON pointers to the pictures in data of [`super::DataPart::Other`]: Base64 or a `data:` URL, or what the caller has
+/// replaced it with.
 ///
 /// | provider | data |
 /// |---|---|

@@ -121,7 +121,7 @@ fn mend(message: &mut Value) -> Result<(Option<String>, bool), Value> {
     Ok((version, changed))
 }
 
-/// What a client says of itself with what it leaves out, as far as nobody needs it; whether something was.
+/// Fills in the fields of `initialize` that nobody needs but the library requires. Returns whether anything was missing.
 fn complete(params: &mut Map<String, Value>) -> bool {
     let before = params.clone();
     let capabilities = params.entry("capabilities").or_insert_with(|| json!({}));
