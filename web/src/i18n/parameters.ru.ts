@@ -41,5 +41,5 @@ export const parameters: Record<keyof typeof english, string> = {
   "parameters.bad.stop": "Не больше 16 последовательностей, каждая до 256 байт.",
   "parameters.takes": "Поддерживаемые параметры",
   "parameters.takes.auto": "Определять автоматически",
-  "parameters.refused": "Сервер отклонил с последнего перезапуска: {names}",
+  "parameters.refused": "Отклонено сервером с последнего перезапуска: {names}",
 };
