@@ -49,7 +49,7 @@ pub trait AnswerEncoder: Send {
     fn begin(&mut self, out: &mut Vec<Frame>);
 
     /// The next piece. `Finished` is passed to [`AnswerEncoder::finish`] instead.
-    fn push(&mut self, event: &AnswerEvent, out: &mut Vec<Frame>);
+    fn push(&mut self, event: AnswerEvent, out: &mut Vec<Frame>);
 
     /// The model is done.
     fn finish(&mut self, reason: StopReason, used: Used, out: &mut Vec<Frame>);

@@ -224,13 +224,13 @@ fn allocations_per_token(route: &Route) -> Option<f64> {
             }
         }
         for event in events.drain(..) {
-            encode(&mut encoder, &event, &mut out);
+            encode(&mut encoder, event, &mut out);
         }
     }
     Some((allocations() - before) as f64 / writes.len() as f64)
 }
 
-fn encode(encoder: &mut ChatAnswer, event: &AnswerEvent, out: &mut Vec<u8>) {
+fn encode(encoder: &mut ChatAnswer, event: AnswerEvent, out: &mut Vec<u8>) {
     let mut frames = Vec::new();
     match event {
         AnswerEvent::Finished { .. } => encoder.finish(StopReason::Stop, Used::default(), &mut frames),

@@ -96,8 +96,8 @@ impl ChatAnswer {
 
 impl ChatAnswer {
     /// What a program keeps and sends back, as OpenRouter has it; only we read what is in it.
-    fn detail(&mut self, part: DataPart, data: &Value) -> Option<Value> {
-        let data = Some(data.clone());
+    fn detail(&mut self, part: DataPart, data: Value) -> Option<Value> {
+        let data = Some(data);
         let block = match part {
             DataPart::Reasoning => StoredBlock::Reasoning { text: std::mem::take(&mut self.thought), data },
             DataPart::Text => StoredBlock::Text { data },
@@ -129,34 +129,34 @@ impl AnswerEncoder for ChatAnswer {
         out.push(frame(self.chunks.role()));
     }
 
-    fn push(&mut self, event: &AnswerEvent, out: &mut Vec<Frame>) {
+    fn push(&mut self, event: AnswerEvent, out: &mut Vec<Frame>) {
         match event {
             AnswerEvent::Text(delta) => {
-                self.text.push_str(delta);
-                out.push(frame(self.chunks.content(delta)));
+                self.text.push_str(&delta);
+                out.push(frame(self.chunks.content(&delta)));
             }
             AnswerEvent::Reasoning(delta) => {
-                self.reasoning.push_str(delta);
-                self.thought.push_str(delta);
-                out.push(frame(self.chunks.reasoning(delta)));
+                self.reasoning.push_str(&delta);
+                self.thought.push_str(&delta);
+                out.push(frame(self.chunks.reasoning(&delta)));
             }
             AnswerEvent::CallStarted { index, id, name } => {
-                self.calls.insert(*index, (id.clone(), name.clone(), String::new()));
-                out.push(frame(self.chunks.call_started(*index, id, name)));
+                out.push(frame(self.chunks.call_started(index, &id, &name)));
+                self.calls.insert(index, (id, name, String::new()));
             }
             AnswerEvent::Arguments { index, delta } => {
-                if let Some((_, _, arguments)) = self.calls.get_mut(index) {
-                    arguments.push_str(delta);
+                if let Some((_, _, arguments)) = self.calls.get_mut(&index) {
+                    arguments.push_str(&delta);
                 }
-                out.push(frame(self.chunks.call_arguments(*index, delta)));
+                out.push(frame(self.chunks.call_arguments(index, &delta)));
             }
             AnswerEvent::Data { part, data } => {
-                let images = if *part == DataPart::Other { chat_images(data) } else { Vec::new() };
+                let images = if part == DataPart::Other { chat_images(&data) } else { Vec::new() };
                 if !images.is_empty() {
                     out.push(frame(self.chunks.images(&images)));
                     self.images.extend(images);
                 }
-                if let Some(detail) = self.detail(*part, data) {
+                if let Some(detail) = self.detail(part, data) {
                     out.push(frame(self.chunks.reasoning_details(&detail)));
                     self.details.push(detail);
                 }
@@ -276,7 +276,7 @@ mod tests {
         let mut out = Vec::new();
         encoder.begin(&mut out);
         for event in answer() {
-            encoder.push(&event, &mut out);
+            encoder.push(event, &mut out);
         }
         encoder.finish(StopReason::ToolCalls, used(), &mut out);
         (encoder, out.into_iter().map(|frame| frame.data).collect())
@@ -328,7 +328,7 @@ mod tests {
             data(DataPart::Call(0), json!(7)),
             data(DataPart::Call(9), json!("of no call")),
         ] {
-            encoder.push(&event, &mut out);
+            encoder.push(event, &mut out);
         }
         assert_eq!(out.iter().filter(|frame| frame.data.contains("reasoning_details")).count(), 2);
         let message = encoder.whole()["choices"][0]["message"].clone();

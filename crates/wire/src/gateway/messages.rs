@@ -179,15 +179,15 @@ fn error_type(code: ProblemCode) -> &'static str {
 impl AnswerEncoder for MessagesAnswer {
     fn begin(&mut self, _: &mut Vec<Frame>) {}
 
-    fn push(&mut self, event: &AnswerEvent, out: &mut Vec<Frame>) {
+    fn push(&mut self, event: AnswerEvent, out: &mut Vec<Frame>) {
         match &mut self.events {
-            Some(events) => events.push(event.clone()),
-            None => self.encoder.event(event, out),
+            Some(events) => events.push(event),
+            None => self.encoder.event(&event, out),
         }
     }
 
     fn finish(&mut self, reason: StopReason, used: Used, out: &mut Vec<Frame>) {
-        self.push(&AnswerEvent::Finished { reason, usage: Some(used.usage) }, out);
+        self.push(AnswerEvent::Finished { reason, usage: Some(used.usage) }, out);
     }
 
     fn fail(&mut self, code: ProblemCode, message: &str, out: &mut Vec<Frame>) {

@@ -118,6 +118,6 @@ impl RunAnswer {
     }
 
     fn answer(&mut self, event: AnswerEvent, out: &mut Vec<Frame>) {
-        self.encoder.push(&event, out);
+        self.encoder.push(event, out);
     }
 }

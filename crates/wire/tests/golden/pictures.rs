@@ -128,7 +128,7 @@ fn programs_get_pictures_as_openrouter_sends_them() {
     {
         let mut encoder = ChatAnswer::new(RunId::generate(), 0, "m", provider, false);
         let mut frames = Vec::new();
-        events.iter().for_each(|event| encoder.push(event, &mut frames));
+        events.iter().for_each(|event| encoder.push(event.clone(), &mut frames));
         encoder.finish(StopReason::Stop, Used::default(), &mut frames);
         let image =
             json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{PNG}")}});

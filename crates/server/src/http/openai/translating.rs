@@ -225,11 +225,11 @@ impl Answer {
             }
             AnswerEvent::CallStarted { index, id, name } => {
                 let id = self.call_ids.unique(id);
-                self.encoder.push(&AnswerEvent::CallStarted { index, id, name }, frames);
+                self.encoder.push(AnswerEvent::CallStarted { index, id, name }, frames);
                 false
             }
             event => {
-                self.encoder.push(&event, frames);
+                self.encoder.push(event, frames);
                 false
             }
         }
