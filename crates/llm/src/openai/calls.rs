@@ -55,16 +55,14 @@ impl Calls {
             None => {
                 // The name of the one before is whole.
                 self.announce_named(out);
-                self.open(piece.index, piece.id.as_deref())
+                let name = self.repeated_name(&piece);
+                let at = self.open(piece.index, piece.id.as_deref());
+                self.calls[at].name = name;
+                at
             }
         };
-        let again = piece.name.is_none().then(|| self.calls[..at].last()).flatten();
-        let name = again.filter(|before| before.is_named_again).map(|before| before.name.clone());
         let call = &mut self.calls[at];
         call.is_named_again |= call.end.is_whole() && piece.name.is_some();
-        if let (true, Some(name)) = (call.name.is_empty(), name) {
-            call.name = name;
-        }
         if call.id.is_none() {
             call.id = piece.id.map(Cow::into_owned);
         }
@@ -131,6 +129,12 @@ impl Calls {
             (None, None, None) => self.calls.len().checked_sub(1),
         };
         found.filter(|at| !self.calls[*at].is_before(piece))
+    }
+
+    /// The name of a new call that came before its first arguments, with the number of the call before it.
+    fn repeated_name(&self, piece: &CallDelta<'_>) -> String {
+        let before = self.calls.last().filter(|before| before.is_named_again && piece.name.is_none());
+        before.map(|before| before.name.clone()).unwrap_or_default()
     }
 
     fn open(&mut self, upstream: Option<u64>, id: Option<&str>) -> usize {

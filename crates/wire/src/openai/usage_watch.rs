@@ -18,10 +18,6 @@ pub struct UsageWatch {
     /// The end of what came, where a `usage` may have begun in it.
     kept: Vec<u8>,
     counted: Option<Usage>,
-    /// Where the brace is that ends the last `usage`, if that does not say a cost.
-    open_end: Option<usize>,
-    /// Where the last `usage` ends.
-    report_end: Option<usize>,
     is_stream: bool,
     text: TextCount,
     /// Tokens of the text before the last `usage`, by estimate.
@@ -39,30 +35,33 @@ enum Behind<'a> {
 }
 
 impl UsageWatch {
-    /// Looks at the next bytes, cut anywhere. Gives the place of the brace in them that ends a `usage` without a cost.
+    /// Looks at the next bytes, cut anywhere. Gives the place of the brace in them that ends a `usage`, as long as the
+    /// server has not said what the call costs.
     pub fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
-        (self.open_end, self.report_end) = (None, None);
         self.is_stream = self.is_stream || memmem::find(bytes, b"data:").is_some();
-        if self.kept.is_empty() {
-            let keep = self.read(bytes);
-            self.kept.extend_from_slice(&bytes[keep..]);
+        let mut kept = std::mem::take(&mut self.kept);
+        let before = kept.len();
+        let end = if before == 0 {
+            let (keep, end) = self.read(bytes);
+            kept.extend_from_slice(&bytes[keep..]);
+            self.kept = kept;
+            end
         } else {
-            let mut kept = std::mem::take(&mut self.kept);
-            let before = kept.len();
             kept.extend_from_slice(bytes);
-            let keep = self.read(&kept);
+            let (keep, end) = self.read(&kept);
             self.kept = kept.split_off(keep);
-            // An object that ends here was not all there before.
-            self.open_end = self.open_end.and_then(|end| end.checked_sub(before));
-            self.report_end = self.report_end.map(|end| end.saturating_sub(before));
-        }
-        let (reported, rest) = bytes.split_at(self.report_end.unwrap_or(0));
+            end
+        };
+        // An object that ends here was not all there before.
+        let end = end.and_then(|end| end.checked_sub(before));
+        let (reported, rest) = bytes.split_at(end.unwrap_or(0));
         self.text.feed(reported);
-        if self.report_end.is_some() {
+        if end.is_some() {
             self.tokens_reported = self.text.tokens(self.is_stream);
         }
         self.text.feed(rest);
-        self.open_end
+        let says_cost = self.counted.is_some_and(|usage| usage.reported_cost_micro_usd.is_some());
+        end.filter(|_| !says_cost)?.checked_sub(1)
     }
 
     /// What the server has counted so far.
@@ -95,9 +94,9 @@ impl UsageWatch {
         }
     }
 
-    /// Takes what is there, and gives where that begins which the next bytes may complete.
-    fn read(&mut self, bytes: &[u8]) -> usize {
-        let mut from = 0;
+    /// Takes what is there. Gives where that begins which the next bytes may complete, and where the last `usage` ends.
+    fn read(&mut self, bytes: &[u8]) -> (usize, Option<usize>) {
+        let (mut from, mut end) = (0, None);
         // Nearly all chunks have none, or `null`.
         while let Some(at) = memmem::find(&bytes[from..], USAGE) {
             let start = from + at;
@@ -105,24 +104,22 @@ impl UsageWatch {
             let near = rest.get(..LIMIT_BYTES).unwrap_or(rest);
             match behind(near) {
                 Behind::Object(json, length) => {
+                    from = start + USAGE.len() + length;
                     if let Some(usage) = read_usage(json) {
-                        self.report_end = Some(start + USAGE.len() + length);
-                        let says_cost = usage.reported_cost_micro_usd.is_some();
-                        self.open_end = (!says_cost).then_some(start + USAGE.len() + length - 1);
+                        end = Some(from);
                         self.counted = Some(self.counted.map_or(usage, |before| before.followed_by(usage)));
                     }
-                    from = start + USAGE.len() + length;
                 }
-                Behind::More if near.len() < LIMIT_BYTES => return start,
+                Behind::More if near.len() < LIMIT_BYTES => return (start, end),
                 Behind::More | Behind::Nothing => from = start + USAGE.len(),
             }
         }
         // The name is in one line.
-        if bytes.ends_with(b"\n") {
-            bytes.len()
-        } else {
-            from.max(bytes.len().saturating_sub(USAGE.len() - 1))
-        }
+        let keep = match bytes.ends_with(b"\n") {
+            true => bytes.len(),
+            false => from.max(bytes.len().saturating_sub(USAGE.len() - 1)),
+        };
+        (keep, end)
     }
 }
 
