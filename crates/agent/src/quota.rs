@@ -75,8 +75,8 @@ fn estimate<'a>(agent: &'a AgentContext, model: &'a OneModel, input_tokens: u64)
 /// Begins a call of the model that reads so much.
 ///
 /// # Errors
-/// `LimitReached` where it may not be made; `RateLimited` where it would be the run's first one, as a request that is
-/// refused has no answer, not an empty one.
+/// `LimitReached` if a limit does not allow it, or `RateLimited` if it would be the run's first call: a request that is
+/// refused outright gets an error, not an empty answer.
 pub(crate) fn begin_call(agent: &AgentContext, model: &OneModel, input_tokens: u64) -> Result<Held, Problem> {
     let Some(quota) = &agent.run.quota else { return Ok(Held(None)) };
     match quota.begin(estimate(agent, model, input_tokens)) {

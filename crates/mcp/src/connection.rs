@@ -140,11 +140,11 @@ impl Link {
             let mut list = list.map_err(Problem::NotListed)?;
             let tools = match list.get_mut("tools").map(Value::take) {
                 Some(Value::Array(tools)) => tools,
-                // So Go writes a list of nothing.
+                // Go marshals a nil slice as null.
                 Some(Value::Null) => Vec::new(),
                 _ => return Err(Problem::NoList),
             };
-            // Some know no pages, and give all of them the whole list.
+            // Servers without pagination may return the whole list for every cursor.
             if !tools.is_empty() && tools == last {
                 break;
             }

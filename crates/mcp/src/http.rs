@@ -1,4 +1,4 @@
-//! The requests of streamable HTTP, as the protocol's library makes them, and their answers, read leniently.
+//! The requests of streamable HTTP, as `rmcp` makes them, with their answers read leniently.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -88,7 +88,7 @@ pub(crate) async fn post(
         return Ok(StreamableHttpPostResponse::Sse(sse::events(response, awaited), session));
     }
     match awaited {
-        // Nothing in it is waited for.
+        // Nobody waits for what it says.
         None => Ok(StreamableHttpPostResponse::Accepted),
         Some(id) if is_of(&response, JSON) => answer(body(response).await, &id, session),
         Some(_) => Err(StreamableHttpError::UnexpectedContentType(kind(&response))),

@@ -1,5 +1,4 @@
-//! JSON as servers really write it: a character that is none costs one character, and a text that is no JSON still says
-//! which request it answers.
+//! Reads the JSON of servers leniently, and finds the request that an unreadable answer belongs to.
 
 use json_repair::repaired_text;
 use rmcp::model::RequestId;

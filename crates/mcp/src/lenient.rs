@@ -1,5 +1,5 @@
-//! Messages as servers really send them, made what the protocol's library takes. Nothing that answers a request is dropped:
-//! an answer that cannot be read is an error of that request.
+//! Normalizes the messages of servers to what `rmcp` accepts. An answer that cannot be read becomes an error of its request
+//! instead of being dropped.
 
 use rmcp::model::{ErrorCode, RequestId};
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use crate::{
     json::{Outline, parse},
 };
 
-/// The code of an error that stands for an answer which cannot be read. No server's, as those are of the protocol.
+/// Error code for an answer that cannot be read. Servers do not use it.
 pub(crate) const UNREADABLE: ErrorCode = ErrorCode(i32::MIN);
 
 /// The messages in what a server sent: one, or those of a batch. Without one it is nothing that anybody waits for.
@@ -27,7 +27,7 @@ pub(crate) fn read(bytes: &[u8]) -> Vec<Value> {
     }
 }
 
-/// What stands for the answer to a request that cannot be read.
+/// An error in place of an answer that cannot be read.
 pub(crate) fn unreadable(id: &RequestId, why: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": UNREADABLE, "message": why}})
 }
@@ -90,7 +90,7 @@ fn error_of(mut error: Value) -> Value {
     whole
 }
 
-/// The answer to `initialize` with what it lacks: loose servers say nothing of themselves, or of what they can do.
+/// Fills in what the answer to `initialize` lacks: some servers send no `serverInfo` or no `capabilities`.
 fn complete_handshake(result: &mut Value) {
     if !result.get("protocolVersion").is_some_and(Value::is_string) {
         return;
@@ -108,7 +108,7 @@ fn complete_handshake(result: &mut Value) {
     }
 }
 
-/// Takes out the fields that are null: an optional field may be absent, and many write that so.
+/// Removes fields that are null: many servers write optional fields that way, which the schema only allows to be absent.
 fn without_nulls(value: &mut Value) {
     match value {
         Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! Lines of others, none longer than is read.
+//! Splits a stream of bytes into lines of limited length.
 
 use std::io;
 

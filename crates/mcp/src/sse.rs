@@ -1,5 +1,5 @@
-//! Server-sent events with messages in them, read as leniently as lines: a field that is none is passed over, and a message is
-//! made what the protocol's library takes.
+//! Reads server-sent events leniently: unknown fields are ignored, and the messages in them are normalized as those of
+//! programs are.
 
 use std::{collections::VecDeque, io};
 

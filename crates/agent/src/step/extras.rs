@@ -74,7 +74,7 @@ impl Step<'_> {
                 self.write_text(format!("\n\n{link}\n\n")).await;
                 continue;
             }
-            // A text of its own, which the provider does not count when it says where it cites.
+            // A separate text: the offsets of the provider's citations do not include it.
             let ended_chars = self.ended_chars;
             self.write_text(link).await;
             self.close().await;

@@ -35,7 +35,7 @@ struct Call {
     waiting: String,
     /// Whether the arguments are whole.
     end: JsonEnd,
-    /// The name came once more after that, without arguments: a second call of the same tool, if more of them follow.
+    /// The name was repeated after the arguments were complete: further arguments belong to a second call of the tool.
     is_named_again: bool,
     /// What goes back with it.
     extra_content: Option<Value>,
@@ -131,7 +131,7 @@ impl Calls {
         found.filter(|at| !self.calls[*at].is_before(piece))
     }
 
-    /// The name of a new call that came before its first arguments, with the number of the call before it.
+    /// The name of a new call, where it was sent before the arguments and under the number of the previous call.
     fn repeated_name(&self, piece: &CallDelta<'_>) -> String {
         let before = self.calls.last().filter(|before| before.is_named_again && piece.name.is_none());
         before.map(|before| before.name.clone()).unwrap_or_default()

@@ -30,7 +30,8 @@ const WALK_SHARE: u32 = 20;
 const WALK_PAUSE: Duration = Duration::from_millis(200);
 /// A walk comes sooner where the disk has lost this part of what the folder may hold since the last one.
 const LOSS_SHARE: u64 = 8;
-/// What is on its way for so long is hidden there, and not only slow: on a busy machine processes wait for their turn.
+/// Descriptors in transit for longer than this count as hidden. Before that the receiver may only be waiting for the
+/// processor.
 const DELIVERY: Duration = Duration::from_secs(1);
 /// What a socket may hold beyond its buffer: a last message, and itself.
 const SOCKET_BYTES: u64 = 64 * 1024;

@@ -11,7 +11,7 @@ const NAMES: [&[u8]; 8] = [
     b"\"thinking",
     b"\"partial_json",
 ];
-/// With text behind it only in streams of `/v1/responses`, which say everything once more when a part is done.
+/// Holds text only in streams of `/v1/responses`, which repeat everything when a part is done.
 const DELTA: &[u8] = b"\"delta";
 
 /// Counts text as it goes by. It may be cut anywhere; only a name that is cut is missed.
