@@ -213,7 +213,7 @@ test("on a phone, in Russian and dark", async () => {
   await picture(phone, "parameters-dark-ru-end");
   await phone.goto("/settings/models");
   await phone.getByRole("button", { name: /^tiny/ }).tap();
-  const refused = phone.getByText("Сервер отклонил с последнего перезапуска: Top P");
+  const refused = phone.getByText("Отклонено сервером с последнего перезапуска: Top P");
   await refused.scrollIntoViewIfNeeded();
   await check(phone, "what a server has refused");
   await picture(phone, "parameters-refused-dark-ru");
