@@ -1,5 +1,8 @@
 //! Builds the web app with npm, so that `cargo run --release` is all that is needed.
-#![expect(clippy::disallowed_methods, reason = "cargo speaks to a build script through the environment")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "cargo speaks to a build script through the environment"
+)]
 
 use std::{
     env, fs,
@@ -40,12 +43,18 @@ fn main() {
         return;
     }
     // A path that is not there would make cargo run this each time.
-    for source in SOURCES.iter().map(|source| web.join(source)).filter(|source| source.exists()) {
+    for source in SOURCES
+        .iter()
+        .map(|source| web.join(source))
+        .filter(|source| source.exists())
+    {
         println!("cargo::rerun-if-changed={}", source.display());
     }
     if let Err(problem) = build(&web) {
         // Cargo takes one line at a time.
-        problem.lines().for_each(|line| println!("cargo::error={line}"));
+        problem
+            .lines()
+            .for_each(|line| println!("cargo::error={line}"));
         println!("cargo::error=Set GLASSHOUSE_BUILD_WEB=0 to build without the web app.");
     }
 }
@@ -65,8 +74,12 @@ fn build(web: &Path) -> Result<(), String> {
 /// Whether the packages were installed after the lock file last changed, by us or by hand: npm writes a copy
 /// of it when it has finished.
 fn is_installed(web: &Path) -> bool {
-    let changed = |file: &str| fs::metadata(web.join(file)).and_then(|metadata| metadata.modified());
-    match (changed("package-lock.json"), changed("node_modules/.package-lock.json")) {
+    let changed =
+        |file: &str| fs::metadata(web.join(file)).and_then(|metadata| metadata.modified());
+    match (
+        changed("package-lock.json"),
+        changed("node_modules/.package-lock.json"),
+    ) {
         (Ok(wanted), Ok(installed)) => installed >= wanted,
         _ => false,
     }
@@ -78,8 +91,10 @@ fn check_node() -> Result<(), String> {
     let output = Command::new("node").arg("--version").output();
     let output = output.map_err(|error| format!("{needed}, but `node` cannot be run: {error}."))?;
     let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    let mut numbers =
-        version.trim_start_matches('v').split('.').map_while(|number| number.parse::<u32>().ok());
+    let mut numbers = version
+        .trim_start_matches('v')
+        .split('.')
+        .map_while(|number| number.parse::<u32>().ok());
     match (numbers.next(), numbers.next()) {
         (Some(a), Some(b)) if (a, b) >= OLDEST_NODE => Ok(()),
         _ => Err(format!("{needed}; this is {version}.")),
@@ -89,13 +104,23 @@ fn check_node() -> Result<(), String> {
 fn npm(web: &Path, arguments: &[&str]) -> Result<(), String> {
     let program = if cfg!(windows) { "npm.cmd" } else { "npm" };
     let command = format!("npm {}", arguments.join(" "));
-    let output = Command::new(program).args(arguments).current_dir(web).env("NO_COLOR", "1").output();
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(web)
+        .env("NO_COLOR", "1")
+        .output();
     let output = output.map_err(|error| format!("`{command}` cannot be run: {error}."))?;
     if output.status.success() {
         return Ok(());
     }
     let said = [output.stdout, output.stderr].concat();
-    let lines: Vec<_> = String::from_utf8_lossy(&said).lines().map(str::to_owned).collect();
+    let lines: Vec<_> = String::from_utf8_lossy(&said)
+        .lines()
+        .map(str::to_owned)
+        .collect();
     let last = &lines[lines.len().saturating_sub(40)..];
-    Err(format!("`{command}` failed in web/:\n{}\n", last.join("\n")))
+    Err(format!(
+        "`{command}` failed in web/:\n{}\n",
+        last.join("\n")
+    ))
 }

@@ -46,13 +46,17 @@ impl Addresses {
         let mut searches: HashMap<&str, (Found, &str)> = HashMap::new();
         for message in history {
             for call in &message.tool_calls {
-                if let Some(Names::Found(found)) =
-                    tools.get(&call.name).and_then(|tool| tool.names_addresses())
+                if let Some(Names::Found(found)) = tools
+                    .get(&call.name)
+                    .and_then(|tool| tool.names_addresses())
                 {
                     searches.insert(&call.id, (found, &call.arguments));
                 }
             }
-            let answered = message.tool_call_id.as_deref().and_then(|id| searches.get(id));
+            let answered = message
+                .tool_call_id
+                .as_deref()
+                .and_then(|id| searches.get(id));
             if let (Role::Tool, Some((found, asked))) = (message.role, answered) {
                 self.learn_results(*found, asked, &message.plain_text());
             }
@@ -93,7 +97,9 @@ impl Addresses {
 
     fn learn_where(&self, text: &str, good: impl Fn(&str) -> bool) {
         let ends = |char: char| char.is_whitespace() || "<>\"`|\\".contains(char);
-        let pieces = text.split(ends).filter(|piece| piece.contains('.') || piece.contains("://"));
+        let pieces = text
+            .split(ends)
+            .filter(|piece| piece.contains('.') || piece.contains("://"));
         let mut known = self.lock();
         for piece in pieces {
             let address = start(piece);
@@ -121,27 +127,35 @@ impl AgentContext {
     /// Learns from a call that was answered. What a page says is not believed: only that its own host has more.
     pub(crate) fn learn_of_call(&self, tool: &Tool, arguments: &Value, result: &str) {
         match tool.names_addresses() {
-            Some(Names::Found(found)) => self.found.learn_results(found, &arguments.to_string(), result),
+            Some(Names::Found(found)) => {
+                self.found
+                    .learn_results(found, &arguments.to_string(), result)
+            }
             Some(Names::Said) => self.run.said.learn_answer(&arguments.to_string(), result),
             None => {}
         }
         if let Some(opened) = tool.opens(arguments) {
             let opened = key(opened);
-            self.found.learn_where(result, |other| host(other) == host(&opened));
+            self.found
+                .learn_where(result, |other| host(other) == host(&opened));
             self.found.lock().insert(opened);
         }
     }
 
     /// Whether this call opens an address that neither a person has named nor this agent has found.
     pub(crate) fn opens_new_address(&self, tool: &Tool, arguments: &Value) -> bool {
-        tool.opens(arguments).is_some_and(|address| !self.run.said.has(address) && !self.found.has(address))
+        tool.opens(arguments)
+            .is_some_and(|address| !self.run.said.has(address) && !self.found.has(address))
     }
 }
 
 /// From the scheme on, where there is one; else without the brackets that stand before it.
 fn start(piece: &str) -> &str {
     let lower = piece.to_ascii_lowercase();
-    let scheme = ["https://", "http://"].into_iter().filter_map(|scheme| lower.find(scheme)).min();
+    let scheme = ["https://", "http://"]
+        .into_iter()
+        .filter_map(|scheme| lower.find(scheme))
+        .min();
     match scheme {
         Some(place) => &piece[place..],
         None => piece.trim_start_matches(['(', '[', '{', '\'', '*', '_', '«', '“', '‘']),
@@ -150,19 +164,28 @@ fn start(piece: &str) -> &str {
 
 /// The address with what stands behind it, and without.
 fn forms(address: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(address), |longer| longer.strip_suffix(|char| BEHIND.contains(char)))
-        .take(8)
-        .filter(|form| !form.is_empty())
+    std::iter::successors(Some(address), |longer| {
+        longer.strip_suffix(|char| BEHIND.contains(char))
+    })
+    .take(8)
+    .filter(|form| !form.is_empty())
 }
 
 /// What is the same in all ways of writing an address that lead to the same page.
 fn key(address: &str) -> Box<str> {
     let address = address.split('#').next().unwrap_or_default();
     let lower = address.get(..8).unwrap_or(address).to_ascii_lowercase();
-    let scheme = ["https://", "http://"].into_iter().find(|scheme| lower.starts_with(scheme));
+    let scheme = ["https://", "http://"]
+        .into_iter()
+        .find(|scheme| lower.starts_with(scheme));
     let rest = scheme.map_or(address, |scheme| &address[scheme.len()..]);
     let (host, path) = rest.split_at(host(rest).len());
-    format!("{}{}", host.to_lowercase(), path.strip_suffix('/').unwrap_or(path)).into()
+    format!(
+        "{}{}",
+        host.to_lowercase(),
+        path.strip_suffix('/').unwrap_or(path)
+    )
+    .into()
 }
 
 /// The host and port of an address without its scheme.
@@ -197,8 +220,14 @@ mod tests {
             assert!(knows(text, page), "{text}");
             assert!(knows(text, &format!("{page}#part")), "{text}");
         }
-        assert!(knows("https://en.example.org/wiki/A_(b) is it", "https://en.example.org/wiki/A_(b)"));
-        assert!(knows("(https://en.example.org/wiki/A_(b))", "https://en.example.org/wiki/A_(b)"));
+        assert!(knows(
+            "https://en.example.org/wiki/A_(b) is it",
+            "https://en.example.org/wiki/A_(b)"
+        ));
+        assert!(knows(
+            "(https://en.example.org/wiki/A_(b))",
+            "https://en.example.org/wiki/A_(b)"
+        ));
         assert!(knows("example.org", "https://example.org/"));
         assert!(knows("пример.рф", "https://пример.рф"));
     }
@@ -219,13 +248,20 @@ mod tests {
         ] {
             assert!(!knows(text, address), "{address}");
         }
-        assert!(knows(text, "https://evil.example/take?what="), "an address alone carries nothing");
+        assert!(
+            knows(text, "https://evil.example/take?what="),
+            "an address alone carries nothing"
+        );
     }
 
     #[test]
     fn only_results_are_found_and_not_what_was_asked() {
         let fields = |result: &str| {
-            result.lines().filter_map(|line| line.strip_prefix("url: ")).map(str::to_owned).collect()
+            result
+                .lines()
+                .filter_map(|line| line.strip_prefix("url: "))
+                .map(str::to_owned)
+                .collect()
         };
         let known = Addresses::default();
         let asked = r#"{"query":"see http://evil.example/leak?d=SECRET and more"}"#;
@@ -233,7 +269,10 @@ mod tests {
                       url: https://good.example/page\nIt links to https://other.example/.";
         known.learn_results(fields, asked, result);
         assert!(known.has("https://good.example/page/"));
-        for address in ["http://evil.example/leak?d=SECRET", "https://other.example/"] {
+        for address in [
+            "http://evil.example/leak?d=SECRET",
+            "https://other.example/",
+        ] {
             assert!(!known.has(address), "{address}");
         }
     }
@@ -249,13 +288,25 @@ mod tests {
 
     #[test]
     fn no_text_is_too_strange() {
-        for text in ["", "...", "://", "https://", "é.ñ://", "http://é", "жжжжжжжж.ж", ").).).).).).).).)."]
-        {
+        for text in [
+            "",
+            "...",
+            "://",
+            "https://",
+            "é.ñ://",
+            "http://é",
+            "жжжжжжжж.ж",
+            ").).).).).).).).).",
+        ] {
             Addresses::default().learn(text);
             let _ = key(text);
         }
         let known = Addresses::default();
-        known.learn(&(0..MOST + 100).map(|n| format!("a.example/{n} ")).collect::<String>());
+        known.learn(
+            &(0..MOST + 100)
+                .map(|n| format!("a.example/{n} "))
+                .collect::<String>(),
+        );
         assert_eq!(known.lock().len(), MOST);
     }
 }

@@ -64,13 +64,19 @@ impl ToolChoice {
     pub fn named(names: &[&str]) -> Result<Self, ToolFailure> {
         let pattern = |name: &&str| Pattern::try_from((*name).to_owned());
         let patterns: Result<_, _> = names.iter().map(pattern).collect();
-        patterns.map(Self::Only).map_err(|problem| ToolFailure(problem.to_string()))
+        patterns
+            .map(Self::Only)
+            .map_err(|problem| ToolFailure(problem.to_string()))
     }
 
     /// Whether the tool of this name may be had.
     #[must_use]
     pub fn allows(&self, name: &str) -> bool {
-        let listed = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.fits(name, Star::Anything));
+        let listed = |patterns: &[Pattern]| {
+            patterns
+                .iter()
+                .any(|pattern| pattern.fits(name, Star::Anything))
+        };
         match self {
             Self::All => true,
             Self::Only(patterns) => listed(patterns),
@@ -82,13 +88,21 @@ impl ToolChoice {
 /// Whether agents that are narrowed so may use what is remembered of the person.
 #[must_use]
 pub fn may_remember(choices: &[ToolChoice]) -> bool {
-    NAMES.iter().any(|name| choices.iter().all(|choice| choice.allows(name)))
+    NAMES
+        .iter()
+        .any(|name| choices.iter().all(|choice| choice.allows(name)))
 }
 
 impl AgentSpec {
     /// An agent with those of `tools` that it may use.
     #[must_use]
-    pub fn new(name: &str, description: &str, role: &str, tools: &Toolbox, may_use: ToolChoice) -> Self {
+    pub fn new(
+        name: &str,
+        description: &str,
+        role: &str,
+        tools: &Toolbox,
+        may_use: ToolChoice,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             known_as: name.to_owned(),
@@ -108,7 +122,10 @@ impl AgentSpec {
     /// The same as one that another agent hands work to.
     #[must_use]
     pub fn as_sub_agent(self) -> Self {
-        Self { instructions: format!("{SUB_AGENT}\n\n{}", self.instructions), ..self }
+        Self {
+            instructions: format!("{SUB_AGENT}\n\n{}", self.instructions),
+            ..self
+        }
     }
 }
 
@@ -130,9 +147,19 @@ impl Agents {
         let all = Toolbox::new(crate::tools::all()?);
         let readers = ToolChoice::named(&[&READING[..], &LOOKING[..]].concat())?;
         let general = AgentSpec::new("general", "all tools", GENERAL, &all, ToolChoice::All);
-        let explore = AgentSpec::new("explore", "reads and searches files", EXPLORE, &all, readers);
+        let explore = AgentSpec::new(
+            "explore",
+            "reads and searches files",
+            EXPLORE,
+            &all,
+            readers,
+        );
         let main = AgentSpec::new("main", "", MAIN, &all, ToolChoice::All);
-        Ok(Self { main, sub_agents: vec![general.as_sub_agent(), explore.as_sub_agent()] }.introduced())
+        Ok(Self {
+            main,
+            sub_agents: vec![general.as_sub_agent(), explore.as_sub_agent()],
+        }
+        .introduced())
     }
 
     /// The same agents; those that may use them have these tools too.
@@ -146,8 +173,10 @@ impl Agents {
     pub fn with_tools_of_each<'a>(&self, tools: impl Fn(&str) -> &'a [Arc<Tool>]) -> Self {
         let mut agents = self.clone();
         for agent in agents.all_mut() {
-            let allowed =
-                tools(&agent.known_as).iter().filter(|tool| agent.may_use.allows(tool.name())).cloned();
+            let allowed = tools(&agent.known_as)
+                .iter()
+                .filter(|tool| agent.may_use.allows(tool.name()))
+                .cloned();
             agent.tools = agent.tools.with_tools(&allowed.collect::<Vec<_>>());
         }
         agents
@@ -157,16 +186,24 @@ impl Agents {
     #[must_use]
     pub fn introduced(&self) -> Self {
         let introduce = |agent: &AgentSpec| {
-            let Some(tool) = agent.tools.get(task::NAME) else { return agent.clone() };
+            let Some(tool) = agent.tools.get(task::NAME) else {
+                return agent.clone();
+            };
             let known: Vec<&AgentSpec> = self.sub_agents_of(agent).collect();
             let tools = match known.as_slice() {
                 [] => agent.tools.without(&[task::NAME]),
                 known => agent.tools.with_replaced(task::with_types(tool, known)),
             };
-            AgentSpec { tools, ..agent.clone() }
+            AgentSpec {
+                tools,
+                ..agent.clone()
+            }
         };
         let sub_agents = self.sub_agents.iter().map(introduce).collect();
-        Self { main: introduce(&self.main), sub_agents }
+        Self {
+            main: introduce(&self.main),
+            sub_agents,
+        }
     }
 
     /// The same agents with those of their tools that may be used.
@@ -183,9 +220,15 @@ impl Agents {
     }
 
     /// The sub-agents that an agent may hand work to.
-    pub(crate) fn sub_agents_of<'a>(&'a self, agent: &'a AgentSpec) -> impl Iterator<Item = &'a AgentSpec> {
+    pub(crate) fn sub_agents_of<'a>(
+        &'a self,
+        agent: &'a AgentSpec,
+    ) -> impl Iterator<Item = &'a AgentSpec> {
         let may = |sub_agent: &&AgentSpec| {
-            agent.sub_agents.as_ref().is_none_or(|names| names.contains(&sub_agent.name))
+            agent
+                .sub_agents
+                .as_ref()
+                .is_none_or(|names| names.contains(&sub_agent.name))
         };
         self.sub_agents.iter().filter(may)
     }
@@ -199,7 +242,9 @@ impl Agents {
     #[must_use]
     pub(crate) fn narrowed(mut self, choices: &[ToolChoice]) -> Self {
         for agent in self.all_mut() {
-            agent.tools = choices.iter().fold(agent.tools.clone(), |tools, choice| tools.chosen(choice));
+            agent.tools = choices
+                .iter()
+                .fold(agent.tools.clone(), |tools, choice| tools.chosen(choice));
         }
         self
     }
@@ -220,7 +265,13 @@ impl Agents {
     pub fn none() -> Self {
         let nothing = Toolbox::default();
         let main = AgentSpec::new("model", "", "", &nothing, ToolChoice::Only(Vec::new()));
-        Self { main: AgentSpec { instructions: String::new(), ..main }, sub_agents: Vec::new() }
+        Self {
+            main: AgentSpec {
+                instructions: String::new(),
+                ..main
+            },
+            sub_agents: Vec::new(),
+        }
     }
 }
 

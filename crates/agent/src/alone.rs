@@ -43,8 +43,12 @@ pub(crate) struct Effort {
 
 impl Effort {
     /// For a task that is worth some thoughts: those of some are long.
-    pub(crate) const THOROUGH: Self =
-        Self { output_tokens: 4_000, patience: Duration::from_secs(120), thinks: true, enough: |_, _| None };
+    pub(crate) const THOROUGH: Self = Self {
+        output_tokens: 4_000,
+        patience: Duration::from_secs(120),
+        thinks: true,
+        enough: |_, _| None,
+    };
 }
 
 /// What the model answers, and the tokens used. `form` is the JSON schema of the answer. If the answer breaks
@@ -82,7 +86,12 @@ async fn read_answer(
     effort: Effort,
     mut heard: Option<impl FnMut(&str)>,
 ) -> Result<(String, Usage), ModelError> {
-    let OneShot { model, settings, caller, trace } = asked;
+    let OneShot {
+        model,
+        settings,
+        caller,
+        trace,
+    } = asked;
     let set = &settings.parameters;
     let parameters = ModelParameters {
         system_prompt: None,
@@ -103,8 +112,9 @@ async fn read_answer(
         trace,
         caller,
     };
-    let most_bytes =
-        usize::try_from(effort.output_tokens).unwrap_or(usize::MAX).saturating_mul(MOST_TOKEN_BYTES);
+    let most_bytes = usize::try_from(effort.output_tokens)
+        .unwrap_or(usize::MAX)
+        .saturating_mul(MOST_TOKEN_BYTES);
     let began = Instant::now();
     let mut call = model.call(&request);
     let (mut text, mut told_bytes, mut written_bytes) = (String::new(), 0, 0);
@@ -140,7 +150,9 @@ async fn read_answer(
         }
         Ok(None)
     };
-    let usage = tokio::time::timeout(effort.patience, read).await.unwrap_or(Ok(None))?;
+    let usage = tokio::time::timeout(effort.patience, read)
+        .await
+        .unwrap_or(Ok(None))?;
     let input_tokens = messages.iter().map(crate::context::estimate_tokens).sum();
     let estimate = Usage::estimate(input_tokens, (written_bytes / 4) as u64);
     Ok((text, usage.unwrap_or(estimate)))

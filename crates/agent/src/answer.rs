@@ -37,8 +37,16 @@ pub(crate) struct RequestedCall {
 impl RequestedCall {
     /// A call made by our own code.
     pub(crate) fn of_ours(id: String, name: &str, arguments: String) -> Self {
-        let written = ToolCall { id: id.clone(), name: name.to_owned(), arguments };
-        Self { id, written, index: 0 }
+        let written = ToolCall {
+            id: id.clone(),
+            name: name.to_owned(),
+            arguments,
+        };
+        Self {
+            id,
+            written,
+            index: 0,
+        }
     }
 }
 
@@ -50,8 +58,16 @@ impl Answer {
         input_tokens: u64,
         blocks: Blocks,
     ) -> Self {
-        let calls = calls.enumerate().map(|(index, (id, written))| RequestedCall { id, written, index });
-        Self { text, calls: calls.collect(), input_tokens, blocks, ..Self::default() }
+        let calls = calls
+            .enumerate()
+            .map(|(index, (id, written))| RequestedCall { id, written, index });
+        Self {
+            text,
+            calls: calls.collect(),
+            input_tokens,
+            blocks,
+            ..Self::default()
+        }
     }
 
     /// Whether there is neither text nor a call.
@@ -61,10 +77,18 @@ impl Answer {
 
     /// The assistant message for the next model call.
     pub(crate) fn into_message(self) -> Message {
-        let written =
-            |id: &str| self.calls.iter().find(|call| call.id == id).map(|call| call.written.id.clone());
+        let written = |id: &str| {
+            self.calls
+                .iter()
+                .find(|call| call.id == id)
+                .map(|call| call.written.id.clone())
+        };
         let (content, provenance) = self.blocks.finish(self.text, written);
         let tool_calls = self.calls.into_iter().map(|call| call.written).collect();
-        Message { tool_calls, provenance, ..Message::of(Role::Assistant, content) }
+        Message {
+            tool_calls,
+            provenance,
+            ..Message::of(Role::Assistant, content)
+        }
     }
 }

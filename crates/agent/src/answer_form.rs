@@ -81,8 +81,12 @@ impl fmt::Debug for AnswerForm {
 /// What stands in a code fence around all of the text, or the text.
 fn without_fence(text: &str) -> &str {
     let text = text.trim();
-    let inside = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
-    inside.map_or(text, |inside| inside.strip_prefix("json").unwrap_or(inside).trim())
+    let inside = text
+        .strip_prefix("```")
+        .and_then(|text| text.strip_suffix("```"));
+    inside.map_or(text, |inside| {
+        inside.strip_prefix("json").unwrap_or(inside).trim()
+    })
 }
 
 /// Shows the answer in the form that was asked for: as the model wrote it where that fits, else written again, then
@@ -101,16 +105,32 @@ pub(crate) async fn write_in_form(
             Err(fault) => fault,
         };
         if tries == TRIES {
-            let problem = Problem::new(ProblemCode::ModelProtocol, Sentence::AnswerNeverInForm { fault });
+            let problem = Problem::new(
+                ProblemCode::ModelProtocol,
+                Sentence::AnswerNeverInForm { fault },
+            );
             return Err(Stop::Failed(problem));
         }
         tries += 1;
         check_budget(agent).await?;
-        agent.notice(NoticeLevel::Info, Sentence::AnswerNotInForm { fault: fault.clone() }).await;
+        agent
+            .notice(
+                NoticeLevel::Info,
+                Sentence::AnswerNotInForm {
+                    fault: fault.clone(),
+                },
+            )
+            .await;
         messages.push(answer.into_message());
-        let again = format!("This answer cannot be used: {fault}.\n{}", form.instructions());
+        let again = format!(
+            "This answer cannot be used: {fault}.\n{}",
+            form.instructions()
+        );
         messages.push(Message::text(Role::User, again));
-        let shape = Shape { format: Some(&form.format), ..Shape::default() };
+        let shape = Shape {
+            format: Some(&form.format),
+            ..Shape::default()
+        };
         let written = call_model(agent, &messages, &Toolbox::default(), shape).await;
         answer = written.map_err(|failed| Stop::because(failed.problem))?;
     }
@@ -123,16 +143,23 @@ mod tests {
     use super::*;
 
     fn with_schema(schema: Value) -> Result<Option<AnswerForm>, String> {
-        AnswerForm::new(json!({"type": "json_schema", "json_schema": {"name": "a", "schema": schema}}))
+        AnswerForm::new(
+            json!({"type": "json_schema", "json_schema": {"name": "a", "schema": schema}}),
+        )
     }
 
     #[test]
     fn reads_what_fits_and_says_what_does_not() {
-        let city =
-            json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+        let city = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
         let form = with_schema(city).unwrap().unwrap();
-        assert_eq!(form.read(" {\"city\": \"Rome\"}\n").unwrap(), r#"{"city": "Rome"}"#);
-        assert_eq!(form.read("```json\n{\"city\": \"Rome\"}\n```").unwrap(), r#"{"city": "Rome"}"#);
+        assert_eq!(
+            form.read(" {\"city\": \"Rome\"}\n").unwrap(),
+            r#"{"city": "Rome"}"#
+        );
+        assert_eq!(
+            form.read("```json\n{\"city\": \"Rome\"}\n```").unwrap(),
+            r#"{"city": "Rome"}"#
+        );
         for (text, fault) in [
             ("Rome", "not valid JSON"),
             ("{\"city\": 5}", "/city: 5 is not of type \"string\""),
@@ -141,7 +168,9 @@ mod tests {
             let said = form.read(text).unwrap_err();
             assert!(said.contains(fault), "{said}");
         }
-        let any = AnswerForm::new(json!({"type": "json_object"})).unwrap().unwrap();
+        let any = AnswerForm::new(json!({"type": "json_object"}))
+            .unwrap()
+            .unwrap();
         assert!(any.read("{}").is_ok());
         assert_eq!(any.read("[]").unwrap_err(), "it is not a JSON object");
         assert!(AnswerForm::new(json!({"type": "text"})).unwrap().is_none());
@@ -165,16 +194,26 @@ mod tests {
         let chain = |length: u32| {
             let mut defs = json!({"a0": {"type": "object"}});
             for level in 1..=length {
-                defs[format!("a{level}")] = json!({"not": {"$ref": format!("#/$defs/a{}", level - 1)}});
+                defs[format!("a{level}")] =
+                    json!({"not": {"$ref": format!("#/$defs/a{}", level - 1)}});
             }
             json!({"$defs": defs, "$ref": format!("#/$defs/a{length}")})
         };
-        assert!(with_schema(chain(90)).unwrap().unwrap().read("{}").is_ok(), "the stack is deep enough");
+        assert!(
+            with_schema(chain(90)).unwrap().unwrap().read("{}").is_ok(),
+            "the stack is deep enough"
+        );
         for (schema, fault) in [
             (doubling(30), "more than 100000 places"),
             (chain(10_000), "more than 200 levels"),
-            (json!({"$ref": "https://example.com/a.json"}), "does not name a place in it"),
-            (json!({"properties": {"a": {"$ref": "#/$defs/none"}}}), "does not name a place in it"),
+            (
+                json!({"$ref": "https://example.com/a.json"}),
+                "does not name a place in it",
+            ),
+            (
+                json!({"properties": {"a": {"$ref": "#/$defs/none"}}}),
+                "does not name a place in it",
+            ),
             (json!({"type": "objekt"}), "objekt"),
             (json!({"properties": {"a": {"pattern": "("}}}), "("),
         ] {

@@ -15,8 +15,16 @@ pub(crate) async fn write_text(agent: &AgentContext, text: &str, answer: bool) {
     agent.clear_status().await;
     for body in [
         EventBody::TextStarted { item: item.clone() },
-        EventBody::TextDelta { item: item.clone(), delta: text.clone() },
-        EventBody::TextFinished { item, text, answer, reasoning: false },
+        EventBody::TextDelta {
+            item: item.clone(),
+            delta: text.clone(),
+        },
+        EventBody::TextFinished {
+            item,
+            text,
+            answer,
+            reasoning: false,
+        },
     ] {
         agent.emitter.emit(body).await;
     }
@@ -41,7 +49,9 @@ async fn show(
     text: String,
     (form, is_past): (Option<&AnswerForm>, bool),
 ) -> Result<String, Stop> {
-    let text = after_answer(agent, step, text, form, is_past).await.map_err(|denied| denied.withholds())?;
+    let text = after_answer(agent, step, text, form, is_past)
+        .await
+        .map_err(|denied| denied.withholds())?;
     write_text(agent, &text, true).await;
     Ok(text)
 }
@@ -50,7 +60,11 @@ async fn show(
 ///
 /// # Errors
 /// Where a hook withholds it.
-pub(crate) async fn shown(agent: &AgentContext, step: u32, answer: &Answer) -> Result<String, Stop> {
+pub(crate) async fn shown(
+    agent: &AgentContext,
+    step: u32,
+    answer: &Answer,
+) -> Result<String, Stop> {
     match answer.held {
         true => write_answer(agent, step, &answer.text, None).await,
         false => Ok(answer.text.clone()),
@@ -83,11 +97,14 @@ pub(crate) async fn end_with(
             if answer.held {
                 write_text(agent, &answer.text, false).await;
             }
-            Ok(Ended::NotYet { said: answer, reason: denied.told() })
+            Ok(Ended::NotYet {
+                said: answer,
+                reason: denied.told(),
+            })
         }
-        Settled::Stands if answer.held => {
-            show(agent, step, answer.text, (None, is_past)).await.map(Ended::With)
-        }
+        Settled::Stands if answer.held => show(agent, step, answer.text, (None, is_past))
+            .await
+            .map(Ended::With),
         Settled::Stands => Ok(Ended::With(answer.text)),
     }
 }

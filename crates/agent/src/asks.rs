@@ -35,7 +35,12 @@ impl ApprovalAnswer {
     /// This decision and nothing else.
     #[must_use]
     pub fn only(decision: Decision) -> Self {
-        Self { decision, arguments: None, reason: None, remembered: None }
+        Self {
+            decision,
+            arguments: None,
+            reason: None,
+            remembered: None,
+        }
     }
 }
 
@@ -57,7 +62,9 @@ pub enum AskError {
 }
 
 fn unfit(why: &str) -> refusal::Chats {
-    refusal::Chats::ArgumentsUnfit { why: why.to_owned() }
+    refusal::Chats::ArgumentsUnfit {
+        why: why.to_owned(),
+    }
 }
 
 /// Why there is no answer.
@@ -121,7 +128,10 @@ impl WaitingCall {
             return Err(AskError::EachTime);
         }
         match &answer.arguments {
-            Some(arguments) => self.tool.check(arguments).map_err(AskError::InvalidArguments),
+            Some(arguments) => self
+                .tool
+                .check(arguments)
+                .map_err(AskError::InvalidArguments),
             None => Ok(()),
         }
     }
@@ -132,9 +142,15 @@ impl Asks {
     ///
     /// # Errors
     /// As [`Asks::answer_approval`].
-    pub fn check_approval(&self, approval: &str, answer: &ApprovalAnswer) -> Result<String, AskError> {
+    pub fn check_approval(
+        &self,
+        approval: &str,
+        answer: &ApprovalAnswer,
+    ) -> Result<String, AskError> {
         match self.open()?.waiting.get(approval) {
-            Some(Waiting::Approval(call, _)) => call.check(answer).map(|()| call.tool.name().to_owned()),
+            Some(Waiting::Approval(call, _)) => {
+                call.check(answer).map(|()| call.tool.name().to_owned())
+            }
             _ => Err(AskError::NotWaiting),
         }
     }
@@ -150,7 +166,9 @@ impl Asks {
             _ => return Err(AskError::NotWaiting),
         }
         match asks.remove(approval) {
-            Some(Waiting::Approval(_, waiting)) => waiting.send(answer).map_err(|_| AskError::NotWaiting),
+            Some(Waiting::Approval(_, waiting)) => {
+                waiting.send(answer).map_err(|_| AskError::NotWaiting)
+            }
             _ => Err(AskError::NotWaiting),
         }
     }
@@ -195,13 +213,19 @@ impl Asks {
             _ => return Err(AskError::NotWaiting),
         };
         match asks.remove(question) {
-            Some(Waiting::Question(_, waiting)) => waiting.send(reply).map_err(|_| AskError::NotWaiting),
+            Some(Waiting::Question(_, waiting)) => {
+                waiting.send(reply).map_err(|_| AskError::NotWaiting)
+            }
             _ => Err(AskError::NotWaiting),
         }
     }
 
     /// Registers an approval; the answer comes through the receiver.
-    pub(crate) fn approval(&self, id: &str, call: WaitingCall) -> oneshot::Receiver<ApprovalAnswer> {
+    pub(crate) fn approval(
+        &self,
+        id: &str,
+        call: WaitingCall,
+    ) -> oneshot::Receiver<ApprovalAnswer> {
         let (sender, receiver) = oneshot::channel();
         self.add(id, Waiting::Approval(call, sender));
         receiver
@@ -293,7 +317,10 @@ impl Asks {
             let asked = self.0.asked.notified();
             let mut asked = std::pin::pin!(asked);
             asked.as_mut().enable();
-            if self.open().is_ok_and(|state| state.waiting.contains_key(id)) {
+            if self
+                .open()
+                .is_ok_and(|state| state.waiting.contains_key(id))
+            {
                 return;
             }
             asked.await;
@@ -303,7 +330,11 @@ impl Asks {
     /// What waits, to bring an answer to it.
     fn open(&self) -> Result<MutexGuard<'_, State>, AskError> {
         let state = self.lock();
-        if state.rests { Err(AskError::NotWaiting) } else { Ok(state) }
+        if state.rests {
+            Err(AskError::NotWaiting)
+        } else {
+            Ok(state)
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -323,9 +354,15 @@ mod tests {
         let works = asks.at_work();
         assert!(!asks.rest(1), "something works");
         drop(works);
-        assert!(!asks.rest(2), "the second is answered, and the log does not know yet");
+        assert!(
+            !asks.rest(2),
+            "the second is answered, and the log does not know yet"
+        );
         assert!(asks.rest(1));
-        assert_eq!(asks.answer_question("q1", "yes".into()), Err(AskError::NotWaiting));
+        assert_eq!(
+            asks.answer_question("q1", "yes".into()),
+            Err(AskError::NotWaiting)
+        );
         asks.is_dropped();
         assert_eq!(first.await.ok(), None);
         asks.wake(1);

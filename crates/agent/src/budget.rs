@@ -52,10 +52,16 @@ pub struct AgentLimits {
 impl Limits {
     /// The same, and no more than the agent may use with its sub-agents. How many steps it takes is its own matter.
     pub(crate) fn within(self, agent: AgentLimits) -> Self {
-        let AgentLimits { steps: _, tokens, cost_micro_usd, time } = agent;
+        let AgentLimits {
+            steps: _,
+            tokens,
+            cost_micro_usd,
+            time,
+        } = agent;
         Self {
             tokens: tokens.map_or(self.tokens, |tokens| self.tokens.min(tokens)),
-            cost_micro_usd: cost_micro_usd.map_or(self.cost_micro_usd, |cost| self.cost_micro_usd.min(cost)),
+            cost_micro_usd: cost_micro_usd
+                .map_or(self.cost_micro_usd, |cost| self.cost_micro_usd.min(cost)),
             time: time.map_or(self.time, |time| self.time.min(time)),
             ..self
         }
@@ -105,7 +111,11 @@ pub(crate) struct Used {
 impl Used {
     /// Adds a model call.
     pub(crate) fn add(&mut self, usage: Usage, cost_micro_usd: Option<u64>) {
-        self.add_all(&Self { usage, steps: 1, cost_micro_usd });
+        self.add_all(&Self {
+            usage,
+            steps: 1,
+            cost_micro_usd,
+        });
     }
 
     /// Adds what something else has used.
@@ -121,13 +131,26 @@ impl Used {
 impl Budget {
     /// `used` is what the run has used before.
     pub(crate) fn new(limits: Limits, used: Used) -> Self {
-        Self { limits, used: Mutex::new(used), above: None }
+        Self {
+            limits,
+            used: Mutex::new(used),
+            above: None,
+        }
     }
 
     /// One for an agent that began when the run's clock showed `began`.
-    pub(crate) fn of_agent(above: &Arc<Self>, agent: AgentLimits, began: Duration, used: Used) -> Self {
+    pub(crate) fn of_agent(
+        above: &Arc<Self>,
+        agent: AgentLimits,
+        began: Duration,
+        used: Used,
+    ) -> Self {
         let limits = above.limits.within(agent);
-        Self { limits, used: Mutex::new(used), above: Some((Arc::clone(above), began)) }
+        Self {
+            limits,
+            used: Mutex::new(used),
+            above: Some((Arc::clone(above), began)),
+        }
     }
 
     /// Books one model call. Returns its cost, where that is known.
@@ -135,7 +158,9 @@ impl Budget {
         let cost = call_cost(prices, usage);
         let mut budget = Some(self);
         while let Some(Self { used, above, .. }) = budget {
-            used.lock().unwrap_or_else(PoisonError::into_inner).add(usage, cost);
+            used.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .add(usage, cost);
             budget = above.as_ref().map(|(above, _)| &**above);
         }
         cost
@@ -144,16 +169,26 @@ impl Budget {
     /// What the run's clock shows when the time is up, and why it ends then.
     pub(crate) fn end_of_time(&self) -> (Duration, Problem) {
         let seconds = self.limits.time.as_secs();
-        let problem = limit_reached(Sentence::LimitTime { who: self.who(), seconds });
+        let problem = limit_reached(Sentence::LimitTime {
+            who: self.who(),
+            seconds,
+        });
         (self.began().saturating_add(self.limits.time), problem)
     }
 
     fn began(&self) -> Duration {
-        self.above.as_ref().map_or(Duration::ZERO, |(_, began)| *began)
+        self.above
+            .as_ref()
+            .map_or(Duration::ZERO, |(_, began)| *began)
     }
 
     fn who(&self) -> Words {
-        if self.above.is_some() { Sentence::TheAgent } else { Sentence::TheRun }.into()
+        if self.above.is_some() {
+            Sentence::TheAgent
+        } else {
+            Sentence::TheRun
+        }
+        .into()
     }
 
     pub(crate) fn used(&self) -> Used {
@@ -174,16 +209,28 @@ impl Budget {
     /// What is nearly spent, where anything is: then there is just enough left for an answer.
     /// `time` is what the run's clock shows.
     pub(crate) fn nearly_spent(&self, time: Duration) -> Option<Words> {
-        if let Some(what) = self.above.as_ref().and_then(|(above, _)| above.nearly_spent(time)) {
+        if let Some(what) = self
+            .above
+            .as_ref()
+            .and_then(|(above, _)| above.nearly_spent(time))
+        {
             return Some(what);
         }
         let limit = self.limits.time;
         let time = time.saturating_sub(self.began());
         if time >= limit.mul_f64(0.9) {
             let (who, seconds, limit) = (self.who(), time.as_secs(), limit.as_secs());
-            return Some(Sentence::LimitTimeNear { who, seconds, limit }.into());
+            return Some(
+                Sentence::LimitTimeNear {
+                    who,
+                    seconds,
+                    limit,
+                }
+                .into(),
+            );
         }
-        self.beyond(|limit| limit.saturating_sub((limit / 10).max(1))).map(Words::from)
+        self.beyond(|limit| limit.saturating_sub((limit / 10).max(1)))
+            .map(Words::from)
     }
 
     /// What has reached its share of the limit.
@@ -193,11 +240,23 @@ impl Budget {
         let cost = used.cost_micro_usd.unwrap_or(0);
         let (steps, all_steps) = (u64::from(used.steps), u64::from(limits.all_steps));
         if tokens >= share(limits.tokens) {
-            Some(Sentence::LimitTokens { who, count: tokens, limit: limits.tokens })
+            Some(Sentence::LimitTokens {
+                who,
+                count: tokens,
+                limit: limits.tokens,
+            })
         } else if used.cost_micro_usd.is_some() && cost >= share(limits.cost_micro_usd) {
-            Some(Sentence::LimitCost { who, cost: dollars(cost), limit: dollars(limits.cost_micro_usd) })
+            Some(Sentence::LimitCost {
+                who,
+                cost: dollars(cost),
+                limit: dollars(limits.cost_micro_usd),
+            })
         } else if steps >= share(all_steps) {
-            Some(Sentence::LimitAllSteps { who, count: steps, limit: all_steps })
+            Some(Sentence::LimitAllSteps {
+                who,
+                count: steps,
+                limit: all_steps,
+            })
         } else {
             None
         }
@@ -209,7 +268,11 @@ pub(crate) fn limit_reached(words: impl Into<Words>) -> Problem {
 }
 
 fn dollars(micro_usd: u64) -> String {
-    format!("${}.{:04}", micro_usd / 1_000_000, micro_usd % 1_000_000 / 100)
+    format!(
+        "${}.{:04}",
+        micro_usd / 1_000_000,
+        micro_usd % 1_000_000 / 100
+    )
 }
 
 #[cfg(test)]
@@ -234,7 +297,11 @@ mod tests {
 
     #[test]
     fn says_which_limit_and_by_how_much() {
-        let limits = Limits { tokens: 100, cost_micro_usd: 2_000, ..Limits::default() };
+        let limits = Limits {
+            tokens: 100,
+            cost_micro_usd: 2_000,
+            ..Limits::default()
+        };
         let tokens = Budget::new(limits, Used::default());
         assert_eq!(tokens.check(), Ok(()));
         tokens.book(usage(90, 10), None);
@@ -242,7 +309,13 @@ mod tests {
         let money = Budget::new(limits, Used::default());
         let prices = Prices::of(1e3, 0.0);
         money.book(usage(3, 0), Some(prices));
-        assert!(money.check().unwrap_err().message.contains("$0.0030 and its limit is $0.0020"));
+        assert!(
+            money
+                .check()
+                .unwrap_err()
+                .message
+                .contains("$0.0030 and its limit is $0.0020")
+        );
     }
 
     #[test]
@@ -256,26 +329,62 @@ mod tests {
 
     #[test]
     fn an_agent_with_limits_of_its_own_counts_for_itself_and_for_the_run() {
-        let run = Arc::new(Budget::new(Limits { tokens: 1_000, ..Limits::default() }, Used::default()));
+        let run = Arc::new(Budget::new(
+            Limits {
+                tokens: 1_000,
+                ..Limits::default()
+            },
+            Used::default(),
+        ));
         run.book(usage(500, 0), None);
-        let own =
-            AgentLimits { tokens: Some(100), time: Some(Duration::from_secs(60)), ..Default::default() };
+        let own = AgentLimits {
+            tokens: Some(100),
+            time: Some(Duration::from_secs(60)),
+            ..Default::default()
+        };
         let agent = Budget::of_agent(&run, own, Duration::from_secs(30), Used::default());
         agent.book(usage(99, 0), None);
-        assert_eq!((agent.check(), run.used().usage.total_tokens()), (Ok(()), 599));
-        assert!(agent.nearly_spent(Duration::ZERO).unwrap().message.contains("The agent used 99 tokens"));
+        assert_eq!(
+            (agent.check(), run.used().usage.total_tokens()),
+            (Ok(()), 599)
+        );
+        assert!(
+            agent
+                .nearly_spent(Duration::ZERO)
+                .unwrap()
+                .message
+                .contains("The agent used 99 tokens")
+        );
         assert_eq!(agent.end_of_time().0, Duration::from_secs(90));
         agent.book(usage(1, 0), None);
-        assert!(agent.check().unwrap_err().message.contains("The agent used 100 tokens"));
+        assert!(
+            agent
+                .check()
+                .unwrap_err()
+                .message
+                .contains("The agent used 100 tokens")
+        );
         assert_eq!(run.check(), Ok(()));
         run.book(usage(400, 0), None);
-        assert!(agent.check().unwrap_err().message.contains("The run used 1000 tokens"));
+        assert!(
+            agent
+                .check()
+                .unwrap_err()
+                .message
+                .contains("The run used 1000 tokens")
+        );
     }
 
     #[test]
     fn an_agent_never_has_more_than_the_run() {
-        let run = Limits { tokens: 10, ..Limits::default() };
-        let agent = AgentLimits { tokens: Some(20), ..AgentLimits::default() };
+        let run = Limits {
+            tokens: 10,
+            ..Limits::default()
+        };
+        let agent = AgentLimits {
+            tokens: Some(20),
+            ..AgentLimits::default()
+        };
         assert_eq!(run.within(agent).tokens, 10);
     }
 }

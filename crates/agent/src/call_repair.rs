@@ -18,7 +18,11 @@ pub(crate) fn meant_name(tools: &Toolbox, written: String) -> String {
     if tools.get(&written).is_some() {
         return written;
     }
-    let names: Vec<&str> = tools.specs().iter().map(|spec| spec.name.as_str()).collect();
+    let names: Vec<&str> = tools
+        .specs()
+        .iter()
+        .map(|spec| spec.name.as_str())
+        .collect();
     meant_tool(&written, &names).map_or(written, str::to_owned)
 }
 
@@ -35,11 +39,15 @@ pub(crate) async fn with_meant_arguments(
         if tool.is_none() && !tools.is_client(&written.name) {
             continue;
         }
-        let Some(meant) = meant_arguments(&written.arguments, tool.map(|tool| &**tool)) else { continue };
+        let Some(meant) = meant_arguments(&written.arguments, tool.map(|tool| &**tool)) else {
+            continue;
+        };
         written.arguments = meant.to_string();
         if !past {
             let tool = written.name.clone();
-            agent.notice(NoticeLevel::Info, Sentence::ArgumentsRepaired { tool }).await;
+            agent
+                .notice(NoticeLevel::Info, Sentence::ArgumentsRepaired { tool })
+                .await;
         }
     }
     answer
@@ -56,7 +64,9 @@ fn meant_arguments(written: &str, tool: Option<&Tool>) -> Option<Value> {
     if fits(&whole) {
         return is_repaired.then_some(whole);
     }
-    let coerced = tool.and_then(|tool| coerced(&whole, tool.parameters())).filter(fits);
+    let coerced = tool
+        .and_then(|tool| coerced(&whole, tool.parameters()))
+        .filter(fits);
     coerced.or_else(|| is_repaired.then_some(whole))
 }
 
@@ -93,10 +103,16 @@ fn types_of(schema: &Value) -> Vec<&str> {
         Some(Value::String(one)) => vec![one],
         Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
         _ => {
-            let variants = ["anyOf", "oneOf"].iter().find_map(|of| schema.get(*of)?.as_array());
+            let variants = ["anyOf", "oneOf"]
+                .iter()
+                .find_map(|of| schema.get(*of)?.as_array());
             let types: Vec<Vec<&str>> = variants.into_iter().flatten().map(types_of).collect();
             // A variant that does not say its type may be a text.
-            if types.iter().any(Vec::is_empty) { Vec::new() } else { types.concat() }
+            if types.iter().any(Vec::is_empty) {
+                Vec::new()
+            } else {
+                types.concat()
+            }
         }
     }
 }
@@ -132,8 +148,15 @@ mod tests {
             },
             "required": ["path"],
         });
-        let spec = ToolSpec { name: "t".into(), description: "T.".into(), parameters: parameters.into() };
-        Tool::from_outside(spec, ToolKind::REPEATABLE, |_, _| async { Ok(String::new()) }).unwrap()
+        let spec = ToolSpec {
+            name: "t".into(),
+            description: "T.".into(),
+            parameters: parameters.into(),
+        };
+        Tool::from_outside(spec, ToolKind::REPEATABLE, |_, _| async {
+            Ok(String::new())
+        })
+        .unwrap()
     }
 
     fn check(written: &str, meant: Option<Value>) {
@@ -148,7 +171,10 @@ mod tests {
         check(r#""{\"path\":\"a\"}""#, meant());
         check(r#"{"path":"a"}{"path":"a"}"#, meant());
         check("{\"path\":\"a\nb\"}", Some(json!({"path": "a\nb"})));
-        check(r#"{"path":"a \ud83d"}"#, Some(json!({"path": "a \u{FFFD}"})));
+        check(
+            r#"{"path":"a \ud83d"}"#,
+            Some(json!({"path": "a \u{FFFD}"})),
+        );
         assert_eq!(meant_arguments("null", None), Some(json!({})));
         check(r#"{"path":"a"}{"path":"b"}"#, None);
         check(r#"{"path":"a"#, None);
@@ -156,9 +182,18 @@ mod tests {
 
     #[test]
     fn values_in_strings_are_taken_out_where_the_schema_wants_them() {
-        check(r#"{"path":"a","todos":"[{\"x\":1}]"}"#, Some(json!({"path": "a", "todos": [{"x": 1}]})));
-        check(r#"{"path":"a","limit":"5"}"#, Some(json!({"path": "a", "limit": 5})));
-        check(r#"{"path":"a","deep":" true "}"#, Some(json!({"path": "a", "deep": true})));
+        check(
+            r#"{"path":"a","todos":"[{\"x\":1}]"}"#,
+            Some(json!({"path": "a", "todos": [{"x": 1}]})),
+        );
+        check(
+            r#"{"path":"a","limit":"5"}"#,
+            Some(json!({"path": "a", "limit": 5})),
+        );
+        check(
+            r#"{"path":"a","deep":" true "}"#,
+            Some(json!({"path": "a", "deep": true})),
+        );
         check(r#"{"path":"a","todos":null}"#, Some(json!({"path": "a"})));
         check(r#"{"path":"[1]","any":"[1]","limit":null}"#, None);
         check(r#"{"path":"a","limit":"many"}"#, None);

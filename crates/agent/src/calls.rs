@@ -19,8 +19,8 @@ use crate::{
     asks::AtWork,
     consent::{Consent, consent, withdraw_past_approval, without_asking},
     hooks::{
-        KeptResult, after_tool, before_edited_tool, before_tool, context_of_call, keep_result, kept_result,
-        withdraw_before_tool,
+        KeptResult, after_tool, before_edited_tool, before_tool, context_of_call, keep_result,
+        kept_result, withdraw_before_tool,
     },
     long_results::{Shortened, shorten},
     past::{PastCall, PastResult},
@@ -39,8 +39,10 @@ pub(crate) async fn run_calls(
     tools: &Toolbox,
     calls: &[RequestedCall],
 ) -> Vec<Message> {
-    let calls: Vec<&RequestedCall> =
-        calls.iter().filter(|call| !tools.is_client(&call.written.name)).collect();
+    let calls: Vec<&RequestedCall> = calls
+        .iter()
+        .filter(|call| !tools.is_client(&call.written.name))
+        .collect();
     if calls.is_empty() {
         return Vec::new();
     }
@@ -60,12 +62,21 @@ pub(crate) async fn run_side_by_side(
     limit_bytes: usize,
 ) -> Vec<Message> {
     // Boxed here, since the compiler cannot see through a borrowing closure that the futures are `Send`.
-    let calls: Vec<_> = calls.iter().map(|call| run_call(agent, tools, call, limit_bytes).boxed()).collect();
-    stream::iter(calls).buffered(agent.run.limits.parallel_calls.max(1)).collect().await
+    let calls: Vec<_> = calls
+        .iter()
+        .map(|call| run_call(agent, tools, call, limit_bytes).boxed())
+        .collect();
+    stream::iter(calls)
+        .buffered(agent.run.limits.parallel_calls.max(1))
+        .collect()
+        .await
 }
 
 /// Tells the log of calls that our own code wants, not a model.
-pub(crate) async fn request_ours(agent: &AgentContext, wanted: Vec<(&str, Value)>) -> Vec<RequestedCall> {
+pub(crate) async fn request_ours(
+    agent: &AgentContext,
+    wanted: Vec<(&str, Value)>,
+) -> Vec<RequestedCall> {
     let mut calls = Vec::with_capacity(wanted.len());
     for (name, arguments) in wanted {
         let (call, delta) = (agent.next_item('c'), arguments.to_string());
@@ -78,7 +89,10 @@ pub(crate) async fn request_ours(agent: &AgentContext, wanted: Vec<(&str, Value)
                 by_provider: false,
             })
             .await;
-        let arguments = EventBody::ToolArgumentsDelta { call: call.clone(), delta: delta.clone() };
+        let arguments = EventBody::ToolArgumentsDelta {
+            call: call.clone(),
+            delta: delta.clone(),
+        };
         agent.emitter.emit(arguments).await;
         calls.push(RequestedCall::of_ours(call, name, delta));
     }
@@ -87,13 +101,20 @@ pub(crate) async fn request_ours(agent: &AgentContext, wanted: Vec<(&str, Value)
 
 /// Whether the log says that this was worked on, and what was said of it.
 fn was_begun(agent: &AgentContext, call: &RequestedCall) -> bool {
-    agent.run.past.of_call(&call.id).is_some_and(PastCall::was_begun)
+    agent
+        .run
+        .past
+        .of_call(&call.id)
+        .is_some_and(PastCall::was_begun)
 }
 
 fn describe(calls: &[&RequestedCall]) -> Words {
     match calls {
         [call] => format!("{}…", call.written.name).into(),
-        calls => Sentence::RunningTools { count: calls.len() as u64 }.into(),
+        calls => Sentence::RunningTools {
+            count: calls.len() as u64,
+        }
+        .into(),
     }
 }
 
@@ -116,21 +137,51 @@ impl Finished {
     /// It was not run.
     fn refused(arguments: Value, why: ToolFailure) -> Self {
         let (result, note, files) = (Err(why), None, Vec::new());
-        Self { arguments, result, note, files, took: Duration::ZERO, in_doubt: false, at_work: None }
+        Self {
+            arguments,
+            result,
+            note,
+            files,
+            took: Duration::ZERO,
+            in_doubt: false,
+            at_work: None,
+        }
     }
 
     /// Its result as it is before hooks look at it.
     fn to_keep(&self) -> KeptResult {
         let (Ok(text) | Err(ToolFailure(text))) = &self.result;
         let (note, files) = (self.note.clone(), self.files.clone());
-        KeptResult { text: text.clone(), error: self.result.is_err(), note, files }
+        KeptResult {
+            text: text.clone(),
+            error: self.result.is_err(),
+            note,
+            files,
+        }
     }
 
     /// It was run before the server was stopped, which came while hooks looked at its result.
     fn before(arguments: Value, kept: KeptResult) -> Self {
-        let KeptResult { text, error, note, files } = kept;
-        let result = if error { Err(ToolFailure(text)) } else { Ok(text) };
-        Self { arguments, result, note, files, took: Duration::ZERO, in_doubt: false, at_work: None }
+        let KeptResult {
+            text,
+            error,
+            note,
+            files,
+        } = kept;
+        let result = if error {
+            Err(ToolFailure(text))
+        } else {
+            Ok(text)
+        };
+        Self {
+            arguments,
+            result,
+            note,
+            files,
+            took: Duration::ZERO,
+            in_doubt: false,
+            at_work: None,
+        }
     }
 }
 
@@ -146,22 +197,38 @@ async fn run_call(
 ) -> Message {
     let past = agent.run.past.of_call(&call.id);
     if let Some(result) = past.and_then(|past| past.finished.clone()) {
-        agent.code.note(&agent.run, tools, &call.written, result.error);
+        agent
+            .code
+            .note(&agent.run, tools, &call.written, result.error);
         if let (Some(tool), false) = (tools.get(&call.written.name), result.error) {
             let arguments = arguments_value(&call.written.arguments);
             agent.learn_of_call(tool, &arguments, &result.text);
         }
         return message_for_model(agent, call, result, limit_bytes).await;
     }
-    let finished = carry_out(agent, tools, call, past.and_then(|past| past.started.clone())).await;
+    let finished = carry_out(
+        agent,
+        tools,
+        call,
+        past.and_then(|past| past.started.clone()),
+    )
+    .await;
     let error = finished.result.is_err();
     let text = finished.result.unwrap_or_else(|failure| failure.0);
-    let model_note = agent.code.note(&agent.run, tools, &call.written, error).map(str::to_owned);
+    let model_note = agent
+        .code
+        .note(&agent.run, tools, &call.written, error)
+        .map(str::to_owned);
     let model_note = model_note.or(finished.note);
     let Shortened { text, file } = shorten(agent, &call.written.name, text, limit_bytes).await;
     let (result, truncated) = cut(text, agent.run.limits.result_bytes);
     let files = finished.files;
-    let told = PastResult { text: result.clone(), error, note: model_note.clone(), files: files.clone() };
+    let told = PastResult {
+        text: result.clone(),
+        error,
+        note: model_note.clone(),
+        files: files.clone(),
+    };
     let for_model = message_for_model(agent, call, told, limit_bytes).await;
     agent
         .emitter
@@ -222,7 +289,14 @@ async fn carry_out(
     if !finished.in_doubt {
         keep_result(agent, (id, name), || finished.to_keep()).await;
     }
-    finished.result = after_tool(agent, (id, name), &finished.arguments, finished.result, context).await;
+    finished.result = after_tool(
+        agent,
+        (id, name),
+        &finished.arguments,
+        finished.result,
+        context,
+    )
+    .await;
     if went_well && finished.result.is_err() {
         // A hook that denies a result denies its files too.
         finished.files.clear();
@@ -237,11 +311,21 @@ async fn message_for_model(
     result: PastResult,
     limit_bytes: usize,
 ) -> Message {
-    let PastResult { text, error, note, files } = result;
+    let PastResult {
+        text,
+        error,
+        note,
+        files,
+    } = result;
     let (text, _) = cut(text, limit_bytes);
     let text = told(text, error, note.as_deref());
-    let mut message = Message { is_error: error, ..Message::tool_result(call.written.id.clone(), text) };
-    message.content.extend(parts_for_model(&agent.run.workspace, &files).await);
+    let mut message = Message {
+        is_error: error,
+        ..Message::tool_result(call.written.id.clone(), text)
+    };
+    message
+        .content
+        .extend(parts_for_model(&agent.run.workspace, &files).await);
     message
 }
 
@@ -284,30 +368,44 @@ fn check<'a>(
     arguments: &Value,
 ) -> Result<&'a Arc<Tool>, ToolFailure> {
     let name = &call.written.name;
-    let tool = tools.get(name).filter(|_| may_use(agent, name)).ok_or_else(|| {
-        let mut names = tools.names();
-        names.retain(|name| may_use(agent, name));
-        ToolFailure(if name == llm::openai::UNREADABLE {
-            format!(
-                "The tool call could not be parsed: it names no tool. The tools are: {}.",
-                names.join(", ")
-            )
-        } else if names.is_empty() {
-            format!("There is no tool {name}: no tools are left. Answer with what you know.")
-        } else {
-            format!("There is no tool {name}. The tools are: {}.", names.join(", "))
-        })
-    })?;
+    let tool = tools
+        .get(name)
+        .filter(|_| may_use(agent, name))
+        .ok_or_else(|| {
+            let mut names = tools.names();
+            names.retain(|name| may_use(agent, name));
+            ToolFailure(if name == llm::openai::UNREADABLE {
+                format!(
+                    "The tool call could not be parsed: it names no tool. The tools are: {}.",
+                    names.join(", ")
+                )
+            } else if names.is_empty() {
+                format!("There is no tool {name}: no tools are left. Answer with what you know.")
+            } else {
+                format!(
+                    "There is no tool {name}. The tools are: {}.",
+                    names.join(", ")
+                )
+            })
+        })?;
     if let Value::String(_) = arguments {
-        return Err(ToolFailure("The arguments are not valid JSON. Send one JSON object.".into()));
+        return Err(ToolFailure(
+            "The arguments are not valid JSON. Send one JSON object.".into(),
+        ));
     }
-    tool.check(arguments).map_err(|faults| ToolFailure(format!("The arguments do not fit: {faults}")))?;
+    tool.check(arguments)
+        .map_err(|faults| ToolFailure(format!("The arguments do not fit: {faults}")))?;
     Ok(tool)
 }
 
 /// Whether the tool may be used now: that can change while a run goes on.
 fn may_use(agent: &AgentContext, tool: &str) -> bool {
-    tool == find_tools::NAME || agent.run.quota.as_ref().is_none_or(|quota| quota.allows_tool(tool))
+    tool == find_tools::NAME
+        || agent
+            .run
+            .quota
+            .as_ref()
+            .is_none_or(|quota| quota.allows_tool(tool))
 }
 
 /// Runs a call that hooks and, where it is needed, a person have let through. Returns what hooks add to its result too.
@@ -362,9 +460,18 @@ async fn consent_and_run(
     }
     if let Some(remembered) = given {
         let message = without_asking(remembered).to_owned();
-        agent.emitter.emit(EventBody::ToolProgress { call: call.to_owned(), message }).await;
+        agent
+            .emitter
+            .emit(EventBody::ToolProgress {
+                call: call.to_owned(),
+                message,
+            })
+            .await;
     }
-    Ok((run_now(agent, tool, call, arguments, at_work).await, context))
+    Ok((
+        run_now(agent, tool, call, arguments, at_work).await,
+        context,
+    ))
 }
 
 /// What a call does is known here alone, except of those that go on by themselves.
@@ -373,7 +480,12 @@ fn at_work(agent: &AgentContext, tool: &Tool) -> Option<AtWork> {
 }
 
 /// Goes on with a call that was running when the server stopped.
-async fn run_again(agent: &Arc<AgentContext>, tool: &Arc<Tool>, call: &str, arguments: Value) -> Finished {
+async fn run_again(
+    agent: &Arc<AgentContext>,
+    tool: &Arc<Tool>,
+    call: &str,
+    arguments: Value,
+) -> Finished {
     if tool.kind().repeatable || tool.kind().goes_on {
         return run_now(agent, tool, call, arguments, at_work(agent, tool)).await;
     }
@@ -382,7 +494,10 @@ async fn run_again(agent: &Arc<AgentContext>, tool: &Arc<Tool>, call: &str, argu
 
 async fn in_doubt(agent: &Arc<AgentContext>, call: &str, arguments: Value) -> Finished {
     withdraw_past_questions(agent, call, 0).await;
-    Finished { in_doubt: true, ..Finished::refused(arguments, ToolFailure(IN_DOUBT.to_owned())) }
+    Finished {
+        in_doubt: true,
+        ..Finished::refused(arguments, ToolFailure(IN_DOUBT.to_owned()))
+    }
 }
 
 async fn run_now(
@@ -397,7 +512,15 @@ async fn run_now(
     let note = Arc::default();
     let (result, files) = run_tool(agent, tool, call, arguments.clone(), &note).await;
     let (note, took) = (note.get().cloned(), began.elapsed());
-    Finished { arguments, result, note, files, took, in_doubt: false, at_work }
+    Finished {
+        arguments,
+        result,
+        note,
+        files,
+        took,
+        in_doubt: false,
+        at_work,
+    }
 }
 
 async fn run_tool(
@@ -425,14 +548,16 @@ async fn run_tool(
             Ok(result) => result,
             Err(_) => {
                 let seconds = agent.run.limits.tool_time.as_secs();
-                let sentence = format!("The tool took longer than {seconds} seconds and was stopped.");
+                let sentence =
+                    format!("The tool took longer than {seconds} seconds and was stopped.");
                 return (Err(ToolFailure(sentence)), Vec::new());
             }
         }
     };
     withdraw_past_questions(agent, call, asked.load(Ordering::Relaxed)).await;
     // The panic hook has reported it; the model gets a sentence and the run goes on.
-    let result = result.unwrap_or_else(|_| Err(ToolFailure("The tool met a fault in the server.".into())));
+    let result =
+        result.unwrap_or_else(|_| Err(ToolFailure("The tool met a fault in the server.".into())));
     let files = std::mem::take(&mut *files.lock().unwrap_or_else(PoisonError::into_inner));
     (result, files)
 }
@@ -466,14 +591,27 @@ mod tests {
         check("x", false, Some("(n)"), "x\n\n(n)");
         check("x", true, Some("(n)"), "Error: x\n\n(n)");
         check(" \n", false, None, "It completed and returned nothing.");
-        check("", false, Some("It printed nothing."), "It printed nothing.");
-        check("", true, Some("(n)"), "Error: it failed and returned nothing.\n\n(n)");
+        check(
+            "",
+            false,
+            Some("It printed nothing."),
+            "It printed nothing.",
+        );
+        check(
+            "",
+            true,
+            Some("(n)"),
+            "Error: it failed and returned nothing.\n\n(n)",
+        );
     }
 
     #[test]
     fn cuts_at_a_character() {
         assert_eq!(cut("short".into(), 5), ("short".into(), false));
         let (text, truncated) = cut("ёёё".into(), 3);
-        assert!(truncated && text.starts_with("ё\n… cut here: 2 of 6 bytes"), "{text}");
+        assert!(
+            truncated && text.starts_with("ё\n… cut here: 2 of 6 bytes"),
+            "{text}"
+        );
     }
 }

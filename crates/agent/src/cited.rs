@@ -75,17 +75,31 @@ impl Waiting {
     }
 
     /// The sources cited so far, each once, with their places in the text, if there is one.
-    pub(crate) fn take(&mut self, numbers: &mut SourceNumbers, text: Option<EndedText<'_>>) -> Vec<Source> {
+    pub(crate) fn take(
+        &mut self,
+        numbers: &mut SourceNumbers,
+        text: Option<EndedText<'_>>,
+    ) -> Vec<Source> {
         let mut sources: Vec<Source> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         let citations = std::mem::take(&mut self.0);
         // Where one number of the text is another's, none of them can be kept.
-        let keeps_numbers =
-            !citations.iter().filter_map(|citation| citation.number).any(|it| numbers.is_taken(it));
+        let keeps_numbers = !citations
+            .iter()
+            .filter_map(|citation| citation.number)
+            .any(|it| numbers.is_taken(it));
         for citation in citations {
             let place = text.and_then(|text| place_in(&citation, text));
-            let Citation { url, title, quote, number, .. } = citation;
-            let id = numbers.number(&url, &title, number.filter(|_| keeps_numbers)).to_string();
+            let Citation {
+                url,
+                title,
+                quote,
+                number,
+                ..
+            } = citation;
+            let id = numbers
+                .number(&url, &title, number.filter(|_| keeps_numbers))
+                .to_string();
             let at = *places.entry(id.clone()).or_insert_with(|| {
                 sources.push(Source::new(id, title, url, None));
                 sources.len() - 1
@@ -105,30 +119,60 @@ impl Waiting {
 /// The place of a citation in the text; `None` if it is not within it.
 fn place_in(citation: &Citation, text: EndedText<'_>) -> Option<CitedPlace> {
     let place = citation.place.as_ref()?;
-    let (start, end) = (place.start.checked_sub(text.before)?, place.end.checked_sub(text.before)?);
+    let (start, end) = (
+        place.start.checked_sub(text.before)?,
+        place.end.checked_sub(text.before)?,
+    );
     if start >= end || end > text.chars {
         return None;
     }
-    Some(CitedPlace { item: text.item.to_owned(), start: start as u64, end: end as u64 })
+    Some(CitedPlace {
+        item: text.item.to_owned(),
+        start: start as u64,
+        end: end as u64,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn citation(url: &str, place: Option<std::ops::Range<usize>>, number: Option<usize>) -> Citation {
-        Citation { url: url.to_owned(), title: url.to_owned(), quote: None, place, number }
+    fn citation(
+        url: &str,
+        place: Option<std::ops::Range<usize>>,
+        number: Option<usize>,
+    ) -> Citation {
+        Citation {
+            url: url.to_owned(),
+            title: url.to_owned(),
+            quote: None,
+            place,
+            number,
+        }
     }
 
     /// The id, the address and the places of a source.
     type Told<'a> = (&'a str, &'a str, Vec<(u64, u64)>);
 
     fn ids(sources: &[Source]) -> Vec<Told<'_>> {
-        let places = |source: &Source| source.cited.iter().map(|place| (place.start, place.end)).collect();
-        sources.iter().map(|source| (&*source.id, &*source.url, places(source))).collect()
+        let places = |source: &Source| {
+            source
+                .cited
+                .iter()
+                .map(|place| (place.start, place.end))
+                .collect()
+        };
+        sources
+            .iter()
+            .map(|source| (&*source.id, &*source.url, places(source)))
+            .collect()
     }
 
-    const TEXT: EndedText<'_> = EndedText { item: "t2", before: 10, chars: 20 };
+    const TEXT: EndedText<'_> = EndedText {
+        item: "t2",
+        before: 10,
+        chars: 20,
+    };
 
     #[test]
     fn a_source_is_told_once_with_its_places() {
@@ -145,12 +189,19 @@ mod tests {
             citation("c", Some(20..31), None),
         ]);
         let sources = waiting.take(&mut numbers, Some(TEXT));
-        let expected =
-            [("3", "a", vec![(0, 5), (10, 15)]), ("4", "b", vec![(5, 20)]), ("5", "c", Vec::new())];
+        let expected = [
+            ("3", "a", vec![(0, 5), (10, 15)]),
+            ("4", "b", vec![(5, 20)]),
+            ("5", "c", Vec::new()),
+        ];
         assert_eq!(ids(&sources), expected);
         assert!(waiting.take(&mut numbers, None).is_empty());
         waiting.push(vec![citation("b", None, None)]);
-        assert_eq!(ids(&waiting.take(&mut numbers, None)), [("4", "b", Vec::new())], "it keeps its number");
+        assert_eq!(
+            ids(&waiting.take(&mut numbers, None)),
+            [("4", "b", Vec::new())],
+            "it keeps its number"
+        );
     }
 
     #[test]
@@ -158,9 +209,15 @@ mod tests {
         let mut numbers = SourceNumbers::default();
         let mut waiting = Waiting::default();
         let mut told = |numbers: &mut SourceNumbers| {
-            waiting.push(vec![citation("a", None, Some(1)), citation("b", None, Some(2))]);
+            waiting.push(vec![
+                citation("a", None, Some(1)),
+                citation("b", None, Some(2)),
+            ]);
             let sources = waiting.take(numbers, None);
-            sources.into_iter().map(|source| source.id).collect::<Vec<_>>()
+            sources
+                .into_iter()
+                .map(|source| source.id)
+                .collect::<Vec<_>>()
         };
         assert_eq!(told(&mut numbers), ["1", "2"]);
         numbers.know(["1", "2"].into_iter());

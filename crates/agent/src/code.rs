@@ -30,8 +30,10 @@ const NOT_RUN_AGAIN: [&str; 2] = [
     "(Not run: the same code has run again and again in this answer.)",
     "(Не запущено: один и тот же код в этом ответе уже запускался много раз.)",
 ];
-const NOT_RUN_LAST: [&str; 2] =
-    ["(Not run: a limit of this answer is reached.)", "(Не запущено: достигнут предел для этого ответа.)"];
+const NOT_RUN_LAST: [&str; 2] = [
+    "(Not run: a limit of this answer is reached.)",
+    "(Не запущено: достигнут предел для этого ответа.)",
+];
 /// So often the same code is run in a row.
 const MOST_IN_A_ROW: u32 = 3;
 
@@ -56,7 +58,10 @@ struct Last {
 impl Code {
     /// For an agent whose programs have made these pictures before the server was started.
     pub(crate) fn after(pictures: Vec<String>) -> Self {
-        Self { pictures: Mutex::new(pictures), ..Self::default() }
+        Self {
+            pictures: Mutex::new(pictures),
+            ..Self::default()
+        }
     }
 
     /// Notes how a call of one of these tools went; returns what the model is told of it behind its result, if anything. Code that was not run
@@ -86,8 +91,13 @@ impl Code {
 
     /// The tools that are left: code that fails again and again is not run any more, nor is the same code time after time.
     pub(crate) fn left_of(&self, run: &RunContext, tools: &Toolbox) -> Toolbox {
-        let is_over = self.failed.load(Relaxed) > run.code_retries || self.last().times >= MOST_IN_A_ROW;
-        if is_over { tools.without(&[CODE_TOOL]) } else { tools.clone() }
+        let is_over =
+            self.failed.load(Relaxed) > run.code_retries || self.last().times >= MOST_IN_A_ROW;
+        if is_over {
+            tools.without(&[CODE_TOOL])
+        } else {
+            tools.clone()
+        }
     }
 
     /// What people are told of code that the model writes all the same where it is offered these tools, having learned in this
@@ -115,7 +125,10 @@ impl Code {
     fn times(&self, arguments: &str) -> u32 {
         let mut last = self.last();
         if last.arguments != arguments {
-            *last = Last { arguments: arguments.to_owned(), times: 0 };
+            *last = Last {
+                arguments: arguments.to_owned(),
+                times: 0,
+            };
         }
         last.times += 1;
         last.times
@@ -134,28 +147,49 @@ impl Code {
 
     /// Notes that a file is gone.
     pub(crate) fn forget_picture(&self, path: &str) {
-        self.pictures.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| known != path);
+        self.pictures
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|known| known != path);
     }
 
     /// The pictures that an answer does not name, as Markdown to be added to it: the newest, oldest first.
     pub(crate) fn pictures_beside(&self, answer: &str) -> String {
         let pictures = self.pictures.lock().unwrap_or_else(PoisonError::into_inner);
-        let left_out: Vec<&String> = pictures.iter().filter(|path| !names(answer, path)).collect();
+        let left_out: Vec<&String> = pictures
+            .iter()
+            .filter(|path| !names(answer, path))
+            .collect();
         let skipped = left_out.len().saturating_sub(MOST_PICTURES);
-        left_out.iter().skip(skipped).map(|path| format!("\n\n{}", picture_link(path))).collect()
+        left_out
+            .iter()
+            .skip(skipped)
+            .map(|path| format!("\n\n{}", picture_link(path)))
+            .collect()
     }
 }
 
 /// Whether the last message of the person that has letters is written in Cyrillic ones for the most part. What the loop itself
 /// has told the model last is none of the person's.
 fn speaks_russian(messages: &[Message]) -> bool {
-    let said = messages.iter().rev().filter(|message| message.role == Role::User);
-    let texts = said.map(Message::plain_text).filter(|text| text != LAST_STEP);
+    let said = messages
+        .iter()
+        .rev()
+        .filter(|message| message.role == Role::User);
+    let texts = said
+        .map(Message::plain_text)
+        .filter(|text| text != LAST_STEP);
     let letters = |text: String| {
         let count = |is: fn(&char) -> bool| text.chars().filter(is).count();
-        (count(|c| c.is_alphabetic()), count(|c| matches!(c, 'а'..='я' | 'А'..='Я' | 'ё' | 'Ё')))
+        (
+            count(|c| c.is_alphabetic()),
+            count(|c| matches!(c, 'а'..='я' | 'А'..='Я' | 'ё' | 'Ё')),
+        )
     };
-    texts.map(letters).find(|(all, _)| *all > 0).is_some_and(|(all, cyrillic)| cyrillic * 2 > all)
+    texts
+        .map(letters)
+        .find(|(all, _)| *all > 0)
+        .is_some_and(|(all, cyrillic)| cyrillic * 2 > all)
 }
 
 /// Whether a text names the file.
@@ -168,7 +202,10 @@ fn names(text: &str, path: &str) -> bool {
 pub(crate) fn picture_link(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let words: String = stem.chars().map(|c| if "[]\\`*_<>!&".contains(c) { ' ' } else { c }).collect();
+    let words: String = stem
+        .chars()
+        .map(|c| if "[]\\`*_<>!&".contains(c) { ' ' } else { c })
+        .collect();
     format!("![{}]({})", words.trim(), address(path))
 }
 
@@ -178,7 +215,9 @@ fn address(path: &str) -> String {
     for c in path.chars() {
         if c.is_whitespace() || c.is_control() || "()<>%\\\"'#?`*".contains(c) {
             let mut bytes = [0; 4];
-            c.encode_utf8(&mut bytes).bytes().for_each(|byte| address.push_str(&format!("%{byte:02X}")));
+            c.encode_utf8(&mut bytes)
+                .bytes()
+                .for_each(|byte| address.push_str(&format!("%{byte:02X}")));
         } else {
             address.push(c);
         }
@@ -193,7 +232,10 @@ mod tests {
     #[test]
     fn reasons_are_in_the_language_of_the_last_message() {
         let said = |texts: &[&str]| {
-            let messages: Vec<Message> = texts.iter().map(|text| Message::text(Role::User, *text)).collect();
+            let messages: Vec<Message> = texts
+                .iter()
+                .map(|text| Message::text(Role::User, *text))
+                .collect();
             speaks_russian(&messages)
         };
         assert!(said(&["Посчитай, pandas есть", LAST_STEP]) && said(&["Ещё раз", "1 + 1"]));
@@ -203,7 +245,12 @@ mod tests {
     #[test]
     fn pictures_that_are_not_shown_are_added() {
         let code = Code::after(vec!["/old.png".into()]);
-        for path in ["/a b (1).png", "/plots/rain_fall.jpg", "/gone.png", "/a b (1).png"] {
+        for path in [
+            "/a b (1).png",
+            "/plots/rain_fall.jpg",
+            "/gone.png",
+            "/a b (1).png",
+        ] {
             code.note_picture(path);
         }
         code.forget_picture("/gone.png");
@@ -215,7 +262,10 @@ mod tests {
         let all = "![](/old.png) ![](/a%20b%20%281%29.png) plots/rain_fall.jpg";
         assert_eq!(code.pictures_beside(all), "");
         (0..20).for_each(|number| code.note_picture(&format!("/{number}.png")));
-        assert_eq!(code.pictures_beside(all).matches("![").count(), MOST_PICTURES);
+        assert_eq!(
+            code.pictures_beside(all).matches("![").count(),
+            MOST_PICTURES
+        );
         assert!(code.pictures_beside(all).ends_with("![19](/19.png)"));
     }
 }

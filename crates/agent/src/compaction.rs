@@ -33,8 +33,16 @@ pub(crate) struct PastCompaction {
 
 /// Does again what was done before the server stopped.
 pub(crate) fn do_again(past: &[PastCompaction], messages: &mut Vec<Message>) {
-    for PastCompaction { kept_messages, summary } in past {
-        apply(messages, usize::try_from(*kept_messages).unwrap_or(usize::MAX), summary);
+    for PastCompaction {
+        kept_messages,
+        summary,
+    } in past
+    {
+        apply(
+            messages,
+            usize::try_from(*kept_messages).unwrap_or(usize::MAX),
+            summary,
+        );
     }
 }
 
@@ -47,7 +55,9 @@ pub(crate) async fn make_room(
     messages: &mut Vec<Message>,
     gauge: &Gauge,
 ) -> Result<bool, Stop> {
-    let Some(plan) = plan(messages, gauge) else { return Ok(false) };
+    let Some(plan) = plan(messages, gauge) else {
+        return Ok(false);
+    };
     agent.status(Sentence::SummingUp).await;
     let began = Instant::now();
     let mut writer = Writer::new(agent, &plan, messages);
@@ -56,19 +66,35 @@ pub(crate) async fn make_room(
     let summary = match written {
         Ok(summary) => summary,
         Err(problem) if is_of_the_summary(problem.code) => {
-            agent.notice(NoticeLevel::Warning, Sentence::NoSummary { why: problem.words() }).await;
+            agent
+                .notice(
+                    NoticeLevel::Warning,
+                    Sentence::NoSummary {
+                        why: problem.words(),
+                    },
+                )
+                .await;
             String::new()
         }
         Err(problem) => return Err(Stop::because(problem)),
     };
     let tokens_before = gauge.request(messages);
     let (kept, replaced) = (messages.len() - plan.old.end, plan.old.len());
-    let requests = messages[plan.old.end..].iter().filter(|message| message.role == Role::User).count();
-    let request_is_old = plan.request.is_some_and(|request| plan.old.contains(&request));
+    let requests = messages[plan.old.end..]
+        .iter()
+        .filter(|message| message.role == Role::User)
+        .count();
+    let request_is_old = plan
+        .request
+        .is_some_and(|request| plan.old.contains(&request));
     apply(messages, kept, &summary);
     let (usage, cost_micro_usd, model) = match &spent {
         Some(call) => (call.usage, call.cost_micro_usd, call.model.clone()),
-        None => (Usage::default(), None, agent.models.chosen().model().name().to_owned()),
+        None => (
+            Usage::default(),
+            None,
+            agent.models.chosen().model().name().to_owned(),
+        ),
     };
     agent
         .emit_and_part_calls(EventBody::ContextCompacted {
@@ -93,7 +119,10 @@ pub(crate) async fn make_room(
 
 /// Whether a failed call says something about what was asked, and nothing about whether the server can be asked.
 fn is_of_the_summary(code: ProblemCode) -> bool {
-    matches!(code, ProblemCode::ModelRejected | ProblemCode::ModelContextFull | ProblemCode::ModelProtocol)
+    matches!(
+        code,
+        ProblemCode::ModelRejected | ProblemCode::ModelContextFull | ProblemCode::ModelProtocol
+    )
 }
 
 /// A summary that is being written, and what that has used.
@@ -107,15 +136,25 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(agent: &'a AgentContext, plan: &'a Plan, messages: &'a [Message]) -> Self {
-        Self { agent, plan, messages, spent: None }
+        Self {
+            agent,
+            plan,
+            messages,
+            spent: None,
+        }
     }
 
     /// Sums up the old part, piece by piece where it is longer than what may be filled.
     async fn write(&mut self, gauge: &Gauge) -> Result<String, Problem> {
         let limit = gauge.limit().unwrap_or(u64::MAX);
         // Beside a piece there are the instructions, the request, and the summary so far.
-        let room = limit.saturating_sub(2 * self.plan.summary_tokens).max(limit / 2);
-        let mut piece_bytes = gauge.bytes(room).saturating_sub(2 * REQUEST_BYTES).max(REQUEST_BYTES);
+        let room = limit
+            .saturating_sub(2 * self.plan.summary_tokens)
+            .max(limit / 2);
+        let mut piece_bytes = gauge
+            .bytes(room)
+            .saturating_sub(2 * REQUEST_BYTES)
+            .max(REQUEST_BYTES);
         let summary_bytes = gauge.bytes(self.plan.summary_tokens);
         for _ in 0..MOST_HALVINGS {
             match self.write_in_pieces(piece_bytes, summary_bytes).await {
@@ -123,17 +162,31 @@ impl<'a> Writer<'a> {
                 written => return written,
             }
         }
-        Err(Problem::new(ProblemCode::ModelContextFull, Sentence::PartsTooLong))
+        Err(Problem::new(
+            ProblemCode::ModelContextFull,
+            Sentence::PartsTooLong,
+        ))
     }
 
-    async fn write_in_pieces(&mut self, piece_bytes: usize, summary_bytes: usize) -> Result<String, Problem> {
-        let old = self.plan.old.clone().filter(|at| Some(*at) != self.plan.request);
+    async fn write_in_pieces(
+        &mut self,
+        piece_bytes: usize,
+        summary_bytes: usize,
+    ) -> Result<String, Problem> {
+        let old = self
+            .plan
+            .old
+            .clone()
+            .filter(|at| Some(*at) != self.plan.request);
         let mut summary = String::new();
         for piece in pieces(old.map(|at| &self.messages[at]), piece_bytes) {
             let asked = self.question(&summary, &piece);
             let words = summary_bytes / 8;
             let instructions = INSTRUCTIONS.replace("{words}", &words.to_string());
-            let messages = [Message::text(Role::System, instructions), Message::text(Role::User, asked)];
+            let messages = [
+                Message::text(Role::System, instructions),
+                Message::text(Role::User, asked),
+            ];
             let answer = call_quietly(self.agent, &messages, 4 * summary_bytes, None).await?;
             match &mut self.spent {
                 Some(spent) => spent.add(answer.call),
@@ -142,19 +195,29 @@ impl<'a> Writer<'a> {
             summary = both_ends(answer.text.trim(), summary_bytes);
         }
         if summary.is_empty() {
-            return Err(Problem::new(ProblemCode::ModelProtocol, Sentence::EmptyAnswer));
+            return Err(Problem::new(
+                ProblemCode::ModelProtocol,
+                Sentence::EmptyAnswer,
+            ));
         }
         Ok(summary)
     }
 
     fn question(&self, summary: &str, piece: &str) -> String {
-        let request = self.plan.request.map(|at| both_ends(&self.messages[at].plain_text(), REQUEST_BYTES));
+        let request = self
+            .plan
+            .request
+            .map(|at| both_ends(&self.messages[at].plain_text(), REQUEST_BYTES));
         let mut parts = Vec::new();
         if let Some(request) = request {
-            parts.push(format!("The latest request, which the agent will see as it is:\n{request}"));
+            parts.push(format!(
+                "The latest request, which the agent will see as it is:\n{request}"
+            ));
         }
         if !summary.is_empty() {
-            parts.push(format!("The summary of what came first, to be kept in yours:\n{summary}"));
+            parts.push(format!(
+                "The summary of what came first, to be kept in yours:\n{summary}"
+            ));
         }
         parts.push(format!("The part to sum up:\n{piece}"));
         parts.join("\n\n---\n\n")

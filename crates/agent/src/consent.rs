@@ -54,12 +54,18 @@ pub(crate) async fn consent(
             withdraw_past_approval(agent, call).await;
             return Ok(Consent::Given(None));
         }
-        Need::Given(remembered) if !was_asked(agent, call) => return Ok(Consent::Given(Some(remembered))),
+        Need::Given(remembered) if !was_asked(agent, call) => {
+            return Ok(Consent::Given(Some(remembered)));
+        }
         // It was asked about before, and somebody waits for that answer.
         Need::Given(_) => true,
     };
     let new_address = agent.opens_new_address(tool, arguments);
-    let waiting = WaitingCall { tool: Arc::clone(tool), arguments: arguments.clone(), may_remember };
+    let waiting = WaitingCall {
+        tool: Arc::clone(tool),
+        arguments: arguments.clone(),
+        may_remember,
+    };
     let answer = ask(agent, call, waiting, new_address).await;
     match answer.decision {
         Decision::Allow => match answer.arguments {
@@ -67,7 +73,8 @@ pub(crate) async fn consent(
             edited => Ok(Consent::Asked(edited)),
         },
         Decision::Expired => Err(ToolFailure(
-            "Nobody decided about this call in time, so it was not run. Go on without it.".to_owned(),
+            "Nobody decided about this call in time, so it was not run. Go on without it."
+                .to_owned(),
         )),
         Decision::Deny | Decision::Withdrawn => Err(denied(answer.reason)),
     }
@@ -75,11 +82,23 @@ pub(crate) async fn consent(
 
 /// Takes back what was asked about the call before a restart, and is not asked any more.
 pub(crate) async fn withdraw_past_approval(agent: &AgentContext, call: &str) {
-    let past = agent.run.past.of_call(call).and_then(|past| past.approval.as_ref());
-    if let Some(PastApproval { id, answer: None, .. }) = past {
+    let past = agent
+        .run
+        .past
+        .of_call(call)
+        .and_then(|past| past.approval.as_ref());
+    if let Some(PastApproval {
+        id, answer: None, ..
+    }) = past
+    {
         let (approval, decision) = (id.clone(), Decision::Withdrawn);
-        let taken_back =
-            EventBody::ApprovalAnswered { approval, decision, reason: None, edited: false, remembered: None };
+        let taken_back = EventBody::ApprovalAnswered {
+            approval,
+            decision,
+            reason: None,
+            edited: false,
+            remembered: None,
+        };
         agent.emitter.emit(taken_back).await;
     }
 }
@@ -90,8 +109,13 @@ fn refused_by_rule() -> ToolFailure {
 
 fn denied(reason: Option<String>) -> ToolFailure {
     let why = reason.filter(|reason| !reason.trim().is_empty());
-    let why = why.map_or_else(|| "no reason was given".to_owned(), |why| format!("the reason: {why}"));
-    ToolFailure(format!("The person did not allow this call; {why}. Do not repeat it."))
+    let why = why.map_or_else(
+        || "no reason was given".to_owned(),
+        |why| format!("the reason: {why}"),
+    );
+    ToolFailure(format!(
+        "The person did not allow this call; {why}. Do not repeat it."
+    ))
 }
 
 /// Why a call runs that others of its tool wait for consent, for people.
@@ -103,21 +127,45 @@ pub(crate) fn without_asking(remembered: Remembered) -> &'static str {
 }
 
 fn was_asked(agent: &AgentContext, call: &str) -> bool {
-    agent.run.past.of_call(call).is_some_and(|past| past.approval.is_some())
+    agent
+        .run
+        .past
+        .of_call(call)
+        .is_some_and(|past| past.approval.is_some())
 }
 
-async fn ask(agent: &AgentContext, call: &str, waiting: WaitingCall, new_address: bool) -> ApprovalAnswer {
-    let past = agent.run.past.of_call(call).and_then(|past| past.approval.as_ref());
+async fn ask(
+    agent: &AgentContext,
+    call: &str,
+    waiting: WaitingCall,
+    new_address: bool,
+) -> ApprovalAnswer {
+    let past = agent
+        .run
+        .past
+        .of_call(call)
+        .and_then(|past| past.approval.as_ref());
     let limit = agent.run.limits.waiting;
     let (approval, receiver, within) = match past {
-        Some(PastApproval { id, asked_at, answer: None }) => {
+        Some(PastApproval {
+            id,
+            asked_at,
+            answer: None,
+        }) => {
             // It was asked before the server was restarted.
             let within = agent.run.past.left_of(*asked_at, limit);
             (id.clone(), agent.run.asks.approval(id, waiting), within)
         }
-        Some(PastApproval { answer: Some(past), .. }) if !past.edited => {
-            let PastDecision { decision, reason, .. } = past.clone();
-            return ApprovalAnswer { reason, ..ApprovalAnswer::only(decision) };
+        Some(PastApproval {
+            answer: Some(past), ..
+        }) if !past.edited => {
+            let PastDecision {
+                decision, reason, ..
+            } = past.clone();
+            return ApprovalAnswer {
+                reason,
+                ..ApprovalAnswer::only(decision)
+            };
         }
         Some(_) | None => {
             let approval = agent.next_item('p');

@@ -23,16 +23,25 @@ pub(crate) fn estimate_tokens(message: &Message) -> u64 {
             Part::Audio { url } => url.len().min(MAX_URL_BYTES) / 1_000,
             Part::Video { url } => 1_000 + url.len().min(MAX_URL_BYTES) / 1_000,
             // Of text a quarter of the bytes, and of the usual PDF file about 2,000 tokens a page.
-            Part::File { url, media_type, .. } => {
+            Part::File {
+                url, media_type, ..
+            } => {
                 let bytes = url.len().min(MAX_URL_BYTES) / 4 * 3;
-                if media_type.starts_with("text/") { bytes / 4 } else { 1_000 + bytes / 50 }
+                if media_type.starts_with("text/") {
+                    bytes / 4
+                } else {
+                    1_000 + bytes / 50
+                }
             }
             // Until it is told in words.
             Part::Document { .. } | Part::Collection { .. } => 0,
         })
         .sum();
-    let calls: usize =
-        message.tool_calls.iter().map(|call| (call.name.len() + call.arguments.len()) / 4 + 8).sum();
+    let calls: usize = message
+        .tool_calls
+        .iter()
+        .map(|call| (call.name.len() + call.arguments.len()) / 4 + 8)
+        .sum();
     (content + calls + 4) as u64
 }
 
@@ -62,7 +71,12 @@ impl Gauge {
     /// For a model with these settings, whose older messages become a summary when `share` of its window is filled.
     pub(crate) fn new(settings: &ModelSettings, share: f64, tools: &[ToolSpec]) -> Self {
         let tools = estimate_request(&[], tools);
-        Self { window: settings.context_tokens, share, tools, factor: 1.0 }
+        Self {
+            window: settings.context_tokens,
+            share,
+            tools,
+            factor: 1.0,
+        }
     }
 
     /// Learns from an answer what the server counted for a request of that size by rule of thumb.
@@ -99,12 +113,19 @@ impl Gauge {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "an estimate, and tokens are far fewer than 2^52")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "an estimate, and tokens are far fewer than 2^52"
+)]
 fn float(tokens: u64) -> f64 {
     tokens as f64
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float cast saturates"
+)]
 fn whole(tokens: f64) -> u64 {
     tokens.ceil() as u64
 }
@@ -117,14 +138,21 @@ mod tests {
 
     #[test]
     fn the_servers_count_puts_the_rule_of_thumb_right() {
-        let settings = ModelSettings { context_tokens: Some(1_000), ..ModelSettings::default() };
+        let settings = ModelSettings {
+            context_tokens: Some(1_000),
+            ..ModelSettings::default()
+        };
         let mut gauge = Gauge::new(&settings, 0.75, &[]);
         let messages = [Message::text(Role::User, "x".repeat(384))];
         assert_eq!((gauge.request(&messages), gauge.limit()), (100, Some(750)));
         gauge.learn(100, 150);
         assert_eq!((gauge.request(&messages), gauge.bytes(150)), (150, 400));
         gauge.learn(100, 1);
-        assert_eq!(gauge.request(&messages), 80, "a count without what was cached is not believed");
+        assert_eq!(
+            gauge.request(&messages),
+            80,
+            "a count without what was cached is not believed"
+        );
         gauge.learn(100, 100);
         gauge.was_refused(&messages);
         assert_eq!(gauge.limit(), Some(75), "the server knows better");

@@ -27,25 +27,48 @@ pub struct Council {
 
 impl fmt::Debug for Council {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { layers, members, ask: _ } = self;
-        f.debug_struct("Council").field("layers", layers).field("members", members).finish_non_exhaustive()
+        let Self {
+            layers,
+            members,
+            ask: _,
+        } = self;
+        f.debug_struct("Council")
+            .field("layers", layers)
+            .field("members", members)
+            .finish_non_exhaustive()
     }
 }
 
 impl Council {
     /// The conversation with the answers of the last layer in the place of those that its last message tells. One that fails
     /// is left out, and where all do the layer before counts.
-    pub(crate) async fn hold(self, agent: &AgentContext, mut history: Vec<Message>) -> Vec<Message> {
-        let Self { layers, members, ask } = self;
-        let members: Vec<Models> = members.into_iter().map(|one| Models::new(one, Vec::new())).collect();
+    pub(crate) async fn hold(
+        self,
+        agent: &AgentContext,
+        mut history: Vec<Message>,
+    ) -> Vec<Message> {
+        let Self {
+            layers,
+            members,
+            ask,
+        } = self;
+        let members: Vec<Models> = members
+            .into_iter()
+            .map(|one| Models::new(one, Vec::new()))
+            .collect();
         for layer in 2..=layers {
             agent.status(Sentence::Layer { layer, layers }).await;
             let asked = &history;
             // Boxed here, since the compiler cannot see through a borrowing closure that the futures are `Send`.
-            let calls: Vec<_> = members.iter().map(|member| answer(agent, member, asked).boxed()).collect();
+            let calls: Vec<_> = members
+                .iter()
+                .map(|member| answer(agent, member, asked).boxed())
+                .collect();
             let answers: Vec<String> = join_all(calls).await.into_iter().flatten().collect();
             if answers.is_empty() {
-                agent.notice(NoticeLevel::Warning, Sentence::NobodyAnswered).await;
+                agent
+                    .notice(NoticeLevel::Warning, Sentence::NobodyAnswered)
+                    .await;
                 break;
             }
             tell(&mut history, ask(&answers));
@@ -64,7 +87,9 @@ async fn answer(agent: &AgentContext, member: &Models, asked: &[Message]) -> Opt
         }
         Err(problem) => {
             let (name, why) = (member.chosen().model().name().to_owned(), problem.words());
-            agent.notice(NoticeLevel::Warning, Sentence::NoAnswerOf { name, why }).await;
+            agent
+                .notice(NoticeLevel::Warning, Sentence::NoAnswerOf { name, why })
+                .await;
             None
         }
     }
@@ -72,7 +97,10 @@ async fn answer(agent: &AgentContext, member: &Models, asked: &[Message]) -> Opt
 
 /// Puts the text into the place of that of the last message; pictures and the like stay.
 fn tell(history: &mut [Message], text: String) {
-    let Some(last) = history.last_mut().filter(|last| last.role == Role::User) else { return };
-    last.content.retain(|part| !matches!(part, Part::Text { .. }));
+    let Some(last) = history.last_mut().filter(|last| last.role == Role::User) else {
+        return;
+    };
+    last.content
+        .retain(|part| !matches!(part, Part::Text { .. }));
     last.content.insert(0, Part::Text { text });
 }

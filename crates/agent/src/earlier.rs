@@ -42,7 +42,10 @@ impl AgentHandle {
     /// Of this agent of this run; nothing for the main one.
     #[must_use]
     pub fn new(run: RunId, agent: &AgentPath) -> Option<Self> {
-        Some(Self { mark: mark(run), agent: agent.id()?.to_owned() })
+        Some(Self {
+            mark: mark(run),
+            agent: agent.id()?.to_owned(),
+        })
     }
 
     /// Whether the agent worked in this run.
@@ -73,8 +76,9 @@ impl FromStr for AgentHandle {
     type Err = NoEarlierAgent;
 
     fn from_str(text: &str) -> Result<Self, NoEarlierAgent> {
-        let is_mark =
-            |mark: &str| mark.len() == MARK_CHARS && mark.bytes().all(|b| b.is_ascii_alphanumeric());
+        let is_mark = |mark: &str| {
+            mark.len() == MARK_CHARS && mark.bytes().all(|b| b.is_ascii_alphanumeric())
+        };
         let is_agent = |agent: &str| {
             let numbers = agent.strip_prefix('a').unwrap_or_default();
             agent.len() <= LIMIT_AGENT_CHARS
@@ -83,9 +87,10 @@ impl FromStr for AgentHandle {
                     .all(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
         };
         match text.trim().split_once('/') {
-            Some((mark, agent)) if is_mark(mark) && is_agent(agent) => {
-                Ok(Self { mark: mark.to_owned(), agent: agent.to_owned() })
-            }
+            Some((mark, agent)) if is_mark(mark) && is_agent(agent) => Ok(Self {
+                mark: mark.to_owned(),
+                agent: agent.to_owned(),
+            }),
             _ => Err(no_earlier_agent()),
         }
     }
@@ -111,12 +116,18 @@ impl EarlierAgents {
         + Sync
         + 'static,
     ) -> Self {
-        Self { mark: mark(run).into(), read: Arc::new(read) }
+        Self {
+            mark: mark(run).into(),
+            read: Arc::new(read),
+        }
     }
 
     /// How the model names this agent of the run.
     pub(crate) fn handle(&self, agent: &AgentPath) -> Option<AgentHandle> {
-        Some(AgentHandle { mark: self.mark.to_string(), agent: agent.id()?.to_owned() })
+        Some(AgentHandle {
+            mark: self.mark.to_string(),
+            agent: agent.id()?.to_owned(),
+        })
     }
 
     /// What the agent of this name was told and did, as the beginning of a conversation for one of type `agent_type`.
@@ -129,13 +140,15 @@ impl EarlierAgents {
         let mut next = Some(handle);
         while let Some(handle) = next {
             if parts.len() == LIMIT_LINKS {
-                let why = format!("This sub-agent was continued {LIMIT_LINKS} times. Start a new one.");
+                let why =
+                    format!("This sub-agent was continued {LIMIT_LINKS} times. Start a new one.");
                 return Err(NoEarlierAgent(why));
             }
             let part = Part::read((self.read)(handle).await?)?;
             if let Some(was) = part.agent_type.as_deref().filter(|was| *was != agent_type) {
-                let why =
-                    format!("That sub-agent is of type {was}. Give that as subagent_type to continue it.");
+                let why = format!(
+                    "That sub-agent is of type {was}. Give that as subagent_type to continue it."
+                );
                 return Err(NoEarlierAgent(why));
             }
             next = part.continues.as_deref().map(str::parse).transpose()?;
@@ -162,17 +175,34 @@ struct Part {
 impl Part {
     fn read(log: Vec<RunEvent>) -> Result<Self, NoEarlierAgent> {
         let started = log.iter().find_map(|event| match &event.body {
-            EventBody::AgentStarted { agent_type, task, continues, .. } => {
-                Some((event.agent.clone(), agent_type.clone(), task.clone(), continues.clone()))
-            }
+            EventBody::AgentStarted {
+                agent_type,
+                task,
+                continues,
+                ..
+            } => Some((
+                event.agent.clone(),
+                agent_type.clone(),
+                task.clone(),
+                continues.clone(),
+            )),
             _ => None,
         });
         let (path, agent_type, task, continues) = started.ok_or_else(no_earlier_agent)?;
-        if !log.iter().any(|event| matches!(event.body, EventBody::AgentFinished { .. })) {
+        if !log
+            .iter()
+            .any(|event| matches!(event.body, EventBody::AgentFinished { .. }))
+        {
             let why = "That sub-agent is still at work. Wait for its answer, or start another one.";
             return Err(NoEarlierAgent(why.to_owned()));
         }
-        Ok(Self { path, agent_type, task, continues, log })
+        Ok(Self {
+            path,
+            agent_type,
+            task,
+            continues,
+            log,
+        })
     }
 }
 
@@ -206,7 +236,11 @@ mod tests {
             "fa0b1c2ä/a1",
             &long,
         ] {
-            assert_eq!(wrong.parse::<AgentHandle>(), Err(no_earlier_agent()), "{wrong}");
+            assert_eq!(
+                wrong.parse::<AgentHandle>(),
+                Err(no_earlier_agent()),
+                "{wrong}"
+            );
         }
     }
 }

@@ -54,7 +54,13 @@ impl Emitter {
             sources: Mutex::default(),
         };
         let shared = Arc::new(shared);
-        (Self { agent: AgentPath::main(), shared }, receiver)
+        (
+            Self {
+                agent: AgentPath::main(),
+                shared,
+            },
+            receiver,
+        )
     }
 
     /// The agent whose events these are.
@@ -66,7 +72,10 @@ impl Emitter {
     /// The same channel for another agent of the run.
     #[must_use]
     pub fn for_agent(&self, agent: AgentPath) -> Self {
-        Self { agent, shared: Arc::clone(&self.shared) }
+        Self {
+            agent,
+            shared: Arc::clone(&self.shared),
+        }
     }
 
     /// Hands over an event; waits only while the channel is full.
@@ -88,7 +97,11 @@ impl Emitter {
     }
 
     /// Ends an item with all that was written of it. That is moved into the event: a long answer is not held twice.
-    pub(crate) async fn finish_written(&self, item: &str, finish: impl FnOnce(String) -> EventBody) {
+    pub(crate) async fn finish_written(
+        &self,
+        item: &str,
+        finish: impl FnOnce(String) -> EventBody,
+    ) {
         // The place in the channel comes first: a caller dropped while it waits has taken nothing.
         if let Ok(place) = self.shared.events.reserve().await {
             let body = self.open_items(|open| {
@@ -156,8 +169,17 @@ impl Emitter {
     }
 
     /// Uses the numbers of the run's sources.
-    pub(crate) fn with_source_numbers<T>(&self, use_them: impl FnOnce(&mut SourceNumbers) -> T) -> T {
-        use_them(&mut self.shared.sources.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn with_source_numbers<T>(
+        &self,
+        use_them: impl FnOnce(&mut SourceNumbers) -> T,
+    ) -> T {
+        use_them(
+            &mut self
+                .shared
+                .sources
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
     }
 
     /// Whether the main agent has written an answer, or the beginning of one that was cut off.
@@ -170,7 +192,9 @@ impl Emitter {
         if let Ok(place) = self.shared.events.reserve().await {
             self.open_items(|open| open.push(&agent, &body));
             if let EventBody::SourcesFound { sources } = &body {
-                self.with_source_numbers(|numbers| numbers.know(sources.iter().map(|source| &*source.id)));
+                self.with_source_numbers(|numbers| {
+                    numbers.know(sources.iter().map(|source| &*source.id))
+                });
             }
             self.send_to(place, agent, body, stored);
         }
@@ -188,10 +212,21 @@ impl Emitter {
         if is_answer && agent.is_main() {
             self.shared.answered.store(true, Ordering::Relaxed);
         }
-        place.send(Emitted { agent, body, stored, detail: None });
+        place.send(Emitted {
+            agent,
+            body,
+            stored,
+            detail: None,
+        });
     }
 
     fn open_items<T>(&self, use_them: impl FnOnce(&mut OpenItems) -> T) -> T {
-        use_them(&mut self.shared.open.lock().unwrap_or_else(PoisonError::into_inner))
+        use_them(
+            &mut self
+                .shared
+                .open
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
     }
 }

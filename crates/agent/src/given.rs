@@ -42,8 +42,11 @@ mod tests {
         let (collection, name) = (CollectionId::generate(), "Moon".to_owned());
         message.content.push(Part::Collection { collection, name });
         let mut history = [Message::text(Role::User, "Hello"), message];
-        Given { texts: vec![(1, "It is far.".to_owned()), (7, "?".to_owned())], ..Given::default() }
-            .tell(&mut history);
+        Given {
+            texts: vec![(1, "It is far.".to_owned()), (7, "?".to_owned())],
+            ..Given::default()
+        }
+        .tell(&mut history);
         assert_eq!(history[0].plain_text(), "Hello");
         assert_eq!(history[1].plain_text(), "It is far.\nWhat is it?");
         assert_eq!(history[1].content.len(), 2);

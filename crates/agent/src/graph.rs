@@ -15,8 +15,16 @@ use crate::{
 };
 
 /// The kinds of things; all else is `other`.
-pub const KINDS: [&str; 8] =
-    ["person", "organization", "place", "event", "product", "concept", "document", "other"];
+pub const KINDS: [&str; 8] = [
+    "person",
+    "organization",
+    "place",
+    "event",
+    "product",
+    "concept",
+    "document",
+    "other",
+];
 /// Most of one text.
 const MOST_ENTITIES: usize = 40;
 const MOST_RELATIONS: usize = 60;
@@ -87,8 +95,14 @@ pub struct Asked {
 /// # Errors
 /// Where the model's server does not answer.
 pub async fn ask(model: OneShot<'_>, title: &str, text: &str) -> Result<Asked, ModelError> {
-    let question = format!("<document title={}>\n{text}\n</document>\n\n{ASK}", json!(title));
-    let mut messages = vec![Message::text(Role::System, INSTRUCTIONS), Message::text(Role::User, question)];
+    let question = format!(
+        "<document title={}>\n{text}\n</document>\n\n{ASK}",
+        json!(title)
+    );
+    let mut messages = vec![
+        Message::text(Role::System, INSTRUCTIONS),
+        Message::text(Role::User, question),
+    ];
     let (form, mut usage, mut found) = (form(), Usage::default(), None);
     // The second time it is told what was wrong.
     for _ in 0..2 {
@@ -100,29 +114,50 @@ pub async fn ask(model: OneShot<'_>, title: &str, text: &str) -> Result<Asked, M
             break;
         }
         let start: String = said.chars().take(SHOWN_CHARS).collect();
-        let start = if start.is_empty() { "…".to_owned() } else { start };
+        let start = if start.is_empty() {
+            "…".to_owned()
+        } else {
+            start
+        };
         messages.push(Message::text(Role::Assistant, start));
         let again = "That was not what is needed. Answer with the JSON object alone.";
         messages.push(Message::text(Role::User, again));
     }
     let cost_micro_usd = call_cost(model.settings.prices, usage);
-    Ok(Asked { found, usage, cost_micro_usd })
+    Ok(Asked {
+        found,
+        usage,
+        cost_micro_usd,
+    })
 }
 
 /// By this two names are the same: whatever their case, the marks around them, and the way ё is written.
 #[must_use]
 pub fn key(name: &str) -> String {
-    let folded = name.chars().flat_map(char::to_lowercase).map(|c| if c == 'ё' { 'е' } else { c });
-    let plain: String = folded.map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+    let folded = name
+        .chars()
+        .flat_map(char::to_lowercase)
+        .map(|c| if c == 'ё' { 'е' } else { c });
+    let plain: String = folded
+        .map(|c| if c.is_alphanumeric() { c } else { ' ' })
+        .collect();
     let key = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     // A name of marks alone, such as “C++” without its letter.
-    if key.is_empty() { name.trim().to_owned() } else { with_marks(name, key) }
+    if key.is_empty() {
+        name.trim().to_owned()
+    } else {
+        with_marks(name, key)
+    }
 }
 
 /// What tells `C++` and `C#` from `C`: marks right behind the name are a part of it.
 fn with_marks(name: &str, key: String) -> String {
     let behind = name.trim_end_matches(|c: char| !matches!(c, '+' | '#') && !c.is_alphanumeric());
-    let marks: String = behind.chars().rev().take_while(|c| matches!(c, '+' | '#')).collect();
+    let marks: String = behind
+        .chars()
+        .rev()
+        .take_while(|c| matches!(c, '+' | '#'))
+        .collect();
     key + &marks
 }
 
@@ -140,8 +175,10 @@ const ASK: &str = "Answer with one JSON object and nothing else:\n\
 fn form() -> Value {
     let text = json!({"type": "string"});
     let object = |fields: &[&str]| {
-        let properties: Map<String, Value> =
-            fields.iter().map(|field| ((*field).to_owned(), text.clone())).collect();
+        let properties: Map<String, Value> = fields
+            .iter()
+            .map(|field| ((*field).to_owned(), text.clone()))
+            .collect();
         json!({"type": "object", "properties": properties, "required": fields, "additionalProperties": false})
     };
     let list = |items: Value| json!({"type": "array", "items": items});
@@ -163,14 +200,27 @@ fn proven(fields: &Map<String, Value>, text: &str) -> Found {
     let proof = |value: &Value| {
         let quote = value["quote"].as_str()?;
         let quote: String = quote.chars().take(QUOTE_CHARS).collect();
-        quotable.find(&quote).map(|(place, quote)| Proof { place, quote })
+        quotable
+            .find(&quote)
+            .map(|(place, quote)| Proof { place, quote })
     };
-    let list = |field: &str| fields.get(field).and_then(Value::as_array).cloned().unwrap_or_default();
+    let list = |field: &str| {
+        fields
+            .get(field)
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default()
+    };
     let (mut found, mut places) = (Found::default(), HashMap::new());
     for value in list("entities").iter().take(MOST_ENTITIES) {
-        let Some((name, proof)) = words(&value["name"], NAME_CHARS).zip(proof(value)) else { continue };
+        let Some((name, proof)) = words(&value["name"], NAME_CHARS).zip(proof(value)) else {
+            continue;
+        };
         let kind = value["kind"].as_str().unwrap_or_default();
-        let kind = KINDS.into_iter().find(|known| known.eq_ignore_ascii_case(kind.trim())).unwrap_or("other");
+        let kind = KINDS
+            .into_iter()
+            .find(|known| known.eq_ignore_ascii_case(kind.trim()))
+            .unwrap_or("other");
         if let std::collections::hash_map::Entry::Vacant(free) = places.entry(key(&name)) {
             free.insert(found.entities.len());
             found.entities.push(FoundEntity { name, kind, proof });
@@ -179,9 +229,16 @@ fn proven(fields: &Map<String, Value>, text: &str) -> Found {
     let place = |value: &Value| places.get(&key(value.as_str()?)).copied();
     for value in list("relations").iter().take(MOST_RELATIONS) {
         let ends = place(&value["source"]).zip(place(&value["target"]));
-        let Some((source, target)) = ends.filter(|(source, target)| source != target) else { continue };
+        let Some((source, target)) = ends.filter(|(source, target)| source != target) else {
+            continue;
+        };
         if let Some((kind, proof)) = words(&value["relation"], RELATION_CHARS).zip(proof(value)) {
-            found.relations.push(FoundRelation { source, target, kind, proof });
+            found.relations.push(FoundRelation {
+                source,
+                target,
+                kind,
+                proof,
+            });
         }
     }
     found
@@ -189,10 +246,15 @@ fn proven(fields: &Map<String, Value>, text: &str) -> Found {
 
 /// Words on one line; nothing where there are none, or far too many.
 fn words(value: &Value, most_chars: usize) -> Option<String> {
-    let words = value.as_str()?.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = value
+        .as_str()?
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     let words: String = words.chars().filter(|c| !c.is_control()).collect();
-    let fits =
-        !words.is_empty() && words.chars().count() <= most_chars && words.chars().any(char::is_alphanumeric);
+    let fits = !words.is_empty()
+        && words.chars().count() <= most_chars
+        && words.chars().any(char::is_alphanumeric);
     fits.then_some(words)
 }
 
@@ -200,7 +262,8 @@ fn words(value: &Value, most_chars: usize) -> Option<String> {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "Ada Lovelace wrote the notes on the Analytical Engine. Её учил Фёдор Иванов.";
+    const TEXT: &str =
+        "Ada Lovelace wrote the notes on the Analytical Engine. Её учил Фёдор Иванов.";
 
     fn of(answer: &Value) -> Found {
         proven(answer.as_object().unwrap(), TEXT)
@@ -225,19 +288,33 @@ mod tests {
                 {"source": "Ada Lovelace", "relation": "x".repeat(500), "target": "Analytical Engine", "quote": "Ada Lovelace wrote"},
             ],
         }));
-        let names: Vec<_> = found.entities.iter().map(|entity| (entity.name.as_str(), entity.kind)).collect();
-        assert_eq!(names, [("Ada Lovelace", "person"), ("Analytical Engine", "other")]);
-        let [relation] = found.relations.as_slice() else { panic!("{found:?}") };
-        assert_eq!((relation.source, relation.target, relation.kind.as_str()), (0, 1, "wrote of"));
+        let names: Vec<_> = found
+            .entities
+            .iter()
+            .map(|entity| (entity.name.as_str(), entity.kind))
+            .collect();
+        assert_eq!(
+            names,
+            [("Ada Lovelace", "person"), ("Analytical Engine", "other")]
+        );
+        let [relation] = found.relations.as_slice() else {
+            panic!("{found:?}")
+        };
+        assert_eq!(
+            (relation.source, relation.target, relation.kind.as_str()),
+            (0, 1, "wrote of")
+        );
         assert_eq!(relation.proof.quote, "the notes on the Analytical Engine");
         assert_eq!(relation.proof.place, 19..53);
     }
 
     #[test]
     fn answers_of_another_shape_give_nothing() {
-        for answer in
-            [json!({"entities": {}}), json!({"entities": [[]], "relations": 7}), json!({"relations": [null]})]
-        {
+        for answer in [
+            json!({"entities": {}}),
+            json!({"entities": [[]], "relations": 7}),
+            json!({"relations": [null]}),
+        ] {
             assert_eq!(of(&answer), Found::default(), "{answer}");
         }
         let many = vec![json!({"name": "Ada Lovelace", "quote": "Ada Lovelace wrote"}); 10_000];

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use domain::{
-    AgentPath, EventBody, Message, Outcome, Role, RunEvent, ToolCall, event::Forked, message::arguments_text,
+    AgentPath, EventBody, Message, Outcome, Role, RunEvent, ToolCall, event::Forked,
+    message::arguments_text,
 };
 
 use crate::{
@@ -34,10 +35,17 @@ pub fn recall(history: &mut Vec<Message>, log: &[RunEvent]) {
 
 /// The same with what one agent of the run said and did.
 pub(crate) fn recall_agent(history: &mut Vec<Message>, log: &[RunEvent], agent: &AgentPath) {
-    let (messages, summed_up) =
-        read(log, agent, &|_, model_id, by| (by == RunBy::Us).then(|| model_id.to_owned()));
-    if let Some(SummedUp { summary, kept_requests }) = summed_up {
-        let requests = (0..history.len()).rev().filter(|at| history[*at].role == Role::User);
+    let (messages, summed_up) = read(log, agent, &|_, model_id, by| {
+        (by == RunBy::Us).then(|| model_id.to_owned())
+    });
+    if let Some(SummedUp {
+        summary,
+        kept_requests,
+    }) = summed_up
+    {
+        let requests = (0..history.len())
+            .rev()
+            .filter(|at| history[*at].role == Role::User);
         let kept_from = requests.take(kept_requests).last().unwrap_or(history.len());
         history.splice(..kept_from, recollection(&summary));
     }
@@ -55,21 +63,33 @@ pub fn messages_of(log: &[RunEvent]) -> Vec<Message> {
 /// The same with the calls that were handed over to the caller, for a conversation that brings their results.
 /// `name` is how the caller knows a call.
 #[must_use]
-pub fn messages_with_handed_over(log: &[RunEvent], name: impl Fn(&str, RunBy) -> String) -> Vec<Message> {
+pub fn messages_with_handed_over(
+    log: &[RunEvent],
+    name: impl Fn(&str, RunBy) -> String,
+) -> Vec<Message> {
     // Its caller sends the whole conversation, so nothing of it may be missing.
     let whole: Vec<RunEvent> = log
         .iter()
         .filter(|event| !matches!(event.body, EventBody::ContextCompacted { .. }))
         .cloned()
         .collect();
-    read(&whole, &AgentPath::main(), &|call, _, by| Some(name(call, by))).0
+    read(&whole, &AgentPath::main(), &|call, _, by| {
+        Some(name(call, by))
+    })
+    .0
 }
 
 /// Whether the run waits for the results of the caller's tools.
 #[must_use]
 pub fn is_handed_over(log: &[RunEvent]) -> bool {
     log.last().is_some_and(|event| {
-        matches!(event.body, EventBody::RunFinished { outcome: Outcome::HandedOver, .. })
+        matches!(
+            event.body,
+            EventBody::RunFinished {
+                outcome: Outcome::HandedOver,
+                ..
+            }
+        )
     })
 }
 
@@ -87,8 +107,11 @@ fn read(
 ) -> (Vec<Message>, Option<SummedUp>) {
     // A run that was handed over is not an earlier turn but the beginning of this one, and so is a sub-agent that is
     // continued.
-    let limit_bytes =
-        if is_handed_over(log) || !agent.is_main() { MODEL_RESULT_BYTES } else { RESULT_LIMIT_BYTES };
+    let limit_bytes = if is_handed_over(log) || !agent.is_main() {
+        MODEL_RESULT_BYTES
+    } else {
+        RESULT_LIMIT_BYTES
+    };
     let (mut messages, mut summed_up) = (Vec::new(), None);
     let mut step = Step::default();
     let is_about =
@@ -96,44 +119,96 @@ fn read(
     for event in log.iter().filter(is_about) {
         step.blocks.push(&event.body);
         match &event.body {
-            EventBody::StepStarted { .. } => messages.extend(std::mem::take(&mut step).into_messages()),
-            EventBody::TextFinished { reasoning: true, .. } => step.text.clear(),
+            EventBody::StepStarted { .. } => {
+                messages.extend(std::mem::take(&mut step).into_messages())
+            }
+            EventBody::TextFinished {
+                reasoning: true, ..
+            } => step.text.clear(),
             EventBody::TextFinished { text, answer, .. } => {
                 step.text.push_str(text);
                 step.whole |= answer;
             }
             // Where one call runs, all of them are there.
-            EventBody::ModelCalled { broken_off: false, .. } => step.whole = true,
+            EventBody::ModelCalled {
+                broken_off: false, ..
+            } => step.whole = true,
             EventBody::ToolStarted { call, .. } => step.whole |= step.calls.contains(call),
-            EventBody::ContextCompacted { summary, kept_messages, kept_requests, .. } => {
+            EventBody::ContextCompacted {
+                summary,
+                kept_messages,
+                kept_requests,
+                ..
+            } => {
                 let kept_requests = usize::try_from(*kept_requests).unwrap_or(usize::MAX);
-                let own_requests =
-                    shorten(&mut messages, usize::try_from(*kept_messages).unwrap_or(usize::MAX));
+                let own_requests = shorten(
+                    &mut messages,
+                    usize::try_from(*kept_messages).unwrap_or(usize::MAX),
+                );
                 let kept_requests = kept_requests.saturating_sub(own_requests);
-                summed_up = Some(SummedUp { summary: summary.clone(), kept_requests });
+                summed_up = Some(SummedUp {
+                    summary: summary.clone(),
+                    kept_requests,
+                });
             }
             EventBody::RunResumed {} => step.broken_off = !step.whole,
             EventBody::RunForked(Forked { guidance, .. }) => {
                 messages.extend(std::mem::take(&mut step).into_messages());
-                messages.extend(guidance.as_deref().map(|text| Message::text(Role::User, text)));
+                messages.extend(
+                    guidance
+                        .as_deref()
+                        .map(|text| Message::text(Role::User, text)),
+                );
             }
             EventBody::HookFinished(end) => step.sent_back = sent_back(end).or(step.sent_back),
-            EventBody::ToolRequested { call, model_id, by_provider: false, .. } => {
-                step.model_ids.extend(model_id.clone().map(|id| (call.clone(), id)));
+            EventBody::ToolRequested {
+                call,
+                model_id,
+                by_provider: false,
+                ..
+            } => {
+                step.model_ids
+                    .extend(model_id.clone().map(|id| (call.clone(), id)));
                 step.calls.push(call.clone());
             }
-            EventBody::ToolFinished { call, name, arguments, result, model_note, error, .. } => {
-                let result = told(cut(result.clone(), limit_bytes), *error, model_note.as_deref());
+            EventBody::ToolFinished {
+                call,
+                name,
+                arguments,
+                result,
+                model_note,
+                error,
+                ..
+            } => {
+                let result = told(
+                    cut(result.clone(), limit_bytes),
+                    *error,
+                    model_note.as_deref(),
+                );
                 if let Some(id) = name_of(call, step.model_id(call), RunBy::Us) {
-                    let made = ToolCall { id, name: name.clone(), arguments: arguments_text(arguments) };
-                    let result =
-                        Message { is_error: *error, ..Message::tool_result(made.id.clone(), result) };
+                    let made = ToolCall {
+                        id,
+                        name: name.clone(),
+                        arguments: arguments_text(arguments),
+                    };
+                    let result = Message {
+                        is_error: *error,
+                        ..Message::tool_result(made.id.clone(), result)
+                    };
                     step.finished.insert(call.clone(), (made, Some(result)));
                 }
             }
-            EventBody::ToolHandedOver { call, name, arguments } => {
+            EventBody::ToolHandedOver {
+                call,
+                name,
+                arguments,
+            } => {
                 if let Some(id) = name_of(call, step.model_id(call), RunBy::Caller) {
-                    let made = ToolCall { id, name: name.clone(), arguments: arguments_text(arguments) };
+                    let made = ToolCall {
+                        id,
+                        name: name.clone(),
+                        arguments: arguments_text(arguments),
+                    };
                     step.finished.insert(call.clone(), (made, None));
                 }
             }
@@ -148,8 +223,13 @@ fn read(
 /// many requests that leaves: those that a person made in the middle of the run.
 fn shorten(messages: &mut Vec<Message>, kept: usize) -> usize {
     let is_request = |message: &Message| message.role == Role::User;
-    let old: Vec<Message> = messages.drain(..messages.len() - kept.min(messages.len())).collect();
-    let requests = messages.iter().filter(|message| is_request(message)).count();
+    let old: Vec<Message> = messages
+        .drain(..messages.len() - kept.min(messages.len()))
+        .collect();
+    let requests = messages
+        .iter()
+        .filter(|message| is_request(message))
+        .count();
     match old.into_iter().rfind(is_request) {
         Some(latest) if requests == 0 => {
             messages.insert(0, latest);
@@ -196,9 +276,16 @@ impl Step {
             return Vec::new();
         }
         let (content, provenance) = self.blocks.finish(self.text, |id| ids.get(id).cloned());
-        let mut messages = vec![Message { tool_calls, provenance, ..Message::of(Role::Assistant, content) }];
+        let mut messages = vec![Message {
+            tool_calls,
+            provenance,
+            ..Message::of(Role::Assistant, content)
+        }];
         messages.extend(results);
-        messages.extend(self.sent_back.map(|reason| Message::text(Role::User, reason)));
+        messages.extend(
+            self.sent_back
+                .map(|reason| Message::text(Role::User, reason)),
+        );
         messages
     }
 }

@@ -17,9 +17,10 @@ use crate::{Pattern, Star};
 pub use answer::HookAnswer;
 pub(crate) use past::PastHooks;
 pub(crate) use places::{
-    KeptResult, Settled, add_context, after_answer, after_model, after_run, after_tool, before_answer,
-    before_edited_tool, before_model, before_run, before_tool, context_of_call, holds_answers, keep_answer,
-    keep_result, kept_answer, kept_result, sent_back, withdraw_before_tool,
+    KeptResult, Settled, add_context, after_answer, after_model, after_run, after_tool,
+    before_answer, before_edited_tool, before_model, before_run, before_tool, context_of_call,
+    holds_answers, keep_answer, keep_result, kept_answer, kept_result, sent_back,
+    withdraw_before_tool,
 };
 
 /// A hook as it is declared, as far as a run has to know it.
@@ -42,7 +43,10 @@ pub struct Hook {
 impl Hook {
     fn fits(&self, event: HookEvent, tool: Option<&str>, agent: &str, model: &str) -> bool {
         let fits = |patterns: &[Pattern], name: &str| {
-            patterns.is_empty() || patterns.iter().any(|pattern| pattern.fits(name, Star::Anything))
+            patterns.is_empty()
+                || patterns
+                    .iter()
+                    .any(|pattern| pattern.fits(name, Star::Anything))
         };
         self.events.contains(&event)
             && tool.is_none_or(|tool| fits(&self.tools, tool))

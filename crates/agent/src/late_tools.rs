@@ -29,11 +29,17 @@ impl LateTools {
 
     /// Waits for the tools and gives them to the agents that may use them; tells the log what is missing.
     pub(crate) async fn join(self, agents: &mut Agents, emitter: &Emitter) {
-        let FoundTools { mut tools, needs_approval, missing } = self.0.await;
+        let FoundTools {
+            mut tools,
+            needs_approval,
+            missing,
+        } = self.0.await;
         // A server may list them in any order, and providers cache the tools as they stand.
         tools.sort_by(|one, other| one.name().cmp(other.name()));
         for words in missing {
-            emitter.emit(EventBody::notice(NoticeLevel::Warning, words)).await;
+            emitter
+                .emit(EventBody::notice(NoticeLevel::Warning, words))
+                .await;
         }
         *agents = agents.with_tools(&tools);
         for agent in agents.all_mut() {

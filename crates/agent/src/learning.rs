@@ -55,9 +55,15 @@ pub struct Asked {
 ///
 /// # Errors
 /// Where the model's server does not answer.
-pub async fn ask(model: OneShot<'_>, known: &[KnownFact], said: &[String]) -> Result<Asked, ModelError> {
-    let mut messages =
-        vec![Message::text(Role::System, INSTRUCTIONS), Message::text(Role::User, question(known, said))];
+pub async fn ask(
+    model: OneShot<'_>,
+    known: &[KnownFact],
+    said: &[String],
+) -> Result<Asked, ModelError> {
+    let mut messages = vec![
+        Message::text(Role::System, INSTRUCTIONS),
+        Message::text(Role::User, question(known, said)),
+    ];
     let mut usage = Usage::default();
     let mut lessons = None;
     // The second time it is told what was wrong.
@@ -73,13 +79,18 @@ pub async fn ask(model: OneShot<'_>, known: &[KnownFact], said: &[String]) -> Re
             Err(fault) => {
                 let start: String = text.chars().take(MOST_MESSAGE_CHARS).collect();
                 messages.push(Message::text(Role::Assistant, start));
-                let again = format!("This cannot be used: {fault}. Answer with the JSON object alone.");
+                let again =
+                    format!("This cannot be used: {fault}. Answer with the JSON object alone.");
                 messages.push(Message::text(Role::User, again));
             }
         }
     }
     let cost_micro_usd = call_cost(model.settings.prices, usage);
-    Ok(Asked { lessons, usage, cost_micro_usd })
+    Ok(Asked {
+        lessons,
+        usage,
+        cost_micro_usd,
+    })
 }
 
 const INSTRUCTIONS: &str = "You keep a short list of lasting facts about one person, to help assistants serve this \
@@ -137,18 +148,30 @@ struct Written {
 fn read(text: &str, known: &[KnownFact], said: usize) -> Result<Lessons, String> {
     let begin = text.find('{').ok_or("it has no JSON object")?;
     // What stands behind the object is not looked at.
-    let object = serde_json::Deserializer::from_str(&text[begin..]).into_iter::<Answer>().next();
-    let answer = object.ok_or("it has no JSON object")?.map_err(|error| error.to_string())?;
+    let object = serde_json::Deserializer::from_str(&text[begin..])
+        .into_iter::<Answer>()
+        .next();
+    let answer = object
+        .ok_or("it has no JSON object")?
+        .map_err(|error| error.to_string())?;
     let is_free = |place: &usize| known.get(*place).is_some_and(|fact| !fact.corrected);
     let source = |message: usize| message.clamp(1, said.max(1)) - 1;
     let mut lessons = Lessons::default();
-    for Written { number, fact, message } in answer.change {
-        if let (Some(place), Some(fact)) = (number.checked_sub(1).filter(is_free), sentence(&fact)) {
+    for Written {
+        number,
+        fact,
+        message,
+    } in answer.change
+    {
+        if let (Some(place), Some(fact)) = (number.checked_sub(1).filter(is_free), sentence(&fact))
+        {
             lessons.changed.push((place, fact, source(message)));
         }
     }
     for Written { fact, message, .. } in answer.add.into_iter().take(MOST_FACTS) {
-        let Some(fact) = sentence(&fact) else { continue };
+        let Some(fact) = sentence(&fact) else {
+            continue;
+        };
         let is_known = |text: &String| text.to_lowercase() == fact.to_lowercase();
         let is_new = !known.iter().any(|known| is_known(&known.text))
             && !lessons.new.iter().any(|(text, _)| is_known(text));
@@ -156,8 +179,12 @@ fn read(text: &str, known: &[KnownFact], said: usize) -> Result<Lessons, String>
             lessons.new.push((fact, source(message)));
         }
     }
-    lessons.gone =
-        answer.remove.into_iter().filter_map(|number| number.checked_sub(1)).filter(is_free).collect();
+    lessons.gone = answer
+        .remove
+        .into_iter()
+        .filter_map(|number| number.checked_sub(1))
+        .filter(is_free)
+        .collect();
     Ok(lessons)
 }
 
@@ -172,7 +199,10 @@ mod tests {
     use super::*;
 
     fn known() -> Vec<KnownFact> {
-        let fact = |text: &str, corrected| KnownFact { text: text.to_owned(), corrected };
+        let fact = |text: &str, corrected| KnownFact {
+            text: text.to_owned(),
+            corrected,
+        };
         vec![fact("Likes tea", false), fact("Lives in Riga", true)]
     }
 
@@ -203,16 +233,28 @@ mod tests {
             "change": [{"number": 2, "fact": "Lives elsewhere"}, {"number": 0, "fact": "x"}, {"number": 9, "fact": "x"}],
             "remove": [0, 1, 2, 3],
         });
-        let lessons = Lessons { new: vec![("New".to_owned(), 1)], changed: vec![], gone: vec![0] };
+        let lessons = Lessons {
+            new: vec![("New".to_owned(), 1)],
+            changed: vec![],
+            gone: vec![0],
+        };
         assert_eq!(read(&answer.to_string(), &known(), 2), Ok(lessons));
-        for text in ["", "Nothing to do.", "{\"add\": [", "{\"add\": 5}", "{\"add\": [{}]}"] {
+        for text in [
+            "",
+            "Nothing to do.",
+            "{\"add\": [",
+            "{\"add\": 5}",
+            "{\"add\": [{}]}",
+        ] {
             assert!(read(text, &known(), 2).is_err(), "{text}");
         }
     }
 
     #[test]
     fn asks_about_bounded_messages_the_last_first() {
-        let said: Vec<String> = (0..20).map(|number| format!("{number} {}", "x".repeat(5_000))).collect();
+        let said: Vec<String> = (0..20)
+            .map(|number| format!("{number} {}", "x".repeat(5_000)))
+            .collect();
         let question: Value = serde_json::from_str(&question(&known(), &said)).unwrap();
         let numbers: Vec<u64> = question["messages"]
             .as_array()
@@ -221,6 +263,9 @@ mod tests {
             .map(|one| one["message"].as_u64().unwrap())
             .collect();
         assert_eq!(numbers, [15, 16, 17, 18, 19, 20]);
-        assert_eq!(question["list"][1], json!({"number": 2, "fact": "Lives in Riga", "corrected": true}));
+        assert_eq!(
+            question["list"][1],
+            json!({"number": 2, "fact": "Lives in Riga", "corrected": true})
+        );
     }
 }

@@ -26,14 +26,22 @@ pub(crate) struct Shortened {
 
 /// Puts a result into a file of the chat where it is long, or longer than the `limit_bytes` that the model reads of it.
 /// Where that cannot be done it stays as it is.
-pub(crate) async fn shorten(agent: &AgentContext, tool: &str, text: String, limit_bytes: usize) -> Shortened {
+pub(crate) async fn shorten(
+    agent: &AgentContext,
+    tool: &str,
+    text: String,
+    limit_bytes: usize,
+) -> Shortened {
     if text.len() <= WHOLE_BYTES.min(limit_bytes) || text.len() > BYTES_LIMIT {
         return Shortened { text, file: None };
     }
     match keep(agent, tool, &text).await {
         Ok(path) => {
             let shown = SHOWN_BYTES.min(limit_bytes.saturating_sub(NOTE_BYTES));
-            Shortened { text: both_ends(&text, shown, &path), file: Some(path.to_string()) }
+            Shortened {
+                text: both_ends(&text, shown, &path),
+                file: Some(path.to_string()),
+            }
         }
         Err(problem) => {
             tracing::debug!(%problem, "a long result stays out of the files");
@@ -45,11 +53,17 @@ pub(crate) async fn shorten(agent: &AgentContext, tool: &str, text: String, limi
 /// Writes the file under a name that nothing has, and tells the log.
 async fn keep(agent: &AgentContext, tool: &str, text: &str) -> Result<Path, FileProblem> {
     let workspace = &agent.run.workspace;
-    let stem: String =
-        tool.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
+    let stem: String = tool
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .take(40)
+        .collect();
     let (taken, folder) = (workspace.list().await?.files, workspace.results_folder());
     let is_free = |path: &String| !taken.iter().any(|(name, _)| name == path);
-    for path in (1..=MOST_NAMES).map(|number| format!("{folder}/{stem}-{number}.txt")).filter(is_free) {
+    for path in (1..=MOST_NAMES)
+        .map(|number| format!("{folder}/{stem}-{number}.txt"))
+        .filter(is_free)
+    {
         let path = Path::parse_file(&path)?;
         match workspace.write_bytes(&path, text.as_bytes(), Some(0)).await {
             Ok(written) => {
@@ -81,8 +95,15 @@ mod tests {
     #[test]
     fn both_ends_are_whole_characters() {
         let text = "ё".repeat(20_000);
-        let shown = both_ends(&text, SHOWN_BYTES, &Path::parse_file("/results/a-1.txt").unwrap());
+        let shown = both_ends(
+            &text,
+            SHOWN_BYTES,
+            &Path::parse_file("/results/a-1.txt").unwrap(),
+        );
         assert!(shown.len() < 8_500, "{}", shown.len());
-        assert!(shown.contains("40000 bytes in 1 lines and is in /results/a-1.txt"), "{shown}");
+        assert!(
+            shown.contains("40000 bytes in 1 lines and is in /results/a-1.txt"),
+            "{shown}"
+        );
     }
 }

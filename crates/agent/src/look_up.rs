@@ -68,9 +68,15 @@ impl LookUp {
     /// The same; it looks only where each choice lets it.
     pub(crate) fn narrowed(self, choices: &[ToolChoice]) -> Self {
         let is_open = |name: &str| choices.iter().all(|choice| choice.allows(name));
-        let open = |library: Option<Arc<dyn Library>>| library.filter(|library| is_open(library.name()));
+        let open =
+            |library: Option<Arc<dyn Library>>| library.filter(|library| is_open(library.name()));
         let reads = self.reads && is_open(READ);
-        Self { documents: open(self.documents), web: open(self.web), reads, ..self }
+        Self {
+            documents: open(self.documents),
+            web: open(self.web),
+            reads,
+            ..self
+        }
     }
 }
 
@@ -83,9 +89,18 @@ pub(crate) async fn look(
     numbers: usize,
 ) -> (Vec<Message>, Before) {
     let tools = Toolbox::new(tools::all(&look_up));
-    let mut look = Look { agent, look_up, tools, question: question(&history), step: 0 };
+    let mut look = Look {
+        agent,
+        look_up,
+        tools,
+        question: question(&history),
+        step: 0,
+    };
     let found = look.find().await;
-    let mut before = Before { steps: look.step, ..Before::default() };
+    let mut before = Before {
+        steps: look.step,
+        ..Before::default()
+    };
     for step in 1..=look.step {
         // Where it is a fork, the person may have said something there.
         let said = agent.run.past.guidance(agent.emitter.agent(), step);
@@ -96,11 +111,19 @@ pub(crate) async fn look(
         return (history, before);
     }
     before.cites = Some(numbers + sources.len());
-    if sources.iter().any(|source| !agent.run.past.knows_source(&source.id)) {
-        agent.emitter.emit(EventBody::SourcesFound { sources }).await;
+    if sources
+        .iter()
+        .any(|source| !agent.run.past.knows_source(&source.id))
+    {
+        agent
+            .emitter
+            .emit(EventBody::SourcesFound { sources })
+            .await;
     }
     let material = look.look_up.asker.material(text).await;
-    let asked = history.iter_mut().rfind(|message| message.role == Role::User);
+    let asked = history
+        .iter_mut()
+        .rfind(|message| message.role == Role::User);
     match asked.filter(|_| !look.look_up.in_system) {
         Some(asked) => asked.content.insert(0, Part::Text { text: material }),
         None => before.instructions = material,
@@ -125,25 +148,37 @@ impl Look<'_> {
         for (call, result) in calls.iter().zip(results) {
             // One that failed has found nothing.
             let hits: Vec<Hit> = serde_json::from_str(&result.plain_text()).unwrap_or_default();
-            let is_of_documents =
-                self.look_up.documents.as_ref().is_some_and(|library| library.name() == call.written.name);
+            let is_of_documents = self
+                .look_up
+                .documents
+                .as_ref()
+                .is_some_and(|library| library.name() == call.written.name);
             if is_of_documents {
                 documents.push(hits);
             } else {
                 pages.push((call.written.name.clone(), hits));
             }
-            let query = arguments(call)["query"].as_str().unwrap_or_default().to_owned();
+            let query = arguments(call)["query"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
             if !queries.contains(&query) {
                 queries.push(query);
             }
         }
         let mut documents = fused(documents);
         documents.truncate(self.look_up.passages);
-        let chosen: Vec<Hit> =
-            best(pages, |_| false, PAGES).into_iter().map(|candidate| candidate.hit).collect();
+        let chosen: Vec<Hit> = best(pages, |_| false, PAGES)
+            .into_iter()
+            .map(|candidate| candidate.hit)
+            .collect();
         let read = self.read(&chosen, &queries).await;
         let pages = chosen.into_iter().zip(read).collect();
-        Found { documents, pages, passages: self.look_up.passages }
+        Found {
+            documents,
+            pages,
+            passages: self.look_up.passages,
+        }
     }
 
     /// The searches, none where nothing has to be looked up.
@@ -158,7 +193,12 @@ impl Look<'_> {
             return Vec::new();
         }
         let is_new = !past.has_begun_step(path, 1);
-        self.agent.emit_and_part_calls(EventBody::StepStarted { step: 1, last: None }).await;
+        self.agent
+            .emit_and_part_calls(EventBody::StepStarted {
+                step: 1,
+                last: None,
+            })
+            .await;
         if let Some(warning) = self.look_up.warning.clone().filter(|_| is_new) {
             self.agent.notice(NoticeLevel::Warning, warning).await;
         }
@@ -167,11 +207,20 @@ impl Look<'_> {
         if queries.is_empty() {
             return Vec::new();
         }
-        self.agent.status(Sentence::SearchingQueries { count: queries.len() as u64 }).await;
-        let libraries = [&self.look_up.documents, &self.look_up.web].into_iter().flatten();
+        self.agent
+            .status(Sentence::SearchingQueries {
+                count: queries.len() as u64,
+            })
+            .await;
+        let libraries = [&self.look_up.documents, &self.look_up.web]
+            .into_iter()
+            .flatten();
         let names: Vec<&str> = libraries.map(|library| library.name()).collect();
-        let wanted =
-            queries.iter().flat_map(|query| names.iter().map(move |name| (*name, json!({"query": query}))));
+        let wanted = queries.iter().flat_map(|query| {
+            names
+                .iter()
+                .map(move |name| (*name, json!({"query": query})))
+        });
         request_ours(self.agent, wanted.collect()).await
     }
 
@@ -179,7 +228,10 @@ impl Look<'_> {
         if self.tools.names().is_empty() {
             return Vec::new();
         }
-        let (_busy, _at_work) = (self.agent.run.work_time.busy(), self.agent.run.asks.at_work());
+        let (_busy, _at_work) = (
+            self.agent.run.work_time.busy(),
+            self.agent.run.asks.at_work(),
+        );
         let mut queries: Vec<String> = Vec::new();
         for query in self.look_up.asker.queries().await {
             let query = as_query(&query);
@@ -203,17 +255,33 @@ impl Look<'_> {
         let calls = match past.answer(path, self.step) {
             Some((answer, _)) => answer.calls,
             None => {
-                self.agent.emit_and_part_calls(EventBody::StepStarted { step: self.step, last: None }).await;
-                self.agent.status(Sentence::ReadingPages { count: chosen.len() as u64 }).await;
-                let about = first_chars(&format!("{} {}", queries.join(" "), self.question), ABOUT_CHARS);
-                let wanted = chosen.iter().map(|hit| (READ, json!({"url": hit.url, "about": about})));
+                self.agent
+                    .emit_and_part_calls(EventBody::StepStarted {
+                        step: self.step,
+                        last: None,
+                    })
+                    .await;
+                self.agent
+                    .status(Sentence::ReadingPages {
+                        count: chosen.len() as u64,
+                    })
+                    .await;
+                let about = first_chars(
+                    &format!("{} {}", queries.join(" "), self.question),
+                    ABOUT_CHARS,
+                );
+                let wanted = chosen
+                    .iter()
+                    .map(|hit| (READ, json!({"url": hit.url, "about": about})));
                 request_ours(self.agent, wanted.collect()).await
             }
         };
         let results = self.run(&calls).await;
         let mut read = nothing;
         for (call, result) in calls.iter().zip(results) {
-            let of = chosen.iter().position(|hit| arguments(call)["url"] == hit.url);
+            let of = chosen
+                .iter()
+                .position(|hit| arguments(call)["url"] == hit.url);
             if let Some(place) = of.and_then(|at| read.get_mut(at)) {
                 *place = serde_json::from_str(&result.plain_text()).ok();
             }
@@ -229,7 +297,13 @@ impl Look<'_> {
     /// How much of what was found the model is told, bytes.
     fn room(&self) -> usize {
         // A token has about four bytes.
-        let window = self.agent.models.chosen().settings().context_tokens.unwrap_or(UNKNOWN_WINDOW_TOKENS);
+        let window = self
+            .agent
+            .models
+            .chosen()
+            .settings()
+            .context_tokens
+            .unwrap_or(UNKNOWN_WINDOW_TOKENS);
         usize::try_from(window.min(MOST_BYTES)).unwrap_or(usize::MAX)
     }
 }

@@ -12,10 +12,14 @@ pub(crate) fn object(text: &str, fields: &[&str]) -> Option<Map<String, Value>> 
     let text = text.rsplit_once("</think>").map_or(text, |(_, said)| said);
     let beginnings = text.match_indices('{').take(MOST_BEGINNINGS);
     beginnings.map(|(at, _)| &text[at..]).find_map(|text| {
-        let value = serde_json::Deserializer::from_str(text).into_iter::<Value>().next();
+        let value = serde_json::Deserializer::from_str(text)
+            .into_iter::<Value>()
+            .next();
         let value = value.and_then(Result::ok).or_else(|| closed(text));
         match value {
-            Some(Value::Object(object)) if fields.iter().any(|field| object.contains_key(*field)) => {
+            Some(Value::Object(object))
+                if fields.iter().any(|field| object.contains_key(*field)) =>
+            {
                 Some(object)
             }
             _ => None,
@@ -49,14 +53,19 @@ fn closed(text: &str) -> Option<Value> {
         }
     }
     let tries = ends.iter().rev().take(MOST_CUTS);
-    tries.into_iter().find_map(|(end, close)| serde_json::from_str(&format!("{}{close}", &text[..*end])).ok())
+    tries
+        .into_iter()
+        .find_map(|(end, close)| serde_json::from_str(&format!("{}{close}", &text[..*end])).ok())
 }
 
 /// The texts of a list, or of a text with one on each line; of an object, its first text.
 pub(crate) fn texts(value: Option<&Value>) -> Vec<String> {
     let words = |value: &Value| match value {
         Value::String(text) => Some(text.trim().to_owned()),
-        Value::Object(fields) => fields.values().find_map(Value::as_str).map(|text| text.trim().to_owned()),
+        Value::Object(fields) => fields
+            .values()
+            .find_map(Value::as_str)
+            .map(|text| text.trim().to_owned()),
         _ => None,
     };
     let found: Vec<String> = match value {
@@ -74,14 +83,21 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Option<Value>) {
-        assert_eq!(object(text, &["queries"]).map(Value::Object), expected, "{text}");
+        assert_eq!(
+            object(text, &["queries"]).map(Value::Object),
+            expected,
+            "{text}"
+        );
     }
 
     #[test]
     fn reads_what_models_make_of_json() {
         let plain = Some(json!({"queries": ["a", "b"]}));
         check(r#"{"queries": ["a", "b"]}"#, plain.clone());
-        check("Sure!\n```json\n{\"queries\": [\"a\", \"b\"]}\n```\nHope it helps {}", plain.clone());
+        check(
+            "Sure!\n```json\n{\"queries\": [\"a\", \"b\"]}\n```\nHope it helps {}",
+            plain.clone(),
+        );
         check(
             "<think>{\"queries\": []}</think> I use {braces}. {\"queries\": [\"a\", \"b\"]}",
             plain.clone(),
@@ -98,7 +114,10 @@ mod tests {
 
     #[test]
     fn texts_of_lists_and_lines() {
-        assert_eq!(texts(Some(&json!(["a ", {"query": "b"}, 7, ""]))), ["a", "b"]);
+        assert_eq!(
+            texts(Some(&json!(["a ", {"query": "b"}, 7, ""]))),
+            ["a", "b"]
+        );
         assert_eq!(texts(Some(&json!("a\n b \n\n"))), ["a", "b"]);
         assert!(texts(None).is_empty() && texts(Some(&json!(7))).is_empty());
     }

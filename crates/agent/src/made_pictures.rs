@@ -59,9 +59,14 @@ pub(crate) fn has_pictures(data: &Value) -> bool {
 
 /// Keeps the pictures of a piece of data as files, and names the files in their places. One that cannot be kept is a notice.
 pub(crate) async fn keep_pictures(agent: &AgentContext, data: &mut Value) -> Made {
-    let mut made = Made { files: Vec::new(), is_whole: true };
+    let mut made = Made {
+        files: Vec::new(),
+        is_whole: true,
+    };
     for place in picture_places(data) {
-        let Some(picture) = data.pointer_mut(&place) else { continue };
+        let Some(picture) = data.pointer_mut(&place) else {
+            continue;
+        };
         let (prefix, base64) = split_data_url(picture.as_str().unwrap_or_default());
         match keep(agent, base64).await {
             Ok(file) => {
@@ -83,23 +88,47 @@ pub(crate) async fn keep_pictures(agent: &AgentContext, data: &mut Value) -> Mad
 
 /// Splits a `data:` URL before its Base64; plain Base64 has nothing before it.
 fn split_data_url(picture: &str) -> (&str, &str) {
-    let start = if picture.starts_with("data:") { picture.find(',').map_or(0, |comma| comma + 1) } else { 0 };
+    let start = if picture.starts_with("data:") {
+        picture.find(',').map_or(0, |comma| comma + 1)
+    } else {
+        0
+    };
     picture.split_at(start)
 }
 
 async fn keep(agent: &AgentContext, base64: &str) -> Result<ToolFile, Words> {
     let size = base64.len() / 4 * 3;
     if size > BYTES_LIMIT + 3 {
-        return Err(Sentence::MadePictureTooLarge { size: size as u64, limit: BYTES_LIMIT as u64 }.into());
+        return Err(Sentence::MadePictureTooLarge {
+            size: size as u64,
+            limit: BYTES_LIMIT as u64,
+        }
+        .into());
     }
-    let bytes = BASE64.decode(base64).map_err(|_| Sentence::MadePictureUnreadable)?;
+    let bytes = BASE64
+        .decode(base64)
+        .map_err(|_| Sentence::MadePictureUnreadable)?;
     if picture_type(&bytes).is_none() {
         return Err(Sentence::MadePictureUnreadable.into());
     }
-    let picture = Returned { bytes: &bytes, name: "", embed: false };
-    let kept = keep_file(&agent.run.workspace, &agent.emitter, IMAGE_GENERATION, &picture).await;
+    let picture = Returned {
+        bytes: &bytes,
+        name: "",
+        embed: false,
+    };
+    let kept = keep_file(
+        &agent.run.workspace,
+        &agent.emitter,
+        IMAGE_GENERATION,
+        &picture,
+    )
+    .await;
     // The provider has its own way to be given it back.
-    kept.map(|file| ToolFile { for_model: false, ..file }).map_err(Words::from)
+    kept.map(|file| ToolFile {
+        for_model: false,
+        ..file
+    })
+    .map_err(Words::from)
 }
 
 /// The conversation with the latest pictures in the data that goes back to this provider. They take the place of the links that
@@ -109,13 +138,25 @@ pub(crate) async fn with_pictures<'m>(
     messages: &'m [Message],
     provider: &str,
 ) -> Cow<'m, [Message]> {
-    if !messages.iter().any(|message| wants_pictures(message, provider)) {
+    if !messages
+        .iter()
+        .any(|message| wants_pictures(message, provider))
+    {
         return Cow::Borrowed(messages);
     }
     let mut messages = messages.to_vec();
-    let mut room = Room { pictures: MAX_GIVEN_BACK, bytes: MAX_GIVEN_BACK_BYTES };
-    for message in messages.iter_mut().rev().filter(|message| wants_pictures(message, provider)) {
-        let Some(provenance) = message.provenance.as_deref_mut() else { continue };
+    let mut room = Room {
+        pictures: MAX_GIVEN_BACK,
+        bytes: MAX_GIVEN_BACK_BYTES,
+    };
+    for message in messages
+        .iter_mut()
+        .rev()
+        .filter(|message| wants_pictures(message, provider))
+    {
+        let Some(provenance) = message.provenance.as_deref_mut() else {
+            continue;
+        };
         let (mut blocks, mut links) = (Vec::new(), Vec::new());
         for mut block in std::mem::take(&mut provenance.blocks) {
             let is_given = match &mut block {
@@ -136,19 +177,35 @@ struct Room {
 }
 
 fn wants_pictures(message: &Message, provider: &str) -> bool {
-    let provenance = message.provenance.as_deref().filter(|it| it.provider == provider);
+    let provenance = message
+        .provenance
+        .as_deref()
+        .filter(|it| it.provider == provider);
     provenance.is_some_and(|it| {
-        it.blocks.iter().any(|block| matches!(block, StoredBlock::Other { data } if has_pictures(data)))
+        it.blocks
+            .iter()
+            .any(|block| matches!(block, StoredBlock::Other { data } if has_pictures(data)))
     })
 }
 
 /// Puts pictures into the places that name their files, and notes the links to these. Whether the data is whole.
-async fn fill(workspace: &Workspace, data: &mut Value, room: &mut Room, links: &mut Vec<String>) -> bool {
+async fn fill(
+    workspace: &Workspace,
+    data: &mut Value,
+    room: &mut Room,
+    links: &mut Vec<String>,
+) -> bool {
     for place in picture_places(data) {
-        let Some(value) = data.pointer_mut(&place) else { continue };
+        let Some(value) = data.pointer_mut(&place) else {
+            continue;
+        };
         // It may have come with the request as it is.
-        let Ok(reference) = Reference::deserialize(&*value) else { continue };
-        let Some(picture) = read(workspace, &reference, room).await else { return false };
+        let Ok(reference) = Reference::deserialize(&*value) else {
+            continue;
+        };
+        let Some(picture) = read(workspace, &reference, room).await else {
+            return false;
+        };
         *value = Value::String(picture);
         links.push(picture_link(&reference.file));
     }
@@ -156,11 +213,17 @@ async fn fill(workspace: &Workspace, data: &mut Value, room: &mut Room, links: &
 }
 
 async fn read(workspace: &Workspace, reference: &Reference, room: &mut Room) -> Option<String> {
-    let path = Path::parse_file(&reference.file).ok().filter(|_| room.pictures > 0)?;
+    let path = Path::parse_file(&reference.file)
+        .ok()
+        .filter(|_| room.pictures > 0)?;
     let read = workspace.read_version(&path, reference.version).await;
-    let read =
-        read.inspect_err(|problem| tracing::debug!(%problem, "a picture is not given back to its provider"));
-    let bytes = read.ok().flatten().filter(|bytes| bytes.len() <= room.bytes)?;
+    let read = read.inspect_err(
+        |problem| tracing::debug!(%problem, "a picture is not given back to its provider"),
+    );
+    let bytes = read
+        .ok()
+        .flatten()
+        .filter(|bytes| bytes.len() <= room.bytes)?;
     room.pictures -= 1;
     room.bytes -= bytes.len();
     Some(format!("{}{}", reference.prefix, STANDARD.encode(bytes)))
@@ -190,22 +253,41 @@ mod tests {
 
     #[test]
     fn a_data_url_is_split_before_its_base64() {
-        assert_eq!(split_data_url("data:image/png;base64,AA=="), ("data:image/png;base64,", "AA=="));
+        assert_eq!(
+            split_data_url("data:image/png;base64,AA=="),
+            ("data:image/png;base64,", "AA==")
+        );
         assert_eq!(split_data_url("AA=="), ("", "AA=="));
-        assert_eq!(split_data_url("https://example.org/a.png,b"), ("", "https://example.org/a.png,b"));
+        assert_eq!(
+            split_data_url("https://example.org/a.png,b"),
+            ("", "https://example.org/a.png,b")
+        );
         assert_eq!(split_data_url("data:"), ("", "data:"));
     }
 
     #[test]
     fn only_links_to_the_pictures_are_left_out() {
-        let text = |text: &str| Part::Text { text: text.to_owned() };
+        let text = |text: &str| Part::Text {
+            text: text.to_owned(),
+        };
         let block = || StoredBlock::Text { data: None };
         let other = || StoredBlock::Other { data: json!({}) };
-        let (link, another) = (picture_link("/results/a.png"), picture_link("/results/b.png"));
-        let mut content = vec![text("So: "), text(&link), text(&another), text(&format!("See {link}"))];
+        let (link, another) = (
+            picture_link("/results/a.png"),
+            picture_link("/results/b.png"),
+        );
+        let mut content = vec![
+            text("So: "),
+            text(&link),
+            text(&another),
+            text(&format!("See {link}")),
+        ];
         let mut blocks = vec![block(), other(), block(), block(), block()];
         leave_out(std::slice::from_ref(&link), &mut content, &mut blocks);
-        assert_eq!(content, [text("So: "), text(&another), text(&format!("See {link}"))]);
+        assert_eq!(
+            content,
+            [text("So: "), text(&another), text(&format!("See {link}"))]
+        );
         assert_eq!(blocks, [block(), other(), block(), block()]);
     }
 }

@@ -6,7 +6,8 @@ use std::{fmt, sync::Arc};
 
 use domain::{ChatId, EventBody, MemoryId, RunId, UserId};
 use store::{
-    Memory as Block, MemoryAuthor, MemoryCall, MemoryChange, MemoryChanged, MemoryContent, Store, StoreError,
+    Memory as Block, MemoryAuthor, MemoryCall, MemoryChange, MemoryChanged, MemoryContent, Store,
+    StoreError,
 };
 
 pub use told::{Told, ToldBlock};
@@ -98,12 +99,23 @@ impl Memory {
         (run, chat): (RunId, Option<ChatId>),
         now_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
     ) -> Self {
-        Self { store, owner, run, chat, now_ms }
+        Self {
+            store,
+            owner,
+            run,
+            chat,
+            now_ms,
+        }
     }
 
     /// Whether the person lets agents use it.
     pub(crate) async fn is_on(&self) -> Result<bool, ToolFailure> {
-        Ok(self.store.memory_use(self.owner).await.map_err(unavailable)?.uses_memory)
+        Ok(self
+            .store
+            .memory_use(self.owner)
+            .await
+            .map_err(unavailable)?
+            .uses_memory)
     }
 
     /// What `agent` knows, by name; where it has its own of a name, not the one of all agents.
@@ -119,7 +131,11 @@ impl Memory {
 
     /// The one that `agent` knows by this name.
     pub(crate) async fn read(&self, agent: &str, name: &str) -> Result<Block, ToolFailure> {
-        let found = self.store.memory_named(self.owner, agent, name.trim()).await.map_err(unavailable)?;
+        let found = self
+            .store
+            .memory_named(self.owner, agent, name.trim())
+            .await
+            .map_err(unavailable)?;
         match found {
             Some(block) => Ok(block),
             None => Err(self.missing(agent, name).await),
@@ -128,10 +144,17 @@ impl Memory {
 
     async fn missing(&self, agent: &str, name: &str) -> ToolFailure {
         let known = self.list(agent).await.unwrap_or_default();
-        let names: Vec<&str> = known.iter().map(|block| block.content.name.as_str()).take(20).collect();
+        let names: Vec<&str> = known
+            .iter()
+            .map(|block| block.content.name.as_str())
+            .take(20)
+            .collect();
         ToolFailure(match names.is_empty() {
             true => format!("There is no memory “{name}”. Nothing is remembered yet."),
-            false => format!("There is no memory “{name}”. There are: {}.", names.join(", ")),
+            false => format!(
+                "There is no memory “{name}”. There are: {}.",
+                names.join(", ")
+            ),
         })
     }
 
@@ -143,7 +166,11 @@ impl Memory {
         only_for_me: bool,
         wish: Wish,
     ) -> Result<Done, ToolFailure> {
-        let before = self.store.memory_named(self.owner, caller.agent, name).await.map_err(unavailable)?;
+        let before = self
+            .store
+            .memory_named(self.owner, caller.agent, name)
+            .await
+            .map_err(unavailable)?;
         // One of its own is only made beside that of all agents where that is said.
         let before = before.filter(|block| !only_for_me || !block.content.agent.is_empty());
         let scope = match (&before, only_for_me) {
@@ -153,20 +180,42 @@ impl Memory {
         };
         let deleted = matches!(wish, Wish::Forget { .. });
         let (change, lines) = plan(wish, before.as_ref(), &scope, name);
-        let author = MemoryAuthor { agent: caller.agent.to_owned(), chat: self.chat };
-        let call = MemoryCall { run: self.run, call: caller.call.to_owned(), author };
-        let changed = self.store.change_memory(self.owner, &change, Some(&call), (self.now_ms)()).await;
-        let (version, lines) = match changed.map_err(|error| refused(error, name, before.as_ref()))? {
-            MemoryChanged::Now(after) => (after.version, lines),
-            MemoryChanged::Before(version) => (version, None),
+        let author = MemoryAuthor {
+            agent: caller.agent.to_owned(),
+            chat: self.chat,
         };
+        let call = MemoryCall {
+            run: self.run,
+            call: caller.call.to_owned(),
+            author,
+        };
+        let changed = self
+            .store
+            .change_memory(self.owner, &change, Some(&call), (self.now_ms)())
+            .await;
+        let (version, lines) =
+            match changed.map_err(|error| refused(error, name, before.as_ref()))? {
+                MemoryChanged::Now(after) => (after.version, lines),
+                MemoryChanged::Before(version) => (version, None),
+            };
         let only_for = Some(scope).filter(|agent| !agent.is_empty());
-        Ok(Done { name: name.to_owned(), only_for, version, deleted, lines })
+        Ok(Done {
+            name: name.to_owned(),
+            only_for,
+            version,
+            deleted,
+            lines,
+        })
     }
 }
 
 /// The change that is wished, and how many lines come and go with it.
-fn plan(wish: Wish, before: Option<&Block>, scope: &str, name: &str) -> (MemoryChange, Option<LineCounts>) {
+fn plan(
+    wish: Wish,
+    before: Option<&Block>,
+    scope: &str,
+    name: &str,
+) -> (MemoryChange, Option<LineCounts>) {
     let content = |text: String, description: Option<String>| MemoryContent {
         agent: scope.to_owned(),
         name: name.to_owned(),
@@ -178,33 +227,63 @@ fn plan(wish: Wish, before: Option<&Block>, scope: &str, name: &str) -> (MemoryC
     };
     let text_before = before.map_or("", |block| block.content.text.as_str());
     match wish {
-        Wish::Write { text, description, version } => {
-            let (lines, content) = (lines_changed(text_before, &text), content(text, description));
+        Wish::Write {
+            text,
+            description,
+            version,
+        } => {
+            let (lines, content) = (
+                lines_changed(text_before, &text),
+                content(text, description),
+            );
             let change = match before {
-                None => MemoryChange::Create { id: MemoryId::generate(), content, most: MOST_BLOCKS },
+                None => MemoryChange::Create {
+                    id: MemoryId::generate(),
+                    content,
+                    most: MOST_BLOCKS,
+                },
                 // None is at 0: whoever has not read it is told to.
-                Some(Block { id, .. }) => {
-                    MemoryChange::Replace { id: *id, content, version: version.unwrap_or(0) }
-                }
+                Some(Block { id, .. }) => MemoryChange::Replace {
+                    id: *id,
+                    content,
+                    version: version.unwrap_or(0),
+                },
             };
             (change, lines)
         }
         Wish::Append { text } => {
             let (lines, id) = (lines_changed("", &text), MemoryId::generate());
             let (content, most, most_chars) = (content(text, None), MOST_BLOCKS, MOST_TEXT_CHARS);
-            (MemoryChange::Append { id, content, most, most_chars }, lines)
+            (
+                MemoryChange::Append {
+                    id,
+                    content,
+                    most,
+                    most_chars,
+                },
+                lines,
+            )
         }
         Wish::Forget { version } => {
             let id = before.map_or_else(MemoryId::generate, |block| block.id);
             let version = Some(version.unwrap_or(u64::MAX));
-            (MemoryChange::Delete { id, version }, lines_changed(text_before, ""))
+            (
+                MemoryChange::Delete { id, version },
+                lines_changed(text_before, ""),
+            )
         }
     }
 }
 
 /// The texts have no line break at their ends, which would make their last lines differ.
 fn lines_changed(before: &str, after: &str) -> Option<LineCounts> {
-    let whole = |text: &str| if text.is_empty() { String::new() } else { format!("{text}\n") };
+    let whole = |text: &str| {
+        if text.is_empty() {
+            String::new()
+        } else {
+            format!("{text}\n")
+        }
+    };
     count(&whole(before), &whole(after))
 }
 
@@ -219,7 +298,9 @@ fn refused(error: StoreError, name: &str, before: Option<&Block>) -> ToolFailure
             format!("Somebody made a memory “{name}” just now. Read it first.")
         }
         (StoreError::Conflict("limit"), _) => {
-            format!("{MOST_BLOCKS} memories are kept, which is the limit. Put it into one that exists.")
+            format!(
+                "{MOST_BLOCKS} memories are kept, which is the limit. Put it into one that exists."
+            )
         }
         (StoreError::Conflict("size"), _) => format!(
             "The memory “{name}” would have more than {MOST_TEXT_CHARS} characters. Read it and write a shorter one."

@@ -40,7 +40,10 @@ pub(crate) struct OneModel {
 
 impl OneModel {
     fn new(callable: CallableModel) -> Self {
-        Self { callable, failed: Mutex::default() }
+        Self {
+            callable,
+            failed: Mutex::default(),
+        }
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -70,7 +73,10 @@ impl Models {
     #[must_use]
     pub fn new(chosen: CallableModel, fallbacks: Vec<CallableModel>) -> Self {
         let fallbacks = fallbacks.into_iter().map(OneModel::new).collect();
-        Self { chosen: OneModel::new(chosen), fallbacks }
+        Self {
+            chosen: OneModel::new(chosen),
+            fallbacks,
+        }
     }
 
     /// The one that was chosen.
@@ -86,7 +92,9 @@ impl Models {
 
     /// All in the order to ask them: those that failed a moment ago last.
     fn in_order(&self) -> Vec<&OneModel> {
-        let mut all: Vec<&OneModel> = std::iter::once(&self.chosen).chain(&self.fallbacks).collect();
+        let mut all: Vec<&OneModel> = std::iter::once(&self.chosen)
+            .chain(&self.fallbacks)
+            .collect();
         all.sort_by_key(|model| model.is_spared());
         all
     }
@@ -120,8 +128,13 @@ impl<'a> Tries<'a> {
             return Err(failed);
         }
         self.now.note_failure();
-        let Some(next) = self.left.next() else { return Err(failed) };
-        let (before, after) = (self.now.model().name().to_owned(), next.model().name().to_owned());
+        let Some(next) = self.left.next() else {
+            return Err(failed);
+        };
+        let (before, after) = (
+            self.now.model().name().to_owned(),
+            next.model().name().to_owned(),
+        );
         let why = failed.problem.words();
         let words = Sentence::OtherModel { before, after, why };
         self.agent.emitter.emit(EventBody::failed_try(words)).await;
@@ -148,6 +161,9 @@ fn another_may_answer(code: ProblemCode) -> bool {
 impl CallFailed {
     /// A failure before anything of the answer was shown.
     pub(crate) fn before(problem: Problem) -> Self {
-        Self { problem, has_begun: false }
+        Self {
+            problem,
+            has_begun: false,
+        }
     }
 }

@@ -14,17 +14,35 @@ const FOUND_PLACES: usize = 24;
 /// The tools as they are offered in this conversation to a model that takes `limit` of them. Those that are always offered
 /// keep their order, so that a prompt's cache holds.
 pub(crate) fn within(tools: &Toolbox, limit: Option<usize>, messages: &[Message]) -> Toolbox {
-    let Some(limit) = limit.filter(|limit| tools.specs().len() > *limit) else { return tools.clone() };
+    let Some(limit) = limit.filter(|limit| tools.specs().len() > *limit) else {
+        return tools.clone();
+    };
     let all = tools.shared_specs();
     let found_places = FOUND_PLACES.min(limit / 2);
     let places = limit.saturating_sub(found_places + 1);
     let (is_always, left_out) = parted(tools, &all, places);
-    let Ok(search) = find_tools::tool(&all, &left_out) else { return tools.clone() };
+    let Ok(search) = find_tools::tool(&all, &left_out) else {
+        return tools.clone();
+    };
     let found = found(messages);
-    let mut offered: Vec<ToolSpec> =
-        all.iter().zip(&is_always).filter(|(_, always)| **always).map(|(spec, _)| spec.clone()).collect();
-    let known = |name: &&str| left_out.iter().find(|spec| spec.name == **name).map(|spec| (*spec).clone());
-    let mut found: Vec<ToolSpec> = found.iter().rev().filter_map(known).take(found_places).collect();
+    let mut offered: Vec<ToolSpec> = all
+        .iter()
+        .zip(&is_always)
+        .filter(|(_, always)| **always)
+        .map(|(spec, _)| spec.clone())
+        .collect();
+    let known = |name: &&str| {
+        left_out
+            .iter()
+            .find(|spec| spec.name == **name)
+            .map(|spec| (*spec).clone())
+    };
+    let mut found: Vec<ToolSpec> = found
+        .iter()
+        .rev()
+        .filter_map(known)
+        .take(found_places)
+        .collect();
     found.reverse();
     offered.push(search.spec().clone());
     offered.append(&mut found);
@@ -32,12 +50,24 @@ pub(crate) fn within(tools: &Toolbox, limit: Option<usize>, messages: &[Message]
 }
 
 /// Which tools are always offered, and the others.
-fn parted<'a>(tools: &Toolbox, all: &'a [ToolSpec], places: usize) -> (Vec<bool>, Vec<&'a ToolSpec>) {
+fn parted<'a>(
+    tools: &Toolbox,
+    all: &'a [ToolSpec],
+    places: usize,
+) -> (Vec<bool>, Vec<&'a ToolSpec>) {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by_key(|at| !tools.is_client(&all[*at].name));
     let mut is_always = vec![false; all.len()];
-    order.into_iter().take(places).for_each(|at| is_always[at] = true);
-    let left_out = all.iter().zip(&is_always).filter(|(_, always)| !**always).map(|(spec, _)| spec).collect();
+    order
+        .into_iter()
+        .take(places)
+        .for_each(|at| is_always[at] = true);
+    let left_out = all
+        .iter()
+        .zip(&is_always)
+        .filter(|(_, always)| !**always)
+        .map(|(spec, _)| spec)
+        .collect();
     (is_always, left_out)
 }
 
@@ -56,7 +86,10 @@ fn found(messages: &[Message]) -> Vec<&str> {
                 name => note(name),
             }
         }
-        let is_search = message.tool_call_id.as_deref().is_some_and(|id| searches.contains(&id));
+        let is_search = message
+            .tool_call_id
+            .as_deref()
+            .is_some_and(|id| searches.contains(&id));
         if message.role == Role::Tool && is_search {
             let texts = message.content.iter().filter_map(|part| match part {
                 domain::Part::Text { text } => Some(text.as_str()),
@@ -81,15 +114,25 @@ mod tests {
     fn toolbox(count: usize) -> Toolbox {
         let tool = |number: usize| {
             let parameters = json!({"type": "object"}).into();
-            let spec = ToolSpec { name: format!("s__t{number}"), description: String::new(), parameters };
-            let made = Tool::from_outside(spec, ToolKind::ONCE, |_, _| std::future::ready(Ok(String::new())));
+            let spec = ToolSpec {
+                name: format!("s__t{number}"),
+                description: String::new(),
+                parameters,
+            };
+            let made = Tool::from_outside(spec, ToolKind::ONCE, |_, _| {
+                std::future::ready(Ok(String::new()))
+            });
             Arc::new(made.unwrap())
         };
         Toolbox::new((0..count).map(tool).collect())
     }
 
     fn names(tools: &Toolbox) -> Vec<&str> {
-        tools.specs().iter().map(|spec| spec.name.as_str()).collect()
+        tools
+            .specs()
+            .iter()
+            .map(|spec| spec.name.as_str())
+            .collect()
     }
 
     #[test]
@@ -113,19 +156,30 @@ mod tests {
         assert!(first.is_client("mine"));
         assert!(first.get("s__t200").is_some(), "it can be called");
         let call = |id: &str, name: &str| Message {
-            tool_calls: vec![ToolCall { id: id.into(), name: name.into(), arguments: "{}".into() }],
+            tool_calls: vec![ToolCall {
+                id: id.into(),
+                name: name.into(),
+                arguments: "{}".into(),
+            }],
             ..Message::text(Role::Assistant, "")
         };
         let said = [
             call("1", find_tools::NAME),
-            Message::tool_result("1", "- s__t200: It.\n- s__t150: It.\n- gone: It.\n- s__t1: It."),
+            Message::tool_result(
+                "1",
+                "- s__t200: It.\n- s__t150: It.\n- gone: It.\n- s__t1: It.",
+            ),
             call("2", "s__t210"),
             Message::tool_result("2", "- s__t180: not a search"),
         ];
         let then = within(&tools, Some(128), &said);
         let added: Vec<&str> = names(&then)[first.specs().len()..].to_vec();
         assert_eq!(added, ["s__t150", "s__t200", "s__t210"]);
-        assert_eq!(names(&then)[..first.specs().len()], names(&first)[..], "in the same order");
+        assert_eq!(
+            names(&then)[..first.specs().len()],
+            names(&first)[..],
+            "in the same order"
+        );
     }
 
     #[test]
@@ -142,8 +196,14 @@ mod tests {
             })
             .collect();
         for limit in [128, 64, 10, 1] {
-            assert!(within(&tools, Some(limit), &said).specs().len() <= limit, "{limit}");
+            assert!(
+                within(&tools, Some(limit), &said).specs().len() <= limit,
+                "{limit}"
+            );
         }
-        assert!(names(&within(&tools, Some(128), &said)).contains(&"s__t299"), "the last ones");
+        assert!(
+            names(&within(&tools, Some(128), &said)).contains(&"s__t299"),
+            "the last ones"
+        );
     }
 }

@@ -43,7 +43,15 @@ impl<'a> OpenCall<'a> {
     ) -> Result<Self, Problem> {
         let held = Some(begin_call(agent, model, input_tokens)?);
         let began = Instant::now();
-        Ok(Self { agent, model, held, began, first_token: None, input_tokens, written_bytes: 0 })
+        Ok(Self {
+            agent,
+            model,
+            held,
+            began,
+            first_token: None,
+            input_tokens,
+            written_bytes: 0,
+        })
     }
 
     /// Counts what the model sends.
@@ -159,7 +167,9 @@ impl LostCalls {
 
     /// Takes those of this agent and its sub-agents.
     fn take_under(&self, agent: &AgentPath) -> Vec<(AgentPath, EventBody)> {
-        self.lock().extract_if(.., |(of, _)| of.is_under(agent)).collect()
+        self.lock()
+            .extract_if(.., |(of, _)| of.is_under(agent))
+            .collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<(AgentPath, EventBody)>> {

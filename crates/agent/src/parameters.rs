@@ -13,7 +13,12 @@ pub(crate) struct PastNotices(HashSet<String>);
 impl PastNotices {
     /// Takes note of the log's next event.
     pub(crate) fn push(&mut self, body: &EventBody) {
-        if let EventBody::Notice { message, failed_try: false, .. } = body {
+        if let EventBody::Notice {
+            message,
+            failed_try: false,
+            ..
+        } = body
+        {
             self.0.insert(message.clone());
         }
     }
@@ -29,23 +34,36 @@ impl AgentContext {
             return wished.over(own).over(of_model);
         }
         let inherited = match self.spec.models {
-            None => ModelParameters { system_prompt: None, ..wished.clone() },
-            Some(_) => {
-                ModelParameters { max_output_tokens: wished.max_output_tokens, ..ModelParameters::default() }
-            }
+            None => ModelParameters {
+                system_prompt: None,
+                ..wished.clone()
+            },
+            Some(_) => ModelParameters {
+                max_output_tokens: wished.max_output_tokens,
+                ..ModelParameters::default()
+            },
         };
         own.over(&inherited).over(of_model)
     }
 
     /// The same for a call whose answer is not the agent's: it is not cut, and its instructions are whole.
     pub(crate) fn quiet_parameters(&self, model: &OneModel) -> ModelParameters {
-        ModelParameters { system_prompt: None, max_output_tokens: None, stop: None, ..self.parameters(model) }
+        ModelParameters {
+            system_prompt: None,
+            max_output_tokens: None,
+            stop: None,
+            ..self.parameters(model)
+        }
     }
 
     /// Tells the log of a parameter that is not sent, once in the run.
     pub(crate) async fn tell_left_out(&self, left_out: LeftOut) {
         let is_new = {
-            let mut told = self.run.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut told = self
+                .run
+                .left_out
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             told.insert(left_out)
         };
         let words = Words::from(Sentence::from(left_out));

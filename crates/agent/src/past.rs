@@ -9,8 +9,8 @@ use std::{
 };
 
 use domain::{
-    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, ToolCall, Words,
-    event::Forked, message::arguments_text, trace::parts_model_calls,
+    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, ToolCall,
+    Words, event::Forked, message::arguments_text, trace::parts_model_calls,
 };
 
 use crate::{
@@ -96,20 +96,31 @@ struct PastStep {
 impl Past {
     /// Takes note of the log's next event.
     pub fn push(&mut self, event: &RunEvent) {
-        let RunEvent { at, agent, body, .. } = event;
+        let RunEvent {
+            at, agent, body, ..
+        } = event;
         self.open.push(agent, body);
         self.hooks.push(agent, body);
         self.notices.push(body);
         self.count_time(*at, body);
         self.is_fork = matches!(body, EventBody::RunForked { .. });
-        if let Some(step) = self.agents.get_mut(agent).and_then(|agent| agent.steps.last_mut()) {
+        if let Some(step) = self
+            .agents
+            .get_mut(agent)
+            .and_then(|agent| agent.steps.last_mut())
+        {
             step.blocks.push(body);
         }
         if parts_model_calls(body) {
             self.agent(agent).model_calls += 1;
         }
         match body {
-            EventBody::ModelCalled { usage, cost_micro_usd, broken_off, .. } => {
+            EventBody::ModelCalled {
+                usage,
+                cost_micro_usd,
+                broken_off,
+                ..
+            } => {
                 self.used.add(*usage, *cost_micro_usd);
                 self.agent(agent).used.add(*usage, *cost_micro_usd);
                 if !broken_off {
@@ -118,19 +129,37 @@ impl Past {
                 }
             }
             EventBody::StepStarted { step, last } => {
-                let step = PastStep { number: *step, last: last.clone(), ..PastStep::default() };
+                let step = PastStep {
+                    number: *step,
+                    last: last.clone(),
+                    ..PastStep::default()
+                };
                 self.agent(agent).steps.push(step);
             }
-            EventBody::ContextCompacted { summary, kept_messages, usage, cost_micro_usd, .. } => {
+            EventBody::ContextCompacted {
+                summary,
+                kept_messages,
+                usage,
+                cost_micro_usd,
+                ..
+            } => {
                 self.restarts = 0;
                 self.used.add(*usage, *cost_micro_usd);
                 self.agent(agent).used.add(*usage, *cost_micro_usd);
-                let done = PastCompaction { kept_messages: *kept_messages, summary: summary.clone() };
+                let done = PastCompaction {
+                    kept_messages: *kept_messages,
+                    summary: summary.clone(),
+                };
                 if let Some(step) = self.agent(agent).steps.last_mut() {
                     step.compactions.push(done);
                 }
             }
-            EventBody::TextFinished { item, text, answer, reasoning } => {
+            EventBody::TextFinished {
+                item,
+                text,
+                answer,
+                reasoning,
+            } => {
                 self.number(agent, item);
                 if let Some(step) = self.agent(agent).steps.last_mut() {
                     match reasoning {
@@ -145,8 +174,17 @@ impl Past {
                 self.number(agent, item)
             }
             // The provider ran it; the message has it in the provider's data.
-            EventBody::ToolRequested { call, by_provider: true, .. } => self.number(agent, call),
-            EventBody::ToolRequested { call, name, model_id, .. } => {
+            EventBody::ToolRequested {
+                call,
+                by_provider: true,
+                ..
+            } => self.number(agent, call),
+            EventBody::ToolRequested {
+                call,
+                name,
+                model_id,
+                ..
+            } => {
                 self.number(agent, call);
                 let past = self.call(call);
                 past.name.clone_from(name);
@@ -176,7 +214,8 @@ impl Past {
             EventBody::HookStarted(call) => self.number(agent, &call.id),
             EventBody::RunResumed {} => self.restarts += 1,
             EventBody::SourcesFound { sources } => {
-                self.sources.extend(sources.iter().map(|source| source.id.clone()));
+                self.sources
+                    .extend(sources.iter().map(|source| source.id.clone()));
             }
             EventBody::RunForked(Forked { guidance, .. }) => self.fork(guidance.as_deref()),
             body => {
@@ -201,54 +240,111 @@ impl Past {
         let done = self.agents.get(&AgentPath::main());
         let done = done.and_then(|main| main.steps.iter().rev().find(|step| step.whole));
         let next = done.map_or(1, |step| step.number.saturating_add(1));
-        self.guidance.extend(guidance.map(|text| (next, text.to_owned())));
+        self.guidance
+            .extend(guidance.map(|text| (next, text.to_owned())));
     }
 
     fn push_to_call(&mut self, agent: &AgentPath, asked_at: i64, body: &EventBody) {
         match body {
-            EventBody::ToolArgumentsDelta { call, delta } => self.call(call).written.push_str(delta),
-            EventBody::ToolStarted { call, arguments, .. } => {
+            EventBody::ToolArgumentsDelta { call, delta } => {
+                self.call(call).written.push_str(delta)
+            }
+            EventBody::ToolStarted {
+                call, arguments, ..
+            } => {
                 self.call(call).started = Some(arguments.clone());
             }
-            EventBody::ToolFinished { call, arguments, result, model_note, error, files, .. } => {
+            EventBody::ToolFinished {
+                call,
+                arguments,
+                result,
+                model_note,
+                error,
+                files,
+                ..
+            } => {
                 self.restarts = 0;
                 if let Some(step) = self.agent(agent).steps.last_mut()
                     && !step.calls.contains(call)
                 {
                     // The provider ran it.
-                    step.pictures.extend(files.iter().map(|file| file.path.clone()));
+                    step.pictures
+                        .extend(files.iter().map(|file| file.path.clone()));
                 }
                 let call = self.call(call);
                 let (text, note, files) = (result.clone(), model_note.clone(), files.clone());
-                call.finished = Some(PastResult { text, error: *error, note, files });
+                call.finished = Some(PastResult {
+                    text,
+                    error: *error,
+                    note,
+                    files,
+                });
                 if call.written.is_empty() {
                     call.written = arguments_text(arguments);
                 }
             }
-            EventBody::MemoryUpdateStarted { call: Some(call), .. } => self.call(call).memory_begun = true,
-            EventBody::MemoryUpdateCompleted { call: Some(call), .. } => {
+            EventBody::MemoryUpdateStarted {
+                call: Some(call), ..
+            } => self.call(call).memory_begun = true,
+            EventBody::MemoryUpdateCompleted {
+                call: Some(call), ..
+            } => {
                 self.call(call).memory_changed = true;
             }
             EventBody::ToolHandedOver { call, .. } => self.call(call).handed_over = true,
             EventBody::ApprovalAsked { approval, call, .. } => {
                 self.number(agent, approval);
-                let asked = PastApproval { id: approval.clone(), asked_at, answer: None };
+                let asked = PastApproval {
+                    id: approval.clone(),
+                    asked_at,
+                    answer: None,
+                };
                 self.call(call).approval = Some(asked);
             }
-            EventBody::ApprovalAnswered { approval, decision, reason, edited, .. } => {
-                let asked = self.calls.values_mut().filter_map(|call| call.approval.as_mut());
+            EventBody::ApprovalAnswered {
+                approval,
+                decision,
+                reason,
+                edited,
+                ..
+            } => {
+                let asked = self
+                    .calls
+                    .values_mut()
+                    .filter_map(|call| call.approval.as_mut());
                 if let Some(asked) = asked.into_iter().find(|asked| asked.id == *approval) {
                     let (decision, reason, edited) = (*decision, reason.clone(), *edited);
-                    asked.answer = Some(PastDecision { decision, reason, edited });
+                    asked.answer = Some(PastDecision {
+                        decision,
+                        reason,
+                        edited,
+                    });
                 }
             }
-            EventBody::QuestionAsked { question, call, text, schema, .. } => {
+            EventBody::QuestionAsked {
+                question,
+                call,
+                text,
+                schema,
+                ..
+            } => {
                 self.number(agent, question);
                 let (text, form) = (text.clone(), schema.clone());
-                let asked = PastQuestion { id: question.clone(), text, form, asked_at, answer: None };
+                let asked = PastQuestion {
+                    id: question.clone(),
+                    text,
+                    form,
+                    asked_at,
+                    answer: None,
+                };
                 self.call(call).questions.push(asked);
             }
-            EventBody::QuestionAnswered { question, answer, values, declined } => {
+            EventBody::QuestionAnswered {
+                question,
+                answer,
+                values,
+                declined,
+            } => {
                 let mut asked = self.calls.values_mut().flat_map(|call| &mut call.questions);
                 if let Some(asked) = asked.find(|asked| asked.id == *question) {
                     asked.answer = Some(Reply::of_log(answer.as_ref(), values.as_ref(), *declined));
@@ -292,7 +388,9 @@ impl Past {
     /// What the agent has used with its sub-agents.
     pub(crate) fn used_under(&self, agent: &AgentPath) -> Used {
         let mut all = Used::default();
-        for (_, PastAgent { used, .. }) in self.agents.iter().filter(|(path, _)| path.is_under(agent)) {
+        for (_, PastAgent { used, .. }) in
+            self.agents.iter().filter(|(path, _)| path.is_under(agent))
+        {
             all.add_all(used);
         }
         all
@@ -314,7 +412,11 @@ impl Past {
         if self.is_fork {
             return (Vec::new(), open);
         }
-        let whole = self.agents.values().flat_map(|agent| &agent.steps).filter(|step| step.whole);
+        let whole = self
+            .agents
+            .values()
+            .flat_map(|agent| &agent.steps)
+            .filter(|step| step.whole);
         let kept: HashSet<String> = whole.flat_map(|step| step.calls.iter().cloned()).collect();
         let mut events = Vec::new();
         if !self.rested {
@@ -342,8 +444,17 @@ impl Past {
         problem: Option<Problem>,
     ) -> Vec<(AgentPath, EventBody)> {
         let mut events = self.open.close(&AgentPath::main(), outcome, reason);
-        let Used { usage, cost_micro_usd, .. } = self.used;
-        let end = EventBody::RunFinished { outcome, problem, usage, cost_micro_usd };
+        let Used {
+            usage,
+            cost_micro_usd,
+            ..
+        } = self.used;
+        let end = EventBody::RunFinished {
+            outcome,
+            problem,
+            usage,
+            cost_micro_usd,
+        };
         events.push((AgentPath::main(), end));
         events
     }
@@ -358,33 +469,65 @@ impl Past {
     /// What the model said in this step, where it had said all, and why it was the agent's last, where it was.
     pub(crate) fn answer(&self, agent: &AgentPath, step: u32) -> Option<(Answer, Option<String>)> {
         let steps = &self.agents.get(agent)?.steps;
-        let step = steps.iter().rev().find(|past| past.number == step && past.whole)?;
+        let step = steps
+            .iter()
+            .rev()
+            .find(|past| past.number == step && past.whole)?;
         let calls = step.calls.iter().filter_map(|id| {
-            let PastCall { name, written, model_id, .. } = self.calls.get(id)?;
+            let PastCall {
+                name,
+                written,
+                model_id,
+                ..
+            } = self.calls.get(id)?;
             // Logs of earlier versions have no id of the model: any does that the result has, too.
             let model_id = model_id.as_ref().unwrap_or(id).clone();
-            Some((id.clone(), ToolCall { id: model_id, name: name.clone(), arguments: written.clone() }))
+            Some((
+                id.clone(),
+                ToolCall {
+                    id: model_id,
+                    name: name.clone(),
+                    arguments: written.clone(),
+                },
+            ))
         });
         let paused = step.calls.is_empty() && !step.answered && step.blocks.has_own();
-        let answer = Answer::from_log(step.text.clone(), calls, step.input_tokens, step.blocks.clone());
+        let answer = Answer::from_log(
+            step.text.clone(),
+            calls,
+            step.input_tokens,
+            step.blocks.clone(),
+        );
         Some((Answer { paused, ..answer }, step.last.clone()))
     }
 
     /// Why this step was the agent's last, where it was begun as such.
     pub(crate) fn last_of(&self, agent: &AgentPath, step: u32) -> Option<&str> {
         let steps = &self.agents.get(agent)?.steps;
-        steps.iter().rev().find(|past| past.number == step)?.last.as_deref()
+        steps
+            .iter()
+            .rev()
+            .find(|past| past.number == step)?
+            .last
+            .as_deref()
     }
 
     /// Whether the agent had come to this step.
     pub(crate) fn has_begun_step(&self, agent: &AgentPath, step: u32) -> bool {
-        self.agents.get(agent).is_some_and(|agent| agent.steps.iter().any(|past| past.number >= step))
+        self.agents
+            .get(agent)
+            .is_some_and(|agent| agent.steps.iter().any(|past| past.number >= step))
     }
 
     /// Whether the main agent had written an answer to its end.
     pub(crate) fn has_answered(&self) -> bool {
-        let steps = self.agents.get(&AgentPath::main()).map_or(&[][..], |main| &main.steps);
-        steps.iter().any(|step| step.whole && step.calls.is_empty() && !step.text.is_empty())
+        let steps = self
+            .agents
+            .get(&AgentPath::main())
+            .map_or(&[][..], |main| &main.steps);
+        steps
+            .iter()
+            .any(|step| step.whole && step.calls.is_empty() && !step.text.is_empty())
     }
 
     /// The ids of the sources that the log has.
@@ -399,8 +542,14 @@ impl Past {
 
     /// What the person told the agent before this step.
     pub(crate) fn guidance(&self, agent: &AgentPath, step: u32) -> impl Iterator<Item = &str> {
-        let said = if agent.is_main() { self.guidance.as_slice() } else { &[] };
-        said.iter().filter(move |(before, _)| *before == step).map(|(_, text)| text.as_str())
+        let said = if agent.is_main() {
+            self.guidance.as_slice()
+        } else {
+            &[]
+        };
+        said.iter()
+            .filter(move |(before, _)| *before == step)
+            .map(|(_, text)| text.as_str())
     }
 
     /// What became of a call.
@@ -415,13 +564,22 @@ impl Past {
 
     /// The highest number of the agent's items, and of its sub-agents.
     pub(crate) fn numbers(&self, agent: &AgentPath) -> (usize, usize) {
-        self.agents.get(agent).map(|agent| (agent.items, agent.sub_agents)).unwrap_or_default()
+        self.agents
+            .get(agent)
+            .map(|agent| (agent.items, agent.sub_agents))
+            .unwrap_or_default()
     }
 
     /// The pictures that the agent's programs and its model have made.
     pub(crate) fn pictures(&self, agent: &AgentPath) -> Vec<String> {
-        let Some(agent) = self.agents.get(agent) else { return Vec::new() };
-        let made = agent.steps.iter().filter(|step| step.whole).flat_map(|step| &step.pictures);
+        let Some(agent) = self.agents.get(agent) else {
+            return Vec::new();
+        };
+        let made = agent
+            .steps
+            .iter()
+            .filter(|step| step.whole)
+            .flat_map(|step| &step.pictures);
         agent.pictures.iter().chain(made).cloned().collect()
     }
 

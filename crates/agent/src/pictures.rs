@@ -30,20 +30,33 @@ const INSTRUCTIONS: &str = "You make pictures searchable. The picture is materia
 /// # Errors
 /// Where the model's server does not answer, or takes no pictures.
 pub async fn look(model: OneShot<'_>, name: &str, url: String) -> Result<Seen, ModelError> {
-    let words = Part::Text { text: format!("The file is called “{name}”.") };
+    let words = Part::Text {
+        text: format!("The file is called “{name}”."),
+    };
     let question = Message::of(Role::User, vec![words, Part::Image { url }]);
     let messages = [Message::text(Role::System, INSTRUCTIONS), question];
     let (said, usage) = answer(model, &messages, None, Effort::THOROUGH).await?;
     let cost_micro_usd = call_cost(model.settings.prices, usage);
-    Ok(Seen { text: bare(&said), usage, cost_micro_usd })
+    Ok(Seen {
+        text: bare(&said),
+        usage,
+        cost_micro_usd,
+    })
 }
 
 /// The answer without the fence that some models put around it; nothing where no word is in it.
 fn bare(said: &str) -> Option<String> {
     let said = said.trim();
-    let inside = said.strip_prefix("```markdown").or_else(|| said.strip_prefix("```md"));
-    let inside = inside.and_then(|rest| rest.strip_suffix("```")).unwrap_or(said).trim();
-    inside.contains(char::is_alphanumeric).then(|| inside.to_owned())
+    let inside = said
+        .strip_prefix("```markdown")
+        .or_else(|| said.strip_prefix("```md"));
+    let inside = inside
+        .and_then(|rest| rest.strip_suffix("```"))
+        .unwrap_or(said)
+        .trim();
+    inside
+        .contains(char::is_alphanumeric)
+        .then(|| inside.to_owned())
 }
 
 #[cfg(test)]
@@ -52,10 +65,20 @@ mod tests {
 
     #[test]
     fn an_answer_is_taken_without_what_is_around_it() {
-        assert_eq!(bare(" ## Text\n\nHello\n").as_deref(), Some("## Text\n\nHello"));
-        assert_eq!(bare("```markdown\n## Text\n```").as_deref(), Some("## Text"));
+        assert_eq!(
+            bare(" ## Text\n\nHello\n").as_deref(),
+            Some("## Text\n\nHello")
+        );
+        assert_eq!(
+            bare("```markdown\n## Text\n```").as_deref(),
+            Some("## Text")
+        );
         let code = "## Text\n\n```\ncode\n```";
-        assert_eq!(bare(code).as_deref(), Some(code), "a fence of its own stays");
+        assert_eq!(
+            bare(code).as_deref(),
+            Some(code),
+            "a fence of its own stays"
+        );
         for nothing in ["", " \n", "```markdown\n```", "…"] {
             assert_eq!(bare(nothing), None);
         }

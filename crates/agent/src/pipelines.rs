@@ -12,8 +12,8 @@ use domain::refusal::Settings;
 use serde_json::{Value, json};
 
 pub use answers::{
-    FOLLOW_UPS, Notes, QUERIES, TAGS, continuation, continued_so_far, enough_continued, enough_read_along,
-    read_completion, read_queries,
+    FOLLOW_UPS, Notes, QUERIES, TAGS, continuation, continued_so_far, enough_continued,
+    enough_read_along, read_completion, read_queries,
 };
 pub use asking::{Asked, Bounds, ask, continue_text};
 pub use template::{MOST_TEMPLATE_BYTES, Name, Template, TemplateError};
@@ -92,7 +92,9 @@ impl Pipeline {
     /// The one of this name.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|pipeline| pipeline.name() == name)
+        Self::ALL
+            .into_iter()
+            .find(|pipeline| pipeline.name() == name)
     }
 
     /// The template that is used where an administrator has written none.
@@ -129,20 +131,30 @@ impl Pipeline {
     /// With the place and what is wrong there, also where what it is for would not stand in it.
     pub fn template(self, text: &str) -> Result<Template, TemplateError> {
         let template = Template::parse(text, self.own_variables())?;
-        let needs = |name: &str| Settings::TemplateNeeds { name: name.to_owned() };
+        let needs = |name: &str| Settings::TemplateNeeds {
+            name: name.to_owned(),
+        };
         let (has, problem) = match self {
-            Self::Title | Self::Tags | Self::FollowUps | Self::Queries | Self::Autocomplete => {
-                (template.has_conversation(), Settings::TemplateNeedsConversation)
-            }
+            Self::Title | Self::Tags | Self::FollowUps | Self::Queries | Self::Autocomplete => (
+                template.has_conversation(),
+                Settings::TemplateNeedsConversation,
+            ),
             Self::Rag => (template.has(Name::Context), needs("CONTEXT")),
             Self::Moa => (template.has(Name::Responses), needs("responses")),
             Self::Tools => (template.has(Name::Tools), needs("TOOLS")),
-            Self::CodeInterpreter => (text.contains("<code_interpreter"), Settings::TemplateNeedsTag),
+            Self::CodeInterpreter => (
+                text.contains("<code_interpreter"),
+                Settings::TemplateNeedsTag,
+            ),
         };
         if has {
             return Ok(template);
         }
-        Err(TemplateError { line: 1, column: 1, problem })
+        Err(TemplateError {
+            line: 1,
+            column: 1,
+            problem,
+        })
     }
 }
 
@@ -169,7 +181,8 @@ pub fn text_to_continue(said: &[Said], written: &str) -> String {
 /// The JSON schema of an answer with what these pipelines want, as `response_format` says it; nothing where they want a text.
 #[must_use]
 pub fn answer_format(pipelines: &[Pipeline]) -> Option<Value> {
-    let list = |most: usize| json!({"type": "array", "items": {"type": "string"}, "maxItems": most});
+    let list =
+        |most: usize| json!({"type": "array", "items": {"type": "string"}, "maxItems": most});
     let mut properties = serde_json::Map::new();
     for pipeline in pipelines {
         let (field, form) = match pipeline {
@@ -189,7 +202,9 @@ pub fn answer_format(pipelines: &[Pipeline]) -> Option<Value> {
     let schema = json!({
         "type": "object", "properties": properties, "required": required, "additionalProperties": false,
     });
-    Some(json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}}))
+    Some(
+        json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}}),
+    )
 }
 
 #[cfg(test)]
@@ -224,6 +239,9 @@ mod tests {
         assert!(shared_template(&all).is_some() && shared_template(&[Pipeline::Rag]).is_none());
         assert_eq!(answer_format(&[Pipeline::Moa]), None);
         let format = answer_format(&all).unwrap();
-        assert_eq!(format["json_schema"]["schema"]["required"], json!(["title", "tags", "follow_ups"]));
+        assert_eq!(
+            format["json_schema"]["schema"]["required"],
+            json!(["title", "tags", "follow_ups"])
+        );
     }
 }

@@ -40,8 +40,14 @@ pub struct Prices {
 /// Cost of a call in millionths of a US dollar: by our price, or else as the provider reports it. `None` if neither is known.
 #[must_use]
 pub fn call_cost(prices: Option<Prices>, usage: Usage) -> Option<u64> {
-    let reported = || usage.reported_cost_micro_usd.map(|cost| cost.min(Prices::MAX_CALL_MICRO_USD));
-    prices.map(|prices| prices.cost_micro_usd(usage)).or_else(reported)
+    let reported = || {
+        usage
+            .reported_cost_micro_usd
+            .map(|cost| cost.min(Prices::MAX_CALL_MICRO_USD))
+    };
+    prices
+        .map(|prices| prices.cost_micro_usd(usage))
+        .or_else(reported)
 }
 
 impl Prices {
@@ -51,11 +57,22 @@ impl Prices {
     /// One price for input and one for output, US dollars per million tokens.
     #[must_use]
     pub fn of(input: f64, output: f64) -> Self {
-        Self { base: Rates { input, output, ..Rates::default() }, ..Self::default() }
+        Self {
+            base: Rates {
+                input,
+                output,
+                ..Rates::default()
+            },
+            ..Self::default()
+        }
     }
 
     /// Cost in millionths of a US dollar (tokens times dollars per million), rounded up.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float cast saturates"
+    )]
     #[must_use]
     pub fn cost_micro_usd(self, usage: Usage) -> u64 {
         let cost = self.rates_of(usage.input_tokens).cost(usage);
@@ -66,7 +83,8 @@ impl Prices {
 
     fn rates_of(&self, input_tokens: u64) -> Rates {
         let mut long = self.long_context.iter().rev().flatten();
-        long.find(|long| input_tokens > long.above_tokens).map_or(self.base, |long| long.rates)
+        long.find(|long| input_tokens > long.above_tokens)
+            .map_or(self.base, |long| long.rates)
     }
 }
 
@@ -107,7 +125,10 @@ mod tests {
     };
 
     fn check(rates: Rates, usage: Usage, expected: u64) {
-        let prices = Prices { base: rates, ..Prices::default() };
+        let prices = Prices {
+            base: rates,
+            ..Prices::default()
+        };
         assert_eq!(prices.cost_micro_usd(usage), expected, "{usage:?}");
     }
 
@@ -122,8 +143,19 @@ mod tests {
         check(CLAUDE, of(9_000, 0, 0), 5_700);
         check(CLAUDE, of(9_000, 1_000, 0), 6_450);
         check(CLAUDE, of(9_000, 0, 100), 7_200);
-        check(CLAUDE, Usage { reasoning_tokens: 90, ..Usage::of(0, 100) }, 1_500);
-        let unknown = Rates { cached_input: None, cache_write: None, ..CLAUDE };
+        check(
+            CLAUDE,
+            Usage {
+                reasoning_tokens: 90,
+                ..Usage::of(0, 100)
+            },
+            1_500,
+        );
+        let unknown = Rates {
+            cached_input: None,
+            cache_write: None,
+            ..CLAUDE
+        };
         check(unknown, of(9_000, 1_000, 0), 30_000);
         // Parts that are larger than the whole.
         check(CLAUDE, of(20_000, 20_000, 0), 3_000);
@@ -131,8 +163,16 @@ mod tests {
 
     #[test]
     fn sound_has_its_price() {
-        let rates = Rates { audio_input: Some(40.0), audio_output: Some(80.0), ..CLAUDE };
-        let usage = Usage { audio_tokens: 70, audio_output_tokens: 50, ..Usage::of(100, 60) };
+        let rates = Rates {
+            audio_input: Some(40.0),
+            audio_output: Some(80.0),
+            ..CLAUDE
+        };
+        let usage = Usage {
+            audio_tokens: 70,
+            audio_output_tokens: 50,
+            ..Usage::of(100, 60)
+        };
         check(rates, usage, 80 * 3 + 20 * 40 + 10 * 15 + 50 * 80);
         check(CLAUDE, usage, 100 * 3 + 60 * 15);
     }
@@ -140,24 +180,45 @@ mod tests {
     #[test]
     fn long_prompts_have_theirs() {
         let long = |above_tokens, input| {
-            Some(LongContext { above_tokens, rates: Rates { input, ..Rates::default() } })
+            Some(LongContext {
+                above_tokens,
+                rates: Rates {
+                    input,
+                    ..Rates::default()
+                },
+            })
         };
-        let prices =
-            Prices { long_context: [long(200_000, 6.0), long(400_000, 9.0)], ..Prices::of(3.0, 15.0) };
-        for (tokens, cost) in
-            [(200_000, 600_000), (200_001, 1_200_006), (400_000, 2_400_000), (400_001, 3_600_009)]
-        {
-            assert_eq!(prices.cost_micro_usd(Usage::of(tokens, 0)), cost, "{tokens}");
+        let prices = Prices {
+            long_context: [long(200_000, 6.0), long(400_000, 9.0)],
+            ..Prices::of(3.0, 15.0)
+        };
+        for (tokens, cost) in [
+            (200_000, 600_000),
+            (200_001, 1_200_006),
+            (400_000, 2_400_000),
+            (400_001, 3_600_009),
+        ] {
+            assert_eq!(
+                prices.cost_micro_usd(Usage::of(tokens, 0)),
+                cost,
+                "{tokens}"
+            );
         }
     }
 
     #[test]
     fn a_provider_is_believed_where_no_price_is_known() {
-        let usage = Usage { reported_cost_micro_usd: Some(7), ..Usage::of(1_000, 0) };
+        let usage = Usage {
+            reported_cost_micro_usd: Some(7),
+            ..Usage::of(1_000, 0)
+        };
         assert_eq!(call_cost(Some(Prices::of(1.0, 0.0)), usage), Some(1_000));
         assert_eq!(call_cost(None, usage), Some(7));
         assert_eq!(call_cost(None, Usage::of(1_000, 0)), None);
-        let absurd = Usage { reported_cost_micro_usd: Some(u64::MAX), ..usage };
+        let absurd = Usage {
+            reported_cost_micro_usd: Some(u64::MAX),
+            ..usage
+        };
         assert_eq!(call_cost(None, absurd), Some(Prices::MAX_CALL_MICRO_USD));
     }
 

@@ -72,7 +72,13 @@ impl Programs {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder)?;
         let (rooms, made) = (Mutex::default(), AtomicUsize::new(0));
-        Ok(Self(Arc::new(Inner { sandbox, folder, limits, rooms, made })))
+        Ok(Self(Arc::new(Inner {
+            sandbox,
+            folder,
+            limits,
+            rooms,
+            made,
+        })))
     }
 
     /// What programs find.
@@ -111,7 +117,10 @@ impl Programs {
                 // What a stopped program has left is nobody's.
                 leave_room(other);
                 let number = self.0.made.fetch_add(1, Ordering::Relaxed);
-                let (sandbox, path) = (self.0.sandbox.clone(), self.0.folder.join(number.to_string()));
+                let (sandbox, path) = (
+                    self.0.sandbox.clone(),
+                    self.0.folder.join(number.to_string()),
+                );
                 room::blocking(move || Room::make(&sandbox, &path)).await?
             }
         };
@@ -128,12 +137,18 @@ impl Programs {
         variables: &[(&str, &str)],
     ) -> Result<(Outcome, Vec<String>), ToolFailure> {
         let mut entered = self.enter(context).await?;
-        let command = self.sandbox().shell(entered.room()?.folder(), script).limits(self.limits().clone());
-        let command = variables.iter().fold(command, |command, (name, value)| command.env(name, value));
+        let command = self
+            .sandbox()
+            .shell(entered.room()?.folder(), script)
+            .limits(self.limits().clone());
+        let command = variables
+            .iter()
+            .fold(command, |command, (name, value)| command.env(name, value));
         let printer = Printer::default();
         let (shown, print) = (printer.clone(), move |_, text: &str| printer.print(text));
         let outcome = watched(context, &shown, command.run(print)).await;
-        let outcome = outcome.map_err(|error| ToolFailure(format!("It could not be run: {error}.")))?;
+        let outcome =
+            outcome.map_err(|error| ToolFailure(format!("It could not be run: {error}.")))?;
         Ok((outcome, entered.take_over(context).await?))
     }
 
@@ -141,12 +156,18 @@ impl Programs {
         let mut rooms = self.0.rooms.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         if rooms.len() >= MOST_ROOMS && !rooms.contains_key(name) {
-            let resting = rooms.iter().filter(|(_, slot)| Arc::strong_count(&slot.room) == 1);
-            let oldest = resting.min_by_key(|(_, slot)| slot.entered).map(|(name, _)| name.clone());
+            let resting = rooms
+                .iter()
+                .filter(|(_, slot)| Arc::strong_count(&slot.room) == 1);
+            let oldest = resting
+                .min_by_key(|(_, slot)| slot.entered)
+                .map(|(name, _)| name.clone());
             leave(oldest.and_then(|oldest| rooms.remove(&oldest)));
         }
-        let slot =
-            rooms.entry(name.to_owned()).or_insert_with(|| Slot { room: Arc::default(), entered: now });
+        let slot = rooms.entry(name.to_owned()).or_insert_with(|| Slot {
+            room: Arc::default(),
+            entered: now,
+        });
         slot.entered = now;
         Arc::clone(&slot.room)
     }
@@ -163,7 +184,13 @@ impl Programs {
 
     /// Takes the folder and the Python process of a chat or run that is deleted.
     pub fn forget(&self, name: &str) {
-        leave(self.0.rooms.lock().unwrap_or_else(PoisonError::into_inner).remove(name));
+        leave(
+            self.0
+                .rooms
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .remove(name),
+        );
     }
 
     pub(crate) fn sandbox(&self) -> &Sandbox {
@@ -183,11 +210,16 @@ pub(crate) struct Entered {
 impl Entered {
     /// The room.
     pub(crate) fn room(&mut self) -> Result<&mut Room, ToolFailure> {
-        self.place.as_mut().ok_or_else(|| ToolFailure("The chat's folder is gone. Run it again.".to_owned()))
+        self.place
+            .as_mut()
+            .ok_or_else(|| ToolFailure("The chat's folder is gone. Run it again.".to_owned()))
     }
 
     /// Takes what programs changed over into the chat's files, and tells what that was, in lines for the model.
-    pub(crate) async fn take_over(&mut self, context: &ToolContext) -> Result<Vec<String>, ToolFailure> {
+    pub(crate) async fn take_over(
+        &mut self,
+        context: &ToolContext,
+    ) -> Result<Vec<String>, ToolFailure> {
         self.room()?.take_over(context).await
     }
 }
@@ -225,12 +257,18 @@ fn open_up(folder: &Path) {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            drop(std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)));
+            drop(std::fs::set_permissions(
+                &folder,
+                std::fs::Permissions::from_mode(0o700),
+            ));
         }
         let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
         // The kind of an entry is its own, also where it is a link.
-        folders
-            .extend(entries.filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())).map(|it| it.path()));
+        folders.extend(
+            entries
+                .filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir()))
+                .map(|it| it.path()),
+        );
     }
 }
 
@@ -245,7 +283,10 @@ mod tests {
         fs::write(folder.join("a/b/c"), "x").unwrap();
         fs::set_permissions(folder.join("a/b"), fs::Permissions::from_mode(0o000)).unwrap();
         super::open_up(&folder);
-        let mode = fs::metadata(folder.join("a/b")).unwrap().permissions().mode();
+        let mode = fs::metadata(folder.join("a/b"))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o700);
         super::clear(&folder).unwrap();
         assert!(!folder.exists());

@@ -21,17 +21,35 @@ impl Blocks {
     pub(crate) fn push(&mut self, body: &EventBody) {
         match body {
             EventBody::ReasoningFinished { item, text, .. } => {
-                self.blocks
-                    .push((Some(item.clone()), StoredBlock::Reasoning { text: text.clone(), data: None }));
+                self.blocks.push((
+                    Some(item.clone()),
+                    StoredBlock::Reasoning {
+                        text: text.clone(),
+                        data: None,
+                    },
+                ));
             }
             // A text has its place where it begins: it may end after what follows it.
             EventBody::TextStarted { item } => {
-                self.blocks.push((Some(item.clone()), StoredBlock::Text { data: None }));
+                self.blocks
+                    .push((Some(item.clone()), StoredBlock::Text { data: None }));
             }
-            EventBody::TextFinished { reasoning: true, .. } => self.drop_texts(),
+            EventBody::TextFinished {
+                reasoning: true, ..
+            } => self.drop_texts(),
             EventBody::TextFinished { item, text, .. } => self.add_text(item, text),
-            EventBody::ToolRequested { call, by_provider: false, .. } => {
-                self.blocks.push((Some(call.clone()), StoredBlock::Call { id: String::new(), data: None }));
+            EventBody::ToolRequested {
+                call,
+                by_provider: false,
+                ..
+            } => {
+                self.blocks.push((
+                    Some(call.clone()),
+                    StoredBlock::Call {
+                        id: String::new(),
+                        data: None,
+                    },
+                ));
             }
             EventBody::ProviderData(data) => self.add_data(data),
             _ => {}
@@ -40,19 +58,24 @@ impl Blocks {
 
     /// Whether it has a block in the provider's own format, such as a server-side tool call.
     pub(crate) fn has_own(&self) -> bool {
-        self.blocks.iter().any(|(_, block)| matches!(block, StoredBlock::Other { .. }))
+        self.blocks
+            .iter()
+            .any(|(_, block)| matches!(block, StoredBlock::Other { .. }))
     }
 
     /// Drops all text so far, which was reasoning.
     fn drop_texts(&mut self) {
-        self.blocks.retain(|(_, block)| !matches!(block, StoredBlock::Text { .. }));
+        self.blocks
+            .retain(|(_, block)| !matches!(block, StoredBlock::Text { .. }));
         self.texts.clear();
         self.early.clear();
     }
 
     /// Adds a text in the parts that the provider sent.
     fn add_text(&mut self, item: &str, text: &str) {
-        let (mine, others) = std::mem::take(&mut self.early).into_iter().partition(|(of, ..)| of == item);
+        let (mine, others) = std::mem::take(&mut self.early)
+            .into_iter()
+            .partition(|(of, ..)| of == item);
         self.early = others;
         let mut rest = text;
         let mine: Vec<(String, usize, Value)> = mine;
@@ -66,19 +89,30 @@ impl Blocks {
         if !rest.is_empty() {
             parts.push((rest, None));
         }
-        self.texts.extend(parts.iter().map(|(text, _)| (*text).to_owned()));
-        let parts = parts.into_iter().map(|(_, data)| (None, StoredBlock::Text { data }));
-        let place = self
-            .blocks
-            .iter()
-            .position(|(of, block)| of.as_deref() == Some(item) && matches!(block, StoredBlock::Text { .. }));
+        self.texts
+            .extend(parts.iter().map(|(text, _)| (*text).to_owned()));
+        let parts = parts
+            .into_iter()
+            .map(|(_, data)| (None, StoredBlock::Text { data }));
+        let place = self.blocks.iter().position(|(of, block)| {
+            of.as_deref() == Some(item) && matches!(block, StoredBlock::Text { .. })
+        });
         match place {
             Some(at) => drop(self.blocks.splice(at..=at, parts)),
             None => self.blocks.extend(parts),
         }
     }
 
-    fn add_data(&mut self, ProviderData { item, reasoning, at, provider, data }: &ProviderData) {
+    fn add_data(
+        &mut self,
+        ProviderData {
+            item,
+            reasoning,
+            at,
+            provider,
+            data,
+        }: &ProviderData,
+    ) {
         self.provider = Some(provider.clone());
         let data = data.clone();
         let block = match (item, at) {
@@ -87,10 +121,16 @@ impl Blocks {
                 return self.early.push((item.clone(), at, data));
             }
             (Some(item), None) => {
-                let known = self.blocks.iter_mut().rfind(|(of, _)| of.as_ref() == Some(item));
+                let known = self
+                    .blocks
+                    .iter_mut()
+                    .rfind(|(of, _)| of.as_ref() == Some(item));
                 return known.map_or((), |(_, block)| set_data(block, data));
             }
-            (None, _) if *reasoning => StoredBlock::Reasoning { text: String::new(), data: Some(data) },
+            (None, _) if *reasoning => StoredBlock::Reasoning {
+                text: String::new(),
+                data: Some(data),
+            },
             (None, _) => StoredBlock::Other { data },
         };
         self.blocks.push((None, block));
@@ -107,19 +147,25 @@ impl Blocks {
             true => Vec::new(),
             false => vec![Part::Text { text }],
         };
-        let Some(provider) = self.provider else { return (whole(text), None) };
+        let Some(provider) = self.provider else {
+            return (whole(text), None);
+        };
         // If hooks have changed the text, its parts no longer match.
         let content = match self.texts.concat() == text {
-            true => self.texts.into_iter().map(|text| Part::Text { text }).collect(),
+            true => self
+                .texts
+                .into_iter()
+                .map(|text| Part::Text { text })
+                .collect(),
             false => whole(text),
         };
         let block = |(item, block): (Option<String>, StoredBlock)| match block {
             StoredBlock::Reasoning { data: None, .. } => None,
             // A text that has not ended.
             StoredBlock::Text { .. } if item.is_some() => None,
-            StoredBlock::Call { data, .. } => {
-                item.and_then(|item| id_of(&item)).map(|id| StoredBlock::Call { id, data })
-            }
+            StoredBlock::Call { data, .. } => item
+                .and_then(|item| id_of(&item))
+                .map(|id| StoredBlock::Call { id, data }),
             block => Some(block),
         };
         let blocks = self.blocks.into_iter().filter_map(block).collect();
@@ -129,7 +175,9 @@ impl Blocks {
 
 fn set_data(block: &mut StoredBlock, more: Value) {
     match block {
-        StoredBlock::Reasoning { data, .. } | StoredBlock::Text { data } | StoredBlock::Call { data, .. } => {
+        StoredBlock::Reasoning { data, .. }
+        | StoredBlock::Text { data }
+        | StoredBlock::Call { data, .. } => {
             *data = Some(more);
         }
         StoredBlock::Other { data } => *data = more,
@@ -144,7 +192,13 @@ mod tests {
 
     fn data(item: Option<&str>, at: Option<u64>, data: Value) -> EventBody {
         let item = item.map(str::to_owned);
-        EventBody::ProviderData(ProviderData { item, reasoning: false, at, provider: "p".to_owned(), data })
+        EventBody::ProviderData(ProviderData {
+            item,
+            reasoning: false,
+            at,
+            provider: "p".to_owned(),
+            data,
+        })
     }
 
     fn text(item: &str, text: &str) -> EventBody {
@@ -159,9 +213,14 @@ mod tests {
     #[test]
     fn a_text_stands_where_it_began() {
         let mut blocks = Blocks::default();
-        let started = |item: &str| EventBody::TextStarted { item: item.to_owned() };
-        let thought =
-            EventBody::ReasoningFinished { item: "r1".to_owned(), text: "Hm.".to_owned(), duration_ms: 1 };
+        let started = |item: &str| EventBody::TextStarted {
+            item: item.to_owned(),
+        };
+        let thought = EventBody::ReasoningFinished {
+            item: "r1".to_owned(),
+            text: "Hm.".to_owned(),
+            duration_ms: 1,
+        };
         let signature = data(Some("r1"), None, json!("s"));
         for body in [
             started("t1"),
@@ -180,7 +239,11 @@ mod tests {
         assert!(
             matches!(
                 &kinds[..],
-                [StoredBlock::Text { .. }, StoredBlock::Reasoning { .. }, StoredBlock::Text { .. }]
+                [
+                    StoredBlock::Text { .. },
+                    StoredBlock::Reasoning { .. },
+                    StoredBlock::Text { .. }
+                ]
             ),
             "{kinds:?}"
         );
@@ -202,7 +265,15 @@ mod tests {
         assert_eq!(texts, ["It ", "", "is so", "."]);
         let blocks = provenance.unwrap().blocks;
         let with = |data: Option<Value>| StoredBlock::Text { data };
-        assert_eq!(blocks, [with(Some(json!(1))), with(Some(json!(2))), with(Some(json!(3))), with(None)]);
+        assert_eq!(
+            blocks,
+            [
+                with(Some(json!(1))),
+                with(Some(json!(2))),
+                with(Some(json!(3))),
+                with(None)
+            ]
+        );
     }
 
     #[test]
@@ -211,7 +282,12 @@ mod tests {
         blocks.push(&data(Some("t1"), Some(2), json!(1)));
         blocks.push(&text("t1", "It is so."));
         let (content, _) = blocks.finish("It was so.".to_owned(), |_| None);
-        assert_eq!(content, [Part::Text { text: "It was so.".to_owned() }]);
+        assert_eq!(
+            content,
+            [Part::Text {
+                text: "It was so.".to_owned()
+            }]
+        );
     }
 
     #[test]
@@ -228,8 +304,18 @@ mod tests {
         blocks.push(&data(Some("t3"), Some(3), json!(2)));
         blocks.push(&text("t3", "Yes"));
         let (content, provenance) = blocks.finish("Yes".to_owned(), |_| None);
-        assert_eq!(content, [Part::Text { text: "Yes".to_owned() }]);
-        assert_eq!(provenance.unwrap().blocks, [StoredBlock::Text { data: Some(json!(2)) }]);
+        assert_eq!(
+            content,
+            [Part::Text {
+                text: "Yes".to_owned()
+            }]
+        );
+        assert_eq!(
+            provenance.unwrap().blocks,
+            [StoredBlock::Text {
+                data: Some(json!(2))
+            }]
+        );
     }
 
     #[test]

@@ -30,7 +30,12 @@ impl ToolContext {
     pub async fn ask(&self, ask: Question, withdrawn: impl Future<Output = ()>) -> Option<Reply> {
         let asks = &self.agent.run.asks;
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
-        let past = self.agent.run.past.of_call(&self.call).and_then(|past| past.questions.get(number));
+        let past = self
+            .agent
+            .run
+            .past
+            .of_call(&self.call)
+            .and_then(|past| past.questions.get(number));
         let same = past.filter(|asked| ask.is(asked));
         if let Some(other) = past.filter(|asked| !ask.is(asked) && asked.answer.is_none()) {
             // This time it asks something else.
@@ -41,12 +46,17 @@ impl ToolContext {
             Some((_, Some(Some(reply)))) => return Some(reply.clone()),
             Some((asked, None)) => {
                 let waiting = asks.question(&asked.id, ask.form);
-                (asked.id.clone(), waiting, self.agent.run.past.left_of(asked.asked_at, limit))
+                (
+                    asked.id.clone(),
+                    waiting,
+                    self.agent.run.past.left_of(asked.asked_at, limit),
+                )
             }
             Some((_, Some(None))) | None => {
                 let question = self.agent.next_item('q');
                 let waiting = asks.question(&question, ask.form.clone());
-                self.emit(asked(&question, &self.call, ask, expires_in_ms(limit))).await;
+                self.emit(asked(&question, &self.call, ask, expires_in_ms(limit)))
+                    .await;
                 (question, waiting, limit)
             }
         };
@@ -64,15 +74,38 @@ impl ToolContext {
 }
 
 fn asked(question: &str, call: &str, ask: Question, expires_in_ms: Option<u64>) -> EventBody {
-    let Question { text, options, form: schema } = ask;
+    let Question {
+        text,
+        options,
+        form: schema,
+    } = ask;
     let (question, call) = (question.to_owned(), call.to_owned());
-    EventBody::QuestionAsked { question, call, text, options, schema, expires_in_ms }
+    EventBody::QuestionAsked {
+        question,
+        call,
+        text,
+        options,
+        schema,
+        expires_in_ms,
+    }
 }
 
 /// Withdraws the call's questions of before a restart from number `from` on, which it has not asked again.
 pub(crate) async fn withdraw_past_questions(agent: &AgentContext, call: &str, from: usize) {
-    let past = agent.run.past.of_call(call).map(|past| past.questions.as_slice()).unwrap_or_default();
-    for question in past.iter().skip(from).filter(|asked| asked.answer.is_none()) {
-        agent.emitter.emit(Reply::answered(question.id.clone(), None)).await;
+    let past = agent
+        .run
+        .past
+        .of_call(call)
+        .map(|past| past.questions.as_slice())
+        .unwrap_or_default();
+    for question in past
+        .iter()
+        .skip(from)
+        .filter(|asked| asked.answer.is_none())
+    {
+        agent
+            .emitter
+            .emit(Reply::answered(question.id.clone(), None))
+            .await;
     }
 }

@@ -39,7 +39,10 @@ pub(crate) async fn call_quietly(
             Ok(answer) => return Ok(answer),
             Err(problem) => {
                 agent.report_lost_calls().await;
-                tries.next(CallFailed::before(problem)).await.map_err(|failed| failed.problem)?;
+                tries
+                    .next(CallFailed::before(problem))
+                    .await
+                    .map_err(|failed| failed.problem)?;
             }
         }
     }
@@ -103,7 +106,13 @@ pub(crate) async fn call_one(
         }
     }
     if !is_over {
-        return Err(Problem::new(ProblemCode::ModelProtocol, Sentence::AnswerWithoutEnd));
+        return Err(Problem::new(
+            ProblemCode::ModelProtocol,
+            Sentence::AnswerWithoutEnd,
+        ));
     }
-    Ok(QuietAnswer { text, call: open.end(counted) })
+    Ok(QuietAnswer {
+        text,
+        call: open.end(counted),
+    })
 }

@@ -66,10 +66,20 @@ impl Drop for Held {
     }
 }
 
-fn estimate<'a>(agent: &'a AgentContext, model: &'a OneModel, input_tokens: u64) -> CallEstimate<'a> {
+fn estimate<'a>(
+    agent: &'a AgentContext,
+    model: &'a OneModel,
+    input_tokens: u64,
+) -> CallEstimate<'a> {
     let max_output_tokens = agent.parameters(model).max_output_tokens;
     let (id, prices) = (model.id(), model.settings().prices);
-    CallEstimate { model: id, agent: &agent.spec.known_as, input_tokens, max_output_tokens, prices }
+    CallEstimate {
+        model: id,
+        agent: &agent.spec.known_as,
+        input_tokens,
+        max_output_tokens,
+        prices,
+    }
 }
 
 /// Begins a call of the model that reads so much.
@@ -77,13 +87,20 @@ fn estimate<'a>(agent: &'a AgentContext, model: &'a OneModel, input_tokens: u64)
 /// # Errors
 /// `LimitReached` if a limit does not allow it, or `RateLimited` if it would be the run's first call: a request that is
 /// refused outright gets an error, not an empty answer.
-pub(crate) fn begin_call(agent: &AgentContext, model: &OneModel, input_tokens: u64) -> Result<Held, Problem> {
-    let Some(quota) = &agent.run.quota else { return Ok(Held(None)) };
+pub(crate) fn begin_call(
+    agent: &AgentContext,
+    model: &OneModel,
+    input_tokens: u64,
+) -> Result<Held, Problem> {
+    let Some(quota) = &agent.run.quota else {
+        return Ok(Held(None));
+    };
     match quota.begin(estimate(agent, model, input_tokens)) {
         Ok(end) => Ok(Held(Some(end))),
-        Err(problem) if is_limit(&problem) && agent.run.budget.used().steps == 0 => {
-            Err(Problem { code: ProblemCode::RateLimited, ..problem })
-        }
+        Err(problem) if is_limit(&problem) && agent.run.budget.used().steps == 0 => Err(Problem {
+            code: ProblemCode::RateLimited,
+            ..problem
+        }),
         Err(problem) => Err(problem),
     }
 }
@@ -91,7 +108,9 @@ pub(crate) fn begin_call(agent: &AgentContext, model: &OneModel, input_tokens: u
 /// Why the agent's next call has to be its last, where it has to: after it there would be no room for another one.
 pub(crate) fn nearly_spent(agent: &AgentContext, input_tokens: u64) -> Option<Words> {
     let quota = agent.run.quota.as_ref()?;
-    let refused = quota.check(estimate(agent, agent.models.chosen(), input_tokens), 2).err()?;
+    let refused = quota
+        .check(estimate(agent, agent.models.chosen(), input_tokens), 2)
+        .err()?;
     Some(refused.words())
 }
 

@@ -42,7 +42,11 @@ pub trait Library: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// In words, where it cannot be searched.
-    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Hits, ToolFailure>>;
+    fn search<'a>(
+        &'a self,
+        query: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Hits, ToolFailure>>;
 
     /// All of the place at this address, as it is kept here. Only addresses that a search gave are asked for.
     ///
@@ -122,9 +126,17 @@ struct Known {
 impl Research {
     /// Research into what the person said last.
     pub(crate) fn about(self, history: &[Message]) -> Arc<Task> {
-        let asked = history.iter().rev().find(|message| message.role == Role::User);
+        let asked = history
+            .iter()
+            .rev()
+            .find(|message| message.role == Role::User);
         let question = asked.map(Message::plain_text).unwrap_or_default();
-        Arc::new(Task { research: self, question, texts: Mutex::default(), known: Mutex::default() })
+        Arc::new(Task {
+            research: self,
+            question,
+            texts: Mutex::default(),
+            known: Mutex::default(),
+        })
     }
 }
 
@@ -135,8 +147,15 @@ impl Task {
             tracing::error!(%failure, "research has no tools");
             Vec::new()
         });
-        let main = AgentSpec { tools: Toolbox::new(tools), sub_agents: None, ..agents.main };
-        Agents { main, sub_agents: Vec::new() }
+        let main = AgentSpec {
+            tools: Toolbox::new(tools),
+            sub_agents: None,
+            ..agents.main
+        };
+        Agents {
+            main,
+            sub_agents: Vec::new(),
+        }
     }
 
     /// Carries it out. Returns the report.
@@ -150,13 +169,18 @@ impl Task {
 
     /// Gives what is known as the answer of a run that ends before its report. Nothing where nothing is.
     pub(crate) async fn tell_known(&self, agent: &AgentContext) {
-        let Known { mut notes, readings } = std::mem::take(&mut *self.known());
+        let Known {
+            mut notes,
+            readings,
+        } = std::mem::take(&mut *self.known());
         readings.iter().for_each(|reading| notes.add(reading));
         if notes.is_empty() {
             return;
         }
         notes.tell(agent).await;
-        agent.notice(NoticeLevel::Warning, Sentence::NotesSoFar).await;
+        agent
+            .notice(NoticeLevel::Warning, Sentence::NotesSoFar)
+            .await;
         if let Err(Stop::Failed(problem)) = write_answer(agent, 0, &notes.as_report(), None).await {
             agent.notice(NoticeLevel::Warning, problem.words()).await;
         }
@@ -169,7 +193,10 @@ impl Task {
 
     /// Notes all that is known after a turn.
     fn know(&self, notes: &Notes) {
-        *self.known() = Known { notes: notes.clone(), readings: Vec::new() };
+        *self.known() = Known {
+            notes: notes.clone(),
+            readings: Vec::new(),
+        };
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -179,11 +206,17 @@ impl Task {
     /// Notes that the text of this name is at this address. Where it was found first.
     fn first_with(&self, text: &str, url: &str) -> String {
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        texts.entry(text.to_owned()).or_insert_with(|| url.to_owned()).clone()
+        texts
+            .entry(text.to_owned())
+            .or_insert_with(|| url.to_owned())
+            .clone()
     }
 
     fn library(&self, name: &str) -> Option<&Arc<dyn Library>> {
-        self.research.libraries.iter().find(|library| library.name() == name)
+        self.research
+            .libraries
+            .iter()
+            .find(|library| library.name() == name)
     }
 }
 
@@ -199,7 +232,10 @@ pub(crate) fn as_query(text: &str) -> String {
 /// Whether two texts have the same letters and digits, small or capital.
 fn says_the_same(one: &str, other: &str) -> bool {
     let letters = |text: &str| -> String {
-        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+        text.chars()
+            .filter(|c| c.is_alphanumeric())
+            .flat_map(char::to_lowercase)
+            .collect()
     };
     letters(one) == letters(other)
 }

@@ -7,8 +7,8 @@ use std::{
 };
 
 use domain::{
-    ChatId, EventBody, LeftOut, Message, MessageId, ModelParameters, Outcome, Problem, ProblemCode, Role,
-    RunTrace, Sentence,
+    ChatId, EventBody, LeftOut, Message, MessageId, ModelParameters, Outcome, Problem, ProblemCode,
+    Role, RunTrace, Sentence,
 };
 use futures_util::FutureExt;
 use llm::{CallerInfo, ChatModel, ToolMode, ToolPrompt, ToolSpec};
@@ -16,8 +16,9 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, Council, EarlierAgents, Emitter, Given,
-    Hooks, LateTools, Limits, LookUp, Memory, Past, Prices, Quota, Research, Told, ToolChoice, Workspace,
+    AgentStops, Agents, AnswerForm, Asks, CallableModel, Consents, Council, EarlierAgents, Emitter,
+    Given, Hooks, LateTools, Limits, LookUp, Memory, Past, Prices, Quota, Research, Told,
+    ToolChoice, Workspace,
     addresses::Addresses,
     budget::Budget,
     hooks::{after_run, before_run},
@@ -176,7 +177,16 @@ struct End(Outcome, Option<Problem>);
 /// `RunStarted` to `RunFinished`. Whatever is open when it ends early is closed with what it had: dropping
 /// the work is all it takes to stop every model call, tool and sub-agent at once.
 pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSignals) {
-    let RunRequest { chat, message, mut agents, late_tools, narrowed, client_tools, model, .. } = request;
+    let RunRequest {
+        chat,
+        message,
+        mut agents,
+        late_tools,
+        narrowed,
+        client_tools,
+        model,
+        ..
+    } = request;
     let RunRequest {
         model_id,
         settings,
@@ -212,7 +222,11 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
         let (events, open) = past.go_on();
         emitter.take_over(open, events).await;
     } else {
-        let started = EventBody::RunStarted { chat, message, model: model.name().to_owned() };
+        let started = EventBody::RunStarted {
+            chat,
+            message,
+            model: model.name().to_owned(),
+        };
         match sent::said(&history) {
             Some(said) => emitter.emit_with(started, said).await,
             None => emitter.emit(started).await,
@@ -229,7 +243,8 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
             () = late_tools.join(&mut agents, &emitter) => {}
         }
     }
-    let (memory, told) = memory.map_or_else(Default::default, |(memory, told)| (Some(memory), told));
+    let (memory, told) =
+        memory.map_or_else(Default::default, |(memory, told)| (Some(memory), told));
     if memory.is_none() {
         agents = agents.without_memory();
     }
@@ -247,7 +262,14 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     let numbers = given.numbers;
     given.tell(&mut history);
     let budget = Arc::new(Budget::new(limits, past.used()));
-    let models = Arc::new(Models::new(CallableModel { id: model_id, model, settings }, fallbacks));
+    let models = Arc::new(Models::new(
+        CallableModel {
+            id: model_id,
+            model,
+            settings,
+        },
+        fallbacks,
+    ));
     let work_time = WorkTime::new(past.time());
     let context = Arc::new(RunContext {
         agents,
@@ -282,7 +304,11 @@ pub async fn run(request: RunRequest, emitter: Emitter, asks: Asks, stop: StopSi
     let work = async {
         before_run(&main, &mut history).await?;
         match &research {
-            Some(research) => Arc::clone(research).carry_out(Arc::clone(&main), history).await,
+            Some(research) => {
+                Arc::clone(research)
+                    .carry_out(Arc::clone(&main), history)
+                    .await
+            }
             None => {
                 let look_up = look_up.map(|look_up| (look_up.narrowed(&narrowed), numbers));
                 answer(Arc::clone(&main), council, look_up, history).await
@@ -336,7 +362,13 @@ fn time_is_up(budget: &Budget) -> End {
 }
 
 fn interrupted() -> End {
-    End(Outcome::Failed, Some(Problem::new(ProblemCode::Interrupted, Sentence::Interrupted)))
+    End(
+        Outcome::Failed,
+        Some(Problem::new(
+            ProblemCode::Interrupted,
+            Sentence::Interrupted,
+        )),
+    )
 }
 
 /// What is said of work that a person has stopped.
@@ -344,7 +376,10 @@ pub(crate) const STOPPED: &str = "Stopped.";
 
 /// The panic itself was reported by the panic hook; the person gets a sentence.
 fn fault() -> End {
-    End(Outcome::Failed, Some(Problem::new(ProblemCode::Internal, Sentence::FaultOfServer)))
+    End(
+        Outcome::Failed,
+        Some(Problem::new(ProblemCode::Internal, Sentence::FaultOfServer)),
+    )
 }
 
 /// Closes what is open and ends the log. Research that ends before its report gives what it knows for an answer.
@@ -376,7 +411,12 @@ async fn finish(main: &AgentContext, research: Option<Arc<Task>>, End(outcome, p
 
 /// The parts of what the model is told, as far as they say something.
 pub(crate) fn joined(parts: &[&str]) -> String {
-    parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+    parts
+        .iter()
+        .copied()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 /// The instructions, if any, as the first message.

@@ -20,9 +20,16 @@ pub(crate) fn validator(schema: &Value) -> Result<jsonschema::Validator, String>
 }
 
 fn of_normal(schema: &Value) -> Result<jsonschema::Validator, String> {
-    let places = Places { root: schema, known: HashMap::new(), level: 0 }.count(schema)?;
+    let places = Places {
+        root: schema,
+        known: HashMap::new(),
+        level: 0,
+    }
+    .count(schema)?;
     if places > MOST_PLACES {
-        return Err(format!("it has more than {MOST_PLACES} places once its references are written out"));
+        return Err(format!(
+            "it has more than {MOST_PLACES} places once its references are written out"
+        ));
     }
     jsonschema::validator_for(schema).map_err(|error| error.to_string().chars().take(300).collect())
 }
@@ -53,13 +60,18 @@ struct Places<'a> {
 impl<'a> Places<'a> {
     fn count(&mut self, at: &'a Value) -> Result<u64, String> {
         let (children, reference): (Vec<&Value>, _) = match at {
-            Value::Object(fields) => (fields.values().collect(), fields.get("$ref").and_then(Value::as_str)),
+            Value::Object(fields) => (
+                fields.values().collect(),
+                fields.get("$ref").and_then(Value::as_str),
+            ),
             Value::Array(items) => (items.iter().collect(), None),
             _ => return Ok(1),
         };
         self.level += 1;
         if self.level > MOST_LEVELS {
-            return Err(format!("it has more than {MOST_LEVELS} levels once its references are written out"));
+            return Err(format!(
+                "it has more than {MOST_LEVELS} levels once its references are written out"
+            ));
         }
         let mut sum = match reference {
             Some(target) => self.count_target(target)?.saturating_add(1),
@@ -77,7 +89,9 @@ impl<'a> Places<'a> {
             return Ok(*known);
         }
         let found = schema_target(self.root, target).ok_or_else(|| {
-            format!("its reference {target:?} does not name a place in it, such as \"#/$defs/name\"")
+            format!(
+                "its reference {target:?} does not name a place in it, such as \"#/$defs/name\""
+            )
         })?;
         self.known.insert(target, 0);
         let places = self.count(found)?;
@@ -91,8 +105,16 @@ pub(crate) fn faults(schema: &jsonschema::Validator, value: &Value) -> Result<()
     let faults = schema.iter_errors(value).take(3).map(|fault| {
         let place = fault.instance_path().to_string();
         let text: String = fault.to_string().chars().take(300).collect();
-        if place.is_empty() { text } else { format!("{place}: {text}") }
+        if place.is_empty() {
+            text
+        } else {
+            format!("{place}: {text}")
+        }
     });
     let faults: Vec<String> = faults.collect();
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults.join("; "))
+    }
 }

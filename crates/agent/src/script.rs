@@ -58,7 +58,9 @@ pub(crate) fn writes_without_blanks(c: char) -> bool {
 
 /// Whether a text has letters, and none of the script that others are written in. Nothing is foreign to those in several.
 pub(crate) fn is_foreign<'a>(text: &str, others: impl IntoIterator<Item = &'a str>) -> bool {
-    let Some(script) = script_of(others) else { return false };
+    let Some(script) = script_of(others) else {
+        return false;
+    };
     let mut letters = text.chars().filter_map(Script::of).peekable();
     letters.peek().is_some() && !letters.any(|letter| letter == script)
 }
@@ -85,14 +87,17 @@ pub(crate) fn name_of(text: &str) -> Option<&'static str> {
 
 /// Of each letter.
 fn scripts_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = Script> {
-    texts.into_iter().flat_map(|text| text.chars().take(CHARS).filter_map(Script::of))
+    texts
+        .into_iter()
+        .flat_map(|text| text.chars().take(CHARS).filter_map(Script::of))
 }
 
 /// The script of four letters in five.
 fn script_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<Script> {
     let letters: Vec<Script> = scripts_of(texts).collect();
     let count = |script: Script| letters.iter().filter(|letter| **letter == script).count();
-    ALL.into_iter().find(|script| !letters.is_empty() && count(*script) * 5 >= letters.len() * 4)
+    ALL.into_iter()
+        .find(|script| !letters.is_empty() && count(*script) * 5 >= letters.len() * 4)
 }
 
 #[cfg(test)]

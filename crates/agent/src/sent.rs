@@ -19,7 +19,9 @@ const MAX_SAID_CHARS: usize = 8_000;
 
 /// What is asked for when a run begins: what the person has said last, if they have said anything.
 pub(crate) fn said(history: &[Message]) -> Option<Value> {
-    let last = history.last().filter(|message| message.role == Role::User)?;
+    let last = history
+        .last()
+        .filter(|message| message.role == Role::User)?;
     Some(json!({"message": text_of(last, MAX_SAID_CHARS)}))
 }
 
@@ -34,7 +36,12 @@ pub(crate) fn request(model: &str, request: &ChatRequest<'_>) -> Value {
     if left_out > 0 {
         sent.insert("earlierMessages".to_owned(), left_out.into());
     }
-    let tools: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).take(MAX_TOOLS).collect();
+    let tools: Vec<&str> = request
+        .tools
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .take(MAX_TOOLS)
+        .collect();
     if !tools.is_empty() {
         sent.insert("tools".to_owned(), tools.into());
     }
@@ -45,9 +52,14 @@ pub(crate) fn request(model: &str, request: &ChatRequest<'_>) -> Value {
         ("max_tokens", set.max_output_tokens.map(Value::from)),
         ("stop", set.stop.clone().map(Value::from)),
         ("seed", set.seed.map(Value::from)),
-        ("reasoning_effort", set.reasoning_effort.map(|effort| effort.name().into())),
+        (
+            "reasoning_effort",
+            set.reasoning_effort.map(|effort| effort.name().into()),
+        ),
     ];
-    let parameters = parameters.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    let parameters = parameters
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
     sent.extend(parameters);
     Value::Object(sent)
 }
@@ -69,10 +81,18 @@ fn latest(messages: &[Message]) -> Vec<Value> {
 
 /// A message, and how many bytes its text and the arguments of its calls have.
 fn message(message: &Message) -> (Value, usize) {
-    let Message { role, tool_calls, tool_call_id, .. } = message;
+    let Message {
+        role,
+        tool_calls,
+        tool_call_id,
+        ..
+    } = message;
     if *role == Role::System {
         let size: usize = texts(message).map(str::len).sum();
-        return (json!({"role": role, "content": format!("[instructions, {size} bytes]")}), 0);
+        return (
+            json!({"role": role, "content": format!("[instructions, {size} bytes]")}),
+            0,
+        );
     }
     let text = text_of(message, MAX_CHARS);
     let mut size = text.len();
@@ -93,8 +113,10 @@ fn message(message: &Message) -> (Value, usize) {
 }
 
 fn text_of(message: &Message, max_chars: usize) -> String {
-    let mut shown: Vec<String> =
-        texts(message).take(MAX_PARTS).map(|text| beginning(text, max_chars)).collect();
+    let mut shown: Vec<String> = texts(message)
+        .take(MAX_PARTS)
+        .map(|text| beginning(text, max_chars))
+        .collect();
     let others = message.content.len() - shown.len();
     if others > 0 {
         shown.push(format!("[{others} more parts]"));
@@ -111,7 +133,9 @@ fn texts(message: &Message) -> impl Iterator<Item = &str> {
 
 /// The beginning of a text, cut between words: half of a secret would not be known for one by the redactor.
 fn beginning(text: &str, max_chars: usize) -> String {
-    let Some((end, _)) = text.char_indices().nth(max_chars) else { return text.to_owned() };
+    let Some((end, _)) = text.char_indices().nth(max_chars) else {
+        return text.to_owned();
+    };
     let end = text[..end].rfind(char::is_whitespace).unwrap_or(0);
     format!("{} … ({} bytes)", text[..end].trim_end(), text.len())
 }

@@ -45,9 +45,13 @@ impl ServerCalls {
             ServerTool::Finished { id, result, error } => {
                 // The call may have been in the answer before, where the provider had paused.
                 if !self.open.iter().any(|call| call.id == id) && self.open.is_empty() {
-                    self.start(agent, id.clone(), "server_tool".to_owned(), Value::Null).await;
+                    self.start(agent, id.clone(), "server_tool".to_owned(), Value::Null)
+                        .await;
                 }
-                let at = self.open.iter().rposition(|call| call.id == id || id.is_empty());
+                let at = self
+                    .open
+                    .iter()
+                    .rposition(|call| call.id == id || id.is_empty());
                 let files = std::mem::take(&mut self.files);
                 if let Some(call) = at.map(|at| self.open.remove(at)) {
                     finish(agent, call, (result, error), files.clone()).await;
@@ -77,7 +81,13 @@ impl ServerCalls {
             repeatable: true,
         };
         agent.emitter.emit(started).await;
-        self.open.push(Call { id, call, name, arguments, since: Instant::now() });
+        self.open.push(Call {
+            id,
+            call,
+            name,
+            arguments,
+            since: Instant::now(),
+        });
     }
 
     /// The answer is over: what came of a call that is still open is not known here.
@@ -88,8 +98,19 @@ impl ServerCalls {
     }
 }
 
-async fn finish(agent: &AgentContext, call: Call, (result, error): (String, bool), files: Vec<ToolFile>) {
-    let Call { call, name, arguments, since, .. } = call;
+async fn finish(
+    agent: &AgentContext,
+    call: Call,
+    (result, error): (String, bool),
+    files: Vec<ToolFile>,
+) {
+    let Call {
+        call,
+        name,
+        arguments,
+        since,
+        ..
+    } = call;
     let finished = EventBody::ToolFinished {
         call,
         name,

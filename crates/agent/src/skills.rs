@@ -62,7 +62,10 @@ impl Skills {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return all,
             Err(error) => {
                 let problem = (folder.display().to_string(), unreadable(&error).into());
-                return Self { problems: vec![problem], ..all };
+                return Self {
+                    problems: vec![problem],
+                    ..all
+                };
             }
         };
         let mut names: Vec<String> = entries
@@ -77,7 +80,9 @@ impl Skills {
             }
             match Skill::read(&folder.join(&name), &name) {
                 Ok(_) if all.skills.len() == SKILLS_LIMIT => {
-                    let most = Tools::SkillTooMany { count: SKILLS_LIMIT as u64 };
+                    let most = Tools::SkillTooMany {
+                        count: SKILLS_LIMIT as u64,
+                    };
                     all.problems.push((name, most.into()));
                 }
                 Ok(skill) => all.skills.push(Arc::new(skill)),
@@ -92,7 +97,9 @@ impl Skill {
     fn read(folder: &Path, name: &str) -> Result<Self, Tools> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if name.len() > NAME_LIMIT_BYTES || !name.chars().all(plain) {
-            return Err(Tools::SkillBadFolder { limit: NAME_LIMIT_BYTES as u64 });
+            return Err(Tools::SkillBadFolder {
+                limit: NAME_LIMIT_BYTES as u64,
+            });
         }
         let is_folder = fs::symlink_metadata(folder).is_ok_and(|entry| entry.is_dir());
         if !is_folder {
@@ -105,13 +112,22 @@ impl Skill {
             folder: folder.to_owned(),
         };
         let text = skill.read_text(INSTRUCTIONS)?;
-        let FrontMatter { name: written, description, .. } = FrontMatter::parse(&text)?;
+        let FrontMatter {
+            name: written,
+            description,
+            ..
+        } = FrontMatter::parse(&text)?;
         if written != name {
-            return Err(Tools::SkillOtherName { name: written, folder: name.to_owned() });
+            return Err(Tools::SkillOtherName {
+                name: written,
+                folder: name.to_owned(),
+            });
         }
         let characters = description.chars().count();
         if characters == 0 || characters > DESCRIPTION_LIMIT_CHARS {
-            return Err(Tools::SkillBadDescription { limit: DESCRIPTION_LIMIT_CHARS as u64 });
+            return Err(Tools::SkillBadDescription {
+                limit: DESCRIPTION_LIMIT_CHARS as u64,
+            });
         }
         skill.description = description;
         list(folder, "", 0, &mut skill.files).map_err(|error| unreadable(&error))?;
@@ -121,7 +137,12 @@ impl Skill {
 
     /// What it tells the agent to do; blocks.
     pub(crate) fn instructions(&self) -> Result<String, String> {
-        let read = || Ok(FrontMatter::parse(&self.read_text(INSTRUCTIONS)?)?.body.trim().to_owned());
+        let read = || {
+            Ok(FrontMatter::parse(&self.read_text(INSTRUCTIONS)?)?
+                .body
+                .trim()
+                .to_owned())
+        };
         read().map_err(|why: Tools| why.to_string())
     }
 
@@ -134,7 +155,8 @@ impl Skill {
     /// What one of its files holds, for a copy; blocks.
     pub(crate) fn content_of(&self, file: &str) -> Result<Vec<u8>, String> {
         self.check_known(file)?;
-        self.bytes_of(file, BYTES_LIMIT as u64).map_err(|why| why.to_string())
+        self.bytes_of(file, BYTES_LIMIT as u64)
+            .map_err(|why| why.to_string())
     }
 
     /// Only what was listed is read, so no path leads out of the folder.
@@ -145,13 +167,19 @@ impl Skill {
         let names: Vec<&str> = self.files.keys().map(String::as_str).collect();
         Err(match names.as_slice() {
             [] => format!("The skill {} has no other files.", self.name),
-            names => format!("The skill {} has no file {file}. It has: {}.", self.name, names.join(", ")),
+            names => format!(
+                "The skill {} has no file {file}. It has: {}.",
+                self.name,
+                names.join(", ")
+            ),
         })
     }
 
     fn read_text(&self, file: &str) -> Result<String, Tools> {
         let bytes = self.bytes_of(file, TEXT_LIMIT_BYTES)?;
-        let text = as_text(&bytes).ok_or_else(|| Tools::SkillFileNoText { file: file.to_owned() })?;
+        let text = as_text(&bytes).ok_or_else(|| Tools::SkillFileNoText {
+            file: file.to_owned(),
+        })?;
         Ok(text.to_owned())
     }
 
@@ -160,35 +188,53 @@ impl Skill {
         let path = self.folder.join(file);
         let cannot = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => Tools::SkillFileMissing { file: named() },
-            _ => Tools::SkillFileUnreadable { file: named(), why: error.to_string() },
+            _ => Tools::SkillFileUnreadable {
+                file: named(),
+                why: error.to_string(),
+            },
         };
         let entry = fs::symlink_metadata(&path).map_err(cannot)?;
         if !entry.is_file() {
             return Err(Tools::SkillNoFile { file: named() });
         }
         // A folder on the way may have become a link since it was listed.
-        let (whole, folder) =
-            (path.canonicalize().map_err(cannot)?, self.folder.canonicalize().map_err(cannot)?);
+        let (whole, folder) = (
+            path.canonicalize().map_err(cannot)?,
+            self.folder.canonicalize().map_err(cannot)?,
+        );
         if !whole.starts_with(&folder) {
             return Err(Tools::SkillFileOutside { file: named() });
         }
         if entry.len() > limit {
-            return Err(Tools::SkillFileTooLarge { file: named(), size: entry.len(), limit });
+            return Err(Tools::SkillFileTooLarge {
+                file: named(),
+                size: entry.len(),
+                limit,
+            });
         }
         fs::read(&whole).map_err(cannot)
     }
 }
 
 fn unreadable(error: &io::Error) -> Tools {
-    Tools::SkillUnreadable { why: error.to_string() }
+    Tools::SkillUnreadable {
+        why: error.to_string(),
+    }
 }
 
 /// Gathers the files under `folder`. Links are not followed, and hidden files are left out.
-fn list(folder: &Path, prefix: &str, depth: usize, files: &mut BTreeMap<String, u64>) -> io::Result<()> {
+fn list(
+    folder: &Path,
+    prefix: &str,
+    depth: usize,
+    files: &mut BTreeMap<String, u64>,
+) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let (name, kind) = (entry.file_name(), entry.file_type()?);
-        let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
+        let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else {
+            continue;
+        };
         let path = format!("{prefix}{name}");
         if kind.is_dir() && depth < DEPTH_LIMIT {
             list(&entry.path(), &format!("{path}/"), depth + 1, files)?;
@@ -217,7 +263,9 @@ impl Agents {
             };
             let known: Vec<Arc<Skill>> = skills.skills.iter().filter(may).cloned().collect();
             if !known.is_empty() {
-                agent.tools = agent.tools.with_tools(&[Arc::new(skill::with_skills(&tool, &known))]);
+                agent.tools = agent
+                    .tools
+                    .with_tools(&[Arc::new(skill::with_skills(&tool, &known))]);
             }
             agent.skills = known.into();
         }
@@ -256,12 +304,23 @@ mod tests {
         let all = Skills::read(at);
         assert_eq!(all.skills.len(), 1);
         let pdf = &all.skills[0];
-        assert_eq!((pdf.name.as_str(), pdf.description.as_str()), ("pdf", "Does pdf."));
-        assert_eq!(pdf.files, BTreeMap::from([("scripts/fill.py".to_owned(), 8)]));
+        assert_eq!(
+            (pdf.name.as_str(), pdf.description.as_str()),
+            ("pdf", "Does pdf.")
+        );
+        assert_eq!(
+            pdf.files,
+            BTreeMap::from([("scripts/fill.py".to_owned(), 8)])
+        );
         assert_eq!(pdf.instructions().unwrap(), "Do it.");
         assert_eq!(pdf.text_of("scripts/fill.py").unwrap(), "print(1)");
         let problems: Vec<&str> = all.problems.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(problems, ["Upper", "binary", "empty", "long", "other", "plain"], "{:?}", all.problems);
+        assert_eq!(
+            problems,
+            ["Upper", "binary", "empty", "long", "other", "plain"],
+            "{:?}",
+            all.problems
+        );
         assert_eq!(Skills::read(&at.join("gone")), Skills::default());
     }
 
@@ -282,14 +341,26 @@ mod tests {
         let pdf = &all.skills[0];
         assert_eq!(pdf.files.keys().collect::<Vec<_>>(), ["inner/a.txt"]);
         let absolute = at.join("secret.txt").display().to_string();
-        for path in ["link.txt", "up/secret.txt", "../../secret.txt", "../pdf/inner/a.txt", absolute.as_str()]
-        {
-            assert!(pdf.content_of(path).unwrap_err().contains("has no file"), "{path}");
+        for path in [
+            "link.txt",
+            "up/secret.txt",
+            "../../secret.txt",
+            "../pdf/inner/a.txt",
+            absolute.as_str(),
+        ] {
+            assert!(
+                pdf.content_of(path).unwrap_err().contains("has no file"),
+                "{path}"
+            );
         }
         // What was a folder when it was listed is a link when it is read.
         fs::remove_dir_all(at.join("skills/pdf/inner")).unwrap();
         write(at, "outside/a.txt", b"secret");
         symlink(at.join("outside"), at.join("skills/pdf/inner")).unwrap();
-        assert!(pdf.content_of("inner/a.txt").unwrap_err().contains("outside"));
+        assert!(
+            pdf.content_of("inner/a.txt")
+                .unwrap_err()
+                .contains("outside")
+        );
     }
 }

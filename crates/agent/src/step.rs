@@ -4,7 +4,9 @@ mod extras;
 
 use std::{borrow::Cow, mem, time::Duration};
 
-use domain::{EventBody, Message, Problem, ProblemCode, Sentence, ToolCall, Usage, event::NoticeLevel};
+use domain::{
+    EventBody, Message, Problem, ProblemCode, Sentence, ToolCall, Usage, event::NoticeLevel,
+};
 use llm::{ChatRequest, CodePrompt, FinishReason, ModelCall, ModelError, ModelEvent, ToolPrompt};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
@@ -80,9 +82,17 @@ fn tool_prompt<'a>(
 ) -> Option<Cow<'a, ToolPrompt>> {
     let known = agent.run.tool_prompt.as_ref()?;
     let why = agent.code.why_not_run(&agent.run, tools, messages);
-    let Some((why, code)) = why.zip(known.code.as_ref()) else { return Some(Cow::Borrowed(known)) };
-    let code = CodePrompt { not_run: Some(why.to_owned()), ..code.clone() };
-    Some(Cow::Owned(ToolPrompt { code: Some(code), ..known.clone() }))
+    let Some((why, code)) = why.zip(known.code.as_ref()) else {
+        return Some(Cow::Borrowed(known));
+    };
+    let code = CodePrompt {
+        not_run: Some(why.to_owned()),
+        ..code.clone()
+    };
+    Some(Cow::Owned(ToolPrompt {
+        code: Some(code),
+        ..known.clone()
+    }))
 }
 
 async fn call_one(
@@ -112,7 +122,10 @@ async fn call_one(
     if input_tokens > MAX_CONVERSATION_BYTES / 4 {
         // As if its server had refused it: the older part becomes a summary, and is not held any more.
         let limit = MAX_CONVERSATION_BYTES >> 20;
-        let problem = Problem::new(ProblemCode::ModelContextFull, Sentence::ConversationTooLong { limit });
+        let problem = Problem::new(
+            ProblemCode::ModelContextFull,
+            Sentence::ConversationTooLong { limit },
+        );
         return Err(CallFailed::before(problem));
     }
     let open = OpenCall::begin(agent, model, input_tokens).map_err(CallFailed::before)?;
@@ -122,19 +135,34 @@ async fn call_one(
     let mut step = Step::new(agent, model, tools, shape, open);
     while let Some(event) = step.next(&mut call).await {
         match event {
-            Ok(ModelEvent::Finished { reason, usage }) => return Ok(step.finish(reason, usage).await),
+            Ok(ModelEvent::Finished { reason, usage }) => {
+                return Ok(step.finish(reason, usage).await);
+            }
             Ok(event) => step.push(event).await,
             Err(error) => return Err(step.failed(error.into()).await),
         }
     }
-    Err(step.failed(Problem::new(ProblemCode::ModelProtocol, Sentence::AnswerWithoutEnd)).await)
+    Err(step
+        .failed(Problem::new(
+            ProblemCode::ModelProtocol,
+            Sentence::AnswerWithoutEnd,
+        ))
+        .await)
 }
 
 /// The item the model is writing now, and how much of it there is; the emitter has the text.
 enum Writing {
     Nothing,
-    Text { item: String, bytes: usize, chars: usize },
-    Reasoning { item: String, bytes: usize, since: Instant },
+    Text {
+        item: String,
+        bytes: usize,
+        chars: usize,
+    },
+    Reasoning {
+        item: String,
+        bytes: usize,
+        since: Instant,
+    },
 }
 
 /// What a text is that is finished.
@@ -218,7 +246,10 @@ impl<'a> Step<'a> {
 
     async fn failed(&mut self, problem: Problem) -> CallFailed {
         self.think_again().await;
-        CallFailed { problem, has_begun: self.call.has_begun() }
+        CallFailed {
+            problem,
+            has_begun: self.call.has_begun(),
+        }
     }
 
     /// Puts our own line in the place of that of a server that is not asked any more.
@@ -234,15 +265,27 @@ impl<'a> Step<'a> {
             ModelEvent::TextDelta(delta) => self.write_text(delta).await,
             ModelEvent::ReasoningDelta(delta) => self.write_reasoning(delta).await,
             ModelEvent::TextWasReasoning => self.take_for_reasoning().await,
-            ModelEvent::ToolCallStarted { index, id, name } => self.start_call(index, id, name).await,
-            ModelEvent::ToolArgumentsDelta { index, delta } => self.write_arguments(index, delta).await,
+            ModelEvent::ToolCallStarted { index, id, name } => {
+                self.start_call(index, id, name).await
+            }
+            ModelEvent::ToolArgumentsDelta { index, delta } => {
+                self.write_arguments(index, delta).await
+            }
             ModelEvent::ProviderData { part, data } => self.add_data(part, data).await,
             ModelEvent::Citations(citations) => self.cite(citations),
             ModelEvent::ServerTool(news) => self.add_server_tool(news).await,
-            ModelEvent::Status { description, done, hidden } => {
-                self.upstream.push(self.agent, description, done, hidden).await;
+            ModelEvent::Status {
+                description,
+                done,
+                hidden,
+            } => {
+                self.upstream
+                    .push(self.agent, description, done, hidden)
+                    .await;
             }
-            ModelEvent::Retrying { wait_ms, reason, .. } => {
+            ModelEvent::Retrying {
+                wait_ms, reason, ..
+            } => {
                 let seconds = wait_ms.div_ceil(1000);
                 self.upstream.forget();
                 self.agent.emitter.emit(EventBody::failed_try(reason)).await;
@@ -283,7 +326,13 @@ impl<'a> Step<'a> {
         if let Writing::Text { item, bytes, chars } = &mut self.writing {
             *bytes += delta.len();
             *chars += delta.chars().count();
-            self.agent.emitter.emit(EventBody::TextDelta { item: item.clone(), delta }).await;
+            self.agent
+                .emitter
+                .emit(EventBody::TextDelta {
+                    item: item.clone(),
+                    delta,
+                })
+                .await;
         }
     }
 
@@ -298,7 +347,11 @@ impl<'a> Step<'a> {
         let started = EventBody::TextStarted { item: item.clone() };
         self.answer.blocks.push(&started);
         self.agent.emitter.emit(started).await;
-        self.writing = Writing::Text { item, bytes: 0, chars: 0 };
+        self.writing = Writing::Text {
+            item,
+            bytes: 0,
+            chars: 0,
+        };
     }
 
     async fn write_reasoning(&mut self, delta: String) {
@@ -308,12 +361,25 @@ impl<'a> Step<'a> {
         if !matches!(self.writing, Writing::Reasoning { .. }) {
             self.close().await;
             let item = self.agent.next_item('r');
-            self.agent.emitter.emit(EventBody::ReasoningStarted { item: item.clone() }).await;
-            self.writing = Writing::Reasoning { item, bytes: 0, since: Instant::now() };
+            self.agent
+                .emitter
+                .emit(EventBody::ReasoningStarted { item: item.clone() })
+                .await;
+            self.writing = Writing::Reasoning {
+                item,
+                bytes: 0,
+                since: Instant::now(),
+            };
         }
         if let Writing::Reasoning { item, bytes, .. } = &mut self.writing {
             *bytes += delta.len();
-            self.agent.emitter.emit(EventBody::ReasoningDelta { item: item.clone(), delta }).await;
+            self.agent
+                .emitter
+                .emit(EventBody::ReasoningDelta {
+                    item: item.clone(),
+                    delta,
+                })
+                .await;
         }
     }
 
@@ -339,30 +405,60 @@ impl<'a> Step<'a> {
         let call = self.agent.next_item('c');
         let name = meant_name(self.tools, written.clone());
         let model_id = Some(id.clone()).filter(|id| *id != call);
-        let requested =
-            EventBody::ToolRequested { call: call.clone(), name: name.clone(), model_id, by_provider: false };
+        let requested = EventBody::ToolRequested {
+            call: call.clone(),
+            name: name.clone(),
+            model_id,
+            by_provider: false,
+        };
         self.answer.blocks.push(&requested);
         self.agent.emitter.emit(requested).await;
         if name != written {
-            let notice = Sentence::ToolNameRepaired { written, tool: name.clone() };
+            let notice = Sentence::ToolNameRepaired {
+                written,
+                tool: name.clone(),
+            };
             self.agent.notice(NoticeLevel::Info, notice).await;
         }
-        let written = ToolCall { id, name, arguments: String::new() };
-        self.answer.calls.push(RequestedCall { id: call, written, index });
+        let written = ToolCall {
+            id,
+            name,
+            arguments: String::new(),
+        };
+        self.answer.calls.push(RequestedCall {
+            id: call,
+            written,
+            index,
+        });
     }
 
     async fn write_arguments(&mut self, index: usize, delta: String) {
         // The client has checked that the call was started.
-        if let Some(call) = self.answer.calls.iter_mut().find(|call| call.index == index) {
+        if let Some(call) = self
+            .answer
+            .calls
+            .iter_mut()
+            .find(|call| call.index == index)
+        {
             call.written.arguments.push_str(&delta);
             let call = call.id.clone();
-            self.agent.emitter.emit(EventBody::ToolArgumentsDelta { call, delta }).await;
+            self.agent
+                .emitter
+                .emit(EventBody::ToolArgumentsDelta { call, delta })
+                .await;
         }
     }
 
     /// Shows what was held: a call stands beside it, so it is no answer.
     async fn show_held(&mut self) {
-        let Some(held) = self.held.as_mut().filter(|held| !held.is_empty()).map(mem::take) else { return };
+        let Some(held) = self
+            .held
+            .as_mut()
+            .filter(|held| !held.is_empty())
+            .map(mem::take)
+        else {
+            return;
+        };
         write_text(self.agent, &held, false).await;
         self.answer.text.push_str(&held);
     }
@@ -379,7 +475,10 @@ impl<'a> Step<'a> {
             ([], None, Some(held)) if !held.is_empty() => Some(read(held)),
             ([], None, _) => None,
             (ended, written, _) => {
-                let texts = ended.iter().chain(written).map(|item| emitter.with_written(item, str::to_owned));
+                let texts = ended
+                    .iter()
+                    .chain(written)
+                    .map(|item| emitter.with_written(item, str::to_owned));
                 Some(read(&texts.collect::<String>()))
             }
         }
@@ -390,20 +489,40 @@ impl<'a> Step<'a> {
         match mem::replace(&mut self.writing, Writing::Nothing) {
             Writing::Nothing => {}
             Writing::Text { item, chars, .. } => {
-                let text = EndedText { item: &item, before: self.ended_chars, chars };
+                let text = EndedText {
+                    item: &item,
+                    before: self.ended_chars,
+                    chars,
+                };
                 self.tell_cited(Some(text)).await;
                 self.ended_chars += chars;
-                let held = self.citations.as_mut().map(Citations::rest).unwrap_or_default();
+                let held = self
+                    .citations
+                    .as_mut()
+                    .map(Citations::rest)
+                    .unwrap_or_default();
                 if !held.is_empty() {
                     let (item, delta) = (item.clone(), held);
-                    self.agent.emitter.emit(EventBody::TextDelta { item, delta }).await;
+                    self.agent
+                        .emitter
+                        .emit(EventBody::TextDelta { item, delta })
+                        .await;
                 }
                 self.undecided.push(item);
             }
             Writing::Reasoning { item, since, .. } => {
-                let (id, duration_ms, answer) = (item.clone(), millis(since.elapsed()), &mut self.answer);
-                let finish =
-                    |text| noted(answer, EventBody::ReasoningFinished { item: id, text, duration_ms });
+                let (id, duration_ms, answer) =
+                    (item.clone(), millis(since.elapsed()), &mut self.answer);
+                let finish = |text| {
+                    noted(
+                        answer,
+                        EventBody::ReasoningFinished {
+                            item: id,
+                            text,
+                            duration_ms,
+                        },
+                    )
+                };
                 self.agent.emitter.finish_written(&item, finish).await;
             }
         }
@@ -420,7 +539,15 @@ impl<'a> Step<'a> {
                     true => said.text.clear(),
                     false => said.text.push_str(&text),
                 }
-                noted(said, EventBody::TextFinished { item: id, text, answer, reasoning })
+                noted(
+                    said,
+                    EventBody::TextFinished {
+                        item: id,
+                        text,
+                        answer,
+                        reasoning,
+                    },
+                )
             };
             self.agent.emitter.finish_written(&item, finish).await;
         }
@@ -432,7 +559,13 @@ impl<'a> Step<'a> {
             return self.show_held().await;
         }
         let Some(held) = &mut self.held else { return };
-        held.push_str(&self.citations.as_mut().map(Citations::rest).unwrap_or_default());
+        held.push_str(
+            &self
+                .citations
+                .as_mut()
+                .map(Citations::rest)
+                .unwrap_or_default(),
+        );
         self.answer.text.push_str(held);
         self.answer.held = !self.answer.text.is_empty();
         if self.answer.held {
@@ -446,7 +579,12 @@ impl<'a> Step<'a> {
             self.show_pictures().await;
             self.cite_nearest().await;
         }
-        self.settle(if is_answer { TextIs::Answer } else { TextIs::Commentary }).await;
+        self.settle(if is_answer {
+            TextIs::Answer
+        } else {
+            TextIs::Commentary
+        })
+        .await;
         if !is_answer {
             self.show_held().await;
         }

@@ -45,7 +45,11 @@ impl AgentStops {
     #[must_use]
     pub fn stop(&self, agent: &str) -> bool {
         let mut stops = self.lock();
-        if let Some((_, stop)) = stops.at_work.iter().find(|(path, _)| path.id() == Some(agent)) {
+        if let Some((_, stop)) = stops
+            .at_work
+            .iter()
+            .find(|(path, _)| path.id() == Some(agent))
+        {
             stop.cancel();
             return true;
         }
@@ -62,7 +66,11 @@ impl AgentStops {
             stop.cancel();
         }
         stops.at_work.insert(agent.clone(), stop.clone());
-        AtWork { stops: self.clone(), agent: agent.clone(), stop }
+        AtWork {
+            stops: self.clone(),
+            agent: agent.clone(),
+            stop,
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Stops> {
@@ -101,7 +109,9 @@ pub(crate) fn run_sub_agent(
 ) -> BoxFuture<'static, Result<String, ToolFailure>> {
     Box::pin(async move {
         let past = &context.agent.run.past;
-        let started = past.of_call(&context.call).and_then(|past| past.sub_agent.clone());
+        let started = past
+            .of_call(&context.call)
+            .and_then(|past| past.sub_agent.clone());
         let path = match started {
             Some(path) => match past.end_of(&path) {
                 Some(end) => {
@@ -135,7 +145,9 @@ where
     Ended: Future<Output = Result<String, Stop>> + Send,
 {
     let past = &context.agent.run.past;
-    let started = past.of_call(&context.call).and_then(|past| past.sub_agent.clone());
+    let started = past
+        .of_call(&context.call)
+        .and_then(|past| past.sub_agent.clone());
     let path = match started {
         Some(path) => match past.end_of(&path) {
             Some(end) => return ended_before(end),
@@ -162,8 +174,13 @@ async fn start(context: &ToolContext, spec: &AgentSpec, job: &Job) -> AgentPath 
     let (name, task, continues) = (job.name.clone(), job.task.clone(), job.continues.clone());
     let emitter = context.agent.emitter.for_agent(path.clone());
     let is_stored_first = continues.is_some();
-    let started =
-        EventBody::AgentStarted { name, call, task, agent_type: Some(spec.name.clone()), continues };
+    let started = EventBody::AgentStarted {
+        name,
+        call,
+        task,
+        agent_type: Some(spec.name.clone()),
+        continues,
+    };
     if is_stored_first {
         // With all that stands before it: it may go on from an agent of this run, whose log is read next.
         emitter.emit_stored(started).await;
@@ -177,10 +194,14 @@ async fn start(context: &ToolContext, spec: &AgentSpec, job: &Job) -> AgentPath 
 async fn work(child: &Arc<AgentContext>, job: Job) -> Result<String, End> {
     let at_work = child.run.stops.begin(child.emitter.agent());
     let work = async {
-        let mut history = conversation(child, job.continues).await.map_err(End::NothingEarlier)?;
+        let mut history = conversation(child, job.continues)
+            .await
+            .map_err(End::NothingEarlier)?;
         child.learn_of_history(&history);
         history.push(Message::text(Role::User, job.task));
-        take_turns(Arc::clone(child), history, Before::default()).await.map_err(End::Of)
+        take_turns(Arc::clone(child), history, Before::default())
+            .await
+            .map_err(End::Of)
     };
     let (end_of_time, problem) = child.budget.end_of_time();
     tokio::select! {
@@ -198,10 +219,15 @@ async fn conversation(
     child: &AgentContext,
     continues: Option<String>,
 ) -> Result<Vec<Message>, NoEarlierAgent> {
-    let Some(handle) = continues else { return Ok(Vec::new()) };
-    let cannot = || NoEarlierAgent("Sub-agents cannot be continued here. Start a new one.".to_owned());
+    let Some(handle) = continues else {
+        return Ok(Vec::new());
+    };
+    let cannot =
+        || NoEarlierAgent("Sub-agents cannot be continued here. Start a new one.".to_owned());
     let earlier = child.run.earlier.as_ref().ok_or_else(cannot)?;
-    earlier.conversation(handle.parse()?, &child.spec.name).await
+    earlier
+        .conversation(handle.parse()?, &child.spec.name)
+        .await
 }
 
 /// Tells the log how it ended, and its caller what came of it.
@@ -211,13 +237,19 @@ async fn tell(child: &AgentContext, ended: Result<String, End>) -> Result<String
     match ended {
         Ok(answer) => {
             emitter
-                .emit(EventBody::AgentFinished { outcome: Outcome::Completed, result: answer.clone() })
+                .emit(EventBody::AgentFinished {
+                    outcome: Outcome::Completed,
+                    result: answer.clone(),
+                })
                 .await;
             Ok(answer)
         }
         Err(End::Of(Stop::Limited { problem, text })) => {
-            let result =
-                if text.is_empty() { problem.message } else { format!("{text}\n\n({})", problem.message) };
+            let result = if text.is_empty() {
+                problem.message
+            } else {
+                format!("{text}\n\n({})", problem.message)
+            };
             emitter.close(Outcome::Limited, &result).await;
             Ok(result)
         }
@@ -226,7 +258,9 @@ async fn tell(child: &AgentContext, ended: Result<String, End>) -> Result<String
             Err(ToolFailure(STOPPED_ALONE.to_owned()))
         }
         // Only the main agent has the caller's tools.
-        Err(End::Of(Stop::HandedOver)) => failed(emitter, "It called a tool it does not have.".into()).await,
+        Err(End::Of(Stop::HandedOver)) => {
+            failed(emitter, "It called a tool it does not have.".into()).await
+        }
         Err(End::Of(Stop::Failed(problem))) => failed(emitter, problem.message).await,
         Err(End::NothingEarlier(why)) => failed(emitter, why.0).await,
         Err(End::Fault) => failed(emitter, "It met a fault in the server.".into()).await,
@@ -234,13 +268,20 @@ async fn tell(child: &AgentContext, ended: Result<String, End>) -> Result<String
 }
 
 /// Said of a sub-agent that a person has stopped by itself.
-const STOPPED_ALONE: &str =
-    "The person stopped this sub-agent. Go on without it; do not start it again unless they ask for it.";
+const STOPPED_ALONE: &str = "The person stopped this sub-agent. Go on without it; do not start it again unless they ask for it.";
 
 /// Tells the model under which name the sub-agent can be continued, where it can.
 fn name_to_model(context: &ToolContext, path: &AgentPath) {
-    if let Some(handle) = context.agent.run.earlier.as_ref().and_then(|earlier| earlier.handle(path)) {
-        context.note_for_model(format!("(To continue this sub-agent: task with continue \"{handle}\".)"));
+    if let Some(handle) = context
+        .agent
+        .run
+        .earlier
+        .as_ref()
+        .and_then(|earlier| earlier.handle(path))
+    {
+        context.note_for_model(format!(
+            "(To continue this sub-agent: task with continue \"{handle}\".)"
+        ));
     }
 }
 
@@ -264,9 +305,15 @@ fn sub_agent_failed(reason: &str) -> ToolFailure {
 
 /// Tells the caller that it cannot have this agent. One that was started before the server was stopped, and has gone
 /// since, is ended.
-pub(crate) async fn no_sub_agent(context: &ToolContext, why: ToolFailure) -> Result<String, ToolFailure> {
+pub(crate) async fn no_sub_agent(
+    context: &ToolContext,
+    why: ToolFailure,
+) -> Result<String, ToolFailure> {
     let past = &context.agent.run.past;
-    let Some(path) = past.of_call(&context.call).and_then(|past| past.sub_agent.clone()) else {
+    let Some(path) = past
+        .of_call(&context.call)
+        .and_then(|past| past.sub_agent.clone())
+    else {
         return Err(why);
     };
     match past.end_of(&path) {
@@ -279,12 +326,19 @@ impl AgentContext {
     /// The agent to hand work of this type to.
     pub(crate) fn sub_agent(&self, subagent_type: &str) -> Result<AgentSpec, ToolFailure> {
         let quota = self.run.quota.as_ref();
-        let may_work = |spec: &&AgentSpec| quota.is_none_or(|quota| quota.allows_agent(&spec.known_as));
+        let may_work =
+            |spec: &&AgentSpec| quota.is_none_or(|quota| quota.allows_agent(&spec.known_as));
         let mut agents = self.run.agents.sub_agents_of(&self.spec).filter(may_work);
-        agents.find(|spec| spec.name == subagent_type).cloned().ok_or_else(|| {
-            let agents = self.run.agents.sub_agents_of(&self.spec).filter(may_work);
-            let names: Vec<&str> = agents.map(|spec| spec.name.as_str()).collect();
-            ToolFailure(format!("There is no sub-agent {subagent_type}. There are: {}.", names.join(", ")))
-        })
+        agents
+            .find(|spec| spec.name == subagent_type)
+            .cloned()
+            .ok_or_else(|| {
+                let agents = self.run.agents.sub_agents_of(&self.spec).filter(may_work);
+                let names: Vec<&str> = agents.map(|spec| spec.name.as_str()).collect();
+                ToolFailure(format!(
+                    "There is no sub-agent {subagent_type}. There are: {}.",
+                    names.join(", ")
+                ))
+            })
     }
 }

@@ -41,7 +41,8 @@ pub struct Tool {
     function: Arc<Function>,
 }
 
-type Function = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<String, ToolFailure>> + Send + Sync;
+type Function =
+    dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<String, ToolFailure>> + Send + Sync;
 
 /// What the loop has to know about a tool beside its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,17 +57,37 @@ pub struct ToolKind {
 
 impl ToolKind {
     /// Reads only: may be repeated.
-    pub const REPEATABLE: Self = Self { repeatable: true, waits: false, goes_on: false };
+    pub const REPEATABLE: Self = Self {
+        repeatable: true,
+        waits: false,
+        goes_on: false,
+    };
     /// Changes something: not to be repeated blindly.
-    pub const ONCE: Self = Self { repeatable: false, waits: false, goes_on: false };
+    pub const ONCE: Self = Self {
+        repeatable: false,
+        waits: false,
+        goes_on: false,
+    };
     /// Waits for a person or another agent. After a crash it is called again and goes on from what the log has of
     /// its call.
-    pub const WAITING: Self = Self { repeatable: false, waits: true, goes_on: true };
+    pub const WAITING: Self = Self {
+        repeatable: false,
+        waits: true,
+        goes_on: true,
+    };
     /// Changes something and stores with it, as one, the mark of the call: called again after a crash it sees whether it
     /// was done. The call is stored before, so that nothing else ever has its name.
-    pub const MARKED: Self = Self { repeatable: false, waits: false, goes_on: true };
+    pub const MARKED: Self = Self {
+        repeatable: false,
+        waits: false,
+        goes_on: true,
+    };
     /// Runs a program that has limits of its own: not to be repeated blindly.
-    pub const PROGRAM: Self = Self { repeatable: false, waits: true, goes_on: false };
+    pub const PROGRAM: Self = Self {
+        repeatable: false,
+        waits: true,
+        goes_on: false,
+    };
 }
 
 /// Why a tool could not do it, as a sentence for the model.
@@ -131,7 +152,11 @@ impl ToolContext {
 
     /// Tells what the tool is doing.
     pub async fn progress(&self, message: impl Into<String>) {
-        self.emit(EventBody::ToolProgress { call: self.call.clone(), message: message.into() }).await;
+        self.emit(EventBody::ToolProgress {
+            call: self.call.clone(),
+            message: message.into(),
+        })
+        .await;
     }
 }
 
@@ -157,13 +182,25 @@ impl CheckedSpec {
             Value::Array(kinds) if kinds.iter().any(|kind| kind == "object") => {
                 parameters.insert("type".to_owned(), "object".into());
             }
-            _ => return Err(ToolFailure("The schema is not one for an object.".to_owned())),
+            _ => {
+                return Err(ToolFailure(
+                    "The schema is not one for an object.".to_owned(),
+                ));
+            }
         }
-        parameters.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
+        parameters
+            .entry("properties")
+            .or_insert_with(|| Value::Object(serde_json::Map::new()));
         let parameters = Value::Object(parameters);
         let schema = tool_validator(&parameters)
             .map_err(|error| ToolFailure(format!("The schema cannot be used: {error}")))?;
-        Ok(Self { spec: ToolSpec { parameters: parameters.into(), ..spec }, schema: Arc::new(schema) })
+        Ok(Self {
+            spec: ToolSpec {
+                parameters: parameters.into(),
+                ..spec
+            },
+            schema: Arc::new(schema),
+        })
     }
 }
 
@@ -185,7 +222,9 @@ impl Tool {
             // Models and strict servers want the bare object.
             object.remove("$schema");
             object.remove("title");
-            object.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
+            object
+                .entry("properties")
+                .or_insert_with(|| Value::Object(serde_json::Map::new()));
         }
         let schema = jsonschema::validator_for(&parameters)
             .map_err(|error| ToolFailure(format!("the schema of {name} is not valid: {error}")))?;
@@ -210,7 +249,11 @@ impl Tool {
     ///
     /// # Errors
     /// Where the schema is not one for an object, or cannot be used.
-    pub fn from_outside<Call, Answer>(spec: ToolSpec, kind: ToolKind, call: Call) -> Result<Self, ToolFailure>
+    pub fn from_outside<Call, Answer>(
+        spec: ToolSpec,
+        kind: ToolKind,
+        call: Call,
+    ) -> Result<Self, ToolFailure>
     where
         Call: Fn(Value, ToolContext) -> Answer + Send + Sync + 'static,
         Answer: Future<Output = Result<String, ToolFailure>> + Send + 'static,
@@ -224,8 +267,9 @@ impl Tool {
         Call: Fn(Value, ToolContext) -> Answer + Send + Sync + 'static,
         Answer: Future<Output = Result<String, ToolFailure>> + Send + 'static,
     {
-        let function =
-            move |arguments, context| -> BoxFuture<'static, _> { Box::pin(call(arguments, context)) };
+        let function = move |arguments, context| -> BoxFuture<'static, _> {
+            Box::pin(call(arguments, context))
+        };
         let CheckedSpec { spec, schema } = checked.clone();
         Self::made(spec, schema, kind, Arc::new(function))
     }
@@ -237,9 +281,20 @@ impl Tool {
         if let Some(field) = parameters.pointer_mut(&format!("/properties/{field}")) {
             field["enum"] = values.into();
         }
-        let spec = ToolSpec { name: self.spec.name.clone(), description, parameters: parameters.into() };
+        let spec = ToolSpec {
+            name: self.spec.name.clone(),
+            description,
+            parameters: parameters.into(),
+        };
         let (schema, function) = (Arc::clone(&self.schema), Arc::clone(&self.function));
-        Self { spec, schema, kind: self.kind, names: self.names, opens: self.opens, function }
+        Self {
+            spec,
+            schema,
+            kind: self.kind,
+            names: self.names,
+            opens: self.opens,
+            function,
+        }
     }
 
     fn made(
@@ -248,7 +303,14 @@ impl Tool {
         kind: ToolKind,
         function: Arc<Function>,
     ) -> Self {
-        Self { spec, schema, kind, names: None, opens: None, function }
+        Self {
+            spec,
+            schema,
+            kind,
+            names: None,
+            opens: None,
+            function,
+        }
     }
 
     /// The same tool; it searches, and `found` reads the addresses of the results out of what it answers: the agent that
@@ -350,7 +412,12 @@ impl Toolbox {
     #[must_use]
     pub fn new(tools: Vec<Arc<Tool>>) -> Self {
         let specs = tools.iter().map(|tool| tool.spec.clone()).collect();
-        Self { tools, specs, needs_approval: Vec::new(), client: Vec::new() }
+        Self {
+            tools,
+            specs,
+            needs_approval: Vec::new(),
+            client: Vec::new(),
+        }
     }
 
     /// The same tools without those whose names are listed.
@@ -358,27 +425,59 @@ impl Toolbox {
     pub fn without(&self, names: &[&str]) -> Self {
         let is_kept = |name: &str| !names.contains(&name);
         Self {
-            tools: self.tools.iter().filter(|tool| is_kept(tool.name())).cloned().collect(),
-            specs: self.specs.iter().filter(|spec| is_kept(&spec.name)).cloned().collect(),
+            tools: self
+                .tools
+                .iter()
+                .filter(|tool| is_kept(tool.name()))
+                .cloned()
+                .collect(),
+            specs: self
+                .specs
+                .iter()
+                .filter(|spec| is_kept(&spec.name))
+                .cloned()
+                .collect(),
             needs_approval: self.needs_approval.clone(),
-            client: self.client.iter().filter(|name| is_kept(name)).cloned().collect(),
+            client: self
+                .client
+                .iter()
+                .filter(|name| is_kept(name))
+                .cloned()
+                .collect(),
         }
     }
 
     /// Only the tools of this choice.
     #[must_use]
     pub fn chosen(&self, choice: &ToolChoice) -> Self {
-        let kept = self.tools.iter().filter(|tool| choice.allows(tool.name())).cloned().collect();
-        Self { needs_approval: self.needs_approval.clone(), ..Self::new(kept) }
+        let kept = self
+            .tools
+            .iter()
+            .filter(|tool| choice.allows(tool.name()))
+            .cloned()
+            .collect();
+        Self {
+            needs_approval: self.needs_approval.clone(),
+            ..Self::new(kept)
+        }
     }
 
     /// The same tools; this one in the place of that of its name.
     #[must_use]
     pub(crate) fn with_replaced(&self, new: Tool) -> Self {
         let new = Arc::new(new);
-        let replace = |tool: &Arc<Tool>| Arc::clone(if tool.name() == new.name() { &new } else { tool });
+        let replace = |tool: &Arc<Tool>| {
+            Arc::clone(if tool.name() == new.name() {
+                &new
+            } else {
+                tool
+            })
+        };
         let tools = self.tools.iter().map(replace).collect();
-        Self { needs_approval: self.needs_approval.clone(), ..Self::new(tools) }
+        Self {
+            needs_approval: self.needs_approval.clone(),
+            ..Self::new(tools)
+        }
     }
 
     /// The same tools and these; one whose name is taken is left out.
@@ -390,7 +489,10 @@ impl Toolbox {
                 tools.push(Arc::clone(tool));
             }
         }
-        Self { needs_approval: self.needs_approval.clone(), ..Self::new(tools) }
+        Self {
+            needs_approval: self.needs_approval.clone(),
+            ..Self::new(tools)
+        }
     }
 
     /// The same tools; the named one waits for a person's consent before it runs.

@@ -16,9 +16,15 @@ const MAX_FOR_MODEL_BYTES: u64 = 5_000_000;
 /// Most files that the model is given of one call.
 const MAX_FOR_MODEL: usize = 8;
 /// A conversation with more media of tools than this loses the older ones.
-const MOST_IN_CONTEXT: Bound = Bound { files: 16, bytes: 24_000_000 };
+const MOST_IN_CONTEXT: Bound = Bound {
+    files: 16,
+    bytes: 24_000_000,
+};
 /// What is left of them then: they are not dropped one by one, as each time the server's cache of the prompt is lost.
-const LEFT_IN_CONTEXT: Bound = Bound { files: 8, bytes: 12_000_000 };
+const LEFT_IN_CONTEXT: Bound = Bound {
+    files: 8,
+    bytes: 12_000_000,
+};
 /// Stands in the place of a medium that was dropped.
 const DROPPED: &str = "[not shown any more: read_file shows a picture again]";
 
@@ -44,7 +50,11 @@ impl ToolContext {
     ///
     /// # Errors
     /// Where there is no room for it, or the database does not answer.
-    pub async fn keep_returned(&self, tool: &str, returned: &Returned<'_>) -> Result<ToolFile, FileProblem> {
+    pub async fn keep_returned(
+        &self,
+        tool: &str,
+        returned: &Returned<'_>,
+    ) -> Result<ToolFile, FileProblem> {
         let file = keep_file(self.workspace(), &self.agent.emitter, tool, returned).await?;
         self.attach(file.clone());
         Ok(file)
@@ -52,7 +62,10 @@ impl ToolContext {
 
     /// Tells of a state of a file with the call's end, in place of an earlier one.
     pub(crate) fn attach(&self, file: ToolFile) {
-        let mut files = self.files.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut files = self
+            .files
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         files.retain(|known| known.path != file.path);
         if files.len() < MAX_FILES {
             files.push(file);
@@ -91,10 +104,16 @@ pub(crate) async fn keep_file(
     let (media_type, ending) = match found {
         _ if embed => ("text/html", "html"),
         Some(media_type) => (media_type, ending_of(media_type)),
-        None => ("application/octet-stream", plain_ending(returned.name).unwrap_or("bin")),
+        None => (
+            "application/octet-stream",
+            plain_ending(returned.name).unwrap_or("bin"),
+        ),
     };
-    let stem: String =
-        tool.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
+    let stem: String = tool
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .take(40)
+        .collect();
     let folder = workspace.results_folder();
     let path = Path::parse_file(&format!("{folder}/{stem}-{}.{ending}", short_hash(bytes)))?;
     let version = keep_once(workspace, emitter, &path, bytes).await?;
@@ -132,17 +151,34 @@ async fn keep_once(
 /// What the model is given of a call's files, beside its text.
 pub(crate) async fn parts_for_model(workspace: &Workspace, files: &[ToolFile]) -> Vec<Part> {
     let mut parts = Vec::new();
-    for file in files.iter().filter(|file| file.for_model).take(MAX_FOR_MODEL) {
+    for file in files
+        .iter()
+        .filter(|file| file.for_model)
+        .take(MAX_FOR_MODEL)
+    {
         if file.size_bytes > MAX_FOR_MODEL_BYTES {
-            let text = format!("[{} is too large to be shown to you: {} bytes]", file.path, file.size_bytes);
+            let text = format!(
+                "[{} is too large to be shown to you: {} bytes]",
+                file.path, file.size_bytes
+            );
             parts.push(Part::Text { text });
             continue;
         }
-        let Ok(path) = Path::parse_file(&file.path) else { continue };
+        let Ok(path) = Path::parse_file(&file.path) else {
+            continue;
+        };
         match workspace.read_version(&path, file.version).await {
             Ok(Some(bytes)) => {
-                let url = format!("data:{};base64,{}", file.media_type, STANDARD.encode(&bytes));
-                parts.push(if file.is_picture() { Part::Image { url } } else { Part::Audio { url } });
+                let url = format!(
+                    "data:{};base64,{}",
+                    file.media_type,
+                    STANDARD.encode(&bytes)
+                );
+                parts.push(if file.is_picture() {
+                    Part::Image { url }
+                } else {
+                    Part::Audio { url }
+                });
             }
             Ok(None) => {}
             Err(problem) => {
@@ -156,7 +192,11 @@ pub(crate) async fn parts_for_model(workspace: &Workspace, files: &[ToolFile]) -
 /// Drops the older media of tools where a conversation has many: each request would carry all of them.
 pub(crate) fn drop_old_media(messages: &mut [Message]) {
     let (mut files, mut bytes) = (0, 0);
-    for url in messages.iter().filter(|message| message.role == Role::Tool).flat_map(media_of) {
+    for url in messages
+        .iter()
+        .filter(|message| message.role == Role::Tool)
+        .flat_map(media_of)
+    {
         files += 1;
         bytes += url.len();
     }
@@ -164,13 +204,19 @@ pub(crate) fn drop_old_media(messages: &mut [Message]) {
         return;
     }
     let (mut files, mut bytes) = (0, 0);
-    for message in messages.iter_mut().rev().filter(|message| message.role == Role::Tool) {
+    for message in messages
+        .iter_mut()
+        .rev()
+        .filter(|message| message.role == Role::Tool)
+    {
         for part in message.content.iter_mut().rev() {
             let Some(url) = part.medium() else { continue };
             files += 1;
             bytes += url.len();
             if files > LEFT_IN_CONTEXT.files || bytes > LEFT_IN_CONTEXT.bytes {
-                *part = Part::Text { text: DROPPED.to_owned() };
+                *part = Part::Text {
+                    text: DROPPED.to_owned(),
+                };
             }
         }
     }
@@ -181,7 +227,12 @@ fn media_of(message: &Message) -> impl Iterator<Item = &str> {
 }
 
 fn short_hash(bytes: &[u8]) -> String {
-    digest(&SHA256, bytes).as_ref().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    digest(&SHA256, bytes)
+        .as_ref()
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// The usual ending of a file of this type.
@@ -206,8 +257,12 @@ fn ending_of(media_type: &str) -> &'static str {
 
 /// The ending of a name, where it is a short plain one.
 fn plain_ending(name: &str) -> Option<&str> {
-    let (_, ending) = name.rsplit_once('/').map_or(name, |(_, last)| last).rsplit_once('.')?;
-    let is_plain = (1..=8).contains(&ending.len()) && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let (_, ending) = name
+        .rsplit_once('/')
+        .map_or(name, |(_, last)| last)
+        .rsplit_once('.')?;
+    let is_plain =
+        (1..=8).contains(&ending.len()) && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
     is_plain.then_some(ending)
 }
 
@@ -217,7 +272,9 @@ mod tests {
 
     fn with_picture(size: usize) -> Message {
         let mut message = Message::tool_result("c", "[Picture: /results/a.png]");
-        message.content.push(Part::Image { url: "x".repeat(size) });
+        message.content.push(Part::Image {
+            url: "x".repeat(size),
+        });
         message
     }
 
@@ -225,21 +282,42 @@ mod tests {
     fn a_conversation_with_many_pictures_loses_the_older_ones() {
         let mut messages = vec![with_picture(10); MOST_IN_CONTEXT.files];
         drop_old_media(&mut messages);
-        assert_eq!(messages.iter().flat_map(media_of).count(), 16, "so many may stay");
+        assert_eq!(
+            messages.iter().flat_map(media_of).count(),
+            16,
+            "so many may stay"
+        );
         messages.push(with_picture(11));
         drop_old_media(&mut messages);
-        assert_eq!(messages.iter().flat_map(media_of).count(), LEFT_IN_CONTEXT.files);
-        assert_eq!(media_of(&messages[16]).next().map(str::len), Some(11), "the newest stays");
-        assert_eq!(messages[0].plain_text(), format!("[Picture: /results/a.png]\n{DROPPED}"));
+        assert_eq!(
+            messages.iter().flat_map(media_of).count(),
+            LEFT_IN_CONTEXT.files
+        );
+        assert_eq!(
+            media_of(&messages[16]).next().map(str::len),
+            Some(11),
+            "the newest stays"
+        );
+        assert_eq!(
+            messages[0].plain_text(),
+            format!("[Picture: /results/a.png]\n{DROPPED}")
+        );
 
         let mut large = vec![with_picture(13_000_000); 2];
         drop_old_media(&mut large);
-        assert_eq!(large.iter().flat_map(media_of).count(), 0, "one alone is too large");
+        assert_eq!(
+            large.iter().flat_map(media_of).count(),
+            0,
+            "one alone is too large"
+        );
     }
 
     #[test]
     fn pictures_that_a_person_sent_stay() {
-        let mut messages = vec![Message { role: Role::User, ..with_picture(30_000_000) }];
+        let mut messages = vec![Message {
+            role: Role::User,
+            ..with_picture(30_000_000)
+        }];
         drop_old_media(&mut messages);
         assert_eq!(messages.iter().flat_map(media_of).count(), 1);
     }

@@ -30,7 +30,12 @@ pub(crate) async fn notify_losses(agent: &AgentContext, model: &OneModel, tools:
     if model.settings().tool_mode != ToolMode::Native {
         return;
     }
-    let loss = |tool: &ToolSpec| model.model().loss(tool).map(|loss| (tool.name.clone(), loss));
+    let loss = |tool: &ToolSpec| {
+        model
+            .model()
+            .loss(tool)
+            .map(|loss| (tool.name.clone(), loss))
+    };
     let losses: Vec<(String, ToolLoss)> = tools.iter().filter_map(loss).collect();
     notify(agent, &losses).await;
 }
@@ -38,7 +43,10 @@ pub(crate) async fn notify_losses(agent: &AgentContext, model: &OneModel, tools:
 /// The same for losses that are known.
 pub(crate) async fn notify(agent: &AgentContext, losses: &[(String, ToolLoss)]) {
     for (kind, sentence) in [
-        (ToolLoss::Simpler, (|tools| Sentence::ToolsSimplified { tools }) as fn(String) -> Sentence),
+        (
+            ToolLoss::Simpler,
+            (|tools| Sentence::ToolsSimplified { tools }) as fn(String) -> Sentence,
+        ),
         (ToolLoss::LeftOut, |tools| Sentence::ToolsLeftOut { tools }),
     ] {
         let new: Vec<&str> = losses
@@ -53,7 +61,11 @@ pub(crate) async fn notify(agent: &AgentContext, losses: &[(String, ToolLoss)]) 
         }
         let more = if new.len() > MAX_NAMED { ", …" } else { "" };
         let tools = new[..new.len().min(MAX_NAMED)].join(", ") + more;
-        let level = if kind == ToolLoss::LeftOut { NoticeLevel::Warning } else { NoticeLevel::Info };
+        let level = if kind == ToolLoss::LeftOut {
+            NoticeLevel::Warning
+        } else {
+            NoticeLevel::Info
+        };
         agent.notice(level, sentence(tools)).await;
     }
 }

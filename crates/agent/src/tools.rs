@@ -43,7 +43,11 @@ pub fn all() -> Result<Vec<Arc<Tool>>, ToolFailure> {
         task::tool()?,
         ask_user::tool()?,
     ];
-    Ok(tools.into_iter().chain(memory::tools()?).map(Arc::new).collect())
+    Ok(tools
+        .into_iter()
+        .chain(memory::tools()?)
+        .map(Arc::new)
+        .collect())
 }
 
 #[cfg(test)]
@@ -55,7 +59,11 @@ mod tests {
             let parameters = &toolbox.specs()[0].parameters;
             assert_eq!(parameters["type"], "object", "{}", tool.name());
             for (field, schema) in parameters["properties"].as_object().unwrap() {
-                assert!(schema["description"].is_string(), "{} {field} has no description", tool.name());
+                assert!(
+                    schema["description"].is_string(),
+                    "{} {field} has no description",
+                    tool.name()
+                );
             }
         }
     }

@@ -27,7 +27,10 @@ const REPORT_PATH: &str = "/report.md";
 #[must_use]
 pub fn model(pace_ms: u64) -> ChatModel {
     let play = move |request: &ChatRequest<'_>| {
-        script(request).into_iter().flat_map(|line| [pause_before(&line, pace_ms), line]).collect()
+        script(request)
+            .into_iter()
+            .flat_map(|line| [pause_before(&line, pace_ms), line])
+            .collect()
     };
     ChatModel::scripted(ScriptedModel::new(NAME, Arc::new(play)))
 }
@@ -35,7 +38,9 @@ pub fn model(pace_ms: u64) -> ChatModel {
 /// Words at the pace of reading; arguments, which can be long files, quicker.
 fn pause_before(line: &Line, pace_ms: u64) -> Line {
     let is_argument = matches!(line, Line::Event(ModelEvent::ToolArgumentsDelta { .. }));
-    Line::Pause { ms: if is_argument { pace_ms / 8 } else { pace_ms } }
+    Line::Pause {
+        ms: if is_argument { pace_ms / 8 } else { pace_ms },
+    }
 }
 
 /// The agents as the tour uses them: one harmless tool waits for consent, to show what that looks like.
@@ -57,13 +62,25 @@ struct Turn<'a> {
 
 impl<'a> Turn<'a> {
     fn of(messages: &'a [Message]) -> Self {
-        let asked = messages.iter().rposition(|message| message.role == Role::User).unwrap_or(0);
+        let asked = messages
+            .iter()
+            .rposition(|message| message.role == Role::User)
+            .unwrap_or(0);
         let since = messages.get(asked + 1..).unwrap_or_default();
-        let step = since.iter().filter(|message| message.role == Role::Assistant).count();
+        let step = since
+            .iter()
+            .filter(|message| message.role == Role::Assistant)
+            .count();
         let results = since.iter().filter(|message| message.role == Role::Tool);
         Self {
-            task: messages.get(asked).map(Message::plain_text).unwrap_or_default(),
-            results: results.flat_map(|message| message.content.first()).filter_map(text_of).collect(),
+            task: messages
+                .get(asked)
+                .map(Message::plain_text)
+                .unwrap_or_default(),
+            results: results
+                .flat_map(|message| message.content.first())
+                .filter_map(text_of)
+                .collect(),
             step,
         }
     }
@@ -118,12 +135,20 @@ fn read_half(texts: &Texts, turn: &Turn<'_>, half: Half) -> Vec<Line> {
     match turn.step {
         0 => [
             text(texts.reader_hello),
-            call(0, "grep", &json!({"path": RAIN_PATH, "pattern": half.pattern()})),
+            call(
+                0,
+                "grep",
+                &json!({"path": RAIN_PATH, "pattern": half.pattern()}),
+            ),
         ]
         .concat(),
         1 => [
             reasoning(texts.reader_thought),
-            call(0, "grep", &json!({"path": RAIN_PATH, "pattern": half.dry_pattern()})),
+            call(
+                0,
+                "grep",
+                &json!({"path": RAIN_PATH, "pattern": half.dry_pattern()}),
+            ),
         ]
         .concat(),
         _ => {
@@ -174,27 +199,51 @@ fn plan(texts: &Texts, done: usize) -> Vec<Line> {
 fn hand_out(texts: &Texts) -> Vec<Line> {
     let task = |index, half| {
         let description = texts.half_task(half, RAIN_PATH);
-        call(index, "task", &json!({"description": description, "subagent_type": "explore"}))
+        call(
+            index,
+            "task",
+            &json!({"description": description, "subagent_type": "explore"}),
+        )
     };
     interleave(vec![task(0, Half::First), task(1, Half::Second)])
 }
 
 /// The figures of the whole year, from what reading the file really returned.
 fn year(turn: &Turn<'_>) -> Vec<(usize, f64)> {
-    let file = turn.results.iter().find(|result| result.contains("2025-01-01,")).copied().unwrap_or_default();
+    let file = turn
+        .results
+        .iter()
+        .find(|result| result.contains("2025-01-01,"))
+        .copied()
+        .unwrap_or_default();
     rain::by_month(file)
 }
 
 fn report(texts: &Texts, turn: &Turn<'_>) -> String {
-    let findings: Vec<&str> =
-        turn.results.iter().copied().filter(|result| texts.is_finding(result)).collect();
-    format!("# {}\n\n{}\n\n{}\n", texts.report_title, texts.draft_mark, findings.join("\n\n"))
+    let findings: Vec<&str> = turn
+        .results
+        .iter()
+        .copied()
+        .filter(|result| texts.is_finding(result))
+        .collect();
+    format!(
+        "# {}\n\n{}\n\n{}\n",
+        texts.report_title,
+        texts.draft_mark,
+        findings.join("\n\n")
+    )
 }
 
 fn answer(texts: &Texts, turn: &Turn<'_>) -> Vec<Line> {
     let months = year(turn);
-    let edited = turn.results.iter().any(|result| result.contains(REPORT_PATH) && result.contains("version"))
-        && !turn.results.iter().any(|result| result.starts_with("Error: The person did not allow"));
+    let edited = turn
+        .results
+        .iter()
+        .any(|result| result.contains(REPORT_PATH) && result.contains("version"))
+        && !turn
+            .results
+            .iter()
+            .any(|result| result.starts_with("Error: The person did not allow"));
     text(&texts.answer(&months, edited))
 }
 
@@ -212,6 +261,9 @@ mod tests {
             Message::tool_result("1", "result"),
         ];
         let turn = Turn::of(&messages);
-        assert_eq!((turn.task.as_str(), turn.step, turn.results), ("second", 1, vec!["result"]));
+        assert_eq!(
+            (turn.task.as_str(), turn.step, turn.results),
+            ("second", 1, vec!["result"])
+        );
     }
 }

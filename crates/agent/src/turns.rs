@@ -66,7 +66,11 @@ impl Counters {
     fn after(past: &Past, agent: &AgentPath) -> Self {
         let (items, sub_agents) = past.numbers(agent);
         let model_calls = past.model_calls(agent).into();
-        Self { items: items.into(), sub_agents: sub_agents.into(), model_calls }
+        Self {
+            items: items.into(),
+            sub_agents: sub_agents.into(),
+            model_calls,
+        }
     }
 }
 
@@ -85,7 +89,10 @@ impl Stop {
     /// What a problem of a model call ends an agent as.
     pub(crate) fn because(problem: Problem) -> Self {
         if is_limit(&problem) {
-            Self::Limited { problem, text: String::new() }
+            Self::Limited {
+                problem,
+                text: String::new(),
+            }
         } else {
             Self::Failed(problem)
         }
@@ -98,7 +105,16 @@ impl AgentContext {
         let counters = Counters::after(&run.past, emitter.agent());
         let (models, budget) = (Arc::clone(&run.models), Arc::clone(&run.budget));
         let code = Code::after(run.past.pictures(emitter.agent()));
-        Self { run, emitter, spec, models, budget, counters, code, found: Addresses::default() }
+        Self {
+            run,
+            emitter,
+            spec,
+            models,
+            budget,
+            counters,
+            code,
+            found: Addresses::default(),
+        }
     }
 
     pub(crate) fn child(&self, path: AgentPath, spec: AgentSpec) -> Self {
@@ -108,13 +124,32 @@ impl AgentContext {
         let budget = if spec.limits == AgentLimits::default() {
             Arc::clone(&self.budget)
         } else {
-            let began = past.began(&path).unwrap_or_else(|| self.run.work_time.spent());
-            Arc::new(Budget::of_agent(&self.budget, spec.limits, began, past.used_under(&path)))
+            let began = past
+                .began(&path)
+                .unwrap_or_else(|| self.run.work_time.spent());
+            Arc::new(Budget::of_agent(
+                &self.budget,
+                spec.limits,
+                began,
+                past.used_under(&path),
+            ))
         };
-        let (run, emitter, models) =
-            (Arc::clone(&self.run), self.emitter.for_agent(path), Arc::clone(models));
+        let (run, emitter, models) = (
+            Arc::clone(&self.run),
+            self.emitter.for_agent(path),
+            Arc::clone(models),
+        );
         let code = Code::after(run.past.pictures(emitter.agent()));
-        Self { run, emitter, spec, models, budget, counters, code, found: Addresses::default() }
+        Self {
+            run,
+            emitter,
+            spec,
+            models,
+            budget,
+            counters,
+            code,
+            found: Addresses::default(),
+        }
     }
 
     /// The path for the next sub-agent.
@@ -141,14 +176,25 @@ impl AgentContext {
 
     /// What the server of the next model call is told of the trace.
     pub(crate) fn call_trace(&self) -> CallTrace {
-        self.run.trace.call(self.emitter.agent(), self.counters.model_calls.load(Ordering::Relaxed))
+        self.run.trace.call(
+            self.emitter.agent(),
+            self.counters.model_calls.load(Ordering::Relaxed),
+        )
     }
 
     /// Tells the log that a model is about to be asked; those who debug the run see what it is sent.
     pub(crate) async fn tell_request(&self, model: &str, request: &ChatRequest<'_>) {
         let messages = request.messages.len() as u64;
-        let body = EventBody::ModelRequested { model: model.to_owned(), messages };
-        self.emitter.emit_with(body, serde_json::json!({"request": sent::request(model, request)})).await;
+        let body = EventBody::ModelRequested {
+            model: model.to_owned(),
+            messages,
+        };
+        self.emitter
+            .emit_with(
+                body,
+                serde_json::json!({"request": sent::request(model, request)}),
+            )
+            .await;
     }
 
     /// The tools it has: those that start sub-agents only while it may still nest.
@@ -173,7 +219,11 @@ impl AgentContext {
 
     /// The JSON its answer has to be. The form is the caller's, and only the main agent answers the caller.
     pub(crate) fn answer_form(&self) -> Option<&AnswerForm> {
-        self.run.wishes.answer_form.as_deref().filter(|_| self.emitter.agent().is_main())
+        self.run
+            .wishes
+            .answer_form
+            .as_deref()
+            .filter(|_| self.emitter.agent().is_main())
     }
 
     /// Those of the agent with the system prompt that is set. A model that works alone is told what its caller says.
@@ -197,12 +247,23 @@ impl AgentContext {
     /// The conversation with the instructions before it. What is remembered of the person stands with the latest request and not
     /// with the instructions: a change of it leaves the beginning as providers have cached it.
     fn messages(&self, history: Vec<Message>, before: &Before) -> Vec<Message> {
-        let today = self.run.today.as_ref().map(|date| format!("Today is {date}.")).unwrap_or_default();
+        let today = self
+            .run
+            .today
+            .as_ref()
+            .map(|date| format!("Today is {date}."))
+            .unwrap_or_default();
         let instructions = joined(&[&self.instructions(), &before.instructions, &today]);
         let mut messages = with_instructions(&instructions, history);
         // An agent that cannot look at the memory is not told of it either.
-        let knows = self.spec.tools.get("memory_read").and_then(|_| self.run.told.to(&self.spec.known_as));
-        let request = messages.iter_mut().rfind(|message| message.role == Role::User);
+        let knows = self
+            .spec
+            .tools
+            .get("memory_read")
+            .and_then(|_| self.run.told.to(&self.spec.known_as));
+        let request = messages
+            .iter_mut()
+            .rfind(|message| message.role == Role::User);
         if let Some((request, text)) = request.zip(knows) {
             request.content.insert(0, Part::Text { text });
         }
@@ -244,7 +305,10 @@ pub(crate) async fn take_turns(
     let tools = agent.tools();
     let mut messages = agent.messages(history, &before);
     // An answer in a form has brackets of its own.
-    let shape = Shape { cites: before.cites.filter(|_| agent.answer_form().is_none()), ..Shape::default() };
+    let shape = Shape {
+        cites: before.cites.filter(|_| agent.answer_form().is_none()),
+        ..Shape::default()
+    };
     let share = agent.run.limits.context_share;
     let limit = agent.models.max_tools();
     let at_first = within(&tools, limit, &messages);
@@ -263,15 +327,22 @@ pub(crate) async fn take_turns(
                 by_number.or_else(|| last.clone().map(Words::from))
             }
             None => {
-                let input_tokens = estimate_request(&messages, within(&tools, limit, &messages).specs());
+                let input_tokens =
+                    estimate_request(&messages, within(&tools, limit, &messages).specs());
                 begin_step(&agent, step, before.steps, input_tokens).await?
             }
         };
         before_model(&agent, step, &mut messages, past.is_some()).await?;
-        do_again(&agent.run.past.compactions(agent.emitter.agent(), step), &mut messages);
+        do_again(
+            &agent.run.past.compactions(agent.emitter.agent(), step),
+            &mut messages,
+        );
         // The last step has no tools, so that the agent answers with what it has.
-        let offered =
-            if last.is_some() { Toolbox::default() } else { agent.code.left_of(&agent.run, &tools) };
+        let offered = if last.is_some() {
+            Toolbox::default()
+        } else {
+            agent.code.left_of(&agent.run, &tools)
+        };
         let offered = within(&offered, limit, &messages);
         let past = answer_of_before(&agent, step, past).await;
         let is_past = past.is_some();
@@ -279,11 +350,21 @@ pub(crate) async fn take_turns(
             Some(answer) => answer,
             None => {
                 let shape = Shape { step, ..shape };
-                ask(&agent, &mut messages, &offered, (last.is_some(), shape), &mut gauge).await?
+                ask(
+                    &agent,
+                    &mut messages,
+                    &offered,
+                    (last.is_some(), shape),
+                    &mut gauge,
+                )
+                .await?
             }
         };
         let answer = with_meant_arguments(&agent, &offered, answer, is_past).await;
-        gauge.learn(estimate_request(&messages, offered.specs()), answer.input_tokens);
+        gauge.learn(
+            estimate_request(&messages, offered.specs()),
+            answer.input_tokens,
+        );
         let context = after_model(&agent, step, &answer, is_past).await?;
         if answer.paused && last.is_none() {
             messages.push(answer.into_message());
@@ -327,10 +408,14 @@ pub(crate) async fn take_turns(
 
 /// Notifies people, once a run, that not all tools are offered at first.
 async fn tell_of_search(agent: &AgentContext, tools: &Toolbox, offered: &Toolbox) {
-    if offered.specs().len() < tools.specs().len() && agent.run.notified_tools.note(find_tools::NAME) {
+    if offered.specs().len() < tools.specs().len()
+        && agent.run.notified_tools.note(find_tools::NAME)
+    {
         let listed = offered.specs().len() as u64;
         let all = tools.specs().len() as u64;
-        agent.notice(NoticeLevel::Info, Sentence::ToolsBySearch { listed, all }).await;
+        agent
+            .notice(NoticeLevel::Info, Sentence::ToolsBySearch { listed, all })
+            .await;
     }
 }
 
@@ -344,7 +429,11 @@ async fn answer_of_before(
     match past {
         Some((answer, _)) if answer.is_empty() => {
             let text = kept_answer(agent, step).await?;
-            Some(Answer { text, held: true, ..answer })
+            Some(Answer {
+                text,
+                held: true,
+                ..answer
+            })
         }
         past => past.map(|(answer, _)| answer),
     }
@@ -360,12 +449,18 @@ async fn begin_step(
     check_budget(agent).await?;
     let last = last_of_steps(agent, step - steps_before).or_else(|| {
         let spent = agent.run.work_time.spent();
-        let nearly_spent =
-            || agent.budget.nearly_spent(spent).or_else(|| quota::nearly_spent(agent, input_tokens));
+        let nearly_spent = || {
+            agent
+                .budget
+                .nearly_spent(spent)
+                .or_else(|| quota::nearly_spent(agent, input_tokens))
+        };
         (step > steps_before + 1).then(nearly_spent).flatten()
     });
     let why = last.as_ref().map(ToString::to_string);
-    agent.emit_and_part_calls(EventBody::StepStarted { step, last: why }).await;
+    agent
+        .emit_and_part_calls(EventBody::StepStarted { step, last: why })
+        .await;
     agent.status(Sentence::Thinking).await;
     Ok(last)
 }
@@ -427,16 +522,34 @@ const MOST_REFUSALS: u32 = 3;
 /// Gives the calls of the caller's own tools to the caller, ours having been run. Whether there were any.
 async fn hand_over(agent: &AgentContext, tools: &Toolbox, calls: &[RequestedCall]) -> bool {
     let mut handed_over = false;
-    for RequestedCall { id: call, written, .. } in
-        calls.iter().filter(|call| tools.is_client(&call.written.name))
+    for RequestedCall {
+        id: call, written, ..
+    } in calls
+        .iter()
+        .filter(|call| tools.is_client(&call.written.name))
     {
         handed_over = true;
-        if agent.run.past.of_call(call).is_some_and(|past| past.handed_over) {
+        if agent
+            .run
+            .past
+            .of_call(call)
+            .is_some_and(|past| past.handed_over)
+        {
             continue;
         }
-        let (call, name, arguments) =
-            (call.clone(), written.name.clone(), arguments_value(&written.arguments));
-        agent.emitter.emit(EventBody::ToolHandedOver { call, name, arguments }).await;
+        let (call, name, arguments) = (
+            call.clone(),
+            written.name.clone(),
+            arguments_value(&written.arguments),
+        );
+        agent
+            .emitter
+            .emit(EventBody::ToolHandedOver {
+                call,
+                name,
+                arguments,
+            })
+            .await;
     }
     handed_over
 }
@@ -446,34 +559,51 @@ pub(crate) const LAST_STEP: &str = "You have reached a limit of this run. You ha
 
 async fn warn_of_empty(agent: &AgentContext, answer: &Answer) {
     if answer.text.trim().is_empty() {
-        agent.notice(NoticeLevel::Warning, Sentence::EmptyAnswer).await;
+        agent
+            .notice(NoticeLevel::Warning, Sentence::EmptyAnswer)
+            .await;
     }
 }
 
 /// An answer that is cut where the caller wanted it is no whole answer.
 async fn check_length(agent: &AgentContext, step: u32, answer: &Answer) -> Result<(), Stop> {
     let limit = agent.parameters(agent.models.chosen()).max_output_tokens;
-    let Some(limit) = limit.filter(|_| answer.cut) else { return Ok(()) };
+    let Some(limit) = limit.filter(|_| answer.cut) else {
+        return Ok(());
+    };
     let problem = limit_reached(Sentence::LimitAnswer { count: limit });
-    Err(Stop::Limited { problem, text: shown(agent, step, answer).await? })
+    Err(Stop::Limited {
+        problem,
+        text: shown(agent, step, answer).await?,
+    })
 }
 
 pub(crate) async fn check_budget(agent: &AgentContext) -> Result<(), Stop> {
     match agent.budget.check() {
         Ok(()) => Ok(()),
         Err(problem) => {
-            agent.notice(NoticeLevel::Warning, problem.clone().words()).await;
-            Err(Stop::Limited { problem, text: String::new() })
+            agent
+                .notice(NoticeLevel::Warning, problem.clone().words())
+                .await;
+            Err(Stop::Limited {
+                problem,
+                text: String::new(),
+            })
         }
     }
 }
 
 fn out_of_steps(agent: &AgentContext) -> Words {
-    Sentence::LimitSteps { count: agent.steps() }.into()
+    Sentence::LimitSteps {
+        count: agent.steps(),
+    }
+    .into()
 }
 
 async fn out_of_budget(agent: &AgentContext, problem: Problem, text: String) -> Stop {
-    agent.notice(NoticeLevel::Warning, problem.clone().words()).await;
+    agent
+        .notice(NoticeLevel::Warning, problem.clone().words())
+        .await;
     Stop::Limited { problem, text }
 }
 

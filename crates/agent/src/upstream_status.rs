@@ -34,9 +34,19 @@ struct Line {
 
 impl UpstreamStatus {
     /// Takes the next line: shows it, or holds it back for a moment.
-    pub(crate) async fn push(&mut self, agent: &AgentContext, description: String, done: bool, hidden: bool) {
+    pub(crate) async fn push(
+        &mut self,
+        agent: &AgentContext,
+        description: String,
+        done: bool,
+        hidden: bool,
+    ) {
         let hidden = hidden || description.is_empty();
-        let line = Line { description, done, hidden };
+        let line = Line {
+            description,
+            done,
+            hidden,
+        };
         let is_news = match self.held.as_ref().or(self.shown.as_ref()) {
             Some(latest) => *latest != line,
             // The server cannot hide what is ours.
@@ -57,16 +67,39 @@ impl UpstreamStatus {
 
     /// Shows the line that was held back.
     pub(crate) async fn show_held(&mut self, agent: &AgentContext) {
-        let Some(Line { description, done, hidden }) = self.held.take() else { return };
+        let Some(Line {
+            description,
+            done,
+            hidden,
+        }) = self.held.take()
+        else {
+            return;
+        };
         self.lines += 1;
-        let interval = if self.lines < QUICK_LINES { INTERVAL } else { SLOW_INTERVAL };
+        let interval = if self.lines < QUICK_LINES {
+            INTERVAL
+        } else {
+            SLOW_INTERVAL
+        };
         self.free_at = Some(Instant::now() + interval);
-        self.shown = (!hidden).then(|| Line { description: description.clone(), done, hidden });
+        self.shown = (!hidden).then(|| Line {
+            description: description.clone(),
+            done,
+            hidden,
+        });
         match (hidden, description.is_empty()) {
             (true, true) => agent.clear_status().await,
             (hidden, _) => {
                 let done = done || hidden;
-                agent.emitter.emit(EventBody::Status { description, done, hidden, sentence: None }).await;
+                agent
+                    .emitter
+                    .emit(EventBody::Status {
+                        description,
+                        done,
+                        hidden,
+                        sentence: None,
+                    })
+                    .await;
             }
         }
     }

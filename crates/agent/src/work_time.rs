@@ -35,8 +35,16 @@ pub(crate) struct Idle<'a>(&'a WorkTime);
 impl WorkTime {
     /// A clock that stands at `spent`.
     pub(crate) fn new(spent: Duration) -> Self {
-        let state = State { busy: 0, spent, since: Instant::now(), is_awaited: false };
-        Self { state: Mutex::new(state), started: Notify::new() }
+        let state = State {
+            busy: 0,
+            spent,
+            since: Instant::now(),
+            is_awaited: false,
+        };
+        Self {
+            state: Mutex::new(state),
+            started: Notify::new(),
+        }
     }
 
     /// Lets the clock run.
@@ -101,7 +109,11 @@ impl WorkTime {
 
 impl State {
     fn spent(&self) -> Duration {
-        if self.busy == 0 { self.spent } else { self.spent + self.since.elapsed() }
+        if self.busy == 0 {
+            self.spent
+        } else {
+            self.spent + self.since.elapsed()
+        }
     }
 }
 

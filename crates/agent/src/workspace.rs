@@ -141,7 +141,13 @@ impl Workspace {
     /// The workspace called `name` (a chat's or run's id); `now_ms` is the server's clock.
     #[must_use]
     pub fn new(store: Store, name: String, now_ms: Arc<dyn Fn() -> i64 + Send + Sync>) -> Self {
-        Self { store, name, now_ms, place: Place::Store, seen: Arc::default() }
+        Self {
+            store,
+            name,
+            now_ms,
+            place: Place::Store,
+            seen: Arc::default(),
+        }
     }
 
     /// The chat's or run's id.
@@ -153,7 +159,10 @@ impl Workspace {
     pub(crate) async fn states(&self) -> Result<(Vec<FileRow>, bool), FileProblem> {
         match self.directory()? {
             Some(directory) => self.on_disk(directory).await,
-            None => Ok((self.store.files(&self.name).await.map_err(unavailable)?, false)),
+            None => Ok((
+                self.store.files(&self.name).await.map_err(unavailable)?,
+                false,
+            )),
         }
     }
 
@@ -165,7 +174,10 @@ impl Workspace {
         let (mut rows, more) = self.states().await?;
         if self.directory()?.is_some() {
             let known = self.store.files(&self.name).await.map_err(unavailable)?;
-            let known: HashMap<String, u64> = known.into_iter().map(|row| (row.path, row.version)).collect();
+            let known: HashMap<String, u64> = known
+                .into_iter()
+                .map(|row| (row.path, row.version))
+                .collect();
             for row in &mut rows {
                 row.version = known.get(&row.path).copied().unwrap_or(0);
             }
@@ -179,7 +191,11 @@ impl Workspace {
     /// # Errors
     /// Where the database does not answer.
     pub async fn deleted_rows(&self, there: &[FileRow]) -> Result<Vec<FileRow>, FileProblem> {
-        let mut rows = self.store.deleted_files(&self.name).await.map_err(unavailable)?;
+        let mut rows = self
+            .store
+            .deleted_files(&self.name)
+            .await
+            .map_err(unavailable)?;
         let there: HashSet<&str> = there.iter().map(|row| &*row.path).collect();
         rows.retain(|row| !there.contains(&*row.path));
         Ok(rows)
@@ -191,7 +207,13 @@ impl Workspace {
     /// Where the database, or the directory, does not answer.
     pub async fn list(&self) -> Result<Listing, FileProblem> {
         let (files, more) = self.states().await?;
-        Ok(Listing { files: files.into_iter().map(|file| (file.path, file.size_bytes)).collect(), more })
+        Ok(Listing {
+            files: files
+                .into_iter()
+                .map(|file| (file.path, file.size_bytes))
+                .collect(),
+            more,
+        })
     }
 
     /// A file's text; in a directory nothing is kept of it.
@@ -207,7 +229,9 @@ impl Workspace {
     /// # Errors
     /// As for `read_bytes`.
     pub async fn peek(&self, path: &Path) -> Result<Vec<u8>, FileProblem> {
-        let Some(directory) = self.directory_of(path)? else { return Ok(self.read_bytes(path).await?.0) };
+        let Some(directory) = self.directory_of(path)? else {
+            return Ok(self.read_bytes(path).await?.0);
+        };
         match directory.read(path).await? {
             Some((bytes, _)) => Ok(bytes),
             None => Err(self.missing(path).await),
@@ -229,7 +253,12 @@ impl Workspace {
     /// Where there is no such file; the sentence names similar ones.
     pub async fn read_bytes(&self, path: &Path) -> Result<(Vec<u8>, u64), FileProblem> {
         self.look(path).await?;
-        match self.store.read_file(&self.name, &path.0).await.map_err(unavailable)? {
+        match self
+            .store
+            .read_file(&self.name, &path.0)
+            .await
+            .map_err(unavailable)?
+        {
             Some(file) => Ok((file.content, file.version)),
             None => Err(self.missing(path).await),
         }
@@ -248,7 +277,10 @@ impl Workspace {
         FileProblem::Missing(if similar.is_empty() {
             format!("There is no file {path}. Use ls to see what is there.")
         } else {
-            format!("There is no file {path}. Did you mean {}?", similar.join(" or "))
+            format!(
+                "There is no file {path}. Did you mean {}?",
+                similar.join(" or ")
+            )
         })
     }
 }
@@ -263,11 +295,20 @@ fn text(path: &Path, bytes: Vec<u8>) -> Result<String, FileProblem> {
 
 fn not_text(path: &Path, bytes: &[u8]) -> FileProblem {
     let (what, size) = (kind::describe(bytes).to_string(), bytes.len() as u64);
-    FileProblem::Refused(Files::FileNotText { path: path.to_string(), what, size }.into())
+    FileProblem::Refused(
+        Files::FileNotText {
+            path: path.to_string(),
+            what,
+            size,
+        }
+        .into(),
+    )
 }
 
 fn changed_meanwhile(path: &Path) -> FileProblem {
-    FileProblem::Conflict(format!("{path} has changed meanwhile. Read it again and repeat the edit."))
+    FileProblem::Conflict(format!(
+        "{path} has changed meanwhile. Read it again and repeat the edit."
+    ))
 }
 
 fn unavailable(error: StoreError) -> FileProblem {

@@ -38,19 +38,35 @@ impl Client {
     pub(crate) async fn connect(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, buffer: Vec::with_capacity(16 * 1024), headers: String::new() })
+        Ok(Self {
+            stream,
+            buffer: Vec::with_capacity(16 * 1024),
+            headers: String::new(),
+        })
     }
 
     /// Sends these lines, each with its line end, with every request.
     pub(crate) fn with_headers(self, headers: &str) -> Self {
-        Self { headers: headers.to_owned(), ..self }
+        Self {
+            headers: headers.to_owned(),
+            ..self
+        }
     }
 
     /// Sends a request; its answer is read with [`Self::take_line`].
-    pub(crate) async fn begin(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<()> {
+    pub(crate) async fn begin(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &str,
+    ) -> anyhow::Result<()> {
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{}{}content-length: {}\r\n\r\n{body}",
-            if self.headers.contains("content-type:") { "" } else { "content-type: application/json\r\n" },
+            if self.headers.contains("content-type:") {
+                ""
+            } else {
+                "content-type: application/json\r\n"
+            },
             self.headers,
             body.len()
         );
@@ -60,14 +76,20 @@ impl Client {
     }
 
     /// Sends a request and returns once the header of the answer is there; what follows it stays in the buffer.
-    pub(crate) async fn send(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<String> {
+    pub(crate) async fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &str,
+    ) -> anyhow::Result<String> {
         self.begin(method, path, body).await?;
         loop {
             if let Some(end) = memmem::find(&self.buffer, b"\r\n\r\n") {
                 let header = String::from_utf8_lossy(&self.buffer[..end]).into_owned();
                 self.buffer.drain(..end + 4);
                 if !header.starts_with("HTTP/1.1 2") {
-                    let (status, body) = (header.lines().next(), String::from_utf8_lossy(&self.buffer));
+                    let (status, body) =
+                        (header.lines().next(), String::from_utf8_lossy(&self.buffer));
                     bail!("{path} answered {} {body}", status.unwrap_or_default());
                 }
                 return Ok(header);
@@ -77,7 +99,12 @@ impl Client {
     }
 
     /// Sends a request and reads its chunked answer to the end.
-    pub(crate) async fn stream(&mut self, path: &str, body: &str, mark: &[u8]) -> anyhow::Result<Timing> {
+    pub(crate) async fn stream(
+        &mut self,
+        path: &str,
+        body: &str,
+        mark: &[u8],
+    ) -> anyhow::Result<Timing> {
         let began = Instant::now();
         let ms = || began.elapsed().as_secs_f64() * 1000.0;
         self.send("POST", path, body).await?;
@@ -94,7 +121,12 @@ impl Client {
             }
             if self.buffer.ends_with(CHUNKS_END) {
                 let first_ms = first_ms.context("an empty answer")?;
-                return Ok(Timing { first_ms, mark_ms, marks, end_ms: ms() });
+                return Ok(Timing {
+                    first_ms,
+                    mark_ms,
+                    marks,
+                    end_ms: ms(),
+                });
             }
             // Only the end of what has been seen can be the beginning of something looked for.
             let keep = CHUNKS_END.len().max(mark.len() - 1);
@@ -121,15 +153,25 @@ impl Client {
         let header = self.send(method, path, body).await?;
         let length = header.lines().find_map(|line| {
             let (name, value) = line.split_once(':')?;
-            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
+            name.eq_ignore_ascii_case("content-length")
+                .then(|| value.trim().parse::<usize>().ok())?
         });
-        while !length.map_or_else(|| self.buffer.ends_with(CHUNKS_END), |length| self.buffer.len() >= length)
-        {
+        while !length.map_or_else(
+            || self.buffer.ends_with(CHUNKS_END),
+            |length| self.buffer.len() >= length,
+        ) {
             self.more().await?;
         }
         let ms = began.elapsed().as_secs_f64() * 1000.0;
         let body = std::mem::take(&mut self.buffer);
-        Ok((ms, if length.is_some() { body } else { without_chunks(&body)? }))
+        Ok((
+            ms,
+            if length.is_some() {
+                body
+            } else {
+                without_chunks(&body)?
+            },
+        ))
     }
 
     /// Reads a chunked answer to its end.
@@ -166,7 +208,9 @@ impl Client {
     pub(crate) async fn take_line(&mut self) -> anyhow::Result<String> {
         loop {
             if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
-                let line = String::from_utf8_lossy(&self.buffer[..end]).trim_end().to_owned();
+                let line = String::from_utf8_lossy(&self.buffer[..end])
+                    .trim_end()
+                    .to_owned();
                 self.buffer.drain(..=end);
                 return Ok(line);
             }
@@ -191,8 +235,12 @@ fn without_chunks(mut bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
         if length == 0 {
             return Ok(body);
         }
-        let chunk = bytes.get(end + 2..end + 2 + length).context("a chunk is not whole")?;
+        let chunk = bytes
+            .get(end + 2..end + 2 + length)
+            .context("a chunk is not whole")?;
         body.extend_from_slice(chunk);
-        bytes = bytes.get(end + 4 + length..).context("a chunk has no end")?;
+        bytes = bytes
+            .get(end + 4 + length..)
+            .context("a chunk has no end")?;
     }
 }

@@ -26,7 +26,10 @@ fn note() {
     COUNT.set(COUNT.get() + 1);
 }
 
-#[expect(unsafe_code, reason = "an allocator is unsafe by its nature; everything is handed on as it comes")]
+#[expect(
+    unsafe_code,
+    reason = "an allocator is unsafe by its nature; everything is handed on as it comes"
+)]
 // SAFETY: each call goes to jemalloc with the caller's own promises.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -1,6 +1,9 @@
 //! What an event costs in each format, from the log to the bytes that go out: time, and how often memory is asked for.
 
-#[expect(clippy::unwrap_used, reason = "they are made for tests, which may fail loudly")]
+#[expect(
+    clippy::unwrap_used,
+    reason = "they are made for tests, which may fail loudly"
+)]
 #[path = "../../wire/tests/golden/scenarios/mod.rs"]
 mod scenarios;
 
@@ -115,7 +118,13 @@ const FORMATS: [Format; 9] = [
             Box::new(|event| {
                 let frame = |event: DebugEvent| serde_json::to_string(&event).unwrap_or_default();
                 let data = DebugEvent::of(event, None).map(frame);
-                data.map(|data| Frame { id: Some(event.seq), event: None, data }).into_iter().collect()
+                data.map(|data| Frame {
+                    id: Some(event.seq),
+                    event: None,
+                    data,
+                })
+                .into_iter()
+                .collect()
             })
         },
     },
@@ -130,18 +139,37 @@ struct Cost {
 pub(crate) fn measure(quick: bool) -> anyhow::Result<()> {
     let repeats = if quick { REPEATS / 20 } else { REPEATS };
     // One result of a megabyte would be all that the average tells of.
-    let scenarios: Vec<_> = scenarios::all().into_iter().filter(|(name, _)| *name != "huge_result").collect();
+    let scenarios: Vec<_> = scenarios::all()
+        .into_iter()
+        .filter(|(name, _)| *name != "huge_result")
+        .collect();
     let (before, tokens) = text()?;
     let (mut lines, mut aims) = (Vec::new(), Vec::<Row>::new());
     for Format { name, hot, make } in FORMATS {
         let token = cost(make, repeats, &[(&before, &tokens)]);
-        let logs: Vec<_> = scenarios.iter().map(|(_, log)| (&[][..], &log[..])).collect();
+        let logs: Vec<_> = scenarios
+            .iter()
+            .map(|(_, log)| (&[][..], &log[..]))
+            .collect();
         let whole = cost(make, repeats, &logs);
-        let cells = [token.time_us, token.allocations, whole.time_us, whole.allocations];
-        lines.push((name.to_owned(), Ok(cells.map(|figure| format!("{figure:.2}")).to_vec())));
+        let cells = [
+            token.time_us,
+            token.allocations,
+            whole.time_us,
+            whole.allocations,
+        ];
+        lines.push((
+            name.to_owned(),
+            Ok(cells.map(|figure| format!("{figure:.2}")).to_vec()),
+        ));
         if hot {
             aims.push(row(name, token.time_us, "µs", Some(Aim::AtMost(2.0))));
-            aims.push(row(name, token.allocations, "allocs", Some(Aim::AtMost(2.0))));
+            aims.push(row(
+                name,
+                token.allocations,
+                "allocs",
+                Some(Aim::AtMost(2.0)),
+            ));
         }
     }
     let columns = ["a token µs", "allocations", "any event µs", "allocations"];
@@ -157,12 +185,39 @@ pub(crate) fn measure(quick: bool) -> anyhow::Result<()> {
 /// A log up to an answer's first delta, and the others.
 fn text() -> anyhow::Result<(Vec<RunEvent>, Vec<RunEvent>)> {
     let run = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse()?;
-    let event = |seq, body| RunEvent { run, seq, at: 1_763_760_000_000, agent: AgentPath::main(), body };
+    let event = |seq, body| RunEvent {
+        run,
+        seq,
+        at: 1_763_760_000_000,
+        agent: AgentPath::main(),
+        body,
+    };
     let item = || "t1".to_owned();
-    let delta = |seq| event(seq, EventBody::TextDelta { item: item(), delta: "token ".into() });
+    let delta = |seq| {
+        event(
+            seq,
+            EventBody::TextDelta {
+                item: item(),
+                delta: "token ".into(),
+            },
+        )
+    };
     let before = vec![
-        event(1, EventBody::RunStarted { chat: None, message: None, model: "scripted".into() }),
-        event(2, EventBody::StepStarted { step: 1, last: None }),
+        event(
+            1,
+            EventBody::RunStarted {
+                chat: None,
+                message: None,
+                model: "scripted".into(),
+            },
+        ),
+        event(
+            2,
+            EventBody::StepStarted {
+                step: 1,
+                last: None,
+            },
+        ),
         event(3, EventBody::TextStarted { item: item() }),
         delta(4),
     ];
@@ -195,5 +250,8 @@ fn cost(make: fn() -> Encoder, repeats: usize, logs: &[(&[RunEvent], &[RunEvent]
         // The last time counts: by then the buffer is as large as it gets, as in a long stream.
         allocated = count;
     }
-    Cost { time_us: percentile(&mut times_us, 0.5) / events, allocations: allocated as f64 / events }
+    Cost {
+        time_us: percentile(&mut times_us, 0.5) / events,
+        allocations: allocated as f64 / events,
+    }
 }

@@ -62,7 +62,12 @@ pub(crate) async fn measure(program: &Path, peers: &Peers, quick: bool) -> anyho
     let (rounds, share) = if quick { (1, 10) } else { (ROUNDS, 1) };
     for (kind, connections, answers) in LEVELS {
         let answers = (answers / share / rounds).max(connections);
-        let load = Load { kind, connections, answers, time: TIME / u32::try_from(ROUNDS)? };
+        let load = Load {
+            kind,
+            connections,
+            answers,
+            time: TIME / u32::try_from(ROUNDS)?,
+        };
         let mut outcomes: Vec<Outcome> = Vec::new();
         outcomes.resize_with(contenders.len(), || Ok(Figures::default()));
         for _ in 0..rounds {
@@ -79,7 +84,16 @@ pub(crate) async fn measure(program: &Path, peers: &Peers, quick: bool) -> anyho
 async fn warm_up(contender: &Contender) {
     let time = Duration::from_secs(3);
     for (kind, answers) in [(Kind::Whole, 1000), (Kind::Stream, 50)] {
-        let _ = put_on(&contender.target, Load { kind, connections: 10, answers, time }).await;
+        let _ = put_on(
+            &contender.target,
+            Load {
+                kind,
+                connections: 10,
+                answers,
+                time,
+            },
+        )
+        .await;
     }
 }
 
@@ -124,7 +138,8 @@ impl Figures {
 
     #[expect(clippy::cast_precision_loss, reason = "a few millions")]
     fn cpu_us(&self, kind: Kind) -> Option<f64> {
-        self.cpu_s.map(|cpu_s| cpu_s * 1e6 / self.count(kind) as f64)
+        self.cpu_s
+            .map(|cpu_s| cpu_s * 1e6 / self.count(kind) as f64)
     }
 
     /// Half of the latencies, and all but one in a hundred, are below these; milliseconds.
@@ -134,12 +149,18 @@ impl Figures {
 }
 
 fn show(load: Load, contenders: &[Started], mut outcomes: Vec<Outcome>) {
-    let Load { kind, connections, .. } = load;
+    let Load {
+        kind, connections, ..
+    } = load;
     let names: Vec<&str> = contenders.iter().map(contenders::name).collect();
     let mut of = |name: &str| {
         let at = names.iter().position(|other| *other == name)?;
         let figures = outcomes.get_mut(at)?.as_mut().ok()?;
-        Some((figures.rate(kind), figures.latencies(), figures.peak_mb.unwrap_or_default()))
+        Some((
+            figures.rate(kind),
+            figures.latencies(),
+            figures.peak_mb.unwrap_or_default(),
+        ))
     };
     let (direct, copy, ours) = (of(UPSTREAM), of(RAW_COPY), of(GLASSHOUSE));
     let (direct_ms, copy_rate) = (direct.map(|it| it.1), copy.map(|it| it.0));
@@ -149,21 +170,47 @@ fn show(load: Load, contenders: &[Started], mut outcomes: Vec<Outcome>) {
         .map(|(contender, outcome)| {
             let why_not = || contender.as_ref().err().map(|(_, why)| Err(why.clone()));
             let cells = outcome.map(|figures| cells(kind, figures, direct_ms, copy_rate));
-            (contenders::name(contender).to_owned(), why_not().unwrap_or(cells))
+            (
+                contenders::name(contender).to_owned(),
+                why_not().unwrap_or(cells),
+            )
         })
         .collect();
     let (title, columns) = match kind {
-        Kind::Whole => (format!("{connections} at a time, answered whole"), WHOLE_COLUMNS),
-        Kind::Stream => (format!("{connections} at a time, streams of {TOKENS} tokens"), STREAM_COLUMNS),
+        Kind::Whole => (
+            format!("{connections} at a time, answered whole"),
+            WHOLE_COLUMNS,
+        ),
+        Kind::Stream => (
+            format!("{connections} at a time, streams of {TOKENS} tokens"),
+            STREAM_COLUMNS,
+        ),
     };
     print_grid(&title, &columns, &lines);
-    if let (Some((rate, ours_ms, peak_mb)), Some(direct_ms), Some(copy_rate)) = (ours, direct_ms, copy_rate) {
-        show_aims(load, rate, [ours_ms[0] - direct_ms[0], ours_ms[1] - direct_ms[1]], peak_mb, copy_rate);
+    if let (Some((rate, ours_ms, peak_mb)), Some(direct_ms), Some(copy_rate)) =
+        (ours, direct_ms, copy_rate)
+    {
+        show_aims(
+            load,
+            rate,
+            [ours_ms[0] - direct_ms[0], ours_ms[1] - direct_ms[1]],
+            peak_mb,
+            copy_rate,
+        );
     }
 }
 
-const WHOLE_COLUMNS: [&str; 9] =
-    ["answers", "a second", "of the copy", "p50 ms", "added", "p99 ms", "added", "CPU µs each", "peak MB"];
+const WHOLE_COLUMNS: [&str; 9] = [
+    "answers",
+    "a second",
+    "of the copy",
+    "p50 ms",
+    "added",
+    "p99 ms",
+    "added",
+    "CPU µs each",
+    "peak MB",
+];
 const STREAM_COLUMNS: [&str; 9] = [
     "streams",
     "tokens/s",
@@ -183,9 +230,11 @@ fn cells(
     copy_rate: Option<f64>,
 ) -> Vec<String> {
     let [p50, p99] = figures.latencies();
-    let added =
-        |at: usize, ms: f64| direct_ms.map_or_else(String::new, |direct| format!("{:.2}", ms - direct[at]));
-    let some = |figure: Option<f64>| figure.map_or_else(String::new, |figure| format!("{figure:.1}"));
+    let added = |at: usize, ms: f64| {
+        direct_ms.map_or_else(String::new, |direct| format!("{:.2}", ms - direct[at]))
+    };
+    let some =
+        |figure: Option<f64>| figure.map_or_else(String::new, |figure| format!("{figure:.1}"));
     let rate = figures.rate(kind);
     vec![
         figures.tally.latencies_ms.len().to_string(),
@@ -204,14 +253,37 @@ fn show_aims(load: Load, rate: f64, added_ms: [f64; 2], peak_mb: f64, copy_rate:
     let memory = row("peak memory", peak_mb, "MB", Some(Aim::AtMost(60.0)));
     let rows = match (load.kind, load.connections) {
         (Kind::Whole, 10) => vec![
-            row("added by us, p50", added_ms[0], "ms", Some(Aim::AtMost(0.5))),
-            row("added by us, p99", added_ms[1], "ms", Some(Aim::AtMost(2.0))),
+            row(
+                "added by us, p50",
+                added_ms[0],
+                "ms",
+                Some(Aim::AtMost(0.5)),
+            ),
+            row(
+                "added by us, p99",
+                added_ms[1],
+                "ms",
+                Some(Aim::AtMost(2.0)),
+            ),
             // What a slow or busy machine gives to nobody is not asked of us.
-            row("answers a second", rate, "1/s", Some(Aim::AtLeast((copy_rate * 0.8).min(10_000.0)))),
+            row(
+                "answers a second",
+                rate,
+                "1/s",
+                Some(Aim::AtLeast((copy_rate * 0.8).min(10_000.0))),
+            ),
             memory,
         ],
         (Kind::Stream, 10 | 100) => {
-            vec![row("tokens a second", rate, "1/s", Some(Aim::AtLeast(300_000.0))), memory]
+            vec![
+                row(
+                    "tokens a second",
+                    rate,
+                    "1/s",
+                    Some(Aim::AtLeast(300_000.0)),
+                ),
+                memory,
+            ]
         }
         (Kind::Whole | Kind::Stream, _) => return,
     };

@@ -53,8 +53,13 @@ enum Hostility {
     HalfFrame,
 }
 
-const ALL: [Hostility; 5] =
-    [Hostility::HeldBody, Hostility::SlowBody, Hostility::HalfHead, Hostility::Idle, Hostility::HalfFrame];
+const ALL: [Hostility; 5] = [
+    Hostility::HeldBody,
+    Hostility::SlowBody,
+    Hostility::HalfHead,
+    Hostility::Idle,
+    Hostility::HalfFrame,
+];
 
 /// Measures both, each with a server of its own.
 pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
@@ -63,8 +68,16 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let sockets = if quick { SOCKETS / 8 } else { SOCKETS };
     let time = Duration::from_secs(if quick { 5 } else { 30 });
     for (title, first, addresses) in [
-        ("4,096 hostile sockets from the address of somebody who works", Ipv4Addr::LOCALHOST, 1),
-        ("4,096 hostile sockets from 200 other addresses", Ipv4Addr::new(127, 0, 1, 1), ADDRESSES),
+        (
+            "4,096 hostile sockets from the address of somebody who works",
+            Ipv4Addr::LOCALHOST,
+            1,
+        ),
+        (
+            "4,096 hostile sockets from 200 other addresses",
+            Ipv4Addr::new(127, 0, 1, 1),
+            ADDRESSES,
+        ),
     ] {
         attack(program, title, (first, addresses), sockets, time).await?;
     }
@@ -78,7 +91,12 @@ async fn attack(
     sockets: usize,
     time: Duration,
 ) -> anyhow::Result<()> {
-    let setup = Setup { program, upstream: None, data_dir: None, environment: &[DEFAULT] };
+    let setup = Setup {
+        program,
+        upstream: None,
+        data_dir: None,
+        environment: &[DEFAULT],
+    };
     let program = Program::start_as_team(setup).await?;
     let cookie = sign_in(program.address).await?;
     let mut quiet = work(program.address, &cookie, time / 3).await?;
@@ -88,7 +106,13 @@ async fn attack(
     for number in 0..sockets {
         let from = Ipv4Addr::from(first.to_bits() + u32::try_from(number % addresses)?);
         let kind = ALL[number / addresses % ALL.len()];
-        attackers.spawn(hold(program.address, from.into(), kind, cookie.clone(), Arc::clone(&open)));
+        attackers.spawn(hold(
+            program.address,
+            from.into(),
+            kind,
+            cookie.clone(),
+            Arc::clone(&open),
+        ));
         if number % 64 == 0 {
             sleep(Duration::from_millis(10)).await;
         }
@@ -110,18 +134,58 @@ async fn attack(
     print(
         title,
         &[
-            row("hostile sockets that are open, at first", count(held), "", None),
-            row("hostile sockets that are open, in the end", count(held_after), "", None),
-            row("a call without them, p99", percentile(&mut quiet.calls, 0.99), "ms", None),
-            row("a call, median", percentile(&mut under_attack.calls, 0.5), "ms", None),
-            row("a call, p99", percentile(&mut under_attack.calls, 0.99), "ms", Some(Aim::AtMost(200.0))),
-            row("a call, the slowest", percentile(&mut under_attack.calls, 1.0), "ms", None),
+            row(
+                "hostile sockets that are open, at first",
+                count(held),
+                "",
+                None,
+            ),
+            row(
+                "hostile sockets that are open, in the end",
+                count(held_after),
+                "",
+                None,
+            ),
+            row(
+                "a call without them, p99",
+                percentile(&mut quiet.calls, 0.99),
+                "ms",
+                None,
+            ),
+            row(
+                "a call, median",
+                percentile(&mut under_attack.calls, 0.5),
+                "ms",
+                None,
+            ),
+            row(
+                "a call, p99",
+                percentile(&mut under_attack.calls, 0.99),
+                "ms",
+                Some(Aim::AtMost(200.0)),
+            ),
+            row(
+                "a call, the slowest",
+                percentile(&mut under_attack.calls, 1.0),
+                "ms",
+                None,
+            ),
             row("calls", count(under_attack.calls.len()), "", None),
-            row("calls that failed", count(under_attack.failed), "", Some(Aim::AtMost(0.0))),
+            row(
+                "calls that failed",
+                count(under_attack.failed),
+                "",
+                Some(Aim::AtMost(0.0)),
+            ),
             row("signing in", signed_in_ms, "ms", None),
             row("memory before", before_mb, "MB", None),
             row("memory with them", during_mb, "MB", None),
-            row("peak memory", peak_mb, "MB", Some(Aim::AtMost(before_mb + 200.0))),
+            row(
+                "peak memory",
+                peak_mb,
+                "MB",
+                Some(Aim::AtMost(before_mb + 200.0)),
+            ),
             row("memory after them", after_mb, "MB", None),
         ],
     );
@@ -135,8 +199,14 @@ fn count(of: usize) -> f64 {
 
 async fn sign_in(address: SocketAddr) -> anyhow::Result<String> {
     let body = json!({"email": TEAM_EMAIL, "password": TEAM_PASSWORD}).to_string();
-    let header = Client::connect(address).await?.send("POST", "/api/v1/login", &body).await?;
-    let line = header.lines().find_map(|line| line.strip_prefix("set-cookie: ")).context("no cookie")?;
+    let header = Client::connect(address)
+        .await?
+        .send("POST", "/api/v1/login", &body)
+        .await?;
+    let line = header
+        .lines()
+        .find_map(|line| line.strip_prefix("set-cookie: "))
+        .context("no cookie")?;
     Ok(line.split(';').next().unwrap_or_default().to_owned())
 }
 
@@ -185,7 +255,13 @@ async fn work(address: SocketAddr, cookie: &str, time: Duration) -> anyhow::Resu
 }
 
 /// Holds a place for ever, and comes back where it was lost.
-async fn hold(to: SocketAddr, from: IpAddr, kind: Hostility, cookie: String, open: Arc<AtomicUsize>) {
+async fn hold(
+    to: SocketAddr,
+    from: IpAddr,
+    kind: Hostility,
+    cookie: String,
+    open: Arc<AtomicUsize>,
+) {
     loop {
         if let Ok(stream) = connect(to, from).await {
             open.fetch_add(1, Ordering::Relaxed);
@@ -209,10 +285,20 @@ async fn stay(mut stream: TcpStream, kind: Hostility, cookie: &str) -> std::io::
     match kind {
         Hostility::HeldBody => {
             let body = "x".repeat(59_999);
-            stream.write_all(format!("{LOGIN} 60000\r\n\r\n{body}").as_bytes()).await?;
+            stream
+                .write_all(format!("{LOGIN} 60000\r\n\r\n{body}").as_bytes())
+                .await?;
         }
-        Hostility::SlowBody => stream.write_all(format!("{LOGIN} 100\r\n\r\n").as_bytes()).await?,
-        Hostility::HalfHead => stream.write_all(b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx-a").await?,
+        Hostility::SlowBody => {
+            stream
+                .write_all(format!("{LOGIN} 100\r\n\r\n").as_bytes())
+                .await?
+        }
+        Hostility::HalfHead => {
+            stream
+                .write_all(b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx-a")
+                .await?
+        }
         Hostility::Idle => {}
         Hostility::HalfFrame => {
             let head = format!(

@@ -16,8 +16,17 @@ const READERS: u32 = 5000;
 
 pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let readers = if quick { READERS / 10 } else { READERS };
-    let reply = Reply::stream(&[Step::Text { text: "Wait".into(), tokens_per_second: None }, Step::Silence]);
-    let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+    let reply = Reply::stream(&[
+        Step::Text {
+            text: "Wait".into(),
+            tokens_per_second: None,
+        },
+        Step::Silence,
+    ]);
+    let options = ServerOptions {
+        keep_requests: false,
+        ..ServerOptions::default()
+    };
     let model = ScriptedServer::start_with(Behaviour::always(reply), options).await?;
     let program = Program::start(Setup {
         program,
@@ -31,7 +40,9 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let mut clients = Vec::new();
     for _ in 0..readers {
         let mut client = Client::connect(program.address).await?;
-        client.send("GET", &format!("/runs/{run}/events"), "").await?;
+        client
+            .send("GET", &format!("/runs/{run}/events"), "")
+            .await?;
         client.until(b"text_delta").await?;
         clients.push(client);
     }
@@ -59,7 +70,9 @@ async fn start_run(writer: &mut Client, program: &Program) -> anyhow::Result<Str
     for _ in 0..200 {
         if let Ok(header) = writer.send("POST", "/chat/stream", &request()).await {
             writer.until(b"token").await?;
-            let id = header.lines().find_map(|line| line.strip_prefix("x-run-id: "));
+            let id = header
+                .lines()
+                .find_map(|line| line.strip_prefix("x-run-id: "));
             return Ok(id.context("no x-run-id")?.trim().to_owned());
         }
         // The list of models may not be there yet.

@@ -29,18 +29,38 @@ pub(crate) struct Collections {
 const THREADS: usize = 2;
 
 /// Prints the tables.
-pub(crate) fn measure(folders: &Collections, quick: bool, only_embedding: bool) -> anyhow::Result<()> {
-    let cranfield = folders.cranfield.as_deref().map(collections::cranfield).transpose()?;
-    let banking = folders.banking.as_deref().map(collections::banking).transpose()?;
+pub(crate) fn measure(
+    folders: &Collections,
+    quick: bool,
+    only_embedding: bool,
+) -> anyhow::Result<()> {
+    let cranfield = folders
+        .cranfield
+        .as_deref()
+        .map(collections::cranfield)
+        .transpose()?;
+    let banking = folders
+        .banking
+        .as_deref()
+        .map(collections::banking)
+        .transpose()?;
     let manual = folders.manual.as_deref().map(manual::manual).transpose()?;
     let embedder = folders.embedder.as_deref().map(load).transpose()?;
     let all = [
-        cranfield.as_ref().map(|it| (it, "Cranfield, nDCG@10", Some(0.42))),
-        banking.as_ref().map(|it| (it, "tau2 banking, nDCG@10", Some(0.32))),
-        manual.as_ref().map(|it| (it, "Perl FAQ, nDCG@10, unseen", None)),
+        cranfield
+            .as_ref()
+            .map(|it| (it, "Cranfield, nDCG@10", Some(0.42))),
+        banking
+            .as_ref()
+            .map(|it| (it, "tau2 banking, nDCG@10", Some(0.32))),
+        manual
+            .as_ref()
+            .map(|it| (it, "Perl FAQ, nDCG@10, unseen", None)),
     ];
     let all: Vec<_> = all.into_iter().flatten().collect();
-    if let (Some(embedder), Some(folder), Some((first, ..))) = (&embedder, &folders.embedder, all.first()) {
+    if let (Some(embedder), Some(folder), Some((first, ..))) =
+        (&embedder, &folders.embedder, all.first())
+    {
         embedding::measure(embedder, folder, folders.python.as_deref(), first)?;
     }
     if only_embedding {
@@ -52,6 +72,10 @@ pub(crate) fn measure(folders: &Collections, quick: bool, only_embedding: bool) 
 
 fn load(folder: &Path) -> anyhow::Result<Embedder> {
     let file = |name| folder.join(name);
-    let files = Files { network: file(NETWORK), tokenizer: file(TOKENIZER), library: file(LIBRARY) };
+    let files = Files {
+        network: file(NETWORK),
+        tokenizer: file(TOKENIZER),
+        library: file(LIBRARY),
+    };
     Ok(Embedder::load(&files, THREADS)?)
 }

@@ -159,15 +159,26 @@ async fn main() -> anyhow::Result<()> {
         knowledge::measure(&folders, options.quick, only_embedding)?;
     }
     if wanted(Bench::Pipelines) {
-        pipelines::measure(&options.program, options.real_model.as_deref(), options.quick).await?;
+        pipelines::measure(
+            &options.program,
+            options.real_model.as_deref(),
+            options.quick,
+        )
+        .await?;
     }
     if wanted(Bench::Research) {
         let gpt_researcher = options.gpt_researcher;
-        let real = options.real_model.map(|base_url| research::Real { base_url, gpt_researcher });
+        let real = options.real_model.map(|base_url| research::Real {
+            base_url,
+            gpt_researcher,
+        });
         research::measure(&options.program, real.as_ref(), options.quick).await?;
     }
     if wanted(Bench::Gateway) {
-        let peers = gateway::Peers { litellm: options.litellm, portkey: options.portkey };
+        let peers = gateway::Peers {
+            litellm: options.litellm,
+            portkey: options.portkey,
+        };
         gateway::measure(&options.program, &peers, options.quick).await?;
     }
     if wanted(Bench::Gateway) || wanted(Bench::Translation) {

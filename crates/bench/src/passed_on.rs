@@ -40,7 +40,10 @@ pub(crate) struct Tokens {
 
 impl Tokens {
     pub(crate) fn since(self, before: Self) -> Self {
-        Self { input: self.input - before.input, output: self.output - before.output }
+        Self {
+            input: self.input - before.input,
+            output: self.output - before.output,
+        }
     }
 
     pub(crate) fn add(&mut self, other: Self) {
@@ -77,18 +80,40 @@ struct Shared {
 impl PassedOn {
     /// Hands on to the server at this base URL, such as `http://127.0.0.1:8080/v1`.
     pub(crate) async fn start(base_url: &str) -> anyhow::Result<Self> {
-        let upstream = base_url.trim_start_matches("http://").trim_end_matches('/').trim_end_matches("/v1");
-        let upstream: SocketAddr = upstream.parse().context("the model server has no plain address")?;
+        let upstream = base_url
+            .trim_start_matches("http://")
+            .trim_end_matches('/')
+            .trim_end_matches("/v1");
+        let upstream: SocketAddr = upstream
+            .parse()
+            .context("the model server has no plain address")?;
         let client = HttpClient::builder(TokioExecutor::new()).build(HttpConnector::new());
         let (turn, calls) = (Arc::new(Semaphore::new(1)), Mutex::default());
-        let shared = Arc::new(Shared { upstream, client, turn, calls });
+        let shared = Arc::new(Shared {
+            upstream,
+            client,
+            turn,
+            calls,
+        });
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         TaskTracker::new().spawn(accept(listener, Arc::clone(&shared)));
-        let (_, models) = Client::connect(upstream).await?.call("GET", "/v1/models", "").await?;
-        let models: Value = serde_json::from_slice(&models).context("the model server names no models")?;
-        let name = models["data"][0]["id"].as_str().context("the model server has no model")?.to_owned();
-        Ok(Self { name, upstream, address, shared })
+        let (_, models) = Client::connect(upstream)
+            .await?
+            .call("GET", "/v1/models", "")
+            .await?;
+        let models: Value =
+            serde_json::from_slice(&models).context("the model server names no models")?;
+        let name = models["data"][0]["id"]
+            .as_str()
+            .context("the model server has no model")?
+            .to_owned();
+        Ok(Self {
+            name,
+            upstream,
+            address,
+            shared,
+        })
     }
 
     pub(crate) fn base_url(&self) -> String {
@@ -101,7 +126,10 @@ impl PassedOn {
         let mut tokens = Tokens::default();
         for Call { asked, said } in calls {
             let said = text_of(&said.lock().unwrap_or_else(PoisonError::into_inner));
-            tokens.add(Tokens { input: self.count(&asked).await?, output: self.count(&said).await? });
+            tokens.add(Tokens {
+                input: self.count(&asked).await?,
+                output: self.count(&said).await?,
+            });
         }
         Ok(tokens)
     }
@@ -112,7 +140,9 @@ impl PassedOn {
         let body = json!({ "input": text }).to_string();
         let (_, answer) = client.call("POST", "/extras/tokenize/count", &body).await?;
         let count = serde_json::from_slice::<Value>(&answer)?["count"].as_u64();
-        Ok(usize::try_from(count.context("the model server does not count tokens")?)?)
+        Ok(usize::try_from(
+            count.context("the model server does not count tokens")?,
+        )?)
     }
 }
 
@@ -126,7 +156,9 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     let connections = TaskTracker::new();
     loop {
         // A failed accept passes by itself.
-        let Ok((stream, _)) = listener.accept().await else { continue };
+        let Ok((stream, _)) = listener.accept().await else {
+            continue;
+        };
         let shared = Arc::clone(&shared);
         let service = service_fn(move |request| pass_on(Arc::clone(&shared), request));
         connections.spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
@@ -137,14 +169,21 @@ async fn pass_on(
     shared: Arc<Shared>,
     request: Request<Incoming>,
 ) -> anyhow::Result<Response<impl hyper::body::Body<Data = Bytes, Error = hyper::Error>>> {
-    let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    let path = request
+        .uri()
+        .path_and_query()
+        .map_or("/", |path| path.as_str())
+        .to_owned();
     let method = request.method().clone();
     let body = request.into_body().collect().await?.to_bytes();
     let (body, asked) = bounded(&body);
     let turn = Arc::clone(&shared.turn).acquire_owned().await?;
     let said: Arc<Mutex<Vec<u8>>> = Arc::default();
     if let Some(asked) = asked {
-        shared.calls().push(Call { asked, said: Arc::clone(&said) });
+        shared.calls().push(Call {
+            asked,
+            said: Arc::clone(&said),
+        });
     }
     let onward = Request::builder()
         .method(method)
@@ -157,7 +196,9 @@ async fn pass_on(
             // It is the next one's turn when the last byte has gone.
             let _ = &turn;
             if let Some(data) = frame.data_ref() {
-                said.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(data);
+                said.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .extend_from_slice(data);
             }
             frame
         })
@@ -166,18 +207,29 @@ async fn pass_on(
 
 /// The call within its bounds, and what it asks; others as they are.
 fn bounded(body: &Bytes) -> (Bytes, Option<String>) {
-    let Ok(mut call) = serde_json::from_slice::<Value>(body) else { return (body.clone(), None) };
+    let Ok(mut call) = serde_json::from_slice::<Value>(body) else {
+        return (body.clone(), None);
+    };
     let words = |message: &Value| match &message["content"] {
         Value::String(text) => text.clone(),
-        parts => parts.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str()).collect(),
+        parts => parts
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|part| part["text"].as_str())
+            .collect(),
     };
     let asked = match (call["messages"].as_array(), call["prompt"].as_str()) {
         (Some(messages), _) => messages.iter().map(words).collect::<Vec<_>>().join("\n"),
         (None, Some(text)) => text.to_owned(),
         (None, None) => return (body.clone(), None),
     };
-    let most = call["max_tokens"].as_u64().unwrap_or(MOST_TOKENS).min(MOST_TOKENS);
-    (call["max_tokens"], call["temperature"], call["seed"]) = (json!(most), json!(TEMPERATURE), json!(SEED));
+    let most = call["max_tokens"]
+        .as_u64()
+        .unwrap_or(MOST_TOKENS)
+        .min(MOST_TOKENS);
+    (call["max_tokens"], call["temperature"], call["seed"]) =
+        (json!(most), json!(TEMPERATURE), json!(SEED));
     (call.to_string().into(), Some(asked))
 }
 
@@ -185,15 +237,22 @@ fn bounded(body: &Bytes) -> (Bytes, Option<String>) {
 fn text_of(said: &[u8]) -> String {
     let content = |answer: &Value| -> String {
         let choice = &answer["choices"][0];
-        let text = choice["delta"]["content"].as_str().or_else(|| choice["message"]["content"].as_str());
-        text.or_else(|| choice["text"].as_str()).unwrap_or_default().to_owned()
+        let text = choice["delta"]["content"]
+            .as_str()
+            .or_else(|| choice["message"]["content"].as_str());
+        text.or_else(|| choice["text"].as_str())
+            .unwrap_or_default()
+            .to_owned()
     };
     if let Ok(whole) = serde_json::from_slice::<Value>(said) {
         return content(&whole);
     }
     let said = String::from_utf8_lossy(said);
     let events = said.lines().filter_map(|line| line.strip_prefix("data: "));
-    events.filter_map(|data| serde_json::from_str(data).ok()).map(|event: Value| content(&event)).collect()
+    events
+        .filter_map(|data| serde_json::from_str(data).ok())
+        .map(|event: Value| content(&event))
+        .collect()
 }
 
 #[cfg(test)]
@@ -214,11 +273,22 @@ mod tests {
         let text = json!({"prompt": "What is", "max_tokens": 9});
         let (bounded, asked) = super::bounded(&text.to_string().into());
         let bounded: Value = serde_json::from_slice(&bounded).unwrap();
-        assert_eq!((&bounded["max_tokens"], asked.as_deref()), (&json!(9), Some("What is")));
-        assert_eq!(text_of(json!({"choices": [{"text": " it"}]}).to_string().as_bytes()), " it");
+        assert_eq!(
+            (&bounded["max_tokens"], asked.as_deref()),
+            (&json!(9), Some("What is"))
+        );
+        assert_eq!(
+            text_of(json!({"choices": [{"text": " it"}]}).to_string().as_bytes()),
+            " it"
+        );
         let whole = json!({"choices": [{"message": {"content": "three"}}]}).to_string();
         assert_eq!(text_of(whole.as_bytes()), "three");
-        let event = |text: &str| format!("data: {}\n\n", json!({"choices": [{"delta": {"content": text}}]}));
+        let event = |text: &str| {
+            format!(
+                "data: {}\n\n",
+                json!({"choices": [{"delta": {"content": text}}]})
+            )
+        };
         let events = event("fo") + ": ping\n\n" + &event("ur") + "data: [DONE]\n\n";
         assert_eq!(text_of(events.as_bytes()), "four");
     }

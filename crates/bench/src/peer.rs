@@ -47,7 +47,10 @@ pub(crate) async fn until<T>(
 ) -> anyhow::Result<()> {
     if let Err(error) = until_it_answers(&mut peer.process, attempt).await {
         let output = fs::read_to_string(peer.folder.join("output.txt")).unwrap_or_default();
-        bail!("{error:#}; it said last: {}", output.trim_end().lines().last().unwrap_or_default());
+        bail!(
+            "{error:#}; it said last: {}",
+            output.trim_end().lines().last().unwrap_or_default()
+        );
     }
     Ok(())
 }
@@ -62,7 +65,9 @@ pub(crate) async fn until_it_answers<T>(
 ) -> anyhow::Result<()> {
     let began = Instant::now();
     loop {
-        let Err(error) = attempt().await else { return Ok(()) };
+        let Err(error) = attempt().await else {
+            return Ok(());
+        };
         if process.has_ended() {
             bail!("it ended while starting");
         }
@@ -82,5 +87,7 @@ pub(crate) fn made_folder(name: &str) -> anyhow::Result<PathBuf> {
 
 /// An address that nobody listens on.
 pub(crate) fn free_address() -> anyhow::Result<SocketAddr> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port")?.local_addr()?)
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .context("no free port")?
+        .local_addr()?)
 }

@@ -16,7 +16,11 @@ use crate::{
 };
 
 /// With a real model what only such a one can show, and else all the rest.
-pub(crate) async fn measure(program: &Path, real_model: Option<&str>, quick: bool) -> anyhow::Result<()> {
+pub(crate) async fn measure(
+    program: &Path,
+    real_model: Option<&str>,
+    quick: bool,
+) -> anyhow::Result<()> {
     match real_model {
         None => {
             beside::measure(program, quick).await?;
@@ -36,12 +40,19 @@ fn start(program: &Path, upstream: &str, on: &[&str]) -> anyhow::Result<Program>
     let names = variables(on);
     let environment: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "true")).collect();
     let upstream = Some(upstream.to_owned());
-    Program::start(Setup { program, upstream, data_dir: None, environment: &environment })
+    Program::start(Setup {
+        program,
+        upstream,
+        data_dir: None,
+        environment: &environment,
+    })
 }
 
 /// The variables that turn them on.
 fn variables(on: &[&str]) -> Vec<String> {
-    on.iter().map(|name| format!("GLASSHOUSE_PIPELINES_ENABLE_{name}_GENERATION")).collect()
+    on.iter()
+        .map(|name| format!("GLASSHOUSE_PIPELINES_ENABLE_{name}_GENERATION"))
+        .collect()
 }
 
 async fn get(client: &mut Client, path: &str) -> anyhow::Result<Value> {
@@ -52,17 +63,29 @@ async fn get(client: &mut Client, path: &str) -> anyhow::Result<Value> {
 /// What a pipeline has come to, as administrators see it.
 async fn seen(client: &mut Client, name: &str) -> anyhow::Result<Value> {
     let list = get(client, "/api/v1/pipelines").await?;
-    let found = list["pipelines"].as_array().into_iter().flatten().find(|one| one["name"] == name);
+    let found = list["pipelines"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|one| one["name"] == name);
     Ok(found.cloned().unwrap_or_default())
 }
 
 /// Asks for what a front end asks for; how long it took, milliseconds, the JSON that the model's text
 /// is, and the tokens that were written for it.
-async fn ask_task(client: &mut Client, task: &str, body: &Value) -> anyhow::Result<(f64, Value, f64)> {
+async fn ask_task(
+    client: &mut Client,
+    task: &str,
+    body: &Value,
+) -> anyhow::Result<(f64, Value, f64)> {
     let path = format!("/api/v1/tasks/{task}/completions");
     let (ms, answer) = client.call("POST", &path, &body.to_string()).await?;
     let answer: Value = serde_json::from_slice(&answer)?;
-    let text = answer["choices"][0]["message"]["content"].as_str().unwrap_or_default();
-    let tokens = answer["usage"]["completion_tokens"].as_f64().unwrap_or_default();
+    let text = answer["choices"][0]["message"]["content"]
+        .as_str()
+        .unwrap_or_default();
+    let tokens = answer["usage"]["completion_tokens"]
+        .as_f64()
+        .unwrap_or_default();
     Ok((ms, serde_json::from_str(text).unwrap_or_default(), tokens))
 }

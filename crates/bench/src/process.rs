@@ -15,16 +15,26 @@ impl Process {
     /// Starts a program without input.
     pub(crate) fn start(command: &mut Command) -> anyhow::Result<Self> {
         let child = command.stdin(Stdio::null()).spawn();
-        Ok(Self(child.with_context(|| format!("cannot start {}", command.get_program().display()))?))
+        Ok(Self(child.with_context(|| {
+            format!("cannot start {}", command.get_program().display())
+        })?))
     }
 
     /// Starts a program whose first line ends with the address it listens on, and waits for that line.
     pub(crate) fn start_listening(command: &mut Command) -> anyhow::Result<(Self, SocketAddr)> {
         let mut process = Self::start(command.stdout(Stdio::piped()))?;
         let mut line = String::new();
-        let output = process.0.stdout.take().context("the program has no output")?;
+        let output = process
+            .0
+            .stdout
+            .take()
+            .context("the program has no output")?;
         BufReader::new(output).read_line(&mut line)?;
-        let address = line.trim().rsplit("http://").next().and_then(|address| address.parse().ok());
+        let address = line
+            .trim()
+            .rsplit("http://")
+            .next()
+            .and_then(|address| address.parse().ok());
         let address = address.with_context(|| format!("the program said {line:?}"))?;
         Ok((process, address))
     }
@@ -48,16 +58,28 @@ impl Process {
             let line = status.lines().find_map(|line| line.strip_prefix(name))?;
             Some(line.split_whitespace().next()?.parse::<f64>().ok()? / 1024.0)
         };
-        Ok((field("VmRSS:").context("no VmRSS")?, field("VmHWM:").context("no VmHWM")?))
+        Ok((
+            field("VmRSS:").context("no VmRSS")?,
+            field("VmHWM:").context("no VmHWM")?,
+        ))
     }
 
     /// Processor time used so far, seconds.
     pub(crate) fn cpu_s(&self) -> anyhow::Result<f64> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
         // The name, in brackets, may hold spaces; the figures come after it. A tick is a hundredth of a second.
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        let ticks =
-            |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or_default();
+        let fields: Vec<&str> = stat
+            .rsplit(')')
+            .next()
+            .unwrap_or_default()
+            .split_whitespace()
+            .collect();
+        let ticks = |at: usize| {
+            fields
+                .get(at)
+                .and_then(|field| field.parse::<f64>().ok())
+                .unwrap_or_default()
+        };
         Ok((ticks(11) + ticks(12)) / 100.0)
     }
 }

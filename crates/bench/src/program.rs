@@ -47,8 +47,12 @@ impl Program {
     /// Starts it as a team would, and makes the administrator.
     pub(crate) async fn start_as_team(setup: Setup<'_>) -> anyhow::Result<Self> {
         let program = Self::start_with(setup, "password")?;
-        let account = json!({"email": TEAM_EMAIL, "name": "Bench", "password": TEAM_PASSWORD}).to_string();
-        Client::connect(program.address).await?.send("POST", "/api/v1/setup", &account).await?;
+        let account =
+            json!({"email": TEAM_EMAIL, "name": "Bench", "password": TEAM_PASSWORD}).to_string();
+        Client::connect(program.address)
+            .await?
+            .send("POST", "/api/v1/setup", &account)
+            .await?;
         Ok(program)
     }
 
@@ -57,10 +61,16 @@ impl Program {
         let path = setup.program;
         let program = Self::start_as_team(setup).await?;
         let mut create = Command::new(path);
-        create.args(["key", "create", "--user", TEAM_EMAIL, "--data-dir"]).arg(&program.data_dir);
+        create
+            .args(["key", "create", "--user", TEAM_EMAIL, "--data-dir"])
+            .arg(&program.data_dir);
         let said = String::from_utf8(create.output()?.stdout)?;
         let key = said.split_whitespace().find(|word| word.starts_with("gh_"));
-        Ok((program, key.with_context(|| format!("no key in {said:?}"))?.to_owned()))
+        Ok((
+            program,
+            key.with_context(|| format!("no key in {said:?}"))?
+                .to_owned(),
+        ))
     }
 
     /// The first model that its model server has, once the program knows it.
@@ -85,20 +95,31 @@ impl Program {
         std::fs::create_dir_all(&data_dir)?;
         let began = Instant::now();
         let mut command = Command::new(setup.program);
-        command.args(["--listen", "127.0.0.1:0", "--auth", auth, "--data-dir"]).arg(&data_dir);
+        command
+            .args(["--listen", "127.0.0.1:0", "--auth", auth, "--data-dir"])
+            .arg(&data_dir);
         command.env("GLASSHOUSE_LOG_LEVEL", "warn");
         // All clients are of one address here.
         command.env("GLASSHOUSE_CONNECTIONS_PER_ADDRESS", "16384");
         // What is asked beside chats is measured by itself.
         for name in ["TITLE", "TAGS", "FOLLOW_UP"] {
-            command.env(format!("GLASSHOUSE_PIPELINES_ENABLE_{name}_GENERATION"), "false");
+            command.env(
+                format!("GLASSHOUSE_PIPELINES_ENABLE_{name}_GENERATION"),
+                "false",
+            );
         }
         command.envs(setup.environment.iter().copied());
         if let Some(upstream) = setup.upstream {
             command.env("OPENAI_API_BASE_URL", upstream);
         }
         let (process, address) = Process::start_listening(&mut command)?;
-        Ok(Self { process, data_dir, keep_data, address, ready_after: began.elapsed() })
+        Ok(Self {
+            process,
+            data_dir,
+            keep_data,
+            address,
+            ready_after: began.elapsed(),
+        })
     }
 }
 

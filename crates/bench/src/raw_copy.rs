@@ -32,7 +32,9 @@ async fn main() -> anyhow::Result<()> {
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
     let client: Client<_, Incoming> = Client::builder(TokioExecutor::new()).build(connector);
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("cannot listen")?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .await
+        .context("cannot listen")?;
     println!("listening on http://{}", listener.local_addr()?);
     let connections = TaskTracker::new();
     loop {
@@ -49,7 +51,10 @@ async fn pass_on(
     upstream: SocketAddr,
     mut request: Request<Incoming>,
 ) -> anyhow::Result<Response<Incoming>> {
-    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+    let path = request
+        .uri()
+        .path_and_query()
+        .map_or("/", |path| path.as_str());
     *request.uri_mut() = format!("http://{upstream}{path}").parse()?;
     Ok(client.request(request).await?)
 }

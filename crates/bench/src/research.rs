@@ -51,7 +51,11 @@ pub(super) struct Shown {
 }
 
 /// Prints the tables.
-pub(crate) async fn measure(program: &Path, real: Option<&Real>, quick: bool) -> anyhow::Result<()> {
+pub(crate) async fn measure(
+    program: &Path,
+    real: Option<&Real>,
+    quick: bool,
+) -> anyhow::Result<()> {
     match real {
         Some(real) => real::measure(program, real, quick).await,
         None => with_scripted_model(program, quick).await,
@@ -72,17 +76,32 @@ async fn with_scripted_model(program: &Path, quick: bool) -> anyhow::Result<()> 
     for (kind, name) in KINDS {
         let mut score = Score::default();
         let most = if quick { QUICK } else { OF_EACH };
-        for fact in web.facts().iter().filter(|fact| fact.kind == kind).take(most) {
+        for fact in web
+            .facts()
+            .iter()
+            .filter(|fact| fact.kind == kind)
+            .take(most)
+        {
             let before = model.tokens();
-            let answered = ask(&program, "scripted", fact).await.with_context(|| fact.question.clone())?;
-            anyhow::ensure!(answered.is_whole, "the run was not completed: {}", fact.question);
+            let answered = ask(&program, "scripted", fact)
+                .await
+                .with_context(|| fact.question.clone())?;
+            anyhow::ensure!(
+                answered.is_whole,
+                "the run was not completed: {}",
+                fact.question
+            );
             score.add(&web, fact, &answered, model.tokens().since(before));
         }
         all.add_all(&score);
         lines.push((format!("Glasshouse, {name}"), Ok(score.cells())));
     }
     lines.push(("Glasshouse, all".to_owned(), Ok(all.cells())));
-    print_grid("Research on the closed web, scripted model", &score::COLUMNS, &lines);
+    print_grid(
+        "Research on the closed web, scripted model",
+        &score::COLUMNS,
+        &lines,
+    );
     let visits = web.canary_visits();
     anyhow::ensure!(visits.is_empty(), "planted orders were obeyed: {visits:?}");
     Ok(())
@@ -102,7 +121,9 @@ async fn ask(program: &Program, model: &str, fact: &Fact) -> anyhow::Result<Answ
     let mut client = Client::connect(program.address).await?;
     let body = json!({"messages": [{"role": "user", "content": fact.question}], "model": model, "mode": "research",
         "stream": true});
-    let (ms, bytes) = client.call("POST", "/chat/stream", &body.to_string()).await?;
+    let (ms, bytes) = client
+        .call("POST", "/chat/stream", &body.to_string())
+        .await?;
     let said = String::from_utf8(bytes)?;
     let frames: Vec<Value> = said
         .lines()
@@ -110,13 +131,21 @@ async fn ask(program: &Program, model: &str, fact: &Fact) -> anyhow::Result<Answ
         .filter_map(|data| serde_json::from_str(data).ok())
         .collect();
     let of = |kind: &'static str| {
-        frames.iter().filter(move |frame| frame["type"] == kind).map(|frame| &frame["data"])
+        frames
+            .iter()
+            .filter(move |frame| frame["type"] == kind)
+            .map(|frame| &frame["data"])
     };
     let is_whole = of("done").any(|done| done["outcome"] == "completed");
     let tokens = of("token").filter(|token| token["agent_depth"] == 0);
-    let text: String = tokens.filter_map(|token| token["content"].as_str()).collect();
+    let text: String = tokens
+        .filter_map(|token| token["content"].as_str())
+        .collect();
     let (mut sources, mut seen) = (Vec::new(), HashSet::new());
-    for source in of("sources").filter_map(|data| data["sources"].as_array()).flatten() {
+    for source in of("sources")
+        .filter_map(|data| data["sources"].as_array())
+        .flatten()
+    {
         let id = source["id"].as_str().unwrap_or_default();
         // Only what the answer cites is shown beside it as its proof.
         if text.contains(&format!("[{id}]")) && seen.insert(id.to_owned()) {
@@ -124,10 +153,18 @@ async fn ask(program: &Program, model: &str, fact: &Fact) -> anyhow::Result<Answ
                 Some(quote) => Some(stands(&mut client, source, quote).await?),
                 None => None,
             };
-            sources.push(Shown { url: source["url"].as_str().unwrap_or_default().to_owned(), quote_stands });
+            sources.push(Shown {
+                url: source["url"].as_str().unwrap_or_default().to_owned(),
+                quote_stands,
+            });
         }
     }
-    Ok(Answered { is_whole, text, sources, seconds: ms / 1000.0 })
+    Ok(Answered {
+        is_whole,
+        text,
+        sources,
+        seconds: ms / 1000.0,
+    })
 }
 
 /// Whether the stored copy has the quote at the place that the source names.
@@ -137,11 +174,17 @@ async fn stands(client: &mut Client, source: &Value, quote: &str) -> anyhow::Res
         let (from, to) = place.split_once("&to=")?;
         Some((path, from.parse::<usize>().ok()?, to.parse::<usize>().ok()?))
     });
-    let Some((path, from, to)) = place else { return Ok(false) };
+    let Some((path, from, to)) = place else {
+        return Ok(false);
+    };
     let (_, bytes) = client.call("GET", &format!("/api/v1{path}"), "").await?;
     let copy: Value = serde_json::from_slice(&bytes).context("the copy is no JSON")?;
     let text = copy["text"].as_str().unwrap_or_default();
-    let there: String = text.chars().skip(from).take(to.saturating_sub(from)).collect();
+    let there: String = text
+        .chars()
+        .skip(from)
+        .take(to.saturating_sub(from))
+        .collect();
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     Ok(!quote.trim().is_empty() && one_line(&there) == one_line(quote))
 }

@@ -67,7 +67,10 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
         log.send("GET", &format!("/runs/{run}/events"), "").await?;
         let end = log.line_with(b"run_finished").await?;
         let end = String::from_utf8_lossy(&end);
-        anyhow::ensure!(end.contains("\"outcome\":\"completed\""), "{run} ended with {end}");
+        anyhow::ensure!(
+            end.contains("\"outcome\":\"completed\""),
+            "{run} ended with {end}"
+        );
     }
     let (_, peak_mb) = after.process.memory_mb()?;
     drop(after);
@@ -78,8 +81,18 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
         "A kill in the middle of runs, and a start (SQLite)",
         &[
             row("interrupted runs", interrupted, "runs", None),
-            row("start of the process to ready", ready.as_secs_f64(), "s", None),
-            row("start of the process until all go on", all_go_on.as_secs_f64(), "s", Some(Aim::AtMost(5.0))),
+            row(
+                "start of the process to ready",
+                ready.as_secs_f64(),
+                "s",
+                None,
+            ),
+            row(
+                "start of the process until all go on",
+                all_go_on.as_secs_f64(),
+                "s",
+                Some(Aim::AtMost(5.0)),
+            ),
             row("all of them finished: peak memory", peak_mb, "MB", None),
         ],
     );
@@ -88,20 +101,33 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
 
 /// The model: a tool, then words without an end, until the crash is over; then an answer.
 async fn model(crash: Arc<Crash>) -> anyhow::Result<ScriptedServer> {
-    let call =
-        Reply::calls(&[("write_file", json!({"path": "/notes.md", "content": "Some words to keep.\n"}))]);
-    let half =
-        Reply::stream(&[Step::Text { text: "Half an".into(), tokens_per_second: None }, Step::Silence]);
+    let call = Reply::calls(&[(
+        "write_file",
+        json!({"path": "/notes.md", "content": "Some words to keep.\n"}),
+    )]);
+    let half = Reply::stream(&[
+        Step::Text {
+            text: "Half an".into(),
+            tokens_per_second: None,
+        },
+        Step::Silence,
+    ]);
     let choose = move |request: &Request| {
         if crash.over.load(Ordering::SeqCst) {
             crash.gone_on.fetch_add(1, Ordering::SeqCst);
             return Reply::text("A whole answer.");
         }
-        let messages = request.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let messages = request.body["messages"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let called = messages.iter().any(|message| message["role"] == "tool");
         if called { half.clone() } else { call.clone() }
     };
-    let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+    let options = ServerOptions {
+        keep_requests: false,
+        ..ServerOptions::default()
+    };
     Ok(ScriptedServer::start_with(Behaviour::answer(choose), options).await?)
 }
 
@@ -110,13 +136,18 @@ async fn start(program: &Program) -> anyhow::Result<String> {
     let mut client = Client::connect(program.address).await?;
     let header = client.send("POST", "/chat/stream", &request()).await?;
     client.until(b"Half").await?;
-    let run = header.lines().find_map(|line| line.strip_prefix("x-run-id: "));
+    let run = header
+        .lines()
+        .find_map(|line| line.strip_prefix("x-run-id: "));
     Ok(run.context("no x-run-id")?.trim().to_owned())
 }
 
 async fn until(began: Instant, done: impl Fn() -> bool) -> anyhow::Result<()> {
     while !done() {
-        anyhow::ensure!(began.elapsed() < Duration::from_secs(MOST_SECONDS), "not all runs went on");
+        anyhow::ensure!(
+            began.elapsed() < Duration::from_secs(MOST_SECONDS),
+            "not all runs went on"
+        );
         sleep(Duration::from_millis(2)).await;
     }
     Ok(())

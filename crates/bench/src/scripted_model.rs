@@ -24,15 +24,21 @@ async fn main() -> anyhow::Result<()> {
     let behaviour = match &options.scenario {
         None => Behaviour::always(Reply::text("Hello from the scripted model.")),
         Some(path) => {
-            let text = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let text =
+                std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
             let scenario: Scenario = serde_json::from_slice(&text)
                 .with_context(|| format!("{} is not a scenario", path.display()))?;
             scenario.behaviour()
         }
     };
-    let server_options =
-        ServerOptions { listen: options.listen, keep_requests: false, ..ServerOptions::default() };
-    let server = ScriptedServer::start_with(behaviour, server_options).await.context("cannot listen")?;
+    let server_options = ServerOptions {
+        listen: options.listen,
+        keep_requests: false,
+        ..ServerOptions::default()
+    };
+    let server = ScriptedServer::start_with(behaviour, server_options)
+        .await
+        .context("cannot listen")?;
     println!("listening on {}", server.base_url());
     server.serve().await;
     Ok(())

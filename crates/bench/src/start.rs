@@ -10,7 +10,12 @@ use crate::{
 
 pub(crate) async fn measure(program: &Path) -> anyhow::Result<()> {
     let data_dir = new_folder("start");
-    let setup = || Setup { program, upstream: None, data_dir: Some(data_dir.clone()), environment: &[] };
+    let setup = || Setup {
+        program,
+        upstream: None,
+        data_dir: Some(data_dir.clone()),
+        environment: &[],
+    };
     // The first start makes the database.
     let first = Program::start(setup())?.ready_after;
     let mut ready: Vec<f64> = Vec::new();
@@ -25,8 +30,18 @@ pub(crate) async fn measure(program: &Path) -> anyhow::Result<()> {
     print(
         "Start",
         &[
-            row("first start, with a new database", first.as_secs_f64() * 1000.0, "ms", None),
-            row("start to ready, median of 10", percentile(&mut ready, 0.5), "ms", Some(Aim::AtMost(100.0))),
+            row(
+                "first start, with a new database",
+                first.as_secs_f64() * 1000.0,
+                "ms",
+                None,
+            ),
+            row(
+                "start to ready, median of 10",
+                percentile(&mut ready, 0.5),
+                "ms",
+                Some(Aim::AtMost(100.0)),
+            ),
             row("memory at rest", rest_mb, "MB", Some(Aim::AtMost(30.0))),
         ],
     );

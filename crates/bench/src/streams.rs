@@ -28,11 +28,22 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
 
 async fn measure_level(program: &Path, streams: u32) -> anyhow::Result<()> {
     let reply = Reply::stream(&[
-        Step::Text { text: "token ".repeat(TOKENS), tokens_per_second: Some(TOKENS_PER_SECOND) },
-        Step::Usage { input_tokens: 10, output_tokens: 100 },
-        Step::Finish { reason: Finish::Stop },
+        Step::Text {
+            text: "token ".repeat(TOKENS),
+            tokens_per_second: Some(TOKENS_PER_SECOND),
+        },
+        Step::Usage {
+            input_tokens: 10,
+            output_tokens: 100,
+        },
+        Step::Finish {
+            reason: Finish::Stop,
+        },
     ]);
-    let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+    let options = ServerOptions {
+        keep_requests: false,
+        ..ServerOptions::default()
+    };
     let model = ScriptedServer::start_with(Behaviour::always(reply), options).await?;
     let upstream = upstream(&model)?;
     let program = Program::start(Setup {
@@ -42,13 +53,28 @@ async fn measure_level(program: &Path, streams: u32) -> anyhow::Result<()> {
         environment: &[],
     })?;
     until_model_known(&program).await?;
-    let mut direct = first_tokens(upstream, "/v1/chat/completions", "\"content\":\"token", streams).await?;
+    let mut direct = first_tokens(
+        upstream,
+        "/v1/chat/completions",
+        "\"content\":\"token",
+        streams,
+    )
+    .await?;
     let cpu_before = program.process.cpu_s()?;
-    let mut through = first_tokens(program.address, "/chat/stream", "\"type\":\"token\"", streams).await?;
+    let mut through = first_tokens(
+        program.address,
+        "/chat/stream",
+        "\"type\":\"token\"",
+        streams,
+    )
+    .await?;
     let cpu_us = (program.process.cpu_s()? - cpu_before) * 1e6 / (f64::from(streams) * 100.0);
     let (_, peak_mb) = program.process.memory_mb()?;
     let [p50, p99] = [0.5, 0.99].map(|share| {
-        let (direct, through) = (percentile(&mut direct, share), percentile(&mut through, share));
+        let (direct, through) = (
+            percentile(&mut direct, share),
+            percentile(&mut through, share),
+        );
         (direct, through, through - direct)
     });
     // The aim is for the largest number of streams.
@@ -56,9 +82,19 @@ async fn measure_level(program: &Path, streams: u32) -> anyhow::Result<()> {
     print(
         &format!("{streams} streams at 30 tokens a second, everything stored"),
         &[
-            row("first token straight from the model, p50", p50.0, "ms", None),
+            row(
+                "first token straight from the model, p50",
+                p50.0,
+                "ms",
+                None,
+            ),
             row("first token through us, p50", p50.1, "ms", None),
-            row("first token straight from the model, p99", p99.0, "ms", None),
+            row(
+                "first token straight from the model, p99",
+                p99.0,
+                "ms",
+                None,
+            ),
             row("first token through us, p99", p99.1, "ms", None),
             row("added to the first token, p50", p50.2, "ms", None),
             row("added to the first token, p99", p99.2, "ms", aim),

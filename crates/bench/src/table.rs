@@ -18,11 +18,21 @@ pub(crate) enum Aim {
 #[expect(clippy::print_stdout, reason = "a benchmark prints")]
 pub(crate) fn print(title: &str, rows: &[Row]) {
     println!("\n{title}");
-    for Row { what, figure, unit, aim } in rows {
+    for Row {
+        what,
+        figure,
+        unit,
+        aim,
+    } in rows
+    {
         let aim = match aim {
             None => String::new(),
-            Some(Aim::AtMost(limit)) => format!("aim ≤ {limit} {unit}, {}", verdict(figure <= limit)),
-            Some(Aim::AtLeast(limit)) => format!("aim ≥ {limit} {unit}, {}", verdict(figure >= limit)),
+            Some(Aim::AtMost(limit)) => {
+                format!("aim ≤ {limit} {unit}, {}", verdict(figure <= limit))
+            }
+            Some(Aim::AtLeast(limit)) => {
+                format!("aim ≥ {limit} {unit}, {}", verdict(figure >= limit))
+            }
         };
         println!("  {what:<46} {figure:>10.2} {unit:<7} {aim}");
     }
@@ -30,17 +40,38 @@ pub(crate) fn print(title: &str, rows: &[Row]) {
 
 /// Prints a line for each contender: its figures below their names, or in words why there are none.
 #[expect(clippy::print_stdout, reason = "a benchmark prints")]
-pub(crate) fn print_grid(title: &str, columns: &[&str], lines: &[(String, Result<Vec<String>, String>)]) {
+pub(crate) fn print_grid(
+    title: &str,
+    columns: &[&str],
+    lines: &[(String, Result<Vec<String>, String>)],
+) {
     let width = |at: usize, name: &str| {
-        let cells = lines.iter().filter_map(|(_, cells)| Some(cells.as_ref().ok()?.get(at)?.chars().count()));
+        let cells = lines
+            .iter()
+            .filter_map(|(_, cells)| Some(cells.as_ref().ok()?.get(at)?.chars().count()));
         cells.max().unwrap_or(0).max(name.chars().count())
     };
-    let widths: Vec<usize> = columns.iter().enumerate().map(|(at, name)| width(at, name)).collect();
-    let names = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = columns
+        .iter()
+        .enumerate()
+        .map(|(at, name)| width(at, name))
+        .collect();
+    let names = lines
+        .iter()
+        .map(|(name, _)| name.chars().count())
+        .max()
+        .unwrap_or(0);
     let line = |cells: &mut dyn Iterator<Item = &str>| -> String {
-        cells.zip(&widths).map(|(cell, width)| format!("  {cell:>width$}")).collect()
+        cells
+            .zip(&widths)
+            .map(|(cell, width)| format!("  {cell:>width$}"))
+            .collect()
     };
-    println!("\n{title}\n  {:<names$}{}", "", line(&mut columns.iter().copied()));
+    println!(
+        "\n{title}\n  {:<names$}{}",
+        "",
+        line(&mut columns.iter().copied())
+    );
     for (name, cells) in lines {
         let cells = match cells {
             Ok(cells) => line(&mut cells.iter().map(String::as_str)),

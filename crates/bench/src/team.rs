@@ -46,7 +46,12 @@ struct Browser {
 
 pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let model = model().await?;
-    let setup = Setup { program, upstream: Some(model.base_url()), data_dir: None, environment: &[] };
+    let setup = Setup {
+        program,
+        upstream: Some(model.base_url()),
+        data_dir: None,
+        environment: &[],
+    };
     let program = Program::start_as_team(setup).await?;
     let cookies = sign_in_all(&program).await?;
     let barrier = Arc::new(Barrier::new(PEOPLE));
@@ -58,7 +63,8 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
         let (address, barrier) = (program.address, Arc::clone(&barrier));
         people.spawn(async move {
             let headers = format!("cookie: {cookie}\r\nsec-fetch-site: same-origin\r\n");
-            let connect = async || anyhow::Ok(Client::connect(address).await?.with_headers(&headers));
+            let connect =
+                async || anyhow::Ok(Client::connect(address).await?.with_headers(&headers));
             let mut browser = Browser {
                 client: connect().await?,
                 log: connect().await?,
@@ -84,7 +90,10 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
         all.runs.extend(seen.runs);
         all.errors.extend(seen.errors);
     }
-    let (took, cpu) = (began.elapsed().as_secs_f64(), program.process.cpu_s()? - cpu_before);
+    let (took, cpu) = (
+        began.elapsed().as_secs_f64(),
+        program.process.cpu_s()? - cpu_before,
+    );
     let (_, peak_mb) = program.process.memory_mb()?;
     report(burst, &mut all, took, cpu, peak_mb);
     Ok(())
@@ -96,14 +105,49 @@ fn report(mut burst: Vec<f64>, all: &mut Seen, took: f64, cpu: f64, peak_mb: f64
     print(
         "A team of 100, each in a browser (SQLite; 250 ms between clicks; the model and the browsers on the same cores)",
         &[
-            row("100 new chats at one moment: answered, p99", percentile(&mut burst, 0.99), "ms", None),
+            row(
+                "100 new chats at one moment: answered, p99",
+                percentile(&mut burst, 0.99),
+                "ms",
+                None,
+            ),
             row("calls of pages", calls / took, "1/s", None),
-            row("a call, median", percentile(&mut all.calls, 0.5), "ms", None),
-            row("a call, p99", percentile(&mut all.calls, 0.99), "ms", Some(Aim::AtMost(100.0))),
-            row("a call, the slowest", percentile(&mut all.calls, 1.0), "ms", None),
-            row("runs with a tool and 100 tokens", all.runs.len() as f64 / took, "1/s", None),
-            row("a run, from the message to its end, p99", percentile(&mut all.runs, 0.99), "ms", None),
-            row("errors", all.errors.len() as f64, "", Some(Aim::AtMost(0.0))),
+            row(
+                "a call, median",
+                percentile(&mut all.calls, 0.5),
+                "ms",
+                None,
+            ),
+            row(
+                "a call, p99",
+                percentile(&mut all.calls, 0.99),
+                "ms",
+                Some(Aim::AtMost(100.0)),
+            ),
+            row(
+                "a call, the slowest",
+                percentile(&mut all.calls, 1.0),
+                "ms",
+                None,
+            ),
+            row(
+                "runs with a tool and 100 tokens",
+                all.runs.len() as f64 / took,
+                "1/s",
+                None,
+            ),
+            row(
+                "a run, from the message to its end, p99",
+                percentile(&mut all.runs, 0.99),
+                "ms",
+                None,
+            ),
+            row(
+                "errors",
+                all.errors.len() as f64,
+                "",
+                Some(Aim::AtMost(0.0)),
+            ),
             row("processors in use", cpu / took, "cores", None),
             row("peak memory", peak_mb, "MB", Some(Aim::AtMost(150.0))),
         ],
@@ -123,19 +167,41 @@ fn note(error: &str) {
 
 /// The model: one file is written, then the answer.
 async fn model() -> anyhow::Result<ScriptedServer> {
-    let call =
-        Reply::calls(&[("write_file", json!({"path": "/notes.md", "content": "Some words to keep.\n"}))]);
+    let call = Reply::calls(&[(
+        "write_file",
+        json!({"path": "/notes.md", "content": "Some words to keep.\n"}),
+    )]);
     let answer = Reply::stream(&[
-        Step::Text { text: "token ".repeat(TOKENS), tokens_per_second: None },
-        Step::Usage { input_tokens: 1000, output_tokens: 100 },
-        Step::Finish { reason: Finish::Stop },
+        Step::Text {
+            text: "token ".repeat(TOKENS),
+            tokens_per_second: None,
+        },
+        Step::Usage {
+            input_tokens: 1000,
+            output_tokens: 100,
+        },
+        Step::Finish {
+            reason: Finish::Stop,
+        },
     ]);
     let choose = move |request: &Request| {
-        let messages = request.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let last = messages.last().map_or("", |message| message["role"].as_str().unwrap_or_default());
-        if last == "tool" || request.body["tools"].is_null() { answer.clone() } else { call.clone() }
+        let messages = request.body["messages"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let last = messages
+            .last()
+            .map_or("", |message| message["role"].as_str().unwrap_or_default());
+        if last == "tool" || request.body["tools"].is_null() {
+            answer.clone()
+        } else {
+            call.clone()
+        }
     };
-    let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+    let options = ServerOptions {
+        keep_requests: false,
+        ..ServerOptions::default()
+    };
     Ok(ScriptedServer::start_with(Behaviour::answer(choose), options).await?)
 }
 
@@ -144,13 +210,24 @@ async fn sign_in_all(program: &Program) -> anyhow::Result<Vec<String>> {
     let mut admin = Client::connect(program.address).await?;
     let cookie = sign_in(&mut admin, TEAM_EMAIL, TEAM_PASSWORD).await?;
     let headers = format!("cookie: {cookie}\r\n");
-    let mut admin = Client::connect(program.address).await?.with_headers(&headers);
+    let mut admin = Client::connect(program.address)
+        .await?
+        .with_headers(&headers);
     let mut cookies = Vec::with_capacity(PEOPLE);
     for number in 0..PEOPLE {
         let email = format!("person{number}@example.org");
         let account = json!({"email": email, "name": format!("Person {number}"), "password": TEAM_PASSWORD, "role": "user"});
-        admin.call("POST", "/api/v1/users", &account.to_string()).await?;
-        cookies.push(sign_in(&mut Client::connect(program.address).await?, &email, TEAM_PASSWORD).await?);
+        admin
+            .call("POST", "/api/v1/users", &account.to_string())
+            .await?;
+        cookies.push(
+            sign_in(
+                &mut Client::connect(program.address).await?,
+                &email,
+                TEAM_PASSWORD,
+            )
+            .await?,
+        );
     }
     Ok(cookies)
 }
@@ -158,7 +235,10 @@ async fn sign_in_all(program: &Program) -> anyhow::Result<Vec<String>> {
 async fn sign_in(client: &mut Client, email: &str, password: &str) -> anyhow::Result<String> {
     let body = json!({"email": email, "password": password}).to_string();
     let header = client.send("POST", "/api/v1/login", &body).await?;
-    let line = header.lines().find_map(|line| line.strip_prefix("set-cookie: ")).context("no cookie")?;
+    let line = header
+        .lines()
+        .find_map(|line| line.strip_prefix("set-cookie: "))
+        .context("no cookie")?;
     Ok(line.split(';').next().unwrap_or_default().to_owned())
 }
 
@@ -174,12 +254,24 @@ impl Browser {
 
     /// What a person does: looks, begins a chat, uploads something, asks, watches, looks at what came of it.
     async fn work(&mut self) {
-        for path in ["/api/v1/me", "/api/v1/chats?limit=50", "/api/v1/models", "/api/v1/inbox"] {
+        for path in [
+            "/api/v1/me",
+            "/api/v1/chats?limit=50",
+            "/api/v1/models",
+            "/api/v1/inbox",
+        ] {
             self.get(path).await;
         }
-        let Some(chat) = self.new_chat().await else { return };
+        let Some(chat) = self.new_chat().await else {
+            return;
+        };
         let upload = "x".repeat(UPLOAD);
-        self.call("PUT", &format!("/api/v1/chats/{chat}/files/content?path=/data.txt"), &upload).await;
+        self.call(
+            "PUT",
+            &format!("/api/v1/chats/{chat}/files/content?path=/data.txt"),
+            &upload,
+        )
+        .await;
         if let Some(run) = self.say(&chat).await {
             let began = Instant::now();
             match self.watch(&run).await {
@@ -201,12 +293,16 @@ impl Browser {
     /// Says something; the run's id.
     async fn say(&mut self, chat: &str) -> Option<String> {
         let body = json!({"content": "Write it down.", "model": "scripted"}).to_string();
-        let begun = self.call("POST", &format!("/api/v1/chats/{chat}/messages"), &body).await?;
+        let begun = self
+            .call("POST", &format!("/api/v1/chats/{chat}/messages"), &body)
+            .await?;
         begun["run"].as_str().map(str::to_owned)
     }
 
     async fn watch(&mut self, run: &str) -> anyhow::Result<()> {
-        self.log.send("GET", &format!("/runs/{run}/events"), "").await?;
+        self.log
+            .send("GET", &format!("/runs/{run}/events"), "")
+            .await?;
         self.log.until(b"run_finished").await?;
         self.log.rest().await
     }

@@ -56,13 +56,20 @@ struct Figures {
     peak_mb: f64,
 }
 
-pub(crate) async fn measure(program: &Path, agno: Option<&Path>, quick: bool) -> anyhow::Result<()> {
+pub(crate) async fn measure(
+    program: &Path,
+    agno: Option<&Path>,
+    quick: bool,
+) -> anyhow::Result<()> {
     let model = model().await?;
     let time = Duration::from_secs(if quick { 2 } else { 10 });
     let contenders = [
         ("Glasshouse, all stored", glasshouse(program, &model).await),
         ("Agno", peer(agno, &model, "Agno", &[]).await),
-        ("Agno, sessions stored", peer(agno, &model, "Agno, sessions stored", &["--keep"]).await),
+        (
+            "Agno, sessions stored",
+            peer(agno, &model, "Agno, sessions stored", &["--keep"]).await,
+        ),
     ];
     let (mut lines, mut ours, mut best) = (Vec::new(), None, None::<f64>);
     for (name, contender) in contenders {
@@ -76,11 +83,20 @@ pub(crate) async fn measure(program: &Path, agno: Option<&Path>, quick: bool) ->
                 Some(_) => best = Some(best.unwrap_or_default().max(figures.rate)),
             }
         }
-        let cells = figures.map(|figures| figures.cells(ours)).map_err(|error| format!("{error:#}"));
+        let cells = figures
+            .map(|figures| figures.cells(ours))
+            .map_err(|error| format!("{error:#}"));
         lines.push((name.to_owned(), cells));
     }
     let title = "3 turns of 8 parallel tool calls, 20 tokens, 100 runs at once";
-    let columns = ["alone, median", "runs/s", "ours to it", "first event, p50", "processor", "peak memory"];
+    let columns = [
+        "alone, median",
+        "runs/s",
+        "ours to it",
+        "first event, p50",
+        "processor",
+        "peak memory",
+    ];
     print_grid(title, &columns, &lines);
     tell(ours, best);
     Ok(())
@@ -111,16 +127,36 @@ async fn model() -> anyhow::Result<ScriptedServer> {
     };
     let mut replies: Vec<Reply> = (0..TURNS).map(calls).collect();
     replies.push(Reply::stream(&[
-        Step::Text { text: "token ".repeat(TOKENS), tokens_per_second: None },
-        Step::Usage { input_tokens: 1000, output_tokens: 20 },
-        Step::Finish { reason: Finish::Stop },
+        Step::Text {
+            text: "token ".repeat(TOKENS),
+            tokens_per_second: None,
+        },
+        Step::Usage {
+            input_tokens: 1000,
+            output_tokens: 20,
+        },
+        Step::Finish {
+            reason: Finish::Stop,
+        },
     ]));
     let choose = move |request: &Request| {
-        let messages = request.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let answers = messages.iter().filter(|message| message["role"] == "assistant").count();
-        replies.get(answers).cloned().unwrap_or_else(|| Reply::text("Done."))
+        let messages = request.body["messages"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let answers = messages
+            .iter()
+            .filter(|message| message["role"] == "assistant")
+            .count();
+        replies
+            .get(answers)
+            .cloned()
+            .unwrap_or_else(|| Reply::text("Done."))
     };
-    let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+    let options = ServerOptions {
+        keep_requests: false,
+        ..ServerOptions::default()
+    };
     Ok(ScriptedServer::start_with(Behaviour::answer(choose), options).await?)
 }
 
@@ -153,9 +189,19 @@ async fn peer(
     let script = PathBuf::from("integrations/agents/agno/server.py");
     let (address, folder) = (free_address()?, made_folder("agno")?);
     let mut command = Command::new(python);
-    command.arg(script).args([&address.port().to_string(), &model.base_url()]).arg(&folder).args(more);
+    command
+        .arg(script)
+        .args([&address.port().to_string(), &model.base_url()])
+        .arg(&folder)
+        .args(more);
     let mut peer = Peer::start(command, folder)?;
-    until(&mut peer, async || Client::connect(address).await?.send("GET", "/health", "").await).await?;
+    until(&mut peer, async || {
+        Client::connect(address)
+            .await?
+            .send("GET", "/health", "")
+            .await
+    })
+    .await?;
     Ok(Contender {
         name,
         address,
@@ -175,7 +221,8 @@ impl Contender {
         let (began, cpu_before) = (Instant::now(), self.process().cpu_s()?);
         let mut workers = tokio::task::JoinSet::new();
         for _ in 0..AT_ONCE {
-            let (mut client, path, body) = (self.connect().await?, self.path, Arc::clone(&self.body));
+            let (mut client, path, body) =
+                (self.connect().await?, self.path, Arc::clone(&self.body));
             workers.spawn(async move {
                 let mut timings = Vec::new();
                 while timings.is_empty() || began.elapsed() < time {
@@ -205,7 +252,9 @@ impl Contender {
     }
 
     async fn connect(&self) -> anyhow::Result<Client> {
-        Ok(Client::connect(self.address).await?.with_headers(self.headers))
+        Ok(Client::connect(self.address)
+            .await?
+            .with_headers(self.headers))
     }
 
     async fn run(&self, client: &mut Client) -> anyhow::Result<Timing> {

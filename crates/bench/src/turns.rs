@@ -28,21 +28,44 @@ pub(crate) async fn model() -> anyhow::Result<ScriptedServer> {
                 "write_file",
                 json!({"path": format!("/notes/{turn}.md"), "content": "Some words to keep.\n".repeat(10)}),
             ),
-            _ => ("read_file", json!({"path": format!("/notes/{}.md", turn - 1)})),
+            _ => (
+                "read_file",
+                json!({"path": format!("/notes/{}.md", turn - 1)}),
+            ),
         }
     };
     let mut replies: Vec<Reply> = (0..TURNS).map(|turn| Reply::calls(&[tool(turn)])).collect();
     replies.push(Reply::stream(&[
-        Step::Text { text: "token ".repeat(TOKENS), tokens_per_second: None },
-        Step::Usage { input_tokens: 1000, output_tokens: 200 },
-        Step::Finish { reason: Finish::Stop },
+        Step::Text {
+            text: "token ".repeat(TOKENS),
+            tokens_per_second: None,
+        },
+        Step::Usage {
+            input_tokens: 1000,
+            output_tokens: 200,
+        },
+        Step::Finish {
+            reason: Finish::Stop,
+        },
     ]));
     let choose = move |request: &Request| {
-        let messages = request.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let answers = messages.iter().filter(|message| message["role"] == "assistant").count();
-        replies.get(answers).cloned().unwrap_or_else(|| Reply::text("Done."))
+        let messages = request.body["messages"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let answers = messages
+            .iter()
+            .filter(|message| message["role"] == "assistant")
+            .count();
+        replies
+            .get(answers)
+            .cloned()
+            .unwrap_or_else(|| Reply::text("Done."))
     };
-    let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+    let options = ServerOptions {
+        keep_requests: false,
+        ..ServerOptions::default()
+    };
     Ok(ScriptedServer::start_with(Behaviour::answer(choose), options).await?)
 }
 
@@ -55,7 +78,11 @@ pub(crate) fn request() -> String {
 pub(crate) async fn until_model_known(program: &Program) -> anyhow::Result<()> {
     for _ in 0..200 {
         let mut client = Client::connect(program.address).await?;
-        if client.stream("/chat/stream", &request(), b"done").await.is_ok() {
+        if client
+            .stream("/chat/stream", &request(), b"done")
+            .await
+            .is_ok()
+        {
             return Ok(());
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -75,18 +102,44 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let repeats = if quick { 20 } else { 200 };
     let mut straight = straight(&model, repeats).await?;
     let alone = alone(&program, repeats).await?;
-    let (crowd, rate, cpu_ms) = at_once(&program, Duration::from_secs(if quick { 2 } else { 10 })).await?;
+    let (crowd, rate, cpu_ms) =
+        at_once(&program, Duration::from_secs(if quick { 2 } else { 10 })).await?;
     let (_, peak_mb) = program.process.memory_mb()?;
     let mut whole: Vec<f64> = alone.iter().map(|timing| timing.end_ms).collect();
     let mut first: Vec<f64> = crowd.iter().map(|timing| timing.first_ms).collect();
     print(
         "10 tool turns and 200 tokens, everything stored (POST /chat/stream, SQLite)",
         &[
-            row("its model calls alone, straight, median", percentile(&mut straight, 0.5), "ms", None),
-            row("alone: one run, median", percentile(&mut whole, 0.5), "ms", Some(Aim::AtMost(15.0))),
-            row("alone: one run, p99", percentile(&mut whole, 0.99), "ms", None),
-            row("100 at once: runs a second", rate, "runs/s", Some(Aim::AtLeast(200.0))),
-            row("100 at once: first event, p50", percentile(&mut first, 0.5), "ms", None),
+            row(
+                "its model calls alone, straight, median",
+                percentile(&mut straight, 0.5),
+                "ms",
+                None,
+            ),
+            row(
+                "alone: one run, median",
+                percentile(&mut whole, 0.5),
+                "ms",
+                Some(Aim::AtMost(15.0)),
+            ),
+            row(
+                "alone: one run, p99",
+                percentile(&mut whole, 0.99),
+                "ms",
+                None,
+            ),
+            row(
+                "100 at once: runs a second",
+                rate,
+                "runs/s",
+                Some(Aim::AtLeast(200.0)),
+            ),
+            row(
+                "100 at once: first event, p50",
+                percentile(&mut first, 0.5),
+                "ms",
+                None,
+            ),
             row(
                 "100 at once: first event, p99",
                 percentile(&mut first, 0.99),
@@ -112,8 +165,18 @@ struct Figures {
 }
 
 impl Figures {
-    async fn measure(&mut self, program: &Program, runs: usize, time: Duration) -> anyhow::Result<()> {
-        self.alone_ms.extend(alone(program, runs).await?.iter().map(|timing| timing.end_ms));
+    async fn measure(
+        &mut self,
+        program: &Program,
+        runs: usize,
+        time: Duration,
+    ) -> anyhow::Result<()> {
+        self.alone_ms.extend(
+            alone(program, runs)
+                .await?
+                .iter()
+                .map(|timing| timing.end_ms),
+        );
         let (_, rate, cpu_ms) = at_once(program, time).await?;
         self.rates.push(rate);
         self.cpu_ms.push(cpu_ms);
@@ -122,7 +185,8 @@ impl Figures {
 
     /// Of runs alone in milliseconds, of runs a second, and of the processor's milliseconds.
     fn medians(&mut self) -> [f64; 3] {
-        [&mut self.alone_ms, &mut self.rates, &mut self.cpu_ms].map(|figures| percentile(figures, 0.5))
+        [&mut self.alone_ms, &mut self.rates, &mut self.cpu_ms]
+            .map(|figures| percentile(figures, 0.5))
     }
 }
 
@@ -132,7 +196,12 @@ pub(crate) async fn compare(before: &Path, now: &Path, quick: bool) -> anyhow::R
     let mut programs = Vec::new();
     for program in [before, now] {
         let upstream = Some(model.base_url());
-        let program = Program::start(Setup { program, upstream, data_dir: None, environment: &[] })?;
+        let program = Program::start(Setup {
+            program,
+            upstream,
+            data_dir: None,
+            environment: &[],
+        })?;
         until_model_known(&program).await?;
         programs.push((program, Figures::default()));
     }
@@ -140,7 +209,9 @@ pub(crate) async fn compare(before: &Path, now: &Path, quick: bool) -> anyhow::R
     // The first round is for caches. Who is first changes.
     for round in 0..=rounds {
         for (program, figures) in &mut programs {
-            figures.measure(program, runs, Duration::from_secs(time)).await?;
+            figures
+                .measure(program, runs, Duration::from_secs(time))
+                .await?;
             if round == 0 {
                 *figures = Figures::default();
             }
@@ -150,10 +221,17 @@ pub(crate) async fn compare(before: &Path, now: &Path, quick: bool) -> anyhow::R
     if rounds.is_multiple_of(2) {
         programs.reverse();
     }
-    let medians: Vec<[f64; 3]> = programs.iter_mut().map(|(_, figures)| figures.medians()).collect();
+    let medians: Vec<[f64; 3]> = programs
+        .iter_mut()
+        .map(|(_, figures)| figures.medians())
+        .collect();
     let [before, now] = [medians[0], medians[1]];
-    let line =
-        |name: &str, of: [f64; 3]| (name.to_owned(), Ok(of.map(|figure| format!("{figure:.2}")).to_vec()));
+    let line = |name: &str, of: [f64; 3]| {
+        (
+            name.to_owned(),
+            Ok(of.map(|figure| format!("{figure:.2}")).to_vec()),
+        )
+    };
     print_grid(
         "10 tool turns and 200 tokens, before and now in turns: medians",
         &["alone ms", "100 at once: runs/s", "processor ms"],
@@ -173,7 +251,12 @@ pub(crate) async fn compare(before: &Path, now: &Path, quick: bool) -> anyhow::R
 }
 
 pub(crate) fn row(what: &'static str, figure: f64, unit: &'static str, aim: Option<Aim>) -> Row {
-    Row { what, figure, unit, aim }
+    Row {
+        what,
+        figure,
+        unit,
+        aim,
+    }
 }
 
 /// What the eleven calls of a run take without us: asked one after the other over one connection, milliseconds.
@@ -190,7 +273,9 @@ async fn straight(model: &ScriptedServer, runs: usize) -> anyhow::Result<Vec<f64
     for _ in 0..runs {
         let began = Instant::now();
         for body in &bodies {
-            client.stream("/v1/chat/completions", body, b"[DONE]").await?;
+            client
+                .stream("/v1/chat/completions", body, b"[DONE]")
+                .await?;
         }
         times.push(began.elapsed().as_secs_f64() * 1000.0);
     }
@@ -199,7 +284,11 @@ async fn straight(model: &ScriptedServer, runs: usize) -> anyhow::Result<Vec<f64
 
 /// Where the scripted model listens.
 pub(crate) fn upstream(model: &ScriptedServer) -> anyhow::Result<SocketAddr> {
-    Ok(model.base_url().trim_start_matches("http://").trim_end_matches("/v1").parse()?)
+    Ok(model
+        .base_url()
+        .trim_start_matches("http://")
+        .trim_end_matches("/v1")
+        .parse()?)
 }
 
 async fn alone(program: &Program, runs: usize) -> anyhow::Result<Vec<crate::client::Timing>> {

@@ -32,12 +32,23 @@ struct Waiting {
 
 pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let model = model().await?;
-    let environment = [("GLASSHOUSE_APPROVALS", r#"[{tool="write_file", then="ask"}]"#)];
-    let setup =
-        Setup { program, upstream: Some(model.base_url()), data_dir: None, environment: &environment };
+    let environment = [(
+        "GLASSHOUSE_APPROVALS",
+        r#"[{tool="write_file", then="ask"}]"#,
+    )];
+    let setup = Setup {
+        program,
+        upstream: Some(model.base_url()),
+        data_dir: None,
+        environment: &environment,
+    };
     let program = Program::start(setup)?;
     until_model_known(&program).await?;
-    let (waiting, allowed) = if quick { (WAITING / 10, ALLOWED / 10) } else { (WAITING, ALLOWED) };
+    let (waiting, allowed) = if quick {
+        (WAITING / 10, ALLOWED / 10)
+    } else {
+        (WAITING, ALLOWED)
+    };
     let mut at_once = Vec::with_capacity(allowed);
     for _ in 0..allowed {
         let run = start(&program).await?;
@@ -56,18 +67,43 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     print(
         "Runs that wait for a person's consent (each in the database, with its log)",
         &[
-            row("allowed to tool's result, at once, median", percentile(&mut at_once, 0.5), "ms", None),
+            row(
+                "allowed to tool's result, at once, median",
+                percentile(&mut at_once, 0.5),
+                "ms",
+                None,
+            ),
             row(
                 "allowed to tool's result, at once, p99",
                 percentile(&mut at_once, 0.99),
                 "ms",
                 Some(Aim::AtMost(20.0)),
             ),
-            row("the same after a rest, median", percentile(&mut rested, 0.5), "ms", None),
-            row("the same after a rest, p99", percentile(&mut rested, 0.99), "ms", Some(Aim::AtMost(20.0))),
+            row(
+                "the same after a rest, median",
+                percentile(&mut rested, 0.5),
+                "ms",
+                None,
+            ),
+            row(
+                "the same after a rest, p99",
+                percentile(&mut rested, 0.99),
+                "ms",
+                Some(Aim::AtMost(20.0)),
+            ),
             row("runs that wait", count(waiting), "runs", None),
-            row("memory when the last has begun", all_in_memory_mb, "MB", None),
-            row("memory with all at rest", resting_mb, "MB", Some(Aim::AtMost(150.0))),
+            row(
+                "memory when the last has begun",
+                all_in_memory_mb,
+                "MB",
+                None,
+            ),
+            row(
+                "memory with all at rest",
+                resting_mb,
+                "MB",
+                Some(Aim::AtMost(150.0)),
+            ),
         ],
     );
     Ok(())
@@ -80,14 +116,26 @@ fn count(runs: usize) -> f64 {
 
 /// The model: one call that has to be allowed, then an answer.
 async fn model() -> anyhow::Result<ScriptedServer> {
-    let call =
-        Reply::calls(&[("write_file", json!({"path": "/notes.md", "content": "Some words to keep.\n"}))]);
+    let call = Reply::calls(&[(
+        "write_file",
+        json!({"path": "/notes.md", "content": "Some words to keep.\n"}),
+    )]);
     let choose = move |request: &Request| {
-        let messages = request.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let messages = request.body["messages"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let answered = messages.iter().any(|message| message["role"] == "tool");
-        if answered { Reply::text("Done.") } else { call.clone() }
+        if answered {
+            Reply::text("Done.")
+        } else {
+            call.clone()
+        }
     };
-    let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+    let options = ServerOptions {
+        keep_requests: false,
+        ..ServerOptions::default()
+    };
     Ok(ScriptedServer::start_with(Behaviour::answer(choose), options).await?)
 }
 
@@ -105,7 +153,11 @@ async fn until_model_known(program: &Program) -> anyhow::Result<()> {
 async fn start(program: &Program) -> anyhow::Result<Waiting> {
     let mut client = Client::connect(program.address).await?;
     let header = client.send("POST", "/chat/stream", &request()).await?;
-    let run = header.lines().find_map(|line| line.strip_prefix("x-run-id: ")).context("no x-run-id")?.trim();
+    let run = header
+        .lines()
+        .find_map(|line| line.strip_prefix("x-run-id: "))
+        .context("no x-run-id")?
+        .trim();
     let mut log = Client::connect(program.address).await?;
     log.send("GET", &format!("/runs/{run}/events"), "").await?;
     let asked = log.line_with(b"approval_asked").await?;
@@ -119,11 +171,18 @@ async fn start(program: &Program) -> anyhow::Result<Waiting> {
 /// Allows the call of a run. Returns how long it took from the consent until its result was shown, milliseconds.
 async fn allow(program: &Program, waiting: &Waiting) -> anyhow::Result<f64> {
     let mut log = Client::connect(program.address).await?;
-    log.send("GET", &format!("/runs/{}/events?after={}", waiting.run, waiting.asked), "").await?;
+    log.send(
+        "GET",
+        &format!("/runs/{}/events?after={}", waiting.run, waiting.asked),
+        "",
+    )
+    .await?;
     let mut person = Client::connect(program.address).await?;
     let path = format!("/runs/{}/approvals/{}", waiting.run, waiting.approval);
     let began = Instant::now();
-    person.send("POST", &path, r#"{"decision":"allow"}"#).await?;
+    person
+        .send("POST", &path, r#"{"decision":"allow"}"#)
+        .await?;
     log.until(b"tool_finished").await?;
     let took = began.elapsed();
     log.until(b"run_finished").await?;
@@ -146,7 +205,10 @@ async fn when_quiet(program: &Program) -> anyhow::Result<f64> {
 
 /// What stands in `text` after `before` and before the next `after`.
 fn between<'a>(text: &'a [u8], before: &str, after: &str) -> anyhow::Result<&'a str> {
-    let start = memmem::find(text, before.as_bytes()).with_context(|| format!("no {before}"))? + before.len();
-    let end = memmem::find(&text[start..], after.as_bytes()).with_context(|| format!("no {after}"))? + start;
+    let start = memmem::find(text, before.as_bytes()).with_context(|| format!("no {before}"))?
+        + before.len();
+    let end = memmem::find(&text[start..], after.as_bytes())
+        .with_context(|| format!("no {after}"))?
+        + start;
     Ok(std::str::from_utf8(&text[start..end])?)
 }

@@ -38,16 +38,29 @@ impl Address {
         let (host, port) = match place.strip_prefix('[') {
             Some(number) => {
                 let (host, port) = number.split_once(']').ok_or(NoAddress)?;
-                (host, port.strip_prefix(':').or(port.is_empty().then_some("")).ok_or(NoAddress)?)
+                (
+                    host,
+                    port.strip_prefix(':')
+                        .or(port.is_empty().then_some(""))
+                        .ok_or(NoAddress)?,
+                )
             }
             None => place.split_once(':').unwrap_or((place, "")),
         };
-        let port = if port.is_empty() { USUAL_PORT } else { port.parse().map_err(|_| NoAddress)? };
+        let port = if port.is_empty() {
+            USUAL_PORT
+        } else {
+            port.parse().map_err(|_| NoAddress)?
+        };
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_:".contains(letter);
         if host.is_empty() || port == 0 || !host.chars().all(is_plain) {
             return Err(NoAddress);
         }
-        Ok(Self { host: host.to_owned(), port, encrypted })
+        Ok(Self {
+            host: host.to_owned(),
+            port,
+            encrypted,
+        })
     }
 }
 
@@ -68,8 +81,14 @@ mod tests {
     #[test]
     fn addresses_are_read_as_people_write_them() {
         let read = |text| Address::parse(text).map(|it| (it.to_string(), it.encrypted));
-        assert_eq!(read("bolt://127.0.0.1:7688"), Ok(("127.0.0.1:7688".into(), false)));
-        assert_eq!(read("neo4j+s://a.example/"), Ok(("a.example:7687".into(), true)));
+        assert_eq!(
+            read("bolt://127.0.0.1:7688"),
+            Ok(("127.0.0.1:7688".into(), false))
+        );
+        assert_eq!(
+            read("neo4j+s://a.example/"),
+            Ok(("a.example:7687".into(), true))
+        );
         assert_eq!(read("bolt+s://[::1]:1"), Ok(("[::1]:1".into(), true)));
         assert_eq!(read("neo4j://[::1]"), Ok(("[::1]:7687".into(), false)));
         for bad in [

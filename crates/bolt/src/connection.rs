@@ -16,7 +16,9 @@ use crate::{
 };
 
 /// What a client says first, and the versions it speaks, the best first: 5.4 and four below it, 4.4, and nothing.
-const GREETING: [u8; 20] = [0x60, 0x60, 0xB0, 0x17, 0, 4, 4, 5, 0, 0, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0];
+const GREETING: [u8; 20] = [
+    0x60, 0x60, 0xB0, 0x17, 0, 4, 4, 5, 0, 0, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0,
+];
 const AGENT: &str = concat!("Glasshouse/", env!("CARGO_PKG_VERSION"));
 /// Longest answer to one query, bytes.
 const ANSWER_LIMIT_BYTES: usize = 64 << 20;
@@ -43,12 +45,20 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) async fn open(address: &Address, access: &Access) -> Result<Self, Fault> {
-        let tcp = TcpStream::connect((address.host.as_str(), address.port)).await.map_err(unreachable)?;
+        let tcp = TcpStream::connect((address.host.as_str(), address.port))
+            .await
+            .map_err(unreachable)?;
         // Queries are small and wait for their answer.
         tcp.set_nodelay(true).map_err(unreachable)?;
-        let stream: Box<dyn Stream> =
-            if address.encrypted { Box::new(encrypted(&address.host, tcp).await?) } else { Box::new(tcp) };
-        let mut connection = Self { stream, left_bytes: ANSWER_LIMIT_BYTES };
+        let stream: Box<dyn Stream> = if address.encrypted {
+            Box::new(encrypted(&address.host, tcp).await?)
+        } else {
+            Box::new(tcp)
+        };
+        let mut connection = Self {
+            stream,
+            left_bytes: ANSWER_LIMIT_BYTES,
+        };
         let minor = connection.greet().await?;
         connection.log_in(access, minor).await?;
         Ok(connection)
@@ -56,10 +66,16 @@ impl Connection {
 
     /// Gives the version: the minor number of 5, or nothing for 4.4.
     async fn greet(&mut self) -> Result<Option<u8>, Fault> {
-        self.stream.write_all(&GREETING).await.map_err(unreachable)?;
+        self.stream
+            .write_all(&GREETING)
+            .await
+            .map_err(unreachable)?;
         let mut chosen = [0; 4];
         // Whoever speaks something else closes the connection, or answers in words.
-        self.stream.read_exact(&mut chosen).await.map_err(|_| Fault::NotBolt)?;
+        self.stream
+            .read_exact(&mut chosen)
+            .await
+            .map_err(|_| Fault::NotBolt)?;
         match chosen {
             [0, 0, minor @ 0..=4, 5] => Ok(Some(minor)),
             [0, 0, 4, 4] => Ok(None),
@@ -73,14 +89,19 @@ impl Connection {
         minor: Option<u8>,
     ) -> Result<(), Fault> {
         let mut own = vec![("user_agent".to_owned(), Value::from(AGENT))];
-        let mut proof =
-            vec![("scheme".to_owned(), Value::from(if user.is_empty() { "none" } else { "basic" }))];
+        let mut proof = vec![(
+            "scheme".to_owned(),
+            Value::from(if user.is_empty() { "none" } else { "basic" }),
+        )];
         if !user.is_empty() {
             proof.push(("principal".to_owned(), Value::from(user.as_str())));
             proof.push(("credentials".to_owned(), Value::from(password.as_str())));
         }
         if minor.is_some_and(|minor| minor >= 3) {
-            own.push(("bolt_agent".to_owned(), Value::map([("product", Value::from(AGENT))])));
+            own.push((
+                "bolt_agent".to_owned(),
+                Value::map([("product", Value::from(AGENT))]),
+            ));
         }
         if minor.is_some_and(|minor| minor >= 1) {
             self.send(HELLO, &[Value::Map(own)]).await?;
@@ -103,13 +124,21 @@ impl Connection {
         database: &str,
     ) -> Result<Vec<Row>, Fault> {
         self.left_bytes = ANSWER_LIMIT_BYTES;
-        let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let parameters = parameters
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect();
         let mut more = Vec::new();
         if !database.is_empty() {
             more.push(("db".to_owned(), Value::from(database)));
         }
-        self.send(RUN, &[Value::from(query), Value::Map(parameters), Value::Map(more)]).await?;
-        self.send(PULL, &[Value::map([("n", Value::Int(-1))])]).await?;
+        self.send(
+            RUN,
+            &[Value::from(query), Value::Map(parameters), Value::Map(more)],
+        )
+        .await?;
+        self.send(PULL, &[Value::map([("n", Value::Int(-1))])])
+            .await?;
         self.flush().await?;
         self.succeed().await?;
         let mut rows = Vec::new();
@@ -166,7 +195,10 @@ impl Connection {
             self.left_bytes = self.left_bytes.checked_sub(length).ok_or(Fault::TooLarge)?;
             let before = message.len();
             message.resize(before + length, 0);
-            self.stream.read_exact(&mut message[before..]).await.map_err(unreachable)?;
+            self.stream
+                .read_exact(&mut message[before..])
+                .await
+                .map_err(unreachable)?;
         }
     }
 }
@@ -174,15 +206,31 @@ impl Connection {
 fn failure((kind, values): (u8, Vec<Value>)) -> Fault {
     if kind != FAILURE {
         // What follows a failure is ignored, but the failure itself comes first.
-        return if kind == IGNORED { Fault::Unreachable } else { Fault::NotBolt };
+        return if kind == IGNORED {
+            Fault::Unreachable
+        } else {
+            Fault::NotBolt
+        };
     }
-    let word =
-        |name| values.first().and_then(|said| said.get(name)).and_then(Value::as_text).unwrap_or_default();
-    let code: String = word("code").chars().filter(|letter| letter.is_ascii_graphic()).take(120).collect();
+    let word = |name| {
+        values
+            .first()
+            .and_then(|said| said.get(name))
+            .and_then(Value::as_text)
+            .unwrap_or_default()
+    };
+    let code: String = word("code")
+        .chars()
+        .filter(|letter| letter.is_ascii_graphic())
+        .take(120)
+        .collect();
     if code.starts_with("Neo.ClientError.Security.") {
         return Fault::NotLetIn;
     }
-    Fault::Refused { code, message: word("message").chars().take(2_000).collect() }
+    Fault::Refused {
+        code,
+        message: word("message").chars().take(2_000).collect(),
+    }
 }
 
 async fn encrypted(host: &str, tcp: TcpStream) -> Result<impl Stream + use<>, Fault> {
@@ -192,7 +240,10 @@ async fn encrypted(host: &str, tcp: TcpStream) -> Result<impl Stream + use<>, Fa
         .map_err(unreachable)?
         .with_no_client_auth();
     let name = ServerName::try_from(host.to_owned()).map_err(unreachable)?;
-    TlsConnector::from(Arc::new(config)).connect(name, tcp).await.map_err(unreachable)
+    TlsConnector::from(Arc::new(config))
+        .connect(name, tcp)
+        .await
+        .map_err(unreachable)
 }
 
 /// What is wrong with a connection is for the log alone.

@@ -75,7 +75,11 @@ impl Client {
     /// Connects when there is something to ask.
     #[must_use]
     pub fn new(address: Address, access: Access) -> Self {
-        Self(Arc::new(Inner { address, access, idle: Mutex::default() }))
+        Self(Arc::new(Inner {
+            address,
+            access,
+            idle: Mutex::default(),
+        }))
     }
 
     /// The rows of a query's answer, all of which must come within `time`.
@@ -88,11 +92,15 @@ impl Client {
         parameters: &[(&str, Value)],
         time: Duration,
     ) -> Result<Vec<Row>, Fault> {
-        tokio::time::timeout(time, self.ask(query, parameters)).await.unwrap_or(Err(Fault::Slow))
+        tokio::time::timeout(time, self.ask(query, parameters))
+            .await
+            .unwrap_or(Err(Fault::Slow))
     }
 
     async fn ask(&self, query: &str, parameters: &[(&str, Value)]) -> Result<Vec<Row>, Fault> {
-        let Inner { address, access, .. } = &*self.0;
+        let Inner {
+            address, access, ..
+        } = &*self.0;
         // One that was not used for a while may have been closed over there.
         let kept = self.idle().pop();
         if let Some(mut kept) = kept {
@@ -109,7 +117,11 @@ impl Client {
     }
 
     /// After a failure a connection waits to be told so; a new one is as good.
-    fn keep(&self, connection: Connection, answer: Result<Vec<Row>, Fault>) -> Result<Vec<Row>, Fault> {
+    fn keep(
+        &self,
+        connection: Connection,
+        answer: Result<Vec<Row>, Fault>,
+    ) -> Result<Vec<Row>, Fault> {
         if answer.is_ok() {
             let mut idle = self.idle();
             if idle.len() < MOST_IDLE {

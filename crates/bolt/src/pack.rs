@@ -48,25 +48,43 @@ impl<T: Into<Self>> From<Vec<T>> for Value {
 impl Value {
     /// Values by name.
     pub fn map<const N: usize>(entries: [(&str, Self); N]) -> Self {
-        Self::Map(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+        Self::Map(
+            entries
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+        )
     }
 
     /// The text that it is.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
-        if let Self::Text(text) = self { Some(text) } else { None }
+        if let Self::Text(text) = self {
+            Some(text)
+        } else {
+            None
+        }
     }
 
     /// The number that it is, where that is whole and not below 0.
     #[must_use]
     pub fn as_number(&self) -> Option<u64> {
-        if let Self::Int(number) = self { u64::try_from(*number).ok() } else { None }
+        if let Self::Int(number) = self {
+            u64::try_from(*number).ok()
+        } else {
+            None
+        }
     }
 
     /// What a map has under a name.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
-        let Self::Map(entries) = self else { return None };
-        entries.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+        let Self::Map(entries) = self else {
+            return None;
+        };
+        entries
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value)
     }
 }
 
@@ -134,7 +152,8 @@ pub(crate) fn unpack_message(mut bytes: &[u8]) -> Result<(u8, Vec<Value>), NotPa
     if marker & 0xF0 != 0xB0 {
         return Err(NotPacked);
     }
-    let values: Result<Vec<Value>, NotPacked> = (0..marker & 0x0F).map(|_| unpack(&mut bytes, 0)).collect();
+    let values: Result<Vec<Value>, NotPacked> =
+        (0..marker & 0x0F).map(|_| unpack(&mut bytes, 0)).collect();
     Ok((kind, values?))
 }
 
@@ -225,7 +244,9 @@ fn map(from: &mut &[u8], size: usize, deep: u32) -> Result<Value, NotPacked> {
     }
     let mut entries = Vec::new();
     for _ in 0..size {
-        let Value::Text(name) = unpack(from, deep + 1)? else { return Err(NotPacked) };
+        let Value::Text(name) = unpack(from, deep + 1)? else {
+            return Err(NotPacked);
+        };
         entries.push((name, unpack(from, deep + 1)?));
     }
     Ok(Value::Map(entries))
@@ -282,7 +303,10 @@ mod tests {
             &[0x92, 0xB3, 0x4E, 0x01, 0x91, 0x81, b'A', 0xA0, 0x07],
             Ok(Value::List(vec![Value::Other, Value::Int(7)])),
         );
-        check(&[0x92, 0xCC, 0x02, 0xFF, 0xFF, 0xC3], Ok(Value::List(vec![Value::Other, Value::Bool(true)])));
+        check(
+            &[0x92, 0xCC, 0x02, 0xFF, 0xFF, 0xC3],
+            Ok(Value::List(vec![Value::Other, Value::Bool(true)])),
+        );
         for bad in [
             &[][..],
             &[0xD6, 0xFF, 0xFF, 0xFF, 0xFF],
@@ -294,6 +318,9 @@ mod tests {
             check(bad, Err(NotPacked));
         }
         check(&[0x91; 200], Err(NotPacked));
-        assert_eq!(unpack_message(&[0xB1, 0x70, 0xA0]), Ok((0x70, vec![Value::Map(Vec::new())])));
+        assert_eq!(
+            unpack_message(&[0xB1, 0x70, 0xA0]),
+            Ok((0x70, vec![Value::Map(Vec::new())]))
+        );
     }
 }

@@ -32,7 +32,10 @@ impl TypeVisitor for Declarations {
 fn main() {
     // Numbers are below 2^53 in all that is told.
     let config = Config::default().with_large_int("number");
-    let mut types = Declarations { config, texts: BTreeMap::new() };
+    let mut types = Declarations {
+        config,
+        texts: BTreeMap::new(),
+    };
     types.visit::<RunEvent>();
     types.visit::<RunSummary>();
     types.visit::<Part>();
@@ -49,7 +52,10 @@ fn with_short_comments(text: &str) -> String {
     while at < lines.len() {
         match &lines[at..] {
             [open, words, close, ..] if open.trim() == "/**" && close.trim() == "*/" => {
-                short.push_str(&format!("/** {} */\n", words.trim().trim_start_matches("* ")));
+                short.push_str(&format!(
+                    "/** {} */\n",
+                    words.trim().trim_start_matches("* ")
+                ));
                 at += 3;
             }
             _ => {

@@ -13,7 +13,9 @@ mod values;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use self::{audience::Audience, provider_data::ProviderData, run_event::RunEvent, tool_file::ToolFile};
+pub use self::{
+    audience::Audience, provider_data::ProviderData, run_event::RunEvent, tool_file::ToolFile,
+};
 pub use hooks::{HookCall, HookEnd, HookEvent};
 pub use texts::{FORKED, RESUMED, compacted, seq_after_restart};
 pub use values::*;
@@ -56,7 +58,11 @@ pub enum EventBody {
         /// The line should be taken away.
         hidden: bool,
         /// The phrase by its code, where it is one of ours.
-        #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            deserialize_with = "known",
+            skip_serializing_if = "Option::is_none"
+        )]
         #[cfg_attr(feature = "typescript", ts(optional))]
         sentence: Option<Box<Coded>>,
     },
@@ -276,7 +282,10 @@ pub enum EventBody {
         answer: Option<String>,
         /// What was filled in, by the names of the form's fields.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(feature = "typescript", ts(optional, type = "{ [name: string]: unknown }"))]
+        #[cfg_attr(
+            feature = "typescript",
+            ts(optional, type = "{ [name: string]: unknown }")
+        )]
         values: Option<Map<String, Value>>,
         /// Whether there will be no answer: the person said so, or nobody can be asked.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -467,7 +476,11 @@ pub enum EventBody {
         /// A sentence.
         message: String,
         /// The sentence by its code, where it is one of ours.
-        #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            deserialize_with = "known",
+            skip_serializing_if = "Option::is_none"
+        )]
         #[cfg_attr(feature = "typescript", ts(optional))]
         sentence: Option<Box<Coded>>,
         /// Whether it tells of a try of a model call that failed; another one follows.

@@ -41,11 +41,17 @@ pub struct FormFault {
 
 impl FormFault {
     fn of_form(message: impl Into<Words>) -> Self {
-        Self { field: None, message: message.into() }
+        Self {
+            field: None,
+            message: message.into(),
+        }
     }
 
     fn of_field(name: &str, message: impl Into<Words>) -> Self {
-        Self { field: Some(name.to_owned()), message: message.into() }
+        Self {
+            field: Some(name.to_owned()),
+            message: message.into(),
+        }
     }
 }
 
@@ -56,20 +62,30 @@ impl Form {
     /// Where there are too many, a name comes twice, or a field cannot be filled in.
     pub fn new(mut fields: Vec<Field>) -> Result<Self, FormFault> {
         if fields.len() > MOST_FIELDS {
-            return Err(FormFault::of_form(format!("A form has at most {MOST_FIELDS} fields.")));
+            return Err(FormFault::of_form(format!(
+                "A form has at most {MOST_FIELDS} fields."
+            )));
         }
         for (number, field) in fields.iter().enumerate() {
-            if fields[..number].iter().any(|other| other.name == field.name) {
+            if fields[..number]
+                .iter()
+                .any(|other| other.name == field.name)
+            {
                 return Err(FormFault::of_field(
                     &field.name,
                     format!("The field “{}” comes twice.", field.name),
                 ));
             }
-            field.validate().map_err(|message| FormFault::of_field(&field.name, message))?;
+            field
+                .validate()
+                .map_err(|message| FormFault::of_field(&field.name, message))?;
         }
         for field in &mut fields {
             // As a log gives it back: 3 for 3.0.
-            field.default = field.default.take().and_then(|default| field.check(default).ok());
+            field.default = field
+                .default
+                .take()
+                .and_then(|default| field.check(default).ok());
         }
         Ok(Self { fields })
     }
@@ -91,11 +107,14 @@ impl Form {
             match said.filter(|said| !is_nothing(said)) {
                 Some(said) => {
                     let value = field.check(said);
-                    let value = value.map_err(|message| FormFault::of_field(&field.name, message))?;
+                    let value =
+                        value.map_err(|message| FormFault::of_field(&field.name, message))?;
                     filled.insert(field.name.clone(), value);
                 }
                 None if field.required => {
-                    let message = Forms::FieldEmpty { label: field.label().to_owned() };
+                    let message = Forms::FieldEmpty {
+                        label: field.label().to_owned(),
+                    };
                     return Err(FormFault::of_field(&field.name, message));
                 }
                 None => {}
@@ -104,7 +123,9 @@ impl Form {
         match values.keys().next() {
             Some(unknown) => {
                 let unknown: String = unknown.chars().take(WORDS_LIMIT_CHARS).collect();
-                let message = Forms::NoSuchField { name: unknown.clone() };
+                let message = Forms::NoSuchField {
+                    name: unknown.clone(),
+                };
                 Err(FormFault::of_field(&unknown, message))
             }
             None => Ok(filled),
@@ -127,18 +148,23 @@ mod tests {
     }
 
     fn trip() -> Form {
-        form(json!({"type": "object", "required": ["city"], "properties": {
-            "city": {"type": "string", "title": "City"},
-            "seats": {"type": "integer", "minimum": 1, "maximum": 9, "default": 2},
-            "window": {"type": "boolean"},
-        }}))
+        form(
+            json!({"type": "object", "required": ["city"], "properties": {
+                "city": {"type": "string", "title": "City"},
+                "seats": {"type": "integer", "minimum": 1, "maximum": 9, "default": 2},
+                "window": {"type": "boolean"},
+            }}),
+        )
     }
 
     fn check(values: Value, expected: Result<Value, (Option<&str>, &str)>) {
-        let Value::Object(map) = values.clone() else { panic!("{values}") };
+        let Value::Object(map) = values.clone() else {
+            panic!("{values}")
+        };
         let found = trip().check(map).map(Value::Object);
         let found = found.map_err(|fault| (fault.field, fault.message.message));
-        let expected = expected.map_err(|(field, message)| (field.map(str::to_owned), message.to_owned()));
+        let expected =
+            expected.map_err(|(field, message)| (field.map(str::to_owned), message.to_owned()));
         assert_eq!(found, expected, "{values}");
     }
 
@@ -148,9 +174,18 @@ mod tests {
             json!({"window": true, "city": "Rome", "seats": 3}),
             Ok(json!({"city": "Rome", "seats": 3, "window": true})),
         );
-        check(json!({"city": "Rome"}), Ok(json!({"city": "Rome", "seats": 2})));
-        check(json!({"city": "Rome", "seats": null}), Ok(json!({"city": "Rome"})));
-        check(json!({"city": " "}), Err((Some("city"), "“City” has to be filled in.")));
+        check(
+            json!({"city": "Rome"}),
+            Ok(json!({"city": "Rome", "seats": 2})),
+        );
+        check(
+            json!({"city": "Rome", "seats": null}),
+            Ok(json!({"city": "Rome"})),
+        );
+        check(
+            json!({"city": " "}),
+            Err((Some("city"), "“City” has to be filled in.")),
+        );
         check(
             json!({"city": "Rome", "seats": 10}),
             Err((Some("seats"), "“seats” has to be a whole number, 1 to 9.")),
@@ -159,7 +194,10 @@ mod tests {
             json!({"city": "Rome", "window": "yes"}),
             Err((Some("window"), "“window” has to be yes or no.")),
         );
-        check(json!({"city": "Rome", "hat": 1}), Err((Some("hat"), "The form has no field “hat”.")));
+        check(
+            json!({"city": "Rome", "hat": 1}),
+            Err((Some("hat"), "The form has no field “hat”.")),
+        );
     }
 
     #[test]
@@ -176,9 +214,18 @@ mod tests {
         assert!(Form::new(vec![field("a"), field("a")]).is_err());
         assert!(Form::new(vec![field("")]).is_err());
         assert!(Form::new((0..=MOST_FIELDS).map(|n| field(&n.to_string())).collect()).is_err());
-        let default = Field { default: Some(json!("x")), ..field("a") };
+        let default = Field {
+            default: Some(json!("x")),
+            ..field("a")
+        };
         assert!(Form::new(vec![default]).is_err());
-        let none = Field { kind: Kind::Integer { least: Some(3), most: Some(2) }, ..field("a") };
+        let none = Field {
+            kind: Kind::Integer {
+                least: Some(3),
+                most: Some(2),
+            },
+            ..field("a")
+        };
         assert!(Form::new(vec![none]).is_err());
     }
 }

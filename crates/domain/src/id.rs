@@ -14,7 +14,10 @@ pub struct InvalidId {
 }
 
 fn parse(text: &str, kind: &'static str) -> Result<Uuid, InvalidId> {
-    let hex = text.strip_prefix(kind).and_then(|rest| rest.strip_prefix('_')).ok_or(InvalidId { kind })?;
+    let hex = text
+        .strip_prefix(kind)
+        .and_then(|rest| rest.strip_prefix('_'))
+        .ok_or(InvalidId { kind })?;
     // Only the one spelling we print is accepted, so that an id can be compared as text.
     if hex.len() != 32 || hex.bytes().any(|b| !matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
         return Err(InvalidId { kind });
@@ -238,8 +241,14 @@ mod tests {
         assert_eq!(here.to_string().parse(), Ok(here));
 
         let of = |at, place, hash| ChatId::of_elsewhere(at, place, [hash; 8]);
-        let all =
-            [of(-5, 0, 255), of(7, 0, 255), of(7, 1, 0), of(7, u16::MAX, 0), of(8, 0, 0), of(i64::MAX, 0, 0)];
+        let all = [
+            of(-5, 0, 255),
+            of(7, 0, 255),
+            of(7, 1, 0),
+            of(7, u16::MAX, 0),
+            of(8, 0, 0),
+            of(i64::MAX, 0, 0),
+        ];
         assert!(all[..5].is_sorted(), "{all:?}");
         assert!(all.iter().all(|id| id.to_string().parse() == Ok(*id)));
     }
@@ -248,7 +257,10 @@ mod tests {
     fn prints_and_parses_back() {
         let id = RunId::generate();
         assert_eq!(id.to_string().parse::<RunId>(), Ok(id));
-        assert_eq!(serde_json::from_str::<RunId>(&serde_json::to_string(&id).unwrap()).unwrap(), id);
+        assert_eq!(
+            serde_json::from_str::<RunId>(&serde_json::to_string(&id).unwrap()).unwrap(),
+            id
+        );
     }
 
     #[test]
@@ -269,7 +281,11 @@ mod tests {
             "run_0192F0C1D2E3F4A5B6C7D8E9FA0B1C2D",
             "run_é192f0c1d2e3f4a5b6c7d8e9fa0b1c2",
         ] {
-            assert_eq!(bad.parse::<RunId>(), Err(InvalidId { kind: "run" }), "{bad}");
+            assert_eq!(
+                bad.parse::<RunId>(),
+                Err(InvalidId { kind: "run" }),
+                "{bad}"
+            );
         }
     }
 }

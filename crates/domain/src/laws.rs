@@ -25,7 +25,10 @@ struct Open {
 pub fn check(log: &[RunEvent]) -> Result<(), String> {
     let last = log.last().ok_or("the log is empty")?;
     if !matches!(last.body, EventBody::RunFinished { .. }) {
-        return Err(format!("the last event is {}, not run_finished", last.body.type_name()));
+        return Err(format!(
+            "the last event is {}, not run_finished",
+            last.body.type_name()
+        ));
     }
     check_prefix(log)?;
     Ok(())
@@ -54,7 +57,13 @@ impl Checked {
     /// # Errors
     /// A sentence that names the law and the event. Then nothing more is to be read.
     pub fn push(&mut self, event: &RunEvent) -> Result<(), String> {
-        let fail = |law: String| Err(format!("event {} ({}): {law}", event.seq, event.body.type_name()));
+        let fail = |law: String| {
+            Err(format!(
+                "event {} ({}): {law}",
+                event.seq,
+                event.body.type_name()
+            ))
+        };
         let is_first = self.run.is_none();
         let next = self.last_seq.saturating_add(1);
         if event.seq != next && event.seq != seq_after_restart(self.last_seq) {
@@ -97,23 +106,36 @@ impl State {
         if !self.seen.insert(format!("{kind} {id}")) {
             return Err(format!("{kind} {id} was opened before"));
         }
-        self.items.insert(format!("{kind} {id}"), Open { kind, ..Open::default() });
+        self.items.insert(
+            format!("{kind} {id}"),
+            Open {
+                kind,
+                ..Open::default()
+            },
+        );
         Ok(())
     }
 
     fn delta(&mut self, id: &str, kind: &'static str, delta: &str) -> Result<(), String> {
-        let item = self.items.get_mut(&format!("{kind} {id}")).ok_or(format!("{kind} {id} is not open"))?;
+        let item = self
+            .items
+            .get_mut(&format!("{kind} {id}"))
+            .ok_or(format!("{kind} {id} is not open"))?;
         item.has_deltas = true;
         item.deltas.push_str(delta);
         Ok(())
     }
 
     fn close(&mut self, id: &str, kind: &'static str, whole: Option<&str>) -> Result<(), String> {
-        let item = self.items.remove(&format!("{kind} {id}")).ok_or(format!("{kind} {id} is not open"))?;
+        let item = self
+            .items
+            .remove(&format!("{kind} {id}"))
+            .ok_or(format!("{kind} {id} is not open"))?;
         match whole {
-            Some(whole) if item.has_deltas && item.deltas != whole => {
-                Err(format!("{} {id} finished with another value than its deltas add up to", item.kind))
-            }
+            Some(whole) if item.has_deltas && item.deltas != whole => Err(format!(
+                "{} {id} finished with another value than its deltas add up to",
+                item.kind
+            )),
             _ => Ok(()),
         }
     }
@@ -129,7 +151,9 @@ impl State {
             EventBody::TextFinished { item, text, .. } => self.close(item, "text", Some(text)),
             EventBody::ReasoningStarted { item } => self.open(item, "reasoning"),
             EventBody::ReasoningDelta { item, delta } => self.delta(item, "reasoning", delta),
-            EventBody::ReasoningFinished { item, text, .. } => self.close(item, "reasoning", Some(text)),
+            EventBody::ReasoningFinished { item, text, .. } => {
+                self.close(item, "reasoning", Some(text))
+            }
             EventBody::ToolRequested { call, .. } => self.open(call, "call"),
             EventBody::ToolArgumentsDelta { call, delta } => self.delta(call, "call", delta),
             EventBody::ToolStarted { call, .. } => self.open(call, "running call"),
@@ -159,12 +183,16 @@ impl State {
                 self.waiting.insert(format!("approval {approval}"));
                 self.delta(call, "call", "")
             }
-            EventBody::ApprovalAnswered { approval, .. } => self.answered(&format!("approval {approval}")),
+            EventBody::ApprovalAnswered { approval, .. } => {
+                self.answered(&format!("approval {approval}"))
+            }
             EventBody::QuestionAsked { question, .. } => {
                 self.waiting.insert(format!("question {question}"));
                 Ok(())
             }
-            EventBody::QuestionAnswered { question, .. } => self.answered(&format!("question {question}")),
+            EventBody::QuestionAnswered { question, .. } => {
+                self.answered(&format!("question {question}"))
+            }
             EventBody::HookStarted(hook) => self.open(&hook.id, "hook"),
             EventBody::HookFinished(end) => self.close(&end.call.id, "hook", None),
             EventBody::AgentStarted { .. } => self.start_agent(&event.agent),
@@ -187,7 +215,11 @@ impl State {
     }
 
     fn answered(&mut self, key: &str) -> Result<(), String> {
-        if self.waiting.remove(key) { Ok(()) } else { Err(format!("{key} was not asked")) }
+        if self.waiting.remove(key) {
+            Ok(())
+        } else {
+            Err(format!("{key} was not asked"))
+        }
     }
 
     fn start_agent(&mut self, agent: &AgentPath) -> Result<(), String> {
@@ -209,7 +241,11 @@ impl State {
         if !self.agents.remove(agent) {
             return Err(format!("agent {agent:?} is not running"));
         }
-        match self.agents.iter().find(|other| other.parent().as_ref() == Some(agent)) {
+        match self
+            .agents
+            .iter()
+            .find(|other| other.parent().as_ref() == Some(agent))
+        {
             Some(child) => Err(format!("its sub-agent {child:?} is still running")),
             None => Ok(()),
         }
@@ -218,7 +254,12 @@ impl State {
     fn finish(&mut self) -> Result<(), String> {
         self.finished = true;
         let open = self.items.keys().chain(&self.waiting).next().cloned();
-        let open = open.or_else(|| self.agents.iter().next().map(|agent| format!("agent {agent:?}")));
+        let open = open.or_else(|| {
+            self.agents
+                .iter()
+                .next()
+                .map(|agent| format!("agent {agent:?}"))
+        });
         open.map_or(Ok(()), |name| Err(format!("{name} is still open")))
     }
 }
@@ -231,13 +272,27 @@ mod tests {
     fn log(bodies: Vec<(AgentPath, EventBody)>) -> Vec<RunEvent> {
         let run = RunId::generate();
         let numbered = bodies.into_iter().zip(1..);
-        numbered.map(|((agent, body), seq)| RunEvent { run, seq, at: 0, agent, body }).collect()
+        numbered
+            .map(|((agent, body), seq)| RunEvent {
+                run,
+                seq,
+                at: 0,
+                agent,
+                body,
+            })
+            .collect()
     }
 
     fn whole(middle: Vec<(AgentPath, EventBody)>) -> Vec<RunEvent> {
         let main = AgentPath::main;
-        let mut bodies =
-            vec![(main(), EventBody::RunStarted { chat: None, message: None, model: "m".into() })];
+        let mut bodies = vec![(
+            main(),
+            EventBody::RunStarted {
+                chat: None,
+                message: None,
+                model: "m".into(),
+            },
+        )];
         bodies.extend(middle);
         bodies.push((
             main(),
@@ -253,20 +308,30 @@ mod tests {
 
     fn text(item: &str, deltas: &[&str], whole: &str) -> Vec<(AgentPath, EventBody)> {
         let mut bodies = vec![EventBody::TextStarted { item: item.into() }];
-        bodies.extend(deltas.iter().map(|d| EventBody::TextDelta { item: item.into(), delta: (*d).into() }));
+        bodies.extend(deltas.iter().map(|d| EventBody::TextDelta {
+            item: item.into(),
+            delta: (*d).into(),
+        }));
         bodies.push(EventBody::TextFinished {
             item: item.into(),
             text: whole.into(),
             answer: true,
             reasoning: false,
         });
-        bodies.into_iter().map(|body| (AgentPath::main(), body)).collect()
+        bodies
+            .into_iter()
+            .map(|body| (AgentPath::main(), body))
+            .collect()
     }
 
     #[test]
     fn a_lawful_log_passes() {
         assert_eq!(check(&whole(text("t1", &["Hel", "lo"], "Hello"))), Ok(()));
-        assert_eq!(check(&whole(text("t1", &[], "Hello"))), Ok(()), "deltas may be left out");
+        assert_eq!(
+            check(&whole(text("t1", &[], "Hello"))),
+            Ok(()),
+            "deltas may be left out"
+        );
     }
 
     #[test]
@@ -289,7 +354,13 @@ mod tests {
         let mut open = text("t1", &["x"], "x");
         open.pop();
         check_fails(&whole(open), "still open");
-        let stray = vec![(AgentPath::main().child(1), EventBody::StepStarted { step: 1, last: None })];
+        let stray = vec![(
+            AgentPath::main().child(1),
+            EventBody::StepStarted {
+                step: 1,
+                last: None,
+            },
+        )];
         check_fails(&whole(stray), "not running");
         let orphan = EventBody::AgentStarted {
             name: "n".into(),
@@ -298,6 +369,9 @@ mod tests {
             agent_type: None,
             continues: None,
         };
-        check_fails(&whole(vec![(AgentPath::main().child(1).child(1), orphan)]), "its parent");
+        check_fails(
+            &whole(vec![(AgentPath::main().child(1).child(1), orphan)]),
+            "its parent",
+        );
     }
 }

@@ -24,9 +24,10 @@ pub use agent_path::AgentPath;
 pub use event::{EventBody, Outcome, RunEvent};
 pub use form::{Form, FormFault};
 pub use id::{
-    AllowedCallId, ApiKeyId, AuditEntryId, ChatId, CollectionId, ConnectionId, ConnectionKeyId, CrawlId,
-    DocumentId, EmbeddingSpaceId, EntityId, FactId, FolderId, GroupId, InvitationId, MemoryId, MessageId,
-    PageId, PasskeyId, PipelineCallId, RequestId, RunId, ScheduleId, SessionId, UserId, WebhookId,
+    AllowedCallId, ApiKeyId, AuditEntryId, ChatId, CollectionId, ConnectionId, ConnectionKeyId,
+    CrawlId, DocumentId, EmbeddingSpaceId, EntityId, FactId, FolderId, GroupId, InvitationId,
+    MemoryId, MessageId, PageId, PasskeyId, PipelineCallId, RequestId, RunId, ScheduleId,
+    SessionId, UserId, WebhookId,
 };
 pub use listed_model::{Abilities, ListedModel};
 pub use message::{FileRef, Message, Part, Role, ToolCall};

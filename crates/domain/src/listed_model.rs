@@ -68,7 +68,11 @@ impl Abilities {
         };
         let efforts = match (&self.reasoning_efforts[..], &other.reasoning_efforts[..]) {
             (known, []) | ([], known) => known.to_vec(),
-            (ours, theirs) => ours.iter().filter(|effort| theirs.contains(effort)).cloned().collect(),
+            (ours, theirs) => ours
+                .iter()
+                .filter(|effort| theirs.contains(effort))
+                .cloned()
+                .collect(),
         };
         let mut unsupported_parameters = self.unsupported_parameters.clone();
         unsupported_parameters.extend(&other.unsupported_parameters);
@@ -91,7 +95,10 @@ impl ListedModel {
     /// One of which only the id is known.
     #[must_use]
     pub fn named(id: impl Into<String>) -> Self {
-        Self { id: id.into(), ..Self::default() }
+        Self {
+            id: id.into(),
+            ..Self::default()
+        }
     }
 
     /// What holds whichever of two servers answers.
@@ -100,7 +107,10 @@ impl ListedModel {
         let least = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
         Self {
             id: self.id.clone(),
-            display_name: self.display_name.clone().or_else(|| other.display_name.clone()),
+            display_name: self
+                .display_name
+                .clone()
+                .or_else(|| other.display_name.clone()),
             context_tokens: least(self.context_tokens, other.context_tokens),
             max_output_tokens: least(self.max_output_tokens, other.max_output_tokens),
             abilities: self.abilities.in_common(&other.abilities),
@@ -126,9 +136,19 @@ impl<'de> Deserialize<'de> for ListedModel {
         }
         Ok(match Stored::deserialize(deserializer)? {
             Stored::Id(id) => Self::named(id),
-            Stored::Model { id, display_name, context_tokens, max_output_tokens, abilities } => {
-                Self { id, display_name, context_tokens, max_output_tokens, abilities }
-            }
+            Stored::Model {
+                id,
+                display_name,
+                context_tokens,
+                max_output_tokens,
+                abilities,
+            } => Self {
+                id,
+                display_name,
+                context_tokens,
+                max_output_tokens,
+                abilities,
+            },
         })
     }
 }

@@ -96,11 +96,23 @@ impl Part {
     #[must_use]
     pub fn as_file(&self) -> Option<FileRef<'_>> {
         match self {
-            Self::File { url, media_type, name } => Some(FileRef { url, media_type, name }),
+            Self::File {
+                url,
+                media_type,
+                name,
+            } => Some(FileRef {
+                url,
+                media_type,
+                name,
+            }),
             Self::Image { url } => {
                 let media_type = url.strip_prefix("data:")?.split([';', ',']).next()?;
                 let is_file = media_type.contains('/') && !media_type.starts_with("image/");
-                is_file.then_some(FileRef { url, media_type, name: "" })
+                is_file.then_some(FileRef {
+                    url,
+                    media_type,
+                    name: "",
+                })
             }
             _ => None,
         }
@@ -138,9 +150,10 @@ impl Part {
     #[must_use]
     pub fn medium(&self) -> Option<&str> {
         match self {
-            Self::Image { url } | Self::Audio { url } | Self::Video { url } | Self::File { url, .. } => {
-                Some(url)
-            }
+            Self::Image { url }
+            | Self::Audio { url }
+            | Self::Video { url }
+            | Self::File { url, .. } => Some(url),
             Self::Text { .. } | Self::Document { .. } | Self::Collection { .. } => None,
         }
     }
@@ -163,7 +176,9 @@ impl Part {
     pub fn speaks(&self) -> bool {
         match self {
             Self::Text { text } => !text.trim().is_empty(),
-            Self::Image { .. } | Self::Audio { .. } | Self::Video { .. } | Self::File { .. } => true,
+            Self::Image { .. } | Self::Audio { .. } | Self::Video { .. } | Self::File { .. } => {
+                true
+            }
             Self::Document { .. } | Self::Collection { .. } => false,
         }
     }
@@ -212,12 +227,22 @@ impl Message {
     /// A message of these parts and nothing else.
     #[must_use]
     pub fn of(role: Role, content: Vec<Part>) -> Self {
-        Self { role, content, tool_calls: Vec::new(), tool_call_id: None, is_error: false, provenance: None }
+        Self {
+            role,
+            content,
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            is_error: false,
+            provenance: None,
+        }
     }
 
     /// A tool's answer to the call `id`.
     pub fn tool_result(id: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { tool_call_id: Some(id.into()), ..Self::text(Role::Tool, text) }
+        Self {
+            tool_call_id: Some(id.into()),
+            ..Self::text(Role::Tool, text)
+        }
     }
 
     /// The text of a tool's result for formats that have no field for failures: if the call failed, it says so.
@@ -279,11 +304,26 @@ mod tests {
         let message: Message = serde_json::from_str(stored).unwrap();
         assert!(!message.is_error);
         assert_eq!(serde_json::to_string(&message).unwrap(), stored);
-        let file =
-            FileRef { url: "data:application/pdf;base64,AAAA", media_type: "application/pdf", name: "" };
+        let file = FileRef {
+            url: "data:application/pdf;base64,AAAA",
+            media_type: "application/pdf",
+            name: "",
+        };
         assert_eq!(message.content[0].as_file(), Some(file));
-        assert_eq!(Part::Image { url: "data:image/png;base64,AAAA".into() }.as_file(), None);
-        assert_eq!(Part::Image { url: "data:,AAAA".into() }.as_file(), None);
+        assert_eq!(
+            Part::Image {
+                url: "data:image/png;base64,AAAA".into()
+            }
+            .as_file(),
+            None
+        );
+        assert_eq!(
+            Part::Image {
+                url: "data:,AAAA".into()
+            }
+            .as_file(),
+            None
+        );
     }
 
     #[test]
@@ -294,15 +334,25 @@ mod tests {
             name: "b".into(),
         };
         assert!(file.is_foreign() && file.speaks() && file.name().is_none());
-        let failed = Message { is_error: true, content: vec![file], ..Message::tool_result("c", "") };
-        let again: Message = serde_json::from_value(serde_json::to_value(&failed).unwrap()).unwrap();
+        let failed = Message {
+            is_error: true,
+            content: vec![file],
+            ..Message::tool_result("c", "")
+        };
+        let again: Message =
+            serde_json::from_value(serde_json::to_value(&failed).unwrap()).unwrap();
         assert_eq!(again, failed);
     }
 
     #[test]
     fn a_failure_is_said_once() {
         let text = |text: &str, is_error| {
-            Message { is_error, ..Message::tool_result("c", text) }.result_text().into_owned()
+            Message {
+                is_error,
+                ..Message::tool_result("c", text)
+            }
+            .result_text()
+            .into_owned()
         };
         assert_eq!(text("no such file", true), "Error: no such file");
         assert_eq!(text("Error: no such file", true), "Error: no such file");
@@ -313,7 +363,9 @@ mod tests {
     fn joins_only_the_text() {
         let parts = [
             Part::Text { text: "a".into() },
-            Part::Image { url: "data:,".into() },
+            Part::Image {
+                url: "data:,".into(),
+            },
             Part::Text { text: "b".into() },
         ];
         assert_eq!(plain_text(&parts), "a\nb");
@@ -321,8 +373,14 @@ mod tests {
 
     #[test]
     fn keeps_broken_arguments_as_text() {
-        assert_eq!(arguments_value(r#"{"path":"a"}"#), serde_json::json!({"path": "a"}));
+        assert_eq!(
+            arguments_value(r#"{"path":"a"}"#),
+            serde_json::json!({"path": "a"})
+        );
         assert_eq!(arguments_value("  "), serde_json::json!({}));
-        assert_eq!(arguments_value(r#"{"path":"#), Value::String(r#"{"path":"#.into()));
+        assert_eq!(
+            arguments_value(r#"{"path":"#),
+            Value::String(r#"{"path":"#.into())
+        );
     }
 }

@@ -61,30 +61,74 @@ impl OpenItems {
     pub fn push(&mut self, agent: &AgentPath, body: &EventBody) {
         match body {
             EventBody::TextStarted { item } => {
-                self.add(agent, Item::Text { item: item.clone(), text: String::new() });
+                self.add(
+                    agent,
+                    Item::Text {
+                        item: item.clone(),
+                        text: String::new(),
+                    },
+                );
             }
             EventBody::ReasoningStarted { item } => {
-                self.add(agent, Item::Reasoning { item: item.clone(), text: String::new() });
+                self.add(
+                    agent,
+                    Item::Reasoning {
+                        item: item.clone(),
+                        text: String::new(),
+                    },
+                );
             }
             EventBody::ToolRequested { call, name, .. } => self.add(
                 agent,
-                Item::Call { call: call.clone(), name: name.clone(), raw: String::new(), arguments: None },
+                Item::Call {
+                    call: call.clone(),
+                    name: name.clone(),
+                    raw: String::new(),
+                    arguments: None,
+                },
             ),
             EventBody::ApprovalAsked { approval, .. } => {
-                self.add(agent, Item::Approval { approval: approval.clone() });
+                self.add(
+                    agent,
+                    Item::Approval {
+                        approval: approval.clone(),
+                    },
+                );
             }
             EventBody::QuestionAsked { question, .. } => {
-                self.add(agent, Item::Question { question: question.clone() });
+                self.add(
+                    agent,
+                    Item::Question {
+                        question: question.clone(),
+                    },
+                );
             }
-            EventBody::Status { description, hidden, sentence, .. } => {
+            EventBody::Status {
+                description,
+                hidden,
+                sentence,
+                ..
+            } => {
                 self.remove(|path, item| path == agent && matches!(item, Item::Status { .. }));
                 if !hidden {
                     let (description, sentence) = (description.clone(), sentence.clone());
-                    self.add(agent, Item::Status { description, sentence });
+                    self.add(
+                        agent,
+                        Item::Status {
+                            description,
+                            sentence,
+                        },
+                    );
                 }
             }
             EventBody::MemoryUpdateStarted { call, name, .. } => {
-                self.add(agent, Item::Memory { call: call.clone(), name: name.clone() });
+                self.add(
+                    agent,
+                    Item::Memory {
+                        call: call.clone(),
+                        name: name.clone(),
+                    },
+                );
             }
             EventBody::MemoryUpdateCompleted { call: id, .. } => {
                 self.remove(|_, item| matches!(item, Item::Memory { call, .. } if call == id));
@@ -99,16 +143,24 @@ impl OpenItems {
                     text.push_str(delta);
                 }
             }
-            EventBody::ToolStarted { call: id, arguments: whole, .. } => {
+            EventBody::ToolStarted {
+                call: id,
+                arguments: whole,
+                ..
+            } => {
                 for (_, item) in &mut self.open {
-                    if let Item::Call { call, arguments, .. } = item
+                    if let Item::Call {
+                        call, arguments, ..
+                    } = item
                         && call == id
                     {
                         *arguments = Some(whole.clone());
                     }
                 }
             }
-            EventBody::TextFinished { item: id, answer, .. } => {
+            EventBody::TextFinished {
+                item: id, answer, ..
+            } => {
                 if *answer {
                     self.answering.insert(agent.clone());
                 }
@@ -154,11 +206,16 @@ impl OpenItems {
         outcome: Outcome,
         reason: &str,
     ) -> Vec<(AgentPath, EventBody)> {
-        let (closed, open) =
-            std::mem::take(&mut self.open).into_iter().partition(|(path, _)| path.is_under(agent));
+        let (closed, open) = std::mem::take(&mut self.open)
+            .into_iter()
+            .partition(|(path, _)| path.is_under(agent));
         self.open = open;
         let closed: Vec<(AgentPath, Item)> = closed;
-        closed.into_iter().rev().map(|(path, item)| (path, item.closing(outcome, reason))).collect()
+        closed
+            .into_iter()
+            .rev()
+            .map(|(path, item)| (path, item.closing(outcome, reason)))
+            .collect()
     }
 
     /// The event that closes what was opened last of that, if anything is open.
@@ -169,7 +226,10 @@ impl OpenItems {
         outcome: Outcome,
         reason: &str,
     ) -> Option<(AgentPath, EventBody)> {
-        let last = self.open.iter().rposition(|(path, _)| path.is_under(agent))?;
+        let last = self
+            .open
+            .iter()
+            .rposition(|(path, _)| path.is_under(agent))?;
         let (path, item) = self.open.remove(last);
         Some((path, item.closing(outcome, reason)))
     }
@@ -178,8 +238,12 @@ impl OpenItems {
     /// have been called before a restart, stay open.
     #[must_use]
     pub fn close_work(&mut self, outcome: Outcome, reason: &str) -> Vec<(AgentPath, EventBody)> {
-        let is_after = |item: &Item| matches!(item, Item::Hook(hook) if hook.event == HookEvent::AfterRun);
-        let after: Vec<(AgentPath, Item)> = self.open.extract_if(.., |(_, item)| is_after(item)).collect();
+        let is_after =
+            |item: &Item| matches!(item, Item::Hook(hook) if hook.event == HookEvent::AfterRun);
+        let after: Vec<(AgentPath, Item)> = self
+            .open
+            .extract_if(.., |(_, item)| is_after(item))
+            .collect();
         let closed = self.close(&AgentPath::main(), outcome, reason);
         self.open = after;
         closed
@@ -189,40 +253,59 @@ impl OpenItems {
     /// which were written to their end. Agents, approvals, questions, memory updates and hooks stay open, but for hooks that saw what a person
     /// had changed, which only they know. `reason` is what the calls say.
     #[must_use]
-    pub fn close_unwritten(&mut self, kept: &HashSet<String>, reason: &str) -> Vec<(AgentPath, EventBody)> {
-        let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(|(_, item)| match item {
-            Item::Text { .. } | Item::Reasoning { .. } => true,
-            Item::Call { call, .. } => !kept.contains(call),
-            Item::Hook(hook) => hook.edited,
-            Item::Approval { .. }
-            | Item::Question { .. }
-            | Item::Status { .. }
-            | Item::Memory { .. }
-            | Item::Agent => false,
-        });
+    pub fn close_unwritten(
+        &mut self,
+        kept: &HashSet<String>,
+        reason: &str,
+    ) -> Vec<(AgentPath, EventBody)> {
+        let (closed, open) = std::mem::take(&mut self.open)
+            .into_iter()
+            .partition(|(_, item)| match item {
+                Item::Text { .. } | Item::Reasoning { .. } => true,
+                Item::Call { call, .. } => !kept.contains(call),
+                Item::Hook(hook) => hook.edited,
+                Item::Approval { .. }
+                | Item::Question { .. }
+                | Item::Status { .. }
+                | Item::Memory { .. }
+                | Item::Agent => false,
+            });
         self.open = open;
         let closed: Vec<(AgentPath, Item)> = closed;
         let closing = |(path, item): (AgentPath, Item)| match item {
             Item::Text { item, text } => {
                 // Unless it is part of an answer that was whole, it will be written again.
                 let answer = self.answering.contains(&path);
-                (path, EventBody::TextFinished { item, text, answer, reasoning: false })
+                (
+                    path,
+                    EventBody::TextFinished {
+                        item,
+                        text,
+                        answer,
+                        reasoning: false,
+                    },
+                )
             }
             item => (path, item.closing(Outcome::Failed, reason)),
         };
         // The texts of an answer end in their order.
         let is_text = |(_, item): &(AgentPath, Item)| matches!(item, Item::Text { .. });
         let (texts, others): (Vec<_>, Vec<_>) = closed.into_iter().partition(is_text);
-        texts.into_iter().chain(others.into_iter().rev()).map(closing).collect()
+        texts
+            .into_iter()
+            .chain(others.into_iter().rev())
+            .map(closing)
+            .collect()
     }
 
     /// The event that hides the agent's status line. `None` if it shows none.
     #[must_use]
     pub fn hide_status(&self, agent: &AgentPath) -> Option<EventBody> {
         self.open.iter().find_map(|(path, item)| match item {
-            Item::Status { description, sentence } if path == agent => {
-                Some(hidden(description.clone(), sentence.clone()))
-            }
+            Item::Status {
+                description,
+                sentence,
+            } if path == agent => Some(hidden(description.clone(), sentence.clone())),
             _ => None,
         })
     }
@@ -231,7 +314,9 @@ impl OpenItems {
     #[must_use]
     pub fn text(&self, id: &str) -> &str {
         let text = self.open.iter().rev().find_map(|(_, item)| match item {
-            Item::Text { item, text } | Item::Reasoning { item, text } if item == id => Some(&**text),
+            Item::Text { item, text } | Item::Reasoning { item, text } if item == id => {
+                Some(&**text)
+            }
             _ => None,
         });
         text.unwrap_or_default()
@@ -276,11 +361,23 @@ impl Item {
     fn closing(self, outcome: Outcome, reason: &str) -> EventBody {
         match self {
             // What was written so far may be all the answer there will be.
-            Self::Text { item, text } => {
-                EventBody::TextFinished { item, text, answer: true, reasoning: false }
-            }
-            Self::Reasoning { item, text } => EventBody::ReasoningFinished { item, text, duration_ms: 0 },
-            Self::Call { call, name, raw, arguments } => EventBody::ToolFinished {
+            Self::Text { item, text } => EventBody::TextFinished {
+                item,
+                text,
+                answer: true,
+                reasoning: false,
+            },
+            Self::Reasoning { item, text } => EventBody::ReasoningFinished {
+                item,
+                text,
+                duration_ms: 0,
+            },
+            Self::Call {
+                call,
+                name,
+                raw,
+                arguments,
+            } => EventBody::ToolFinished {
                 call,
                 name,
                 arguments: arguments.unwrap_or_else(|| arguments_value(&raw)),
@@ -302,17 +399,28 @@ impl Item {
                 remembered: None,
             },
             Self::Question { question } => Reply::answered(question, None),
-            Self::Status { description, sentence } => hidden(description, sentence),
+            Self::Status {
+                description,
+                sentence,
+            } => hidden(description, sentence),
             Self::Memory { call, name } => EventBody::memory_update_failed(call, name, reason),
             Self::Hook(hook) => EventBody::HookFinished(Box::new(HookEnd::withdrawn(*hook))),
-            Self::Agent => EventBody::AgentFinished { outcome, result: reason.to_owned() },
+            Self::Agent => EventBody::AgentFinished {
+                outcome,
+                result: reason.to_owned(),
+            },
         }
     }
 }
 
 /// Hides a status line. It repeats the description: readers that do not know `hidden` would show an empty line.
 fn hidden(description: String, sentence: Option<Box<Coded>>) -> EventBody {
-    EventBody::Status { description, done: true, hidden: true, sentence }
+    EventBody::Status {
+        description,
+        done: true,
+        hidden: true,
+        sentence,
+    }
 }
 
 #[cfg(test)]
@@ -326,41 +434,85 @@ mod tests {
         let (main, child) = (AgentPath::main(), AgentPath::main().child(1));
         let mut open = OpenItems::default();
         assert_eq!(open.hide_status(&main), None, "nothing is shown");
-        for (agent, words) in [(&main, "Thinking…"), (&child, "Searching"), (&child, "Reading")] {
+        for (agent, words) in [
+            (&main, "Thinking…"),
+            (&child, "Searching"),
+            (&child, "Reading"),
+        ] {
             open.push(agent, &EventBody::status(words));
         }
         let hidden = |words: &str| super::hidden(words.to_owned(), None);
         assert_eq!(open.hide_status(&child), Some(hidden("Reading")));
         open.push(&child, &hidden("Reading"));
-        assert_eq!((open.hide_status(&child), open.hide_status(&main)), (None, Some(hidden("Thinking…"))));
+        assert_eq!(
+            (open.hide_status(&child), open.hide_status(&main)),
+            (None, Some(hidden("Thinking…")))
+        );
         open.push(&child, &EventBody::status("Again"));
-        let ended = EventBody::AgentFinished { outcome: Outcome::Completed, result: String::new() };
+        let ended = EventBody::AgentFinished {
+            outcome: Outcome::Completed,
+            result: String::new(),
+        };
         open.push(&child, &ended);
-        assert_eq!(open.hide_status(&child), None, "who has ended does not act any more");
+        assert_eq!(
+            open.hide_status(&child),
+            None,
+            "who has ended does not act any more"
+        );
         open.push(&child, &EventBody::status("Again"));
         let closed = open.close(&main, Outcome::Cancelled, "stopped");
-        assert_eq!(closed, [(child, hidden("Again")), (main, hidden("Thinking…"))]);
+        assert_eq!(
+            closed,
+            [(child, hidden("Again")), (main, hidden("Thinking…"))]
+        );
     }
 
     /// The server stops between the ends of an answer's texts: the others are as whole as the first.
     #[test]
     fn texts_of_a_whole_answer_are_the_answer() {
         let main = AgentPath::main();
-        let started = |item: &str| EventBody::TextStarted { item: item.to_owned() };
+        let started = |item: &str| EventBody::TextStarted {
+            item: item.to_owned(),
+        };
         let finished = |item: &str, answer| {
             let item = item.to_owned();
-            EventBody::TextFinished { item, text: String::new(), answer, reasoning: false }
+            EventBody::TextFinished {
+                item,
+                text: String::new(),
+                answer,
+                reasoning: false,
+            }
         };
         let mut open = OpenItems::default();
-        for body in [started("t1"), started("t2"), started("t3"), finished("t1", true)] {
+        for body in [
+            started("t1"),
+            started("t2"),
+            started("t3"),
+            finished("t1", true),
+        ] {
             open.push(&main, &body);
         }
         let closed = open.close_unwritten(&HashSet::new(), "");
-        assert_eq!(closed, [(main.clone(), finished("t2", true)), (main.clone(), finished("t3", true))]);
-        for body in [EventBody::StepStarted { step: 2, last: None }, started("t4")] {
+        assert_eq!(
+            closed,
+            [
+                (main.clone(), finished("t2", true)),
+                (main.clone(), finished("t3", true))
+            ]
+        );
+        for body in [
+            EventBody::StepStarted {
+                step: 2,
+                last: None,
+            },
+            started("t4"),
+        ] {
             open.push(&main, &body);
         }
-        assert_eq!(open.close_unwritten(&HashSet::new(), ""), [(main, finished("t4", false))]);
+        assert_eq!(
+            open.close_unwritten(&HashSet::new(), ""),
+            [(main, finished("t4", false))]
+        );
     }
 
     /// Cuts a log with everything in it at every place, closes it, and asks the laws.
@@ -369,10 +521,30 @@ mod tests {
         let (main, child) = (AgentPath::main(), AgentPath::main().child(1));
         let s = str::to_owned;
         let bodies = vec![
-            (&main, EventBody::RunStarted { chat: None, message: None, model: s("m") }),
+            (
+                &main,
+                EventBody::RunStarted {
+                    chat: None,
+                    message: None,
+                    model: s("m"),
+                },
+            ),
             (&main, EventBody::ReasoningStarted { item: s("r1") }),
-            (&main, EventBody::ReasoningDelta { item: s("r1"), delta: s("hm") }),
-            (&main, EventBody::ReasoningFinished { item: s("r1"), text: s("hm"), duration_ms: 1 }),
+            (
+                &main,
+                EventBody::ReasoningDelta {
+                    item: s("r1"),
+                    delta: s("hm"),
+                },
+            ),
+            (
+                &main,
+                EventBody::ReasoningFinished {
+                    item: s("r1"),
+                    text: s("hm"),
+                    duration_ms: 1,
+                },
+            ),
             (
                 &main,
                 EventBody::ContextCompacted {
@@ -397,7 +569,13 @@ mod tests {
                     by_provider: false,
                 },
             ),
-            (&main, EventBody::ToolArgumentsDelta { call: s("c1"), delta: s("{}") }),
+            (
+                &main,
+                EventBody::ToolArgumentsDelta {
+                    call: s("c1"),
+                    delta: s("{}"),
+                },
+            ),
             (
                 &main,
                 EventBody::ToolStarted {
@@ -440,7 +618,11 @@ mod tests {
             (&child, Reply::answered(s("q1"), Some(Reply::Words(s("y"))))),
             (
                 &main,
-                EventBody::MemoryUpdateStarted { call: Some(s("c1")), name: Some(s("likes")), chat: None },
+                EventBody::MemoryUpdateStarted {
+                    call: Some(s("c1")),
+                    name: Some(s("likes")),
+                    chat: None,
+                },
             ),
             (
                 &child,
@@ -468,13 +650,21 @@ mod tests {
                 })),
             ),
             (&child, EventBody::TextStarted { item: s("a1.t1") }),
-            (&child, EventBody::TextDelta { item: s("a1.t1"), delta: s("partial") }),
+            (
+                &child,
+                EventBody::TextDelta {
+                    item: s("a1.t1"),
+                    delta: s("partial"),
+                },
+            ),
         ];
         let run = RunId::generate();
         for cut in 1..=bodies.len() {
             let mut open = OpenItems::default();
-            let mut all: Vec<(AgentPath, EventBody)> =
-                bodies[..cut].iter().map(|(agent, body)| ((*agent).clone(), body.clone())).collect();
+            let mut all: Vec<(AgentPath, EventBody)> = bodies[..cut]
+                .iter()
+                .map(|(agent, body)| ((*agent).clone(), body.clone()))
+                .collect();
             all.iter().for_each(|(agent, body)| open.push(agent, body));
             all.extend(open.close(&main, Outcome::Cancelled, "stopped"));
             all.push((
@@ -489,7 +679,13 @@ mod tests {
             let log: Vec<RunEvent> = all
                 .into_iter()
                 .zip(1..)
-                .map(|((agent, body), seq)| RunEvent { run, seq, at: 0, agent, body })
+                .map(|((agent, body), seq)| RunEvent {
+                    run,
+                    seq,
+                    at: 0,
+                    agent,
+                    body,
+                })
                 .collect();
             assert_eq!(laws::check(&log), Ok(()), "cut after {cut}");
         }

@@ -57,7 +57,10 @@ pub enum ReasoningEffort {
 /// A parameter that not every model takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each is the field of `ModelParameters` with its name")]
+#[expect(
+    missing_docs,
+    reason = "each is the field of `ModelParameters` with its name"
+)]
 pub enum Parameter {
     Temperature,
     TopP,
@@ -79,7 +82,9 @@ pub enum LeftOut {
 impl From<LeftOut> for Sentence {
     fn from(left_out: LeftOut) -> Self {
         match left_out {
-            LeftOut::Parameter(parameter) => Self::ParameterLeftOut { name: parameter.name().to_owned() },
+            LeftOut::Parameter(parameter) => Self::ParameterLeftOut {
+                name: parameter.name().to_owned(),
+            },
             LeftOut::SomeStop => Self::StopSequencesLeftOut,
         }
     }
@@ -112,7 +117,11 @@ impl ModelParameters {
     #[must_use]
     pub fn over(&self, below: &Self) -> Self {
         Self {
-            system_prompt: self.system_prompt.as_ref().or(below.system_prompt.as_ref()).cloned(),
+            system_prompt: self
+                .system_prompt
+                .as_ref()
+                .or(below.system_prompt.as_ref())
+                .cloned(),
             temperature: self.temperature.or(below.temperature),
             top_p: self.top_p.or(below.top_p),
             max_output_tokens: self.max_output_tokens.or(below.max_output_tokens),
@@ -127,7 +136,9 @@ impl ModelParameters {
     /// # Errors
     /// What is wrong, in words that name the field.
     pub fn changed_by(&self, change: &Map<String, Value>) -> Result<Self, serde_json::Error> {
-        let Value::Object(mut fields) = serde_json::to_value(self)? else { return Ok(self.clone()) };
+        let Value::Object(mut fields) = serde_json::to_value(self)? else {
+            return Ok(self.clone());
+        };
         for (name, value) in &mut fields {
             if let Some(new) = change.get(name) {
                 *value = new.clone();
@@ -166,7 +177,14 @@ impl ModelParameters {
 
 impl ReasoningEffort {
     /// All of them, from none to much.
-    pub const ALL: [Self; 6] = [Self::None, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::XHigh];
+    pub const ALL: [Self; 6] = [
+        Self::None,
+        Self::Minimal,
+        Self::Low,
+        Self::Medium,
+        Self::High,
+        Self::XHigh,
+    ];
 
     /// The level of this name.
     #[must_use]
@@ -190,8 +208,14 @@ impl ReasoningEffort {
 
 impl Parameter {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Temperature, Self::TopP, Self::MaxOutputTokens, Self::Stop, Self::Seed, Self::ReasoningEffort];
+    pub const ALL: [Self; 6] = [
+        Self::Temperature,
+        Self::TopP,
+        Self::MaxOutputTokens,
+        Self::Stop,
+        Self::Seed,
+        Self::ReasoningEffort,
+    ];
 
     /// Its name in the API.
     #[must_use]
@@ -224,15 +248,20 @@ fn field<'de, D: Deserializer<'de>, T>(
 fn system_prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let wanted = format!("a text of at most {MAX_SYSTEM_PROMPT_BYTES} bytes");
     let text = field(deserializer, ("system_prompt", &wanted), |value| {
-        value.as_str().filter(|text| text.len() <= MAX_SYSTEM_PROMPT_BYTES).map(str::to_owned)
+        value
+            .as_str()
+            .filter(|text| text.len() <= MAX_SYSTEM_PROMPT_BYTES)
+            .map(str::to_owned)
     })?;
     Ok(text.filter(|text| !text.trim().is_empty()))
 }
 
 fn temperature<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    field(deserializer, ("temperature", "a number from 0 to 2"), |value| {
-        value.as_f64().filter(|number| (0.0..=2.0).contains(number))
-    })
+    field(
+        deserializer,
+        ("temperature", "a number from 0 to 2"),
+        |value| value.as_f64().filter(|number| (0.0..=2.0).contains(number)),
+    )
 }
 
 fn top_p<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
@@ -244,7 +273,9 @@ fn top_p<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::E
 fn max_output_tokens<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let wanted = format!("a whole number from 1 to {MAX_OUTPUT_TOKENS}");
     field(deserializer, ("max_output_tokens", &wanted), |value| {
-        value.as_u64().filter(|count| (1..=MAX_OUTPUT_TOKENS).contains(count))
+        value
+            .as_u64()
+            .filter(|count| (1..=MAX_OUTPUT_TOKENS).contains(count))
     })
 }
 
@@ -253,7 +284,9 @@ fn stop<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>
     let texts = field(deserializer, ("stop", &wanted), |value| {
         let texts = value.as_array().filter(|texts| texts.len() <= MAX_STOP)?;
         let text = |text: &Value| {
-            text.as_str().filter(|text| (1..=MAX_STOP_BYTES).contains(&text.len())).map(str::to_owned)
+            text.as_str()
+                .filter(|text| (1..=MAX_STOP_BYTES).contains(&text.len()))
+                .map(str::to_owned)
         };
         texts.iter().map(text).collect::<Option<Vec<_>>>()
     })?;
@@ -264,7 +297,9 @@ fn seed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Er
     field(deserializer, ("seed", "a whole number"), Value::as_i64)
 }
 
-fn reasoning_effort<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ReasoningEffort>, D::Error> {
+fn reasoning_effort<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<ReasoningEffort>, D::Error> {
     let wanted = r#""none", "minimal", "low", "medium", "high" or "xhigh""#;
     field(deserializer, ("reasoning_effort", wanted), |value| {
         value.as_str().and_then(ReasoningEffort::of_name)
@@ -291,7 +326,10 @@ mod tests {
             ("stop", json!({"stop": vec!["x"; 17]})),
             ("stop", json!({"stop": [""]})),
             ("stop", json!({"stop": ["x".repeat(257)]})),
-            ("system_prompt", json!({"system_prompt": "x".repeat(50_001)})),
+            (
+                "system_prompt",
+                json!({"system_prompt": "x".repeat(50_001)}),
+            ),
             ("temprature", json!({"temprature": 1})),
             ("reasoning_effort", json!({"reasoning_effort": "much"})),
             ("seed", json!({"seed": 1.5})),
@@ -300,19 +338,25 @@ mod tests {
         ];
         for (name, value) in wrong {
             let sentence = read(value.clone()).unwrap_err();
-            assert!(sentence.contains(&format!("`{name}`")), "{value}: {sentence}");
+            assert!(
+                sentence.contains(&format!("`{name}`")),
+                "{value}: {sentence}"
+            );
         }
     }
 
     #[test]
     fn empty_values_and_nulls_set_nothing() {
-        let nothing =
-            json!({"system_prompt": " \n", "stop": [], "temperature": null, "reasoning_effort": null});
+        let nothing = json!({"system_prompt": " \n", "stop": [], "temperature": null, "reasoning_effort": null});
         assert_eq!(read(nothing), Ok(ModelParameters::default()));
         let all = json!({"system_prompt": "Be brief.", "temperature": 0.0, "top_p": 1.0, "max_output_tokens": 1,
             "stop": ["\n"], "seed": -7, "reasoning_effort": "none"});
         let set = read(all.clone()).unwrap();
-        assert!(Parameter::ALL.into_iter().all(|parameter| set.has(parameter)));
+        assert!(
+            Parameter::ALL
+                .into_iter()
+                .all(|parameter| set.has(parameter))
+        );
         assert_eq!(serde_json::to_value(&set).unwrap(), all);
     }
 
@@ -321,8 +365,9 @@ mod tests {
         let set = |value| read(value).unwrap();
         let chat = set(json!({"temperature": 0.2, "stop": ["a"]}));
         let model = set(json!({"temperature": 0.9, "seed": 7, "system_prompt": "Be brief."}));
-        let expected =
-            set(json!({"temperature": 0.2, "stop": ["a"], "seed": 7, "system_prompt": "Be brief."}));
+        let expected = set(
+            json!({"temperature": 0.2, "stop": ["a"], "seed": 7, "system_prompt": "Be brief."}),
+        );
         assert_eq!(chat.over(&model), expected);
         assert_eq!(expected.without(Parameter::Seed).seed, None);
     }
@@ -331,9 +376,18 @@ mod tests {
     fn a_change_leaves_what_it_does_not_name() {
         let set = read(json!({"temperature": 0.2, "seed": 7, "stop": ["x"]})).unwrap();
         let change = |change: Value| set.changed_by(change.as_object().unwrap());
-        let changed = change(json!({"seed": null, "temperature": 1, "top_p": 0.5, "tool_mode": "off"}));
-        assert_eq!(changed.unwrap(), read(json!({"temperature": 1, "top_p": 0.5, "stop": ["x"]})).unwrap());
-        assert!(change(json!({"temperature": 3})).unwrap_err().to_string().contains("`temperature`"));
+        let changed =
+            change(json!({"seed": null, "temperature": 1, "top_p": 0.5, "tool_mode": "off"}));
+        assert_eq!(
+            changed.unwrap(),
+            read(json!({"temperature": 1, "top_p": 0.5, "stop": ["x"]})).unwrap()
+        );
+        assert!(
+            change(json!({"temperature": 3}))
+                .unwrap_err()
+                .to_string()
+                .contains("`temperature`")
+        );
     }
 
     #[test]
@@ -343,6 +397,9 @@ mod tests {
             assert!(fields.get(parameter.name()).is_some(), "{parameter:?}");
             assert_eq!(serde_json::to_value(parameter).unwrap(), parameter.name());
         }
-        assert_eq!(serde_json::to_value(ReasoningEffort::XHigh).unwrap(), ReasoningEffort::XHigh.name());
+        assert_eq!(
+            serde_json::to_value(ReasoningEffort::XHigh).unwrap(),
+            ReasoningEffort::XHigh.name()
+        );
     }
 }

@@ -23,6 +23,9 @@ pub struct Person {
 
 impl fmt::Debug for Person {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Person").field("id", &self.id).finish_non_exhaustive()
+        formatter
+            .debug_struct("Person")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }

@@ -132,7 +132,11 @@ pub struct Problem {
     /// One or two sentences that say what happened and what to do. Never holds secrets.
     pub message: String,
     /// The same by its own code, where it has one.
-    #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "known",
+        skip_serializing_if = "Option::is_none"
+    )]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub sentence: Option<Box<Coded>>,
 }
@@ -141,13 +145,20 @@ impl Problem {
     /// A problem with this code, in these words.
     pub fn new(code: ProblemCode, words: impl Into<Words>) -> Self {
         let Words { message, sentence } = words.into();
-        Self { code, message, sentence }
+        Self {
+            code,
+            message,
+            sentence,
+        }
     }
 
     /// What is said of it.
     #[must_use]
     pub fn words(self) -> Words {
-        Words { message: self.message, sentence: self.sentence }
+        Words {
+            message: self.message,
+            sentence: self.sentence,
+        }
     }
 }
 

@@ -83,35 +83,54 @@ impl Message {
     /// that provider gave them. Text and calls are always complete, whatever became of the message since.
     #[must_use]
     pub fn blocks(&self, provider: &str) -> Vec<Block<'_>> {
-        let provenance = self.provenance.as_deref().filter(|it| it.provider == provider);
+        let provenance = self
+            .provenance
+            .as_deref()
+            .filter(|it| it.provider == provider);
         let stored = match (provenance, self.role) {
             (Some(provenance), Role::Assistant) => provenance.blocks.as_slice(),
             _ => &[],
         };
-        let mut blocks = Vec::with_capacity(stored.len() + self.content.len() + self.tool_calls.len());
+        let mut blocks =
+            Vec::with_capacity(stored.len() + self.content.len() + self.tool_calls.len());
         let mut parts = self.content.iter();
         let mut calls: Vec<&ToolCall> = self.tool_calls.iter().collect();
         for block in stored {
             match block {
                 StoredBlock::Reasoning { text, data } => {
-                    blocks.push(Block::Reasoning { text, data: data.as_ref() });
+                    blocks.push(Block::Reasoning {
+                        text,
+                        data: data.as_ref(),
+                    });
                 }
                 StoredBlock::Text { data } => {
-                    blocks.extend(parts.next().map(|part| Block::Part { part, data: data.as_ref() }));
+                    blocks.extend(parts.next().map(|part| Block::Part {
+                        part,
+                        data: data.as_ref(),
+                    }));
                 }
                 StoredBlock::Call { id, data } => {
                     let at = calls.iter().position(|call| call.id == *id);
                     let call = at.map(|at| calls.remove(at));
-                    blocks.extend(call.map(|call| Block::Call { call, data: data.as_ref() }));
+                    blocks.extend(call.map(|call| Block::Call {
+                        call,
+                        data: data.as_ref(),
+                    }));
                 }
                 StoredBlock::Other { data } => blocks.push(Block::Other { data }),
             }
         }
-        let first_call = blocks.iter().position(|block| matches!(block, Block::Call { .. }));
+        let first_call = blocks
+            .iter()
+            .position(|block| matches!(block, Block::Call { .. }));
         let rest = parts.map(|part| Block::Part { part, data: None });
         let at = first_call.unwrap_or(blocks.len());
         blocks.splice(at..at, rest);
-        blocks.extend(calls.into_iter().map(|call| Block::Call { call, data: None }));
+        blocks.extend(
+            calls
+                .into_iter()
+                .map(|call| Block::Call { call, data: None }),
+        );
         blocks
     }
 }
@@ -123,15 +142,24 @@ mod tests {
     use super::*;
 
     fn call(id: &str) -> ToolCall {
-        ToolCall { id: id.to_owned(), name: "ls".to_owned(), arguments: "{}".to_owned() }
+        ToolCall {
+            id: id.to_owned(),
+            name: "ls".to_owned(),
+            arguments: "{}".to_owned(),
+        }
     }
 
     fn answer(blocks: Vec<StoredBlock>) -> Message {
-        let text = |text: &str| Part::Text { text: text.to_owned() };
+        let text = |text: &str| Part::Text {
+            text: text.to_owned(),
+        };
         Message {
             content: vec![text("a"), text("b")],
             tool_calls: vec![call("1"), call("2")],
-            provenance: Some(Box::new(Provenance { provider: "anthropic".to_owned(), blocks })),
+            provenance: Some(Box::new(Provenance {
+                provider: "anthropic".to_owned(),
+                blocks,
+            })),
             ..Message::text(Role::Assistant, "")
         }
     }
@@ -140,7 +168,9 @@ mod tests {
         let data = |data: Option<&Value>| data.map(|data| format!(" {data}")).unwrap_or_default();
         let one = |block: &Block<'_>| match block {
             Block::Reasoning { text, data: of } => format!("reasoning {text}{}", data(*of)),
-            Block::Part { part, data: of } => format!("{}{}", part.as_text().unwrap_or("medium"), data(*of)),
+            Block::Part { part, data: of } => {
+                format!("{}{}", part.as_text().unwrap_or("medium"), data(*of))
+            }
             Block::Call { call, data: of } => format!("call {}{}", call.id, data(*of)),
             Block::Other { data } => format!("other {data}"),
         };
@@ -150,27 +180,61 @@ mod tests {
     #[test]
     fn keeps_the_order_of_the_answer() {
         let message = answer(vec![
-            StoredBlock::Reasoning { text: "hm".to_owned(), data: Some(json!("sig")) },
+            StoredBlock::Reasoning {
+                text: "hm".to_owned(),
+                data: Some(json!("sig")),
+            },
             StoredBlock::Text { data: None },
-            StoredBlock::Call { id: "1".to_owned(), data: Some(json!(1)) },
+            StoredBlock::Call {
+                id: "1".to_owned(),
+                data: Some(json!(1)),
+            },
             StoredBlock::Other { data: json!("x") },
-            StoredBlock::Text { data: Some(json!(2)) },
-            StoredBlock::Call { id: "2".to_owned(), data: None },
+            StoredBlock::Text {
+                data: Some(json!(2)),
+            },
+            StoredBlock::Call {
+                id: "2".to_owned(),
+                data: None,
+            },
         ]);
-        let whole = ["reasoning hm \"sig\"", "a", "call 1 1", "other \"x\"", "b 2", "call 2"];
+        let whole = [
+            "reasoning hm \"sig\"",
+            "a",
+            "call 1 1",
+            "other \"x\"",
+            "b 2",
+            "call 2",
+        ];
         assert_eq!(shown(&message, "anthropic"), whole);
-        assert_eq!(shown(&message, "gemini"), ["a", "b", "call 1", "call 2"], "nothing of another provider");
+        assert_eq!(
+            shown(&message, "gemini"),
+            ["a", "b", "call 1", "call 2"],
+            "nothing of another provider"
+        );
     }
 
     #[test]
     fn text_and_calls_that_have_no_block_or_no_message_are_minded() {
         let message = answer(vec![
-            StoredBlock::Call { id: "gone".to_owned(), data: None },
-            StoredBlock::Call { id: "2".to_owned(), data: None },
+            StoredBlock::Call {
+                id: "gone".to_owned(),
+                data: None,
+            },
+            StoredBlock::Call {
+                id: "2".to_owned(),
+                data: None,
+            },
         ]);
         assert_eq!(shown(&message, "anthropic"), ["a", "b", "call 2", "call 1"]);
         let mut blocks = vec![StoredBlock::Text { data: None }; 4];
-        blocks.push(StoredBlock::Reasoning { text: String::new(), data: None });
-        assert_eq!(shown(&answer(blocks), "anthropic"), ["a", "b", "reasoning ", "call 1", "call 2"]);
+        blocks.push(StoredBlock::Reasoning {
+            text: String::new(),
+            data: None,
+        });
+        assert_eq!(
+            shown(&answer(blocks), "anthropic"),
+            ["a", "b", "reasoning ", "call 1", "call 2"]
+        );
     }
 }

@@ -23,7 +23,11 @@ pub use tools::Tools;
 
 /// What any request may be refused for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "RefusedRequest"))]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(rename = "RefusedRequest")
+)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each says itself what it says")]
 pub enum Request {
@@ -39,7 +43,11 @@ pub enum Request {
 
     // What was sent.
     #[error("`{field}` must be {least} to {most}.")]
-    OutOfRange { field: String, least: u64, most: u64 },
+    OutOfRange {
+        field: String,
+        least: u64,
+        most: u64,
+    },
     #[error("{field} has to be from 1 to {most}.")]
     NotUpTo { field: String, most: u64 },
     #[error("`{field}` must be 1 to {limit} bytes.")]
@@ -76,7 +84,9 @@ pub enum Request {
     SignInFirst,
     #[error("Only an administrator may do this.")]
     OnlyAdministrators,
-    #[error("This request came from another web site. Open Glasshouse itself; programs use an API key.")]
+    #[error(
+        "This request came from another web site. Open Glasshouse itself; programs use an API key."
+    )]
     FromOtherSite,
     #[error(
         "This server answers only as localhost or 127.0.0.1. Where a proxy stands in front, set public_url to the address \
@@ -85,7 +95,9 @@ pub enum Request {
     OnlyLocalhost,
     #[error("An administrator has to set public_url to the address people type, first.")]
     NoPublicUrl,
-    #[error("The proxy has to pass on the name that people type (the header Host), as public_url has it.")]
+    #[error(
+        "The proxy has to pass on the name that people type (the header Host), as public_url has it."
+    )]
     ProxyHidesHost,
     #[error("The proxy does not say clearly who this is.")]
     ProxyUnclear,

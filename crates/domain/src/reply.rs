@@ -36,9 +36,10 @@ impl Reply {
         match (self, form) {
             (Self::Words(words), Some(form)) => form.read_words(&words).map(Self::Values),
             (Self::Values(values), Some(form)) => form.check(values).map(Self::Values),
-            (Self::Values(_), None) => {
-                Err(FormFault { field: None, message: Forms::QuestionWithoutForm.into() })
-            }
+            (Self::Values(_), None) => Err(FormFault {
+                field: None,
+                message: Forms::QuestionWithoutForm.into(),
+            }),
             (reply, _) => Ok(reply),
         }
     }
@@ -52,7 +53,12 @@ impl Reply {
             Some(Self::Values(values)) => (None, Some(values), false),
             Some(Self::Declined(why)) => (why, None, true),
         };
-        EventBody::QuestionAnswered { question, answer, values, declined }
+        EventBody::QuestionAnswered {
+            question,
+            answer,
+            values,
+            declined,
+        }
     }
 
     /// The reply of which the log says this.
@@ -86,18 +92,28 @@ mod tests {
             Some(Reply::Declined(None)),
             Some(Reply::Declined(Some("nobody is there".into()))),
         ] {
-            let EventBody::QuestionAnswered { answer, values, declined, .. } =
-                Reply::answered("q1".into(), reply.clone())
+            let EventBody::QuestionAnswered {
+                answer,
+                values,
+                declined,
+                ..
+            } = Reply::answered("q1".into(), reply.clone())
             else {
                 panic!("another event")
             };
-            assert_eq!(Reply::of_log(answer.as_ref(), values.as_ref(), declined), reply);
+            assert_eq!(
+                Reply::of_log(answer.as_ref(), values.as_ref(), declined),
+                reply
+            );
         }
     }
 
     #[test]
     fn a_question_without_a_form_takes_words() {
-        assert_eq!(Reply::Words("x".into()).fit(None), Ok(Reply::Words("x".into())));
+        assert_eq!(
+            Reply::Words("x".into()).fit(None),
+            Ok(Reply::Words("x".into()))
+        );
         assert!(Reply::Values(Map::new()).fit(None).is_err());
         assert_eq!(Reply::Declined(None).fit(None), Ok(Reply::Declined(None)));
     }

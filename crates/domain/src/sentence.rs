@@ -54,11 +54,19 @@ pub enum Sentence {
     #[error("{who} used {count} tokens and its limit is {limit}. It ends with what it has.")]
     LimitTokens { who: Words, count: u64, limit: u64 },
     #[error("{who} cost {cost} and its limit is {limit}. It ends with what it has.")]
-    LimitCost { who: Words, cost: String, limit: String },
+    LimitCost {
+        who: Words,
+        cost: String,
+        limit: String,
+    },
     #[error("{who} worked for {seconds} seconds, which is its limit. It ends with what it has.")]
     LimitTime { who: Words, seconds: u64 },
     #[error("{who} worked for {seconds} of the {limit} seconds it has. It ends with what it has.")]
-    LimitTimeNear { who: Words, seconds: u64, limit: u64 },
+    LimitTimeNear {
+        who: Words,
+        seconds: u64,
+        limit: u64,
+    },
     #[error("The answer reached {count} tokens, the limit that was asked for, and is cut.")]
     LimitAnswer { count: u64 },
 
@@ -70,7 +78,12 @@ pub enum Sentence {
 
     // Limits of accounts, and what is not allowed any more.
     #[error("{who} has reached its limit of {most} a {span}. It begins again in {wait}.")]
-    LimitAccount { who: Words, most: Words, span: Words, wait: Words },
+    LimitAccount {
+        who: Words,
+        most: Words,
+        span: Words,
+        wait: Words,
+    },
     #[error("This account")]
     ThisAccount,
     #[error("A group of this account")]
@@ -97,11 +110,17 @@ pub enum Sentence {
     Hours { count: u64 },
     #[error("{count} days")]
     Days { count: u64 },
-    #[error("You may not use the model {name} any more: an administrator has changed what is for whom.")]
+    #[error(
+        "You may not use the model {name} any more: an administrator has changed what is for whom."
+    )]
     ModelNotYours { name: String },
-    #[error("You may not use the agent {name} any more: an administrator has changed what is for whom.")]
+    #[error(
+        "You may not use the agent {name} any more: an administrator has changed what is for whom."
+    )]
     AgentNotYours { name: String },
-    #[error("You may not use the workspace {name} any more: an administrator has changed what is for whom.")]
+    #[error(
+        "You may not use the workspace {name} any more: an administrator has changed what is for whom."
+    )]
     WorkspaceNotYours { name: String },
 
     // Answers of models.
@@ -130,7 +149,9 @@ pub enum Sentence {
     ToolNameRepaired { written: String, tool: String },
     #[error("The model gave an empty answer.")]
     EmptyAnswer,
-    #[error("A picture that the model has made is too large to be kept: {size} bytes of at most {limit}.")]
+    #[error(
+        "A picture that the model has made is too large to be kept: {size} bytes of at most {limit}."
+    )]
     MadePictureTooLarge { size: u64, limit: u64 },
     #[error("A picture that the model has made cannot be read, and is not shown.")]
     MadePictureUnreadable,
@@ -145,7 +166,11 @@ pub enum Sentence {
     #[error("The model did not write its answer in the form that was asked for: {fault}.")]
     AnswerNeverInForm { fault: String },
     #[error("{before} could not be asked, so {after} is asked instead. {why}")]
-    OtherModel { before: String, after: String, why: Words },
+    OtherModel {
+        before: String,
+        after: String,
+        why: Words,
+    },
     #[error("No summary of the older steps could be had, so they are left out: {why}")]
     NoSummary { why: Words },
     #[error("The model server finds even parts of them too long.")]
@@ -182,7 +207,9 @@ pub enum Sentence {
     NotesSoFar,
     #[error("The report cites no source: nothing shows where it comes from.")]
     CitesNothing,
-    #[error("{verified} of {count} cited notes have a quote that was found word for word in the source.")]
+    #[error(
+        "{verified} of {count} cited notes have a quote that was found word for word in the source."
+    )]
     QuotesFound { verified: u64, count: u64 },
     #[error(
         "There is nothing to research in: no collection of documents that you may search, and no web search. Make a \
@@ -207,7 +234,9 @@ pub enum Sentence {
     NotStored,
 
     // MCP servers.
-    #[error("The MCP server “{name}” cannot be reached now, so this run goes on without its tools.")]
+    #[error(
+        "The MCP server “{name}” cannot be reached now, so this run goes on without its tools."
+    )]
     McpServerAway { name: String },
     #[error(
         "Your sign-in to the MCP server “{name}” has ended, so this run goes on without its tools. Sign in again in \
@@ -238,7 +267,9 @@ pub enum Sentence {
         "The model server sent nothing for {waited}. It may still be loading the model, or be too busy; try again."
     )]
     ModelSilent { waited: Words },
-    #[error("The model server stopped in the middle of the answer: nothing came for {waited}. Try again.")]
+    #[error(
+        "The model server stopped in the middle of the answer: nothing came for {waited}. Try again."
+    )]
     ModelWentSilent { waited: Words },
     #[error("{count} ms")]
     ShortMilliseconds { count: u64 },
@@ -254,7 +285,9 @@ pub enum Sentence {
     ClosedBeforeAnswer { server: String },
     #[error("The model server has no model “{model}”.")]
     NoSuchModel { model: String },
-    #[error("There is no OpenAI-compatible API at {server}. Check the address; it often ends in /v1.")]
+    #[error(
+        "There is no OpenAI-compatible API at {server}. Check the address; it often ends in /v1."
+    )]
     NoApi { server: String },
     #[error("The model server took too long and gave up (408). Try again.")]
     ModelGaveUp,
@@ -308,11 +341,15 @@ pub enum Sentence {
     ModelReported { quote: String },
     #[error("The model server at {server} sent something that is not the OpenAI protocol: {quote}")]
     NotTheProtocol { server: String, quote: String },
-    #[error("The model server sent more than {limit} MB in one answer. Try again or use another model.")]
+    #[error(
+        "The model server sent more than {limit} MB in one answer. Try again or use another model."
+    )]
     AnswerTooLong { limit: u64 },
     #[error("The conversation of this run is longer than {limit} MB.")]
     ConversationTooLong { limit: u64 },
-    #[error("The model server sent a single event of more than {limit} MB, which is not the protocol.")]
+    #[error(
+        "The model server sent a single event of more than {limit} MB, which is not the protocol."
+    )]
     EventTooLong { limit: u64 },
     #[error("The model server gave up in the middle of the answer. Try again.")]
     GaveUpInAnswer,
@@ -350,7 +387,9 @@ pub enum Sentence {
     NotRanked { why: Words },
 
     // Pages of the web.
-    #[error("It is no address that can be asked: it must begin with https:// and have no user name in it.")]
+    #[error(
+        "It is no address that can be asked: it must begin with https:// and have no user name in it."
+    )]
     NoAddress,
     #[error(
         "It leads to this machine, into a private network or to a port that is not for the web, which only an administrator \
@@ -409,7 +448,9 @@ pub enum Sentence {
     BrowserNotHere,
     #[error("Crawl4AI did not bring it: {why}.")]
     Crawl4aiFailed { why: String },
-    #[error("No search of the web is set up on this server. An administrator can name one (web.search).")]
+    #[error(
+        "No search of the web is set up on this server. An administrator can name one (web.search)."
+    )]
     NoWebSearch,
     #[error("A search needs 1 to {limit} characters.")]
     BadWebQuery { limit: u64 },
@@ -437,7 +478,13 @@ mod tests {
 
     #[test]
     fn one_of_something_is_said_as_one() {
-        assert_eq!(Sentence::ReadingPages { count: 1 }.to_string(), "Reading 1 page…");
-        assert_eq!(Sentence::SearchingQueries { count: 2 }.to_string(), "Searching 2 queries…");
+        assert_eq!(
+            Sentence::ReadingPages { count: 1 }.to_string(),
+            "Reading 1 page…"
+        );
+        assert_eq!(
+            Sentence::SearchingQueries { count: 2 }.to_string(),
+            "Searching 2 queries…"
+        );
     }
 }

@@ -48,14 +48,20 @@ impl RunSummary {
             self.started_at = event.at;
         }
         match &event.body {
-            EventBody::TextFinished { text, answer: true, .. } if event.agent.is_main() => {
+            EventBody::TextFinished {
+                text, answer: true, ..
+            } if event.agent.is_main() => {
                 if !self.answer.is_empty() {
                     self.answer.push_str("\n\n");
                 }
                 self.answer.push_str(text);
             }
             EventBody::ToolRequested { .. } => self.tools += 1,
-            EventBody::ToolFinished { error: true, stopped: false, .. } => self.failed_tools += 1,
+            EventBody::ToolFinished {
+                error: true,
+                stopped: false,
+                ..
+            } => self.failed_tools += 1,
             EventBody::AgentStarted { .. } => self.agents += 1,
             EventBody::ContextCompacted { .. } if event.agent.is_main() => self.compactions += 1,
             EventBody::SourcesFound { sources } => {
@@ -64,7 +70,12 @@ impl RunSummary {
             }
             // What another run did took none of this one's time.
             EventBody::RunForked { .. } => self.started_at = event.at,
-            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
+            EventBody::RunFinished {
+                outcome,
+                problem,
+                usage,
+                cost_micro_usd,
+            } => {
                 self.duration_ms = event.at.saturating_sub(self.started_at);
                 self.outcome = Some(*outcome);
                 self.problem.clone_from(problem);
@@ -119,7 +130,14 @@ mod tests {
             continues: None,
         };
         let mut bodies = vec![
-            (main.clone(), EventBody::RunStarted { chat: None, message: None, model: "m".to_owned() }),
+            (
+                main.clone(),
+                EventBody::RunStarted {
+                    chat: None,
+                    message: None,
+                    model: "m".to_owned(),
+                },
+            ),
             (main.clone(), requested("c1")),
             (main.clone(), requested("c2")),
             (child.clone(), started),
@@ -127,11 +145,19 @@ mod tests {
             (main.clone(), failed),
         ];
         let mut open = OpenItems::default();
-        bodies.iter().for_each(|(agent, body)| open.push(agent, body));
+        bodies
+            .iter()
+            .for_each(|(agent, body)| open.push(agent, body));
         bodies.extend(open.close(&main, Outcome::Cancelled, "Stopped."));
         let mut summary = RunSummary::default();
         for ((agent, body), seq) in bodies.into_iter().zip(1..) {
-            summary.push(&RunEvent { run: RunId::generate(), seq, at: 0, agent, body });
+            summary.push(&RunEvent {
+                run: RunId::generate(),
+                seq,
+                at: 0,
+                agent,
+                body,
+            });
         }
         assert_eq!((summary.tools, summary.failed_tools), (3, 1));
     }

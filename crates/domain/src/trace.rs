@@ -37,7 +37,11 @@ impl TraceParent {
     pub fn new(request: RequestId) -> Self {
         let trace = request.to_string().trim_start_matches("req_").to_owned();
         let span = trace[16..].to_owned();
-        Self { trace, span, flags: 1 }
+        Self {
+            trace,
+            span,
+            flags: 1,
+        }
     }
 
     /// 32 hexadecimal digits.
@@ -63,14 +67,19 @@ impl FromStr for TraceParent {
     type Err = InvalidTraceParent;
 
     fn from_str(text: &str) -> Result<Self, InvalidTraceParent> {
-        let hex = |text: &str| text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let hex = |text: &str| {
+            text.bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        };
         let some = |text: &str| hex(text) && text.bytes().any(|byte| byte != b'0');
         if !text.is_ascii() || text.len() < PARENT_BYTES || text.len() > PARENT_LIMIT_BYTES {
             return Err(InvalidTraceParent);
         }
         let (head, more) = text.split_at(PARENT_BYTES);
         let parts: Vec<&str> = head.split('-').collect();
-        let [version, trace, span, flags] = parts[..] else { return Err(InvalidTraceParent) };
+        let [version, trace, span, flags] = parts[..] else {
+            return Err(InvalidTraceParent);
+        };
         let lengths = [version.len(), trace.len(), span.len(), flags.len()];
         // A later version may add something after what this one knows.
         let ends = more.is_empty() || (version != "00" && more.starts_with('-'));
@@ -83,11 +92,16 @@ impl FromStr for TraceParent {
         {
             return Err(InvalidTraceParent);
         }
-        let flags =
-            Some(flags).filter(|flags| hex(flags)).and_then(|flags| u8::from_str_radix(flags, 16).ok());
+        let flags = Some(flags)
+            .filter(|flags| hex(flags))
+            .and_then(|flags| u8::from_str_radix(flags, 16).ok());
         // Only the two bits that have a meaning are passed on: sampled, and whether the id is random.
         let flags = flags.ok_or(InvalidTraceParent)? & 3;
-        Ok(Self { trace: trace.to_owned(), span: span.to_owned(), flags })
+        Ok(Self {
+            trace: trace.to_owned(),
+            span: span.to_owned(),
+            flags,
+        })
     }
 }
 
@@ -142,7 +156,9 @@ pub fn checked_trace_state(state: &str) -> Option<String> {
     let is_fit = !state.is_empty()
         && state.len() <= STATE_LIMIT_BYTES
         && state.split(',').count() <= STATE_MEMBERS
-        && state.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t'));
+        && state
+            .bytes()
+            .all(|byte| matches!(byte, b' '..=b'~' | b'\t'));
     is_fit.then(|| state.to_owned())
 }
 
@@ -172,14 +188,27 @@ impl RunTrace {
     /// What model call number `number` of an agent tells its server.
     #[must_use]
     pub fn call(&self, agent: &AgentPath, number: u32) -> CallTrace {
-        let Origin { request, parent, state, .. } = self.origin.clone();
+        let Origin {
+            request,
+            parent,
+            state,
+            ..
+        } = self.origin.clone();
         let own = || TraceParent {
             trace: trace_id(self.run, &self.origin),
             span: span_id(self.run, &chat_key(agent, number)),
             flags: parent.as_ref().map_or(1, |parent| parent.flags),
         };
-        let parent = if self.is_exported { Some(own()) } else { parent };
-        CallTrace { parent, state, request }
+        let parent = if self.is_exported {
+            Some(own())
+        } else {
+            parent
+        };
+        CallTrace {
+            parent,
+            state,
+            request,
+        }
     }
 }
 
@@ -199,7 +228,9 @@ pub fn span_id(run: RunId, key: &str) -> String {
     const PRIME: u64 = 0x0100_0000_01b3;
     let run = run.to_string();
     let bytes = run.bytes().chain(std::iter::once(b' ')).chain(key.bytes());
-    let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+    let hash = bytes.fold(OFFSET, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
+    });
     format!("{:016x}", hash.max(1))
 }
 
@@ -216,7 +247,9 @@ pub fn chat_key(agent: &AgentPath, number: u32) -> String {
 pub fn parts_model_calls(body: &EventBody) -> bool {
     matches!(
         body,
-        EventBody::StepStarted { .. } | EventBody::ModelCalled { .. } | EventBody::ContextCompacted { .. }
+        EventBody::StepStarted { .. }
+            | EventBody::ModelCalled { .. }
+            | EventBody::ContextCompacted { .. }
     )
 }
 
@@ -230,12 +263,17 @@ mod tests {
     fn a_traceparent_is_read_as_its_standard_says() {
         let good = format!("00-{TRACE}-00f067aa0ba902b7-01");
         let parent: TraceParent = good.parse().unwrap();
-        assert_eq!((parent.trace_id(), parent.span_id()), (TRACE, "00f067aa0ba902b7"));
+        assert_eq!(
+            (parent.trace_id(), parent.span_id()),
+            (TRACE, "00f067aa0ba902b7")
+        );
         assert!(parent.is_sampled());
         assert_eq!(parent.to_string(), good);
         let unsampled: TraceParent = format!("00-{TRACE}-00f067aa0ba902b7-fe").parse().unwrap();
         assert!(!unsampled.is_sampled() && unsampled.to_string().ends_with("-02"));
-        let later: TraceParent = format!("cc-{TRACE}-00f067aa0ba902b7-01-what").parse().unwrap();
+        let later: TraceParent = format!("cc-{TRACE}-00f067aa0ba902b7-01-what")
+            .parse()
+            .unwrap();
         assert_eq!(later.to_string(), good);
         for bad in [
             String::new(),
@@ -257,7 +295,10 @@ mod tests {
 
     #[test]
     fn ids_and_states_are_bounded() {
-        assert_eq!(checked_request_id("req_1-a.b:c").as_deref(), Some("req_1-a.b:c"));
+        assert_eq!(
+            checked_request_id("req_1-a.b:c").as_deref(),
+            Some("req_1-a.b:c")
+        );
         for bad in ["", "a b", "a\u{7}", "é", "a\"b", &"x".repeat(129)] {
             assert_eq!(checked_request_id(bad), None, "{bad}");
         }
@@ -270,14 +311,29 @@ mod tests {
     #[test]
     fn what_is_not_exported_passes_on_what_came() {
         let parent: TraceParent = format!("00-{TRACE}-00f067aa0ba902b7-00").parse().unwrap();
-        let origin = Origin { request: Some("r".into()), parent: Some(parent.clone()), ..Origin::default() };
+        let origin = Origin {
+            request: Some("r".into()),
+            parent: Some(parent.clone()),
+            ..Origin::default()
+        };
         let run = RunId::generate();
-        let trace = |is_exported| RunTrace { run, origin: origin.clone(), is_exported };
-        assert_eq!(trace(false).call(&AgentPath::main(), 1).parent, Some(parent.clone()));
+        let trace = |is_exported| RunTrace {
+            run,
+            origin: origin.clone(),
+            is_exported,
+        };
+        assert_eq!(
+            trace(false).call(&AgentPath::main(), 1).parent,
+            Some(parent.clone())
+        );
         let own = trace(true).call(&AgentPath::main(), 1).parent.unwrap();
         assert_eq!((own.trace_id(), own.is_sampled()), (TRACE, false));
         assert_ne!(own.span_id(), parent.span_id());
-        let alone = RunTrace { run, origin: Origin::default(), is_exported: false };
+        let alone = RunTrace {
+            run,
+            origin: Origin::default(),
+            is_exported: false,
+        };
         assert_eq!(alone.call(&AgentPath::main(), 1), CallTrace::default());
     }
 }

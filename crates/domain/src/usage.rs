@@ -21,7 +21,11 @@ impl TokenCount {
     #[must_use]
     pub fn from_json(text: &str) -> Option<Self> {
         let tokens = text.parse::<f64>().ok().filter(|tokens| *tokens >= 0.0)?;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a float cast saturates"
+        )]
         let tokens = tokens as u64;
         Self::new(tokens)
     }
@@ -98,7 +102,10 @@ impl Usage {
     /// Tokens read and written by rule of thumb, where the model server did not count.
     #[must_use]
     pub const fn estimate(input_tokens: u64, output_tokens: u64) -> Self {
-        Self { estimated: true, ..Self::of(input_tokens, output_tokens) }
+        Self {
+            estimated: true,
+            ..Self::of(input_tokens, output_tokens)
+        }
     }
 
     /// Of one call.
@@ -118,7 +125,9 @@ impl Usage {
             reasoning_tokens: self.reasoning_tokens.max(later.reasoning_tokens),
             audio_tokens: self.audio_tokens.max(later.audio_tokens),
             audio_output_tokens: self.audio_output_tokens.max(later.audio_output_tokens),
-            reported_cost_micro_usd: self.reported_cost_micro_usd.max(later.reported_cost_micro_usd),
+            reported_cost_micro_usd: self
+                .reported_cost_micro_usd
+                .max(later.reported_cost_micro_usd),
             estimated: self.estimated || later.estimated,
         }
     }
@@ -147,12 +156,18 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
 fn is_zero(tokens: &u64) -> bool {
     *tokens == 0
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
 fn is_false(flag: &bool) -> bool {
     !*flag
 }
@@ -181,7 +196,11 @@ mod tests {
             ("null", None),
             ("NaN", None),
         ] {
-            assert_eq!(TokenCount::from_json(text).map(TokenCount::get), count, "{text}");
+            assert_eq!(
+                TokenCount::from_json(text).map(TokenCount::get),
+                count,
+                "{text}"
+            );
         }
     }
 
@@ -198,9 +217,15 @@ mod tests {
     fn what_nobody_said_is_not_written() {
         let plain = serde_json::to_string(&Usage::of(1, 2)).unwrap();
         assert_eq!(plain, r#"{"input_tokens":1,"output_tokens":2}"#);
-        let mut sum = Usage { reported_cost_micro_usd: Some(5), ..Usage::of(1, 2) };
+        let mut sum = Usage {
+            reported_cost_micro_usd: Some(5),
+            ..Usage::of(1, 2)
+        };
         sum += Usage::estimate(1, 1);
-        assert_eq!((sum.reported_cost_micro_usd, sum.estimated, sum.input_tokens), (Some(5), true, 2));
+        assert_eq!(
+            (sum.reported_cost_micro_usd, sum.estimated, sum.input_tokens),
+            (Some(5), true, 2)
+        );
         let read: Usage = serde_json::from_value(serde_json::to_value(sum).unwrap()).unwrap();
         assert_eq!(read, sum);
     }

@@ -41,7 +41,11 @@ pub struct Words {
     /// In English, or in the words of others.
     pub message: String,
     /// The same by its code.
-    #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "known",
+        skip_serializing_if = "Option::is_none"
+    )]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub sentence: Option<Box<Coded>>,
 }
@@ -50,7 +54,11 @@ impl Words {
     /// Reads what [`Words::to_column`] wrote, or a text as it was kept before there were codes.
     #[must_use]
     pub fn of_column(text: String) -> Self {
-        let words = if text.starts_with('{') { serde_json::from_str(&text).ok() } else { None };
+        let words = if text.starts_with('{') {
+            serde_json::from_str(&text).ok()
+        } else {
+            None
+        };
         words.unwrap_or_else(|| text.into())
     }
 
@@ -58,7 +66,11 @@ impl Words {
     #[must_use]
     pub fn to_column(&self) -> String {
         let is_plain = self.sentence.is_none() && !self.message.starts_with('{');
-        let json = if is_plain { None } else { serde_json::to_string(self).ok() };
+        let json = if is_plain {
+            None
+        } else {
+            serde_json::to_string(self).ok()
+        };
         json.unwrap_or_else(|| self.message.clone())
     }
 }
@@ -72,13 +84,19 @@ impl fmt::Display for Words {
 impl<S: Into<Coded>> From<S> for Words {
     fn from(sentence: S) -> Self {
         let sentence = sentence.into();
-        Self { message: sentence.to_string(), sentence: Some(Box::new(sentence)) }
+        Self {
+            message: sentence.to_string(),
+            sentence: Some(Box::new(sentence)),
+        }
     }
 }
 
 impl From<String> for Words {
     fn from(message: String) -> Self {
-        Self { message, sentence: None }
+        Self {
+            message,
+            sentence: None,
+        }
     }
 }
 
@@ -90,7 +108,9 @@ impl From<&str> for Words {
 
 /// A sentence where it is one that we know: another version of the program may have written it, and its message stands
 /// beside it.
-pub(crate) fn known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<Coded>>, D::Error> {
+pub(crate) fn known<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Box<Coded>>, D::Error> {
     let value = Option::<serde_json::Value>::deserialize(deserializer)?;
     Ok(value.and_then(|value| serde_json::from_value(value).ok()))
 }
@@ -108,7 +128,11 @@ mod tests {
     #[test]
     fn what_is_said_stands_beside_its_code() {
         let who = Words::from(Sentence::TheRun);
-        let words = Words::from(Sentence::LimitTokens { who, count: 100, limit: 90 });
+        let words = Words::from(Sentence::LimitTokens {
+            who,
+            count: 100,
+            limit: 90,
+        });
         let expected = json!({
             "message": "The run used 100 tokens and its limit is 90. It ends with what it has.",
             "sentence": {"code": "limit_tokens", "params": {
@@ -122,31 +146,57 @@ mod tests {
 
     #[test]
     fn what_was_refused_is_read_from_its_list() {
-        let why = refusal::Settings::NoSuchVariable { name: "MOOD".to_owned() }.into();
+        let why = refusal::Settings::NoSuchVariable {
+            name: "MOOD".to_owned(),
+        }
+        .into();
         for words in [
             Words::from(refusal::Chats::NoSuchRun),
-            refusal::Request::OutOfRange { field: "depth".to_owned(), least: 0, most: 5 }.into(),
-            refusal::Settings::WrongTemplate { line: 1, column: 2, why }.into(),
+            refusal::Request::OutOfRange {
+                field: "depth".to_owned(),
+                least: 0,
+                most: 5,
+            }
+            .into(),
+            refusal::Settings::WrongTemplate {
+                line: 1,
+                column: 2,
+                why,
+            }
+            .into(),
         ] {
             assert_eq!(read(serde_json::to_value(&words).unwrap()), words);
         }
         let read = read(json!({"message": "No.", "sentence": {"code": "no_such_run"}}));
-        assert_eq!(read.sentence.as_deref(), Some(&Coded::Chats(refusal::Chats::NoSuchRun)));
+        assert_eq!(
+            read.sentence.as_deref(),
+            Some(&Coded::Chats(refusal::Chats::NoSuchRun))
+        );
     }
 
     #[test]
     fn what_has_no_code_or_one_of_another_version_is_its_message() {
         let plain = Words::from("No.");
         assert_eq!(read(json!({"message": "No."})), plain);
-        assert_eq!(read(json!({"message": "No.", "sentence": {"code": "of_tomorrow"}})), plain);
-        assert_eq!(read(json!({"message": "No.", "sentence": {"code": "limit_steps"}})), plain);
+        assert_eq!(
+            read(json!({"message": "No.", "sentence": {"code": "of_tomorrow"}})),
+            plain
+        );
+        assert_eq!(
+            read(json!({"message": "No.", "sentence": {"code": "limit_steps"}})),
+            plain
+        );
         assert_eq!(read(json!({"message": "No.", "sentence": 7})), plain);
         for text in ["No.", "", "{", "{}", r#"{"message":"No."}"#] {
             let words = Words::from(text);
             assert_eq!(Words::of_column(words.to_column()), words, "{text}");
         }
         for text in ["No.", "{", "{}"] {
-            assert_eq!(Words::of_column(text.to_owned()), Words::from(text), "kept before there were codes");
+            assert_eq!(
+                Words::of_column(text.to_owned()),
+                Words::from(text),
+                "kept before there were codes"
+            );
         }
     }
 }

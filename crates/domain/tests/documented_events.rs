@@ -10,9 +10,13 @@ fn each_example_is_an_event_of_its_heading() {
     let mut examples = 0;
     for section in docs.split("\n### `").skip(1) {
         let (name, rest) = section.split_once('`').unwrap();
-        let json = rest.split("```json\n").nth(1).and_then(|block| block.split("\n```").next());
+        let json = rest
+            .split("```json\n")
+            .nth(1)
+            .and_then(|block| block.split("\n```").next());
         let json = json.unwrap_or_else(|| panic!("{name} has no example in a json block"));
-        let event: RunEvent = serde_json::from_str(json).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let event: RunEvent =
+            serde_json::from_str(json).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(event.body.type_name(), name);
         let written: Value = serde_json::from_str(json).unwrap();
         let stored = serde_json::to_value(&event).unwrap();

@@ -114,7 +114,9 @@ impl Embedder {
         }
         let models = Model::load(files, threads.max(1))?;
         // Where a thread cannot be started, those that were end with it.
-        let embedder = Self { queue: Arc::default() };
+        let embedder = Self {
+            queue: Arc::default(),
+        };
         for mut model in models {
             let queue = Arc::clone(&embedder.queue);
             let work = move || {
@@ -137,8 +139,11 @@ impl Embedder {
     /// Where the network gives no vector of one of them.
     pub fn embed(&self, texts: &[String], urgency: Urgency) -> Result<Vec<Vec<f32>>, Unusable> {
         let (answer, answers) = mpsc::channel();
-        let job =
-            |(number, text): (usize, &String)| Job { number, text: text.clone(), answer: answer.clone() };
+        let job = |(number, text): (usize, &String)| Job {
+            number,
+            text: text.clone(),
+            answer: answer.clone(),
+        };
         self.queue.add(texts.iter().enumerate().map(job), urgency);
         drop(answer);
         let mut vectors = vec![Vec::new(); texts.len()];
@@ -168,11 +173,21 @@ mod tests {
 
     #[test]
     fn the_model_reads_latin_letters() {
-        for text in ["How do I close it?", "naïve café", "error 404 в коде of the server", "x"] {
+        for text in [
+            "How do I close it?",
+            "naïve café",
+            "error 404 в коде of the server",
+            "x",
+        ] {
             assert!(reads(text), "{text}");
         }
-        for text in ["", "42 + 1", "Как закрыть счёт?", "Ошибка HTTP 404 при входе", "口座"]
-        {
+        for text in [
+            "",
+            "42 + 1",
+            "Как закрыть счёт?",
+            "Ошибка HTTP 404 при входе",
+            "口座",
+        ] {
             assert!(!reads(text), "{text}");
         }
     }

@@ -45,28 +45,49 @@ impl Model {
 
     fn with(files: &Files, network: &[u8]) -> Result<Self, Unusable> {
         let environment = environment(&files.library)?;
-        let session = session(&environment, network).map_err(|why| unusable(&files.network, why))?;
-        let inputs = session.inputs().iter().map(|input| input.name().to_owned()).collect();
-        let mut tokenizer =
-            Tokenizer::from_file(&files.tokenizer).map_err(|why| unusable(&files.tokenizer, why))?;
-        tokenizer.with_truncation(None).map_err(|why| unusable(&files.tokenizer, why))?;
+        let session =
+            session(&environment, network).map_err(|why| unusable(&files.network, why))?;
+        let inputs = session
+            .inputs()
+            .iter()
+            .map(|input| input.name().to_owned())
+            .collect();
+        let mut tokenizer = Tokenizer::from_file(&files.tokenizer)
+            .map_err(|why| unusable(&files.tokenizer, why))?;
+        tokenizer
+            .with_truncation(None)
+            .map_err(|why| unusable(&files.tokenizer, why))?;
         tokenizer.with_padding(None);
-        let around = tokenizer.encode_fast("", true).map_err(|why| unusable(&files.tokenizer, why))?;
+        let around = tokenizer
+            .encode_fast("", true)
+            .map_err(|why| unusable(&files.tokenizer, why))?;
         let around = around.get_ids().try_into().map_err(|_| {
-            unusable(&files.tokenizer, "a text does not begin with one token and end with another")
+            unusable(
+                &files.tokenizer,
+                "a text does not begin with one token and end with another",
+            )
         })?;
-        Ok(Self { session, tokenizer, around, inputs })
+        Ok(Self {
+            session,
+            tokenizer,
+            around,
+            inputs,
+        })
     }
 
     /// The direction of a text. One that is too long at once is read in parts of like length, and has the mean of theirs:
     /// what a long question is about may stand at its end.
     pub(crate) fn vector(&mut self, text: &str) -> Result<Vec<f32>, Unusable> {
-        let text = text.get(..text.floor_char_boundary(MOST_BYTES)).unwrap_or(text);
+        let text = text
+            .get(..text.floor_char_boundary(MOST_BYTES))
+            .unwrap_or(text);
         let tokens = self.tokenizer.encode_fast(text, false).map_err(no_vector)?;
         let tokens = tokens.get_ids();
         let count = tokens.len().div_ceil(MOST_TOKENS - 2).max(1);
-        let parts: Vec<&[u32]> =
-            tokens.chunks(tokens.len().div_ceil(count).max(1)).take(MOST_PARTS).collect();
+        let parts: Vec<&[u32]> = tokens
+            .chunks(tokens.len().div_ceil(count).max(1))
+            .take(MOST_PARTS)
+            .collect();
         if parts.len() < 2 {
             return self.of_part(tokens);
         }
@@ -81,11 +102,15 @@ impl Model {
     /// The mean of what the network makes of the tokens, with length 1.
     fn of_part(&mut self, tokens: &[u32]) -> Result<Vec<f32>, Unusable> {
         let [before, after] = self.around;
-        let ids = std::iter::once(before).chain(tokens.iter().copied()).chain([after]);
+        let ids = std::iter::once(before)
+            .chain(tokens.iter().copied())
+            .chain([after]);
         let ids: Vec<i64> = ids.map(i64::from).collect();
         let count = ids.len();
         let tensor = |numbers: Vec<i64>| -> Result<SessionInputValue<'static>, Unusable> {
-            Ok(Tensor::from_array(([1, count], numbers)).map_err(no_vector)?.into())
+            Ok(Tensor::from_array(([1, count], numbers))
+                .map_err(no_vector)?
+                .into())
         };
         let inputs = self.inputs.iter().map(|name| {
             let numbers = match name.as_str() {
@@ -98,11 +123,19 @@ impl Model {
         });
         let inputs: Vec<_> = inputs.collect::<Result<_, Unusable>>()?;
         let outputs = self.session.run(inputs).map_err(no_vector)?;
-        let (_, output) = outputs.iter().next().ok_or_else(|| no_vector("it has no output"))?;
+        let (_, output) = outputs
+            .iter()
+            .next()
+            .ok_or_else(|| no_vector("it has no output"))?;
         let (shape, numbers) = output.try_extract_tensor::<f32>().map_err(no_vector)?;
-        let length = shape.last().and_then(|length| usize::try_from(*length).ok()).unwrap_or(0);
+        let length = shape
+            .last()
+            .and_then(|length| usize::try_from(*length).ok())
+            .unwrap_or(0);
         if length == 0 || numbers.len() != length * count {
-            return Err(no_vector("its output has another shape than all-MiniLM-L6-v2's"));
+            return Err(no_vector(
+                "its output has another shape than all-MiniLM-L6-v2's",
+            ));
         }
         mean(numbers, length).ok_or_else(|| no_vector("its output is no number"))
     }
@@ -146,7 +179,10 @@ fn session(environment: &Environment, network: &[u8]) -> Result<Session, ort::Er
 }
 
 fn unusable(file: &Path, why: impl Display) -> Unusable {
-    Unusable::File { file: file.to_owned(), why: why.to_string() }
+    Unusable::File {
+        file: file.to_owned(),
+        why: why.to_string(),
+    }
 }
 
 fn no_vector(why: impl Display) -> Unusable {

@@ -34,7 +34,11 @@ mod field {
 
 /// What is run instead of a file: nothing where it is another than the known one, which is run as it is.
 pub(crate) fn fused(file: &[u8]) -> Option<Vec<u8>> {
-    let sum: String = digest(&SHA256, file).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let sum: String = digest(&SHA256, file)
+        .as_ref()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     if sum != NETWORK_SHA256 {
         return None;
     }
@@ -66,9 +70,15 @@ fn graph(graph: &[u8]) -> Option<Vec<u8>> {
         }
         changed.0.extend(field.whole);
     }
-    let steps =
-        Steps(nodes.iter().flat_map(|node| node.outputs.iter().map(move |it| (&**it, node))).collect());
-    let fused = nodes.iter().flat_map(|node| steps.fused(node).unwrap_or_else(|| vec![node.clone()]));
+    let steps = Steps(
+        nodes
+            .iter()
+            .flat_map(|node| node.outputs.iter().map(move |it| (&**it, node)))
+            .collect(),
+    );
+    let fused = nodes
+        .iter()
+        .flat_map(|node| steps.fused(node).unwrap_or_else(|| vec![node.clone()]));
     let fused: Vec<Node> = fused.collect();
     // From the end on, as each step stands behind those that it needs.
     let mut kept = Vec::new();
@@ -149,7 +159,9 @@ struct Steps<'a>(HashMap<&'a str, &'a Node>);
 impl<'a> Steps<'a> {
     /// What takes the place of a step that ends attention or GELU.
     fn fused(&self, last: &Node) -> Option<Vec<Node>> {
-        let [output] = last.outputs.as_slice() else { return None };
+        let [output] = last.outputs.as_slice() else {
+            return None;
+        };
         self.attention(output).or_else(|| self.gelu(output))
     }
 
@@ -163,7 +175,11 @@ impl<'a> Steps<'a> {
         let [scores] = self.inputs(shares, "Softmax")?;
         let [scores, _] = self.inputs(scores, "Add")?;
         let [queries, keys] = self.inputs(scores, "MatMul")?;
-        let [queries, keys, values] = [self.linear(queries)?, self.linear(keys)?, self.linear(values)?];
+        let [queries, keys, values] = [
+            self.linear(queries)?,
+            self.linear(keys)?,
+            self.linear(values)?,
+        ];
         let (weights, biases) = (format!("{output}_weights"), format!("{output}_biases"));
         let side_by_side = ("", "Concat");
         Some(vec![
@@ -209,7 +225,11 @@ impl<'a> Steps<'a> {
         }
         let [product, biases] = self.inputs(value, "Add")?;
         let [of, weights] = self.inputs(product, "MatMul")?;
-        Some(Linear { of, weights, biases })
+        Some(Linear {
+            of,
+            weights,
+            biases,
+        })
     }
 
     /// What a value is made from, where that is by this operator.
@@ -275,7 +295,11 @@ fn fields(mut bytes: &[u8]) -> Option<Vec<Field<'_>>> {
         };
         let (content, after) = rest.split_at_checked(length)?;
         let (whole, _) = bytes.split_at_checked(bytes.len() - after.len())?;
-        fields.push(Field { number: key >> 3, content, whole });
+        fields.push(Field {
+            number: key >> 3,
+            content,
+            whole,
+        });
         bytes = after;
     }
     Some(fields)
@@ -296,7 +320,9 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
 
 /// A field of a message as text.
 fn text(message: &[u8], number: u64) -> Option<String> {
-    let field = fields(message)?.into_iter().find(|field| field.number == number)?;
+    let field = fields(message)?
+        .into_iter()
+        .find(|field| field.number == number)?;
     String::from_utf8(field.content.to_vec()).ok()
 }
 
@@ -309,19 +335,40 @@ mod tests {
 
     /// `tests/real_files.rs` compares its vectors with the reference's, and insists on the file.
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "tests are set up through the environment")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "tests are set up through the environment"
+    )]
     fn attention_and_gelu_are_one_step_each() {
-        let Some(folder) = env::var_os("GLASSHOUSE_TEST_EMBEDDER").map(PathBuf::from) else { return };
+        let Some(folder) = env::var_os("GLASSHOUSE_TEST_EMBEDDER").map(PathBuf::from) else {
+            return;
+        };
         let fused = fused(&fs::read(folder.join(NETWORK)).unwrap_or_default()).unwrap_or_default();
         let of = |message, number| {
-            fields(message).unwrap_or_default().into_iter().filter(move |field| field.number == number)
+            fields(message)
+                .unwrap_or_default()
+                .into_iter()
+                .filter(move |field| field.number == number)
         };
         let operators: Vec<String> = of(&fused, field::MODEL_GRAPH)
             .flat_map(|graph| of(graph.content, field::GRAPH_NODE))
             .filter_map(|node| text(node.content, field::NODE_OPERATOR))
             .collect();
-        let count = |name: &str| operators.iter().filter(|operator| *operator == name).count();
-        let counts = ["Attention", "Gelu", "LayerNormalization", "Softmax", "Erf", "Where"].map(count);
+        let count = |name: &str| {
+            operators
+                .iter()
+                .filter(|operator| *operator == name)
+                .count()
+        };
+        let counts = [
+            "Attention",
+            "Gelu",
+            "LayerNormalization",
+            "Softmax",
+            "Erf",
+            "Where",
+        ]
+        .map(count);
         assert_eq!(counts, [6, 6, 13, 0, 0, 0]);
     }
 
@@ -332,16 +379,30 @@ mod tests {
         message.put_number(300, u64::MAX);
         message.put(2, &[7; 200]);
         let read = fields(&message.0).unwrap_or_default();
-        let (numbers, contents): (Vec<u64>, Vec<&[u8]>) =
-            read.iter().map(|field| (field.number, field.content)).unzip();
+        let (numbers, contents): (Vec<u64>, Vec<&[u8]>) = read
+            .iter()
+            .map(|field| (field.number, field.content))
+            .unzip();
         assert_eq!(numbers, [1, 300, 2]);
         assert_eq!(contents, [b"text".as_slice(), b"", &[7; 200]]);
-        assert_eq!(read.iter().flat_map(|field| field.whole).copied().collect::<Vec<_>>(), message.0);
+        assert_eq!(
+            read.iter()
+                .flat_map(|field| field.whole)
+                .copied()
+                .collect::<Vec<_>>(),
+            message.0
+        );
     }
 
     #[test]
     fn what_is_no_message_is_left_alone() {
-        for bytes in [b"\x0a\x05abc".as_slice(), b"\x0f", b"\x80", &[0xff; 20], b"\x0a\xff\xff\xff\xff\x7f"] {
+        for bytes in [
+            b"\x0a\x05abc".as_slice(),
+            b"\x0f",
+            b"\x80",
+            &[0xff; 20],
+            b"\x0a\xff\xff\xff\xff\x7f",
+        ] {
             assert!(fields(bytes).is_none(), "{bytes:?}");
             assert!(graph(bytes).is_none(), "{bytes:?}");
             assert!(fused(bytes).is_none(), "{bytes:?}");

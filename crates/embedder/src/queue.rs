@@ -51,7 +51,10 @@ impl Queue {
             if let Some(job) = next.or_else(|| waiting.passages.pop_front()) {
                 return Some(job);
             }
-            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            waiting = self
+                .changed
+                .wait(waiting)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -80,10 +83,20 @@ mod tests {
     #[test]
     fn questions_come_before_passages_and_a_closed_queue_gives_nothing() {
         let (queue, (answer, answers)) = (Queue::default(), channel());
-        let job = |text: &str| Job { number: 0, text: text.into(), answer: answer.clone() };
-        queue.add([job("passage"), job("another")].into_iter(), Urgency::Passage);
+        let job = |text: &str| Job {
+            number: 0,
+            text: text.into(),
+            answer: answer.clone(),
+        };
+        queue.add(
+            [job("passage"), job("another")].into_iter(),
+            Urgency::Passage,
+        );
         queue.add([job("question")].into_iter(), Urgency::Question);
-        assert_eq!(queue.next().map(|job| job.text).as_deref(), Some("question"));
+        assert_eq!(
+            queue.next().map(|job| job.text).as_deref(),
+            Some("question")
+        );
         assert_eq!(queue.next().map(|job| job.text).as_deref(), Some("passage"));
         queue.close();
         assert!(queue.next().is_none());

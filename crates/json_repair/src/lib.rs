@@ -23,7 +23,8 @@ const MAX_NESTING: u32 = 3;
 /// What is wrong with it as it was sent.
 pub fn parse(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(text).or_else(|error| {
-        let repaired = repaired_text(text).and_then(|repaired| serde_json::from_str(&repaired).ok());
+        let repaired =
+            repaired_text(text).and_then(|repaired| serde_json::from_str(&repaired).ok());
         repaired.ok_or(error)
     })
 }
@@ -33,7 +34,12 @@ pub fn parse(text: &str) -> Result<Value, serde_json::Error> {
 /// the like. `None` if there is nothing to replace.
 #[must_use]
 pub fn repaired_text(text: &str) -> Option<String> {
-    let mut repair = Repair { text, at: 0, out: String::with_capacity(text.len() + 16), changed: false };
+    let mut repair = Repair {
+        text,
+        at: 0,
+        out: String::with_capacity(text.len() + 16),
+        changed: false,
+    };
     repair.run();
     repair.changed.then_some(repair.out)
 }
@@ -76,8 +82,9 @@ fn values(text: &str, nesting: u32) -> Option<Map<String, Value>> {
 
 /// Whether nothing could be meant by what stands behind a whole object.
 fn is_junk(text: &str) -> bool {
-    let mut rest =
-        text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '}' | ']' | ';' | ',' | '`'));
+    let mut rest = text.trim_start_matches(|c: char| {
+        c.is_whitespace() || matches!(c, '}' | ']' | ';' | ',' | '`')
+    });
     while let Some((token, after)) = rest.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
         let is_token = token.starts_with(['|', '/']) && !token.contains(char::is_whitespace);
         if !is_token {
@@ -90,9 +97,13 @@ fn is_junk(text: &str) -> bool {
 
 /// The text inside a code fence that is all there is.
 fn unfenced(text: &str) -> &str {
-    let inside = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
+    let inside = text
+        .strip_prefix("```")
+        .and_then(|text| text.strip_suffix("```"));
     let Some(inside) = inside else { return text };
-    let language = inside.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(0);
+    let language = inside
+        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .unwrap_or(0);
     inside[language..].trim()
 }
 
@@ -161,7 +172,9 @@ impl Repair<'_> {
             Some(b'*') => rest[1..].find("*/").map(|size| size + 3),
             _ => None,
         };
-        let Some(size) = size else { return self.out.push('/') };
+        let Some(size) = size else {
+            return self.out.push('/');
+        };
         self.changed = true;
         self.at += size;
     }
@@ -191,7 +204,9 @@ impl Repair<'_> {
     fn escape(&mut self) {
         match self.next() {
             Some('u') => self.unicode(),
-            Some(c @ ('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't')) => self.out.extend(['\\', c]),
+            Some(c @ ('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't')) => {
+                self.out.extend(['\\', c])
+            }
             Some('\'') => {
                 self.changed = true;
                 self.out.push('\'');
@@ -215,10 +230,13 @@ impl Repair<'_> {
         let digits = &self.text[self.at..self.at + 4];
         self.at += 4;
         let after = self.text[self.at..].strip_prefix("\\u");
-        let second = after.and_then(hex_unit).filter(|second| (0xDC00..=0xDFFF).contains(second));
+        let second = after
+            .and_then(hex_unit)
+            .filter(|second| (0xDC00..=0xDFFF).contains(second));
         match (unit, second) {
             (0xD800..=0xDBFF, Some(_)) => {
-                self.out.extend(["\\u", digits, &self.text[self.at..self.at + 6]]);
+                self.out
+                    .extend(["\\u", digits, &self.text[self.at..self.at + 6]]);
                 self.at += 6;
             }
             (0 | 0xD800..=0xDFFF, _) => {
@@ -232,7 +250,9 @@ impl Repair<'_> {
 
 /// The number that four hexadecimal digits at the beginning of `text` stand for.
 fn hex_unit(text: &str) -> Option<u16> {
-    let digits = text.get(..4).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
+    let digits = text
+        .get(..4)
+        .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
     u16::from_str_radix(digits, 16).ok()
 }
 
@@ -255,7 +275,11 @@ mod tests {
             (r#""\ud8"#, None),
             ("\"\\", None),
         ] {
-            assert_eq!(parse(json).ok().as_ref().and_then(Value::as_str), expected, "{json}");
+            assert_eq!(
+                parse(json).ok().as_ref().and_then(Value::as_str),
+                expected,
+                "{json}"
+            );
         }
     }
 
@@ -268,17 +292,36 @@ mod tests {
             (r#"{"a":"\d+ \'"}"#, r#"{"a":"\\d+ '"}"#),
             (r#"{"a":"C:\Users\é"}"#, r#"{"a":"C:\\Users\\é"}"#),
             ("{\"a\\u0000\":\"b\0\"}\0", "{\"a\u{FFFD}\":\"b\u{FFFD}\"}"),
-            (r#"{"a":"hi \ud83d there \ude80"}"#, "{\"a\":\"hi \u{FFFD} there \u{FFFD}\"}"),
-            (r#"{'a': 'x \'y\' \"z\"', 'b': [None]}"#, r#"{"a": "x 'y' \"z\"", "b": [null]}"#),
-            (r#"{a: 1, _b2 : {"c":"d: e"}}"#, r#"{"a": 1, "_b2" : {"c":"d: e"}}"#),
-            ("{\"a\":1, // the first\n/* and */ \"b\":\"//x\"}", "{\"a\":1, \n \"b\":\"//x\"}"),
-            (r#"{"a":NaN,"b":-Infinity,"c":None,"d":True}"#, r#"{"a":null,"b":null,"c":null,"d":true}"#),
+            (
+                r#"{"a":"hi \ud83d there \ude80"}"#,
+                "{\"a\":\"hi \u{FFFD} there \u{FFFD}\"}",
+            ),
+            (
+                r#"{'a': 'x \'y\' \"z\"', 'b': [None]}"#,
+                r#"{"a": "x 'y' \"z\"", "b": [null]}"#,
+            ),
+            (
+                r#"{a: 1, _b2 : {"c":"d: e"}}"#,
+                r#"{"a": 1, "_b2" : {"c":"d: e"}}"#,
+            ),
+            (
+                "{\"a\":1, // the first\n/* and */ \"b\":\"//x\"}",
+                "{\"a\":1, \n \"b\":\"//x\"}",
+            ),
+            (
+                r#"{"a":NaN,"b":-Infinity,"c":None,"d":True}"#,
+                r#"{"a":null,"b":null,"c":null,"d":true}"#,
+            ),
         ] {
             assert_eq!(repaired_text(text).as_deref(), Some(repaired), "{text}");
         }
-        for text in
-            ["", "{", r#"{"a":"NaN, ]","b":-1e5,"c":null}"#, r#"{"a":"\ud83d\ude80 \n \u00e9"}"#, "\"\\"]
-        {
+        for text in [
+            "",
+            "{",
+            r#"{"a":"NaN, ]","b":-1e5,"c":null}"#,
+            r#"{"a":"\ud83d\ude80 \n \u00e9"}"#,
+            "\"\\",
+        ] {
             assert_eq!(repaired_text(text), None, "{text}");
         }
     }
@@ -328,7 +371,9 @@ mod tests {
         ] {
             assert_eq!(repaired_object(text), None, "{text}");
         }
-        let deep = (0..5).fold(r#"{"a":1}"#.to_owned(), |text, _| Value::String(text).to_string());
+        let deep = (0..5).fold(r#"{"a":1}"#.to_owned(), |text, _| {
+            Value::String(text).to_string()
+        });
         assert_eq!(repaired_object(&deep), None);
     }
 }

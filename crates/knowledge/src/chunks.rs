@@ -33,7 +33,10 @@ pub struct Sizes {
 impl Default for Sizes {
     fn default() -> Self {
         // About 300 tokens: what small embedding models take whole, and enough to answer a question from.
-        Self { limit_chars: 1200, overlap_chars: 150 }
+        Self {
+            limit_chars: 1200,
+            overlap_chars: 150,
+        }
     }
 }
 
@@ -58,7 +61,11 @@ pub fn cut(document: &Document, sizes: Sizes) -> Vec<Chunk> {
             chunks.push(walk.chunk(document, bytes));
         }
         new = skip_space(text, end);
-        start = if is_section_end { new } else { overlap_start(text, start, end, overlap_chars) };
+        start = if is_section_end {
+            new
+        } else {
+            overlap_start(text, start, end, overlap_chars)
+        };
         // Where there is much white space between, there is no room for what is said again.
         if forward(text, start, limit_chars) <= new {
             start = new;
@@ -68,11 +75,18 @@ pub fn cut(document: &Document, sizes: Sizes) -> Vec<Chunk> {
 }
 
 /// Where the chunk that begins here ends, which is after what is new, and whether a section ends there.
-fn end_of_chunk(document: &Document, start: usize, new: usize, limit_chars: usize) -> (usize, bool) {
+fn end_of_chunk(
+    document: &Document,
+    start: usize,
+    new: usize,
+    limit_chars: usize,
+) -> (usize, bool) {
     let text = document.text.as_str();
     let end = forward(text, start, limit_chars);
     let smallest = forward(text, start, limit_chars / SMALL_SECTION);
-    let first = document.headings.partition_point(|heading| heading.span.start <= smallest.max(new));
+    let first = document
+        .headings
+        .partition_point(|heading| heading.span.start <= smallest.max(new));
     if let Some(heading) = document.headings.get(first)
         && heading.span.start <= end
     {
@@ -89,12 +103,22 @@ fn end_of_chunk(document: &Document, start: usize, new: usize, limit_chars: usiz
 fn best_break(text: &str, from: usize, to: usize) -> Option<usize> {
     let window = &text[from..to];
     let after = |mark: &str| window.rfind(mark).map(|at| from + at + mark.len());
-    let sentence = [". ", "! ", "? ", "。", "！", "？", "… "].into_iter().filter_map(after).max();
+    let sentence = [". ", "! ", "? ", "。", "！", "？", "… "]
+        .into_iter()
+        .filter_map(after)
+        .max();
     let word = || {
-        let last = window.char_indices().rev().find(|(_, char)| char.is_whitespace());
+        let last = window
+            .char_indices()
+            .rev()
+            .find(|(_, char)| char.is_whitespace());
         last.map(|(at, char)| from + at + char.len_utf8())
     };
-    after("\n\n").or_else(|| after("\n")).or(sentence).or_else(word).filter(|at| *at > from)
+    after("\n\n")
+        .or_else(|| after("\n"))
+        .or(sentence)
+        .or_else(word)
+        .filter(|at| *at > from)
 }
 
 /// Where the next chunk begins, so that it says the end of this one again: at a word, and always further on.
@@ -104,21 +128,38 @@ fn overlap_start(text: &str, start: usize, end: usize, overlap_chars: usize) -> 
     let sentence = window.find(". ").map(|at| at + 2);
     let word = || {
         let is_word = text[..from].ends_with(char::is_whitespace);
-        if is_word { Some(0) } else { window.find(char::is_whitespace) }
+        if is_word {
+            Some(0)
+        } else {
+            window.find(char::is_whitespace)
+        }
     };
     let begin = skip_space(text, from + sentence.or_else(word).unwrap_or(window.len()));
-    if begin > start && begin < end { begin } else { skip_space(text, end) }
+    if begin > start && begin < end {
+        begin
+    } else {
+        skip_space(text, end)
+    }
 }
 
 /// So many characters on, or the end.
 fn forward(text: &str, from: usize, chars: usize) -> usize {
-    text[from..].char_indices().nth(chars).map_or(text.len(), |(at, _)| from + at)
+    text[from..]
+        .char_indices()
+        .nth(chars)
+        .map_or(text.len(), |(at, _)| from + at)
 }
 
 /// So many characters back, or the beginning.
 fn back(text: &str, from: usize, chars: usize) -> usize {
-    let Some(last) = chars.checked_sub(1) else { return from };
-    text[..from].char_indices().rev().nth(last).map_or(0, |(at, _)| at)
+    let Some(last) = chars.checked_sub(1) else {
+        return from;
+    };
+    text[..from]
+        .char_indices()
+        .rev()
+        .nth(last)
+        .map_or(0, |(at, _)| at)
 }
 
 fn skip_space(text: &str, from: usize) -> usize {
@@ -142,8 +183,10 @@ impl<'a> Walk<'a> {
         self.characters += document.text[self.byte..bytes.start].chars().count();
         self.byte = bytes.start;
         // A heading that the chunk begins with is one of its own.
-        while let Some(heading) =
-            document.headings.get(self.headings).filter(|it| it.span.start <= bytes.start)
+        while let Some(heading) = document
+            .headings
+            .get(self.headings)
+            .filter(|it| it.span.start <= bytes.start)
         {
             self.path.retain(|above| above.level < heading.level);
             self.path.push(heading);
@@ -152,7 +195,11 @@ impl<'a> Walk<'a> {
         Chunk {
             characters: self.characters..self.characters + text.chars().count(),
             page: document.page_at(bytes.start),
-            headings: self.path.iter().map(|heading| heading.title.clone()).collect(),
+            headings: self
+                .path
+                .iter()
+                .map(|heading| heading.title.clone())
+                .collect(),
             tokens: estimated_tokens(text),
             bytes,
         }
@@ -174,13 +221,25 @@ mod tests {
 
     fn texts(text: &str, limit_chars: usize, overlap_chars: usize) -> Vec<String> {
         let document = Document::of_markdown(text.to_owned());
-        let chunks = cut(&document, Sizes { limit_chars, overlap_chars });
-        chunks.iter().map(|chunk| text[chunk.bytes.clone()].to_owned()).collect()
+        let chunks = cut(
+            &document,
+            Sizes {
+                limit_chars,
+                overlap_chars,
+            },
+        );
+        chunks
+            .iter()
+            .map(|chunk| text[chunk.bytes.clone()].to_owned())
+            .collect()
     }
 
     #[test]
     fn texts_are_cut_where_readers_would() {
-        assert_eq!(texts("One two. Three four. Five six.", 22, 0), ["One two. Three four.", "Five six."]);
+        assert_eq!(
+            texts("One two. Three four. Five six.", 22, 0),
+            ["One two. Three four.", "Five six."]
+        );
         assert_eq!(
             texts("First paragraph.\n\nSecond one is here.", 30, 0),
             ["First paragraph.", "Second one is here."]
@@ -192,22 +251,47 @@ mod tests {
         assert_eq!(texts("# A\n# B\ndelta", 60, 0), ["# A\n# B\ndelta"]);
         assert_eq!(texts("ⅠⅡⅢⅣⅤ", 2, 0), ["ⅠⅡ", "ⅢⅣ", "Ⅴ"]);
         assert_eq!(texts(" \n ", 10, 2), [""; 0]);
-        assert_eq!(texts("one two three four five", 14, 6), ["one two three", "three four", "four five"]);
+        assert_eq!(
+            texts("one two three four five", 14, 6),
+            ["one two three", "three four", "four five"]
+        );
     }
 
     #[test]
     fn chunks_know_their_headings_and_pages() {
-        let text = format!("# Guide\n{}\n## Setup\n{}", "alpha ".repeat(20), "beta ".repeat(40));
+        let text = format!(
+            "# Guide\n{}\n## Setup\n{}",
+            "alpha ".repeat(20),
+            "beta ".repeat(40)
+        );
         let mut document = Document::of_markdown(text);
         let second = document.text.find("## Setup").unwrap();
         document.pages = vec![
-            crate::document::Page { number: 1, start: 0 },
-            crate::document::Page { number: 2, start: second },
+            crate::document::Page {
+                number: 1,
+                start: 0,
+            },
+            crate::document::Page {
+                number: 2,
+                start: second,
+            },
         ];
-        let chunks = cut(&document, Sizes { limit_chars: 150, overlap_chars: 20 });
-        assert_eq!((chunks[0].headings.as_slice(), chunks[0].page), (&["Guide".to_owned()][..], Some(1)));
+        let chunks = cut(
+            &document,
+            Sizes {
+                limit_chars: 150,
+                overlap_chars: 20,
+            },
+        );
+        assert_eq!(
+            (chunks[0].headings.as_slice(), chunks[0].page),
+            (&["Guide".to_owned()][..], Some(1))
+        );
         let last = chunks.last().unwrap();
-        assert_eq!((last.headings.join("/"), last.page), ("Guide/Setup".into(), Some(2)));
+        assert_eq!(
+            (last.headings.join("/"), last.page),
+            ("Guide/Setup".into(), Some(2))
+        );
     }
 
     fn check(text: &str, sizes: Sizes) -> Result<(), TestCaseError> {
@@ -217,10 +301,20 @@ mod tests {
         let mut covered = 0;
         for chunk in &chunks {
             let shown = &text[chunk.bytes.clone()];
-            prop_assert_eq!(shown, characters[chunk.characters.clone()].iter().collect::<String>());
+            prop_assert_eq!(
+                shown,
+                characters[chunk.characters.clone()]
+                    .iter()
+                    .collect::<String>()
+            );
             prop_assert!(shown.chars().count() <= sizes.limit_chars.max(1) && !shown.is_empty());
             prop_assert!(chunk.tokens > 0 && shown.trim() == shown);
-            prop_assert!(text.get(covered..chunk.bytes.start).unwrap_or("").trim().is_empty());
+            prop_assert!(
+                text.get(covered..chunk.bytes.start)
+                    .unwrap_or("")
+                    .trim()
+                    .is_empty()
+            );
             prop_assert!(chunk.bytes.end > covered);
             covered = chunk.bytes.end;
         }

@@ -45,8 +45,16 @@ impl Document {
     #[must_use]
     pub fn of_markdown(text: String) -> Self {
         let headings = headings(&text);
-        let title = headings.iter().find(|it| it.level == 1).map(|it| it.title.clone());
-        Self { title, text, pages: Vec::new(), headings }
+        let title = headings
+            .iter()
+            .find(|it| it.level == 1)
+            .map(|it| it.title.clone());
+        Self {
+            title,
+            text,
+            pages: Vec::new(),
+            headings,
+        }
     }
 
     /// The page that a place is on.
@@ -66,7 +74,9 @@ fn headings(text: &str) -> Vec<Heading> {
         let span = start..start + line.trim_end().len();
         start += line.len();
         let shown = line.trim();
-        let mark = ["```", "~~~"].into_iter().find(|mark| shown.starts_with(mark));
+        let mark = ["```", "~~~"]
+            .into_iter()
+            .find(|mark| shown.starts_with(mark));
         match (fence, mark) {
             (None, Some(_)) => fence = mark,
             (Some(open), Some(close)) if open == close => fence = None,
@@ -82,8 +92,14 @@ fn headings(text: &str) -> Vec<Heading> {
 
 fn heading(line: &str) -> Option<(u8, String)> {
     let words = line.trim_start_matches('#');
-    let level = u8::try_from(line.len() - words.len()).ok().filter(|level| (1..=6).contains(level))?;
-    let title = words.strip_prefix([' ', '\t'])?.trim().trim_end_matches('#').trim_end();
+    let level = u8::try_from(line.len() - words.len())
+        .ok()
+        .filter(|level| (1..=6).contains(level))?;
+    let title = words
+        .strip_prefix([' ', '\t'])?
+        .trim()
+        .trim_end_matches('#')
+        .trim_end();
     let title: String = title.chars().take(TITLE_LIMIT_CHARS).collect();
     (!title.is_empty()).then_some((level, title))
 }
@@ -94,10 +110,14 @@ mod tests {
 
     #[test]
     fn headings_are_found_but_not_in_code() {
-        let text = "# One\ntext\n```sh\n# not\n```\n## Two ##\n#no\n####### no\n### Three\n## Four\nend";
+        let text =
+            "# One\ntext\n```sh\n# not\n```\n## Two ##\n#no\n####### no\n### Three\n## Four\nend";
         let document = Document::of_markdown(text.into());
-        let titles: Vec<(u8, &str)> =
-            document.headings.iter().map(|it| (it.level, it.title.as_str())).collect();
+        let titles: Vec<(u8, &str)> = document
+            .headings
+            .iter()
+            .map(|it| (it.level, it.title.as_str()))
+            .collect();
         assert_eq!(titles, [(1, "One"), (2, "Two"), (3, "Three"), (2, "Four")]);
         assert_eq!(document.title.as_deref(), Some("One"));
         for heading in &document.headings {
@@ -107,9 +127,24 @@ mod tests {
 
     #[test]
     fn a_place_is_on_the_page_that_began_last() {
-        let pages = vec![Page { number: 1, start: 0 }, Page { number: 2, start: 10 }];
-        let document = Document { pages, ..Document::default() };
-        assert_eq!([0, 9, 10, 99].map(|place| document.page_at(place)), [1, 1, 2, 2].map(Some));
+        let pages = vec![
+            Page {
+                number: 1,
+                start: 0,
+            },
+            Page {
+                number: 2,
+                start: 10,
+            },
+        ];
+        let document = Document {
+            pages,
+            ..Document::default()
+        };
+        assert_eq!(
+            [0, 9, 10, 99].map(|place| document.page_at(place)),
+            [1, 1, 2, 2].map(Some)
+        );
         assert_eq!(Document::default().page_at(0), None);
     }
 }

@@ -65,11 +65,21 @@ pub(crate) struct Kept {
 impl Kept {
     fn new(segment: Segment, vectors: Vec<Option<Arc<Vectors>>>) -> Self {
         let gone = vec![false; segment.documents.len()];
-        Self { segment: Arc::new(segment), vectors, gone, gone_chunks: 0 }
+        Self {
+            segment: Arc::new(segment),
+            vectors,
+            gone,
+            gone_chunks: 0,
+        }
     }
 
     fn size_bytes(&self) -> usize {
-        let vectors: usize = self.vectors.iter().flatten().map(|vectors| vectors.size_bytes()).sum();
+        let vectors: usize = self
+            .vectors
+            .iter()
+            .flatten()
+            .map(|vectors| vectors.size_bytes())
+            .sum();
         let documents = self.vectors.capacity() * size_of::<usize>() + self.gone.capacity();
         self.segment.size_bytes() + vectors + documents
     }
@@ -111,10 +121,14 @@ impl Index {
 
     /// Takes a document out; says whether it was there.
     pub fn remove(&mut self, document: u128) -> bool {
-        let Some(place) = self.places.remove(&document) else { return false };
+        let Some(place) = self.places.remove(&document) else {
+            return false;
+        };
         let kept = &mut self.kept[place];
         // Found from the end: the latest is the one that counts.
-        let Some(position) = kept.segment.position_of(document) else { return false };
+        let Some(position) = kept.segment.position_of(document) else {
+            return false;
+        };
         kept.gone[position] = true;
         kept.gone_chunks += kept.segment.chunks_of(position).len();
         if kept.gone_chunks * GONE_SHARE > kept.segment.chunk_count() {
@@ -126,10 +140,16 @@ impl Index {
     /// Gives the chunks of a document their vectors, encoded, in place of those they had; its words stay as they are. Says
     /// whether the document is there.
     pub fn give_vectors(&mut self, document: u128, vectors: &[Option<&[u8]>]) -> bool {
-        let Some(kept) = self.places.get(&document).and_then(|place| self.kept.get_mut(*place)) else {
+        let Some(kept) = self
+            .places
+            .get(&document)
+            .and_then(|place| self.kept.get_mut(*place))
+        else {
             return false;
         };
-        let Some(position) = kept.segment.position_of(document) else { return false };
+        let Some(position) = kept.segment.position_of(document) else {
+            return false;
+        };
         kept.vectors[position] = Vectors::of(vectors.iter().copied()).map(Arc::new);
         true
     }
@@ -165,8 +185,9 @@ impl Index {
 
     /// Puts segments of like size together, and writes those anew of which much is gone.
     fn tidy(&mut self) {
-        let needs_writing =
-            |kept: &Kept| kept.gone_chunks > 0 && kept.gone_chunks * GONE_SHARE > kept.segment.chunk_count();
+        let needs_writing = |kept: &Kept| {
+            kept.gone_chunks > 0 && kept.gone_chunks * GONE_SHARE > kept.segment.chunk_count()
+        };
         let mut has_changed = false;
         for place in 0..self.kept.len() {
             if needs_writing(&self.kept[place]) {
@@ -176,7 +197,11 @@ impl Index {
         }
         self.kept.retain(|kept| kept.segment.chunk_count() > 0);
         while let Some(group) = self.like_sized() {
-            let parts: Vec<Kept> = group.iter().rev().map(|place| self.kept.remove(*place)).collect();
+            let parts: Vec<Kept> = group
+                .iter()
+                .rev()
+                .map(|place| self.kept.remove(*place))
+                .collect();
             self.kept.push(merge::merge(&parts));
             has_changed = true;
         }
@@ -193,7 +218,10 @@ impl Index {
             levels.entry(level).or_default().push(place);
         }
         let fits = |group: &Vec<usize>| {
-            let bytes: usize = group.iter().map(|place| self.kept[*place].segment.postings_bytes()).sum();
+            let bytes: usize = group
+                .iter()
+                .map(|place| self.kept[*place].segment.postings_bytes())
+                .sum();
             group.len() >= MERGE_FACTOR && bytes < segment::POSTINGS_LIMIT_BYTES
         };
         levels.into_values().find(fits)
@@ -202,8 +230,14 @@ impl Index {
     fn find_places(&mut self) {
         self.places.clear();
         for (place, kept) in self.kept.iter().enumerate() {
-            let live = kept.segment.documents.iter().zip(&kept.gone).filter(|(_, gone)| !**gone);
-            self.places.extend(live.map(|(document, _)| (*document, place)));
+            let live = kept
+                .segment
+                .documents
+                .iter()
+                .zip(&kept.gone)
+                .filter(|(_, gone)| !**gone);
+            self.places
+                .extend(live.map(|(document, _)| (*document, place)));
         }
         self.places.shrink_to_fit();
     }

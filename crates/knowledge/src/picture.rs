@@ -42,21 +42,28 @@ impl Picture {
     /// Where its size cannot be told, or is beyond the limits.
     pub fn of(bytes: &[u8], limits: &Limits) -> Option<Result<Self, Unreadable>> {
         let media_type = Self::media_type(bytes)?;
-        let Some((width, height)) = size(media_type, bytes).filter(|(width, height)| width * height > 0)
+        let Some((width, height)) =
+            size(media_type, bytes).filter(|(width, height)| width * height > 0)
         else {
             return Some(Err(Unreadable::damaged("a picture")));
         };
         if bytes.len() as u64 > limits.picture_bytes {
-            return Some(Err(Unreadable::TooLarge { limit_bytes: limits.picture_bytes }));
+            return Some(Err(Unreadable::TooLarge {
+                limit_bytes: limits.picture_bytes,
+            }));
         }
         let limit = limits.picture_megapixels;
-        let is_bomb =
-            width * height > u64::from(limit) * 1_000_000 || width.max(height) > u64::from(MOST_SIDE);
+        let is_bomb = width * height > u64::from(limit) * 1_000_000
+            || width.max(height) > u64::from(MOST_SIDE);
         if is_bomb {
             return Some(Err(Unreadable::TooManyPixels { limit }));
         }
         let side = |pixels: u64| u32::try_from(pixels).unwrap_or(MOST_SIDE);
-        Some(Ok(Self { media_type, width: side(width), height: side(height) }))
+        Some(Ok(Self {
+            media_type,
+            width: side(width),
+            height: side(height),
+        }))
     }
 }
 
@@ -84,7 +91,10 @@ fn jpeg(bytes: &[u8]) -> Option<(u64, u64)> {
             // Filling bytes may stand before a mark.
             0xff => at += 1,
             0xc0..=0xcf if !matches!(kind, 0xc4 | 0xc8 | 0xcc) => {
-                return Some((big(bytes.get(at + 7..at + 9)?), big(bytes.get(at + 5..at + 7)?)));
+                return Some((
+                    big(bytes.get(at + 7..at + 9)?),
+                    big(bytes.get(at + 5..at + 7)?),
+                ));
             }
             // The picture begins, and there was no frame.
             0xd8..=0xda => return None,
@@ -98,24 +108,33 @@ fn jpeg(bytes: &[u8]) -> Option<(u64, u64)> {
 
 fn webp(bytes: &[u8]) -> Option<(u64, u64)> {
     match bytes.get(12..16)? {
-        b"VP8 " if bytes.get(23..26)? == b"\x9d\x01\x2a" => {
-            Some((little(bytes.get(26..28)?) & 0x3fff, little(bytes.get(28..30)?) & 0x3fff))
-        }
+        b"VP8 " if bytes.get(23..26)? == b"\x9d\x01\x2a" => Some((
+            little(bytes.get(26..28)?) & 0x3fff,
+            little(bytes.get(28..30)?) & 0x3fff,
+        )),
         b"VP8L" if *bytes.get(20)? == 0x2f => {
             let bits = little(bytes.get(21..25)?);
             Some(((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1))
         }
-        b"VP8X" => Some((little(bytes.get(24..27)?) + 1, little(bytes.get(27..30)?) + 1)),
+        b"VP8X" => Some((
+            little(bytes.get(24..27)?) + 1,
+            little(bytes.get(27..30)?) + 1,
+        )),
         _ => None,
     }
 }
 
 fn big(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+    bytes
+        .iter()
+        .fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 fn little(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 #[cfg(test)]
@@ -123,12 +142,20 @@ mod tests {
     use super::*;
 
     fn png(width: u32, height: u32) -> Vec<u8> {
-        [PNG, &13_u32.to_be_bytes(), b"IHDR", &width.to_be_bytes(), &height.to_be_bytes(), &[8, 2, 0, 0, 0]]
-            .concat()
+        [
+            PNG,
+            &13_u32.to_be_bytes(),
+            b"IHDR",
+            &width.to_be_bytes(),
+            &height.to_be_bytes(),
+            &[8, 2, 0, 0, 0],
+        ]
+        .concat()
     }
 
     fn of(bytes: &[u8]) -> Option<Result<(u32, u32), Unreadable>> {
-        Picture::of(bytes, &Limits::default()).map(|picture| picture.map(|it| (it.width, it.height)))
+        Picture::of(bytes, &Limits::default())
+            .map(|picture| picture.map(|it| (it.width, it.height)))
     }
 
     #[test]
@@ -146,7 +173,14 @@ mod tests {
             (extended, "image/webp"),
         ] {
             let picture = Picture::of(bytes, &Limits::default());
-            assert_eq!(picture, Some(Ok(Picture { media_type, width: 64, height: 32 })));
+            assert_eq!(
+                picture,
+                Some(Ok(Picture {
+                    media_type,
+                    width: 64,
+                    height: 32
+                }))
+            );
             // Whatever is missing of it, the answer is a sentence.
             for end in 12..bytes.len() {
                 assert!(of(&bytes[..end]).is_some(), "{media_type} {end}");
@@ -164,12 +198,20 @@ mod tests {
         assert_eq!(of(&png(0, 5)), damaged);
         assert_eq!(of(b"\xff\xd8\xff\xda\x00\x00"), damaged);
         // Segments that say they have no length end, too.
-        assert_eq!(of(&[&b"\xff\xd8"[..], &b"\xff\xe0\0\0".repeat(1000)].concat()), damaged);
+        assert_eq!(
+            of(&[&b"\xff\xd8"[..], &b"\xff\xe0\0\0".repeat(1000)].concat()),
+            damaged
+        );
         let bomb = Some(Err(Unreadable::TooManyPixels { limit: 50 }));
         assert_eq!(of(&png(60_000, 60_000)), bomb);
         assert_eq!(of(&png(u32::MAX, u32::MAX)), bomb);
         assert_eq!(of(&png(40_000, 1)), bomb);
         let large = [png(64, 32), vec![0; 10_000_001]].concat();
-        assert_eq!(of(&large), Some(Err(Unreadable::TooLarge { limit_bytes: 10_000_000 })));
+        assert_eq!(
+            of(&large),
+            Some(Err(Unreadable::TooLarge {
+                limit_bytes: 10_000_000
+            }))
+        );
     }
 }

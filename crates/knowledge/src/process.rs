@@ -55,11 +55,17 @@ struct Task {
 }
 
 fn serve(arguments: &[OsString]) -> io::Result<()> {
-    let task = arguments.first().and_then(|text| text.to_str()).ok_or(io::ErrorKind::InvalidInput)?;
+    let task = arguments
+        .first()
+        .and_then(|text| text.to_str())
+        .ok_or(io::ErrorKind::InvalidInput)?;
     let Task { name, limits } = serde_json::from_str(task)?;
     shut_in(&limits);
     let mut bytes = Vec::new();
-    io::stdin().lock().take(limits.file_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    io::stdin()
+        .lock()
+        .take(limits.file_bytes.saturating_add(1))
+        .read_to_end(&mut bytes)?;
     // A parser that stumbles over a file says so by a panic.
     let answer: Answer = panic::catch_unwind(|| read(&name, &bytes, &limits))
         .unwrap_or_else(|_| Err(Unreadable::damaged("a document")));
@@ -115,17 +121,30 @@ impl ReadingProcess {
         given_up: &AtomicBool,
     ) -> Result<Document, Unreadable> {
         if bytes.len() as u64 > limits.file_bytes {
-            return Err(Unreadable::TooLarge { limit_bytes: limits.file_bytes });
+            return Err(Unreadable::TooLarge {
+                limit_bytes: limits.file_bytes,
+            });
         }
         let limits = &within_format(name, bytes, *limits);
-        let task = Task { name: name.to_owned(), limits: *limits };
+        let task = Task {
+            name: name.to_owned(),
+            limits: *limits,
+        };
         let mut child = self.start(&task).map_err(fault)?;
         let answer = self.ask(&mut child, bytes, limits, given_up);
         // It has said all that it had to say, or too little in its time; most often it has ended.
         let _ = child.kill();
         let status = child.wait().map_err(fault)?;
-        let answer = answer.unwrap_or(Err(Unreadable::TooSlow { limit_seconds: limits.seconds }));
-        answer.map_err(|error| if error == Unreadable::TooMuchMemory { ended(status, limits) } else { error })
+        let answer = answer.unwrap_or(Err(Unreadable::TooSlow {
+            limit_seconds: limits.seconds,
+        }));
+        answer.map_err(|error| {
+            if error == Unreadable::TooMuchMemory {
+                ended(status, limits)
+            } else {
+                error
+            }
+        })
     }
 
     fn start(&self, task: &Task) -> io::Result<Child> {
@@ -140,10 +159,21 @@ impl ReadingProcess {
     }
 
     /// `None` where the time is over; a helper that said nothing is for now taken to have had too little memory.
-    fn ask(&self, child: &mut Child, bytes: &[u8], limits: &Limits, given_up: &AtomicBool) -> Option<Answer> {
-        let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else { return None };
+    fn ask(
+        &self,
+        child: &mut Child,
+        bytes: &[u8],
+        limits: &Limits,
+        given_up: &AtomicBool,
+    ) -> Option<Answer> {
+        let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return None;
+        };
         let (send, receive) = mpsc::channel();
-        let most = limits.text_bytes.saturating_mul(ANSWER_FACTOR).saturating_add(1_000_000);
+        let most = limits
+            .text_bytes
+            .saturating_mul(ANSWER_FACTOR)
+            .saturating_add(1_000_000);
         thread::scope(|scope| {
             // A helper that ends early does not read all.
             scope.spawn(move || input.write_all(bytes));
@@ -152,7 +182,11 @@ impl ReadingProcess {
                 let read = output.take(most).read_to_end(&mut answer);
                 let _ = send.send(read.map(|_| answer));
             });
-            let answer = wait(&receive, Duration::from_secs(limits.seconds.saturating_add(1)), given_up);
+            let answer = wait(
+                &receive,
+                Duration::from_secs(limits.seconds.saturating_add(1)),
+                given_up,
+            );
             if answer.is_none() {
                 // Ends the threads, too: their pipes break.
                 let _ = child.kill();
@@ -166,7 +200,10 @@ impl ReadingProcess {
 /// The same limits with less time for what is read in no time unless it was made against parsers.
 fn within_format(name: &str, bytes: &[u8], limits: Limits) -> Limits {
     match Format::of(name, bytes) {
-        Ok(Format::Html) => Limits { seconds: limits.seconds.min(PAGE_SECONDS), ..limits },
+        Ok(Format::Html) => Limits {
+            seconds: limits.seconds.min(PAGE_SECONDS),
+            ..limits
+        },
         _ => limits,
     }
 }
@@ -193,7 +230,9 @@ fn ended(status: ExitStatus, limits: &Limits) -> Unreadable {
     const TOO_LONG: i32 = 24;
     const KILLED: i32 = 9;
     match status.signal() {
-        Some(TOO_LONG) => Unreadable::TooSlow { limit_seconds: limits.seconds },
+        Some(TOO_LONG) => Unreadable::TooSlow {
+            limit_seconds: limits.seconds,
+        },
         // Rust aborts where there is no more memory, and also where the stack is at its end. A helper that ends by itself
         // could not even read the file.
         Some(ABORTED | KILLED) | None => Unreadable::TooMuchMemory,
@@ -207,5 +246,7 @@ fn ended(_: ExitStatus, _: &Limits) -> Unreadable {
 }
 
 fn fault(error: impl std::fmt::Display) -> Unreadable {
-    Unreadable::Fault { cause: error.to_string() }
+    Unreadable::Fault {
+        cause: error.to_string(),
+    }
 }

@@ -51,7 +51,10 @@ impl Format {
     /// # Errors
     /// Where it is locked, or of no format that we read.
     pub fn of(name: &str, bytes: &[u8]) -> Result<Self, Unreadable> {
-        let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
+        let ending = name
+            .rsplit_once('.')
+            .map(|(_, ending)| ending.to_ascii_lowercase())
+            .unwrap_or_default();
         let beginning = &bytes[..bytes.len().min(SNIFFED_BYTES)];
         if beginning.windows(5).any(|window| window == b"%PDF-") {
             return Ok(Self::Pdf);
@@ -65,7 +68,11 @@ impl Format {
             });
         }
         if bytes.starts_with(COMPOUND_FILE) {
-            return Err(if is_office { Unreadable::Encrypted } else { Unreadable::UnknownFormat });
+            return Err(if is_office {
+                Unreadable::Encrypted
+            } else {
+                Unreadable::UnknownFormat
+            });
         }
         if Picture::media_type(bytes).is_some() {
             return Ok(Self::Picture);
@@ -89,13 +96,20 @@ impl Format {
 /// Why there is no text of it.
 pub fn read(name: &str, bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable> {
     if bytes.len() as u64 > limits.file_bytes {
-        return Err(Unreadable::TooLarge { limit_bytes: limits.file_bytes });
+        return Err(Unreadable::TooLarge {
+            limit_bytes: limits.file_bytes,
+        });
     }
     check(read_inside(name, bytes, limits, 0)?, limits)
 }
 
 /// Reads what may lie in other files, as so many of them do.
-fn read_inside(name: &str, bytes: &[u8], limits: &Limits, inside: u32) -> Result<Document, Unreadable> {
+fn read_inside(
+    name: &str,
+    bytes: &[u8],
+    limits: &Limits,
+    inside: u32,
+) -> Result<Document, Unreadable> {
     Ok(match Format::of(name, bytes)? {
         Format::Pdf => pdf::read(bytes, limits)?,
         Format::Docx => office::docx(bytes, limits)?,
@@ -109,14 +123,19 @@ fn read_inside(name: &str, bytes: &[u8], limits: &Limits, inside: u32) -> Result
             return Err(Unreadable::Picture);
         }
         Format::Markdown => Document::of_markdown(plain::decode(bytes)?),
-        Format::Plain => Document { text: plain::decode(bytes)?, ..Document::default() },
+        Format::Plain => Document {
+            text: plain::decode(bytes)?,
+            ..Document::default()
+        },
     })
 }
 
 /// What holds for documents of every format.
 fn check(document: Document, limits: &Limits) -> Result<Document, Unreadable> {
     if document.text.len() as u64 > limits.text_bytes {
-        return Err(Unreadable::TooMuchText { limit_bytes: limits.text_bytes });
+        return Err(Unreadable::TooMuchText {
+            limit_bytes: limits.text_bytes,
+        });
     }
     if !document.text.contains(char::is_alphanumeric) {
         return Err(Unreadable::NoText);
@@ -140,9 +159,21 @@ mod tests {
         for (name, bytes, expected) in [
             ("a", &b"%PDF-1.7 ..."[..], "Pdf"),
             ("a.txt", b"\xef\xbb\xbf%PDF-1.4", "Pdf"),
-            ("a.pdf", b"hello", "The file is damaged or incomplete: it cannot be read as PDF."),
-            ("a.docx", COMPOUND_FILE, "The file is protected by a password. Save it without one."),
-            ("a.doc", COMPOUND_FILE, "Files of this kind cannot be read as text."),
+            (
+                "a.pdf",
+                b"hello",
+                "The file is damaged or incomplete: it cannot be read as PDF.",
+            ),
+            (
+                "a.docx",
+                COMPOUND_FILE,
+                "The file is protected by a password. Save it without one.",
+            ),
+            (
+                "a.doc",
+                COMPOUND_FILE,
+                "Files of this kind cannot be read as text.",
+            ),
             (
                 "a.docx",
                 b"PK\x03\x04",
@@ -165,7 +196,11 @@ mod tests {
             ("a.eml", b"From: x", "Mail"),
             ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "Picture"),
             ("a.txt", b"\xff\xd8\xff\xe0 JFIF", "Picture"),
-            ("a.mp3", b"ID3\x04\0\0\0\0\0\x23", "Files of this kind cannot be read as text."),
+            (
+                "a.mp3",
+                b"ID3\x04\0\0\0\0\0\x23",
+                "Files of this kind cannot be read as text.",
+            ),
             ("a", b"", "Plain"),
         ] {
             assert_eq!(format(name, bytes), expected, "{name}");
@@ -174,9 +209,16 @@ mod tests {
 
     #[test]
     fn limits_and_emptiness_are_told() {
-        let limits = Limits { file_bytes: 10, text_bytes: 4, ..Limits::default() };
+        let limits = Limits {
+            file_bytes: 10,
+            text_bytes: 4,
+            ..Limits::default()
+        };
         let error = |bytes: &[u8]| read("a.txt", bytes, &limits).unwrap_err();
-        assert_eq!(error(b"01234567890"), Unreadable::TooLarge { limit_bytes: 10 });
+        assert_eq!(
+            error(b"01234567890"),
+            Unreadable::TooLarge { limit_bytes: 10 }
+        );
         assert_eq!(error(b"01234"), Unreadable::TooMuchText { limit_bytes: 4 });
         assert_eq!(error(b" .\n"), Unreadable::NoText);
         assert_eq!(read("a.txt", b"0123", &limits).unwrap().text, "0123");

@@ -39,7 +39,10 @@ pub enum Meaning {
 
 impl std::fmt::Debug for Query<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Query").field("text", &self.text).field("limit", &self.limit).finish_non_exhaustive()
+        f.debug_struct("Query")
+            .field("text", &self.text)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
     }
 }
 
@@ -82,7 +85,10 @@ pub fn search(terms: &Terms, indexes: &[&Index], query: &Query<'_>) -> Vec<Hit> 
     let more = scoring.feedback(&candidates, &first, own);
     scoring.score(&mut candidates, &more, |part| &mut part.related);
     let found = candidates.ranked(|part| &part.related, query.limit);
-    found.into_iter().map(|(place, fused)| candidates.hit(place, fused)).collect()
+    found
+        .into_iter()
+        .map(|(place, fused)| candidates.hit(place, fused))
+        .collect()
 }
 
 #[cfg(test)]

@@ -75,7 +75,9 @@ pub enum Unreadable {
 
 impl Unreadable {
     pub(crate) fn damaged(format: &str) -> Self {
-        Self::Damaged { format: format.to_owned() }
+        Self::Damaged {
+            format: format.to_owned(),
+        }
     }
 }
 

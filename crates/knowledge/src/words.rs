@@ -28,7 +28,10 @@ impl std::fmt::Debug for Terms {
 
 impl Default for Terms {
     fn default() -> Self {
-        Self { english: Stemmer::create(Algorithm::English), russian: Stemmer::create(Algorithm::Russian) }
+        Self {
+            english: Stemmer::create(Algorithm::English),
+            russian: Stemmer::create(Algorithm::Russian),
+        }
     }
 }
 
@@ -68,20 +71,32 @@ impl Terms {
     fn compound(&self, text: &str, each: &mut impl FnMut(Term<'_>)) {
         let mut parts = 0;
         let mut is_name = false;
-        for word in text.split(|char: char| !is_word_char(char)).filter(|word| !word.is_empty()) {
+        for word in text
+            .split(|char: char| !is_word_char(char))
+            .filter(|word| !word.is_empty())
+        {
             for part in CaseParts(word) {
                 parts += 1;
                 self.word(part, each);
             }
         }
         if parts > 1 {
-            is_name = text.contains(['_', '@', '/']) || text.contains(|char: char| char.is_ascii_digit());
+            is_name =
+                text.contains(['_', '@', '/']) || text.contains(|char: char| char.is_ascii_digit());
             is_name |= !text.contains(|char: char| !is_word_char(char)) || is_dotted(text);
         }
         if is_name && text.chars().count() <= WORD_LIMIT_CHARS {
-            let joined: String =
-                text.chars().filter(|char| is_word_char(*char)).flat_map(char::to_lowercase).collect();
-            each(Term { text: &joined, word: &joined, is_joined: true, is_common: false });
+            let joined: String = text
+                .chars()
+                .filter(|char| is_word_char(*char))
+                .flat_map(char::to_lowercase)
+                .collect();
+            each(Term {
+                text: &joined,
+                word: &joined,
+                is_joined: true,
+                is_common: false,
+            });
         }
     }
 
@@ -96,7 +111,12 @@ impl Terms {
             Some('а'..='я') => self.russian.stem(&folded),
             _ => Cow::Borrowed(folded.as_str()),
         };
-        each(Term { text: &stemmed, word: &folded, is_joined: false, is_common });
+        each(Term {
+            text: &stemmed,
+            word: &folded,
+            is_joined: false,
+            is_common,
+        });
     }
 }
 
@@ -115,7 +135,10 @@ fn compound_length(text: &str) -> usize {
     let mut end = 0;
     let mut chars = text.char_indices().peekable();
     while let Some((at, char)) = chars.next() {
-        let joins = matches!(char, '_' | '-' | '.' | '@' | '/' | ':' | '\'' | '’' | '\u{2010}' | '\u{2011}');
+        let joins = matches!(
+            char,
+            '_' | '-' | '.' | '@' | '/' | ':' | '\'' | '’' | '\u{2010}' | '\u{2011}'
+        );
         let goes_on = chars.peek().is_some_and(|(_, next)| next.is_alphanumeric());
         if !(char.is_alphanumeric() || is_mark(char) || (joins && goes_on)) {
             break;
@@ -164,9 +187,16 @@ impl<'a> Iterator for CaseParts<'a> {
 
 /// Small letters without accents and apostrophes; ё as е, as most people write it.
 fn fold(word: &str) -> String {
-    let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
+    let word = word
+        .strip_suffix("'s")
+        .or_else(|| word.strip_suffix("’s"))
+        .unwrap_or(word);
     let mut folded = String::with_capacity(word.len());
-    for char in word.chars().take(WORD_LIMIT_CHARS).flat_map(char::to_lowercase) {
+    for char in word
+        .chars()
+        .take(WORD_LIMIT_CHARS)
+        .flat_map(char::to_lowercase)
+    {
         match char {
             '\'' | '’' | '\u{300}'..='\u{36f}' | '\u{200c}' | '\u{200d}' => {}
             'à'..='å' | 'ā' | 'ă' | 'ą' => folded.push('a'),
@@ -203,7 +233,12 @@ fn pairs(word: &str, each: &mut impl FnMut(Term<'_>)) {
     for window in chars.windows(chars.len().min(2)) {
         pair.clear();
         pair.extend(window);
-        each(Term { text: &pair, word: &pair, is_joined: false, is_common: false });
+        each(Term {
+            text: &pair,
+            word: &pair,
+            is_joined: false,
+            is_common: false,
+        });
     }
 }
 
@@ -219,10 +254,19 @@ mod tests {
 
     #[test]
     fn words_lose_their_endings() {
-        check("Running runners ran, connections connected.", &["run", "runner", "ran", "connect", "connect"]);
-        check("договоры договоров ДОГОВОРОМ", &["договор", "договор", "договор"]);
+        check(
+            "Running runners ran, connections connected.",
+            &["run", "runner", "ran", "connect", "connect"],
+        );
+        check(
+            "договоры договоров ДОГОВОРОМ",
+            &["договор", "договор", "договор"],
+        );
         check("Ёлки и елка", &["елк", "и", "елк"]);
-        check("Café naïve Müller's don't", &["cafe", "naiv", "muller", "dont"]);
+        check(
+            "Café naïve Müller's don't",
+            &["cafe", "naiv", "muller", "dont"],
+        );
         check("e\u{301}te\u{301}", &["ete"]);
         check("the wing-body", &["the", "wing", "bodi"]);
     }
@@ -230,11 +274,17 @@ mod tests {
     #[test]
     fn names_and_numbers_are_found_whole_and_in_parts() {
         check("max_retries", &["max", "retri", "maxretries"]);
-        check("parseHttpHeader", &["pars", "http", "header", "parsehttpheader"]);
+        check(
+            "parseHttpHeader",
+            &["pars", "http", "header", "parsehttpheader"],
+        );
         check("HTTPServer PDFs", &["http", "server", "httpserver", "pdfs"]);
         check("INV-2024-07", &["inv", "2024", "07", "inv202407"]);
         check("v1.2.3", &["v1", "2", "3", "v123"]);
-        check("anna@example.org", &["anna", "exampl", "org", "annaexampleorg"]);
+        check(
+            "anna@example.org",
+            &["anna", "exampl", "org", "annaexampleorg"],
+        );
         check("3.5 % of 1000", &["3", "5", "35", "of", "1000"]);
         check("One.Two", &["one", "two"]);
     }
@@ -248,7 +298,9 @@ mod tests {
     #[test]
     fn common_words_are_marked() {
         let mut common = Vec::new();
-        Terms::default().of("What is the flow в трубе", |term| common.push(term.is_common));
+        Terms::default().of("What is the flow в трубе", |term| {
+            common.push(term.is_common)
+        });
         assert_eq!(common, [true, true, true, false, true, false]);
     }
 

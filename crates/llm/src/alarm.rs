@@ -16,7 +16,10 @@ impl Alarm {
     /// Set to the given time.
     #[must_use]
     pub fn new(at: Instant) -> Self {
-        Self { timer: Box::pin(sleep_until(at)), at }
+        Self {
+            timer: Box::pin(sleep_until(at)),
+            at,
+        }
     }
 
     /// Sets it to another time.
@@ -61,6 +64,10 @@ mod tests {
         assert_eq!(start.elapsed(), Duration::from_secs(30));
         alarm.set(seconds(20));
         alarm.rings().await;
-        assert_eq!(start.elapsed(), Duration::from_secs(30), "a time in the past has come");
+        assert_eq!(
+            start.elapsed(),
+            Duration::from_secs(30),
+            "a time in the past has come"
+        );
     }
 }

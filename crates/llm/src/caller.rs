@@ -36,7 +36,10 @@ impl CallerInfo {
     /// `body`, a JSON object with at least one field and without `metadata`, as a trusted server of this kind gets it.
     pub(crate) fn added_to(&self, body: Bytes, kind: ProviderKind) -> Bytes {
         // Google's and Amazon's formats refuse a field that they do not know.
-        let is_closed = matches!(kind, ProviderKind::Gemini | ProviderKind::Vertex | ProviderKind::Bedrock);
+        let is_closed = matches!(
+            kind,
+            ProviderKind::Gemini | ProviderKind::Vertex | ProviderKind::Bedrock
+        );
         match body.strip_prefix(b"{") {
             Some(fields) if !self.metadata.is_empty() && !is_closed => {
                 [b"{", self.metadata.as_bytes(), fields].concat().into()
@@ -60,7 +63,10 @@ mod tests {
 
     #[test]
     fn metadata_joins_the_body_and_stays_out_of_logs() {
-        let metadata = json!({"user_id": "user_1", "name": "Ann \"\u{e9}\"\n"}).as_object().cloned().unwrap();
+        let metadata = json!({"user_id": "user_1", "name": "Ann \"\u{e9}\"\n"})
+            .as_object()
+            .cloned()
+            .unwrap();
         let info = CallerInfo::new(HeaderMap::new(), metadata.clone());
         let sent = |info: &CallerInfo, kind| info.added_to(r#"{"model":"m"}"#.into(), kind);
         let body: Value = serde_json::from_slice(&sent(&info, ProviderKind::Openai)).unwrap();

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use domain::{CallTrace, Coded, LeftOut, Message, ModelParameters, Problem, ProblemCode, Usage, Words};
+use domain::{
+    CallTrace, Coded, LeftOut, Message, ModelParameters, Problem, ProblemCode, Usage, Words,
+};
 use serde_json::{Map, Value};
 use wire::{
     provider::{Citation, DataPart, ServerTool},
@@ -236,18 +238,30 @@ impl ModelError {
     /// An error with this code, in these words.
     pub fn new(code: ProblemCode, words: impl Into<Words>) -> Self {
         let Words { message, sentence } = words.into();
-        Self { code, message, sentence, retry_after_s: None }
+        Self {
+            code,
+            message,
+            sentence,
+            retry_after_s: None,
+        }
     }
 
     /// What is said of it.
     #[must_use]
     pub fn words(self) -> Words {
-        Words { message: self.message, sentence: self.sentence }
+        Words {
+            message: self.message,
+            sentence: self.sentence,
+        }
     }
 }
 
 impl From<ModelError> for Problem {
     fn from(error: ModelError) -> Self {
-        Self { code: error.code, message: error.message, sentence: error.sentence }
+        Self {
+            code: error.code,
+            message: error.message,
+            sentence: error.sentence,
+        }
     }
 }

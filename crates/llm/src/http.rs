@@ -34,7 +34,10 @@ impl HttpClient {
         // Fails only where somebody installed a provider before, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let local = settings().no_proxy().tls_certs_only([]).build()?;
-        Ok(Self(Arc::new(Clients { local, remote: OnceLock::new() })))
+        Ok(Self(Arc::new(Clients {
+            local,
+            remote: OnceLock::new(),
+        })))
     }
 
     /// The client to use for `url`. It follows no redirects.
@@ -54,8 +57,10 @@ impl HttpClient {
 }
 
 /// AWS's services for an instance and for a pod, where machines have version 6 addresses.
-const METADATA_V6: [Ipv6Addr; 2] =
-    [Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23)];
+const METADATA_V6: [Ipv6Addr; 2] = [
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23),
+];
 
 fn settings() -> ClientBuilder {
     Client::builder()

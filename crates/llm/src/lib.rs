@@ -15,7 +15,8 @@ mod tool_name;
 pub use alarm::Alarm;
 pub use caller::CallerInfo;
 pub use chat::{
-    ChatRequest, CodePrompt, FinishReason, ModelError, ModelEvent, ToolLoss, ToolMode, ToolPrompt, ToolSpec,
+    ChatRequest, CodePrompt, FinishReason, ModelError, ModelEvent, ToolLoss, ToolMode, ToolPrompt,
+    ToolSpec,
 };
 pub use http::HttpClient;
 pub use model::{ChatModel, ModelCall};
@@ -27,4 +28,6 @@ pub use tool_name::meant_tool;
 pub use wire::provider::{
     Citation, DataPart, IMAGE_GENERATION, ServerTool, is_of_whole_answer, picture_places,
 };
-pub use wire::tool_schema::{ToolSchema, normal as normal_schema, retain_patterns, target as schema_target};
+pub use wire::tool_schema::{
+    ToolSchema, normal as normal_schema, retain_patterns, target as schema_target,
+};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    ChatRequest, HttpClient, ModelError, ModelEvent, OpenAiSettings, ScriptedModel, ToolLoss, ToolSpec,
+    ChatRequest, HttpClient, ModelError, ModelEvent, OpenAiSettings, ScriptedModel, ToolLoss,
+    ToolSpec,
     openai::{OpenAiCall, OpenAiModel},
     script::ScriptedCall,
 };
@@ -93,7 +94,10 @@ impl ChatModel {
             Kind::OpenAi(model) => Source::OpenAi(Box::new(model.call(request))),
             Kind::Scripted(model) => Source::Scripted(model.call(request)),
         };
-        ModelCall { source, over: false }
+        ModelCall {
+            source,
+            over: false,
+        }
     }
 }
 

@@ -155,7 +155,9 @@ impl ProviderOptions {
     /// The first option that is wrong.
     pub fn check(self, kind: ProviderKind) -> Result<Self, BadOption> {
         let trimmed = |option: Option<String>| {
-            option.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+            option
+                .map(|text| text.trim().to_owned())
+                .filter(|text| !text.is_empty())
         };
         let checked = Self {
             region: trimmed(self.region),
@@ -165,7 +167,8 @@ impl ProviderOptions {
             location: trimmed(self.location),
         };
         let is_valid = |text: &String| {
-            let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | ':');
+            let is_plain =
+                |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | ':');
             text.len() <= MAX_OPTION_BYTES
                 && text.starts_with(|c: char| c.is_ascii_alphanumeric())
                 && text.chars().all(is_plain)
@@ -186,7 +189,9 @@ impl ProviderOptions {
     #[must_use]
     pub fn only_of(&self, kind: ProviderKind) -> Self {
         let keep = |name: &str, value: &Option<String>| {
-            value.clone().filter(|_| kind.options().iter().any(|(option, _)| *option == name))
+            value
+                .clone()
+                .filter(|_| kind.options().iter().any(|(option, _)| *option == name))
         };
         Self {
             region: keep("region", &self.region),
@@ -233,20 +238,58 @@ mod tests {
 
     #[test]
     fn options_are_those_of_the_kind() {
-        let checked = options(" eu-central-1 ", "", "").check(ProviderKind::Bedrock).unwrap();
-        assert_eq!(checked, ProviderOptions { region: Some("eu-central-1".into()), ..Default::default() });
+        let checked = options(" eu-central-1 ", "", "")
+            .check(ProviderKind::Bedrock)
+            .unwrap();
+        assert_eq!(
+            checked,
+            ProviderOptions {
+                region: Some("eu-central-1".into()),
+                ..Default::default()
+            }
+        );
         for (kind, given, wrong) in [
-            (ProviderKind::Bedrock, options("", "", ""), BadOption::Missing("region")),
-            (ProviderKind::Bedrock, options("a.example/?", "", ""), BadOption::Invalid("region")),
-            (ProviderKind::Bedrock, options(".a", "", ""), BadOption::Invalid("region")),
-            (ProviderKind::Vertex, options("", "p", " "), BadOption::Missing("location")),
-            (ProviderKind::Vertex, options("r", "p", "l"), BadOption::Unknown("region")),
-            (ProviderKind::Openai, options("r", "", ""), BadOption::Unknown("region")),
+            (
+                ProviderKind::Bedrock,
+                options("", "", ""),
+                BadOption::Missing("region"),
+            ),
+            (
+                ProviderKind::Bedrock,
+                options("a.example/?", "", ""),
+                BadOption::Invalid("region"),
+            ),
+            (
+                ProviderKind::Bedrock,
+                options(".a", "", ""),
+                BadOption::Invalid("region"),
+            ),
+            (
+                ProviderKind::Vertex,
+                options("", "p", " "),
+                BadOption::Missing("location"),
+            ),
+            (
+                ProviderKind::Vertex,
+                options("r", "p", "l"),
+                BadOption::Unknown("region"),
+            ),
+            (
+                ProviderKind::Openai,
+                options("r", "", ""),
+                BadOption::Unknown("region"),
+            ),
         ] {
             assert_eq!(given.check(kind), Err(wrong), "{kind:?}");
         }
         let all = options("r", "p", "l");
-        assert_eq!(all.only_of(ProviderKind::Vertex), ProviderOptions { region: None, ..all.clone() });
+        assert_eq!(
+            all.only_of(ProviderKind::Vertex),
+            ProviderOptions {
+                region: None,
+                ..all.clone()
+            }
+        );
     }
 
     #[test]
@@ -254,14 +297,30 @@ mod tests {
         let check = |kind: ProviderKind, options: ProviderOptions, address: Option<&str>| {
             assert_eq!(kind.address(&options).as_deref(), address, "{kind:?}");
         };
-        check(ProviderKind::Anthropic, ProviderOptions::default(), Some("https://api.anthropic.com/v1"));
+        check(
+            ProviderKind::Anthropic,
+            ProviderOptions::default(),
+            Some("https://api.anthropic.com/v1"),
+        );
         check(ProviderKind::Azure, ProviderOptions::default(), None);
         let in_region = |region: &str| options(region, "", "");
         let frankfurt = "https://bedrock-runtime.eu-central-1.amazonaws.com";
-        check(ProviderKind::Bedrock, in_region("eu-central-1"), Some(frankfurt));
+        check(
+            ProviderKind::Bedrock,
+            in_region("eu-central-1"),
+            Some(frankfurt),
+        );
         let beijing = "https://bedrock-runtime.cn-north-1.amazonaws.com.cn";
-        check(ProviderKind::Bedrock, in_region("cn-north-1"), Some(beijing));
+        check(
+            ProviderKind::Bedrock,
+            in_region("cn-north-1"),
+            Some(beijing),
+        );
         let at = |location: &str| options("", "p", location);
-        check(ProviderKind::Vertex, at("eu"), Some("https://aiplatform.eu.rep.googleapis.com/v1"));
+        check(
+            ProviderKind::Vertex,
+            at("eu"),
+            Some("https://aiplatform.eu.rep.googleapis.com/v1"),
+        );
     }
 }

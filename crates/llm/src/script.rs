@@ -35,7 +35,10 @@ pub struct ScriptedModel {
 impl ScriptedModel {
     /// A model called `name` that answers each request with the lines `play` returns.
     pub fn new(name: impl Into<Arc<str>>, play: Arc<Play>) -> Self {
-        Self { name: name.into(), play }
+        Self {
+            name: name.into(),
+            play,
+        }
     }
 
     /// The model's name.
@@ -46,7 +49,11 @@ impl ScriptedModel {
 
     pub(crate) fn call(&self, request: &ChatRequest<'_>) -> ScriptedCall {
         let lines = (self.play)(request).into();
-        ScriptedCall { lines, pause_until: None, called_tools: false }
+        ScriptedCall {
+            lines,
+            pause_until: None,
+            called_tools: false,
+        }
     }
 }
 
@@ -82,8 +89,15 @@ impl ScriptedCall {
                 }
                 Some(Line::Fail(error)) => return Err(error),
                 None => {
-                    let reason = if self.called_tools { FinishReason::ToolCalls } else { FinishReason::Stop };
-                    return Ok(ModelEvent::Finished { reason, usage: None });
+                    let reason = if self.called_tools {
+                        FinishReason::ToolCalls
+                    } else {
+                        FinishReason::Stop
+                    };
+                    return Ok(ModelEvent::Finished {
+                        reason,
+                        usage: None,
+                    });
                 }
             }
         }
@@ -93,13 +107,17 @@ impl ScriptedCall {
 /// Text, one token per word.
 #[must_use]
 pub fn text(text: &str) -> Vec<Line> {
-    words(text).map(|word| Line::Event(ModelEvent::TextDelta(word.to_owned()))).collect()
+    words(text)
+        .map(|word| Line::Event(ModelEvent::TextDelta(word.to_owned())))
+        .collect()
 }
 
 /// Reasoning, one token per word.
 #[must_use]
 pub fn reasoning(text: &str) -> Vec<Line> {
-    words(text).map(|word| Line::Event(ModelEvent::ReasoningDelta(word.to_owned()))).collect()
+    words(text)
+        .map(|word| Line::Event(ModelEvent::ReasoningDelta(word.to_owned())))
+        .collect()
 }
 
 /// A tool call number `index` of this answer, its arguments in fragments.
@@ -111,10 +129,19 @@ pub fn call(index: usize, name: &str, arguments: &Value) -> Vec<Line> {
 /// A tool call whose argument text is `arguments`, be it JSON or not.
 #[must_use]
 pub fn raw_call(index: usize, name: &str, arguments: &str) -> Vec<Line> {
-    let started = ModelEvent::ToolCallStarted { index, id: format!("call_{index}"), name: name.to_owned() };
-    let fragments =
-        fragments(arguments, 12).map(|part| ModelEvent::ToolArgumentsDelta { index, delta: part.to_owned() });
-    std::iter::once(started).chain(fragments).map(Line::Event).collect()
+    let started = ModelEvent::ToolCallStarted {
+        index,
+        id: format!("call_{index}"),
+        name: name.to_owned(),
+    };
+    let fragments = fragments(arguments, 12).map(|part| ModelEvent::ToolArgumentsDelta {
+        index,
+        delta: part.to_owned(),
+    });
+    std::iter::once(started)
+        .chain(fragments)
+        .map(Line::Event)
+        .collect()
 }
 
 /// Several calls (or other scripts) mixed line by line, as servers send parallel calls.
@@ -144,13 +171,19 @@ pub fn paced(lines: Vec<Line>, ms: u64) -> Vec<Line> {
 /// The end, without figures.
 #[must_use]
 pub fn finish(reason: FinishReason) -> Vec<Line> {
-    vec![Line::Event(ModelEvent::Finished { reason, usage: None })]
+    vec![Line::Event(ModelEvent::Finished {
+        reason,
+        usage: None,
+    })]
 }
 
 /// The end, with the tokens used.
 #[must_use]
 pub fn finish_with(reason: FinishReason, usage: Usage) -> Vec<Line> {
-    vec![Line::Event(ModelEvent::Finished { reason, usage: Some(usage) })]
+    vec![Line::Event(ModelEvent::Finished {
+        reason,
+        usage: Some(usage),
+    })]
 }
 
 /// Words with the white space that follows them.
@@ -162,7 +195,10 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 fn fragments(text: &str, size_chars: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let end = rest.char_indices().nth(size_chars).map_or(rest.len(), |(at, _)| at);
+        let end = rest
+            .char_indices()
+            .nth(size_chars)
+            .map_or(rest.len(), |(at, _)| at);
         let (piece, after) = rest.split_at(end);
         rest = after;
         (!piece.is_empty()).then_some(piece)
@@ -201,10 +237,16 @@ mod tests {
     #[tokio::test]
     async fn ends_a_script_that_forgot_to() {
         let text = ModelEvent::TextDelta("Hi".into());
-        let stop = ModelEvent::Finished { reason: FinishReason::Stop, usage: None };
+        let stop = ModelEvent::Finished {
+            reason: FinishReason::Stop,
+            usage: None,
+        };
         assert_eq!(played(super::text("Hi")).await, [Ok(text), Ok(stop)]);
         let last = played(call(0, "ls", &json!({"path": "/"}))).await.pop();
-        let tools = ModelEvent::Finished { reason: FinishReason::ToolCalls, usage: None };
+        let tools = ModelEvent::Finished {
+            reason: FinishReason::ToolCalls,
+            usage: None,
+        };
         assert_eq!(last, Some(Ok(tools)));
     }
 
@@ -218,7 +260,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_abandoned_pause_goes_on() {
         let lines = [vec![Line::Pause { ms: 100 }], super::text("x")].concat();
-        let mut call = ScriptedCall { lines: lines.into(), pause_until: None, called_tools: false };
+        let mut call = ScriptedCall {
+            lines: lines.into(),
+            pause_until: None,
+            called_tools: false,
+        };
         let started = Instant::now();
         for _ in 0..9 {
             let wait = tokio::time::timeout(Duration::from_millis(10), call.next());
@@ -236,7 +282,9 @@ mod tests {
             let text: String = lines
                 .iter()
                 .filter_map(|line| match line {
-                    Line::Event(ModelEvent::ToolArgumentsDelta { index, delta }) if *index == wanted => {
+                    Line::Event(ModelEvent::ToolArgumentsDelta { index, delta })
+                        if *index == wanted =>
+                    {
                         Some(delta.as_str())
                     }
                     _ => None,

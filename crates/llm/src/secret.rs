@@ -28,7 +28,11 @@ impl Secret {
     /// `text` without this secret in it.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
-        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "[key]") }
+        if self.0.is_empty() {
+            text.to_owned()
+        } else {
+            text.replace(&self.0, "[key]")
+        }
     }
 }
 
@@ -49,6 +53,9 @@ mod tests {
         assert_eq!(secret.redact("bad key sk-123!"), "bad key [key]!");
         assert_eq!(Secret::new("").redact("as it was"), "as it was");
         assert_eq!(Secret::new("short-key12").ending(), None);
-        assert_eq!(Secret::new("a-long-key-ключ").ending().as_deref(), Some("ключ"));
+        assert_eq!(
+            Secret::new("a-long-key-ключ").ending().as_deref(),
+            Some("ключ")
+        );
     }
 }

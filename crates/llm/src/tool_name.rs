@@ -1,8 +1,15 @@
 //! Which offered tool a model means by a name that it has not written exactly.
 
 /// What models and their templates put before a name.
-const PREFIXES: [&str; 7] =
-    ["functions.", "function.", "functions:", "function:", "tools.", "tool.", "default_api."];
+const PREFIXES: [&str; 7] = [
+    "functions.",
+    "function.",
+    "functions:",
+    "function:",
+    "tools.",
+    "tool.",
+    "default_api.",
+];
 
 /// The one offered tool that a written name means, if there is exactly one: the name itself, without what templates put
 /// around it (`functions.ls`, `ls<|channel|>commentary`), or in another spelling (`Write File`, `write-file`).
@@ -16,7 +23,9 @@ pub fn meant_tool<'a>(written: &str, offered: &[&'a str]) -> Option<&'a str> {
         return Some(exact);
     }
     let spelling = spelling(plain);
-    let mut fitting = offered.iter().filter(|name| self::spelling(name) == spelling);
+    let mut fitting = offered
+        .iter()
+        .filter(|name| self::spelling(name) == spelling);
     let only = fitting.next().filter(|_| !spelling.is_empty());
     only.filter(|_| fitting.next().is_none()).copied()
 }
@@ -24,7 +33,10 @@ pub fn meant_tool<'a>(written: &str, offered: &[&'a str]) -> Option<&'a str> {
 fn plain(written: &str) -> &str {
     let name = written.split("<|").next().unwrap_or_default();
     let name = name.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`'));
-    let name = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    let name = PREFIXES
+        .iter()
+        .find_map(|prefix| name.strip_prefix(prefix))
+        .unwrap_or(name);
     // Kimi's ids are names with a number.
     let name = match name.rsplit_once(':') {
         Some((name, number)) if number.bytes().all(|digit| digit.is_ascii_digit()) => name,
@@ -35,7 +47,10 @@ fn plain(written: &str) -> &str {
 
 /// What is left of a name that is written as one word or another, in capitals or not.
 fn spelling(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ use reqwest::{
 use rmcp::{
     model::ClientJsonRpcMessage,
     transport::streamable_http_client::{
-        AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+        AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpError,
+        StreamableHttpPostResponse,
     },
 };
 use sse_stream::Sse;
@@ -48,16 +49,25 @@ impl Bearer {
     /// Tokens that `ask` gives: the present one, or a newer one in place of one that the server has refused. They go into `header`, or into `Authorization` after the word `Bearer`.
     pub fn new(
         header: Option<HeaderName>,
-        ask: impl Fn(Option<String>) -> BoxFuture<'static, Result<String, NoBearer>> + Send + Sync + 'static,
+        ask: impl Fn(Option<String>) -> BoxFuture<'static, Result<String, NoBearer>>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
-        Self { header, ask: Arc::new(ask), given: Arc::default() }
+        Self {
+            header,
+            ask: Arc::new(ask),
+            given: Arc::default(),
+        }
     }
 
     /// `text` without the tokens that were sent.
     pub(crate) fn redact(&self, text: &str) -> String {
         let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         let keys = given.iter().filter(|token| token.len() >= LEAST_KEY_BYTES);
-        keys.fold(text.to_owned(), |text, token| text.replace(token.as_str(), "[secret]"))
+        keys.fold(text.to_owned(), |text, token| {
+            text.replace(token.as_str(), "[secret]")
+        })
     }
 
     async fn token(&self, refused: Option<String>) -> Result<String, NoBearer> {
@@ -75,7 +85,9 @@ impl Bearer {
 
 impl fmt::Debug for Bearer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bearer").field("header", &self.header).finish_non_exhaustive()
+        f.debug_struct("Bearer")
+            .field("header", &self.header)
+            .finish_non_exhaustive()
     }
 }
 
@@ -114,7 +126,9 @@ impl Sender {
     where
         F: Future<Output = Result<T, Fault>>,
     {
-        let Some(bearer) = &self.bearer else { return send(None, headers).await };
+        let Some(bearer) = &self.bearer else {
+            return send(None, headers).await;
+        };
         let token = bearer.token(None).await?;
         let (first, with) = bearer.placed(&token, headers.clone())?;
         match send(first, with).await {
@@ -130,10 +144,17 @@ impl Sender {
 
 impl Bearer {
     /// The token for `Authorization`, or the headers with it.
-    fn placed(&self, token: &str, mut headers: Headers) -> Result<(Option<String>, Headers), NoBearer> {
-        let Some(name) = &self.header else { return Ok((Some(token.to_owned()), headers)) };
+    fn placed(
+        &self,
+        token: &str,
+        mut headers: Headers,
+    ) -> Result<(Option<String>, Headers), NoBearer> {
+        let Some(name) = &self.header else {
+            return Ok((Some(token.to_owned()), headers));
+        };
         let value = HeaderValue::try_from(token);
-        let mut value = value.map_err(|_| NoBearer::Fault("The token cannot be sent.".to_owned()))?;
+        let mut value =
+            value.map_err(|_| NoBearer::Fault("The token cannot be sent.".to_owned()))?;
         value.set_sensitive(true);
         headers.insert(name.clone(), value);
         Ok((None, headers))
@@ -152,7 +173,11 @@ impl StreamableHttpClient for Sender {
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Fault> {
         let post = async |token, headers| {
-            let envelope = Envelope { session: session.clone(), token, headers };
+            let envelope = Envelope {
+                session: session.clone(),
+                token,
+                headers,
+            };
             http::post(&self.client, &uri, &message, envelope).await
         };
         self.send(headers, post).await
@@ -165,8 +190,10 @@ impl StreamableHttpClient for Sender {
         _: Option<String>,
         headers: Headers,
     ) -> Result<(), Fault> {
-        let delete =
-            |token, headers| self.client.delete_session(uri.clone(), session.clone(), token, headers);
+        let delete = |token, headers| {
+            self.client
+                .delete_session(uri.clone(), session.clone(), token, headers)
+        };
         self.send(headers, delete).await
     }
 
@@ -179,7 +206,11 @@ impl StreamableHttpClient for Sender {
         headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Fault> {
         let get = async |token, headers| {
-            let envelope = Envelope { session: session.clone(), token, headers };
+            let envelope = Envelope {
+                session: session.clone(),
+                token,
+                headers,
+            };
             http::get(&self.client, &uri, last_event.clone(), envelope).await
         };
         self.send(headers, get).await

@@ -111,11 +111,27 @@ impl Call {
         );
         let handle = sent.await.map_err(|error| lost(&error))?;
         let token = handle.progress_token.clone();
-        calls.enter(handle.id.clone(), OpenCall { token, asker, news: sender });
+        calls.enter(
+            handle.id.clone(),
+            OpenCall {
+                token,
+                asker,
+                news: sender,
+            },
+        );
         drop(entering);
         let (handle, alarm) = (Some(handle), Box::pin(sleep(silence)));
         let ended = link.handler.ended.clone();
-        Ok(Self { handle, news, calls, silence, alarm, asked: false, tasks, ended })
+        Ok(Self {
+            handle,
+            news,
+            calls,
+            silence,
+            alarm,
+            asked: false,
+            tasks,
+            ended,
+        })
     }
 
     /// What happens next. After [`News::Ended`] nothing more does.
@@ -123,7 +139,9 @@ impl Call {
         if std::mem::take(&mut self.asked) {
             self.alarm.as_mut().reset(Instant::now() + self.silence);
         }
-        let Some(handle) = &mut self.handle else { return News::Ended(Err(CallError::NoResult)) };
+        let Some(handle) = &mut self.handle else {
+            return News::Ended(Err(CallError::NoResult));
+        };
         let ended = tokio::select! {
             biased;
             Some(news) = self.news.recv() => {
@@ -154,7 +172,9 @@ impl Call {
             Err(ServiceError::McpError(error)) if error.code == UNREADABLE => {
                 Err(CallError::Unreadable(error.message.into_owned()))
             }
-            Err(ServiceError::McpError(error)) => Err(CallError::Refused(line(&error.message, 2_000))),
+            Err(ServiceError::McpError(error)) => {
+                Err(CallError::Refused(line(&error.message, 2_000)))
+            }
             Err(ServiceError::UnexpectedResponse) => Err(CallError::NoResult),
             Err(error) => Err(lost(&error)),
         }
@@ -162,25 +182,36 @@ impl Call {
 
     /// Tells the server that nobody waits any more.
     fn give_up(&mut self, reason: &str) {
-        let Some(handle) = self.handle.take() else { return };
+        let Some(handle) = self.handle.take() else {
+            return;
+        };
         let given_up = self.calls.give_up(&handle.id);
         let (reason, ended) = (Some(reason.to_owned()), self.ended.clone());
         let tell = async move {
             let peer = handle.peer.clone();
             let _ = timeout(CANCEL_LIMIT, handle.cancel(reason)).await;
             // A server that answers this has read what came before.
-            let _ = peer.send_request(ClientRequest::PingRequest(PingRequest::default())).await;
+            let _ = peer
+                .send_request(ClientRequest::PingRequest(PingRequest::default()))
+                .await;
             drop(given_up);
         };
         // Where the program is just ending, so is the connection.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            self.tasks.spawn_on(async move { ended.run_until_cancelled(tell).await }, &runtime);
+            self.tasks.spawn_on(
+                async move { ended.run_until_cancelled(tell).await },
+                &runtime,
+            );
         }
     }
 }
 
 fn lost(error: &ServiceError) -> CallError {
-    if faults::is_sign_in(error) { CallError::SignInWanted } else { CallError::Lost }
+    if faults::is_sign_in(error) {
+        CallError::SignInWanted
+    } else {
+        CallError::Lost
+    }
 }
 
 impl Drop for Call {

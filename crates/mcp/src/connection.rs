@@ -11,7 +11,9 @@ use rmcp::{
     Peer, RoleClient, ServiceExt,
     model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, PingRequest, ServerResult},
     service::{ClientInitializeError, PeerRequestOptions, RunningService, ServiceError},
-    transport::streamable_http_client::{StreamableHttpClientTransport, StreamableHttpClientTransportConfig},
+    transport::streamable_http_client::{
+        StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
+    },
 };
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
@@ -53,7 +55,10 @@ pub(crate) struct Link {
 ///
 /// # Errors
 /// What is wrong with the server, for the administrator.
-pub(crate) async fn connect(definition: &Definition, tasks: &TaskTracker) -> Result<Connection, Problem> {
+pub(crate) async fn connect(
+    definition: &Definition,
+    tasks: &TaskTracker,
+) -> Result<Connection, Problem> {
     let handler = Handler::new(&definition.name);
     let mut last_words = LastWords::default();
     let service = match &definition.way {
@@ -68,13 +73,19 @@ pub(crate) async fn connect(definition: &Definition, tasks: &TaskTracker) -> Res
         }
         Way::Http(site) => {
             let config = http_config(site)?;
-            let sender = Sender { client: site.client.clone(), bearer: site.bearer.clone() };
+            let sender = Sender {
+                client: site.client.clone(),
+                bearer: site.bearer.clone(),
+            };
             let transport = StreamableHttpClientTransport::with_client(sender, config);
             shake_hands(handler.serve(transport)).await
         }
     };
     let service = service.map_err(|problem| with_last_words(problem, &last_words))?;
-    Ok(Connection { service, last_words })
+    Ok(Connection {
+        service,
+        last_words,
+    })
 }
 
 /// `problem`, with what the program said at last.
@@ -83,7 +94,10 @@ pub(crate) fn with_last_words(problem: Problem, last_words: &LastWords) -> Probl
     if words.is_empty() {
         return problem;
     }
-    Problem::Saying { problem: Box::new(problem), quote: line(&words, 300) }
+    Problem::Saying {
+        problem: Box::new(problem),
+        quote: line(&words, 300),
+    }
 }
 
 type Handshake = Result<RunningService<RoleClient, Handler>, ClientInitializeError>;
@@ -94,7 +108,9 @@ async fn shake_hands(
     match tokio::time::timeout(CONNECT_LIMIT, handshake).await {
         Ok(Ok(service)) => Ok(service),
         Ok(Err(error)) => Err(faults::of_handshake(&error)),
-        Err(_) => Err(Problem::NoAnswer { seconds: CONNECT_LIMIT.as_secs() }),
+        Err(_) => Err(Problem::NoAnswer {
+            seconds: CONNECT_LIMIT.as_secs(),
+        }),
     }
 }
 
@@ -109,7 +125,8 @@ fn http_config(site: &Site) -> Result<StreamableHttpClientTransportConfig, Probl
         value.set_sensitive(true);
         headers.insert(name_, value);
     }
-    let mut config = StreamableHttpClientTransportConfig::with_uri(site.url.clone()).custom_headers(headers);
+    let mut config =
+        StreamableHttpClientTransportConfig::with_uri(site.url.clone()).custom_headers(headers);
     config.max_sse_event_size = MESSAGE_LIMIT_BYTES;
     config.max_json_response_size = MESSAGE_LIMIT_BYTES;
     Ok(config)
@@ -117,7 +134,10 @@ fn http_config(site: &Site) -> Result<StreamableHttpClientTransportConfig, Probl
 
 impl Connection {
     pub(crate) fn link(&self) -> Link {
-        Link { peer: self.service.peer().clone(), handler: self.service.service().clone() }
+        Link {
+            peer: self.service.peer().clone(),
+            handler: self.service.service().clone(),
+        }
     }
 }
 
@@ -126,7 +146,10 @@ impl Link {
     ///
     /// # Errors
     /// What is wrong with the server, for the administrator.
-    pub(crate) async fn tools(&self, only: &[String]) -> Result<(Arc<[OfferedTool]>, Vec<Problem>), Problem> {
+    pub(crate) async fn tools(
+        &self,
+        only: &[String],
+    ) -> Result<(Arc<[OfferedTool]>, Vec<Problem>), Problem> {
         let (mut offer, mut cursor) = (Offer::default(), None::<String>);
         let (mut seen, mut last) = (HashSet::new(), Vec::new());
         for page in 0.. {
@@ -135,7 +158,10 @@ impl Link {
                 break;
             }
             let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
-            let request = ListToolsRequest { params: Some(params), ..ListToolsRequest::default() };
+            let request = ListToolsRequest {
+                params: Some(params),
+                ..ListToolsRequest::default()
+            };
             let list = self.ask(ClientRequest::ListToolsRequest(request)).await;
             let mut list = list.map_err(Problem::NotListed)?;
             let tools = match list.get_mut("tools").map(Value::take) {
@@ -150,7 +176,10 @@ impl Link {
             }
             offer.push_page(&tools, only);
             last = tools;
-            let next = list.get("nextCursor").and_then(Value::as_str).unwrap_or_default();
+            let next = list
+                .get("nextCursor")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
             // Some write no text for the end, or lead back to a page that was read.
             if next.is_empty() || next.len() > CURSOR_LIMIT_BYTES || !seen.insert(next.to_owned()) {
                 break;
@@ -165,19 +194,29 @@ impl Link {
     /// # Errors
     /// What is wrong with the server, for the administrator.
     pub(crate) async fn ping(&self) -> Result<(), Problem> {
-        match self.send(ClientRequest::PingRequest(PingRequest::default())).await {
+        match self
+            .send(ClientRequest::PingRequest(PingRequest::default()))
+            .await
+        {
             Ok(_) | Err(ServiceError::McpError(_)) => Ok(()),
             Err(error) => Err(Problem::Silent(faults::of_request(&error))),
         }
     }
 
     async fn ask(&self, request: ClientRequest) -> Result<Value, Fault> {
-        self.send(request).await.map(plain).map_err(|error| faults::of_request(&error))
+        self.send(request)
+            .await
+            .map(plain)
+            .map_err(|error| faults::of_request(&error))
     }
 
     async fn send(&self, request: ClientRequest) -> Result<ServerResult, ServiceError> {
         let options = PeerRequestOptions::with_timeout(ANSWER_LIMIT);
-        self.peer.send_request_with_option(request, options).await?.await_response().await
+        self.peer
+            .send_request_with_option(request, options)
+            .await?
+            .await_response()
+            .await
     }
 }
 

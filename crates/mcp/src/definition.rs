@@ -61,11 +61,17 @@ impl Definition {
             Way::Http(site) => &site.headers,
         };
         // Short ones are no keys, and taking them out would spoil the sentence.
-        let keys =
-            values.iter().filter(|(name, value)| value.len() >= 8 && !HARMLESS.contains(&name.as_str()));
-        let text = keys.fold(text.to_owned(), |text, (_, value)| text.replace(value, "[secret]"));
+        let keys = values
+            .iter()
+            .filter(|(name, value)| value.len() >= 8 && !HARMLESS.contains(&name.as_str()));
+        let text = keys.fold(text.to_owned(), |text, (_, value)| {
+            text.replace(value, "[secret]")
+        });
         match &self.way {
-            Way::Http(Site { bearer: Some(bearer), .. }) => bearer.redact(&text),
+            Way::Http(Site {
+                bearer: Some(bearer),
+                ..
+            }) => bearer.redact(&text),
             _ => text,
         }
     }
@@ -86,7 +92,11 @@ const HARMLESS: [&str; 3] = ["HOME", "LANG", "PATH"];
 
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.environment.iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<&str> = self
+            .environment
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
         f.debug_struct("Program")
             .field("command", &self.command)
             .field("arguments", &self.arguments)
@@ -99,7 +109,10 @@ impl fmt::Debug for Program {
 impl fmt::Debug for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
-        f.debug_struct("Site").field("url", &self.url).field("headers", &names).finish_non_exhaustive()
+        f.debug_struct("Site")
+            .field("url", &self.url)
+            .field("headers", &names)
+            .finish_non_exhaustive()
     }
 }
 
@@ -110,9 +123,17 @@ mod tests {
     #[test]
     fn keys_are_not_shown() {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let environment =
-            vec![pair("TOKEN", "abcd-1234-efgh"), pair("PATH", "/usr/local/bin"), pair("N", "1")];
-        let program = Program { command: "x".into(), arguments: Vec::new(), environment, folder: None };
+        let environment = vec![
+            pair("TOKEN", "abcd-1234-efgh"),
+            pair("PATH", "/usr/local/bin"),
+            pair("N", "1"),
+        ];
+        let program = Program {
+            command: "x".into(),
+            arguments: Vec::new(),
+            environment,
+            folder: None,
+        };
         let definition = Definition {
             name: "a".into(),
             way: Way::Stdio(program),

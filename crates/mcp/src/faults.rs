@@ -18,9 +18,15 @@ const LIMIT_CHARS: usize = 200;
 pub(crate) fn of_handshake(error: &ClientInitializeError) -> Problem {
     match error {
         ClientInitializeError::ConnectionClosed(_) => Problem::EndedAtOnce,
-        ClientInitializeError::TransportError { error, .. } => Problem::Unusable(of_transport(error)),
-        ClientInitializeError::JsonRpcError(error) if error.code == UNREADABLE => Problem::NoMcpServer,
-        ClientInitializeError::JsonRpcError(error) => Problem::Refuses { quote: part(&error.message) },
+        ClientInitializeError::TransportError { error, .. } => {
+            Problem::Unusable(of_transport(error))
+        }
+        ClientInitializeError::JsonRpcError(error) if error.code == UNREADABLE => {
+            Problem::NoMcpServer
+        }
+        ClientInitializeError::JsonRpcError(error) => Problem::Refuses {
+            quote: part(&error.message),
+        },
         ClientInitializeError::NoCompatibleProtocolVersion { .. } => Problem::OtherVersions,
         _ => Problem::NoMcpServer,
     }
@@ -40,12 +46,20 @@ pub(crate) fn of_request(error: &ServiceError) -> Fault {
 
 /// Whether a request failed because the server wants somebody to sign in.
 pub(crate) fn is_sign_in(error: &ServiceError) -> bool {
-    let ServiceError::TransportSend(error) = error else { return false };
-    error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>().is_some_and(wants_sign_in)
+    let ServiceError::TransportSend(error) = error else {
+        return false;
+    };
+    error
+        .error
+        .downcast_ref::<StreamableHttpError<reqwest::Error>>()
+        .is_some_and(wants_sign_in)
 }
 
 fn of_transport(error: &DynamicTransportError) -> Fault {
-    match error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+    match error
+        .error
+        .downcast_ref::<StreamableHttpError<reqwest::Error>>()
+    {
         Some(fault) if wants_sign_in(fault) => Fault::WantsSignIn,
         Some(StreamableHttpError::Client(error)) => innermost(error),
         Some(StreamableHttpError::HttpStatus(error)) => Fault::Status(error.status),
@@ -59,7 +73,9 @@ fn of_transport(error: &DynamicTransportError) -> Fault {
 
 /// Words of others as a part of a sentence.
 fn part(words: &str) -> String {
-    line(words, LIMIT_CHARS).trim_end_matches(['.', ':', ' ']).to_owned()
+    line(words, LIMIT_CHARS)
+        .trim_end_matches(['.', ':', ' '])
+        .to_owned()
 }
 
 /// The first cause: those around it only say that something failed, some with the whole address.

@@ -8,7 +8,10 @@ use std::{
     },
 };
 
-#[expect(deprecated, reason = "servers of the protocol's versions so far send log lines")]
+#[expect(
+    deprecated,
+    reason = "servers of the protocol's versions so far send log lines"
+)]
 use rmcp::model::LoggingMessageNotificationParam;
 use rmcp::{
     ClientHandler, RoleClient,
@@ -133,7 +136,10 @@ impl OpenCalls {
     }
 
     fn with_token(&self, token: &ProgressToken) -> Option<mpsc::Sender<ForCall>> {
-        self.lock().values().find(|call| call.token == *token).map(|call| call.news.clone())
+        self.lock()
+            .values()
+            .find(|call| call.token == *token)
+            .map(|call| call.news.clone())
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, OpenCall>> {
@@ -164,15 +170,32 @@ impl Handler {
         }
     }
 
-    async fn ask(&self, message: String, schema: Value, context: &RequestContext<RoleClient>) -> Reply {
-        let Ok(_place) = self.questions.try_acquire() else { return Reply::Cancel };
+    async fn ask(
+        &self,
+        message: String,
+        schema: Value,
+        context: &RequestContext<RoleClient>,
+    ) -> Reply {
+        let Ok(_place) = self.questions.try_acquire() else {
+            return Reply::Cancel;
+        };
         drop(self.calls.entering.lock().await);
-        let Some(call) = self.calls.to_ask(context.extensions.get::<InboundStreamOrigin>()) else {
-            tracing::warn!(server = self.server, "the server asks something, and it is not clear whom");
+        let Some(call) = self
+            .calls
+            .to_ask(context.extensions.get::<InboundStreamOrigin>())
+        else {
+            tracing::warn!(
+                server = self.server,
+                "the server asks something, and it is not clear whom"
+            );
             return Reply::Cancel;
         };
         let (reply, answered) = oneshot::channel();
-        let question = Question { message: cut(message, MESSAGE_LIMIT_CHARS), schema, reply };
+        let question = Question {
+            message: cut(message, MESSAGE_LIMIT_CHARS),
+            schema,
+            reply,
+        };
         let asked = async {
             call.send(ForCall::Asks(question)).await.ok()?;
             answered.await.ok()
@@ -191,9 +214,12 @@ impl ClientHandler for Handler {
         let mut capabilities = ClientCapabilities::default();
         let forms = ElicitationCapability::new().with_form(FormElicitationCapability::default());
         capabilities.elicitation = Some(forms);
-        ClientConfig::new(capabilities, Implementation::new("glasshouse", env!("CARGO_PKG_VERSION")))
-            // The last one with an `initialize`, which is what we send.
-            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+        ClientConfig::new(
+            capabilities,
+            Implementation::new("glasshouse", env!("CARGO_PKG_VERSION")),
+        )
+        // The last one with an `initialize`, which is what we send.
+        .with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
 
     async fn create_elicitation(
@@ -201,9 +227,15 @@ impl ClientHandler for Handler {
         request: ElicitRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = request else {
+        let ElicitRequestParams::FormElicitationParams {
+            message,
+            requested_schema,
+            ..
+        } = request
+        else {
             // As the protocol wants it for a way of asking that we have not offered.
-            let message = "Glasshouse shows forms, and sends nobody to an address that a server names.";
+            let message =
+                "Glasshouse shows forms, and sends nobody to an address that a server names.";
             return Err(ErrorData::invalid_params(message, None));
         };
         let schema = serde_json::to_value(requested_schema).unwrap_or_default();
@@ -216,10 +248,18 @@ impl ClientHandler for Handler {
         })
     }
 
-    async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
         drop(self.calls.entering.lock().await);
         if let Some(call) = self.calls.with_token(&params.progress_token) {
-            let said = params.message.as_deref().map(|message| line(message, 300)).unwrap_or_default();
+            let said = params
+                .message
+                .as_deref()
+                .map(|message| line(message, 300))
+                .unwrap_or_default();
             let words = match params.total {
                 Some(total) if said.is_empty() => format!("{} of {total}", params.progress),
                 None if said.is_empty() => params.progress.to_string(),
@@ -231,13 +271,19 @@ impl ClientHandler for Handler {
         }
     }
 
-    #[expect(deprecated, reason = "servers of the protocol's versions so far send log lines")]
+    #[expect(
+        deprecated,
+        reason = "servers of the protocol's versions so far send log lines"
+    )]
     async fn on_logging_message(
         &self,
         params: LoggingMessageNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        let said = params.data.as_str().map_or_else(|| params.data.to_string(), str::to_owned);
+        let said = params
+            .data
+            .as_str()
+            .map_or_else(|| params.data.to_string(), str::to_owned);
         tracing::debug!(server = self.server, level = ?params.level, "{}", line(&said, 1_000));
     }
 

@@ -47,7 +47,9 @@ impl Envelope {
         }
         for (name, value) in self.headers {
             if [ACCEPT.as_str(), SESSION, LAST_EVENT].contains(&name.as_str()) {
-                return Err(StreamableHttpError::ReservedHeaderConflict(name.to_string()));
+                return Err(StreamableHttpError::ReservedHeaderConflict(
+                    name.to_string(),
+                ));
             }
             request = request.header(name, value);
         }
@@ -67,7 +69,11 @@ pub(crate) async fn post(
         _ => None,
     };
     let has_session = envelope.session.is_some();
-    let response = envelope.around(client.post(uri))?.json(message).send().await?;
+    let response = envelope
+        .around(client.post(uri))?
+        .json(message)
+        .send()
+        .await?;
     challenged(&response)?;
     let status = response.status();
     if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
@@ -76,8 +82,11 @@ pub(crate) async fn post(
     if status == StatusCode::NOT_FOUND && has_session {
         return Err(StreamableHttpError::SessionExpired);
     }
-    let session =
-        response.headers().get(SESSION).and_then(|session| session.to_str().ok()).map(str::to_owned);
+    let session = response
+        .headers()
+        .get(SESSION)
+        .and_then(|session| session.to_str().ok())
+        .map(str::to_owned);
     if !status.is_success() {
         return failed(response, awaited, session).await;
     }
@@ -85,7 +94,10 @@ pub(crate) async fn post(
         return Ok(StreamableHttpPostResponse::Accepted);
     }
     if is_of(&response, EVENTS) {
-        return Ok(StreamableHttpPostResponse::Sse(sse::events(response, awaited), session));
+        return Ok(StreamableHttpPostResponse::Sse(
+            sse::events(response, awaited),
+            session,
+        ));
     }
     match awaited {
         // Nobody waits for what it says.
@@ -121,13 +133,17 @@ pub(crate) async fn get(
 
 /// Whether the server wants somebody to sign in, or with more rights.
 fn challenged(response: &Response) -> Result<(), Fault> {
-    let Some(challenge) = response.headers().get(WWW_AUTHENTICATE) else { return Ok(()) };
+    let Some(challenge) = response.headers().get(WWW_AUTHENTICATE) else {
+        return Ok(());
+    };
     let challenge = String::from_utf8_lossy(challenge.as_bytes()).into_owned();
     match response.status() {
-        StatusCode::UNAUTHORIZED => Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge))),
-        StatusCode::FORBIDDEN => {
-            Err(StreamableHttpError::InsufficientScope(InsufficientScopeError::new(challenge, None)))
-        }
+        StatusCode::UNAUTHORIZED => Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(
+            challenge,
+        ))),
+        StatusCode::FORBIDDEN => Err(StreamableHttpError::InsufficientScope(
+            InsufficientScopeError::new(challenge, None),
+        )),
         _ => Ok(()),
     }
 }
@@ -135,8 +151,11 @@ fn challenged(response: &Response) -> Result<(), Fault> {
 /// What says that the server cannot answer now.
 fn busy(response: &Response) -> Option<Fault> {
     let status = response.status();
-    let retry_after =
-        response.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok()).map(str::to_owned);
+    let retry_after = response
+        .headers()
+        .get(RETRY_AFTER)
+        .and_then(|after| after.to_str().ok())
+        .map(str::to_owned);
     let is_busy = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
     is_busy.then(|| HttpStatusError::new(status.as_u16(), retry_after).into())
 }
@@ -158,7 +177,10 @@ async fn failed(
     // What stands between us and the server has errors of its own in JSON.
     if is_json && !is_refused && said.contains("\"jsonrpc\"") {
         let mut messages = lenient::read(&body);
-        if let Some(mut error) = messages.pop().filter(|message| message.get("error").is_some()) {
+        if let Some(mut error) = messages
+            .pop()
+            .filter(|message| message.get("error").is_some())
+        {
             error["id"] = json!(awaited);
             if let Ok(error) = serde_json::from_value(error) {
                 return Ok(StreamableHttpPostResponse::Json(error, session));
@@ -166,7 +188,8 @@ async fn failed(
         }
     }
     let said = cut(said.into_owned(), DIAGNOSTIC_LIMIT_CHARS);
-    let fault = || StreamableHttpError::UnexpectedServerResponse(format!("HTTP {status}: {said}").into());
+    let fault =
+        || StreamableHttpError::UnexpectedServerResponse(format!("HTTP {status}: {said}").into());
     Err(busy.unwrap_or_else(fault))
 }
 
@@ -181,7 +204,9 @@ fn answer(
         Err(StreamableHttpError::ResponseBodyTooLarge { .. }) => vec![lenient::too_long(id)],
         Err(fault) => return Err(fault),
     };
-    let mut answers = messages.iter_mut().filter(|message| lenient::is_answer(message));
+    let mut answers = messages
+        .iter_mut()
+        .filter(|message| lenient::is_answer(message));
     match (answers.next(), answers.next()) {
         (Some(only), None) => only["id"] = json!(id),
         (None, _) => messages.push(lenient::unreadable(id, "it is no message of the protocol")),
@@ -192,8 +217,13 @@ fn answer(
     {
         return Ok(StreamableHttpPostResponse::Json(message, session));
     }
-    let events = messages.into_iter().map(|message| Ok(Sse::default().data(message.to_string())));
-    Ok(StreamableHttpPostResponse::Sse(stream::iter(events).boxed(), session))
+    let events = messages
+        .into_iter()
+        .map(|message| Ok(Sse::default().data(message.to_string())));
+    Ok(StreamableHttpPostResponse::Sse(
+        stream::iter(events).boxed(),
+        session,
+    ))
 }
 
 /// The whole body, if it is not longer than is read.
@@ -201,7 +231,9 @@ async fn body(mut response: Response) -> Result<Vec<u8>, Fault> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
         if body.len() + chunk.len() > MESSAGE_LIMIT_BYTES {
-            return Err(StreamableHttpError::ResponseBodyTooLarge { max_size: MESSAGE_LIMIT_BYTES });
+            return Err(StreamableHttpError::ResponseBodyTooLarge {
+                max_size: MESSAGE_LIMIT_BYTES,
+            });
         }
         body.extend_from_slice(&chunk);
     }
@@ -216,5 +248,9 @@ fn kind(response: &Response) -> Option<String> {
 /// Whether the response is of this media type, whatever its parameters.
 fn is_of(response: &Response, expected: &str) -> bool {
     let kind = kind(response).unwrap_or_default();
-    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(expected)
+    kind.split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .eq_ignore_ascii_case(expected)
 }

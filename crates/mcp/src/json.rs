@@ -10,7 +10,11 @@ const TOKEN_LIMIT_BYTES: usize = 200;
 /// Reads JSON, repaired where it has to be. A NUL, which neither databases nor models take, is replaced as well.
 pub(crate) fn parse(text: &str) -> Option<Value> {
     let has_nul = text.contains('\0') || text.contains("\\u0000");
-    let read = if has_nul { None } else { serde_json::from_str(text).ok() };
+    let read = if has_nul {
+        None
+    } else {
+        serde_json::from_str(text).ok()
+    };
     read.or_else(|| serde_json::from_str(&repaired_text(text)?).ok())
 }
 
@@ -68,7 +72,10 @@ impl Outline {
         if self.depth != 1 {
             return;
         }
-        let (name, token) = (std::mem::take(&mut self.name), std::mem::take(&mut self.token));
+        let (name, token) = (
+            std::mem::take(&mut self.name),
+            std::mem::take(&mut self.token),
+        );
         match name.as_slice() {
             b"\"id\"" => self.id = serde_json::from_slice(&token).ok(),
             b"\"method\"" => self.is_call = true,
@@ -88,13 +95,22 @@ mod tests {
         for (text, read) in [
             (r#""a\ud83db""#, Some(json!("a\u{FFFD}b"))),
             (r#""a\ude00b""#, Some(json!("a\u{FFFD}b"))),
-            (r#""\ud83d\ud83d\ude00\ud83d""#, Some(json!("\u{FFFD}😀\u{FFFD}"))),
+            (
+                r#""\ud83d\ud83d\ude00\ud83d""#,
+                Some(json!("\u{FFFD}😀\u{FFFD}")),
+            ),
             (r#""\ud83d\u0041\\ud83d""#, Some(json!("\u{FFFD}A\\ud83d"))),
             (r#""a\u0000b\\u0000""#, Some(json!("a\u{FFFD}b\\u0000"))),
             ("{\"a\0\":1}\0", Some(json!({"a\u{FFFD}": 1}))),
             ("\"é\u{1}\té\"", Some(json!("é\u{1}\té"))),
-            (r#"["\d+","\u12","C:\é","\\","\""]"#, Some(json!(["\\d+", "\\u12", "C:\\é", "\\", "\""]))),
-            (r#"[NaN,-Infinity,"NaN\ud800"]"#, Some(json!([null, null, "NaN\u{FFFD}"]))),
+            (
+                r#"["\d+","\u12","C:\é","\\","\""]"#,
+                Some(json!(["\\d+", "\\u12", "C:\\é", "\\", "\""])),
+            ),
+            (
+                r#"[NaN,-Infinity,"NaN\ud800"]"#,
+                Some(json!([null, null, "NaN\u{FFFD}"])),
+            ),
             (r#""\ud83d"#, None),
             ("\"\\", None),
             ("", None),
@@ -106,13 +122,19 @@ mod tests {
     #[test]
     fn a_broken_answer_says_what_it_answers() {
         for (text, id) in [
-            (r#"{"jsonrpc":"2.0","id":2,"result":{"id":7,"a":"#, Some(RequestId::Number(2))),
+            (
+                r#"{"jsonrpc":"2.0","id":2,"result":{"id":7,"a":"#,
+                Some(RequestId::Number(2)),
+            ),
             (
                 r#"{"result":{"id":7,"text":"}\"}\\"},"x":[1;2],"jsonrpc":"2.0" , "id" : "b" }"#,
                 Some(RequestId::String("b".into())),
             ),
             (r#"{"id":3,"method":"ping","params":oops}"#, None),
-            (r#"{"id":3,"params":{"method":"ping"}oops}"#, Some(RequestId::Number(3))),
+            (
+                r#"{"id":3,"params":{"method":"ping"}oops}"#,
+                Some(RequestId::Number(3)),
+            ),
             (r#"{"id":[3],"result":oops}"#, None),
             (r#"["id",2,"#, None),
             ("id:2", None),

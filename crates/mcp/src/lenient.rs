@@ -15,14 +15,20 @@ pub(crate) const UNREADABLE: ErrorCode = ErrorCode(i32::MIN);
 /// The messages in what a server sent: one, or those of a batch. Without one it is nothing that anybody waits for.
 pub(crate) fn read(bytes: &[u8]) -> Vec<Value> {
     let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_start_matches('\u{FEFF}').trim_matches(|c: char| c == '\0' || c.is_whitespace());
+    let text = text
+        .trim_start_matches('\u{FEFF}')
+        .trim_matches(|c: char| c == '\0' || c.is_whitespace());
     match parse(text) {
         Some(Value::Array(batch)) => batch.into_iter().filter_map(message).collect(),
         Some(value) => message(value).into_iter().collect(),
         None => {
             let mut outline = Outline::default();
             outline.read(text.as_bytes());
-            outline.answers().map(|id| unreadable(&id, "it is not valid JSON")).into_iter().collect()
+            outline
+                .answers()
+                .map(|id| unreadable(&id, "it is not valid JSON"))
+                .into_iter()
+                .collect()
         }
     }
 }
@@ -34,7 +40,10 @@ pub(crate) fn unreadable(id: &RequestId, why: &str) -> Value {
 
 /// The same for one that is longer than is read.
 pub(crate) fn too_long(id: &RequestId) -> Value {
-    unreadable(id, &format!("it is longer than {MESSAGE_LIMIT_BYTES} bytes"))
+    unreadable(
+        id,
+        &format!("it is longer than {MESSAGE_LIMIT_BYTES} bytes"),
+    )
 }
 
 /// Whether this is an answer to a request.
@@ -43,9 +52,13 @@ pub(crate) fn is_answer(message: &Value) -> bool {
 }
 
 fn message(value: Value) -> Option<Value> {
-    let Value::Object(mut fields) = value else { return None };
+    let Value::Object(mut fields) = value else {
+        return None;
+    };
     let id = fields.remove("id").filter(|id| !id.is_null());
-    let error = fields.remove("error").filter(|error| !matches!(error, Value::Null | Value::Bool(false)));
+    let error = fields
+        .remove("error")
+        .filter(|error| !matches!(error, Value::Null | Value::Bool(false)));
     let result = fields.remove("result");
     let method = fields.remove("method").filter(Value::is_string);
     let mut message = Map::from_iter([("jsonrpc".to_owned(), json!("2.0"))]);
@@ -80,8 +93,13 @@ fn error_of(mut error: Value) -> Value {
         Value::String(code) => code.parse().ok(),
         code => code.as_i64(),
     };
-    let code = code.and_then(|code| i32::try_from(code).ok()).unwrap_or(ErrorCode::INTERNAL_ERROR.0);
-    let said = error.as_str().or_else(|| error["message"].as_str()).filter(|said| !said.trim().is_empty());
+    let code = code
+        .and_then(|code| i32::try_from(code).ok())
+        .unwrap_or(ErrorCode::INTERNAL_ERROR.0);
+    let said = error
+        .as_str()
+        .or_else(|| error["message"].as_str())
+        .filter(|said| !said.trim().is_empty());
     let said = said.map_or_else(|| error.to_string(), str::to_owned);
     let mut whole = json!({"code": code, "message": said});
     if let Some(data) = error.get_mut("data") {
@@ -103,7 +121,9 @@ fn complete_handshake(result: &mut Value) {
     }
     match result.get_mut("capabilities") {
         // PHP writes an empty object as a list.
-        Some(Value::Object(capabilities)) => capabilities.retain(|_, capability| capability.is_object()),
+        Some(Value::Object(capabilities)) => {
+            capabilities.retain(|_, capability| capability.is_object())
+        }
         _ => result["capabilities"] = json!({"tools": {}}),
     }
 }
@@ -143,12 +163,18 @@ mod tests {
             r#"{"id":"q","method":"a/b","params":{"a":null,"b":[{"c":null}]},"error":null}"#,
             &[json!({"id": "q", "method": "a/b", "params": {"b": [{}]}})],
         );
-        check(r#"{"id":null,"method":"a/b","params":null,"result":null}"#, &[json!({"method": "a/b"})]);
+        check(
+            r#"{"id":null,"method":"a/b","params":null,"result":null}"#,
+            &[json!({"method": "a/b"})],
+        );
         check(
             r#"{"id":1,"method":"tools/call","result":{"a":null}}"#,
             &[json!({"id": 1, "result": {"a": null}})],
         );
-        check(r#"{"id":1,"result":null}"#, &[json!({"id": 1, "result": null})]);
+        check(
+            r#"{"id":1,"result":null}"#,
+            &[json!({"id": 1, "result": null})],
+        );
         check(
             r#"{"id":1,"result":{},"error":{"code":1,"message":"m","data":{"a":1}}}"#,
             &[json!({"id": 1, "error": {"code": 1, "message": "m", "data": {"a": 1}}})],
@@ -157,9 +183,16 @@ mod tests {
             r#"[{"method":"a"},7,{"id":null},{"id":1,"result":{}}]"#,
             &[json!({"method": "a"}), json!({"id": 1, "result": {}})],
         );
-        for nothing in
-            ["", "  ", "null", "[]", "{}", "Listening…", r#"{"id":[1]}"#, r#"{"id":1,"method":"ping","#]
-        {
+        for nothing in [
+            "",
+            "  ",
+            "null",
+            "[]",
+            "{}",
+            "Listening…",
+            r#"{"id":[1]}"#,
+            r#"{"id":1,"method":"ping","#,
+        ] {
             check(nothing, &[]);
         }
     }

@@ -32,7 +32,12 @@ struct Begun {
 impl<R: AsyncBufRead + Unpin> Lines<R> {
     /// Lines that end with one of the bytes `ends`.
     pub(crate) fn new(source: R, ends: &'static [u8]) -> Self {
-        Self { source, ends, begun: Begun::default(), after_return: false }
+        Self {
+            source,
+            ends,
+            begun: Begun::default(),
+            after_return: false,
+        }
     }
 
     /// The next line. A call that is dropped before its end loses nothing.
@@ -88,10 +93,18 @@ mod tests {
 
     #[tokio::test]
     async fn lines_end_as_they_may_wherever_they_are_split() {
-        for (ends, expected) in [(b"\r\n".as_slice(), "a||b|c|"), (b"\n", "a\r|\r|b|c\rd\r||")] {
-            let text = if ends.len() == 2 { "a\r\n\rb\nc" } else { "a\r\n\r\nb\nc\rd\r\n\n" };
+        for (ends, expected) in [
+            (b"\r\n".as_slice(), "a||b|c|"),
+            (b"\n", "a\r|\r|b|c\rd\r||"),
+        ] {
+            let text = if ends.len() == 2 {
+                "a\r\n\rb\nc"
+            } else {
+                "a\r\n\r\nb\nc\rd\r\n\n"
+            };
             for capacity in 1..5 {
-                let mut lines = Lines::new(BufReader::with_capacity(capacity, text.as_bytes()), ends);
+                let mut lines =
+                    Lines::new(BufReader::with_capacity(capacity, text.as_bytes()), ends);
                 let mut seen = String::new();
                 while let Some(Line::Whole(line)) = lines.next().await.unwrap() {
                     seen.push_str(&format!("{}|", String::from_utf8(line).unwrap()));

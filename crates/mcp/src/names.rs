@@ -14,12 +14,17 @@ pub fn name_for_models(server: &str, tool: &str) -> String {
     }
     let number = format!("_{:08x}", fingerprint(&whole));
     let plain = whole.chars().map(|c| if is_plain(c) { c } else { '_' });
-    plain.take(LIMIT_CHARS - number.len()).chain(number.chars()).collect()
+    plain
+        .take(LIMIT_CHARS - number.len())
+        .chain(number.chars())
+        .collect()
 }
 
 /// FNV-1a. It need not withstand anybody: of two tools with one name the second is left out.
 fn fingerprint(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    text.bytes().fold(0x811c_9dc5, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    })
 }
 
 #[cfg(test)]
@@ -28,7 +33,10 @@ mod tests {
 
     #[test]
     fn names_are_what_models_take() {
-        assert_eq!(name_for_models("files", "read_text-file"), "files__read_text-file");
+        assert_eq!(
+            name_for_models("files", "read_text-file"),
+            "files__read_text-file"
+        );
         assert_eq!(name_for_models("a", "лес/дом"), "a__________c238cad5");
         let long = name_for_models("server", &"x".repeat(200));
         assert_eq!(long.len(), 64);

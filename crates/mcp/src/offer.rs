@@ -69,14 +69,20 @@ impl Offer {
 
     fn leave_out(&mut self, name: &str, why: LeftOut) {
         if self.left_out.len() < MOST_LEFT_OUT {
-            self.left_out.push(Problem::ToolLeftOut { name: line(name, 60), why });
+            self.left_out.push(Problem::ToolLeftOut {
+                name: line(name, 60),
+                why,
+            });
         } else {
             self.more += 1;
         }
     }
 
     fn read(&self, name: &str, tool: &Value) -> Result<OfferedTool, LeftOut> {
-        if name.is_empty() || name.chars().count() > NAME_LIMIT_CHARS || name.chars().any(char::is_control) {
+        if name.is_empty()
+            || name.chars().count() > NAME_LIMIT_CHARS
+            || name.chars().any(char::is_control)
+        {
             return Err(LeftOut::BadName);
         }
         if self.tools.len() >= MOST_TOOLS {
@@ -85,16 +91,27 @@ impl Offer {
         if self.tools.iter().any(|other| other.name == name) {
             return Err(LeftOut::NameTaken);
         }
-        let schema = tool.get("inputSchema").and_then(Value::as_object).ok_or(LeftOut::NoSchema)?;
+        let schema = tool
+            .get("inputSchema")
+            .and_then(Value::as_object)
+            .ok_or(LeftOut::NoSchema)?;
         if is_deeper(tool, SCHEMA_LIMIT_DEPTH) {
             return Err(LeftOut::SchemaTooDeep);
         }
-        if serde_json::to_string(schema).map_or(usize::MAX, |text| text.len()) > SCHEMA_LIMIT_BYTES {
+        if serde_json::to_string(schema).map_or(usize::MAX, |text| text.len()) > SCHEMA_LIMIT_BYTES
+        {
             return Err(LeftOut::SchemaTooLarge);
         }
-        let text = |key: &str| tool.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-        let description = text("description").or_else(|| text("title")).unwrap_or_default();
-        let hint = |key: &str| tool.pointer(&format!("/annotations/{key}")) == Some(&Value::Bool(true));
+        let text = |key: &str| {
+            tool.get(key)
+                .and_then(Value::as_str)
+                .filter(|text| !text.trim().is_empty())
+        };
+        let description = text("description")
+            .or_else(|| text("title"))
+            .unwrap_or_default();
+        let hint =
+            |key: &str| tool.pointer(&format!("/annotations/{key}")) == Some(&Value::Bool(true));
         Ok(OfferedTool {
             name: name.to_owned(),
             description: cut(description.to_owned(), DESCRIPTION_LIMIT_CHARS),
@@ -112,15 +129,22 @@ impl Offer {
             }
         }
         let more = (self.more > 0).then_some(Problem::MoreLeftOut { count: self.more });
-        let cut = self.is_cut.then_some(Problem::PagesLeftOut { count: MOST_PAGES as u64 });
-        (self.tools.into(), self.left_out.into_iter().chain(more).chain(cut).collect())
+        let cut = self.is_cut.then_some(Problem::PagesLeftOut {
+            count: MOST_PAGES as u64,
+        });
+        (
+            self.tools.into(),
+            self.left_out.into_iter().chain(more).chain(cut).collect(),
+        )
     }
 }
 
 fn is_deeper(value: &Value, limit: usize) -> bool {
     match value {
         Value::Array(items) => limit == 0 || items.iter().any(|item| is_deeper(item, limit - 1)),
-        Value::Object(fields) => limit == 0 || fields.values().any(|field| is_deeper(field, limit - 1)),
+        Value::Object(fields) => {
+            limit == 0 || fields.values().any(|field| is_deeper(field, limit - 1))
+        }
         _ => false,
     }
 }
@@ -137,7 +161,10 @@ mod tests {
         offer.push_page(page.as_array().unwrap(), &only);
         let (tools, problems) = offer.finish(&only);
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        (tools.iter().map(|tool| tool.name.clone()).collect(), problems.join(" "))
+        (
+            tools.iter().map(|tool| tool.name.clone()).collect(),
+            problems.join(" "),
+        )
     }
 
     #[test]
@@ -170,10 +197,16 @@ mod tests {
         let many: Vec<Value> = (0..1000).map(|n| tool(n.to_string())).collect();
         let (names, problem) = check(Value::Array(many.clone()), &[]);
         assert_eq!(names.len(), MOST_TOOLS);
-        assert!(problem.ends_with("Of its tools, 600 more cannot be used."), "{problem}");
+        assert!(
+            problem.ends_with("Of its tools, 600 more cannot be used."),
+            "{problem}"
+        );
         let (names, problem) = check(Value::Array(many), &["7", "x"]);
         assert_eq!(names, ["7"]);
-        assert_eq!(problem, "The tool “x” cannot be used: the server does not offer it.");
+        assert_eq!(
+            problem,
+            "The tool “x” cannot be used: the server does not offer it."
+        );
     }
 
     #[test]
@@ -185,7 +218,11 @@ mod tests {
         offer.push_page(page.as_array().unwrap(), &[]);
         let (tools, problems) = offer.finish(&[]);
         assert_eq!(
-            (tools[0].description.as_str(), tools[0].read_only, tools[0].idempotent),
+            (
+                tools[0].description.as_str(),
+                tools[0].read_only,
+                tools[0].idempotent
+            ),
             ("T", true, false)
         );
         assert_eq!(problems, []);

@@ -93,17 +93,24 @@ impl Problem {
             fault => fault,
         };
         match self {
-            Self::NotStarted { program, why } => {
-                Self::NotStarted { program: redact(&program), why: redact(&why) }
-            }
-            Self::Refuses { quote } => Self::Refuses { quote: redact(&quote) },
+            Self::NotStarted { program, why } => Self::NotStarted {
+                program: redact(&program),
+                why: redact(&why),
+            },
+            Self::Refuses { quote } => Self::Refuses {
+                quote: redact(&quote),
+            },
             Self::Unusable(why) => Self::Unusable(fault(why)),
             Self::NotListed(why) => Self::NotListed(fault(why)),
             Self::Silent(why) => Self::Silent(fault(why)),
-            Self::ToolLeftOut { name, why } => Self::ToolLeftOut { name: redact(&name), why },
-            Self::Saying { problem, quote } => {
-                Self::Saying { problem: Box::new(problem.redacted(redact)), quote: redact(&quote) }
-            }
+            Self::ToolLeftOut { name, why } => Self::ToolLeftOut {
+                name: redact(&name),
+                why,
+            },
+            Self::Saying { problem, quote } => Self::Saying {
+                problem: Box::new(problem.redacted(redact)),
+                quote: redact(&quote),
+            },
             problem => problem,
         }
     }

@@ -39,7 +39,10 @@ pub(crate) struct LastWords(Arc<Mutex<String>>);
 
 impl LastWords {
     pub(crate) fn get(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     fn set(&self, words: String) {
@@ -63,8 +66,15 @@ pub(crate) fn start(
     tasks: &TaskTracker,
 ) -> io::Result<(ProgramTransport, LastWords)> {
     let mut command = Command::new(&program.command);
-    command.args(&program.arguments).env_clear().envs(program.environment.iter().cloned());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command
+        .args(&program.arguments)
+        .env_clear()
+        .envs(program.environment.iter().cloned());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
     if let Some(folder) = &program.folder {
         command.current_dir(folder);
     }
@@ -107,8 +117,11 @@ impl Transport<RoleClient> for ProgramTransport {
                 Line::Whole(line) => read(&line),
                 Line::TooLong(outline) => outline.answers().iter().map(too_long).collect(),
             };
-            self.ready
-                .extend(messages.into_iter().filter_map(|message| serde_json::from_value(message).ok()));
+            self.ready.extend(
+                messages
+                    .into_iter()
+                    .filter_map(|message| serde_json::from_value(message).ok()),
+            );
         }
     }
 
@@ -132,7 +145,9 @@ struct Group {
 impl Group {
     fn of(child: Child) -> Self {
         #[cfg(unix)]
-        let id = child.id().and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?));
+        let id = child
+            .id()
+            .and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?));
         Self {
             child,
             #[cfg(unix)]

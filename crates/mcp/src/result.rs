@@ -59,7 +59,9 @@ impl Answer {
     /// One text.
     #[must_use]
     pub fn of(text: &str) -> Self {
-        Self { pieces: vec![Piece::Text(text.to_owned())] }
+        Self {
+            pieces: vec![Piece::Text(text.to_owned())],
+        }
     }
 
     /// The answer in words alone, for callers that keep no files.
@@ -91,7 +93,9 @@ const ABOUT: [&str; 3] = ["_meta", "isError", "resultType"];
 
 /// Reads the result of `tools/call`.
 pub(crate) fn read(result: &Value) -> Result<Answer, CallError> {
-    let structured = result.get("structuredContent").filter(|structured| !structured.is_null());
+    let structured = result
+        .get("structuredContent")
+        .filter(|structured| !structured.is_null());
     let loose;
     let blocks = match result.get("content") {
         Some(Value::Array(blocks)) => blocks.as_slice(),
@@ -111,7 +115,9 @@ pub(crate) fn read(result: &Value) -> Result<Answer, CallError> {
     if let Some(structured) = structured.filter(|structured| !says(blocks, structured)) {
         reading.say(structured.to_string());
     }
-    let answer = Answer { pieces: reading.pieces };
+    let answer = Answer {
+        pieces: reading.pieces,
+    };
     if result.get("isError") != Some(&Value::Bool(true)) {
         return Ok(answer);
     }
@@ -129,9 +135,14 @@ fn loose_blocks(result: &Value, content: Option<&Value>) -> Result<Vec<Value>, C
         (Some(content), _) => content.clone(),
         // Some return what the tool returns, as it is.
         (None, Value::Object(fields)) => {
-            let says =
-                |(name, value): &(&String, &Value)| !ABOUT.contains(&name.as_str()) && !value.is_null();
-            fields.iter().filter(says).map(|(name, value)| (name.clone(), value.clone())).collect()
+            let says = |(name, value): &(&String, &Value)| {
+                !ABOUT.contains(&name.as_str()) && !value.is_null()
+            };
+            fields
+                .iter()
+                .filter(says)
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect()
         }
         (None, Value::Null) => return Err(CallError::NoResult),
         (None, result) => result.clone(),
@@ -155,9 +166,14 @@ fn says(blocks: &[Value], structured: &Value) -> bool {
         // One text for each item.
         Some(Value::Array(items)) if blocks.len() > 1 => {
             let texts: Vec<&str> = texts.collect();
-            texts.len() == items.len() && texts.iter().zip(items).all(|(text, item)| is_said(text, item))
+            texts.len() == items.len()
+                && texts
+                    .iter()
+                    .zip(items)
+                    .all(|(text, item)| is_said(text, item))
         }
-        wrapped => texts.any(|text| is_said(text, structured) || wrapped.is_some_and(|it| is_said(text, it))),
+        wrapped => texts
+            .any(|text| is_said(text, structured) || wrapped.is_some_and(|it| is_said(text, it))),
     }
 }
 
@@ -190,7 +206,10 @@ impl Reading {
                     self.read_resource(resource);
                 }
             }
-            kind => self.say(format!("[Something that cannot be shown: “{}”]", line(kind, 60))),
+            kind => self.say(format!(
+                "[Something that cannot be shown: “{}”]",
+                line(kind, 60)
+            )),
         }
     }
 
@@ -198,7 +217,9 @@ impl Reading {
         let uri = line(text_of(resource, "uri"), 2_000);
         let text = |key: &str| resource.get(key).and_then(Value::as_str);
         match (text("text"), text("blob")) {
-            (Some(html), _) if is_embed(resource, &uri) => self.keep(resource, "resource", html.into()),
+            (Some(html), _) if is_embed(resource, &uri) => {
+                self.keep(resource, "resource", html.into())
+            }
             (Some(text), _) => self.say(format!("[The resource {uri}]\n{text}")),
             (None, Some(_)) => self.decode(resource, "resource", "blob"),
             (None, None) => self.say(format!("[The resource {uri}, without contents]")),
@@ -212,7 +233,10 @@ impl Reading {
         if data.len() / 4 * 3 > MAX_MEDIA_BYTES + 3 {
             return self.leave_out(kind, "it is too large");
         }
-        let data: Vec<u8> = data.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        let data: Vec<u8> = data
+            .bytes()
+            .filter(|byte| !byte.is_ascii_whitespace())
+            .collect();
         match BASE64.decode(&data) {
             Ok(bytes) if bytes.is_empty() => self.leave_out(kind, "it has no data"),
             Ok(bytes) => self.keep(block, kind, bytes),
@@ -232,7 +256,13 @@ impl Reading {
         self.media_bytes += bytes.len();
         let media_type = line(text_of(block, "mimeType"), 100);
         let embed = is_embed(block, &uri);
-        self.pieces.push(Piece::Media(Media { kind, media_type, uri, bytes, embed }));
+        self.pieces.push(Piece::Media(Media {
+            kind,
+            media_type,
+            uri,
+            bytes,
+            embed,
+        }));
     }
 
     fn leave_out(&mut self, kind: &str, why: &str) {
@@ -263,7 +293,11 @@ impl Reading {
 
 /// Whether a resource is a user interface, as MCP-UI and MCP Apps have it: HTML at an address `ui:`.
 fn is_embed(resource: &Value, uri: &str) -> bool {
-    let media_type = text_of(resource, "mimeType").split(';').next().unwrap_or_default().trim();
+    let media_type = text_of(resource, "mimeType")
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim();
     uri.starts_with("ui://") && media_type.eq_ignore_ascii_case("text/html")
 }
 
@@ -282,14 +316,28 @@ fn text_of<'a>(block: &'a Value, key: &str) -> &'a str {
 }
 
 fn link_words(block: &Value) -> String {
-    let about: Vec<String> =
-        ["name", "mimeType", "description"].iter().map(|key| line(text_of(block, key), 200)).collect();
-    let about: Vec<&str> = about.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
-    format!("[A resource: {} ({})]", line(text_of(block, "uri"), 2_000), about.join(", "))
+    let about: Vec<String> = ["name", "mimeType", "description"]
+        .iter()
+        .map(|key| line(text_of(block, key), 200))
+        .collect();
+    let about: Vec<&str> = about
+        .iter()
+        .map(String::as_str)
+        .filter(|word| !word.is_empty())
+        .collect();
+    format!(
+        "[A resource: {} ({})]",
+        line(text_of(block, "uri"), 2_000),
+        about.join(", ")
+    )
 }
 
 fn or_unknown(media_type: &str) -> &str {
-    if media_type.is_empty() { "of an unknown kind" } else { media_type }
+    if media_type.is_empty() {
+        "of an unknown kind"
+    } else {
+        media_type
+    }
 }
 
 #[cfg(test)]
@@ -299,7 +347,11 @@ mod tests {
     use super::*;
 
     fn check(result: Value, expected: &str) {
-        assert_eq!(read(&result).map(|answer| answer.text()), Ok(expected.to_owned()), "{result}");
+        assert_eq!(
+            read(&result).map(|answer| answer.text()),
+            Ok(expected.to_owned()),
+            "{result}"
+        );
     }
 
     #[test]
@@ -344,19 +396,30 @@ mod tests {
     #[test]
     fn structured_results_reach_the_model() {
         let both = |texts: &[&str], structured: Value| {
-            let content: Vec<Value> =
-                texts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
+            let content: Vec<Value> = texts
+                .iter()
+                .map(|text| json!({ "type": "text", "text": text }))
+                .collect();
             json!({ "content": content, "structuredContent": structured })
         };
-        check(both(&["3 rows"], json!({ "rows": [1, 2, 3] })), "3 rows\n\n{\"rows\":[1,2,3]}");
+        check(
+            both(&["3 rows"], json!({ "rows": [1, 2, 3] })),
+            "3 rows\n\n{\"rows\":[1,2,3]}",
+        );
         // What is wrapped is said by its text.
         check(both(&["5"], json!({ "result": 5 })), "5");
         check(both(&["a b"], json!({ "result": "a b" })), "a b");
         // As the server for files of the protocol's authors does.
         check(both(&["a\nb\n"], json!({ "content": "a\nb\n" })), "a\nb\n");
-        check(both(&["{\"a\": 1}"], json!({ "content": "{\"a\": 1}" })), "{\"a\": 1}");
+        check(
+            both(&["{\"a\": 1}"], json!({ "content": "{\"a\": 1}" })),
+            "{\"a\": 1}",
+        );
         check(both(&["1", "x"], json!({ "result": [1, "x"] })), "1\n\nx");
-        check(both(&["1", "x"], json!({ "result": [1, "y"] })), "1\n\nx\n\n{\"result\":[1,\"y\"]}");
+        check(
+            both(&["1", "x"], json!({ "result": [1, "y"] })),
+            "1\n\nx\n\n{\"result\":[1,\"y\"]}",
+        );
         check(both(&["a"], Value::Null), "a");
     }
 
@@ -372,19 +435,39 @@ mod tests {
     #[test]
     fn media_are_decoded_and_bounded() {
         let image = |data: &str| json!({ "type": "image", "mimeType": "image/png", "data": data });
-        let read_one = |block: Value| read(&json!({ "content": [block] })).unwrap().pieces.remove(0);
-        let Piece::Media(media) = read_one(image("iVBO\nRw")) else { panic!() };
+        let read_one = |block: Value| {
+            read(&json!({ "content": [block] }))
+                .unwrap()
+                .pieces
+                .remove(0)
+        };
+        let Piece::Media(media) = read_one(image("iVBO\nRw")) else {
+            panic!()
+        };
         assert_eq!(
             (media.kind, &media.media_type[..], &media.bytes[..]),
             ("image", "image/png", &b"\x89PNG"[..])
         );
-        let says = |block: Value, words: &str| assert_eq!(read_one(block), Piece::Text(words.into()));
-        says(image("no base64!"), "[An image was left out: its data is not valid base64]");
+        let says =
+            |block: Value, words: &str| assert_eq!(read_one(block), Piece::Text(words.into()));
+        says(
+            image("no base64!"),
+            "[An image was left out: its data is not valid base64]",
+        );
         says(image(""), "[An image was left out: it has no data]");
-        says(image(&"A".repeat(MAX_MEDIA_BYTES / 3 * 4 + 100)), "[An image was left out: it is too large]");
+        says(
+            image(&"A".repeat(MAX_MEDIA_BYTES / 3 * 4 + 100)),
+            "[An image was left out: it is too large]",
+        );
         let many = vec![image("iVBORw=="); MAX_MEDIA + 1];
         let pieces = read(&json!({ "content": many })).unwrap().pieces;
-        assert_eq!(pieces.iter().filter(|piece| matches!(piece, Piece::Media(_))).count(), MAX_MEDIA);
+        assert_eq!(
+            pieces
+                .iter()
+                .filter(|piece| matches!(piece, Piece::Media(_)))
+                .count(),
+            MAX_MEDIA
+        );
         assert_eq!(
             pieces[MAX_MEDIA],
             Piece::Text("[An image was left out: the answer has too much of them]".into())
@@ -398,7 +481,10 @@ mod tests {
             let result = json!({ "content": [{ "type": "resource", "resource": resource }] });
             matches!(&read(&result).unwrap().pieces[0], Piece::Media(media) if media.embed)
         };
-        assert!(resource("ui://chart/1", "text/html") && resource("ui://a", "text/html;profile=mcp-app"));
+        assert!(
+            resource("ui://chart/1", "text/html")
+                && resource("ui://a", "text/html;profile=mcp-app")
+        );
         assert!(!resource("file:///a.html", "text/html") && !resource("ui://a", "text/plain"));
     }
 }

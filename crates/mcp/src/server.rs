@@ -75,11 +75,24 @@ pub struct Server {
 impl Server {
     /// Begins to connect to the server, and goes on with it in a task of `tasks` until `stopping`.
     #[must_use]
-    pub fn start(definition: Definition, tasks: &TaskTracker, stopping: CancellationToken) -> Arc<Self> {
-        let status =
-            Status { state: State::Connecting, problems: Vec::new(), tools: Arc::new([]), link: None };
+    pub fn start(
+        definition: Definition,
+        tasks: &TaskTracker,
+        stopping: CancellationToken,
+    ) -> Arc<Self> {
+        let status = Status {
+            state: State::Connecting,
+            problems: Vec::new(),
+            tools: Arc::new([]),
+            link: None,
+        };
         let (status, _) = watch::channel(status);
-        let server = Arc::new(Self { definition, status, doubt: Notify::new(), tasks: tasks.clone() });
+        let server = Arc::new(Self {
+            definition,
+            status,
+            doubt: Notify::new(),
+            tasks: tasks.clone(),
+        });
         tasks.spawn(Arc::clone(&server).supervise(stopping));
         server
     }
@@ -98,12 +111,14 @@ impl Server {
 
     /// How it stands once it has been tried, or after `limit`.
     pub async fn tried(&self, limit: Duration) -> Status {
-        self.status_when(limit, |status| status.state != State::Connecting).await
+        self.status_when(limit, |status| status.state != State::Connecting)
+            .await
     }
 
     /// How it stands once it is connected, or after `limit`.
     pub async fn connected(&self, limit: Duration) -> Status {
-        self.status_when(limit, |status| status.state == State::Connected).await
+        self.status_when(limit, |status| status.state == State::Connected)
+            .await
     }
 
     async fn status_when(&self, limit: Duration, is_it: impl FnMut(&Status) -> bool) -> Status {
@@ -146,13 +161,19 @@ impl Server {
                 Ok(connection) => self.keep(connection, &stopping).await,
                 Err(problem) => Some((State::Down, problem)),
             };
-            let Some((state, problem)) = ended else { return };
+            let Some((state, problem)) = ended else {
+                return;
+            };
             if began.elapsed() >= GOOD_CONNECTION {
                 pause = FIRST_PAUSE;
             }
             // One that was just lost is tried again at once, so it is not down yet.
             let first_loss = state == State::Connecting && pause == FIRST_PAUSE;
-            let state = if first_loss { State::Connecting } else { State::Down };
+            let state = if first_loss {
+                State::Connecting
+            } else {
+                State::Down
+            };
             let problem = problem.redacted(&|text| self.definition.redact(text));
             tracing::warn!(server = self.definition.name, %problem, "an MCP server is not connected");
             self.set(state, vec![problem], Arc::new([]), None);
@@ -165,7 +186,11 @@ impl Server {
     }
 
     /// Keeps the connection until it breaks; returns what is wrong then, and nothing where we are stopping.
-    async fn keep(&self, connection: Connection, stopping: &CancellationToken) -> Option<(State, Problem)> {
+    async fn keep(
+        &self,
+        connection: Connection,
+        stopping: &CancellationToken,
+    ) -> Option<(State, Problem)> {
         let (link, last_words) = (connection.link(), connection.last_words.clone());
         let close = connection.service.cancellation_token();
         let mut closed = std::pin::pin!(connection.service.waiting());
@@ -198,8 +223,10 @@ impl Server {
                         "an MCP server is connected"
                     );
                     let redact = |text: &str| self.definition.redact_said(text);
-                    let problems: Vec<_> =
-                        problems.into_iter().map(|problem| problem.redacted(&redact)).collect();
+                    let problems: Vec<_> = problems
+                        .into_iter()
+                        .map(|problem| problem.redacted(&redact))
+                        .collect();
                     for problem in &problems {
                         tracing::warn!(server = self.definition.name, %problem, "not all tools can be used");
                     }
@@ -231,7 +258,18 @@ impl Server {
         }
     }
 
-    fn set(&self, state: State, problems: Vec<Problem>, tools: Arc<[OfferedTool]>, link: Option<Link>) {
-        self.status.send_replace(Status { state, problems, tools, link });
+    fn set(
+        &self,
+        state: State,
+        problems: Vec<Problem>,
+        tools: Arc<[OfferedTool]>,
+        link: Option<Link>,
+    ) {
+        self.status.send_replace(Status {
+            state,
+            problems,
+            tools,
+            link,
+        });
     }
 }

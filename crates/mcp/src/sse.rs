@@ -23,8 +23,12 @@ pub(crate) fn events(
     awaited: Option<RequestId>,
 ) -> BoxStream<'static, Result<Sse, SseError>> {
     let body = StreamReader::new(response.bytes_stream().map_err(io::Error::other).boxed());
-    let events =
-        Events { lines: Lines::new(body, b"\r\n"), begun: Event::default(), ready: VecDeque::new(), awaited };
+    let events = Events {
+        lines: Lines::new(body, b"\r\n"),
+        begun: Event::default(),
+        ready: VecDeque::new(),
+        awaited,
+    };
     let events = stream::unfold(Some(events), async |events| {
         let mut events = events?;
         match events.next().await? {
@@ -74,26 +78,43 @@ impl<R: AsyncBufRead + Unpin> Events<R> {
         if self.begun.is_empty() {
             return;
         }
-        let Event { name, data, id, retry, flood } = std::mem::take(&mut self.begun);
+        let Event {
+            name,
+            data,
+            id,
+            retry,
+            flood,
+        } = std::mem::take(&mut self.begun);
         let mut messages = match (flood, &data) {
             (Some(outline), _) => {
                 let answered = outline.answers().or_else(|| self.awaited.clone());
                 answered.iter().map(too_long).collect()
             }
-            (None, Some(data)) if matches!(name.as_deref(), None | Some("" | "message")) => read(data),
+            (None, Some(data)) if matches!(name.as_deref(), None | Some("" | "message")) => {
+                read(data)
+            }
             _ => Vec::new(),
         };
-        for message in messages.iter_mut().filter(|message| is_answer(message) && message.get("id").is_none())
+        for message in messages
+            .iter_mut()
+            .filter(|message| is_answer(message) && message.get("id").is_none())
         {
             message["id"] = json!(self.awaited);
         }
-        let mut texts: Vec<Option<String>> =
-            messages.iter().map(|message| Some(message.to_string())).collect();
+        let mut texts: Vec<Option<String>> = messages
+            .iter()
+            .map(|message| Some(message.to_string()))
+            .collect();
         if texts.is_empty() {
             // It is for others to judge.
             texts.push(data.map(|data| String::from_utf8_lossy(&data).into_owned()));
         }
-        let events = texts.into_iter().map(|data| Sse { event: name.clone(), data, id: None, retry: None });
+        let events = texts.into_iter().map(|data| Sse {
+            event: name.clone(),
+            data,
+            id: None,
+            retry: None,
+        });
         self.ready.extend(events);
         if let Some(last) = self.ready.back_mut() {
             (last.id, last.retry) = (id, retry);
@@ -103,12 +124,21 @@ impl<R: AsyncBufRead + Unpin> Events<R> {
 
 impl Event {
     fn is_empty(&self) -> bool {
-        let Self { name, data, id, retry, flood } = self;
+        let Self {
+            name,
+            data,
+            id,
+            retry,
+            flood,
+        } = self;
         name.is_none() && data.is_none() && id.is_none() && retry.is_none() && flood.is_none()
     }
 
     fn push(&mut self, line: &[u8]) {
-        let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
+        let colon = line
+            .iter()
+            .position(|byte| *byte == b':')
+            .unwrap_or(line.len());
         let (name, value) = line.split_at(colon);
         let value = value.strip_prefix(b":").unwrap_or(value);
         let value = value.strip_prefix(b" ").unwrap_or(value);

@@ -2,8 +2,9 @@
 
 /// At most `limit` characters, on one line and without control characters.
 pub(crate) fn line(text: &str, limit: usize) -> String {
-    let words =
-        text.split_whitespace().map(|word| word.chars().filter(|c| !c.is_control()).collect::<String>());
+    let words = text
+        .split_whitespace()
+        .map(|word| word.chars().filter(|c| !c.is_control()).collect::<String>());
     let mut line = String::new();
     for word in words.filter(|word| !word.is_empty()) {
         if !line.is_empty() {

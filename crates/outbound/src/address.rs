@@ -32,7 +32,9 @@ impl Network {
             one.checked_shr(rest).unwrap_or(0) == other.checked_shr(rest).unwrap_or(0)
         };
         match (self.first, address) {
-            (IpAddr::V4(one), IpAddr::V4(other)) => same(one.to_bits().into(), other.to_bits().into(), 32),
+            (IpAddr::V4(one), IpAddr::V4(other)) => {
+                same(one.to_bits().into(), other.to_bits().into(), 32)
+            }
             (IpAddr::V6(one), IpAddr::V6(other)) => same(one.to_bits(), other.to_bits(), 128),
             _ => false,
         }
@@ -86,7 +88,14 @@ mod tests {
 
     #[test]
     fn knows_the_open_internet() {
-        let global = ["1.1.1.1", "8.8.8.8", "100.128.0.1", "172.32.0.1", "2606:4700::1111", "2a00:1450::1"];
+        let global = [
+            "1.1.1.1",
+            "8.8.8.8",
+            "100.128.0.1",
+            "172.32.0.1",
+            "2606:4700::1111",
+            "2a00:1450::1",
+        ];
         let special = [
             "0.0.0.0",
             "0.1.2.3",
@@ -151,9 +160,23 @@ mod tests {
             ("::/0", "::1", true),
             ("::/0", "10.0.0.1", false),
         ] {
-            assert_eq!(Network::parse(network).unwrap().has(address.parse().unwrap()), has, "{network}");
+            assert_eq!(
+                Network::parse(network)
+                    .unwrap()
+                    .has(address.parse().unwrap()),
+                has,
+                "{network}"
+            );
         }
-        for wrong in ["", "10.0.0.0/33", "10.0.0/8", "10.0.0.0/+8", "10.0.0.0/", "::/129", "a/8"] {
+        for wrong in [
+            "",
+            "10.0.0.0/33",
+            "10.0.0/8",
+            "10.0.0.0/+8",
+            "10.0.0.0/",
+            "::/129",
+            "a/8",
+        ] {
             assert_eq!(Network::parse(wrong), None, "{wrong}");
         }
     }

@@ -26,7 +26,11 @@ impl Allowed {
         if entries.len() > MOST {
             return Err(format!("has more than {MOST} entries"));
         }
-        for entry in entries.iter().map(|entry| entry.trim()).filter(|entry| !entry.is_empty()) {
+        for entry in entries
+            .iter()
+            .map(|entry| entry.trim())
+            .filter(|entry| !entry.is_empty())
+        {
             if let Some(network) = Network::parse(entry) {
                 allowed.networks.push(network);
                 continue;
@@ -48,7 +52,8 @@ impl Allowed {
 
     /// Whether a host is an address in a network that is named.
     pub(crate) fn has_network_of(&self, host: &str) -> bool {
-        host.parse().is_ok_and(|address| self.networks.iter().any(|network| network.has(address)))
+        host.parse()
+            .is_ok_and(|address| self.networks.iter().any(|network| network.has(address)))
     }
 
     /// Whether an address may be reached.
@@ -59,7 +64,9 @@ impl Allowed {
 
 /// The host as addresses have it; nothing where more than a host stands there.
 fn host_of(entry: &str) -> Option<String> {
-    if entry.contains(['/', ':', '@', '?', '#', '\\', '*', '%']) || entry.chars().any(char::is_whitespace) {
+    if entry.contains(['/', ':', '@', '?', '#', '\\', '*', '%'])
+        || entry.chars().any(char::is_whitespace)
+    {
         return None;
     }
     let url: Url = format!("http://{entry}/").parse().ok()?;
@@ -71,7 +78,10 @@ fn host_of(entry: &str) -> Option<String> {
 /// The host of an address, without brackets and without the dot of the root.
 #[must_use]
 pub fn plain_host(url: &Url) -> Option<String> {
-    let host = url.host_str()?.trim_matches(['[', ']']).trim_end_matches('.');
+    let host = url
+        .host_str()?
+        .trim_matches(['[', ']'])
+        .trim_end_matches('.');
     (!host.is_empty()).then(|| host.to_owned())
 }
 
@@ -86,11 +96,31 @@ mod tests {
     #[test]
     fn entries_are_hosts_addresses_or_networks() {
         assert!(parse("IdP.internal.").unwrap().names("idp.internal"));
-        assert!(!parse("internal").unwrap().names("idp.internal"), "not what is below it");
-        assert!(parse("10.0.0.0/8").unwrap().permits("10.1.1.1".parse().unwrap()));
-        assert!(!parse("10.0.0.0/8").unwrap().permits("127.0.0.1".parse().unwrap()));
+        assert!(
+            !parse("internal").unwrap().names("idp.internal"),
+            "not what is below it"
+        );
+        assert!(
+            parse("10.0.0.0/8")
+                .unwrap()
+                .permits("10.1.1.1".parse().unwrap())
+        );
+        assert!(
+            !parse("10.0.0.0/8")
+                .unwrap()
+                .permits("127.0.0.1".parse().unwrap())
+        );
         assert_eq!(parse(" "), Ok(Allowed::default()));
-        for wrong in ["http://idp", "idp:80", "a b", "*.internal", "10.0.0.0/99", "0x7f.1", "a@b", "127.1"] {
+        for wrong in [
+            "http://idp",
+            "idp:80",
+            "a b",
+            "*.internal",
+            "10.0.0.0/99",
+            "0x7f.1",
+            "a@b",
+            "127.1",
+        ] {
             assert!(parse(wrong).unwrap_err().contains(wrong), "{wrong}");
         }
     }

@@ -28,15 +28,17 @@ pub use resolving::{Lookup, system_lookup};
 const URL_LIMIT_BYTES: usize = 4_000;
 /// Ports above 1023 at which something else than the web listens, after the Fetch standard.
 const OTHER_PORTS: [u16; 18] = [
-    1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679,
-    6697,
+    1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669,
+    6679, 6697,
 ];
 
 /// Why there is no answer. None says where a name leads or what is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// What was named is no address of the web.
-    #[error("It is no address that can be asked: it must begin with https:// and have no user name in it")]
+    #[error(
+        "It is no address that can be asked: it must begin with https:// and have no user name in it"
+    )]
     NoAddress,
     /// It leads, or was sent, to where nobody is let.
     #[error(
@@ -98,7 +100,13 @@ impl Outbound {
         // Fails only where somebody installed a provider before, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let (guarded, chosen, local) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self(Arc::new(Clients { allowed, lookup, guarded, chosen, local }))
+        Self(Arc::new(Clients {
+            allowed,
+            lookup,
+            guarded,
+            chosen,
+            local,
+        }))
     }
 
     /// The address, where it may be asked as far as that is seen without asking for its name; `chosen` are hosts of the
@@ -107,7 +115,9 @@ impl Outbound {
     /// # Errors
     /// `NoAddress` and `NotAllowed`.
     pub fn address(&self, text: &str, chosen: &[String]) -> Result<Url, Fault> {
-        let url: Option<Url> = (text.len() <= URL_LIMIT_BYTES).then(|| text.parse().ok()).flatten();
+        let url: Option<Url> = (text.len() <= URL_LIMIT_BYTES)
+            .then(|| text.parse().ok())
+            .flatten();
         let url = url.ok_or(Fault::NoAddress)?;
         self.0.way(&url, chosen).map(|_| url)
     }
@@ -125,7 +135,9 @@ impl Outbound {
     /// Any fault; the answer's status is none.
     pub async fn send(&self, request: Request) -> Result<Answer, Fault> {
         let time = request.limits.time;
-        tokio::time::timeout(time, self.0.follow(request)).await.unwrap_or(Err(Fault::Slow))
+        tokio::time::timeout(time, self.0.follow(request))
+            .await
+            .unwrap_or(Err(Fault::Slow))
     }
 }
 
@@ -145,7 +157,9 @@ impl Clients {
     async fn send_once(&self, request: &Request) -> Result<Response, Fault> {
         let client = match self.way(&request.url, &request.chosen)? {
             Way::Guarded => get_or_make(&self.guarded, || {
-                settings().no_proxy().dns_resolver(Guard::new(self.allowed.clone(), Arc::clone(&self.lookup)))
+                settings()
+                    .no_proxy()
+                    .dns_resolver(Guard::new(self.allowed.clone(), Arc::clone(&self.lookup)))
             }),
             Way::Chosen if request.url.scheme() == "http" && is_this_machine(&request.url) => {
                 get_or_make(&self.local, || settings().no_proxy().tls_certs_only([]))
@@ -169,14 +183,22 @@ impl Clients {
             && url.username().is_empty()
             && url.password().is_none()
             && url.as_str().len() <= URL_LIMIT_BYTES;
-        let host = plain_host(url).filter(|_| is_plain).ok_or(Fault::NoAddress)?;
+        let host = plain_host(url)
+            .filter(|_| is_plain)
+            .ok_or(Fault::NoAddress)?;
         if chosen.contains(&host) || self.allowed.names(&host) {
             return Ok(Way::Chosen);
         }
         let port = url.port_or_known_default().unwrap_or_default();
         let is_web = matches!(port, 80 | 443) || port >= 1024 && !OTHER_PORTS.contains(&port);
-        let may_be_there = host.parse::<IpAddr>().map_or(true, |address| self.allowed.permits(address));
-        if is_web && may_be_there { Ok(Way::Guarded) } else { Err(Fault::NotAllowed) }
+        let may_be_there = host
+            .parse::<IpAddr>()
+            .map_or(true, |address| self.allowed.permits(address));
+        if is_web && may_be_there {
+            Ok(Way::Guarded)
+        } else {
+            Err(Fault::NotAllowed)
+        }
     }
 }
 
@@ -193,7 +215,10 @@ fn settings() -> ClientBuilder {
 }
 
 /// A machine without any certificates can still ask over plain HTTP.
-fn get_or_make(place: &OnceLock<Client>, settings: impl Fn() -> ClientBuilder) -> Result<&Client, Fault> {
+fn get_or_make(
+    place: &OnceLock<Client>,
+    settings: impl Fn() -> ClientBuilder,
+) -> Result<&Client, Fault> {
     if let Some(client) = place.get() {
         return Ok(client);
     }
@@ -210,16 +235,30 @@ fn get_or_make(place: &OnceLock<Client>, settings: impl Fn() -> ClientBuilder) -
 
 fn is_this_machine(url: &Url) -> bool {
     let host = plain_host(url).unwrap_or_default();
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    host == "localhost"
+        || host
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 async fn read(mut response: Response, request: &Request) -> Result<Answer, Fault> {
-    let (status, headers, url) = (response.status(), response.headers().clone(), request.url.clone());
+    let (status, headers, url) = (
+        response.status(),
+        response.headers().clone(),
+        request.url.clone(),
+    );
     let limit = request.limits.body_bytes;
     if limit == 0 {
-        return Ok(Answer { status, headers, body: Bytes::new(), url });
+        return Ok(Answer {
+            status,
+            headers,
+            body: Bytes::new(),
+            url,
+        });
     }
-    let is_plain = headers.get(CONTENT_ENCODING).is_none_or(|encoding| encoding == "identity");
+    let is_plain = headers
+        .get(CONTENT_ENCODING)
+        .is_none_or(|encoding| encoding == "identity");
     let mut body = BytesMut::new();
     let cut_off = |error| match fault_of(&error) {
         Fault::Unreachable => Fault::CutOff,
@@ -239,7 +278,12 @@ async fn read(mut response: Response, request: &Request) -> Result<Answer, Fault
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Answer { status, headers, body: body.freeze(), url })
+    Ok(Answer {
+        status,
+        headers,
+        body: body.freeze(),
+        url,
+    })
 }
 
 /// What the error is made of stays here: it may have the address in it, and what is there.
@@ -251,5 +295,9 @@ fn fault_of(error: &reqwest::Error) -> Fault {
             return *fault;
         }
     }
-    if error.is_timeout() { Fault::Slow } else { Fault::Unreachable }
+    if error.is_timeout() {
+        Fault::Slow
+    } else {
+        Fault::Unreachable
+    }
 }

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use reqwest::{
     Method, StatusCode, Url,
     header::{
-        ACCEPT, ACCEPT_LANGUAGE, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName,
-        HeaderValue, LOCATION, USER_AGENT,
+        ACCEPT, ACCEPT_LANGUAGE, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap,
+        HeaderName, HeaderValue, LOCATION, USER_AGENT,
     },
 };
 use serde_json::Value;
@@ -19,7 +19,11 @@ use crate::Fault;
 pub fn location(base: &Url, place: &HeaderValue) -> Option<Url> {
     let place = match std::str::from_utf8(place.as_bytes()) {
         Ok(place) => place.to_owned(),
-        Err(_) => place.as_bytes().iter().map(|byte| char::from(*byte)).collect(),
+        Err(_) => place
+            .as_bytes()
+            .iter()
+            .map(|byte| char::from(*byte))
+            .collect(),
     };
     base.join(&place).ok()
 }
@@ -67,7 +71,15 @@ impl Request {
     /// A request without a body.
     #[must_use]
     pub fn new(method: Method, url: Url, limits: Limits) -> Self {
-        Self { method, url, headers: HeaderMap::new(), body: None, chosen: Vec::new(), limits, cuts: false }
+        Self {
+            method,
+            url,
+            headers: HeaderMap::new(),
+            body: None,
+            chosen: Vec::new(),
+            limits,
+            cuts: false,
+        }
     }
 
     /// With this header. A value that cannot be sent is left out: parse what others say before.
@@ -82,7 +94,8 @@ impl Request {
     /// With this body.
     #[must_use]
     pub fn body(mut self, content_type: &'static str, body: impl Into<Bytes>) -> Self {
-        self.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        self.headers
+            .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         self.body = Some(body.into());
         self
     }
@@ -115,11 +128,17 @@ impl Request {
     }
 
     /// Where the answer sends us, if it does and we follow.
-    pub(crate) fn next(&self, status: StatusCode, headers: &HeaderMap) -> Result<Option<Url>, Fault> {
+    pub(crate) fn next(
+        &self,
+        status: StatusCode,
+        headers: &HeaderMap,
+    ) -> Result<Option<Url>, Fault> {
         if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) || self.limits.hops == 0 {
             return Ok(None);
         }
-        let Some(place) = headers.get(LOCATION) else { return Ok(None) };
+        let Some(place) = headers.get(LOCATION) else {
+            return Ok(None);
+        };
         let url = location(&self.url, place).ok_or(Fault::NoAddress)?;
         let elsewhere = url.origin() != self.url.origin();
         let keeps_body = self.body.is_some() && matches!(status.as_u16(), 307 | 308);
@@ -163,10 +182,18 @@ mod tests {
 
     #[test]
     fn what_was_begun_in_secret_goes_on_so() {
-        let limits = Limits { time: Duration::from_secs(1), body_bytes: 1, hops: 1 };
+        let limits = Limits {
+            time: Duration::from_secs(1),
+            body_bytes: 1,
+            hops: 1,
+        };
         for (from, to, expected) in [
             ("https://a.example/", "https://b.example/", Ok(())),
-            ("https://a.example/", "http://a.example/", Err(Fault::NotAllowed)),
+            (
+                "https://a.example/",
+                "http://a.example/",
+                Err(Fault::NotAllowed),
+            ),
             ("https://a.example/", "//b.example/", Ok(())),
             ("http://a.example/", "https://a.example/", Ok(())),
             ("http://a.example/", "http://b.example/", Ok(())),
@@ -175,7 +202,11 @@ mod tests {
             let request = Request::new(Method::GET, from.parse().unwrap(), limits);
             let headers = HeaderMap::from_iter([(LOCATION, HeaderValue::from_static(to))]);
             let next = request.next(StatusCode::FOUND, &headers);
-            assert_eq!(next.map(|to| assert!(to.is_some())), expected, "{from} → {to}");
+            assert_eq!(
+                next.map(|to| assert!(to.is_some())),
+                expected,
+                "{from} → {to}"
+            );
         }
     }
 
@@ -184,7 +215,10 @@ mod tests {
         let base = Url::parse("http://a.example/b/c").unwrap();
         for (place, expected) in [
             (&b"/d"[..], "http://a.example/d"),
-            ("utf8?x=\u{fc} y".as_bytes(), "http://a.example/b/utf8?x=%C3%BC%20y"),
+            (
+                "utf8?x=\u{fc} y".as_bytes(),
+                "http://a.example/b/utf8?x=%C3%BC%20y",
+            ),
             (&b"/caf\xe9"[..], "http://a.example/caf%C3%A9"),
         ] {
             let place = HeaderValue::from_bytes(place).unwrap();

@@ -16,8 +16,9 @@ use crate::{Allowed, Fault};
 const MOST: usize = 16;
 
 /// How the addresses of a name are found.
-pub type Lookup =
-    Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>> + Send + Sync>;
+pub type Lookup = Arc<
+    dyn Fn(String) -> Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>> + Send + Sync,
+>;
 
 /// As the system finds them.
 #[must_use]
@@ -37,18 +38,27 @@ pub(crate) struct Guard {
 
 impl Guard {
     pub(crate) fn new(allowed: Allowed, lookup: Lookup) -> Self {
-        Self { allowed: Arc::new(allowed), lookup }
+        Self {
+            allowed: Arc::new(allowed),
+            lookup,
+        }
     }
 }
 
 impl Resolve for Guard {
     fn resolve(&self, name: Name) -> Resolving {
-        let (allowed, found) = (Arc::clone(&self.allowed), (self.lookup)(name.as_str().to_owned()));
+        let (allowed, found) = (
+            Arc::clone(&self.allowed),
+            (self.lookup)(name.as_str().to_owned()),
+        );
         Box::pin(async move {
             let found = found.await?;
             let some = !found.is_empty();
             // The connection's own port is put in place of 0.
-            let kept = found.into_iter().filter(|address| allowed.permits(*address)).take(MOST);
+            let kept = found
+                .into_iter()
+                .filter(|address| allowed.permits(*address))
+                .take(MOST);
             let kept: Vec<SocketAddr> = kept.map(|address| SocketAddr::new(address, 0)).collect();
             match kept.is_empty() {
                 true if some => Err(Fault::NotAllowed.into()),

@@ -1,6 +1,10 @@
 //! Measures what the sandbox costs: `cargo run --release -p sandbox --example measure`. With the path of the server's
 //! program as an argument that is the helper, as when it runs.
-#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "it is read by a person")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "it is read by a person"
+)]
 
 use std::{
     path::{Path, PathBuf},
@@ -15,8 +19,14 @@ fn main() -> ExitCode {
         return code;
     }
     let helper = std::env::args_os().nth(1).map(PathBuf::from);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(measure(Options { helper, ..Options::default() }));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(measure(Options {
+        helper,
+        ..Options::default()
+    }));
     ExitCode::SUCCESS
 }
 
@@ -32,7 +42,13 @@ async fn measure(options: Options) {
     })
     .await;
     row("a Python that does nothing", times, || async {
-        sandbox.command(&folder, "python3").arg("-c").arg("pass").run(|_, _| {}).await.unwrap();
+        sandbox
+            .command(&folder, "python3")
+            .arg("-c")
+            .arg("pass")
+            .run(|_, _| {})
+            .await
+            .unwrap();
     })
     .await;
     row("a session with its first cell", times, || async {
@@ -57,7 +73,10 @@ async fn warm(sandbox: &Sandbox, folder: &Folder) {
     // Long enough to see what a session takes that does nothing.
     let before = ticks_of_children();
     tokio::time::sleep(std::time::Duration::from_secs(5)).await;
-    println!("an idle session: {} ticks of the processor in 5 s", ticks_of_children() - before);
+    println!(
+        "an idle session: {} ticks of the processor in 5 s",
+        ticks_of_children() - before
+    );
     for (name, kb) in memory_of_children() {
         println!("  {name}: {kb} kB of its own");
     }
@@ -66,7 +85,10 @@ async fn warm(sandbox: &Sandbox, folder: &Folder) {
 /// What it takes to watch many processes.
 async fn watcher(sandbox: &Sandbox, folder: &Folder) {
     for (name, script) in [
-        ("62 shells that sleep", "i=0; while [ $i -lt 31 ]; do (sleep 8; :) & i=$((i + 1)); done; wait"),
+        (
+            "62 shells that sleep",
+            "i=0; while [ $i -lt 31 ]; do (sleep 8; :) & i=$((i + 1)); done; wait",
+        ),
         ("one that sleeps", "sleep 8"),
     ] {
         let command = sandbox.shell(folder, script);
@@ -75,8 +97,14 @@ async fn watcher(sandbox: &Sandbox, folder: &Folder) {
         tokio::time::sleep(std::time::Duration::from_secs(2)).await;
         let before = ticks_of_children();
         tokio::time::sleep(std::time::Duration::from_secs(5)).await;
-        println!("watching {name}: {} ticks of the processor in 5 s", ticks_of_children() - before);
-        println!("  ended: {}", runs.join_next().await.unwrap().unwrap().ended);
+        println!(
+            "watching {name}: {} ticks of the processor in 5 s",
+            ticks_of_children() - before
+        );
+        println!(
+            "  ended: {}",
+            runs.join_next().await.unwrap().unwrap().ended
+        );
     }
 }
 
@@ -103,28 +131,47 @@ fn millis(began: Instant) -> f64 {
 /// The processes of the sandbox, by the user they run as and their parents.
 fn sandboxed() -> Vec<PathBuf> {
     let word = |path: &Path| std::fs::read_to_string(path.join("cmdline")).unwrap_or_default();
-    let entries = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let entries = std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path());
     entries
-        .filter(|path| ["glasshouse-sandbox", "/run/session.py"].iter().any(|name| word(path).contains(name)))
+        .filter(|path| {
+            ["glasshouse-sandbox", "/run/session.py"]
+                .iter()
+                .any(|name| word(path).contains(name))
+        })
         .collect()
 }
 
 fn ticks_of_children() -> u64 {
-    let stats = sandboxed().into_iter().filter_map(|path| std::fs::read_to_string(path.join("stat")).ok());
+    let stats = sandboxed()
+        .into_iter()
+        .filter_map(|path| std::fs::read_to_string(path.join("stat")).ok());
     let fields = stats.map(|stat| stat.rsplit_once(')').unwrap().1.to_owned());
     fields
         .map(|text| {
-            text.split_whitespace().skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum::<u64>()
+            text.split_whitespace()
+                .skip(11)
+                .take(2)
+                .map(|field| field.parse::<u64>().unwrap())
+                .sum::<u64>()
         })
         .sum()
 }
 
 fn memory_of_children() -> Vec<(String, u64)> {
     let read = |path: PathBuf| {
-        let name = std::fs::read_to_string(path.join("cmdline")).ok()?.replace('\0', " ");
+        let name = std::fs::read_to_string(path.join("cmdline"))
+            .ok()?
+            .replace('\0', " ");
         let rollup = std::fs::read_to_string(path.join("smaps_rollup")).ok()?;
         let own = rollup.lines().filter(|line| line.starts_with("Private_"));
-        Some((name, own.filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()).sum()))
+        Some((
+            name,
+            own.filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok())
+                .sum(),
+        ))
     };
     sandboxed().into_iter().filter_map(read).collect()
 }

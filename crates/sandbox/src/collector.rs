@@ -55,15 +55,30 @@ impl Collector {
         if dropped_bytes == 0 {
             self.head.append(&mut self.tail);
             let text = String::from_utf8_lossy(&self.head).into_owned();
-            return Collected { text, total_bytes: self.total_bytes, dropped_bytes };
+            return Collected {
+                text,
+                total_bytes: self.total_bytes,
+                dropped_bytes,
+            };
         }
         self.head.truncate(self.head.len() - open_end(&self.head));
         // A tail may begin inside a character.
-        let begin = self.tail.iter().take(3).take_while(|byte| (**byte & 0xC0) == 0x80).count();
-        let (head, tail) =
-            (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&self.tail[begin..]));
+        let begin = self
+            .tail
+            .iter()
+            .take(3)
+            .take_while(|byte| (**byte & 0xC0) == 0x80)
+            .count();
+        let (head, tail) = (
+            String::from_utf8_lossy(&self.head),
+            String::from_utf8_lossy(&self.tail[begin..]),
+        );
         let text = format!("{head}\n[… {dropped_bytes} bytes left out …]\n{tail}");
-        Collected { text, total_bytes: self.total_bytes, dropped_bytes }
+        Collected {
+            text,
+            total_bytes: self.total_bytes,
+            dropped_bytes,
+        }
     }
 
     fn keep(&mut self, bytes: &[u8]) {
@@ -127,7 +142,14 @@ mod tests {
         for cut in 0..=text.len() {
             let (passed, collected) = run(100, &[&text.as_bytes()[..cut], &text.as_bytes()[cut..]]);
             assert_eq!(passed.concat(), text, "cut at {cut}");
-            assert_eq!(collected, Collected { text: text.into(), total_bytes: 11, dropped_bytes: 0 });
+            assert_eq!(
+                collected,
+                Collected {
+                    text: text.into(),
+                    total_bytes: 11,
+                    dropped_bytes: 0
+                }
+            );
         }
     }
 
@@ -154,6 +176,9 @@ mod tests {
     #[test]
     fn a_limit_of_nothing_holds() {
         let (passed, collected) = run(0, &[b"abc"]);
-        assert_eq!((passed.len(), collected.dropped_bytes, collected.total_bytes), (0, 3, 3));
+        assert_eq!(
+            (passed.len(), collected.dropped_bytes, collected.total_bytes),
+            (0, 3, 3)
+        );
     }
 }

@@ -78,7 +78,10 @@ impl Command {
     /// # Errors
     ///
     /// [`Error::TooLong`], or [`Error::Start`]: also where the program is not there.
-    pub async fn run(self, mut on_output: impl FnMut(Stream, &str) + Send) -> Result<Outcome, Error> {
+    pub async fn run(
+        self,
+        mut on_output: impl FnMut(Stream, &str) + Send,
+    ) -> Result<Outcome, Error> {
         let nothing = File::open("/dev/null").map_err(|error| Error::Start(error.to_string()))?;
         let spec = Spec {
             view: self.sandbox.view().clone(),
@@ -90,7 +93,8 @@ impl Command {
             session: false,
             user: self.sandbox.user(),
         };
-        let (mut running, stdout, stderr) = Running::start(&self.sandbox, &spec, nothing.into()).await?;
+        let (mut running, stdout, stderr) =
+            Running::start(&self.sandbox, &spec, nothing.into()).await?;
         let began = Instant::now();
         let mut streams = Streams::new(stdout, stderr, spec.limits.output_bytes);
         let ended = wait(&mut running, &mut streams, &spec.limits, &mut on_output).await;
@@ -98,7 +102,12 @@ impl Command {
         running.end().await;
         streams.drain(&mut on_output).await;
         let (stdout, stderr) = streams.take(&mut on_output);
-        Ok(Outcome { ended, stdout, stderr, time_ms })
+        Ok(Outcome {
+            ended,
+            stdout,
+            stderr,
+            time_ms,
+        })
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::{convert::Infallible, io, path::Path};
 
-use crate::{Cell, Error, File, FolderError, Limits, Options, Outcome, Programs, Stream, Unavailable};
+use crate::{
+    Cell, Error, File, FolderError, Limits, Options, Outcome, Programs, Stream, Unavailable,
+};
 
 /// Cannot be had here.
 #[derive(Debug, Clone)]
@@ -100,7 +102,10 @@ impl Folder {
 #[expect(missing_docs, reason = "the other ones have it")]
 impl Directory {
     pub fn open(_: &Path, _: Vec<String>) -> io::Result<Self> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "directories can be had on Linux only"))
+        Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "directories can be had on Linux only",
+        ))
     }
 
     pub fn list(&self, _: usize) -> Result<(Vec<(File, Mark)>, bool), FolderError> {
@@ -162,7 +167,11 @@ impl Session {
     }
 
     #[expect(clippy::unused_async, reason = "the other one waits for a program")]
-    pub async fn run(&mut self, _: &str, _: impl FnMut(Stream, &str) + Send) -> Result<Cell, Error> {
+    pub async fn run(
+        &mut self,
+        _: &str,
+        _: impl FnMut(Stream, &str) + Send,
+    ) -> Result<Cell, Error> {
         match self.0 {}
     }
 }

@@ -20,7 +20,12 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         // “nobody” on most systems.
-        Self { python: None, hidden: Vec::new(), user: 65534, helper: None }
+        Self {
+            python: None,
+            hidden: Vec::new(),
+            user: 65534,
+            helper: None,
+        }
     }
 }
 

@@ -73,7 +73,9 @@ impl Sandbox {
     /// Where there can be no sandbox; then nothing can be run.
     pub async fn find(options: Options) -> Result<Self, Unavailable> {
         if options.user == 0 {
-            return Err(Unavailable::Kernel("programs must not run as root, user 0".into()));
+            return Err(Unavailable::Kernel(
+                "programs must not run as root, user 0".into(),
+            ));
         }
         let python = python::find(options.python.as_deref()).await?;
         let inner = Inner {
@@ -85,13 +87,17 @@ impl Sandbox {
             user: options.user,
             groups: Groups::find(),
         };
-        let sandbox = Self { inner: Arc::new(inner) };
+        let sandbox = Self {
+            inner: Arc::new(inner),
+        };
         let programs = sandbox.look_around(&options.hidden).await?;
         let Some(mut inner) = Arc::into_inner(sandbox.inner) else {
             return Err(Unavailable::Broken("its trial goes on".into()));
         };
         inner.programs = programs;
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
     }
 
     /// What programs find in it.
@@ -107,7 +113,12 @@ impl Sandbox {
     ///
     /// Where it cannot be made or is no folder.
     pub fn folder(&self, path: &Path) -> std::io::Result<Folder> {
-        Folder::open(path, rustix::process::geteuid().is_root().then_some(self.inner.user))
+        Folder::open(
+            path,
+            rustix::process::geteuid()
+                .is_root()
+                .then_some(self.inner.user),
+        )
     }
 
     pub(crate) fn view(&self) -> &View {
@@ -124,7 +135,9 @@ impl Sandbox {
         match &self.inner.groups {
             Ok(groups) => format!("the kernel limits each program by a control group in {groups}"),
             Err(why) => {
-                format!("each program's helper adds up what its processes use; no control groups: {why}")
+                format!(
+                    "each program's helper adds up what its processes use; no control groups: {why}"
+                )
             }
         }
     }
@@ -144,7 +157,12 @@ impl Sandbox {
 
     /// All that programs get as environment.
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
-        let own = self.inner.python.executable.parent().unwrap_or(Path::new("/usr/bin"));
+        let own = self
+            .inner
+            .python
+            .executable
+            .parent()
+            .unwrap_or(Path::new("/usr/bin"));
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", own.display());
         [
             ("PATH", path.as_str()),
@@ -170,7 +188,8 @@ impl Sandbox {
     }
 
     async fn look_around(&self, hidden: &[PathBuf]) -> Result<Programs, Unavailable> {
-        let disk = |error: std::io::Error| Unavailable::Broken(format!("no folder for a trial: {error}"));
+        let disk =
+            |error: std::io::Error| Unavailable::Broken(format!("no folder for a trial: {error}"));
         let path = trial_folder().map_err(disk)?;
         let looked = self.look_from(&path, hidden).await;
         // It is of no use to anybody, and in a place that is emptied anyway.
@@ -180,30 +199,59 @@ impl Sandbox {
 
     async fn look_from(&self, path: &Path, hidden: &[PathBuf]) -> Result<Programs, Unavailable> {
         let broken = |text: String| Unavailable::Broken(text);
-        let folder = self.folder(path).map_err(|error| broken(error.to_string()))?;
-        let mut command = self.command(&folder, &self.python()).arg("-I").arg("-c").arg(LOOK);
+        let folder = self
+            .folder(path)
+            .map_err(|error| broken(error.to_string()))?;
+        let mut command = self
+            .command(&folder, &self.python())
+            .arg("-I")
+            .arg("-c")
+            .arg(LOOK);
         for path in hidden {
             command = command.arg(path.display().to_string());
         }
         let wall_ms = crate::millis(Duration::from_secs(30));
-        let run = command.limits(Limits { wall_ms, ..Limits::default() }).run(|_, _| {});
+        let run = command
+            .limits(Limits {
+                wall_ms,
+                ..Limits::default()
+            })
+            .run(|_, _| {});
         let outcome = run.await.map_err(|error| match error {
             Error::Start(why) => Unavailable::Kernel(why),
             error => broken(error.to_string()),
         })?;
         if outcome.ended != Ended::Exit(0) {
-            return Err(broken(format!("{}; {}", outcome.ended, last_line(&outcome.stderr))));
+            return Err(broken(format!(
+                "{}; {}",
+                outcome.ended,
+                last_line(&outcome.stderr)
+            )));
         }
-        let look: Look =
-            serde_json::from_str(&outcome.stdout.text).map_err(|error| broken(error.to_string()))?;
+        let look: Look = serde_json::from_str(&outcome.stdout.text)
+            .map_err(|error| broken(error.to_string()))?;
         if !look.seen.is_empty() {
-            return Err(broken(format!("programs in it see {}", look.seen.join(", "))));
+            return Err(broken(format!(
+                "programs in it see {}",
+                look.seen.join(", ")
+            )));
         }
         if folder.read("probe", 1).ok().as_deref() != Some(b"x") {
             return Err(broken("what a program wrote did not arrive".into()));
         }
-        let Look { version, modules, latex, shell, .. } = look;
-        Ok(Programs { python_version: version, python_modules: modules, shell, latex })
+        let Look {
+            version,
+            modules,
+            latex,
+            shell,
+            ..
+        } = look;
+        Ok(Programs {
+            python_version: version,
+            python_modules: modules,
+            shell,
+            latex,
+        })
     }
 }
 
@@ -216,12 +264,19 @@ fn trial_folder() -> std::io::Result<PathBuf> {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = base.join(format!("glasshouse-sandbox-{process}-{number}"));
         match std::fs::create_dir(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && tries < 100 => tries += 1,
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && tries < 100 => {
+                tries += 1
+            }
             made => return made.map(|()| path),
         }
     }
 }
 
 fn last_line(collected: &Collected) -> &str {
-    collected.text.trim().lines().last().unwrap_or("it said nothing")
+    collected
+        .text
+        .trim()
+        .lines()
+        .last()
+        .unwrap_or("it said nothing")
 }

@@ -18,8 +18,8 @@ use std::{
 
 use rustix::{
     fs::{
-        AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, Stat, Uid, fchown, fstat, mkdirat, openat, statat,
-        unlinkat,
+        AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, Stat, Uid, fchown, fstat, mkdirat, openat,
+        statat, unlinkat,
     },
     io::Errno,
 };
@@ -55,13 +55,21 @@ impl Folder {
         {
             give(&root, owner)?;
         }
-        Ok(Self { path: Arc::new(path), root: Arc::new(root), owner })
+        Ok(Self {
+            path: Arc::new(path),
+            root: Arc::new(root),
+            owner,
+        })
     }
 
     /// One that is there and stays as it is: nothing in it is given to somebody else.
     fn there(path: &Path) -> io::Result<Self> {
         let root = openat(CWD, path, folder_flags(), Mode::empty())?;
-        Ok(Self { path: Arc::new(path.to_owned()), root: Arc::new(root), owner: None })
+        Ok(Self {
+            path: Arc::new(path.to_owned()),
+            root: Arc::new(root),
+            owner: None,
+        })
     }
 
     /// Where it is on the host, without symbolic links.
@@ -87,7 +95,8 @@ impl Folder {
             Err(Errno::ISDIR | Errno::PERM) => return Err(FolderError::Path(path.to_owned())),
             Err(error) => return Err(disk(error)),
         }
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat(&folder, name, flags, Mode::from_raw_mode(0o644)).map_err(disk)?;
         self.give_away(&file)?;
         fs::File::from(file).write_all(bytes)?;
@@ -103,7 +112,9 @@ impl Folder {
         let (file, _) = self.open_file(path)?;
         let mut bytes = Vec::new();
         // It may grow while it is read.
-        fs::File::from(file).take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+        fs::File::from(file)
+            .take(limit_bytes.saturating_add(1))
+            .read_to_end(&mut bytes)?;
         if bytes.len() as u64 > limit_bytes {
             return Err(FolderError::TooLarge { limit_bytes });
         }
@@ -133,7 +144,9 @@ impl Folder {
 
     /// Whether a plain file is there that begins so.
     pub(crate) fn begins(&self, path: &str, beginning: &[u8]) -> bool {
-        let Ok((file, _)) = self.open_file(path) else { return false };
+        let Ok((file, _)) = self.open_file(path) else {
+            return false;
+        };
         let mut bytes = vec![0; beginning.len()];
         fs::File::from(file).read_exact(&mut bytes).is_ok() && bytes == beginning
     }
@@ -180,7 +193,11 @@ impl Folder {
                     more = true;
                     break;
                 };
-                let Some(name) = entry.file_name().to_str().ok().filter(|name| !matches!(*name, "." | ".."))
+                let Some(name) = entry
+                    .file_name()
+                    .to_str()
+                    .ok()
+                    .filter(|name| !matches!(*name, "." | ".."))
                 else {
                     continue;
                 };
@@ -202,7 +219,9 @@ impl Folder {
                     }
                 };
                 match FileType::from_raw_mode(found.st_mode) {
-                    FileType::RegularFile if files.len() == limit => return Ok((sorted(files), true)),
+                    FileType::RegularFile if files.len() == limit => {
+                        return Ok((sorted(files), true));
+                    }
                     FileType::RegularFile => files.push(shown(path, &found)),
                     FileType::Directory if split(&path).is_ok() => folders.push(format!("{path}/")),
                     _ => {}
@@ -216,8 +235,10 @@ impl Folder {
         let (folders, name) = split(path)?;
         let folder = self.walk(path, &folders, false)?;
         // A pipe would wait for somebody who writes.
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = openat(&folder, name, flags, Mode::empty()).map_err(|error| missing(path, error))?;
+        let flags =
+            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let file =
+            openat(&folder, name, flags, Mode::empty()).map_err(|error| missing(path, error))?;
         let found = fstat(&file).map_err(disk)?;
         if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
             return Err(FolderError::Missing(path.to_owned()));
@@ -252,7 +273,8 @@ impl Folder {
     }
 
     fn give_away(&self, file: &OwnedFd) -> Result<(), FolderError> {
-        self.owner.map_or(Ok(()), |owner| give(file, owner).map_err(FolderError::Disk))
+        self.owner
+            .map_or(Ok(()), |owner| give(file, owner).map_err(FolderError::Disk))
     }
 }
 
@@ -267,7 +289,8 @@ fn folder_flags() -> OFlags {
 /// The folders of a relative path and the name at its end.
 fn split(path: &str) -> Result<(Vec<&str>, &str), FolderError> {
     let mut folders: Vec<&str> = path.split('/').collect();
-    let bad = |name: &&str| matches!(*name, "" | "." | "..") || name.len() > 255 || name.contains('\0');
+    let bad =
+        |name: &&str| matches!(*name, "" | "." | "..") || name.len() > 255 || name.contains('\0');
     match folders.pop() {
         Some(name)
             if path.len() <= PATH_LIMIT_BYTES
@@ -288,15 +311,24 @@ fn sorted<T: AsRef<File>>(mut files: Vec<T>) -> Vec<T> {
 
 fn as_file(path: String, found: &Stat) -> File {
     let nanoseconds = i64::try_from(found.st_mtime_nsec).unwrap_or(0);
-    let changed_ms = found.st_mtime.saturating_mul(1000).saturating_add(nanoseconds / 1_000_000);
-    File { path, size_bytes: u64::try_from(found.st_size).unwrap_or(0), changed_ms }
+    let changed_ms = found
+        .st_mtime
+        .saturating_mul(1000)
+        .saturating_add(nanoseconds / 1_000_000);
+    File {
+        path,
+        size_bytes: u64::try_from(found.st_size).unwrap_or(0),
+        changed_ms,
+    }
 }
 
 fn missing(path: &str, error: Errno) -> FolderError {
     match error {
         Errno::NOENT | Errno::NXIO => FolderError::Missing(path.to_owned()),
         // A link or a file where a folder should be, or a folder where a file should be.
-        Errno::LOOP | Errno::NOTDIR | Errno::ISDIR | Errno::PERM => FolderError::Path(path.to_owned()),
+        Errno::LOOP | Errno::NOTDIR | Errno::ISDIR | Errno::PERM => {
+            FolderError::Path(path.to_owned())
+        }
         error => disk(error),
     }
 }

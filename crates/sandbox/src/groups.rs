@@ -56,7 +56,10 @@ impl Groups {
         for base in [parent, Some(here.clone())].into_iter().flatten() {
             match prepare(&base, &here) {
                 Ok(()) => {
-                    let groups = Self { base, left: Left::default() };
+                    let groups = Self {
+                        base,
+                        left: Left::default(),
+                    };
                     groups.clear();
                     return Ok(groups);
                 }
@@ -73,9 +76,14 @@ impl Groups {
         left.retain(|path| fs::remove_dir(path).is_err() && path.exists());
         drop(left);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = self.base.join(format!("{PREFIX}{}-{number}", std::process::id()));
+        let path = self
+            .base
+            .join(format!("{PREFIX}{}-{number}", std::process::id()));
         fs::create_dir(&path)?;
-        let group = Group { path, left: self.left.clone() };
+        let group = Group {
+            path,
+            left: self.left.clone(),
+        };
         let memory = limits.memory_bytes.saturating_add(OWN_BYTES);
         group.set("memory.max", &memory.to_string())?;
         group.set("memory.oom.group", "1")?;
@@ -89,9 +97,18 @@ impl Groups {
 
     /// Removes what is empty of groups that were left.
     fn clear(&self) {
-        let is_left =
-            |entry: &fs::DirEntry| entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
-        for entry in fs::read_dir(&self.base).into_iter().flatten().flatten().filter(is_left) {
+        let is_left = |entry: &fs::DirEntry| {
+            entry
+                .file_name()
+                .to_str()
+                .is_some_and(|name| name.starts_with(PREFIX))
+        };
+        for entry in fs::read_dir(&self.base)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(is_left)
+        {
             let _ = fs::remove_dir(entry.path());
         }
     }
@@ -110,7 +127,9 @@ impl Group {
     /// Whether the kernel has ended it because it went over its memory.
     pub(crate) fn ran_out_of_memory(&self) -> bool {
         let events = fs::read_to_string(self.path.join("memory.events")).unwrap_or_default();
-        let killed = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
+        let killed = events
+            .lines()
+            .find_map(|line| line.strip_prefix("oom_kill "));
         killed.is_some_and(|count| count.trim() != "0")
     }
 
@@ -122,7 +141,10 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if fs::remove_dir(&self.path).is_err() {
-            self.left.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.path));
+            self.left
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(std::mem::take(&mut self.path));
         }
     }
 }
@@ -146,17 +168,29 @@ fn place(mounts: &str, own: &str) -> Option<PathBuf> {
 /// Sees to it that limited groups can be made in `base`, where that is ours.
 fn prepare(base: &Path, here: &Path) -> Result<(), String> {
     let read = |file: &str| fs::read_to_string(base.join(file)).unwrap_or_default();
-    let has_all =
-        |list: &str| ["memory", "pids"].iter().all(|name| list.split_whitespace().any(|it| it == *name));
+    let has_all = |list: &str| {
+        ["memory", "pids"]
+            .iter()
+            .all(|name| list.split_whitespace().any(|it| it == *name))
+    };
     if !has_all(&read("cgroup.controllers")) {
-        return Err(format!("{} may not limit memory and processes", base.display()));
+        return Err(format!(
+            "{} may not limit memory and processes",
+            base.display()
+        ));
     }
     if !is_ours(base, here) {
-        return Err(format!("{} is not given to this server (systemd: Delegate=yes)", base.display()));
+        return Err(format!(
+            "{} is not given to this server (systemd: Delegate=yes)",
+            base.display()
+        ));
     }
     let failed = |error: io::Error| format!("{} cannot be used: {error}", base.display());
-    let wanted =
-        if read("cgroup.controllers").contains("cpu") { "+memory +pids +cpu" } else { "+memory +pids" };
+    let wanted = if read("cgroup.controllers").contains("cpu") {
+        "+memory +pids +cpu"
+    } else {
+        "+memory +pids"
+    };
     let switch = || fs::write(base.join("cgroup.subtree_control"), wanted);
     if !has_all(&read("cgroup.subtree_control")) && switch().is_err() {
         // Most likely as there are processes in it; ours may go down.
@@ -165,7 +199,9 @@ fn prepare(base: &Path, here: &Path) -> Result<(), String> {
         }
         let (home, own) = (base.join(HOME), std::process::id().to_string());
         match fs::create_dir(&home) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(failed(error));
+            }
             _ => {}
         }
         fs::write(home.join("cgroup.procs"), &own).map_err(failed)?;
@@ -182,18 +218,22 @@ fn prepare(base: &Path, here: &Path) -> Result<(), String> {
 fn is_ours(base: &Path, here: &Path) -> bool {
     let is_marked = |name: &str| {
         let mut mark = [0; 8];
-        rustix::fs::getxattr(base, name, &mut mark[..]).is_ok_and(|length| mark[..length].starts_with(b"1"))
+        rustix::fs::getxattr(base, name, &mut mark[..])
+            .is_ok_and(|length| mark[..length].starts_with(b"1"))
     };
     if is_marked("user.delegate") || is_marked("trusted.delegate") {
         return true;
     }
     let user = rustix::process::geteuid();
-    let is_owned = |path: PathBuf| fs::metadata(path).is_ok_and(|found| found.uid() == user.as_raw());
+    let is_owned =
+        |path: PathBuf| fs::metadata(path).is_ok_and(|found| found.uid() == user.as_raw());
     if !user.is_root() {
         return base == here && is_owned(base.to_owned()) && is_owned(base.join("cgroup.procs"));
     }
     // The root of a container, or of a machine without a service manager.
-    let is_root = base.parent().is_none_or(|parent| !parent.join("cgroup.procs").exists());
+    let is_root = base
+        .parent()
+        .is_none_or(|parent| !parent.join("cgroup.procs").exists());
     is_root && !Path::new("/run/systemd/system").exists()
 }
 
@@ -204,7 +244,11 @@ mod tests {
     #[test]
     fn the_own_group_is_found_below_its_mount() {
         let check = |mounts: &str, own: &str, expected: Option<&str>| {
-            assert_eq!(place(mounts, own), expected.map(PathBuf::from), "{mounts} {own}");
+            assert_eq!(
+                place(mounts, own),
+                expected.map(PathBuf::from),
+                "{mounts} {own}"
+            );
         };
         let host = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate";
         check(
@@ -213,9 +257,17 @@ mod tests {
             Some("/sys/fs/cgroup/system.slice/glasshouse.service"),
         );
         check(host, "4:memory:/\n0::/\n", Some("/sys/fs/cgroup"));
-        check("30 23 0:26 /a/b /cg rw - cgroup2 none rw", "0::/a/b/c", Some("/cg/c"));
+        check(
+            "30 23 0:26 /a/b /cg rw - cgroup2 none rw",
+            "0::/a/b/c",
+            Some("/cg/c"),
+        );
         check("30 23 0:26 /a/b /cg rw - cgroup2 none rw", "0::/d", None);
-        check("30 23 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory", "0::/", None);
+        check(
+            "30 23 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory",
+            "0::/",
+            None,
+        );
         check(host, "4:memory:/\n", None);
     }
 }

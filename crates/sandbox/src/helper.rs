@@ -68,7 +68,9 @@ impl<T, E: Into<io::Error>> During<T> for Result<T, E> {
 
 /// The socket to the server is what others have as standard input.
 fn tell(report: &Report) {
-    let Ok(text) = serde_json::to_vec(report) else { return };
+    let Ok(text) = serde_json::to_vec(report) else {
+        return;
+    };
     // Where the server is gone the keeper ends everything.
     let _ = send(io::stdin(), &text, SendFlags::NOSIGNAL);
 }
@@ -95,7 +97,9 @@ fn receive_spec() -> Result<(Spec, [OwnedFd; 3], Option<OwnedFd>), Fault> {
     let spec = serde_json::from_slice(&text[..message.bytes])
         .map_err(|error| Fault(format!("could not read what to run: {error}")))?;
     let account = (streams.len() > 3).then(|| streams.pop()).flatten();
-    let streams = streams.try_into().map_err(|_| Fault("the program's streams are missing".into()))?;
+    let streams = streams
+        .try_into()
+        .map_err(|_| Fault("the program's streams are missing".into()))?;
     Ok((spec, streams, account))
 }
 
@@ -112,6 +116,14 @@ fn map_user(inside: u32, outside_user: u32, outside_group: u32) -> Result<(), Fa
 }
 
 fn check_single_thread() -> Result<(), Fault> {
-    let threads = fs::read_dir("/proc/self/task").during(|| "list threads".into())?.count();
-    if threads == 1 { Ok(()) } else { Err(Fault(format!("its helper has {threads} threads instead of one"))) }
+    let threads = fs::read_dir("/proc/self/task")
+        .during(|| "list threads".into())?
+        .count();
+    if threads == 1 {
+        Ok(())
+    } else {
+        Err(Fault(format!(
+            "its helper has {threads} threads instead of one"
+        )))
+    }
 }

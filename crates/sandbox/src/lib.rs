@@ -45,7 +45,9 @@ mod view;
 pub use command::Command;
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{Command, Directory, Draft, Folder, Mark, Sandbox, Session};
-pub use ended::{Cell, CellEnd, Error, File, FolderError, Options, Outcome, Programs, Raised, Unavailable};
+pub use ended::{
+    Cell, CellEnd, Error, File, FolderError, Options, Outcome, Programs, Raised, Unavailable,
+};
 #[cfg(target_os = "linux")]
 pub use find::Sandbox;
 #[cfg(target_os = "linux")]

@@ -30,19 +30,27 @@ pub(crate) async fn find(path: Option<&Path>) -> Result<Python, Unavailable> {
     let program = path.unwrap_or(Path::new("python3"));
     let said = |text: String| Unavailable::Python(format!("{}: {text}", program.display()));
     let mut command = Command::new(program);
-    command.args(["-I", "-c", QUESTION]).stdin(std::process::Stdio::null()).kill_on_drop(true);
+    command
+        .args(["-I", "-c", QUESTION])
+        .stdin(std::process::Stdio::null())
+        .kill_on_drop(true);
     let output = timeout(Duration::from_secs(20), command.output()).await;
-    let output =
-        output.map_err(|_| said("it does not answer".into()))?.map_err(|error| said(error.to_string()))?;
+    let output = output
+        .map_err(|_| said("it does not answer".into()))?
+        .map_err(|error| said(error.to_string()))?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr);
-        return Err(said(text.trim().lines().last().unwrap_or("it fails").to_owned()));
+        return Err(said(
+            text.trim().lines().last().unwrap_or("it fails").to_owned(),
+        ));
     }
-    let python: Python = serde_json::from_slice(&output.stdout).map_err(|error| said(error.to_string()))?;
+    let python: Python =
+        serde_json::from_slice(&output.stdout).map_err(|error| said(error.to_string()))?;
     match python.folders.iter().find(|folder| is_too_wide(folder)) {
-        Some(folder) => {
-            Err(said(format!("it belongs to {}, which cannot be shown to programs", folder.display())))
-        }
+        Some(folder) => Err(said(format!(
+            "it belongs to {}, which cannot be shown to programs",
+            folder.display()
+        ))),
         None => Ok(python),
     }
 }
@@ -53,7 +61,9 @@ fn is_too_wide(folder: &Path) -> bool {
     let depth = folder.components().count();
     let home = folder.starts_with("/home") || folder.starts_with("/Users");
     let plain = folder.is_absolute() && folder.components().all(|part| part.as_os_str() != "..");
-    let made_up = [WORK, "/proc", "/dev", "/etc"].iter().any(|path| folder.starts_with(path));
+    let made_up = [WORK, "/proc", "/dev", "/etc"]
+        .iter()
+        .any(|path| folder.starts_with(path));
     folder != Path::new("/usr") && (made_up || !plain || depth < 3 || (home && depth < 4))
 }
 

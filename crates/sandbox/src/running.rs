@@ -16,8 +16,8 @@ use rustix::{
     cmsg_space,
     io::ioctl_fionbio,
     net::{
-        AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
-        sendmsg, socketpair,
+        AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags,
+        SocketType, sendmsg, socketpair,
     },
 };
 use tokio::{
@@ -55,14 +55,23 @@ impl Running {
     /// # Errors
     ///
     /// [`Error::TooLong`], or [`Error::Start`] with what the kernel said.
-    pub(crate) async fn start(sandbox: &Sandbox, spec: &Spec, stdin: OwnedFd) -> Result<Started, Error> {
+    pub(crate) async fn start(
+        sandbox: &Sandbox,
+        spec: &Spec,
+        stdin: OwnedFd,
+    ) -> Result<Started, Error> {
         let text = serde_json::to_vec(spec).map_err(|error| Error::Start(error.to_string()))?;
         if text.len() > MESSAGE_LIMIT_BYTES {
-            return Err(Error::TooLong { limit_bytes: MESSAGE_LIMIT_BYTES });
+            return Err(Error::TooLong {
+                limit_bytes: MESSAGE_LIMIT_BYTES,
+            });
         }
-        let group = sandbox.groups().map(|groups| groups.make(&spec.limits)).transpose();
-        let group =
-            group.map_err(|error| Error::Start(format!("could not make its control group: {error}")))?;
+        let group = sandbox
+            .groups()
+            .map(|groups| groups.make(&spec.limits))
+            .transpose();
+        let group = group
+            .map_err(|error| Error::Start(format!("could not make its control group: {error}")))?;
         let started = Self::spawn(sandbox.helper(), &text, stdin, group)
             .map_err(|error| Error::Start(error.to_string()))?;
         match timeout(START, started.0.report()).await {
@@ -73,24 +82,53 @@ impl Running {
         }
     }
 
-    fn spawn(helper: &Path, text: &[u8], stdin: OwnedFd, group: Option<Group>) -> io::Result<Started> {
-        let (ours, theirs) =
-            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+    fn spawn(
+        helper: &Path,
+        text: &[u8],
+        stdin: OwnedFd,
+        group: Option<Group>,
+    ) -> io::Result<Started> {
+        let (ours, theirs) = socketpair(
+            AddressFamily::UNIX,
+            SocketType::SEQPACKET,
+            SocketFlags::CLOEXEC,
+            None,
+        )?;
         ioctl_fionbio(&ours, true)?;
         let (stdout_end, stdout) = pipe::pipe()?;
         let (stderr_end, stderr) = pipe::pipe()?;
-        let mut streams = vec![stdin, stdout_end.into_blocking_fd()?, stderr_end.into_blocking_fd()?];
+        let mut streams = vec![
+            stdin,
+            stdout_end.into_blocking_fd()?,
+            stderr_end.into_blocking_fd()?,
+        ];
         if let Some(group) = &group {
             streams.push(group.processor_account()?.into());
         }
         send_with(&ours, text, &streams)?;
         let (name, options) = ALLOCATOR_OPTIONS;
         let mut command = std::process::Command::new(helper);
-        command.arg0("glasshouse-sandbox").arg(KEEPER).env_clear().env(name, options);
+        command
+            .arg0("glasshouse-sandbox")
+            .arg(KEEPER)
+            .env_clear()
+            .env(name, options);
         command.args(group.as_ref().map(Group::path));
-        command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null()).current_dir("/");
+        command
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .current_dir("/");
         let keeper = Command::from(command).kill_on_drop(true).spawn()?;
-        Ok((Self { server: UnixDatagram::from_std(ours.into())?, keeper, group }, stdout, stderr))
+        Ok((
+            Self {
+                server: UnixDatagram::from_std(ours.into())?,
+                keeper,
+                group,
+            },
+            stdout,
+            stderr,
+        ))
     }
 
     /// The next report, or nothing once the helper is gone. Nothing is lost where this is dropped.
@@ -99,7 +137,10 @@ impl Running {
         let length = self.server.recv(&mut text).await.ok();
         let report = length.and_then(|length| serde_json::from_slice(&text[..length]).ok());
         // Where memory runs out the kernel ends all of a group, the helper as well.
-        let is_killed = matches!(report, None | Some(Report::Ended(Ended::Signal(libc::SIGKILL))));
+        let is_killed = matches!(
+            report,
+            None | Some(Report::Ended(Ended::Signal(libc::SIGKILL)))
+        );
         if is_killed && self.group.as_ref().is_some_and(Group::ran_out_of_memory) {
             return Some(Report::Ended(Ended::Limit(Limit::Memory)));
         }
@@ -128,6 +169,11 @@ fn send_with(socket: &OwnedFd, text: &[u8], streams: &[OwnedFd]) -> io::Result<(
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(4))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     ancillary.push(SendAncillaryMessage::ScmRights(&streams));
-    sendmsg(socket, &[IoSlice::new(text)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    sendmsg(
+        socket,
+        &[IoSlice::new(text)],
+        &mut ancillary,
+        SendFlags::NOSIGNAL,
+    )?;
     Ok(())
 }

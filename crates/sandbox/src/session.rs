@@ -103,7 +103,12 @@ impl Sandbox {
             driver: UnixStream::from_std(ours).map_err(start)?,
             received: Vec::new(),
         };
-        Ok(Session { live: Some(live), folder: folder.clone(), limits, cells: 0 })
+        Ok(Session {
+            live: Some(live),
+            folder: folder.clone(),
+            limits,
+            cells: 0,
+        })
     }
 }
 
@@ -126,12 +131,16 @@ impl Session {
         mut on_output: impl FnMut(Stream, &str) + Send,
     ) -> Result<Cell, Error> {
         if code.len() > CODE_LIMIT_BYTES {
-            return Err(Error::TooLong { limit_bytes: CODE_LIMIT_BYTES });
+            return Err(Error::TooLong {
+                limit_bytes: CODE_LIMIT_BYTES,
+            });
         }
         let mut live = self.live.take().ok_or(Error::SessionEnded)?;
         self.cells += 1;
         let began = Instant::now();
-        let mut over = live.run(self.cells, code, &self.limits, &mut on_output).await;
+        let mut over = live
+            .run(self.cells, code, &self.limits, &mut on_output)
+            .await;
         if let Over::Answered { .. } = over
             && let Err(why) = live.pause().await
         {
@@ -139,21 +148,38 @@ impl Session {
         }
         let time_ms = crate::millis(began.elapsed());
         let (end, pictures, streams) = match over {
-            Over::Answered { answer, interrupted } => {
+            Over::Answered {
+                answer,
+                interrupted,
+            } => {
                 live.streams.sweep(&mut on_output);
                 let streams = live.streams.take(&mut on_output);
                 self.live = Some(live);
                 let pictures = self.checked(answer.pictures);
-                (cell_end(answer.value, answer.raised, interrupted), pictures, streams)
+                (
+                    cell_end(answer.value, answer.raised, interrupted),
+                    pictures,
+                    streams,
+                )
             }
             Over::Lost(why) => {
                 live.running.end().await;
                 live.streams.drain(&mut on_output).await;
-                (CellEnd::Lost(why), Vec::new(), live.streams.take(&mut on_output))
+                (
+                    CellEnd::Lost(why),
+                    Vec::new(),
+                    live.streams.take(&mut on_output),
+                )
             }
         };
         let (stdout, stderr) = streams;
-        Ok(Cell { end, stdout, stderr, pictures, time_ms })
+        Ok(Cell {
+            end,
+            stdout,
+            stderr,
+            pictures,
+            time_ms,
+        })
     }
 
     /// Names of plain files that begin as PNG does; a cell can say anything.
@@ -179,13 +205,21 @@ fn cell_end(value: Option<String>, raised: Option<AnswerRaised>, interrupted: bo
         traceback: String::new(),
     };
     match raised.or_else(|| interrupted.then(ended_below)) {
-        Some(AnswerRaised { kind, message, traceback }) => {
+        Some(AnswerRaised {
+            kind,
+            message,
+            traceback,
+        }) => {
             let raised = Raised {
                 kind: cut(kind, 250),
                 message: cut(message, 2_100),
                 traceback: cut(traceback, 20_100),
             };
-            if interrupted { CellEnd::Interrupted(raised) } else { CellEnd::Raised(raised) }
+            if interrupted {
+                CellEnd::Interrupted(raised)
+            } else {
+                CellEnd::Raised(raised)
+            }
         }
         None => CellEnd::Value(value.map(|value| cut(value, 20_100))),
     }
@@ -199,7 +233,12 @@ impl Live {
         limits: &Limits,
         on_output: &mut (impl FnMut(Stream, &str) + Send),
     ) -> Over {
-        let Self { running, streams, driver, received } = self;
+        let Self {
+            running,
+            streams,
+            driver,
+            received,
+        } = self;
         running.order(Order::Resume);
         let mut deadline = tokio::time::Instant::now() + Duration::from_millis(limits.wall_ms);
         let mut interrupted = false;
@@ -249,7 +288,9 @@ impl Live {
                 }
             }
         };
-        timeout(PAUSE, paused).await.unwrap_or_else(|_| Err("the sandbox does not answer".into()))
+        timeout(PAUSE, paused)
+            .await
+            .unwrap_or_else(|_| Err("the sandbox does not answer".into()))
     }
 }
 
@@ -259,17 +300,24 @@ fn lost(report: Option<Report>) -> Option<String> {
         Some(Report::Ended(Ended::Limit(Limit::Wall))) | None => {
             Some("Python was killed from outside; its variables are gone".into())
         }
-        Some(Report::Ended(Ended::Exit(code))) => {
-            Some(format!("Python ended itself with exit code {code}; its variables are gone"))
-        }
-        Some(Report::Ended(ended)) => Some(format!("{ended}, so Python was ended; its variables are gone")),
+        Some(Report::Ended(Ended::Exit(code))) => Some(format!(
+            "Python ended itself with exit code {code}; its variables are gone"
+        )),
+        Some(Report::Ended(ended)) => Some(format!(
+            "{ended}, so Python was ended; its variables are gone"
+        )),
         Some(_) => None,
     }
 }
 
 /// The end that comes at about the same time as the last of an answer.
 async fn ending(running: &Running) -> Option<String> {
-    timeout(Duration::from_millis(500), async { lost(running.report().await) }).await.ok().flatten()
+    timeout(Duration::from_millis(500), async {
+        lost(running.report().await)
+    })
+    .await
+    .ok()
+    .flatten()
 }
 
 /// Sends a cell and reads its answer.
@@ -279,11 +327,16 @@ async fn talk(
     cell: u64,
     code: &str,
 ) -> Result<Answer, String> {
-    let spoilt =
-        |why: &str| format!("the code has spoilt the channel of its session ({why}); its variables are gone");
-    let mut line = serde_json::to_vec(&Request { cell, code }).map_err(|error| error.to_string())?;
+    let spoilt = |why: &str| {
+        format!("the code has spoilt the channel of its session ({why}); its variables are gone")
+    };
+    let mut line =
+        serde_json::to_vec(&Request { cell, code }).map_err(|error| error.to_string())?;
     line.push(b'\n');
-    driver.write_all(&line).await.map_err(|_| spoilt("closed"))?;
+    driver
+        .write_all(&line)
+        .await
+        .map_err(|_| spoilt("closed"))?;
     loop {
         if let Some((length, rest)) = received.split_first_chunk::<4>() {
             let length = u32::from_be_bytes(*length) as usize;
@@ -291,17 +344,23 @@ async fn talk(
                 return Err(spoilt("no answer"));
             }
             if rest.len() >= length {
-                let answer =
-                    serde_json::from_slice::<Answer>(&rest[..length]).map_err(|_| spoilt("no answer"))?;
+                let answer = serde_json::from_slice::<Answer>(&rest[..length])
+                    .map_err(|_| spoilt("no answer"))?;
                 let clean = rest.len() == length && answer.cell == cell;
                 received.clear();
-                return if clean { Ok(answer) } else { Err(spoilt("another answer")) };
+                return if clean {
+                    Ok(answer)
+                } else {
+                    Err(spoilt("another answer"))
+                };
             }
         }
         driver.readable().await.map_err(|_| spoilt("closed"))?;
         match driver.try_read_buf(received) {
             Ok(0) => return Err(spoilt("closed")),
-            Err(error) if error.kind() != std::io::ErrorKind::WouldBlock => return Err(spoilt("closed")),
+            Err(error) if error.kind() != std::io::ErrorKind::WouldBlock => {
+                return Err(spoilt("closed"));
+            }
             _ => {}
         }
     }

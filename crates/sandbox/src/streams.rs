@@ -29,9 +29,16 @@ pub(crate) struct Streams {
 
 impl Streams {
     pub(crate) fn new(stdout: Receiver, stderr: Receiver, limit_bytes: usize) -> Self {
-        let output =
-            |stream, pipe| Output { stream, pipe: Some(pipe), collector: Collector::new(limit_bytes) };
-        Self { stdout: output(Stream::Stdout, stdout), stderr: output(Stream::Stderr, stderr), limit_bytes }
+        let output = |stream, pipe| Output {
+            stream,
+            pipe: Some(pipe),
+            collector: Collector::new(limit_bytes),
+        };
+        Self {
+            stdout: output(Stream::Stdout, stdout),
+            stderr: output(Stream::Stderr, stderr),
+            limit_bytes,
+        }
     }
 
     /// Whether both have ended.
@@ -94,11 +101,16 @@ async fn readable(output: &Output) {
 
 impl Output {
     /// Reads once what is there; the runtime may not have heard of it yet.
-    fn read_now(&mut self, buffer: &mut [u8], on_output: &mut (impl FnMut(Stream, &str) + Send)) -> bool {
+    fn read_now(
+        &mut self,
+        buffer: &mut [u8],
+        on_output: &mut (impl FnMut(Stream, &str) + Send),
+    ) -> bool {
         let Some(pipe) = &self.pipe else { return false };
         match rustix::io::read(pipe, &mut *buffer) {
             Ok(length) if length > 0 => {
-                self.collector.push(&buffer[..length], |text| on_output(self.stream, text));
+                self.collector
+                    .push(&buffer[..length], |text| on_output(self.stream, text));
                 true
             }
             // The end is seen by whoever waits for it.
@@ -107,11 +119,16 @@ impl Output {
     }
 
     /// Reads once; whether there was something.
-    fn read(&mut self, buffer: &mut [u8], on_output: &mut (impl FnMut(Stream, &str) + Send)) -> bool {
+    fn read(
+        &mut self,
+        buffer: &mut [u8],
+        on_output: &mut (impl FnMut(Stream, &str) + Send),
+    ) -> bool {
         let Some(pipe) = &self.pipe else { return false };
         match pipe.try_read(buffer) {
             Ok(length) if length > 0 => {
-                self.collector.push(&buffer[..length], |text| on_output(self.stream, text));
+                self.collector
+                    .push(&buffer[..length], |text| on_output(self.stream, text));
                 true
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,

@@ -30,7 +30,10 @@ pub(crate) const DRIVER: &str = "/run/session.py";
 
 /// What a Python needs, and all other programs of the system.
 pub(crate) fn make(python: &Python, hidden: &[PathBuf]) -> View {
-    let mut view = View { files: made_up_files(), ..View::default() };
+    let mut view = View {
+        files: made_up_files(),
+        ..View::default()
+    };
     for path in SYSTEM.map(Path::new) {
         match fs::read_link(path) {
             Ok(text) => view.links.push((text, path.to_path_buf())),
@@ -44,8 +47,11 @@ pub(crate) fn make(python: &Python, hidden: &[PathBuf]) -> View {
         show(&mut view, path);
     }
     // The way it is written and the way it is meant.
-    view.hidden =
-        hidden.iter().flat_map(|path| [Some(path.clone()), path.canonicalize().ok()]).flatten().collect();
+    view.hidden = hidden
+        .iter()
+        .flat_map(|path| [Some(path.clone()), path.canonicalize().ok()])
+        .flatten()
+        .collect();
     view
 }
 
@@ -59,12 +65,16 @@ fn show(view: &mut View, path: &Path) {
 }
 
 fn made_up_files() -> Vec<(PathBuf, String)> {
-    let passwd = format!("root:x:0:0:root:/:/bin/sh\nuser:x:{INSIDE_ID}:{INSIDE_ID}:user:{WORK}:/bin/sh\n");
+    let passwd =
+        format!("root:x:0:0:root:/:/bin/sh\nuser:x:{INSIDE_ID}:{INSIDE_ID}:user:{WORK}:/bin/sh\n");
     [
         ("/etc/passwd", passwd),
         ("/etc/group", format!("root:x:0:\nuser:x:{INSIDE_ID}:\n")),
         ("/etc/hosts", "127.0.0.1 localhost sandbox\n".to_owned()),
-        ("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n".to_owned()),
+        (
+            "/etc/nsswitch.conf",
+            "passwd: files\ngroup: files\nhosts: files\n".to_owned(),
+        ),
         (DRIVER, include_str!("session/driver.py").to_owned()),
     ]
     .map(|(path, text)| (path.into(), text))

@@ -49,7 +49,14 @@ pub(crate) struct ScriptedBody {
 
 impl ScriptedBody {
     pub(crate) fn new(reply: Arc<Kind>, open: OpenRequest) -> Self {
-        Self { reply, next: 0, flooded_bytes: 0, now: Instant::now(), pause: None, _open: open }
+        Self {
+            reply,
+            next: 0,
+            flooded_bytes: 0,
+            now: Instant::now(),
+            pause: None,
+            _open: open,
+        }
     }
 }
 
@@ -57,14 +64,19 @@ impl Body for ScriptedBody {
     type Data = Bytes;
     type Error = io::Error;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let this = self.get_mut();
         loop {
             if let Some(pause) = &mut this.pause {
                 std::task::ready!(pause.as_mut().poll(cx));
                 this.pause = None;
             }
-            let Kind::Answer { parts, .. } = &*this.reply else { return Poll::Ready(None) };
+            let Kind::Answer { parts, .. } = &*this.reply else {
+                return Poll::Ready(None);
+            };
             match parts.get(this.next) {
                 None => return Poll::Ready(None),
                 Some(Part::Bytes(bytes)) => {
@@ -83,13 +95,18 @@ impl Body for ScriptedBody {
                         this.flooded_bytes = 0;
                         continue;
                     }
-                    let block = FLOOD_BLOCK
-                        .slice(..usize::try_from(left).unwrap_or(usize::MAX).min(FLOOD_BLOCK.len()));
+                    let block = FLOOD_BLOCK.slice(
+                        ..usize::try_from(left)
+                            .unwrap_or(usize::MAX)
+                            .min(FLOOD_BLOCK.len()),
+                    );
                     this.flooded_bytes += block.len() as u64;
                     return Poll::Ready(Some(Ok(Frame::data(block))));
                 }
                 Some(Part::Cut) => {
-                    return Poll::Ready(Some(Err(io::Error::other("the script cuts the connection here"))));
+                    return Poll::Ready(Some(Err(io::Error::other(
+                        "the script cuts the connection here",
+                    ))));
                 }
                 // No wake-up is wanted: hyper itself watches for the client's leaving.
                 Some(Part::Silence) => return Poll::Pending,

@@ -12,7 +12,11 @@ pub const CONTENT_TYPE: &str = "application/vnd.amazon.eventstream";
 #[must_use]
 pub fn event(name: &str, payload: &Value) -> Vec<u8> {
     frame(
-        &[(":event-type", name), (":content-type", "application/json"), (":message-type", "event")],
+        &[
+            (":event-type", name),
+            (":content-type", "application/json"),
+            (":message-type", "event"),
+        ],
         payload,
     )
 }
@@ -21,13 +25,20 @@ pub fn event(name: &str, payload: &Value) -> Vec<u8> {
 #[must_use]
 pub fn exception(name: &str, message: &str) -> Vec<u8> {
     frame(
-        &[(":exception-type", name), (":content-type", "application/json"), (":message-type", "exception")],
+        &[
+            (":exception-type", name),
+            (":content-type", "application/json"),
+            (":message-type", "exception"),
+        ],
         &serde_json::json!({ "message": message }),
     )
 }
 
 fn frame(headers: &[(&str, &str)], payload: &Value) -> Vec<u8> {
-    let (headers, payload) = (headers.iter().flat_map(header).collect::<Vec<u8>>(), payload.to_string());
+    let (headers, payload) = (
+        headers.iter().flat_map(header).collect::<Vec<u8>>(),
+        payload.to_string(),
+    );
     let mut frame = length(AROUND + headers.len() + payload.len()).to_vec();
     frame.extend(length(headers.len()));
     frame.extend(crc32fast::hash(&frame).to_be_bytes());
@@ -41,7 +52,13 @@ fn frame(headers: &[(&str, &str)], payload: &Value) -> Vec<u8> {
 fn header((name, value): &(&str, &str)) -> Vec<u8> {
     let [.., high, low] = length(value.len());
     let [.., name_length] = length(name.len());
-    [&[name_length], name.as_bytes(), &[7, high, low], value.as_bytes()].concat()
+    [
+        &[name_length],
+        name.as_bytes(),
+        &[7, high, low],
+        value.as_bytes(),
+    ]
+    .concat()
 }
 
 /// Scripts are far shorter than this can say.
@@ -61,15 +78,27 @@ mod tests {
         let payload = json!({"delta": {"text": "ü"}});
         let mut decoder = FrameDecoder::new(1 << 16);
         decoder.feed(
-            &[event("contentBlockDelta", &payload), exception("throttlingException", "Slow down.")].concat(),
+            &[
+                event("contentBlockDelta", &payload),
+                exception("throttlingException", "Slow down."),
+            ]
+            .concat(),
         );
-        let read: Vec<Message> = std::iter::from_fn(|| decoder.next()).map(Result::unwrap).collect();
-        let message = |name: &str, data: &Value| Message { name: name.to_owned(), data: data.to_string() };
+        let read: Vec<Message> = std::iter::from_fn(|| decoder.next())
+            .map(Result::unwrap)
+            .collect();
+        let message = |name: &str, data: &Value| Message {
+            name: name.to_owned(),
+            data: data.to_string(),
+        };
         assert_eq!(
             read,
             [
                 message("contentBlockDelta", &payload),
-                message("exception/throttlingException", &json!({"message": "Slow down."})),
+                message(
+                    "exception/throttlingException",
+                    &json!({"message": "Slow down."})
+                ),
             ]
         );
     }

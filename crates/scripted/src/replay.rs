@@ -64,9 +64,13 @@ impl Recording {
         let exchanges = self.0.clone();
         // Not the number of the request, as token requests are counted too.
         let next = AtomicUsize::new(0);
-        Behaviour::answer(move |request| match exchanges.get(next.fetch_add(1, Ordering::Relaxed)) {
-            Some(exchange) => exchange.reply(request.path.ends_with("/converse-stream"), pieces),
-            None => Reply::error(400, "The recording is over."),
+        Behaviour::answer(move |request| {
+            match exchanges.get(next.fetch_add(1, Ordering::Relaxed)) {
+                Some(exchange) => {
+                    exchange.reply(request.path.ends_with("/converse-stream"), pieces)
+                }
+                None => Reply::error(400, "The recording is over."),
+            }
         })
     }
 }
@@ -76,15 +80,26 @@ impl Exchange {
         let (content_type, bytes) = match (&self.response, self.response["base64"].as_str()) {
             (Value::String(text), _) => ("text/event-stream", Bytes::from(text.clone())),
             (_, Some(base64)) => {
-                let kind = if is_framed { event_stream::CONTENT_TYPE } else { "text/event-stream" };
-                (kind, BASE64_STANDARD.decode(base64).unwrap_or_default().into())
+                let kind = if is_framed {
+                    event_stream::CONTENT_TYPE
+                } else {
+                    "text/event-stream"
+                };
+                (
+                    kind,
+                    BASE64_STANDARD.decode(base64).unwrap_or_default().into(),
+                )
             }
             (answer, None) if is_framed && self.status == 200 => {
                 (event_stream::CONTENT_TYPE, frames(answer).into())
             }
             (answer, None) => ("application/json", answer.to_string().into()),
         };
-        Reply::parts(self.status, &[("content-type", content_type)], parts(&bytes, pieces))
+        Reply::parts(
+            self.status,
+            &[("content-type", content_type)],
+            parts(&bytes, pieces),
+        )
     }
 }
 
@@ -96,17 +111,25 @@ fn parts(bytes: &Bytes, pieces: Pieces) -> Vec<Part> {
     let piece = |from: usize| Part::Bytes(bytes.slice(from..bytes.len().min(from + size.max(1))));
     // A moment of nothing makes hyper write what it has.
     let paused = |from| [piece(from), Part::Pause(Duration::from_millis(1))];
-    (0..bytes.len()).step_by(size.max(1)).flat_map(paused).collect()
+    (0..bytes.len())
+        .step_by(size.max(1))
+        .flat_map(paused)
+        .collect()
 }
 
 /// Bedrock's stream of an answer that it gave whole.
 fn frames(answer: &Value) -> Vec<u8> {
     let mut frames = event_stream::event("messageStart", &json!({"role": "assistant"}));
-    let content = answer.pointer("/output/message/content").and_then(Value::as_array);
+    let content = answer
+        .pointer("/output/message/content")
+        .and_then(Value::as_array);
     for (at, block) in content.into_iter().flatten().enumerate() {
         let (start, deltas) = block_events(block);
         let mut event = |name: &str, field: &str, value: Value| {
-            frames.extend(event_stream::event(name, &json!({"contentBlockIndex": at, field: value})));
+            frames.extend(event_stream::event(
+                name,
+                &json!({"contentBlockIndex": at, field: value}),
+            ));
         };
         if let Some(start) = start {
             event("contentBlockStart", "start", start);
@@ -114,10 +137,19 @@ fn frames(answer: &Value) -> Vec<u8> {
         for delta in deltas {
             event("contentBlockDelta", "delta", delta);
         }
-        frames.extend(event_stream::event("contentBlockStop", &json!({"contentBlockIndex": at})));
+        frames.extend(event_stream::event(
+            "contentBlockStop",
+            &json!({"contentBlockIndex": at}),
+        ));
     }
-    frames.extend(event_stream::event("messageStop", &json!({"stopReason": answer["stopReason"]})));
-    frames.extend(event_stream::event("metadata", &json!({"usage": answer["usage"]})));
+    frames.extend(event_stream::event(
+        "messageStop",
+        &json!({"stopReason": answer["stopReason"]}),
+    ));
+    frames.extend(event_stream::event(
+        "metadata",
+        &json!({"usage": answer["usage"]}),
+    ));
     frames
 }
 
@@ -130,13 +162,18 @@ fn block_events(block: &Value) -> (Option<Value>, Vec<Value>) {
     };
     if let Some(call) = block.get("toolUse") {
         let start = json!({"toolUse": without(call, "input")});
-        return (Some(start), vec![json!({"toolUse": {"input": call["input"].to_string()}})]);
+        return (
+            Some(start),
+            vec![json!({"toolUse": {"input": call["input"].to_string()}})],
+        );
     }
     if let Some(result) = block.get("toolResult") {
         let start = json!({"toolResult": without(result, "content")});
         return (Some(start), vec![json!({"toolResult": result["content"]})]);
     }
-    let Some(reasoning) = block.get("reasoningContent") else { return (None, vec![block.clone()]) };
+    let Some(reasoning) = block.get("reasoningContent") else {
+        return (None, vec![block.clone()]);
+    };
     let piece = |piece: Value| json!({ "reasoningContent": piece });
     let deltas = match reasoning.get("reasoningText") {
         Some(text) => ["text", "signature"]

@@ -113,7 +113,11 @@ pub struct Reply(pub(crate) Arc<Kind>);
 
 #[derive(Debug)]
 pub(crate) enum Kind {
-    Answer { status: u16, headers: Vec<(String, String)>, parts: Vec<Part> },
+    Answer {
+        status: u16,
+        headers: Vec<(String, String)>,
+        parts: Vec<Part>,
+    },
     Close,
 }
 
@@ -148,16 +152,33 @@ impl Reply {
     /// Text in one go, the usual end behind it.
     #[must_use]
     pub fn text(text: &str) -> Self {
-        let text = Step::Text { text: text.to_owned(), tokens_per_second: None };
-        Self::stream(&[text, Step::Finish { reason: Finish::Stop }])
+        let text = Step::Text {
+            text: text.to_owned(),
+            tokens_per_second: None,
+        };
+        Self::stream(&[
+            text,
+            Step::Finish {
+                reason: Finish::Stop,
+            },
+        ])
     }
 
     /// Tool calls in one go, the usual end behind them.
     #[must_use]
     pub fn calls(calls: &[(&str, Value)]) -> Self {
-        let calls =
-            calls.iter().map(|(name, arguments)| Call { name: (*name).into(), arguments: arguments.clone() });
-        Self::stream(&[Step::Calls { calls: calls.collect() }, Step::Finish { reason: Finish::ToolCalls }])
+        let calls = calls.iter().map(|(name, arguments)| Call {
+            name: (*name).into(),
+            arguments: arguments.clone(),
+        });
+        Self::stream(&[
+            Step::Calls {
+                calls: calls.collect(),
+            },
+            Step::Finish {
+                reason: Finish::ToolCalls,
+            },
+        ])
     }
 
     /// Any answer that is not streamed; its length is told, as servers do.
@@ -165,7 +186,11 @@ impl Reply {
     pub fn status(status: u16, headers: &[(&str, &str)], body: &str) -> Self {
         let length = body.len().to_string();
         let headers = [headers, &[("content-length", length.as_str())]].concat();
-        Self::answer(status, &headers, vec![Part::Bytes(Bytes::copy_from_slice(body.as_bytes()))])
+        Self::answer(
+            status,
+            &headers,
+            vec![Part::Bytes(Bytes::copy_from_slice(body.as_bytes()))],
+        )
     }
 
     /// The same with bytes that need not be text.
@@ -180,7 +205,10 @@ impl Reply {
     /// A stream of these pieces, each in a write of its own and none waiting for another.
     #[must_use]
     pub fn writes(content_type: &str, pieces: Vec<Vec<u8>>) -> Self {
-        let parts = pieces.into_iter().map(|piece| Part::Bytes(piece.into())).collect();
+        let parts = pieces
+            .into_iter()
+            .map(|piece| Part::Bytes(piece.into()))
+            .collect();
         Self::answer(200, &[("content-type", content_type)], parts)
     }
 
@@ -192,13 +220,21 @@ impl Reply {
     #[must_use]
     pub fn error(status: u16, message: &str) -> Self {
         let body = json!({ "error": { "message": message, "type": "scripted", "code": null } });
-        Self::status(status, &[("content-type", "application/json")], &body.to_string())
+        Self::status(
+            status,
+            &[("content-type", "application/json")],
+            &body.to_string(),
+        )
     }
 
     /// An answer that is not streamed.
     #[must_use]
     pub fn json(body: &Value) -> Self {
-        Self::status(200, &[("content-type", "application/json")], &body.to_string())
+        Self::status(
+            200,
+            &[("content-type", "application/json")],
+            &body.to_string(),
+        )
     }
 
     /// A web page.
@@ -216,7 +252,11 @@ impl Reply {
 
     fn answer(status: u16, headers: &[(&str, &str)], parts: Vec<Part>) -> Self {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Self(Arc::new(Kind::Answer { status, headers: headers.iter().map(owned).collect(), parts }))
+        Self(Arc::new(Kind::Answer {
+            status,
+            headers: headers.iter().map(owned).collect(),
+            parts,
+        }))
     }
 }
 
@@ -227,10 +267,12 @@ fn encode(steps: &[Step]) -> Vec<Part> {
         parts: vec![],
         written: vec![],
     };
-    if steps
-        .iter()
-        .any(|step| matches!(step, Step::Text { .. } | Step::Reasoning { .. } | Step::Calls { .. }))
-    {
+    if steps.iter().any(|step| {
+        matches!(
+            step,
+            Step::Text { .. } | Step::Reasoning { .. } | Step::Calls { .. }
+        )
+    }) {
         out.event(&out.chunks.role());
     }
     steps.iter().for_each(|step| out.step(step));
@@ -247,13 +289,19 @@ struct Encoder {
 impl Encoder {
     fn step(&mut self, step: &Step) {
         match step {
-            Step::Text { text, tokens_per_second } => {
+            Step::Text {
+                text,
+                tokens_per_second,
+            } => {
                 for word in words(text) {
                     self.pace(*tokens_per_second);
                     self.event(&self.chunks.content(word));
                 }
             }
-            Step::Reasoning { text, tokens_per_second } => {
+            Step::Reasoning {
+                text,
+                tokens_per_second,
+            } => {
                 for word in words(text) {
                     self.pace(*tokens_per_second);
                     self.event(&self.chunks.reasoning(word));
@@ -261,7 +309,10 @@ impl Encoder {
             }
             Step::Calls { calls } => self.calls(calls),
             Step::Pause { ms } => self.part(Part::Pause(Duration::from_millis(*ms))),
-            Step::Usage { input_tokens, output_tokens } => {
+            Step::Usage {
+                input_tokens,
+                output_tokens,
+            } => {
                 let usage = Usage::of(*input_tokens, *output_tokens);
                 self.event(&self.chunks.usage(usage));
             }
@@ -270,7 +321,9 @@ impl Encoder {
                 self.event(DONE);
             }
             Step::Event { data } => self.event(data),
-            Step::Error { message } => self.event(&json!({ "error": { "message": message } }).to_string()),
+            Step::Error { message } => {
+                self.event(&json!({ "error": { "message": message } }).to_string())
+            }
             Step::Raw { text } => self.written.extend_from_slice(text.as_bytes()),
             Step::Bytes { bytes } => {
                 self.part(Part::Bytes(Bytes::copy_from_slice(bytes)));
@@ -286,7 +339,11 @@ impl Encoder {
     fn calls(&mut self, calls: &[Call]) {
         let texts: Vec<String> = calls.iter().map(Call::argument_text).collect();
         for (index, call) in calls.iter().enumerate() {
-            self.event(&self.chunks.call_started(index, &format!("call_{index}"), &call.name));
+            self.event(
+                &self
+                    .chunks
+                    .call_started(index, &format!("call_{index}"), &call.name),
+            );
         }
         let mut fragments: Vec<_> = texts.iter().map(|text| fragments(text)).collect();
         let mut any = true;
@@ -323,7 +380,8 @@ impl Encoder {
 
     fn flush(&mut self) {
         if !self.written.is_empty() {
-            self.parts.push(Part::Bytes(std::mem::take(&mut self.written).into()));
+            self.parts
+                .push(Part::Bytes(std::mem::take(&mut self.written).into()));
         }
     }
 }
@@ -379,7 +437,10 @@ mod tests {
 
     fn parts(steps: &[Step]) -> Vec<String> {
         let shown = encode(steps).into_iter().map(|part| match part {
-            Part::Bytes(bytes) => String::from_utf8_lossy(&bytes).matches("data: ").count().to_string(),
+            Part::Bytes(bytes) => String::from_utf8_lossy(&bytes)
+                .matches("data: ")
+                .count()
+                .to_string(),
             other => format!("{other:?}"),
         });
         shown.collect()
@@ -387,27 +448,59 @@ mod tests {
 
     #[test]
     fn one_write_per_stretch_without_a_pause() {
-        let text = |rate| Step::Text { text: "a b c".into(), tokens_per_second: rate };
-        let finish = Step::Finish { reason: Finish::Stop };
+        let text = |rate| Step::Text {
+            text: "a b c".into(),
+            tokens_per_second: rate,
+        };
+        let finish = Step::Finish {
+            reason: Finish::Stop,
+        };
         assert_eq!(parts(&[text(None), finish.clone()]), ["6"]);
-        assert_eq!(parts(&[text(Some(f64::INFINITY)), finish.clone()]), ["1", "1", "1", "3"]);
-        assert_eq!(parts(&[text(None), Step::Pause { ms: 5 }, finish.clone()]), ["4", "Pause(5ms)", "2"]);
+        assert_eq!(
+            parts(&[text(Some(f64::INFINITY)), finish.clone()]),
+            ["1", "1", "1", "3"]
+        );
+        assert_eq!(
+            parts(&[text(None), Step::Pause { ms: 5 }, finish.clone()]),
+            ["4", "Pause(5ms)", "2"]
+        );
         assert_eq!(
             parts(&[text(Some(100.0)), finish]),
-            ["1", "Pause(10ms)", "1", "Pause(10ms)", "1", "Pause(10ms)", "3"]
+            [
+                "1",
+                "Pause(10ms)",
+                "1",
+                "Pause(10ms)",
+                "1",
+                "Pause(10ms)",
+                "3"
+            ]
         );
     }
 
     #[test]
     fn parallel_calls_interleave() {
-        let call = |name: &str| Call { name: name.into(), arguments: json!({"path": "/a/long/path/indeed"}) };
-        let encoded = encode(&[Step::Calls { calls: vec![call("a"), call("b")] }]);
-        let [Part::Bytes(bytes)] = encoded.as_slice() else { panic!("one write") };
+        let call = |name: &str| Call {
+            name: name.into(),
+            arguments: json!({"path": "/a/long/path/indeed"}),
+        };
+        let encoded = encode(&[Step::Calls {
+            calls: vec![call("a"), call("b")],
+        }]);
+        let [Part::Bytes(bytes)] = encoded.as_slice() else {
+            panic!("one write")
+        };
         let text = String::from_utf8_lossy(bytes);
         let order: Vec<&str> = text
             .lines()
             .filter(|line| line.contains("tool_calls"))
-            .map(|line| if line.contains(r#""index":1"#) { "b" } else { "a" })
+            .map(|line| {
+                if line.contains(r#""index":1"#) {
+                    "b"
+                } else {
+                    "a"
+                }
+            })
             .collect();
         assert_eq!(order.concat(), "ababab");
     }

@@ -66,12 +66,21 @@ impl Scenario {
         let cases: Vec<(Option<String>, Vec<Reply>)> = self
             .cases
             .iter()
-            .map(|case| (case.contains.clone(), case.turns.iter().map(Turn::reply).collect()))
+            .map(|case| {
+                (
+                    case.contains.clone(),
+                    case.turns.iter().map(Turn::reply).collect(),
+                )
+            })
             .collect();
         Behaviour::answer(move |request| {
             let (turn, said) = place(request);
-            let fits = |words: &Option<String>| words.as_ref().is_none_or(|words| said.contains(words));
-            let turns = cases.iter().find(|(words, _)| fits(words)).map(|(_, turns)| turns);
+            let fits =
+                |words: &Option<String>| words.as_ref().is_none_or(|words| said.contains(words));
+            let turns = cases
+                .iter()
+                .find(|(words, _)| fits(words))
+                .map(|(_, turns)| turns);
             match turns.and_then(|turns| turns.get(turn).or(turns.last())) {
                 Some(reply) => reply.clone(),
                 None => Reply::error(400, "No case of the scenario fits this request."),
@@ -84,9 +93,15 @@ impl Turn {
     fn reply(&self) -> Reply {
         match self {
             Self::Steps { steps } => Reply::stream(steps),
-            Self::Status { status, headers, body } => {
-                let headers: Vec<(&str, &str)> =
-                    headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            Self::Status {
+                status,
+                headers,
+                body,
+            } => {
+                let headers: Vec<(&str, &str)> = headers
+                    .iter()
+                    .map(|(name, value)| (name.as_str(), value.as_str()))
+                    .collect();
                 Reply::status(*status, &headers, body)
             }
         }
@@ -100,7 +115,10 @@ fn place(request: &Request) -> (usize, String) {
     let role = |message: &Value, role: &str| message["role"] == role;
     let user = messages.iter().rposition(|message| role(message, "user"));
     let after = user.map_or(0, |at| at + 1);
-    let turn = messages[after..].iter().filter(|message| role(message, "assistant")).count();
+    let turn = messages[after..]
+        .iter()
+        .filter(|message| role(message, "assistant"))
+        .count();
     let said = user.map_or_else(String::new, |at| match &messages[at]["content"] {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -131,7 +149,13 @@ mod tests {
             body: json!({ "messages": messages }),
         };
         assert_eq!(place(&request), (1, "two".to_owned()));
-        assert_eq!(place(&Request { body: Value::Null, ..request }), (0, String::new()));
+        assert_eq!(
+            place(&Request {
+                body: Value::Null,
+                ..request
+            }),
+            (0, String::new())
+        );
     }
 
     #[test]

@@ -84,7 +84,11 @@ impl Behaviour {
     pub fn sequence(replies: Vec<Reply>) -> Self {
         let none = Reply::error(500, "The script is empty.");
         Self::answer(move |request| {
-            replies.get(request.number - 1).or(replies.last()).unwrap_or(&none).clone()
+            replies
+                .get(request.number - 1)
+                .or(replies.last())
+                .unwrap_or(&none)
+                .clone()
         })
     }
 }
@@ -146,7 +150,9 @@ struct Shared {
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("Shared")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }
 
@@ -176,8 +182,19 @@ impl ScriptedServer {
             connections: AtomicUsize::new(0),
         });
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
-        tasks.spawn(accept(listener, Arc::clone(&shared), stop.clone(), tasks.clone()));
-        Ok(Self { address, shared, open, stop, tasks })
+        tasks.spawn(accept(
+            listener,
+            Arc::clone(&shared),
+            stop.clone(),
+            tasks.clone(),
+        ));
+        Ok(Self {
+            address,
+            shared,
+            open,
+            stop,
+            tasks,
+        })
     }
 
     /// The address clients are given, for example `http://127.0.0.1:4321/v1`.
@@ -195,13 +212,20 @@ impl ScriptedServer {
     /// The requests received so far.
     #[must_use]
     pub fn received(&self) -> Vec<Request> {
-        self.shared.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared
+            .received
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// The bodies received so far.
     #[must_use]
     pub fn requests(&self) -> Vec<Value> {
-        self.received().into_iter().map(|request| request.body).collect()
+        self.received()
+            .into_iter()
+            .map(|request| request.body)
+            .collect()
     }
 
     /// How many connections were accepted so far.
@@ -241,7 +265,12 @@ impl Drop for ScriptedServer {
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>, stop: CancellationToken, tasks: TaskTracker) {
+async fn accept(
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    stop: CancellationToken,
+    tasks: TaskTracker,
+) {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -277,8 +306,13 @@ type Answer = Response<ScriptedBody>;
 impl Shared {
     async fn answer(&self, request: hyper::Request<Incoming>) -> io::Result<Answer> {
         let path = request.uri().path();
-        let answers =
-            ["/chat/completions", "/messages", "/responses", "/converse-stream", ":streamGenerateContent"];
+        let answers = [
+            "/chat/completions",
+            "/messages",
+            "/responses",
+            "/converse-stream",
+            ":streamGenerateContent",
+        ];
         if request.method() == Method::POST && answers.iter().any(|call| path.ends_with(call)) {
             return self.chosen(request, &self.behaviour).await;
         }
@@ -307,13 +341,20 @@ impl Shared {
         self.play(&reply, OpenRequest::new(self.open.clone()))
     }
 
-    async fn chosen(&self, request: hyper::Request<Incoming>, behaviour: &Behaviour) -> io::Result<Answer> {
+    async fn chosen(
+        &self,
+        request: hyper::Request<Incoming>,
+        behaviour: &Behaviour,
+    ) -> io::Result<Answer> {
         let open = OpenRequest::new(self.open.clone());
         let (parts, body) = request.into_parts();
         let bytes = body.collect().await.map_err(io::Error::other)?.to_bytes();
         let request = Request {
             number: self.count.fetch_add(1, Ordering::Relaxed) + 1,
-            path: parts.uri.path_and_query().map_or_else(String::new, ToString::to_string),
+            path: parts
+                .uri
+                .path_and_query()
+                .map_or_else(String::new, ToString::to_string),
             headers: parts.headers,
             body: serde_json::from_slice(&bytes).unwrap_or_default(),
             bytes,
@@ -323,32 +364,41 @@ impl Shared {
             Behaviour::CloseAtAccept => Reply::close(),
         };
         if self.options.keep_requests {
-            self.received.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+            self.received
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(request);
         }
         self.play(&reply, open)
     }
 
     fn play(&self, reply: &Reply, open: OpenRequest) -> io::Result<Answer> {
-        let Kind::Answer { status, headers, .. } = &*reply.0 else {
+        let Kind::Answer {
+            status, headers, ..
+        } = &*reply.0
+        else {
             return Err(io::Error::other("the script closes the connection here"));
         };
         let mut response = Response::builder().status(*status);
         for (name, value) in headers {
             response = response.header(name, value);
         }
-        response.body(ScriptedBody::new(Arc::clone(&reply.0), open)).map_err(io::Error::other)
+        response
+            .body(ScriptedBody::new(Arc::clone(&reply.0), open))
+            .map_err(io::Error::other)
     }
 
     fn models(&self) -> Reply {
         let models = self.options.models.iter();
-        let data: Vec<Value> = models.map(|id| json!({ "id": id, "object": "model" })).collect();
+        let data: Vec<Value> = models
+            .map(|id| json!({ "id": id, "object": "model" }))
+            .collect();
         Reply::json(&json!({ "object": "list", "data": data }))
     }
 
     /// The same as Bedrock lists them.
     fn profiles(&self) -> Reply {
-        let profile =
-            |id: &String| json!({"inferenceProfileId": id, "inferenceProfileName": id, "status": "ACTIVE"});
+        let profile = |id: &String| json!({"inferenceProfileId": id, "inferenceProfileName": id, "status": "ACTIVE"});
         let profiles: Vec<Value> = self.options.models.iter().map(profile).collect();
         Reply::json(&json!({ "inferenceProfileSummaries": profiles }))
     }

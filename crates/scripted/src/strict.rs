@@ -64,7 +64,10 @@ pub const TWO_LOOK: &str = "Have two look.";
 /// # Errors
 /// Where no port can be had.
 pub async fn start(rules: Rules, tool: &'static str, steps: usize) -> io::Result<ScriptedServer> {
-    let options = ServerOptions { tokens: Some(tokens()), ..ServerOptions::default() };
+    let options = ServerOptions {
+        tokens: Some(tokens()),
+        ..ServerOptions::default()
+    };
     ScriptedServer::start_with(behaviour(rules, tool, steps), options).await
 }
 
@@ -77,11 +80,21 @@ pub fn behaviour(rules: Rules, tool: &'static str, steps: usize) -> Behaviour {
 
 /// The same; its server does not take this keyword in a tool's schema either.
 #[must_use]
-pub fn behaviour_without(rules: Rules, tool: &'static str, steps: usize, keyword: &'static str) -> Behaviour {
+pub fn behaviour_without(
+    rules: Rules,
+    tool: &'static str,
+    steps: usize,
+    keyword: &'static str,
+) -> Behaviour {
     Behaviour::answer(move |request| answer(rules, request, (tool, steps), Some(keyword)))
 }
 
-fn answer(rules: Rules, request: &Request, (tool, steps): (&str, usize), unknown: Option<&str>) -> Reply {
+fn answer(
+    rules: Rules,
+    request: &Request,
+    (tool, steps): (&str, usize),
+    unknown: Option<&str>,
+) -> Reply {
     let body = &request.body;
     let allowed = match rules {
         Rules::Bedrock => aws_signature::check(request),
@@ -99,7 +112,9 @@ fn answer(rules: Rules, request: &Request, (tool, steps): (&str, usize), unknown
         Rules::Bedrock => bedrock::read(body),
         Rules::Gemini | Rules::Vertex => gemini::read(body),
         Rules::Responses => responses::read(body),
-        Rules::ReasoningContent | Rules::ReasoningDetails | Rules::ExtraContent => chat::read(body, rules),
+        Rules::ReasoningContent | Rules::ReasoningDetails | Rules::ExtraContent => {
+            chat::read(body, rules)
+        }
     };
     let done = match read {
         Ok(done) => done,
@@ -123,7 +138,9 @@ fn answer(rules: Rules, request: &Request, (tool, steps): (&str, usize), unknown
         Rules::Bedrock => bedrock::write(&turn),
         Rules::Gemini | Rules::Vertex => gemini::write(&turn),
         Rules::Responses => responses::write(&turn),
-        Rules::ReasoningContent | Rules::ReasoningDetails | Rules::ExtraContent => chat::write(&turn, rules),
+        Rules::ReasoningContent | Rules::ReasoningDetails | Rules::ExtraContent => {
+            chat::write(&turn, rules)
+        }
     }
 }
 
@@ -131,7 +148,11 @@ fn refusal(rules: Rules, status: u16, words: &str) -> Reply {
     let json = ("content-type", "application/json");
     let body = match rules {
         Rules::Bedrock => {
-            let kind = if status == 400 { "ValidationException" } else { "InvalidSignatureException" };
+            let kind = if status == 400 {
+                "ValidationException"
+            } else {
+                "InvalidSignatureException"
+            };
             let headers = [json, ("x-amzn-errortype", kind)];
             return Reply::status(status, &headers, &json!({ "message": words }).to_string());
         }
@@ -139,7 +160,11 @@ fn refusal(rules: Rules, status: u16, words: &str) -> Reply {
             json!({"type": "error", "error": {"type": "invalid_request_error", "message": words}})
         }
         Rules::Gemini | Rules::Vertex => {
-            let name = if status == 400 { "INVALID_ARGUMENT" } else { "PERMISSION_DENIED" };
+            let name = if status == 400 {
+                "INVALID_ARGUMENT"
+            } else {
+                "PERMISSION_DENIED"
+            };
             json!({"error": {"code": status, "message": words, "status": name}})
         }
         _ => {
@@ -180,24 +205,43 @@ impl Turn {
     }
 
     fn tasks(number: usize) -> Self {
-        let arguments =
-            |part: &str| json!({"description": format!("Look at {part}."), "subagent_type": "general"});
-        Self::calling("task", ["the left", "the right"].into_iter().map(arguments), "Two will look.", number)
+        let arguments = |part: &str| json!({"description": format!("Look at {part}."), "subagent_type": "general"});
+        Self::calling(
+            "task",
+            ["the left", "the right"].into_iter().map(arguments),
+            "Two will look.",
+            number,
+        )
     }
 
-    fn calling(tool: &str, arguments: impl Iterator<Item = Value>, text: &str, number: usize) -> Self {
+    fn calling(
+        tool: &str,
+        arguments: impl Iterator<Item = Value>,
+        text: &str,
+        number: usize,
+    ) -> Self {
         let call = |(at, arguments): (usize, Value)| Call {
             id: format!("call_{number}_{at}"),
             name: tool.to_owned(),
             arguments,
         };
         let calls = arguments.enumerate().map(call).collect();
-        Self { thought: thought(number), text: text.to_owned(), calls, input_tokens: 0 }
+        Self {
+            thought: thought(number),
+            text: text.to_owned(),
+            calls,
+            input_tokens: 0,
+        }
     }
 
     fn last(done: usize, number: usize) -> Self {
         let text = format!("Done after {done} steps.");
-        Self { thought: thought(number), text, calls: Vec::new(), input_tokens: 0 }
+        Self {
+            thought: thought(number),
+            text,
+            calls: Vec::new(),
+            input_tokens: 0,
+        }
     }
 }
 
@@ -240,9 +284,9 @@ impl Waiting {
 
     fn check(&self) -> Result<(), String> {
         match self.0.first() {
-            Some(id) => {
-                Err(format!("`tool_use` ids were found without `tool_result` blocks immediately after: {id}"))
-            }
+            Some(id) => Err(format!(
+                "`tool_use` ids were found without `tool_result` blocks immediately after: {id}"
+            )),
             None => Ok(()),
         }
     }
@@ -253,5 +297,9 @@ fn text_of<'a>(value: &'a Value, name: &str) -> &'a str {
 }
 
 fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    value.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    value
+        .get(name)
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default()
 }

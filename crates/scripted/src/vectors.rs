@@ -29,7 +29,9 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 }
 
 fn texts<'a>(request: &'a Request, field: &str) -> Vec<&'a str> {
-    request.body[field].as_array().map_or_else(Vec::new, |all| all.iter().filter_map(Value::as_str).collect())
+    request.body[field].as_array().map_or_else(Vec::new, |all| {
+        all.iter().filter_map(Value::as_str).collect()
+    })
 }
 
 /// The vectors of a request's texts, the last first: they are numbered.
@@ -41,11 +43,9 @@ pub fn embeddings(request: &Request) -> Reply {
 /// The same, of another model.
 pub fn embeddings_with(request: &Request, vector: impl Fn(&str) -> Vec<f32>) -> Reply {
     let texts = texts(request, "input");
-    let data = texts
-        .iter()
-        .enumerate()
-        .rev()
-        .map(|(index, text)| json!({ "object": "embedding", "index": index, "embedding": vector(text) }));
+    let data = texts.iter().enumerate().rev().map(
+        |(index, text)| json!({ "object": "embedding", "index": index, "embedding": vector(text) }),
+    );
     let data: Vec<Value> = data.collect();
     let tokens: usize = texts.iter().map(|text| words(text).count()).sum();
     Reply::json(&json!({
@@ -62,7 +62,11 @@ pub fn rerank(request: &Request) -> Reply {
         let all: Vec<String> = words(text).collect();
         all.iter().filter(|word| query.contains(word)).count() as f64 / all.len().max(1) as f64
     };
-    let scores = texts(request, "documents").iter().map(score).enumerate().collect::<Vec<_>>();
+    let scores = texts(request, "documents")
+        .iter()
+        .map(score)
+        .enumerate()
+        .collect::<Vec<_>>();
     let mut results = scores;
     results.sort_by(|a, b| b.1.total_cmp(&a.1));
     let results: Vec<Value> = results

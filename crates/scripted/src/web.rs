@@ -95,15 +95,23 @@ impl ClosedWeb {
     /// # Errors
     /// Where no port can be had.
     pub async fn start() -> io::Result<Self> {
-        let (web, canary) =
-            (TcpListener::bind("127.0.0.1:0").await?, TcpListener::bind("127.0.0.1:0").await?);
+        let (web, canary) = (
+            TcpListener::bind("127.0.0.1:0").await?,
+            TcpListener::bind("127.0.0.1:0").await?,
+        );
         let (address, canary_address) = (web.local_addr()?, canary.local_addr()?);
-        let (origin, canary_origin) = (format!("http://{address}"), format!("http://{canary_address}"));
+        let (origin, canary_origin) = (
+            format!("http://{address}"),
+            format!("http://{canary_address}"),
+        );
         let (pages, facts) = pages::all(&origin, &canary_origin);
         let index = search::Index::of(pages.iter().filter(|page| page.is_found));
         let shared = Arc::new(Shared {
             robots: Mutex::new(traps::robots(&origin)),
-            pages: pages.into_iter().map(|page| (page.path.clone(), page)).collect(),
+            pages: pages
+                .into_iter()
+                .map(|page| (page.path.clone(), page))
+                .collect(),
             canary: canary_origin,
             origin,
             facts,
@@ -117,7 +125,12 @@ impl ClosedWeb {
         for (listener, door) in [(web, Door::Web), (canary, Door::Canary)] {
             TaskTracker::new().spawn(accept(listener, door, Arc::clone(&shared), stop.clone()));
         }
-        Ok(Self { address, canary: canary_address, shared, stop })
+        Ok(Self {
+            address,
+            canary: canary_address,
+            shared,
+            stop,
+        })
     }
 
     /// Where it listens.
@@ -147,7 +160,11 @@ impl ClosedWeb {
     /// What was asked of the canary: nothing, where all is well.
     #[must_use]
     pub fn canary_visits(&self) -> Vec<String> {
-        self.shared.canary_visits.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared
+            .canary_visits
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Questions whose answers stand in the pages.
@@ -167,7 +184,11 @@ impl ClosedWeb {
     /// The requests so far, the canary's not among them.
     #[must_use]
     pub fn visits(&self) -> Vec<Visit> {
-        self.shared.visits.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared
+            .visits
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// How often a path was asked for, with any query.
@@ -185,12 +206,22 @@ impl ClosedWeb {
 
     /// What `/robots.txt` says from now on.
     pub fn set_robots(&self, text: &str) {
-        text.clone_into(&mut self.shared.robots.lock().unwrap_or_else(PoisonError::into_inner));
+        text.clone_into(
+            &mut self
+                .shared
+                .robots
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
     }
 
     /// Gives a page another text, as its author would: `body` is HTML.
     pub fn change(&self, path: &str, body: &str) {
-        let mut changed = self.shared.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = self
+            .shared
+            .changed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         changed.insert(path.to_owned(), pages::document(path, body));
     }
 }
@@ -210,11 +241,21 @@ async fn accept(listener: TcpListener, door: Door, shared: Arc<Shared>, stop: Ca
         };
         // A failed accept, such as too many open files, passes by itself.
         let Ok((stream, _)) = accepted else { continue };
-        connections.spawn(serve_connection(stream, door, Arc::clone(&shared), stop.clone()));
+        connections.spawn(serve_connection(
+            stream,
+            door,
+            Arc::clone(&shared),
+            stop.clone(),
+        ));
     }
 }
 
-async fn serve_connection(stream: TcpStream, door: Door, shared: Arc<Shared>, stop: CancellationToken) {
+async fn serve_connection(
+    stream: TcpStream,
+    door: Door,
+    shared: Arc<Shared>,
+    stop: CancellationToken,
+) {
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| {
         let shared = Arc::clone(&shared);
@@ -228,12 +269,26 @@ async fn serve_connection(stream: TcpStream, door: Door, shared: Arc<Shared>, st
 }
 
 impl Shared {
-    fn answer(&self, door: Door, request: &hyper::Request<Incoming>) -> io::Result<Response<ScriptedBody>> {
-        let target = request.uri().path_and_query().map_or("/", |target| target.as_str()).to_owned();
+    fn answer(
+        &self,
+        door: Door,
+        request: &hyper::Request<Incoming>,
+    ) -> io::Result<Response<ScriptedBody>> {
+        let target = request
+            .uri()
+            .path_and_query()
+            .map_or("/", |target| target.as_str())
+            .to_owned();
         let reply = match door {
             Door::Canary => {
-                self.canary_visits.lock().unwrap_or_else(PoisonError::into_inner).push(target);
-                return play(&Reply::status(200, &[], "You should not have come here."), &self.open);
+                self.canary_visits
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(target);
+                return play(
+                    &Reply::status(200, &[], "You should not have come here."),
+                    &self.open,
+                );
             }
             Door::Web if request.method() != Method::GET => Reply::status(405, &[], "Only GET."),
             Door::Web => self.reply(request),
@@ -242,13 +297,24 @@ impl Shared {
             return Err(io::Error::other("the connection ends here"));
         };
         let (headers, status, at) = (request.headers().clone(), *status, Instant::now());
-        let visit = Visit { target, headers, status, at };
-        self.visits.lock().unwrap_or_else(PoisonError::into_inner).push(visit);
+        let visit = Visit {
+            target,
+            headers,
+            status,
+            at,
+        };
+        self.visits
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(visit);
         play(&reply, &self.open)
     }
 
     fn reply(&self, request: &hyper::Request<Incoming>) -> Reply {
-        let (path, query) = (request.uri().path(), request.uri().query().unwrap_or_default());
+        let (path, query) = (
+            request.uri().path(),
+            request.uri().query().unwrap_or_default(),
+        );
         match path {
             "/robots.txt" => {
                 let robots = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
@@ -267,17 +333,28 @@ impl Shared {
             let changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
             return page.reply(request.headers(), changed.get(path).map(String::as_str));
         }
-        traps::reply(path, query, &self.canary)
-            .unwrap_or_else(|| html(404, &pages::document("Not found", "<p>There is no such page.</p>")))
+        traps::reply(path, query, &self.canary).unwrap_or_else(|| {
+            html(
+                404,
+                &pages::document("Not found", "<p>There is no such page.</p>"),
+            )
+        })
     }
 }
 
 fn html(status: u16, page: &str) -> Reply {
-    Reply::status(status, &[("content-type", "text/html; charset=utf-8")], page)
+    Reply::status(
+        status,
+        &[("content-type", "text/html; charset=utf-8")],
+        page,
+    )
 }
 
 fn play(reply: &Reply, open: &watch::Sender<usize>) -> io::Result<Response<ScriptedBody>> {
-    let Kind::Answer { status, headers, .. } = &*reply.0 else {
+    let Kind::Answer {
+        status, headers, ..
+    } = &*reply.0
+    else {
         return Err(io::Error::other("the connection ends here"));
     };
     let mut response = Response::builder().status(*status);

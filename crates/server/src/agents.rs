@@ -72,7 +72,9 @@ impl KnownAgent {
         let AgentDefinition { name, model, .. } = &*self.definition;
         self.is_enabled()
             && permit.allows(Thing::Agent(name))
-            && model.as_deref().is_none_or(|model| permit.allows(Thing::Model(model)))
+            && model
+                .as_deref()
+                .is_none_or(|model| permit.allows(Thing::Model(model)))
     }
 }
 
@@ -115,7 +117,9 @@ impl DefinedAgents {
     #[must_use]
     pub fn find(&self, name: &str, permit: &Permit) -> Option<Arc<AgentDefinition>> {
         let list = self.list();
-        let found = list.iter().find(|agent| agent.definition.name == name && agent.is_for(permit))?;
+        let found = list
+            .iter()
+            .find(|agent| agent.definition.name == name && agent.is_for(permit))?;
         Some(Arc::clone(&found.definition))
     }
 
@@ -123,18 +127,32 @@ impl DefinedAgents {
     ///
     /// # Errors
     /// 400 where it cannot be one, 409 where its name is taken or there are too many.
-    pub async fn create(&self, definition: AgentDefinition, clock: &Clock) -> Result<KnownAgent, ApiError> {
+    pub async fn create(
+        &self,
+        definition: AgentDefinition,
+        clock: &Clock,
+    ) -> Result<KnownAgent, ApiError> {
         definition.check().map_err(ApiError::invalid)?;
         let _changing = self.changing.lock().await;
         let name = &definition.name;
-        if self.list().iter().any(|known| known.definition.name == *name) {
-            return Err(ApiError::conflict(refusal::Settings::AgentNameTaken { name: name.to_owned() }));
+        if self
+            .list()
+            .iter()
+            .any(|known| known.definition.name == *name)
+        {
+            return Err(ApiError::conflict(refusal::Settings::AgentNameTaken {
+                name: name.to_owned(),
+            }));
         }
         if self.list().len() >= MOST + self.from_file.len() {
-            return Err(ApiError::conflict(refusal::Settings::TooManyAgents { count: MOST as u64 }));
+            return Err(ApiError::conflict(refusal::Settings::TooManyAgents {
+                count: MOST as u64,
+            }));
         }
         let value = serde_json::to_value(&definition).map_err(ApiError::internal)?;
-        self.store.create_agent(name, &value, clock.now_ms()).await?;
+        self.store
+            .create_agent(name, &value, clock.now_ms())
+            .await?;
         self.read().await?;
         self.known(name)
     }
@@ -180,21 +198,33 @@ impl DefinedAgents {
         let tools = &built_in.main.tools;
         let mut agents = built_in.clone();
         for definition in defined {
-            let model =
-                definition.model.as_deref().map(|model| models.resolve(Some(model), permit)).transpose();
+            let model = definition
+                .model
+                .as_deref()
+                .map(|model| models.resolve(Some(model), permit))
+                .transpose();
             match model {
                 Ok(model) => {
-                    let models =
-                        model.map(|model| agent::Models::new(model.callable(), model.callable_fallbacks()));
-                    agents.sub_agents.push(definition.spec(tools, models).as_sub_agent());
+                    let models = model.map(|model| {
+                        agent::Models::new(model.callable(), model.callable_fallbacks())
+                    });
+                    agents
+                        .sub_agents
+                        .push(definition.spec(tools, models).as_sub_agent());
                 }
                 // The settings say so where it is to be put right.
-                Err(_) => tracing::debug!(agent = definition.name, "not offered: its model is not there"),
+                Err(_) => tracing::debug!(
+                    agent = definition.name,
+                    "not offered: its model is not there"
+                ),
             }
         }
         if let Some(main) = main {
             // Its model is the run's.
-            agents.main = AgentSpec { name: "main".to_owned(), ..main.spec(tools, None) };
+            agents.main = AgentSpec {
+                name: "main".to_owned(),
+                ..main.spec(tools, None)
+            };
         }
         agents.introduced()
     }
@@ -202,14 +232,20 @@ impl DefinedAgents {
     /// One that was kept just now.
     fn known(&self, name: &str) -> Result<KnownAgent, ApiError> {
         let list = self.list();
-        let found = list.iter().rev().find(|known| known.definition.name == name).cloned();
+        let found = list
+            .iter()
+            .rev()
+            .find(|known| known.definition.name == name)
+            .cloned();
         found.ok_or_else(|| not_there(name))
     }
 
     /// Refuses those that stand in the file. Another one of such a name can still be changed and deleted.
     fn changeable(&self, name: &str) -> Result<(), ApiError> {
         if self.known(name)?.from_file {
-            return Err(ApiError::conflict(refusal::Settings::AgentOfFile { name: name.to_owned() }));
+            return Err(ApiError::conflict(refusal::Settings::AgentOfFile {
+                name: name.to_owned(),
+            }));
         }
         Ok(())
     }
@@ -224,14 +260,28 @@ impl DefinedAgents {
     }
 
     async fn read(&self) -> Result<(), StoreError> {
-        let stored = self.store.agents().await?.into_iter().filter_map(|(name, definition)| {
-            // One that a later version wrote is better left out than fatal.
-            let definition: AgentDefinition = serde_json::from_value(definition)
-                .inspect_err(|error| tracing::error!(name, %error, "a stored agent is left out"))
-                .ok()?;
-            let is_hidden = self.from_file.iter().any(|known| known.definition.name == name);
-            Some(KnownAgent { definition: Arc::new(definition), from_file: false, is_hidden })
-        });
+        let stored = self
+            .store
+            .agents()
+            .await?
+            .into_iter()
+            .filter_map(|(name, definition)| {
+                // One that a later version wrote is better left out than fatal.
+                let definition: AgentDefinition = serde_json::from_value(definition)
+                    .inspect_err(
+                        |error| tracing::error!(name, %error, "a stored agent is left out"),
+                    )
+                    .ok()?;
+                let is_hidden = self
+                    .from_file
+                    .iter()
+                    .any(|known| known.definition.name == name);
+                Some(KnownAgent {
+                    definition: Arc::new(definition),
+                    from_file: false,
+                    is_hidden,
+                })
+            });
         let known: Arc<[KnownAgent]> = self.from_file.iter().cloned().chain(stored).collect();
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
         Ok(())
@@ -240,7 +290,9 @@ impl DefinedAgents {
 
 fn not_there(name: &str) -> ApiError {
     let name: String = name.chars().take(100).collect();
-    ApiError::not_found(refusal::Settings::NoSuchAgent { name: name.to_owned() })
+    ApiError::not_found(refusal::Settings::NoSuchAgent {
+        name: name.to_owned(),
+    })
 }
 
 impl App {
@@ -268,10 +320,18 @@ impl App {
             let defined = list.iter().find(|known| known.definition.name == name);
             let model = defined.and_then(|known| known.definition.model.as_deref());
             // An agent without a model of its own, the built-in one and research work with the default model.
-            let default = || catalogue.default_for(permit).model().map(|model| model.id.as_str());
+            let default = || {
+                catalogue
+                    .default_for(permit)
+                    .model()
+                    .map(|model| model.id.as_str())
+            };
             models.extend(model.or_else(default).map(str::to_owned));
         }
-        Some(Arc::new(KeyLimit { names: names.iter().cloned().collect(), models }))
+        Some(Arc::new(KeyLimit {
+            names: names.iter().cloned().collect(),
+            models,
+        }))
     }
 
     /// What answers under this id: a model, the built-in agent with the default model, or a defined agent as
@@ -281,7 +341,10 @@ impl App {
     /// 404 where there is nothing of this id.
     pub fn resolve(&self, id: Option<&str>, permit: &Permit) -> Result<ResolvedModel, ApiError> {
         let catalogue = self.models.catalogue();
-        let Some(name) = id.map(|id| catalogue.meant(id)).and_then(|id| id.strip_prefix(PREFIX)) else {
+        let Some(name) = id
+            .map(|id| catalogue.meant(id))
+            .and_then(|id| id.strip_prefix(PREFIX))
+        else {
             return self.models.resolve(id, permit);
         };
         match self.defined_agents.find(name, permit) {
@@ -289,17 +352,32 @@ impl App {
             None if name == BUILT_IN => self.models.resolve(None, permit),
             None if ResearchWish::of_model(&format!("{PREFIX}{name}")).is_some() => {
                 let id = format!("{PREFIX}{name}");
-                Ok(ResolvedModel { id, ..self.models.resolve(None, permit)? })
+                Ok(ResolvedModel {
+                    id,
+                    ..self.models.resolve(None, permit)?
+                })
             }
-            None if catalogue.model(&format!("{PREFIX}{name}")).is_some() => self.models.resolve(id, permit),
+            None if catalogue.model(&format!("{PREFIX}{name}")).is_some() => {
+                self.models.resolve(id, permit)
+            }
             None => {
                 let usable = self.defined_agents.usable(permit);
-                let known = usable.iter().map(|agent| agent.name.as_str()).chain([BUILT_IN]);
-                let near: Vec<String> =
-                    nearest(name, known).iter().map(|name| format!("{PREFIX}{name}")).collect();
+                let known = usable
+                    .iter()
+                    .map(|agent| agent.name.as_str())
+                    .chain([BUILT_IN]);
+                let near: Vec<String> = nearest(name, known)
+                    .iter()
+                    .map(|name| format!("{PREFIX}{name}"))
+                    .collect();
                 let near: Vec<&str> = near.iter().map(String::as_str).collect();
-                let gone = refusal::Settings::AgentChosenGone { name: name.chars().take(100).collect() };
-                Err(ApiError::new(ProblemCode::ModelNotFound, did_you_mean(gone.into(), &near)))
+                let gone = refusal::Settings::AgentChosenGone {
+                    name: name.chars().take(100).collect(),
+                };
+                Err(ApiError::new(
+                    ProblemCode::ModelNotFound,
+                    did_you_mean(gone.into(), &near),
+                ))
             }
         }
     }
@@ -317,11 +395,17 @@ impl App {
         let resolved = match &agent.model {
             None => self.models.resolve(model, permit)?,
             Some(own) => self.models.resolve(Some(own), permit).map_err(|_| {
-                let message =
-                    refusal::Settings::ModelOfAgentGone { agent: agent.name.clone(), model: own.to_owned() };
+                let message = refusal::Settings::ModelOfAgentGone {
+                    agent: agent.name.clone(),
+                    model: own.to_owned(),
+                };
                 ApiError::new(ProblemCode::ModelNotFound, message)
             })?,
         };
-        Ok(ResolvedModel { id: format!("{PREFIX}{}", agent.name), agent: Some(agent), ..resolved })
+        Ok(ResolvedModel {
+            id: format!("{PREFIX}{}", agent.name),
+            agent: Some(agent),
+            ..resolved
+        })
     }
 }

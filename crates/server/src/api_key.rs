@@ -82,7 +82,11 @@ pub(crate) async fn rotate_key(
     now_ms: i64,
 ) -> Result<(ApiKey, Secret), ApiError> {
     let (secret, prefix) = new_secret()?;
-    let new = NewSecret { prefix, secret_hash: hash_token(secret.reveal()), old_until };
+    let new = NewSecret {
+        prefix,
+        secret_hash: hash_token(secret.reveal()),
+        old_until,
+    };
     store.rotate_api_key(user, id, &new, now_ms).await?;
     Ok((store.api_key(user, id).await?, secret))
 }

@@ -28,8 +28,8 @@ use crate::{
     hooks::Hooks,
     http::mcp::Door,
     knowledge::{
-        Knowledge, READERS, keep_embedding, keep_graph_copy, keep_graphs, keep_looking, keep_reading,
-        keep_vector_copy,
+        Knowledge, READERS, keep_embedding, keep_graph_copy, keep_graphs, keep_looking,
+        keep_reading, keep_vector_copy,
     },
     learning::keep_learning,
     mcp_servers::{McpServers, Surroundings},
@@ -157,19 +157,29 @@ impl App {
         create_data_dir(&config.data_dir)?;
         let data_lock = hold_data_dir(&config.data_dir).await?;
         tighten(&config);
-        let store = Store::open(&config.database_url).await.context("cannot open the database")?;
+        let store = Store::open(&config.database_url)
+            .await
+            .context("cannot open the database")?;
         let sealer = Arc::new(Sealer::open(&config.data_dir)?);
         let http = HttpClient::new()?;
         let outbound = Outbound::new(config.outbound.clone());
-        let models = Models::open(&config, store.clone(), sealer.clone(), http.clone(), tour).await?;
+        let models =
+            Models::open(&config, store.clone(), sealer.clone(), http.clone(), tour).await?;
         let defined_agents = DefinedAgents::open(&config.agents, store.clone()).await?;
         let skills = SkillsFolder::new(&config.skills_folder);
         let workspaces = Workspaces::open(&config)?;
         let tracing_to = config.tracing.clone();
         let needs_token = config.auth == Auth::Password && config.reachable_by_others();
-        let setup_token =
-            if needs_token && !store.has_users().await? { Some(random_token("")?) } else { None };
-        let groups = Arc::new(Groups::open(store.clone()).await.context("cannot read the groups")?);
+        let setup_token = if needs_token && !store.has_users().await? {
+            Some(random_token("")?)
+        } else {
+            None
+        };
+        let groups = Arc::new(
+            Groups::open(store.clone())
+                .await
+                .context("cannot read the groups")?,
+        );
         let usage = Usage::open(store.clone(), clock.clone(), Arc::clone(&groups));
         let usage = usage.await.context("cannot read the limits")?;
         let usage = Arc::new(usage);
@@ -177,20 +187,43 @@ impl App {
         let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
         let file_links = Arc::new(FileLinks::new(&sealer, config.file_link_days));
         let webhooks = Webhooks::new(outbound.clone(), sealer.clone());
-        let hooks = Hooks::new(&config.hooks, outbound.clone(), store.clone(), clock.clone());
+        let hooks = Hooks::new(
+            &config.hooks,
+            outbound.clone(),
+            store.clone(),
+            clock.clone(),
+        );
         let sign_in = SignIn::new(outbound.clone());
         let mcp_servers = {
             let (store, clock, http) = (store.clone(), clock.clone(), http.clone());
             let sealer = Arc::clone(&sealer);
             let (outbound, tasks, stopping) = (outbound.clone(), &tasks, &stopping);
-            let around = Surroundings { store, sealer, clock, http, outbound, tasks, stopping };
+            let around = Surroundings {
+                store,
+                sealer,
+                clock,
+                http,
+                outbound,
+                tasks,
+                stopping,
+            };
             McpServers::start(&config.mcp_servers, around)?
         };
         let mcp_door = Door::new(&stopping, config.body_limit_bytes);
         let body_memory = BodyMemory::new(config.body_memory_bytes);
         let program = std::env::current_exe().context("cannot find this program")?;
-        let knowledge = Knowledge::new(program.clone(), &config.knowledge, (&store, outbound.clone()));
-        let web = Web::new(config.web.clone(), outbound.clone(), store.clone(), clock.clone(), program);
+        let knowledge = Knowledge::new(
+            program.clone(),
+            &config.knowledge,
+            (&store, outbound.clone()),
+        );
+        let web = Web::new(
+            config.web.clone(),
+            outbound.clone(),
+            store.clone(),
+            clock.clone(),
+            program,
+        );
         let web = Arc::new(web);
         let app = Arc::new(Self {
             config,
@@ -237,7 +270,9 @@ impl App {
         });
         app.knowledge.begin(&app);
         app.web.begin(&app);
-        app.begin_embedding().await.context("cannot prepare the vectors of documents")?;
+        app.begin_embedding()
+            .await
+            .context("cannot prepare the vectors of documents")?;
         let resting = Arc::downgrade(&app);
         app.runs.read_logs_with(move |run| {
             let app = resting.upgrade();
@@ -246,9 +281,12 @@ impl App {
         app.tasks.spawn(keep_programs(app.clone()));
         app.take_lease().await.context("cannot begin a lease")?;
         if let Some(tracing) = tracing_to {
-            app.tasks.spawn(traces::export(app.clone(), http, tracing, app.runs.ends()));
+            app.tasks
+                .spawn(traces::export(app.clone(), http, tracing, app.runs.ends()));
         }
-        app.take_over_runs().await.context("cannot go on with the runs of before")?;
+        app.take_over_runs()
+            .await
+            .context("cannot go on with the runs of before")?;
         if let Err(error) = app.store.end_claims().await {
             tracing::warn!(%error, "what was being done in the background goes on when its claims are over");
         }
@@ -292,7 +330,10 @@ impl App {
         self.stopping.cancel();
         self.closing.cancel();
         self.tasks.close();
-        if tokio::time::timeout(self.config.drain, self.tasks.wait()).await.is_err() {
+        if tokio::time::timeout(self.config.drain, self.tasks.wait())
+            .await
+            .is_err()
+        {
             tracing::warn!(open = self.tasks.len(), "stopping with tasks still open");
         }
         if let Err(error) = self.usage.write_down().await {
@@ -307,8 +348,16 @@ impl App {
 
 /// Finds out whether agents can run programs, and takes the folders of chats that rest.
 async fn keep_programs(app: Arc<App>) {
-    app.programs.find(app.config.programs.as_ref(), &app.config.data_dir, &app.agents).await;
-    let Some(programs) = app.programs.here() else { return };
+    app.programs
+        .find(
+            app.config.programs.as_ref(),
+            &app.config.data_dir,
+            &app.agents,
+        )
+        .await;
+    let Some(programs) = app.programs.here() else {
+        return;
+    };
     loop {
         tokio::select! {
             () = app.stopping.cancelled() => return,
@@ -342,7 +391,11 @@ async fn keep_house(app: Arc<App>) {
         if let Err(error) = app.store.purge_password_resets(now).await {
             tracing::warn!(%error, "cannot delete old links to new passwords");
         }
-        if let Err(error) = app.store.purge_invitations(now - INVITATIONS_SHOWN_MS).await {
+        if let Err(error) = app
+            .store
+            .purge_invitations(now - INVITATIONS_SHOWN_MS)
+            .await
+        {
             tracing::warn!(%error, "cannot delete old invitations");
         }
         if let Err(error) = app.store.purge_audit(now - app.config.audit_ms).await {
@@ -357,7 +410,11 @@ async fn keep_house(app: Arc<App>) {
         if let Err(error) = app.store.purge_unsent_files(now - UNSENT_FILES_MS).await {
             tracing::warn!(%error, "cannot delete files that were sent in no message");
         }
-        if let Err(error) = app.store.purge_pipeline_calls(now - pipelines::KEPT_MS).await {
+        if let Err(error) = app
+            .store
+            .purge_pipeline_calls(now - pipelines::KEPT_MS)
+            .await
+        {
             tracing::warn!(%error, "cannot forget old calls of pipelines");
         }
         if let Err(error) = app.store.forget_idempotency_keys(now - REMEMBERED_MS).await {

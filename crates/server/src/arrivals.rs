@@ -120,7 +120,11 @@ impl From<Problem> for Ended {
 
 impl App {
     /// The account of somebody who arrived, which is made where that is wanted.
-    pub(crate) async fn account_of(&self, admission: &Admission, person: &Arrival) -> Result<Arrived, Ended> {
+    pub(crate) async fn account_of(
+        &self,
+        admission: &Admission,
+        person: &Arrival,
+    ) -> Result<Arrived, Ended> {
         let is_admin = person.groups.include_one_of(&admission.admin_groups);
         let is_allowed = match admission.allowed_groups.is_empty() {
             true => Some(true),
@@ -149,7 +153,11 @@ impl App {
             account.user = self.change_role(account.user, role).await?;
             new_role = new_role.filter(|role| *role == account.user.role);
         }
-        Ok(Arrived { account, is_new, new_role })
+        Ok(Arrived {
+            account,
+            is_new,
+            new_role,
+        })
     }
 
     /// For somebody who comes for the first time: the account that has the address, or a new one; and whether it is new.
@@ -161,8 +169,14 @@ impl App {
     ) -> Result<(Account, bool), Ended> {
         // The first account is an administrator's, and nobody gets that by coming first.
         if role != Some(UserRole::Admin) && self.setup_needed().await? {
-            let may_be_admin = person.groups == ProviderGroups::Unknown && !admission.admin_groups.is_empty();
-            return Err(if may_be_admin { Problem::GroupsUnknown } else { Problem::NotSetUp }.into());
+            let may_be_admin =
+                person.groups == ProviderGroups::Unknown && !admission.admin_groups.is_empty();
+            return Err(if may_be_admin {
+                Problem::GroupsUnknown
+            } else {
+                Problem::NotSetUp
+            }
+            .into());
         }
         let now = self.clock.now_ms();
         let email = person.email.as_deref().ok_or(Problem::NoAddress)?;
@@ -174,7 +188,10 @@ impl App {
         };
         let made = match holder {
             Some(holder) if admission.link_by_email && person.is_verified => {
-                let added = self.store.add_identity(issuer, subject, holder.id, now).await;
+                let added = self
+                    .store
+                    .add_identity(issuer, subject, holder.id, now)
+                    .await;
                 added.map(|account| (account, false))
             }
             Some(_) => Err(StoreError::Conflict("email")),
@@ -188,7 +205,10 @@ impl App {
                     password_hash: NO_PASSWORD.to_owned(),
                     created_at: now,
                 };
-                let made = self.store.create_user_with_identity(&user, issuer, subject).await;
+                let made = self
+                    .store
+                    .create_user_with_identity(&user, issuer, subject)
+                    .await;
                 made.map(|account| (account, true))
             }
         };
@@ -203,8 +223,15 @@ impl App {
     }
 
     async fn change_role(&self, user: User, role: UserRole) -> Result<User, Ended> {
-        let change = AccountChange { role: Some(role), ..AccountChange::default() };
-        match self.store.change_account(user.id, &change, self.clock.now_ms()).await {
+        let change = AccountChange {
+            role: Some(role),
+            ..AccountChange::default()
+        };
+        match self
+            .store
+            .change_account(user.id, &change, self.clock.now_ms())
+            .await
+        {
             Ok(account) => {
                 // Keys are remembered with what their owner was.
                 self.known_keys.forget_person(user.id);

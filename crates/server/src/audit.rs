@@ -126,12 +126,16 @@ impl Noted {
     /// More about it. Never a secret.
     pub(crate) fn with(&self, name: &str, value: impl Serialize) {
         // What has no JSON has nothing to tell.
-        let Ok(value) = serde_json::to_value(value) else { return };
+        let Ok(value) = serde_json::to_value(value) else {
+            return;
+        };
         if !value.is_null() {
             let details = &mut self.lock().entry.details;
             let mut value = short(value);
             redact::value(&mut value);
-            details.get_or_insert_with(Map::new).insert(name.to_owned(), value);
+            details
+                .get_or_insert_with(Map::new)
+                .insert(name.to_owned(), value);
         }
     }
 
@@ -186,7 +190,10 @@ where
         entry.subject = (!named.is_empty()).then(|| named.join("/"));
     }
     let mut request = Request::from_parts(parts, body);
-    let noted = Noted(Arc::new(Mutex::new(Note { entry, when: When::Done })));
+    let noted = Noted(Arc::new(Mutex::new(Note {
+        entry,
+        when: When::Done,
+    })));
     request.extensions_mut().insert(noted.clone());
     let (origin, its_app) = (origin::current(), app.clone());
     let (tell, told) = oneshot::channel();
@@ -206,8 +213,10 @@ where
             its_app.note_or_log(&entry).await;
         }
     };
-    app.tasks.spawn(origin::on_behalf_of(origin, work).in_current_span());
-    told.await.unwrap_or_else(|_| ApiError::internal("a noted request broke off").into_response())
+    app.tasks
+        .spawn(origin::on_behalf_of(origin, work).in_current_span());
+    told.await
+        .unwrap_or_else(|_| ApiError::internal("a noted request broke off").into_response())
 }
 
 impl App {
@@ -233,8 +242,19 @@ impl App {
     /// What cannot be kept in the database is in the log at least: it is done already.
     async fn note_or_log(&self, entry: &AuditEntry) {
         if let Err(error) = self.store.add_to_audit(entry).await {
-            let AuditEntry { at, actor, key, address, action, subject, .. } = entry;
-            let (actor, key) = (actor.map(|id: UserId| id.to_string()), key.map(|id| id.to_string()));
+            let AuditEntry {
+                at,
+                actor,
+                key,
+                address,
+                action,
+                subject,
+                ..
+            } = entry;
+            let (actor, key) = (
+                actor.map(|id: UserId| id.to_string()),
+                key.map(|id| id.to_string()),
+            );
             tracing::error!(%error, at, ?actor, ?key, ?address, action, ?subject, "a line of the audit log is lost");
         }
     }

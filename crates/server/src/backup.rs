@@ -43,13 +43,18 @@ pub struct BackedUp {
 /// # Errors
 /// With a sentence; then there is no `target`.
 pub async fn back_up(config: &Config, target: &Path, with_key: bool) -> anyhow::Result<BackedUp> {
-    ensure!(!target.exists(), "{} is there already: choose another name", target.display());
+    ensure!(
+        !target.exists(),
+        "{} is there already: choose another name",
+        target.display()
+    );
     check_is_there(config)?;
     let unfinished = beside(target)?;
     let written = write(config, &unfinished, with_key).await;
     let kept = written.and_then(|copied| {
         // Unlike renaming, this does not replace what somebody made meanwhile.
-        fs::hard_link(&unfinished, target).with_context(|| format!("cannot write {}", target.display()))?;
+        fs::hard_link(&unfinished, target)
+            .with_context(|| format!("cannot write {}", target.display()))?;
         Ok(copied)
     });
     let removed = fs::remove_file(&unfinished);
@@ -64,7 +69,9 @@ async fn write(config: &Config, unfinished: &Path, with_key: bool) -> anyhow::Re
     // The key, hashes of passwords and everybody's chats are in it.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(unfinished).with_context(|| format!("cannot write {}", unfinished.display()))?;
+    let file = options
+        .open(unfinished)
+        .with_context(|| format!("cannot write {}", unfinished.display()))?;
     let mut writer = Writer::new(&file, Clock::real().now_ms()).context("cannot write the copy")?;
     let mut copied = BackedUp::default();
     let take = |part: Part| {
@@ -74,7 +81,9 @@ async fn write(config: &Config, unfinished: &Path, with_key: bool) -> anyhow::Re
         }
         Ok(())
     };
-    dump(&config.database_url, take).await.context("the database cannot be copied")?;
+    dump(&config.database_url, take)
+        .await
+        .context("the database cannot be copied")?;
     if with_key {
         match fs::read(config.data_dir.join(KEY)) {
             Ok(key) => writer.file(KEY, &key).context("cannot write the copy")?,
@@ -100,7 +109,11 @@ impl BackedUp {
     /// What is said of it at the terminal.
     #[must_use]
     pub fn report(&self, file: &Path) -> String {
-        let mut lines = vec![format!("{} has everything: {} rows.", file.display(), self.rows)];
+        let mut lines = vec![format!(
+            "{} has everything: {} rows.",
+            file.display(),
+            self.rows
+        )];
         let damaged = self.damaged.len() as u64 + self.more_damaged;
         if damaged > 0 {
             lines[0] = format!(
@@ -120,13 +133,19 @@ impl BackedUp {
 /// An empty database is made by whoever opens it; a copy of one helps nobody.
 fn check_is_there(config: &Config) -> anyhow::Result<()> {
     if config.database_url.starts_with("sqlite://") && !config.data_dir.exists() {
-        bail!("there is no data folder {}: start the server once first", config.data_dir.display());
+        bail!(
+            "there is no data folder {}: start the server once first",
+            config.data_dir.display()
+        );
     }
     Ok(())
 }
 
 fn beside(target: &Path) -> anyhow::Result<PathBuf> {
-    let mut name = target.file_name().context("the copy needs a name")?.to_owned();
+    let mut name = target
+        .file_name()
+        .context("the copy needs a name")?
+        .to_owned();
     name.push(random_token(".unfinished-")?.reveal());
     Ok(target.with_file_name(name))
 }

@@ -37,12 +37,22 @@ impl BodyMemory {
     /// With so much for whoever is signed in.
     pub(crate) fn new(bytes: usize) -> Self {
         let units = |bytes: usize| Arc::new(Semaphore::new(bytes.div_ceil(UNIT_BYTES)));
-        Self { signed_in: units(bytes), anonymous: units(ANONYMOUS_MEMORY_BYTES) }
+        Self {
+            signed_in: units(bytes),
+            anonymous: units(ANONYMOUS_MEMORY_BYTES),
+        }
     }
 
     fn reserve(&self, is_signed_in: bool) -> Reservation {
-        let memory = if is_signed_in { &self.signed_in } else { &self.anonymous };
-        Reservation { memory: Arc::clone(memory), held: None }
+        let memory = if is_signed_in {
+            &self.signed_in
+        } else {
+            &self.anonymous
+        };
+        Reservation {
+            memory: Arc::clone(memory),
+            held: None,
+        }
     }
 }
 
@@ -57,13 +67,19 @@ impl Reservation {
     /// Grows to that many bytes of a body; waits a little where others have the memory.
     async fn grow_to(&mut self, bytes: usize) -> Result<(), ApiError> {
         let needed = bytes.saturating_sub(FREE_BYTES).div_ceil(UNIT_BYTES);
-        let missing = needed.saturating_sub(self.held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits));
+        let missing = needed.saturating_sub(
+            self.held
+                .as_ref()
+                .map_or(0, OwnedSemaphorePermit::num_permits),
+        );
         if missing == 0 {
             return Ok(());
         }
         let missing = u32::try_from(missing).map_err(ApiError::internal)?;
         let more = Arc::clone(&self.memory).acquire_many_owned(missing);
-        let more = tokio::time::timeout(MEMORY_WAIT, more).await.map_err(|_| busy())?;
+        let more = tokio::time::timeout(MEMORY_WAIT, more)
+            .await
+            .map_err(|_| busy())?;
         let more = more.map_err(ApiError::internal)?;
         match &mut self.held {
             Some(held) => held.merge(more),
@@ -94,9 +110,17 @@ impl AsRef<[u8]> for Held {
 ///
 /// # Errors
 /// Where it is longer, broke off, came too slowly, or found no memory.
-pub(crate) async fn read_body(app: &App, request: Request, limit_bytes: usize) -> Result<Bytes, ApiError> {
+pub(crate) async fn read_body(
+    app: &App,
+    request: Request,
+    limit_bytes: usize,
+) -> Result<Bytes, ApiError> {
     let is_signed_in = request.extensions().get::<Caller>().is_some();
-    let limit_bytes = if is_signed_in { limit_bytes } else { limit_bytes.min(ANONYMOUS_LIMIT_BYTES) };
+    let limit_bytes = if is_signed_in {
+        limit_bytes
+    } else {
+        limit_bytes.min(ANONYMOUS_LIMIT_BYTES)
+    };
     let expects_continue = request.headers().contains_key(header::EXPECT);
     if let Err(refused) = check_head(request.headers(), limit_bytes as u64) {
         // A client that asked before sending will not send; the others are heard out.
@@ -108,18 +132,33 @@ pub(crate) async fn read_body(app: &App, request: Request, limit_bytes: usize) -
     let mut memory = app.body_memory.reserve(is_signed_in);
     // All of it at once, so that it is not given up half-way. Of others what they announce says nothing.
     let announced = content_length(request.headers()).filter(|_| is_signed_in);
-    memory.grow_to(announced.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0)).await?;
+    memory
+        .grow_to(
+            announced
+                .and_then(|bytes| usize::try_from(bytes).ok())
+                .unwrap_or(0),
+        )
+        .await?;
     let bytes = collect(request.into_body(), limit_bytes, &mut memory).await?;
     Ok(match memory.held {
         None => bytes,
-        Some(_) => Bytes::from_owner(Held { bytes, _memory: memory }),
+        Some(_) => Bytes::from_owner(Held {
+            bytes,
+            _memory: memory,
+        }),
     })
 }
 
 /// One piece is taken as it is. Several are copied together: each holds a whole buffer of the connection, be it for a
 /// single byte.
-async fn collect(mut body: Body, limit_bytes: usize, memory: &mut Reservation) -> Result<Bytes, ApiError> {
-    let Some(first) = next_data(&mut body).await? else { return Ok(Bytes::new()) };
+async fn collect(
+    mut body: Body,
+    limit_bytes: usize,
+    memory: &mut Reservation,
+) -> Result<Bytes, ApiError> {
+    let Some(first) = next_data(&mut body).await? else {
+        return Ok(Bytes::new());
+    };
     let mut received = first.len();
     let mut joined: Option<Vec<u8>> = None;
     loop {
@@ -130,9 +169,13 @@ async fn collect(mut body: Body, limit_bytes: usize, memory: &mut Reservation) -
             return Err(ApiError::too_large(limit_bytes));
         }
         memory.grow_to(received).await?;
-        let Some(next) = next_data(&mut body).await? else { break };
+        let Some(next) = next_data(&mut body).await? else {
+            break;
+        };
         received += next.len();
-        joined.get_or_insert_with(|| first.to_vec()).extend_from_slice(&next);
+        joined
+            .get_or_insert_with(|| first.to_vec())
+            .extend_from_slice(&next);
     }
     Ok(joined.map_or(first, Bytes::from))
 }
@@ -144,9 +187,8 @@ async fn collect(mut body: Body, limit_bytes: usize, memory: &mut Reservation) -
 pub(crate) async fn next_data(body: &mut Body) -> Result<Option<Bytes>, ApiError> {
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| match error.source() {
-            Some(cause) if cause.is::<TooSlow>() => {
-                ApiError::invalid(refusal::Request::TooSlow).with_status(StatusCode::REQUEST_TIMEOUT)
-            }
+            Some(cause) if cause.is::<TooSlow>() => ApiError::invalid(refusal::Request::TooSlow)
+                .with_status(StatusCode::REQUEST_TIMEOUT),
             _ => ApiError::invalid(refusal::Request::BrokeOff),
         })?;
         if let Ok(data) = frame.into_data() {
@@ -164,17 +206,25 @@ pub(crate) async fn next_data(body: &mut Body) -> Result<Option<Bytes>, ApiError
 pub(crate) fn check_head(headers: &HeaderMap, limit_bytes: u64) -> Result<(), ApiError> {
     let coding = headers.get(header::CONTENT_ENCODING);
     if coding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        let message = "The request's body is packed, as its Content-Encoding says. Send it as it is.";
+        let message =
+            "The request's body is packed, as its Content-Encoding says. Send it as it is.";
         return Err(ApiError::invalid(message).with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
     }
     if content_length(headers).is_some_and(|length| length > limit_bytes) {
-        return Err(ApiError::too_large(usize::try_from(limit_bytes).unwrap_or(usize::MAX)));
+        return Err(ApiError::too_large(
+            usize::try_from(limit_bytes).unwrap_or(usize::MAX),
+        ));
     }
     Ok(())
 }
 
 fn content_length(headers: &HeaderMap) -> Option<u64> {
-    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    headers
+        .get(header::CONTENT_LENGTH)?
+        .to_str()
+        .ok()?
+        .parse()
+        .ok()
 }
 
 /// Reads on without keeping anything, within bounds: most clients read the answer only once they have sent
@@ -241,7 +291,9 @@ mod tests {
             }
         });
         let body = Body::from_stream(futures_util::stream::iter(pieces));
-        let read = collect(body, 1000, &mut BodyMemory::new(0).reserve(true)).await.unwrap();
+        let read = collect(body, 1000, &mut BodyMemory::new(0).reserve(true))
+            .await
+            .unwrap();
         assert_eq!(&read[..], [b'x'; 1000]);
         assert!(most.load(Ordering::Relaxed) <= 2, "{most:?}");
         assert_eq!(alive.load(Ordering::Relaxed), 0);

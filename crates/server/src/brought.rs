@@ -31,7 +31,14 @@ pub(crate) fn tool_choices(metadata: &RequestMetadata) -> Vec<ToolChoice> {
             let name = literal(name.strip_prefix(MCP).unwrap_or(name));
             [pattern(name.clone()), pattern(format!("{name}__*"))]
         };
-        choices.push(ToolChoice::Only(metadata.tool_ids.iter().flat_map(of_server).flatten().collect()));
+        choices.push(ToolChoice::Only(
+            metadata
+                .tool_ids
+                .iter()
+                .flat_map(of_server)
+                .flatten()
+                .collect(),
+        ));
     }
     let features = &metadata.features;
     let switched: [(Option<bool>, &[&str]); 3] = [
@@ -76,14 +83,21 @@ pub(crate) async fn unpack(
                 _ = writeln!(told, "- The file {path}, {} bytes", content.len());
             }
             None => {
-                _ = writeln!(told, "- The file “{}”: only its name came along, not what it holds", file.name)
+                _ = writeln!(
+                    told,
+                    "- The file “{}”: only its name came along, not what it holds",
+                    file.name
+                )
             }
         }
     }
     for (name, value) in &metadata.variables {
         _ = writeln!(told, "- {name}: {value}");
     }
-    let said = history.iter_mut().rev().find(|message| message.role == Role::User);
+    let said = history
+        .iter_mut()
+        .rev()
+        .find(|message| message.role == Role::User);
     if let (false, Some(said)) = (told.is_empty(), said) {
         let text = format!("\n\n[What the person's program sent along with this message:\n{told}]");
         said.content.push(Part::Text { text });
@@ -93,7 +107,11 @@ pub(crate) async fn unpack(
 
 /// Where the file is now. Programs send the files of a chat with each message: one that is there is not written again, and
 /// what became of it meanwhile is not overwritten.
-pub(crate) async fn put(workspace: &Workspace, name: &str, content: &[u8]) -> Result<Path, ApiError> {
+pub(crate) async fn put(
+    workspace: &Workspace,
+    name: &str,
+    content: &[u8],
+) -> Result<Path, ApiError> {
     let mut path = Path::parse_file(&format!("{FOLDER}/{name}"))?;
     let mut there = held(workspace, &path).await?;
     if there.as_ref().is_some_and(|there| there != content) {
@@ -127,7 +145,9 @@ mod tests {
     use super::*;
 
     fn is_allowed(metadata: &RequestMetadata, name: &str) -> bool {
-        tool_choices(metadata).iter().all(|choice| choice.allows(name))
+        tool_choices(metadata)
+            .iter()
+            .all(|choice| choice.allows(name))
     }
 
     #[test]
@@ -154,13 +174,32 @@ mod tests {
     #[test]
     fn features_that_are_off_take_their_tools_away() {
         let features = |on: Option<bool>| RequestMetadata {
-            features: Features { web_search: on, code_interpreter: on, memory: on, citations: on },
+            features: Features {
+                web_search: on,
+                code_interpreter: on,
+                memory: on,
+                citations: on,
+            },
             ..RequestMetadata::default()
         };
-        for name in ["web_search", "fetch_page", "searx__web_search", "python", "shell", "memory_read", "ls"]
-        {
-            assert!(is_allowed(&features(None), name) && is_allowed(&features(Some(true)), name), "{name}");
-            assert_eq!(is_allowed(&features(Some(false)), name), name == "ls", "{name}");
+        for name in [
+            "web_search",
+            "fetch_page",
+            "searx__web_search",
+            "python",
+            "shell",
+            "memory_read",
+            "ls",
+        ] {
+            assert!(
+                is_allowed(&features(None), name) && is_allowed(&features(Some(true)), name),
+                "{name}"
+            );
+            assert_eq!(
+                is_allowed(&features(Some(false)), name),
+                name == "ls",
+                "{name}"
+            );
         }
         assert!(!agent::may_remember(&tool_choices(&features(Some(false)))));
         assert!(agent::may_remember(&tool_choices(&features(None))));

@@ -14,7 +14,8 @@ use store::{Principal, StoreError, User, UserRole};
 use crate::{
     app::App,
     auth::{
-        Authority, Caller, PERSON_EMAIL as EMAIL, PERSON_ID as ID, PERSON_NAME as NAME, PERSON_ROLE as ROLE,
+        Authority, Caller, PERSON_EMAIL as EMAIL, PERSON_ID as ID, PERSON_NAME as NAME,
+        PERSON_ROLE as ROLE,
     },
     models::ResolvedModel,
     origin,
@@ -26,8 +27,12 @@ pub(crate) const CHAT_ID: HeaderName = HeaderName::from_static("x-openwebui-chat
 pub(crate) const TASK: HeaderName = HeaderName::from_static("x-openwebui-task");
 
 /// What Python's `quote(name, safe=" ")` encodes, which Open WebUI has names in.
-const IN_NAMES: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b' ').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const IN_NAMES: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b' ')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// Fields of `metadata` that are lists, and empty if nobody says otherwise.
 const LISTS: [&str; 3] = ["files", "tool_ids", "filter_ids"];
@@ -37,7 +42,9 @@ const OBJECTS: [&str; 2] = ["features", "variables"];
 impl Caller {
     /// The id by which trusted servers know who asks.
     pub(crate) fn told_id(&self) -> String {
-        self.person.as_ref().map_or_else(|| self.id().to_string(), |person| person.id.clone())
+        self.person
+            .as_ref()
+            .map_or_else(|| self.id().to_string(), |person| person.id.clone())
     }
 
     /// What a trusted server is told of a request that is passed on to it: the account, or the person whom a trusted front
@@ -80,7 +87,10 @@ impl App {
         }
         // A key that is no front end's could name anybody's chat.
         let may_name = chat.is_some() || authority.principal.is_front_end_person();
-        let chat = metadata.get("chat_id").and_then(Value::as_str).filter(|_| may_name);
+        let chat = metadata
+            .get("chat_id")
+            .and_then(Value::as_str)
+            .filter(|_| may_name);
         let mut headers = headers_of(&asker, chat);
         let task = metadata.get("task").and_then(Value::as_str);
         headers.extend(task.and_then(|task| Some((TASK, HeaderValue::from_str(task).ok()?))));
@@ -91,15 +101,28 @@ impl App {
     ///
     /// # Errors
     /// Those of the database.
-    pub(crate) async fn caller_headers(&self, principal: &Principal) -> Result<CallerInfo, StoreError> {
-        let authority = Authority { principal: principal.clone(), key_models: None, person: None };
-        Ok(CallerInfo::new(headers_of(&self.asker(&authority).await?, None), Map::new()))
+    pub(crate) async fn caller_headers(
+        &self,
+        principal: &Principal,
+    ) -> Result<CallerInfo, StoreError> {
+        let authority = Authority {
+            principal: principal.clone(),
+            key_models: None,
+            person: None,
+        };
+        Ok(CallerInfo::new(
+            headers_of(&self.asker(&authority).await?, None),
+            Map::new(),
+        ))
     }
 
     async fn asker(&self, authority: &Authority) -> Result<Person, StoreError> {
         Ok(match (&authority.person, &authority.principal.person) {
             (Some(person), _) => Person::clone(person),
-            (None, Some(id)) => Person { id: id.clone(), ..Person::default() },
+            (None, Some(id)) => Person {
+                id: id.clone(),
+                ..Person::default()
+            },
             (None, None) => account(&self.store.user(authority.principal.account).await?),
         })
     }
@@ -110,14 +133,23 @@ fn headers_of(person: &Person, chat: Option<&str>) -> HeaderMap {
     let plain = |text: &str| utf8_percent_encode(text.trim(), CONTROLS).to_string();
     let values = [
         (ID, Some(plain(&person.id))),
-        (NAME, person.name.as_deref().map(|name| utf8_percent_encode(name.trim(), IN_NAMES).to_string())),
+        (
+            NAME,
+            person
+                .name
+                .as_deref()
+                .map(|name| utf8_percent_encode(name.trim(), IN_NAMES).to_string()),
+        ),
         (EMAIL, person.email.as_deref().map(plain)),
         (ROLE, person.role.as_deref().map(plain)),
         (CHAT_ID, chat.map(plain)),
     ];
-    let filled =
-        values.into_iter().filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?)));
-    filled.filter_map(|(name, value)| Some((name, HeaderValue::from_str(&value).ok()?))).collect()
+    let filled = values
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?)));
+    filled
+        .filter_map(|(name, value)| Some((name, HeaderValue::from_str(&value).ok()?)))
+        .collect()
 }
 
 /// An account, as front ends name their people.
@@ -144,8 +176,17 @@ pub(crate) struct OneShotAbout {
 impl OneShotAbout {
     /// The call of this model.
     pub(crate) fn of<'a>(&'a self, model: &'a ChatModel) -> OneShot<'a> {
-        let Self { settings, caller, trace } = self;
-        OneShot { model, settings, caller: caller.as_ref(), trace: trace.as_ref() }
+        let Self {
+            settings,
+            caller,
+            trace,
+        } = self;
+        OneShot {
+            model,
+            settings,
+            caller: caller.as_ref(),
+            trace: trace.as_ref(),
+        }
     }
 }
 
@@ -188,11 +229,17 @@ impl TurnMetadata<'_> {
         if let Some(message) = self.message {
             metadata.insert("message_id".to_owned(), json!(message));
         }
-        let Self { web_search, code_interpreter, memory, .. } = self;
-        let features =
-            json!({"web_search": web_search, "code_interpreter": code_interpreter, "memory": memory});
+        let Self {
+            web_search,
+            code_interpreter,
+            memory,
+            ..
+        } = self;
+        let features = json!({"web_search": web_search, "code_interpreter": code_interpreter, "memory": memory});
         metadata.entry("features").or_insert(features);
-        metadata.entry("files").or_insert_with(|| files(self.history));
+        metadata
+            .entry("files")
+            .or_insert_with(|| files(self.history));
         metadata
     }
 }
@@ -205,7 +252,9 @@ fn files(history: &[Message]) -> Value {
         false => json!({"type": kind, "url": url}),
     };
     let file = |part: &Part| match part {
-        Part::Document { document, name, .. } => Some(json!({"type": "file", "id": document, "name": name})),
+        Part::Document { document, name, .. } => {
+            Some(json!({"type": "file", "id": document, "name": name}))
+        }
         Part::Collection { collection, name } => {
             Some(json!({"type": "collection", "id": collection, "name": name}))
         }
@@ -219,7 +268,10 @@ fn files(history: &[Message]) -> Value {
         }
         Part::Text { .. } => None,
     };
-    asked.map_or_else(|| json!([]), |message| message.content.iter().filter_map(file).collect())
+    asked.map_or_else(
+        || json!([]),
+        |message| message.content.iter().filter_map(file).collect(),
+    )
 }
 
 #[cfg(test)]
@@ -228,7 +280,12 @@ mod tests {
 
     fn told(name: &str, email: &str) -> HeaderMap {
         let some = |text: &str| Some(text.to_owned());
-        let person = Person { id: "7".into(), name: some(name), email: some(email), role: some("user") };
+        let person = Person {
+            id: "7".into(),
+            name: some(name),
+            email: some(email),
+            role: some("user"),
+        };
         headers_of(&person, Some("chat 1"))
     }
 
@@ -253,8 +310,14 @@ mod tests {
         assert_eq!(told[&EMAIL], "ann%0D%0AX-Admin: 1@example.org");
         assert_eq!(told[&CHAT_ID], "chat 1");
         assert_eq!(told.len(), 5);
-        let nobody =
-            headers_of(&Person { id: "7".into(), name: Some(" ".into()), ..Person::default() }, None);
+        let nobody = headers_of(
+            &Person {
+                id: "7".into(),
+                name: Some(" ".into()),
+                ..Person::default()
+            },
+            None,
+        );
         assert_eq!(nobody.len(), 1, "what is empty is left out");
     }
 
@@ -262,7 +325,10 @@ mod tests {
     fn a_turn_adds_what_the_caller_has_not_said() {
         let url = "https://example.org/a.png".to_owned();
         let history = [
-            Message { content: vec![Part::Image { url }], ..Message::text(Role::User, "") },
+            Message {
+                content: vec![Part::Image { url }],
+                ..Message::text(Role::User, "")
+            },
             Message::text(Role::Assistant, "Nice."),
         ];
         let turn = TurnMetadata {
@@ -273,7 +339,10 @@ mod tests {
             memory: false,
         };
         let added = turn.added_to(Map::new());
-        assert_eq!(added["files"], json!([{"type": "image", "url": "https://example.org/a.png"}]));
+        assert_eq!(
+            added["files"],
+            json!([{"type": "image", "url": "https://example.org/a.png"}])
+        );
         assert_eq!(added["features"]["web_search"], true);
         let said = json!({"features": {"web_search": false}, "files": []});
         let kept = turn.added_to(said.as_object().cloned().unwrap());

@@ -65,12 +65,39 @@ impl App {
     ///
     /// # Errors
     /// Those of the database.
-    pub(crate) async fn search_chats(&self, reader: UserId, asked: &Asked) -> Result<Answer, ApiError> {
-        let Asked { question, archived, shown, before, limit } = asked.clone();
-        let search = ChatSearch { words: question.words(), titles: false, archived, shown, before, limit };
+    pub(crate) async fn search_chats(
+        &self,
+        reader: UserId,
+        asked: &Asked,
+    ) -> Result<Answer, ApiError> {
+        let Asked {
+            question,
+            archived,
+            shown,
+            before,
+            limit,
+        } = asked.clone();
+        let search = ChatSearch {
+            words: question.words(),
+            titles: false,
+            archived,
+            shown,
+            before,
+            limit,
+        };
         let titles = match before {
             Some(_) => Found::default(),
-            None => self.store.search_chats(reader, &ChatSearch { titles: true, ..search.clone() }).await?,
+            None => {
+                self.store
+                    .search_chats(
+                        reader,
+                        &ChatSearch {
+                            titles: true,
+                            ..search.clone()
+                        },
+                    )
+                    .await?
+            }
         };
         let titles = titles.places.into_iter().map(|place| {
             let excerpt = question.whole(&place.chat.chat.title);
@@ -82,7 +109,11 @@ impl App {
             let Some(message) = message else { continue };
             hits.extend(self.hit(&question, chat, message).await?);
         }
-        Ok(Answer { titles: titles.collect(), hits, next: found.next })
+        Ok(Answer {
+            titles: titles.collect(),
+            hits,
+            next: found.next,
+        })
     }
 
     async fn hit(
@@ -91,16 +122,26 @@ impl App {
         chat: SharedChat,
         message: FoundMessage,
     ) -> Result<Option<Hit>, ApiError> {
-        let FoundMessage { id, role, content, created_at: at, answer } = message;
+        let FoundMessage {
+            id,
+            role,
+            content,
+            created_at: at,
+            answer,
+        } = message;
         let (tool, text) = match answer {
             None => (None, plain_text(&content)),
             Some((run, seq)) => {
                 let line = self.store.event(run, seq).await?;
-                let event: Option<RunEvent> = line.and_then(|line| serde_json::from_str(&line).ok());
+                let event: Option<RunEvent> =
+                    line.and_then(|line| serde_json::from_str(&line).ok());
                 match event.map(|event| event.body) {
-                    Some(EventBody::ToolFinished { call, name, result, .. }) => {
-                        (Some(ToolPlace { name, call, seq }), readable(&result).into_owned())
-                    }
+                    Some(EventBody::ToolFinished {
+                        call, name, result, ..
+                    }) => (
+                        Some(ToolPlace { name, call, seq }),
+                        readable(&result).into_owned(),
+                    ),
                     // It has gone with its run meanwhile.
                     _ => return Ok(None),
                 }
@@ -110,14 +151,25 @@ impl App {
             Role::User => question.excerpt(beginning(&text)),
             _ => question.excerpt(&shown(question, beginning(&text))),
         };
-        Ok(Some(Hit { chat, message: id, role, at, tool, excerpt }))
+        Ok(Some(Hit {
+            chat,
+            message: id,
+            role,
+            at,
+            tool,
+            excerpt,
+        }))
     }
 }
 
 /// What models and tools have said as people read it. What is looked for may stand in what is not shown, such as an address.
 fn shown<'a>(question: &Question, text: &'a str) -> Cow<'a, str> {
     let plain = plain(text);
-    if question.is_in(&plain) { Cow::Owned(plain) } else { Cow::Borrowed(text) }
+    if question.is_in(&plain) {
+        Cow::Owned(plain)
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// As much of a text as is searched.

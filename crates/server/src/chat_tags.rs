@@ -13,9 +13,19 @@ const TAG_CHARS: usize = 40;
 pub(crate) fn normal_tags<'a>(tags: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut normal: Vec<String> = Vec::new();
     for tag in tags.into_iter().flat_map(|tag| tag.split([',', '\n'])) {
-        let words = tag.split(|char: char| char.is_whitespace() || char.is_control() || char == '\u{fffd}');
-        let tag = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ").to_lowercase();
-        let tag: String = tag.trim_start_matches('#').trim().chars().take(TAG_CHARS).collect();
+        let words =
+            tag.split(|char: char| char.is_whitespace() || char.is_control() || char == '\u{fffd}');
+        let tag = words
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
+            .to_lowercase();
+        let tag: String = tag
+            .trim_start_matches('#')
+            .trim()
+            .chars()
+            .take(TAG_CHARS)
+            .collect();
         let tag = tag.trim_end().to_owned();
         if !tag.is_empty() && !normal.contains(&tag) {
             normal.push(tag);
@@ -52,7 +62,10 @@ mod tests {
 
     #[test]
     fn tags_have_one_form() {
-        check(&["#Rust", " rust ", "Web \t Search"], &["rust", "web search"]);
+        check(
+            &["#Rust", " rust ", "Web \t Search"],
+            &["rust", "web search"],
+        );
         check(&["Ёлки, ПАЛКИ", "", " # "], &["ёлки", "палки"]);
         check(&["知識", "a\0b\nc"], &["知識", "a b", "c"]);
         check(&[&"ы".repeat(100)], &[&"ы".repeat(TAG_CHARS)]);

@@ -219,7 +219,11 @@ impl Cli {
             Command::SecondFactor(SecondFactorCommand::Off { user, place }) => {
                 end_second_factor(&place.into_flags(), &user).await
             }
-            Command::Backup { file, without_key, place } => {
+            Command::Backup {
+                file,
+                without_key,
+                place,
+            } => {
                 let config = Config::load(&place.into_flags())?;
                 let copied = back_up(&config, &file, !without_key).await?;
                 print_line(&copied.report(&file))
@@ -230,21 +234,40 @@ impl Cli {
                 print_line(&restored_report(&restored))
             }
             Command::Health { listen, place } => {
-                let config = Config::load(&Flags { listen, ..place.into_flags() })?;
+                let config = Config::load(&Flags {
+                    listen,
+                    ..place.into_flags()
+                })?;
                 health_check::ask(&config.listen).await?;
                 print_line("ok")
             }
-            Command::Models(ModelsCommand::Fetch { from, library_sha256, place }) => {
+            Command::Models(ModelsCommand::Fetch {
+                from,
+                library_sha256,
+                place,
+            }) => {
                 let config = Config::load(&place.into_flags())?;
-                let program = std::env::current_exe().context("cannot tell where this program is")?;
-                let lines =
-                    fetch_model(&config.knowledge, &program, &from, library_sha256.as_deref()).await?;
+                let program =
+                    std::env::current_exe().context("cannot tell where this program is")?;
+                let lines = fetch_model(
+                    &config.knowledge,
+                    &program,
+                    &from,
+                    library_sha256.as_deref(),
+                )
+                .await?;
                 print_line(&lines.join("\n"))
             }
             Command::Prices(PricesCommand::Update { from, place }) => {
                 let config = Config::load(&place.into_flags())?;
-                let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
-                print_line(&prices::update(&config.data_dir, from.as_deref(), today).await?.join("\n"))
+                let today = jiff::Timestamp::now()
+                    .to_zoned(jiff::tz::TimeZone::UTC)
+                    .date();
+                print_line(
+                    &prices::update(&config.data_dir, from.as_deref(), today)
+                        .await?
+                        .join("\n"),
+                )
             }
             Command::Prices(PricesCommand::Show { model, place }) => {
                 let config = Config::load(&place.into_flags())?;
@@ -257,19 +280,33 @@ impl Cli {
 
 impl Place {
     fn into_flags(self) -> Flags {
-        Flags { config: self.config, data_dir: self.data_dir, ..Flags::default() }
+        Flags {
+            config: self.config,
+            data_dir: self.data_dir,
+            ..Flags::default()
+        }
     }
 }
 
 impl Serve {
     fn into_flags(self) -> Flags {
         let Place { data_dir, config } = self.place;
-        Flags { config, listen: self.listen, data_dir, auth: self.auth }
+        Flags {
+            config,
+            listen: self.listen,
+            data_dir,
+            auth: self.auth,
+        }
     }
 }
 
 fn restored_report(restored: &Restored) -> String {
-    let Restored { rows, damaged, left_out, .. } = restored;
+    let Restored {
+        rows,
+        damaged,
+        left_out,
+        ..
+    } = restored;
     match damaged {
         0 => format!("Everything is back: {rows} rows. Start the server."),
         _ => format!(
@@ -293,7 +330,9 @@ async fn print_new_key(flags: &Flags, email: &str, name: &str) -> anyhow::Result
     let now_ms = Clock::real().now_ms();
     let created = create_key(&store, user.id, name, now_ms).await;
     let (key, secret) = created.map_err(|error| anyhow::anyhow!("{}", error.problem()))?;
-    store.add_to_audit(&audit::key_by_command(&key, &user, now_ms)).await?;
+    store
+        .add_to_audit(&audit::key_by_command(&key, &user, now_ms))
+        .await?;
     store.close().await;
     print_line(secret.reveal())
 }
@@ -302,21 +341,32 @@ async fn end_second_factor(flags: &Flags, email: &str) -> anyhow::Result<()> {
     let (store, user) = open_account(flags, email).await?;
     let now_ms = Clock::real().now_ms();
     match store.reset_second_factor(user.id, now_ms).await {
-        Ok(()) => store.add_to_audit(&audit::second_factor_by_command(&user, now_ms)).await?,
+        Ok(()) => {
+            store
+                .add_to_audit(&audit::second_factor_by_command(&user, now_ms))
+                .await?
+        }
         Err(StoreError::NotFound) => anyhow::bail!("{email} is asked for the password only"),
         Err(error) => return Err(error.into()),
     }
     store.close().await;
-    print_line(&format!("{email} signs in with the password alone now; all sessions have ended."))
+    print_line(&format!(
+        "{email} signs in with the password alone now; all sessions have ended."
+    ))
 }
 
 /// The account with this address, and the database that it is in.
 async fn open_account(flags: &Flags, email: &str) -> anyhow::Result<(Store, User)> {
     let config = Config::load(flags)?;
     if config.database_url.starts_with("sqlite://") && !config.data_dir.exists() {
-        anyhow::bail!("there is no data folder {}: start the server once first", config.data_dir.display());
+        anyhow::bail!(
+            "there is no data folder {}: start the server once first",
+            config.data_dir.display()
+        );
     }
-    let store = Store::open(&config.database_url).await.context("cannot open the database")?;
+    let store = Store::open(&config.database_url)
+        .await
+        .context("cannot open the database")?;
     match store.user_by_email(email).await {
         Ok(found) => Ok((store, found.user)),
         Err(StoreError::NotFound) => anyhow::bail!("there is no account with the email {email}"),
@@ -350,8 +400,14 @@ pub async fn serve_with(config: Config, agents: Agents) -> anyhow::Result<()> {
         Some(limit) => options.within_files(limit),
         None => options,
     };
-    let address = listeners.first().context("there is no address to listen on")?.local_addr()?;
-    print_line(&format!("Glasshouse is ready: {}", start::link(&app, address)))?;
+    let address = listeners
+        .first()
+        .context("there is no address to listen on")?
+        .local_addr()?;
+    print_line(&format!(
+        "Glasshouse is ready: {}",
+        start::link(&app, address)
+    ))?;
     tracing::info!(data_dir = %app.config.data_dir.display(), "serving");
     let stopping = app.stopping.clone();
     app.tasks.spawn(async move {
@@ -365,7 +421,15 @@ pub async fn serve_with(config: Config, agents: Agents) -> anyhow::Result<()> {
         // Half of the time for runs to finish, the other half for their readers to hear how they ended.
         app.runs.drain(app.config.drain / 2).await;
     };
-    tokio::join!(serve(listeners, router(app.clone()), options, app.stopping.clone()), drain_runs);
+    tokio::join!(
+        serve(
+            listeners,
+            router(app.clone()),
+            options,
+            app.stopping.clone()
+        ),
+        drain_runs
+    );
     app.close().await;
     tracing::info!("stopped");
     Ok(())
@@ -403,23 +467,32 @@ const LIBRARIES: [(&str, LevelFilter); 7] = [
 ];
 
 fn start_logging(config: &Config) -> anyhow::Result<()> {
-    use tracing_subscriber::{Layer, filter::Targets, fmt, layer::SubscriberExt, util::SubscriberInitExt};
-    let filter: Targets = config
-        .log
-        .level
-        .parse()
-        .with_context(|| format!("log.level “{}” is no level such as info", config.log.level))?;
-    let filter = LIBRARIES.into_iter().fold(filter, |filter, (library, most)| {
-        match config.log.level.contains(library) || filter.default_level().is_some_and(|level| level <= most)
-        {
-            true => filter,
-            false => filter.with_target(library, most),
-        }
-    });
-    let layer = fmt::layer().with_writer(|| RedactedStderr).with_ansi(std::io::stderr().is_terminal());
+    use tracing_subscriber::{
+        Layer, filter::Targets, fmt, layer::SubscriberExt, util::SubscriberInitExt,
+    };
+    let filter: Targets =
+        config.log.level.parse().with_context(|| {
+            format!("log.level “{}” is no level such as info", config.log.level)
+        })?;
+    let filter = LIBRARIES
+        .into_iter()
+        .fold(filter, |filter, (library, most)| {
+            match config.log.level.contains(library)
+                || filter.default_level().is_some_and(|level| level <= most)
+            {
+                true => filter,
+                false => filter.with_target(library, most),
+            }
+        });
+    let layer = fmt::layer()
+        .with_writer(|| RedactedStderr)
+        .with_ansi(std::io::stderr().is_terminal());
     let layer = match config.log.format {
         LogFormat::Text => layer.boxed(),
         LogFormat::Json => layer.json().boxed(),
     };
-    tracing_subscriber::registry().with(layer.with_filter(filter)).try_init().context("cannot start the log")
+    tracing_subscriber::registry()
+        .with(layer.with_filter(filter))
+        .try_init()
+        .context("cannot start the log")
 }

@@ -39,10 +39,15 @@ impl Clock {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the one place the wall clock is read")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place the wall clock is read"
+)]
 fn machine_now_ms() -> i64 {
     // A machine set before 1970 gets zero.
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let since = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 

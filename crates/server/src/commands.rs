@@ -66,11 +66,17 @@ pub(crate) enum Command {
 impl Command {
     /// A decision and nothing to be remembered.
     pub(crate) fn approve(approval: &str, answer: ApprovalAnswer) -> Self {
-        Self::Approve { approval: approval.to_owned(), decision: AnswerApproval::once(answer) }
+        Self::Approve {
+            approval: approval.to_owned(),
+            decision: AnswerApproval::once(answer),
+        }
     }
 
     pub(crate) fn answer(question: &str, reply: Reply) -> Self {
-        Self::Answer { question: question.to_owned(), reply }
+        Self::Answer {
+            question: question.to_owned(),
+            reply,
+        }
     }
 
     /// What has to be waiting for it; nothing for what can always be said.
@@ -87,12 +93,21 @@ impl Command {
             | Self::Finish
             | Self::StopAgent { .. }
             | Self::Allow { .. }
-            | Self::Answer { reply: Reply::Declined(_), .. } => Ok(()),
-            Self::Approve { decision, .. } => decision.reason.as_deref().map_or(Ok(()), check_length),
-            Self::Answer { reply: Reply::Words(words), .. } => check_length(words),
-            Self::Answer { reply: Reply::Values(values), .. } => {
-                check_length(&serde_json::to_string(values).map_err(ApiError::internal)?)
+            | Self::Answer {
+                reply: Reply::Declined(_),
+                ..
+            } => Ok(()),
+            Self::Approve { decision, .. } => {
+                decision.reason.as_deref().map_or(Ok(()), check_length)
             }
+            Self::Answer {
+                reply: Reply::Words(words),
+                ..
+            } => check_length(words),
+            Self::Answer {
+                reply: Reply::Values(values),
+                ..
+            } => check_length(&serde_json::to_string(values).map_err(ApiError::internal)?),
         }
     }
 }
@@ -100,7 +115,9 @@ impl Command {
 /// 400 where a person says too much at once.
 pub(crate) fn check_length(words: &str) -> Result<(), ApiError> {
     if words.len() > ANSWER_LIMIT_BYTES {
-        return Err(ApiError::invalid(refusal::Chats::LongAnswer { limit: ANSWER_LIMIT_BYTES as u64 }));
+        return Err(ApiError::invalid(refusal::Chats::LongAnswer {
+            limit: ANSWER_LIMIT_BYTES as u64,
+        }));
     }
     Ok(())
 }
@@ -140,7 +157,9 @@ impl App {
             Ok(_) | Err(StoreError::NotFound) => return told_nobody(&command),
             Err(error) => return Err(error.into()),
         };
-        let Some(mut set_aside) = keep_aside else { return self.leave_word(&row, &command).await };
+        let Some(mut set_aside) = keep_aside else {
+            return self.leave_word(&row, &command).await;
+        };
         self.runs.cancel_left_open(&row).await?;
         set_aside.remove(&run);
         Ok(())
@@ -159,10 +178,14 @@ impl App {
             live.wake_for(ask).await.map_err(still_resting)?;
         }
         let taken = match command {
-            Command::Cancel | Command::Finish | Command::StopAgent { .. } | Command::Allow { .. } => Ok(()),
-            Command::Approve { approval, decision } => {
-                live.asks.check_approval(approval, &decision.answer()).map(drop)
-            }
+            Command::Cancel
+            | Command::Finish
+            | Command::StopAgent { .. }
+            | Command::Allow { .. } => Ok(()),
+            Command::Approve { approval, decision } => live
+                .asks
+                .check_approval(approval, &decision.answer())
+                .map(drop),
             Command::Answer { question, reply } => live.asks.check_reply(question, reply.clone()),
         };
         taken.map_err(not_taken)
@@ -170,7 +193,9 @@ impl App {
 
     /// The same for a run that is not live here, as far as its log tells.
     async fn check_log(&self, run: &Run, command: &Command) -> Result<(), ApiError> {
-        let Some(id) = command.waits_for() else { return Ok(()) };
+        let Some(id) = command.waits_for() else {
+            return Ok(());
+        };
         match (self.runs.left_open(run).await?.0.asked(id), command) {
             (None, _) => told_nobody(command),
             (Some(EventBody::QuestionAsked { schema, .. }), Command::Answer { reply, .. }) => {
@@ -185,7 +210,9 @@ impl App {
     pub(crate) async fn leave_word(&self, run: &Run, command: &Command) -> Result<(), ApiError> {
         self.check_log(run, command).await?;
         match command {
-            Command::Finish if !self.store.is_shared() => Ok(self.store.want_report(run.id).await?),
+            Command::Finish if !self.store.is_shared() => {
+                Ok(self.store.want_report(run.id).await?)
+            }
             Command::Allow { .. } if !self.store.is_shared() => Ok(()),
             _ if !self.store.is_shared() => Err(still_set_aside()),
             command => {
@@ -215,7 +242,9 @@ impl App {
             }
         }
         for (run, commands) in told {
-            let Some(telling) = self.telling.begin(run) else { continue };
+            let Some(telling) = self.telling.begin(run) else {
+                continue;
+            };
             let app = Arc::clone(self);
             // A run that rests takes a while to come back, which is to hold up no other.
             self.tasks.spawn(async move {
@@ -262,10 +291,14 @@ impl App {
                 // One that has ended meanwhile needs no stop.
                 let _ = live.agents.stop(&agent);
             }
-            Command::Approve { approval, decision } => self.decide(live, &approval, decision).await?,
+            Command::Approve { approval, decision } => {
+                self.decide(live, &approval, decision).await?
+            }
             Command::Answer { question, reply } => {
                 live.wake_for(&question).await.map_err(still_resting)?;
-                live.asks.answer_question(&question, reply).map_err(not_taken)?;
+                live.asks
+                    .answer_question(&question, reply)
+                    .map_err(not_taken)?;
             }
             Command::Allow { allowed } => self.allow_in(live, &allowed),
         }
@@ -324,7 +357,12 @@ impl App {
         if self.may_go_unseen() {
             return self.store.unfinished_runs_in(chat).await;
         }
-        Ok(self.runs.live_in(chat).into_iter().map(|live| live.id).collect())
+        Ok(self
+            .runs
+            .live_in(chat)
+            .into_iter()
+            .map(|live| live.id)
+            .collect())
     }
 
     /// Whether a run waits for a person, wherever it is.
@@ -334,7 +372,12 @@ impl App {
     pub(crate) async fn is_waiting(&self, run: RunId) -> Result<bool, StoreError> {
         match self.runs.live(run) {
             Some(live) => Ok(live.is_waiting()),
-            None => Ok(self.runs.left_open(&self.store.run(run).await?).await?.0.is_waiting()),
+            None => Ok(self
+                .runs
+                .left_open(&self.store.run(run).await?)
+                .await?
+                .0
+                .is_waiting()),
         }
     }
 
@@ -347,13 +390,19 @@ impl App {
             return Ok(Vec::new());
         }
         let mut runs = self.store.unfinished_runs_of(principal.account).await?;
-        runs.retain(|run| run.principal.is_same_individual(principal) && self.runs.live(run.id).is_none());
+        runs.retain(|run| {
+            run.principal.is_same_individual(principal) && self.runs.live(run.id).is_none()
+        });
         Ok(runs)
     }
 
     /// Whether a run may be going that is not live in this process.
     pub(crate) fn may_go_unseen(&self) -> bool {
-        self.store.is_shared() || !self.set_aside.try_lock().is_ok_and(|set_aside| set_aside.is_empty())
+        self.store.is_shared()
+            || !self
+                .set_aside
+                .try_lock()
+                .is_ok_and(|set_aside| set_aside.is_empty())
     }
 
     /// Whether it is a run of this server that cannot go on yet.
@@ -405,7 +454,9 @@ impl StopsWhenDropped {
 
 impl Drop for StopsWhenDropped {
     fn drop(&mut self) {
-        let Some((app, run)) = self.0.take() else { return };
+        let Some((app, run)) = self.0.take() else {
+            return;
+        };
         match (app.runs.live(run), Handle::try_current()) {
             (Some(live), _) => live.cancel.cancel(),
             (None, Ok(runtime)) if app.may_go_unseen() => {

@@ -56,7 +56,10 @@ pub use web::{BrowserSettings, BrowserWay, Search, SearchKind, SearchSettings, W
 pub use workspaces::WorkspaceSettings;
 
 /// A setting, and the variable that Open WebUI has for it.
-const FORWARD_USER_INFO: (&str, &str) = ("forward_user_info_headers", "ENABLE_FORWARD_USER_INFO_HEADERS");
+const FORWARD_USER_INFO: (&str, &str) = (
+    "forward_user_info_headers",
+    "ENABLE_FORWARD_USER_INFO_HEADERS",
+);
 
 /// The environment, as it was when the program started.
 pub type Environment = BTreeMap<String, String>;
@@ -289,13 +292,27 @@ impl Config {
         let (mut in_environment, mut in_flags) = (Table::new(), Table::new());
         let warnings = layers::read_environment(&defaults, environment, &mut in_environment)?;
         pipelines::read_environment(&defaults, environment, &mut in_environment)?;
-        layers::read_alias(&defaults, environment, FORWARD_USER_INFO, &mut in_environment)?;
+        layers::read_alias(
+            &defaults,
+            environment,
+            FORWARD_USER_INFO,
+            &mut in_environment,
+        )?;
         layers::read_flags(flags, &mut in_flags);
         let mut overrides = in_environment.clone();
         layers::merge(&mut overrides, in_flags.clone());
 
-        let from = |table: &Table| table.get("data_dir").and_then(|v| v.as_str()).unwrap_or("").to_owned();
-        let file = flags.config.clone().or_else(|| environment.get("GLASSHOUSE_CONFIG").map(PathBuf::from));
+        let from = |table: &Table| {
+            table
+                .get("data_dir")
+                .and_then(|v| v.as_str())
+                .unwrap_or("")
+                .to_owned()
+        };
+        let file = flags
+            .config
+            .clone()
+            .or_else(|| environment.get("GLASSHOUSE_CONFIG").map(PathBuf::from));
         let before_file = match from(&overrides) {
             dir if dir.is_empty() => default_data_dir(environment),
             dir => Some(PathBuf::from(dir)),
@@ -311,11 +328,22 @@ impl Config {
         let mut table = defaults.clone();
         layers::merge(&mut table, in_file.clone());
         layers::merge(&mut table, overrides);
-        let read =
-            Layers { defaults: &defaults, file: &in_file, environment: &in_environment, flags: &in_flags };
+        let read = Layers {
+            defaults: &defaults,
+            file: &in_file,
+            environment: &in_environment,
+            flags: &in_flags,
+        };
         let settings = read.overview(&table);
-        let config = table.try_into::<Raw>().map_err(layers::in_words)?.check(environment, warnings)?;
-        Ok(Config { settings, file, ..config })
+        let config = table
+            .try_into::<Raw>()
+            .map_err(layers::in_words)?
+            .check(environment, warnings)?;
+        Ok(Config {
+            settings,
+            file,
+            ..config
+        })
     }
 
     /// Whether only this machine can connect, going by the addresses we listen on.
@@ -358,25 +386,41 @@ impl Raw {
             "knowledge.pgvector is an extension of PostgreSQL: set database_url, or turn it off"
         );
         let agents = agents::check(self.agents, &data_dir)?;
-        let defaults =
-            connections::Defaults { trusted: self.forward_user_info_headers, bedrock: self.bedrock };
-        let connections = connections::read(self.connections, environment, &defaults, &mut warnings)?;
+        let defaults = connections::Defaults {
+            trusted: self.forward_user_info_headers,
+            bedrock: self.bedrock,
+        };
+        let connections =
+            connections::read(self.connections, environment, &defaults, &mut warnings)?;
         let hooks = hooks::check(self.hooks, environment)?;
         let mcp_servers = mcp_servers::check(self.mcp_servers, environment)?;
-        let servers: Vec<(&str, bool)> =
-            mcp_servers.iter().map(|server| (server.name.as_str(), server.is_personal())).collect();
+        let servers: Vec<(&str, bool)> = mcp_servers
+            .iter()
+            .map(|server| (server.name.as_str(), server.is_personal()))
+            .collect();
         let web = self.web.check(&servers, environment)?;
         anyhow::ensure!(self.body_limit_mb > 0, "body_limit_mb must be at least 1");
         anyhow::ensure!(self.session_hours > 0, "session_hours must be at least 1");
         anyhow::ensure!(self.file_link_days > 0, "file_link_days must be at least 1");
-        anyhow::ensure!(self.connection_limit > 0, "connection_limit must be at least 1");
-        anyhow::ensure!(self.connections_per_address > 0, "connections_per_address must be at least 1");
+        anyhow::ensure!(
+            self.connection_limit > 0,
+            "connection_limit must be at least 1"
+        );
+        anyhow::ensure!(
+            self.connections_per_address > 0,
+            "connections_per_address must be at least 1"
+        );
         let body_limit_bytes = self.body_limit_mb as usize * 1_000_000;
         // Each body has to fit by itself.
-        let largest_body =
-            knowledge.file_bytes.max(agent::workspace::BYTES_LIMIT as u64).max(body_limit_bytes as u64);
+        let largest_body = knowledge
+            .file_bytes
+            .max(agent::workspace::BYTES_LIMIT as u64)
+            .max(body_limit_bytes as u64);
         let body_memory_bytes = (u64::from(self.body_memory_mb) * 1_000_000).max(largest_body);
-        anyhow::ensure!((2..=3600).contains(&self.lease_seconds), "lease_seconds must be 2 to 3600");
+        anyhow::ensure!(
+            (2..=3600).contains(&self.lease_seconds),
+            "lease_seconds must be 2 to 3600"
+        );
         let config = Config {
             listen,
             public_url,
@@ -407,7 +451,10 @@ impl Raw {
             web,
             pipelines: self.pipelines.check()?,
             limits: self.limits.check()?,
-            first_token_timeout: timeout("first_token_seconds", self.model_timeouts.first_token_seconds)?,
+            first_token_timeout: timeout(
+                "first_token_seconds",
+                self.model_timeouts.first_token_seconds,
+            )?,
             idle_timeout: timeout("idle_seconds", self.model_timeouts.idle_seconds)?,
             log: self.log,
             tracing: self.tracing.check(environment)?,
@@ -453,12 +500,18 @@ impl Raw {
 }
 
 fn timeout(name: &str, seconds: u64) -> anyhow::Result<Duration> {
-    anyhow::ensure!((1..=86_400).contains(&seconds), "model_timeouts.{name} must be 1 to 86400");
+    anyhow::ensure!(
+        (1..=86_400).contains(&seconds),
+        "model_timeouts.{name} must be 1 to 86400"
+    );
     Ok(Duration::from_secs(seconds))
 }
 
 fn parse_listen(addresses: &[String]) -> anyhow::Result<Vec<SocketAddr>> {
-    anyhow::ensure!(!addresses.is_empty(), "listen is empty: give it an address such as 127.0.0.1:8000");
+    anyhow::ensure!(
+        !addresses.is_empty(),
+        "listen is empty: give it an address such as 127.0.0.1:8000"
+    );
     let parse = |text: &String| {
         let spelled = text.trim().replacen("localhost:", "127.0.0.1:", 1);
         spelled.parse().map_err(|_| {
@@ -482,9 +535,15 @@ fn parse_origins(origins: &[String]) -> anyhow::Result<Vec<String>> {
         // A browser leaves the usual port out.
         let usual = if url.secure { ":443" } else { ":80" };
         let origin = url.origin();
-        Ok(origin.strip_suffix(usual).map_or_else(|| origin.clone(), str::to_owned))
+        Ok(origin
+            .strip_suffix(usual)
+            .map_or_else(|| origin.clone(), str::to_owned))
     };
-    origins.iter().filter(|text| !text.trim().is_empty()).map(parse).collect()
+    origins
+        .iter()
+        .filter(|text| !text.trim().is_empty())
+        .map(parse)
+        .collect()
 }
 
 #[cfg(test)]

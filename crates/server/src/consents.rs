@@ -47,13 +47,24 @@ enum AskedDecision {
 impl AnswerApproval {
     /// A decision on one call alone.
     pub(crate) fn once(answer: ApprovalAnswer) -> Self {
-        let ApprovalAnswer { decision, arguments, reason, remembered: _ } = answer;
+        let ApprovalAnswer {
+            decision,
+            arguments,
+            reason,
+            remembered: _,
+        } = answer;
         let decision = match decision {
             Decision::Allow => AskedDecision::Allow,
             _ => AskedDecision::Deny,
         };
         let arguments = arguments.and_then(|edited| edited.as_object().cloned());
-        Self { decision, arguments, reason, remember: None, remember_arguments: None }
+        Self {
+            decision,
+            arguments,
+            reason,
+            remember: None,
+            remember_arguments: None,
+        }
     }
 }
 
@@ -110,7 +121,10 @@ impl App {
             allowed.retain(|allowed| allowed.chat.is_some());
         }
         let rules = Arc::clone(&self.config.approvals);
-        Ok(Consents::new(rules, allowed.iter().filter_map(read).collect()))
+        Ok(Consents::new(
+            rules,
+            allowed.iter().filter_map(read).collect(),
+        ))
     }
 
     /// Hands a person's decision to a run of this process.
@@ -126,12 +140,18 @@ impl App {
         live.wake_for(approval).await.map_err(still_resting)?;
         let answer = said.answer();
         let Some(remembered) = said.remember else {
-            return live.asks.answer_approval(approval, answer).map_err(not_taken);
+            return live
+                .asks
+                .answer_approval(approval, answer)
+                .map_err(not_taken);
         };
         if answer.decision != Decision::Allow {
             return Err(ApiError::invalid(refusal::Chats::OnlyAllowedRemembered));
         }
-        let for_good = ForGood { remembered, arguments: said.remember_arguments };
+        let for_good = ForGood {
+            remembered,
+            arguments: said.remember_arguments,
+        };
         self.allow_for_good(live, approval, answer, for_good).await
     }
 
@@ -144,17 +164,32 @@ impl App {
         live: &Arc<LiveRun>,
         approval: &str,
         answer: ApprovalAnswer,
-        ForGood { remembered, arguments }: ForGood,
+        ForGood {
+            remembered,
+            arguments,
+        }: ForGood,
     ) -> Result<(), ApiError> {
         let chat = match remembered {
-            Remembered::Chat => {
-                Some(live.chat.ok_or_else(|| ApiError::invalid(refusal::Chats::NoChatToAllowIn))?)
-            }
+            Remembered::Chat => Some(
+                live.chat
+                    .ok_or_else(|| ApiError::invalid(refusal::Chats::NoChatToAllowIn))?,
+            ),
             Remembered::Always => None,
         };
-        let answer = ApprovalAnswer { remembered: Some(remembered), ..answer };
-        let tool = live.asks.check_approval(approval, &answer).map_err(not_taken)?;
-        let allowed = Allowed { tool, arguments, remembered }.checked();
+        let answer = ApprovalAnswer {
+            remembered: Some(remembered),
+            ..answer
+        };
+        let tool = live
+            .asks
+            .check_approval(approval, &answer)
+            .map_err(not_taken)?;
+        let allowed = Allowed {
+            tool,
+            arguments,
+            remembered,
+        }
+        .checked();
         let allowed = allowed.map_err(|problem| ApiError::invalid(problem.0))?;
         let row = AllowedCall {
             id: AllowedCallId::generate(),
@@ -193,10 +228,17 @@ impl App {
             .for_each(|run| self.allow_in(run, allowed));
         let elsewhere = match self.going_unseen(principal).await {
             Ok(runs) => runs,
-            Err(error) => return tracing::warn!(%error, "other servers' runs do not know what was allowed"),
+            Err(error) => {
+                return tracing::warn!(%error, "other servers' runs do not know what was allowed");
+            }
         };
-        for run in elsewhere.iter().filter(|run| chat.is_none() || run.chat == chat) {
-            let allow = Command::Allow { allowed: allowed.clone() };
+        for run in elsewhere
+            .iter()
+            .filter(|run| chat.is_none() || run.chat == chat)
+        {
+            let allow = Command::Allow {
+                allowed: allowed.clone(),
+            };
             if let Err(error) = self.leave_word(run, &allow).await {
                 tracing::warn!(run = %run.id, %error, "a run of another server does not know what was allowed");
             }
@@ -208,18 +250,33 @@ impl App {
         run.consents.allow(allowed.clone());
         let (run, allowed) = (Arc::clone(run), allowed.clone());
         // One that rests has to be brought back first, which the person need not wait for.
-        self.tasks.spawn(async move { run.allow_all(&allowed).await });
+        self.tasks
+            .spawn(async move { run.allow_all(&allowed).await });
     }
 }
 
 /// One that cannot be read any more allows nothing.
 fn read(row: &AllowedCall) -> Option<Allowed> {
-    let arguments = row.arguments.clone().map(serde_json::from_value).transpose();
+    let arguments = row
+        .arguments
+        .clone()
+        .map(serde_json::from_value)
+        .transpose();
     let arguments = arguments
-        .inspect_err(|error| tracing::warn!(id = %row.id, %error, "cannot read what a person has allowed"))
+        .inspect_err(
+            |error| tracing::warn!(id = %row.id, %error, "cannot read what a person has allowed"),
+        )
         .ok()?;
-    let remembered = if row.chat.is_some() { Remembered::Chat } else { Remembered::Always };
-    Some(Allowed { tool: row.tool.clone(), arguments, remembered })
+    let remembered = if row.chat.is_some() {
+        Remembered::Chat
+    } else {
+        Remembered::Always
+    };
+    Some(Allowed {
+        tool: row.tool.clone(),
+        arguments,
+        remembered,
+    })
 }
 
 /// An answer could not be brought, because the run did not come back from its rest.
@@ -236,10 +293,11 @@ pub(crate) fn not_taken(error: AskError) -> ApiError {
         AskError::Unfit(fault) => ApiError::invalid(fault.message)
             .with_field(fault.field.as_deref())
             .with_status(StatusCode::UNPROCESSABLE_ENTITY),
-        AskError::InvalidArguments(why) => ApiError::invalid(refusal::Chats::ArgumentsUnfit { why })
-            .with_status(StatusCode::UNPROCESSABLE_ENTITY),
-        AskError::EachTime => {
-            ApiError::invalid(refusal::Chats::AskedEachTime).with_status(StatusCode::UNPROCESSABLE_ENTITY)
+        AskError::InvalidArguments(why) => {
+            ApiError::invalid(refusal::Chats::ArgumentsUnfit { why })
+                .with_status(StatusCode::UNPROCESSABLE_ENTITY)
         }
+        AskError::EachTime => ApiError::invalid(refusal::Chats::AskedEachTime)
+            .with_status(StatusCode::UNPROCESSABLE_ENTITY),
     }
 }

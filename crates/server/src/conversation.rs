@@ -23,16 +23,22 @@ impl App {
         leaf: Option<MessageId>,
     ) -> Result<Vec<Message>, ApiError> {
         let path = path_to(messages, leaf);
-        let answers = path.iter().filter(|message| message.role == Role::Assistant);
-        let calls: Vec<u32> =
-            answers.map(|it| it.summary.as_ref().map_or(0, |summary| summary.tools)).collect();
+        let answers = path
+            .iter()
+            .filter(|message| message.role == Role::Assistant);
+        let calls: Vec<u32> = answers
+            .map(|it| it.summary.as_ref().map_or(0, |summary| summary.tools))
+            .collect();
         let first_recalled = first_recalled(&calls);
         // What was summed up once need not be again.
         let summed_up = path.iter().rposition(|message| has_summed_up(message));
         let (mut history, mut answer) = (Vec::new(), 0);
         for (at, message) in path.into_iter().enumerate() {
             if message.role != Role::Assistant {
-                history.push(Message { content: message.content.clone(), ..Message::text(message.role, "") });
+                history.push(Message {
+                    content: message.content.clone(),
+                    ..Message::text(message.role, "")
+                });
                 continue;
             }
             let is_recalled = answer >= first_recalled || summed_up == Some(at);
@@ -72,7 +78,11 @@ impl App {
         let mut reader = self.runs.read_stored(run);
         while let Some(events) = reader.next().await? {
             log.extend(
-                events.iter().map(|logged| &logged.event).filter(|event| !event.body.is_delta()).cloned(),
+                events
+                    .iter()
+                    .map(|logged| &logged.event)
+                    .filter(|event| !event.body.is_delta())
+                    .cloned(),
             );
         }
         Ok(log)
@@ -98,13 +108,18 @@ fn first_recalled(calls: &[u32]) -> usize {
 
 /// Whether the run of the message made a summary of what was before.
 fn has_summed_up(message: &ChatMessage) -> bool {
-    message.summary.as_ref().is_some_and(|summary| summary.compactions > 0)
+    message
+        .summary
+        .as_ref()
+        .is_some_and(|summary| summary.compactions > 0)
 }
 
 /// The messages from the root to `leaf`, in order.
 pub(crate) fn path_to(messages: &[ChatMessage], leaf: Option<MessageId>) -> Vec<&ChatMessage> {
-    let by_id: HashMap<MessageId, &ChatMessage> =
-        messages.iter().map(|message| (message.id, message)).collect();
+    let by_id: HashMap<MessageId, &ChatMessage> = messages
+        .iter()
+        .map(|message| (message.id, message))
+        .collect();
     let mut path = Vec::new();
     let mut next = leaf;
     while let Some(message) = next.and_then(|id| by_id.get(&id)) {
@@ -122,9 +137,16 @@ mod tests {
     #[test]
     fn older_calls_are_dropped_many_at_once() {
         for (calls, moves) in [(0, 2), (2, 4), (10, 24), (1_000, 97)] {
-            let firsts: Vec<usize> = (0..=100).map(|count| first_recalled(&vec![calls; count])).collect();
+            let firsts: Vec<usize> = (0..=100)
+                .map(|count| first_recalled(&vec![calls; count]))
+                .collect();
             assert!(firsts.is_sorted(), "{firsts:?}");
-            assert!(firsts.iter().enumerate().all(|(count, first)| count - first >= MIN_RUNS.min(count)));
+            assert!(
+                firsts
+                    .iter()
+                    .enumerate()
+                    .all(|(count, first)| count - first >= MIN_RUNS.min(count))
+            );
             let moved = firsts.windows(2).filter(|pair| pair[0] != pair[1]).count();
             assert_eq!(moved, moves, "{calls}: {firsts:?}");
         }

@@ -21,7 +21,9 @@ pub(crate) fn create_data_dir(dir: &Path) -> anyhow::Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).with_context(|| format!("cannot make the data folder {}", dir.display()))
+    builder
+        .create(dir)
+        .with_context(|| format!("cannot make the data folder {}", dir.display()))
 }
 
 /// Takes the data folder for this process alone, until the file is closed: two servers that go on with the same runs
@@ -42,7 +44,10 @@ pub(crate) async fn hold_data_dir(dir: &Path) -> anyhow::Result<File> {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
             Err(TryLockError::WouldBlock) => {
-                anyhow::bail!("another Glasshouse uses the data folder {}; stop it first", dir.display());
+                anyhow::bail!(
+                    "another Glasshouse uses the data folder {}; stop it first",
+                    dir.display()
+                );
             }
             Err(TryLockError::Error(error)) => {
                 // Some network file systems have no locks.
@@ -76,8 +81,13 @@ pub(crate) fn tighten(config: &Config) {
 #[cfg(unix)]
 fn own_files(config: &Config) -> Vec<PathBuf> {
     let mut files = vec![config.data_dir.join("glasshouse.lock")];
-    let Some(database) = config.database_url.strip_prefix("sqlite://").map(Path::new) else { return files };
-    let (Some(folder), Some(name)) = (database.parent(), database.file_name().and_then(OsStr::to_str)) else {
+    let Some(database) = config.database_url.strip_prefix("sqlite://").map(Path::new) else {
+        return files;
+    };
+    let (Some(folder), Some(name)) = (
+        database.parent(),
+        database.file_name().and_then(OsStr::to_str),
+    ) else {
         return files;
     };
     let beside = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -85,7 +95,11 @@ fn own_files(config: &Config) -> Vec<PathBuf> {
         let rest = file.to_str().and_then(|file| file.strip_prefix(name));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
     };
-    files.extend(beside.filter(|file| is_part(&file.file_name())).map(|file| file.path()));
+    files.extend(
+        beside
+            .filter(|file| is_part(&file.file_name()))
+            .map(|file| file.path()),
+    );
     files
 }
 

@@ -86,7 +86,10 @@ pub fn usual_candidates(own: &[SocketAddr]) -> Vec<Candidate> {
     usual
         .into_iter()
         .filter(|(port, _)| own.iter().all(|address| address.port() != *port))
-        .map(|(port, usually)| Candidate { address: SocketAddr::from(([127, 0, 0, 1], port)), usually })
+        .map(|(port, usually)| Candidate {
+            address: SocketAddr::from(([127, 0, 0, 1], port)),
+            usually,
+        })
         .collect()
 }
 
@@ -101,7 +104,12 @@ pub async fn discover(candidates: &[Candidate]) -> Result<Vec<Found>, reqwest::E
         .redirect(reqwest::redirect::Policy::none())
         .timeout(PATIENCE)
         .build()?;
-    let answers = join_all(candidates.iter().map(|candidate| probe(&client, *candidate))).await;
+    let answers = join_all(
+        candidates
+            .iter()
+            .map(|candidate| probe(&client, *candidate)),
+    )
+    .await;
     Ok(answers.into_iter().flatten().collect())
 }
 
@@ -132,7 +140,10 @@ async fn probe(client: &Client, candidate: Candidate) -> Option<Found> {
     }
     let list: ModelList = serde_json::from_slice(&body).ok()?;
     // Ollama with models of one's own, or none, is known by its port alone.
-    let kind = list.data.iter().find_map(|model| ServerKind::from_owner(&model.owned_by));
+    let kind = list
+        .data
+        .iter()
+        .find_map(|model| ServerKind::from_owner(&model.owned_by));
     let nothing_said = list.data.iter().all(|model| model.owned_by.is_empty());
     let kind = match candidate.usually {
         usually @ ServerKind::Ollama => kind.unwrap_or(usually),
@@ -140,7 +151,12 @@ async fn probe(client: &Client, candidate: Candidate) -> Option<Found> {
         _ => kind.unwrap_or(ServerKind::Unknown),
     };
     let models = list.data.into_iter().map(|model| model.id).collect();
-    Some(Found { kind, name: kind.name().to_owned(), base_url, models })
+    Some(Found {
+        kind,
+        name: kind.name().to_owned(),
+        base_url,
+        models,
+    })
 }
 
 #[cfg(test)]
@@ -150,7 +166,10 @@ mod tests {
     #[test]
     fn never_offers_ourselves() {
         let ports = |own: &str| -> Vec<u16> {
-            usual_candidates(&[own.parse().unwrap()]).iter().map(|c| c.address.port()).collect()
+            usual_candidates(&[own.parse().unwrap()])
+                .iter()
+                .map(|c| c.address.port())
+                .collect()
         };
         assert_eq!(ports("127.0.0.1:8000"), [11434, 8080, 1234]);
         assert_eq!(ports("127.0.0.1:9000"), [11434, 8080, 1234, 8000]);

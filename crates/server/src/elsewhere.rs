@@ -45,7 +45,10 @@ impl App {
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub(crate) async fn going_elsewhere(&self, principal: &Principal) -> Result<Vec<Activity>, StoreError> {
+    pub(crate) async fn going_elsewhere(
+        &self,
+        principal: &Principal,
+    ) -> Result<Vec<Activity>, StoreError> {
         if !self.may_go_unseen() {
             return Ok(Vec::new());
         }
@@ -63,14 +66,26 @@ impl App {
         let mut known = self.elsewhere.0.lock().await;
         let going = self.store.going_anywhere().await?;
         let is_elsewhere = |run: &GoingRun| self.runs.live(run.id).is_none();
-        let now: HashMap<_, _> = going.into_iter().filter(is_elsewhere).map(|run| (run.id, run)).collect();
+        let now: HashMap<_, _> = going
+            .into_iter()
+            .filter(is_elsewhere)
+            .map(|run| (run.id, run))
+            .collect();
         for run in now.values().filter(|run| known.get(&run.id) != Some(run)) {
             self.runs.tell(activity(run.clone()));
         }
-        let gone: Vec<GoingRun> = known.values().filter(|run| !now.contains_key(&run.id)).cloned().collect();
+        let gone: Vec<GoingRun> = known
+            .values()
+            .filter(|run| !now.contains_key(&run.id))
+            .cloned()
+            .collect();
         for run in gone.into_iter().filter(is_elsewhere) {
             let outcome = self.outcome(run.id).await?;
-            self.runs.tell(Activity { state: ActivityState::Finished, outcome, ..activity(run) });
+            self.runs.tell(Activity {
+                state: ActivityState::Finished,
+                outcome,
+                ..activity(run)
+            });
         }
         known.clone_from(&now);
         Ok(now)
@@ -87,7 +102,24 @@ impl App {
 }
 
 fn activity(run: GoingRun) -> Activity {
-    let GoingRun { id, principal, chat, title, waiting_seq } = run;
-    let state = if waiting_seq > 0 { ActivityState::Waiting } else { ActivityState::Running };
-    Activity { principal, chat, run: Some(id), state, outcome: None, title }
+    let GoingRun {
+        id,
+        principal,
+        chat,
+        title,
+        waiting_seq,
+    } = run;
+    let state = if waiting_seq > 0 {
+        ActivityState::Waiting
+    } else {
+        ActivityState::Running
+    };
+    Activity {
+        principal,
+        chat,
+        run: Some(id),
+        state,
+        outcome: None,
+        title,
+    }
 }

@@ -44,7 +44,13 @@ impl ApiError {
 
     fn of(problem: Problem) -> Self {
         let code = problem.code;
-        Self { status: status(code), problem, cause: None, retry_after_s: None, field: None }
+        Self {
+            status: status(code),
+            problem,
+            cause: None,
+            retry_after_s: None,
+            field: None,
+        }
     }
 
     /// 400: the request is not what this address takes.
@@ -55,7 +61,11 @@ impl ApiError {
     /// 400: this field is a number from `least` to `most`.
     #[must_use]
     pub fn out_of_range(field: &str, least: u64, most: u64) -> Self {
-        let refused = refusal::Request::OutOfRange { field: field.to_owned(), least, most };
+        let refused = refusal::Request::OutOfRange {
+            field: field.to_owned(),
+            least,
+            most,
+        };
         Self::invalid(refused).with_field(Some(field))
     }
 
@@ -78,7 +88,8 @@ impl ApiError {
     #[must_use]
     pub fn unauthenticated(with_key: bool) -> Self {
         let message = if with_key {
-            "This API key is not valid. Make one in the settings or with `glasshouse key create`.".into()
+            "This API key is not valid. Make one in the settings or with `glasshouse key create`."
+                .into()
         } else {
             Words::from(refusal::Request::SignInFirst)
         };
@@ -95,12 +106,18 @@ impl ApiError {
     #[must_use]
     pub fn rate_limited(wait_s: u64) -> Self {
         let message = refusal::Request::TooManyTries { count: wait_s };
-        Self { retry_after_s: Some(wait_s), ..Self::new(ProblemCode::RateLimited, message) }
+        Self {
+            retry_after_s: Some(wait_s),
+            ..Self::new(ProblemCode::RateLimited, message)
+        }
     }
 
     /// 429 as a limit is reached, which may be for hours.
     pub fn limited(message: impl Into<Words>, wait_s: u64) -> Self {
-        Self { retry_after_s: Some(wait_s), ..Self::new(ProblemCode::RateLimited, message) }
+        Self {
+            retry_after_s: Some(wait_s),
+            ..Self::new(ProblemCode::RateLimited, message)
+        }
     }
 
     /// 401 for a credential that is wrong.
@@ -118,8 +135,12 @@ impl ApiError {
     #[must_use]
     pub fn too_large(limit_bytes: usize) -> Self {
         let message = match limit_bytes as u64 {
-            limit @ ..1_000_000 => refusal::Request::RequestTooLargeHere { limit: limit / 1000 },
-            limit => refusal::Request::RequestTooLarge { limit: limit / 1_000_000 },
+            limit @ ..1_000_000 => refusal::Request::RequestTooLargeHere {
+                limit: limit / 1000,
+            },
+            limit => refusal::Request::RequestTooLarge {
+                limit: limit / 1_000_000,
+            },
         };
         Self::new(ProblemCode::TooLarge, message)
     }
@@ -127,7 +148,10 @@ impl ApiError {
     /// 500: a fault of ours; `cause` goes to the log.
     pub fn internal(cause: impl fmt::Display) -> Self {
         let message = refusal::Request::ServerFault;
-        Self { cause: Some(cause.to_string()), ..Self::new(ProblemCode::Internal, message) }
+        Self {
+            cause: Some(cause.to_string()),
+            ..Self::new(ProblemCode::Internal, message)
+        }
     }
 
     /// 500: a log that cannot be read on.
@@ -136,7 +160,10 @@ impl ApiError {
         match error {
             StoreError::Corrupt(cause) => {
                 let message = refusal::Chats::DamagedLog;
-                Self { cause: Some(cause), ..Self::new(ProblemCode::Internal, message) }
+                Self {
+                    cause: Some(cause),
+                    ..Self::new(ProblemCode::Internal, message)
+                }
             }
             error => error.into(),
         }
@@ -151,13 +178,19 @@ impl ApiError {
     /// The same, with how many seconds to wait before trying again.
     #[must_use]
     pub fn with_retry_after(self, wait_s: u64) -> Self {
-        Self { retry_after_s: Some(wait_s), ..self }
+        Self {
+            retry_after_s: Some(wait_s),
+            ..self
+        }
     }
 
     /// The same, about this field of the request.
     #[must_use]
     pub fn with_field(self, field: Option<&str>) -> Self {
-        Self { field: field.map(str::to_owned), ..self }
+        Self {
+            field: field.map(str::to_owned),
+            ..self
+        }
     }
 
     /// What the caller is told.
@@ -208,7 +241,10 @@ impl From<Problem> for ApiError {
 impl From<ModelError> for ApiError {
     fn from(error: ModelError) -> Self {
         let retry_after_s = error.retry_after_s.map(u64::from);
-        Self { retry_after_s, ..Problem::from(error).into() }
+        Self {
+            retry_after_s,
+            ..Problem::from(error).into()
+        }
     }
 }
 
@@ -224,7 +260,10 @@ impl From<StoreError> for ApiError {
             },
             StoreError::Full(cause) => {
                 let message = refusal::Request::DiskFull;
-                Self { cause: Some(cause), ..Self::new(ProblemCode::StorageFull, message) }
+                Self {
+                    cause: Some(cause),
+                    ..Self::new(ProblemCode::StorageFull, message)
+                }
             }
             StoreError::NotOurs => {
                 let message = refusal::Request::DatabaseLost;
@@ -251,7 +290,10 @@ impl From<FileProblem> for ApiError {
 
 impl From<QueryRejection> for ApiError {
     fn from(rejection: QueryRejection) -> Self {
-        Self::invalid(format!("The address's query does not fit: {}.", rejection.body_text()))
+        Self::invalid(format!(
+            "The address's query does not fit: {}.",
+            rejection.body_text()
+        ))
     }
 }
 
@@ -291,7 +333,10 @@ impl IntoResponse for ApiError {
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        response.extensions_mut().insert(Refusal { problem: self.problem, field: self.field });
+        response.extensions_mut().insert(Refusal {
+            problem: self.problem,
+            field: self.field,
+        });
         response
     }
 }
@@ -318,10 +363,17 @@ mod tests {
     #[test]
     fn every_code_is_an_error_and_the_store_is_never_quoted() {
         for code in ProblemCode::ALL {
-            assert!(status(code).is_client_error() || status(code).is_server_error(), "{code:?}");
+            assert!(
+                status(code).is_client_error() || status(code).is_server_error(),
+                "{code:?}"
+            );
         }
-        for error in
-            [StoreError::Unavailable, StoreError::Full, StoreError::Corrupt].map(|it| it("secret".into()))
+        for error in [
+            StoreError::Unavailable,
+            StoreError::Full,
+            StoreError::Corrupt,
+        ]
+        .map(|it| it("secret".into()))
         {
             assert!(!ApiError::from(error).problem.message.contains("secret"));
         }

@@ -99,7 +99,10 @@ fn check_text(json: &[u8]) -> Result<(), String> {
         match byte {
             b'"' => in_string = !in_string,
             b'\\' if json[at + 1..].starts_with(b"u0000") => {
-                return Err("The text has a NUL character (U+0000), which cannot be kept. Remove it.".into());
+                return Err(
+                    "The text has a NUL character (U+0000), which cannot be kept. Remove it."
+                        .into(),
+                );
             }
             // The escaped character, perhaps a quote or a backslash, means nothing itself.
             b'\\' => _ = bytes.next(),
@@ -125,7 +128,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         check_nul(parts)?;
-        let axum::extract::Query(query) = axum::extract::Query::from_request_parts(parts, state).await?;
+        let axum::extract::Query(query) =
+            axum::extract::Query::from_request_parts(parts, state).await?;
         Ok(Self(query))
     }
 }
@@ -139,14 +143,24 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         check_nul(parts)?;
-        let axum::extract::Path(path) = axum::extract::Path::from_request_parts(parts, state).await?;
+        let axum::extract::Path(path) =
+            axum::extract::Path::from_request_parts(parts, state).await?;
         Ok(Self(path))
     }
 }
 
 fn check_nul(parts: &Parts) -> Result<(), ApiError> {
-    let nul = parts.uri.path_and_query().is_some_and(|text| text.as_str().contains("%00"));
-    if nul { Err(ApiError::invalid("The address has a NUL character (%00). Remove it.")) } else { Ok(()) }
+    let nul = parts
+        .uri
+        .path_and_query()
+        .is_some_and(|text| text.as_str().contains("%00"));
+    if nul {
+        Err(ApiError::invalid(
+            "The address has a NUL character (%00). Remove it.",
+        ))
+    } else {
+        Ok(())
+    }
 }
 
 /// For fields where `null` means “clear it” and absence “leave it”: put it in `deserialize_with`.
@@ -169,14 +183,24 @@ mod tests {
             #[expect(dead_code, reason = "only the reading is tested")]
             name: String,
         }
-        parse::<Body>(body).err().map(|error| error.problem().message.clone()).unwrap_or_default()
+        parse::<Body>(body)
+            .err()
+            .map(|error| error.problem().message.clone())
+            .unwrap_or_default()
     }
 
     #[test]
     fn says_what_is_wrong() {
-        let deep = format!("{{\"name\":\"a\",\"more\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
-        let harmless =
-            format!("{{\"name\":\"\\\"{}\",\"more\":[{}0]}}", "[".repeat(10_000), "{},".repeat(1000));
+        let deep = format!(
+            "{{\"name\":\"a\",\"more\":{}{}}}",
+            "[".repeat(10_000),
+            "]".repeat(10_000)
+        );
+        let harmless = format!(
+            "{{\"name\":\"\\\"{}\",\"more\":[{}0]}}",
+            "[".repeat(10_000),
+            "{},".repeat(1000)
+        );
         for (body, words) in [
             (&br#"{"name":"a","more":[1]}"#[..], ""),
             (br#"{"name":"a\\u0000"}"#, ""),
@@ -185,7 +209,10 @@ mod tests {
             (br#"{"name":"a\\\u0000"}"#, "NUL"),
             (b"{\"name\":\"a\0\"}", "not valid JSON"),
             (b"{\"name\":\"\xff\"}", "not valid JSON"),
-            (br#"{"name":5}"#, "invalid type: integer `5`, expected a string"),
+            (
+                br#"{"name":5}"#,
+                "invalid type: integer `5`, expected a string",
+            ),
             (b"{}", "missing field `name`"),
             (b"{\"name\":", "not valid JSON"),
             (b"", "no body"),
@@ -193,7 +220,10 @@ mod tests {
             (deep.as_bytes(), "too deeply"),
         ] {
             let refusal = refusal(body);
-            assert!(refusal.contains(words) && refusal.is_empty() == words.is_empty(), "{refusal}");
+            assert!(
+                refusal.contains(words) && refusal.is_empty() == words.is_empty(),
+                "{refusal}"
+            );
         }
     }
 }

@@ -41,15 +41,30 @@ pub(crate) struct FilePlace {
 impl FileLinks {
     /// Links that can be used for so many days.
     pub(crate) fn new(sealer: &Sealer, days: u32) -> Self {
-        Self { key: sealer.signing_key("file links"), days: days.into() }
+        Self {
+            key: sealer.signing_key("file links"),
+            days: days.into(),
+        }
     }
 
     /// The address of a file's state on this server: a path. It is the same all day.
-    pub(crate) fn address(&self, place: &FilePlace, path: &str, version: u64, now_ms: i64) -> String {
+    pub(crate) fn address(
+        &self,
+        place: &FilePlace,
+        path: &str,
+        version: u64,
+        now_ms: i64,
+    ) -> String {
         let today = now_ms / 1000 / DAY_S;
         let expires = (today + 1 + self.days) * DAY_S;
         let FilePlace { owner, workspace } = place.clone();
-        let link = FileLink { owner, workspace, path: path.to_owned(), version, expires };
+        let link = FileLink {
+            owner,
+            workspace,
+            path: path.to_owned(),
+            version,
+            expires,
+        };
         // Plain texts and numbers always have a JSON form.
         let payload = URL_SAFE_NO_PAD.encode(serde_json::to_vec(&link).unwrap_or_default());
         let tag = URL_SAFE_NO_PAD.encode(hmac::sign(&self.key, payload.as_bytes()).as_ref());
@@ -59,12 +74,16 @@ impl FileLinks {
 
     /// What a token stands for; `None` if it is not ours, was changed, or has expired.
     pub(crate) fn open(&self, token: &str, now_ms: i64) -> Option<FileLink> {
-        self.verify(token).filter(|link| now_ms / 1000 < link.expires)
+        self.verify(token)
+            .filter(|link| now_ms / 1000 < link.expires)
     }
 
     /// Puts the paths of files back into earlier answers that a front end sends: addresses tell a model nothing.
     pub(crate) fn read_back(&self, history: &mut [Message]) {
-        for message in history.iter_mut().filter(|message| message.role == Role::Assistant) {
+        for message in history
+            .iter_mut()
+            .filter(|message| message.role == Role::Assistant)
+        {
             for part in &mut message.content {
                 if let Part::Text { text } = part
                     && text.contains(PREFIX)
@@ -79,7 +98,13 @@ impl FileLinks {
     fn path_of(&self, address: &str) -> Option<String> {
         let (_, rest) = address.split_once(PREFIX)?;
         let link = self.verify(rest.split('/').next()?)?;
-        Some(link.path.split('/').map(encoded).collect::<Vec<_>>().join("/"))
+        Some(
+            link.path
+                .split('/')
+                .map(encoded)
+                .collect::<Vec<_>>()
+                .join("/"),
+        )
     }
 
     fn verify(&self, token: &str) -> Option<FileLink> {
@@ -97,7 +122,13 @@ impl FileLinks {
 fn encoded(name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
     name.bytes()
-        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .map(|byte| {
+            if is_plain(byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
         .collect()
 }
 
@@ -106,16 +137,27 @@ mod tests {
     use super::*;
 
     fn links(days: u32) -> FileLinks {
-        FileLinks { key: hmac::Key::new(hmac::HMAC_SHA256, b"key"), days: days.into() }
+        FileLinks {
+            key: hmac::Key::new(hmac::HMAC_SHA256, b"key"),
+            days: days.into(),
+        }
     }
 
     fn place(workspace: &str) -> FilePlace {
         let owner = "user_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().unwrap();
-        FilePlace { owner, workspace: workspace.to_owned() }
+        FilePlace {
+            owner,
+            workspace: workspace.to_owned(),
+        }
     }
 
     fn token(address: &str) -> &str {
-        address.strip_prefix(PREFIX).unwrap().split('/').next().unwrap()
+        address
+            .strip_prefix(PREFIX)
+            .unwrap()
+            .split('/')
+            .next()
+            .unwrap()
     }
 
     #[test]
@@ -129,8 +171,15 @@ mod tests {
             "all day the same"
         );
         let opened = links.open(token(&address), 0).unwrap();
-        assert_eq!((&*opened.workspace, &*opened.path, opened.version), ("chat_1", "/plots/a (1).png", 3));
-        assert!(links.open(token(&address), (3 * DAY_S - 1) * 1000).is_some());
+        assert_eq!(
+            (&*opened.workspace, &*opened.path, opened.version),
+            ("chat_1", "/plots/a (1).png", 3)
+        );
+        assert!(
+            links
+                .open(token(&address), (3 * DAY_S - 1) * 1000)
+                .is_some()
+        );
         assert_eq!(links.open(token(&address), 3 * DAY_S * 1000), None);
     }
 
@@ -138,12 +187,18 @@ mod tests {
     fn earlier_answers_get_their_paths_back() {
         let links = links(1);
         let address = links.address(&place("theirs"), "/plots/a (1).png", 3, 0);
-        let said = format!("![a](https://a.example{address}) [b](https://a.example/files/x.y/b.png)");
-        let mut history =
-            [Message::text(Role::Assistant, said.clone()), Message::text(Role::User, said.clone())];
+        let said =
+            format!("![a](https://a.example{address}) [b](https://a.example/files/x.y/b.png)");
+        let mut history = [
+            Message::text(Role::Assistant, said.clone()),
+            Message::text(Role::User, said.clone()),
+        ];
         links.read_back(&mut history);
         let expected = "![a](/plots/a%20%281%29.png) [b](https://a.example/files/x.y/b.png)";
-        assert_eq!((history[0].plain_text(), history[1].plain_text()), (expected.to_owned(), said));
+        assert_eq!(
+            (history[0].plain_text(), history[1].plain_text()),
+            (expected.to_owned(), said)
+        );
     }
 
     #[test]
@@ -172,7 +227,10 @@ mod tests {
         ] {
             assert_eq!(links.open(bad, 0), None, "{bad}");
         }
-        let foreign = FileLinks { key: hmac::Key::new(hmac::HMAC_SHA256, b"other"), days: 30 };
+        let foreign = FileLinks {
+            key: hmac::Key::new(hmac::HMAC_SHA256, b"other"),
+            days: 30,
+        };
         assert_eq!(foreign.open(whole, 0), None, "another server's key");
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use domain::{AgentPath, ChatId, EventBody, MessageId, ProblemCode, Role, RunEvent, RunId, refusal};
+use domain::{
+    AgentPath, ChatId, EventBody, MessageId, ProblemCode, Role, RunEvent, RunId, refusal,
+};
 use store::{Chat, ChatMessage, ChatOrder, FileState, Fork, NewRun, Run, Segment};
 
 use crate::{app::App, conversation::path_to, error::ApiError, models::ResolvedModel, turns::Work};
@@ -62,7 +64,14 @@ impl App {
         // Its files are as they are now: what others did there since is not to be undone.
         work.belongs_to(&chat);
         work.told = self.told(source.principal.account, &work).await?;
-        let fork = self.new_fork(&source, chat, messages, (workspace, files), past, (&point, &work))?;
+        let fork = self.new_fork(
+            &source,
+            chat,
+            messages,
+            (workspace, files),
+            past,
+            (&point, &work),
+        )?;
         self.store.fork(&fork.0).await?;
         self.runs.metrics().note(&fork.1);
         let forked = Forked {
@@ -71,7 +80,9 @@ impl App {
             run: fork.0.run.id,
         };
         let run = self.store.run(forked.run).await?;
-        self.take_over(&run, false).await.map_err(ApiError::internal)?;
+        self.take_over(&run, false)
+            .await
+            .map_err(ApiError::internal)?;
         Ok(forked)
     }
 
@@ -84,7 +95,11 @@ impl App {
                 past.push(&logged.event, after, logged.json.len())?;
             }
         }
-        if past.is_boundary { Ok(past) } else { Err(past.no_boundary(after)) }
+        if past.is_boundary {
+            Ok(past)
+        } else {
+            Err(past.no_boundary(after))
+        }
     }
 
     fn new_fork(
@@ -96,8 +111,12 @@ impl App {
         past: PastLog,
         (point, work): (&ForkPoint, &Work),
     ) -> Result<(Fork, RunEvent), ApiError> {
-        let (id, message, run, now) =
-            (ChatId::generate(), MessageId::generate(), RunId::generate(), self.clock.now_ms());
+        let (id, message, run, now) = (
+            ChatId::generate(),
+            MessageId::generate(),
+            RunId::generate(),
+            self.clock.now_ms(),
+        );
         let model = &point.model;
         for message in &mut messages {
             message.chat = id;
@@ -146,7 +165,13 @@ impl App {
             after: point.after,
             guidance: point.guidance.clone(),
         });
-        let forked = RunEvent { run, seq: point.after + 1, at: now, agent: AgentPath::main(), body };
+        let forked = RunEvent {
+            run,
+            seq: point.after + 1,
+            at: now,
+            agent: AgentPath::main(),
+            body,
+        };
         let mut events = past.events;
         events.push(forked.clone());
         let begin = EventBody::RunStarted {
@@ -155,7 +180,17 @@ impl App {
             model: model.model.name().to_owned(),
         };
         let log = segments(events, run, &begin)?;
-        Ok((Fork { chat, messages, run: row, log, workspace, files }, forked))
+        Ok((
+            Fork {
+                chat,
+                messages,
+                run: row,
+                log,
+                workspace,
+                files,
+            },
+            forked,
+        ))
     }
 }
 
@@ -185,7 +220,10 @@ impl PastLog {
             self.last_seq = event.seq;
             self.size_bytes += size_bytes;
             if self.size_bytes > LOG_LIMIT_BYTES {
-                return Err(ApiError::new(ProblemCode::TooLarge, refusal::Chats::ForkTooLong));
+                return Err(ApiError::new(
+                    ProblemCode::TooLarge,
+                    refusal::Chats::ForkTooLong,
+                ));
             }
             self.events.push(event.clone());
             return Ok(());
@@ -218,9 +256,15 @@ impl PastLog {
 }
 
 /// The conversation up to what `answer` answers, with ids of its own.
-fn copied_messages(messages: &[ChatMessage], answer: MessageId) -> Result<Vec<ChatMessage>, ApiError> {
+fn copied_messages(
+    messages: &[ChatMessage],
+    answer: MessageId,
+) -> Result<Vec<ChatMessage>, ApiError> {
     let gone = || ApiError::not_found(refusal::Chats::MessageOfRunGone);
-    let answer = messages.iter().find(|message| message.id == answer).ok_or_else(gone)?;
+    let answer = messages
+        .iter()
+        .find(|message| message.id == answer)
+        .ok_or_else(gone)?;
     let path = path_to(messages, answer.parent);
     if path.last().is_none_or(|asked| asked.role != Role::User) {
         return Err(ApiError::conflict(refusal::Chats::ForkOfOtherProgram));
@@ -228,7 +272,11 @@ fn copied_messages(messages: &[ChatMessage], answer: MessageId) -> Result<Vec<Ch
     let mut copies: Vec<ChatMessage> = Vec::with_capacity(path.len() + 1);
     for message in path {
         let parent = copies.last().map(|before| before.id);
-        copies.push(ChatMessage { id: MessageId::generate(), parent, ..message.clone() });
+        copies.push(ChatMessage {
+            id: MessageId::generate(),
+            parent,
+            ..message.clone()
+        });
     }
     Ok(copies)
 }
@@ -246,10 +294,9 @@ fn files_then(states: Vec<FileState>, past: &PastLog) -> Result<Vec<(String, u64
     for (path, states) in by_path {
         let at_least = known.remove(path.as_str()).unwrap_or(0);
         let below = past.later.get(&path).copied().unwrap_or(u64::MAX);
-        let then = states
-            .iter()
-            .rev()
-            .find(|state| state.version < below && (state.version <= at_least || state.changed_at <= at));
+        let then = states.iter().rev().find(|state| {
+            state.version < below && (state.version <= at_least || state.changed_at <= at)
+        });
         match then {
             Some(then) if then.version >= at_least => files.push((path, then.version)),
             None if at_least == 0 && states.first().is_none_or(|first| first.version == 1) => {}
@@ -263,19 +310,31 @@ fn files_then(states: Vec<FileState>, past: &PastLog) -> Result<Vec<(String, u64
 }
 
 fn not_kept(path: &str) -> ApiError {
-    ApiError::conflict(refusal::Chats::FileNotKept { path: path.to_owned() })
+    ApiError::conflict(refusal::Chats::FileNotKept {
+        path: path.to_owned(),
+    })
 }
 
 /// The same events in the log of `run`, which begins with `begin`.
-fn segments(events: Vec<RunEvent>, run: RunId, begin: &EventBody) -> Result<Vec<Segment>, ApiError> {
+fn segments(
+    events: Vec<RunEvent>,
+    run: RunId,
+    begin: &EventBody,
+) -> Result<Vec<Segment>, ApiError> {
     let json = |mut event: RunEvent| {
         event.run = run;
         if event.seq == 1 {
             event.body = begin.clone();
         }
-        Ok((event.seq, serde_json::to_string(&event).map_err(ApiError::internal)?))
+        Ok((
+            event.seq,
+            serde_json::to_string(&event).map_err(ApiError::internal)?,
+        ))
     };
-    let events: Vec<(u64, String)> = events.into_iter().map(json).collect::<Result<_, ApiError>>()?;
+    let events: Vec<(u64, String)> = events
+        .into_iter()
+        .map(json)
+        .collect::<Result<_, ApiError>>()?;
     Ok(Segment::cut(run, events, SEGMENT_BYTES))
 }
 
@@ -286,11 +345,21 @@ mod tests {
     use super::*;
 
     fn state(path: &str, version: u64, changed_at: i64) -> FileState {
-        FileState { path: path.to_owned(), version, changed_at }
+        FileState {
+            path: path.to_owned(),
+            version,
+            changed_at,
+        }
     }
 
     fn event(seq: u64, at: i64, body: EventBody) -> RunEvent {
-        RunEvent { run: RunId::generate(), seq, at, agent: AgentPath::main(), body }
+        RunEvent {
+            run: RunId::generate(),
+            seq,
+            at,
+            agent: AgentPath::main(),
+            body,
+        }
     }
 
     fn changed(path: &str, version: u64) -> EventBody {
@@ -308,10 +377,20 @@ mod tests {
     /// The past of a run that wrote `/a` twice, before and after the place, all in one millisecond.
     fn past() -> PastLog {
         let bodies = [
-            EventBody::RunStarted { chat: None, message: None, model: "m".to_owned() },
-            EventBody::StepStarted { step: 1, last: None },
+            EventBody::RunStarted {
+                chat: None,
+                message: None,
+                model: "m".to_owned(),
+            },
+            EventBody::StepStarted {
+                step: 1,
+                last: None,
+            },
             changed("/a", 2),
-            EventBody::StepStarted { step: 2, last: None },
+            EventBody::StepStarted {
+                step: 2,
+                last: None,
+            },
             changed("/a", 3),
         ];
         let mut past = PastLog::default();
@@ -339,21 +418,45 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_kept_as_it_was_is_named() {
-        for kept in [vec![], vec![state("/a", 3, 10)], vec![state("/a", 2, 10), state("/old", 7, 11)]] {
+        for kept in [
+            vec![],
+            vec![state("/a", 3, 10)],
+            vec![state("/a", 2, 10), state("/old", 7, 11)],
+        ] {
             let refused = files_then(kept.clone(), &past()).unwrap_err();
-            assert!(refused.problem().message.contains(" is not kept any more"), "{kept:?}");
+            assert!(
+                refused.problem().message.contains(" is not kept any more"),
+                "{kept:?}"
+            );
         }
     }
 
     #[test]
     fn only_the_place_before_a_model_call_is_one() {
-        for (after, fits) in [(1, true), (2, false), (3, true), (4, false), (5, false), (9, false)] {
+        for (after, fits) in [
+            (1, true),
+            (2, false),
+            (3, true),
+            (4, false),
+            (5, false),
+            (9, false),
+        ] {
             let mut again = PastLog::default();
             for (body, seq) in [
-                EventBody::RunStarted { chat: None, message: None, model: "m".to_owned() },
-                EventBody::StepStarted { step: 1, last: None },
+                EventBody::RunStarted {
+                    chat: None,
+                    message: None,
+                    model: "m".to_owned(),
+                },
+                EventBody::StepStarted {
+                    step: 1,
+                    last: None,
+                },
                 changed("/a", 2),
-                EventBody::StepStarted { step: 2, last: None },
+                EventBody::StepStarted {
+                    step: 2,
+                    last: None,
+                },
                 changed("/a", 3),
             ]
             .into_iter()
@@ -368,17 +471,47 @@ mod tests {
     #[test]
     fn a_copy_keeps_the_numbers() {
         let far = seq_after_restart(2);
-        let begin = EventBody::RunStarted { chat: None, message: None, model: "n".to_owned() };
+        let begin = EventBody::RunStarted {
+            chat: None,
+            message: None,
+            model: "n".to_owned(),
+        };
         let events = vec![
-            event(1, 1, EventBody::RunStarted { chat: None, message: None, model: "m".to_owned() }),
-            event(2, 2, EventBody::StepStarted { step: 1, last: None }),
+            event(
+                1,
+                1,
+                EventBody::RunStarted {
+                    chat: None,
+                    message: None,
+                    model: "m".to_owned(),
+                },
+            ),
+            event(
+                2,
+                2,
+                EventBody::StepStarted {
+                    step: 1,
+                    last: None,
+                },
+            ),
             event(far, 3, EventBody::RunResumed {}),
         ];
         let run = RunId::generate();
         let copied = segments(events, run, &begin).unwrap();
-        let ends: Vec<_> = copied.iter().map(|segment| (segment.first_seq, segment.last_seq)).collect();
+        let ends: Vec<_> = copied
+            .iter()
+            .map(|segment| (segment.first_seq, segment.last_seq))
+            .collect();
         assert_eq!(ends, [(1, 2), (far, far)]);
-        assert!(copied[0].lines.starts_with(&format!("{{\"run\":\"{run}\"")), "{}", copied[0].lines);
-        assert!(copied[0].lines.contains("\"model\":\"n\""), "{}", copied[0].lines);
+        assert!(
+            copied[0].lines.starts_with(&format!("{{\"run\":\"{run}\"")),
+            "{}",
+            copied[0].lines
+        );
+        assert!(
+            copied[0].lines.contains("\"model\":\"n\""),
+            "{}",
+            copied[0].lines
+        );
     }
 }

@@ -44,7 +44,10 @@ struct Again {
 
 impl Again {
     fn after(pause: Duration) -> Self {
-        Self { at: Instant::now() + pause, pause }
+        Self {
+            at: Instant::now() + pause,
+            pause,
+        }
     }
 }
 
@@ -136,7 +139,9 @@ impl Work {
             patience: self.patience,
             metadata: self.metadata.clone(),
         };
-        serde_json::to_string(&kept).map(Some).map_err(ApiError::internal)
+        serde_json::to_string(&kept)
+            .map(Some)
+            .map_err(ApiError::internal)
     }
 
     /// What is to be kept of the research that is wanted, for as long as the run.
@@ -144,7 +149,11 @@ impl Work {
     /// # Errors
     /// As [`Work::kept`].
     pub(crate) fn kept_research(&self) -> Result<Option<String>, ApiError> {
-        self.research.as_ref().map(serde_json::to_string).transpose().map_err(ApiError::internal)
+        self.research
+            .as_ref()
+            .map(serde_json::to_string)
+            .transpose()
+            .map_err(ApiError::internal)
     }
 
     /// What is to be kept of where it comes from, for as long as the run.
@@ -153,7 +162,10 @@ impl Work {
     /// As [`Work::kept`].
     pub(crate) fn kept_origin(&self) -> Result<Option<String>, ApiError> {
         let origin = Some(&self.origin).filter(|origin| **origin != Origin::default());
-        origin.map(serde_json::to_string).transpose().map_err(ApiError::internal)
+        origin
+            .map(serde_json::to_string)
+            .transpose()
+            .map_err(ApiError::internal)
     }
 }
 
@@ -178,10 +190,24 @@ impl Kept {
             history: _,
             model: _,
         } = self;
-        let earlier = ModelParameters { max_output_tokens, ..ModelParameters::default() };
-        let wishes = CallWishes { parameters: parameters.over(&earlier), answer_form: None, extra };
-        let earlier = ModelParameters { temperature, ..ModelParameters::default() };
-        let model = ResolvedModel { parameters: model_parameters.over(&earlier), agent, ..model };
+        let earlier = ModelParameters {
+            max_output_tokens,
+            ..ModelParameters::default()
+        };
+        let wishes = CallWishes {
+            parameters: parameters.over(&earlier),
+            answer_form: None,
+            extra,
+        };
+        let earlier = ModelParameters {
+            temperature,
+            ..ModelParameters::default()
+        };
+        let model = ResolvedModel {
+            parameters: model_parameters.over(&earlier),
+            agent,
+            ..model
+        };
         let work = Work {
             client_tools,
             worker,
@@ -206,7 +232,8 @@ impl App {
     /// Where the database does not answer.
     pub(crate) async fn take_over_runs(&self) -> anyhow::Result<()> {
         let left = self.store.take_left_runs().await?;
-        self.take_over_all(left, self.models.configured_are_awaited()).await;
+        self.take_over_all(left, self.models.configured_are_awaited())
+            .await;
         Ok(())
     }
 
@@ -223,9 +250,15 @@ impl App {
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub(crate) async fn take_over_forgotten_runs(self: &Arc<Self>, age: Duration) -> anyhow::Result<()> {
+    pub(crate) async fn take_over_forgotten_runs(
+        self: &Arc<Self>,
+        age: Duration,
+    ) -> anyhow::Result<()> {
         let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
-        let mut ours = self.store.our_runs(self.clock.now_ms().saturating_sub(age)).await?;
+        let mut ours = self
+            .store
+            .our_runs(self.clock.now_ms().saturating_sub(age))
+            .await?;
         {
             let set_aside = self.set_aside.lock().await;
             ours.retain(|run| self.runs.live(*run).is_none() && !set_aside.contains(run));
@@ -233,7 +266,8 @@ impl App {
         let mut forgotten = Vec::new();
         for run in ours {
             // It may have ended just now.
-            forgotten.extend(Some(self.store.run(run).await?).filter(|run| run.finished_at.is_none()));
+            forgotten
+                .extend(Some(self.store.run(run).await?).filter(|run| run.finished_at.is_none()));
         }
         self.take_over_later(forgotten).await
     }
@@ -244,7 +278,10 @@ impl App {
         }
         // Their server may have known models that were connected after our start.
         let model_may_come = self.models.ask_configured().await.is_err();
-        self.models.rebuild().await.map_err(|error| anyhow::anyhow!("{error}"))?;
+        self.models
+            .rebuild()
+            .await
+            .map_err(|error| anyhow::anyhow!("{error}"))?;
         if self.take_over_all(left, model_may_come).await {
             tracing::warn!("a configured model server does not answer; runs wait for it");
             self.tasks.spawn(ask_configured(self.clone()));
@@ -280,7 +317,10 @@ impl App {
                 continue;
             }
             let model_may_come = self.models.configured_are_awaited();
-            let taken_over = async { self.take_over(&self.store.run(run).await?, model_may_come).await };
+            let taken_over = async {
+                self.take_over(&self.store.run(run).await?, model_may_come)
+                    .await
+            };
             match taken_over.await {
                 Ok(true) => {}
                 Ok(false) => _ = set_aside.insert(run),
@@ -327,9 +367,15 @@ impl App {
     /// Tries each that is due once: one that cannot go on keeps no other from it.
     async fn take_up_due(&self, left: &mut BTreeMap<RunId, Again>) {
         let now = Instant::now();
-        let due: Vec<RunId> = left.iter().filter(|(_, again)| again.at <= now).map(|(run, _)| *run).collect();
+        let due: Vec<RunId> = left
+            .iter()
+            .filter(|(_, again)| again.at <= now)
+            .map(|(run, _)| *run)
+            .collect();
         for run in due {
-            let Some(again) = left.remove(&run) else { continue };
+            let Some(again) = left.remove(&run) else {
+                continue;
+            };
             let pause = match self.take_up(run).await {
                 TakenUp::Done => continue,
                 TakenUp::DatabaseSilent => TAKE_UP_AGAIN,
@@ -372,7 +418,11 @@ impl App {
     /// Goes on with a run whose log is open, or ends the log. Whether that is done; not where its model is not known and may come.
     pub(crate) async fn take_over(&self, run: &Run, model_may_come: bool) -> anyhow::Result<bool> {
         let found = self.find_kept(run).await?;
-        if found.kept.is_some() && found.model.is_none() && found.forbidden.is_none() && model_may_come {
+        if found.kept.is_some()
+            && found.model.is_none()
+            && found.forbidden.is_none()
+            && model_may_come
+        {
             return Ok(false);
         }
         let log = self.runs.left_open(run).await?;
@@ -398,7 +448,9 @@ impl App {
             }
             FromLog::Cannot(so_far, past, why_not) => {
                 tracing::info!(run = %run.id, %why_not, "ending the log of an interrupted run");
-                self.runs.close_left_open(run, (so_far, *past), why_not).await?;
+                self.runs
+                    .close_left_open(run, (so_far, *past), why_not)
+                    .await?;
             }
         }
         Ok(true)
@@ -413,25 +465,35 @@ impl App {
         let found = self.find_kept(&run).await?;
         let (so_far, mut past) = self.runs.left_open(&run).await?;
         past.has_rested();
-        let needed = so_far.waiting().iter().filter_map(|asked| match &asked.event.body {
-            EventBody::ApprovalAsked { name, .. } => Some(name.clone()),
-            _ => None,
-        });
+        let needed = so_far
+            .waiting()
+            .iter()
+            .filter_map(|asked| match &asked.event.body {
+                EventBody::ApprovalAsked { name, .. } => Some(name.clone()),
+                _ => None,
+            });
         let run_is = RunIs::Woken(needed.collect());
-        self.ready(&run, found, (so_far.without_gap(), past), run_is).await
+        self.ready(&run, found, (so_far.without_gap(), past), run_is)
+            .await
     }
 
     async fn find_kept(&self, run: &Run) -> anyhow::Result<Found> {
         let kept = self.store.run_request(run.id).await?;
         let kept = kept.and_then(|kept| serde_json::from_str::<Kept>(&kept).ok());
         let permit = self.permit(Authority::of_run(run));
-        let model = kept.as_ref().and_then(|kept| self.models.resolve(Some(&kept.model), &permit).ok());
+        let model = kept
+            .as_ref()
+            .and_then(|kept| self.models.resolve(Some(&kept.model), &permit).ok());
         let forbidden = kept.as_ref().and_then(|kept| {
             let agent = kept.agent.as_ref().map_or("main", |agent| &agent.name);
             let permits = self.run_permits(Authority::of_run(run), kept.directory.clone());
             permits.check(agent, &kept.model).err()
         });
-        Ok(Found { kept, model, forbidden: forbidden.map(Problem::words) })
+        Ok(Found {
+            kept,
+            model,
+            forbidden: forbidden.map(Problem::words),
+        })
     }
 
     async fn ready(
@@ -468,23 +530,35 @@ impl App {
     async fn history_of(&self, run: &Run) -> anyhow::Result<Vec<Message>> {
         let chat = run.chat.context("the run has no chat")?;
         let messages = self.store.messages(chat).await?;
-        let answer = messages.iter().find(|message| Some(message.id) == run.message);
+        let answer = messages
+            .iter()
+            .find(|message| Some(message.id) == run.message);
         let asked = answer.context("the run's message is gone")?.parent;
-        self.history(&messages, asked).await.map_err(|error| anyhow::anyhow!("{}", error.problem()))
+        self.history(&messages, asked)
+            .await
+            .map_err(|error| anyhow::anyhow!("{}", error.problem()))
     }
 }
 
 /// What a run goes on with, or why it cannot, in a sentence for its owner.
 fn able_to_go_on(
-    Found { kept, model, forbidden }: Found,
+    Found {
+        kept,
+        model,
+        forbidden,
+    }: Found,
     so_far: &LogSoFar,
     past: &Past,
 ) -> Result<(Kept, ResolvedModel), Words> {
-    let kept = kept.filter(|_| !so_far.has_ended).ok_or(Sentence::Interrupted)?;
+    let kept = kept
+        .filter(|_| !so_far.has_ended)
+        .ok_or(Sentence::Interrupted)?;
     if let Some(why) = forbidden {
         return Err(why);
     }
-    let model = model.ok_or_else(|| Sentence::ModelGone { name: kept.model.clone() })?;
+    let model = model.ok_or_else(|| Sentence::ModelGone {
+        name: kept.model.clone(),
+    })?;
     if past.restarts() >= MOST_RESTARTS && !so_far.is_waiting() {
         return Err(Sentence::GivenUp.into());
     }

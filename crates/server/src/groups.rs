@@ -99,7 +99,12 @@ impl Groups {
         theirs.hash(&mut hasher);
         let said = hasher.finish();
         let known = |number| (said, number);
-        let before = self.said.lock().unwrap_or_else(PoisonError::into_inner).get(&person).copied();
+        let before = self
+            .said
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&person)
+            .copied();
         if before == Some(known(self.known().number)) {
             return Ok(());
         }
@@ -107,7 +112,10 @@ impl Groups {
             self.look().await?;
         }
         let now = known(self.known().number);
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(person, now);
+        self.said
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(person, now);
         Ok(())
     }
 
@@ -124,25 +132,48 @@ impl Groups {
         let authority = authority.into();
         let known = self.known();
         let principal = &authority.principal;
-        let is_admin = !principal.is_front_end_person() && known.admins.contains(&principal.account);
+        let is_admin =
+            !principal.is_front_end_person() && known.admins.contains(&principal.account);
         Permit::new(known, authority, is_admin)
     }
 }
 
 impl Known {
     fn of(all: AllGroups, admins: HashSet<UserId>) -> Self {
-        let AllGroups { number, groups, members: rows, permissions } = all;
+        let AllGroups {
+            number,
+            groups,
+            members: rows,
+            permissions,
+        } = all;
         let mut members: HashMap<UserId, Vec<GroupId>> = HashMap::new();
         for (member, group) in rows {
             members.entry(member).or_default().push(group);
         }
         let mut rules: HashMap<Kind, HashMap<String, Rule>> = HashMap::new();
-        for PermissionRow { kind, name, everybody, groups } in permissions {
+        for PermissionRow {
+            kind,
+            name,
+            everybody,
+            groups,
+        } in permissions
+        {
             // What only a later version knows is asked of nobody here.
-            let Some(kind) = Kind::named(&kind) else { continue };
-            rules.entry(kind).or_default().insert(name, Rule { everybody, groups });
+            let Some(kind) = Kind::named(&kind) else {
+                continue;
+            };
+            rules
+                .entry(kind)
+                .or_default()
+                .insert(name, Rule { everybody, groups });
         }
-        Self { number, groups, members, admins, rules }
+        Self {
+            number,
+            groups,
+            members,
+            admins,
+            rules,
+        }
     }
 
     /// The groups that somebody is in.
@@ -163,16 +194,23 @@ impl Known {
     #[must_use]
     pub fn sizes(&self) -> HashMap<GroupId, u64> {
         let mut sizes = HashMap::new();
-        self.members.values().flatten().for_each(|group| *sizes.entry(*group).or_default() += 1);
+        self.members
+            .values()
+            .flatten()
+            .for_each(|group| *sizes.entry(*group).or_default() += 1);
         sizes
     }
 
     /// All things that not everybody follows the same rule for, by kind and name.
     #[must_use]
     pub fn permissions(&self) -> Vec<(Kind, &str, Option<bool>, &[GroupId])> {
-        let rules = self.rules.iter().flat_map(|(kind, rules)| rules.iter().map(move |rule| (*kind, rule)));
-        let mut all: Vec<_> =
-            rules.map(|(kind, (name, rule))| (kind, name.as_str(), rule.everybody, &*rule.groups)).collect();
+        let rules = self
+            .rules
+            .iter()
+            .flat_map(|(kind, rules)| rules.iter().map(move |rule| (*kind, rule)));
+        let mut all: Vec<_> = rules
+            .map(|(kind, (name, rule))| (kind, name.as_str(), rule.everybody, &*rule.groups))
+            .collect();
         all.sort_by_key(|(kind, name, ..)| (*kind, *name));
         all
     }

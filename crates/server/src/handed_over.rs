@@ -91,11 +91,20 @@ fn first_run(
     run_of: fn(&str) -> Option<RunId>,
 ) -> Option<(RunId, usize)> {
     let run_in = |message: &Message| {
-        message.tool_calls.iter().filter_map(|call| run_of(&call.id)).find(|run| runs.contains_key(run))
+        message
+            .tool_calls
+            .iter()
+            .filter_map(|call| run_of(&call.id))
+            .find(|run| runs.contains_key(run))
     };
     let run = messages.iter().find_map(run_in)?;
-    let last = messages.iter().rposition(|message| run_in(message) == Some(run))?;
-    let results = messages[last + 1..].iter().take_while(|message| message.role == Role::Tool).count();
+    let last = messages
+        .iter()
+        .rposition(|message| run_in(message) == Some(run))?;
+    let results = messages[last + 1..]
+        .iter()
+        .take_while(|message| message.role == Role::Tool)
+        .count();
     Some((run, last + 1 + results))
 }
 
@@ -104,10 +113,17 @@ fn first_run(
 /// each stands where it was said, it is the log's messages that are taken then.
 fn of_run(sent: &[Message], logged: &[Message]) -> Vec<Message> {
     let calls = |messages: &[Message]| -> HashSet<String> {
-        messages.iter().flat_map(|message| &message.tool_calls).map(|call| call.id.clone()).collect()
+        messages
+            .iter()
+            .flat_map(|message| &message.tool_calls)
+            .map(|call| call.id.clone())
+            .collect()
     };
     let results = |messages: &[Message]| -> HashSet<String> {
-        messages.iter().filter_map(|message| message.tool_call_id.clone()).collect()
+        messages
+            .iter()
+            .filter_map(|message| message.tool_call_id.clone())
+            .collect()
     };
     let (made, own) = (calls(sent), results(logged));
     let is_whole = own.is_subset(&made) && own.is_subset(&results(sent));
@@ -118,12 +134,19 @@ fn of_run(sent: &[Message], logged: &[Message]) -> Vec<Message> {
     let mut messages = logged.to_vec();
     for message in &mut messages {
         // A call that the caller left out, with its result, stays left out.
-        message.tool_calls.retain(|call| own.contains(&call.id) || made.contains(&call.id));
+        message
+            .tool_calls
+            .retain(|call| own.contains(&call.id) || made.contains(&call.id));
     }
     messages.retain(|message| {
         message.role == Role::Tool || !message.content.is_empty() || !message.tool_calls.is_empty()
     });
-    let brought = |message: &&Message| message.tool_call_id.as_ref().is_some_and(|id| !own.contains(id));
+    let brought = |message: &&Message| {
+        message
+            .tool_call_id
+            .as_ref()
+            .is_some_and(|id| !own.contains(id))
+    };
     messages.extend(sent.iter().filter(brought).cloned());
     messages
 }
@@ -142,8 +165,18 @@ mod tests {
 
     /// What the assistant says, and its calls.
     fn said(words: &str, calls: &[&str]) -> Message {
-        let content = if words.is_empty() { Vec::new() } else { vec![Part::Text { text: words.to_owned() }] };
-        let call = |id: &&str| ToolCall { id: full(id), name: "x".to_owned(), arguments: "{}".to_owned() };
+        let content = if words.is_empty() {
+            Vec::new()
+        } else {
+            vec![Part::Text {
+                text: words.to_owned(),
+            }]
+        };
+        let call = |id: &&str| ToolCall {
+            id: full(id),
+            name: "x".to_owned(),
+            arguments: "{}".to_owned(),
+        };
         Message {
             content,
             tool_calls: calls.iter().map(call).collect(),
@@ -152,7 +185,11 @@ mod tests {
     }
 
     fn full(call: &str) -> String {
-        if call.starts_with('c') { format!("{call}_{RUN}") } else { call.to_owned() }
+        if call.starts_with('c') {
+            format!("{call}_{RUN}")
+        } else {
+            call.to_owned()
+        }
     }
 
     fn result(call: &str) -> Message {
@@ -161,7 +198,12 @@ mod tests {
 
     /// A run that looked first, then asked for two tools of the caller's beside one of ours.
     fn logged() -> Vec<Message> {
-        vec![said("Let me look.", &["c1"]), result("c1"), said("And ask.", &["c2", "c3", "c4"]), result("c3")]
+        vec![
+            said("Let me look.", &["c1"]),
+            result("c1"),
+            said("And ask.", &["c2", "c3", "c4"]),
+            result("c3"),
+        ]
     }
 
     #[track_caller]
@@ -171,15 +213,34 @@ mod tests {
         let around = |middle: &[Message]| [&[user()], middle, &[user(), said("Bye", &[])]].concat();
         let whole = put_back(&around(sent), &runs, run_of);
         assert_eq!(whole, around(expected));
-        assert_eq!(put_back(&whole, &runs, run_of), whole, "doing it again changes nothing");
+        assert_eq!(
+            put_back(&whole, &runs, run_of),
+            whole,
+            "doing it again changes nothing"
+        );
     }
 
     #[test]
     fn own_calls_come_back_where_they_were_made() {
-        let sent = [said("Let me look.\n\nAnd ask.", &["c2", "c4"]), result("c4"), result("c2")];
-        check(&sent, &[logged(), vec![result("c4"), result("c2")]].concat());
-        let apart = [said("Let me look.", &[]), said("And ask.", &["c2", "c4"]), result("c2"), result("c4")];
-        check(&apart, &[logged(), vec![result("c2"), result("c4")]].concat());
+        let sent = [
+            said("Let me look.\n\nAnd ask.", &["c2", "c4"]),
+            result("c4"),
+            result("c2"),
+        ];
+        check(
+            &sent,
+            &[logged(), vec![result("c4"), result("c2")]].concat(),
+        );
+        let apart = [
+            said("Let me look.", &[]),
+            said("And ask.", &["c2", "c4"]),
+            result("c2"),
+            result("c4"),
+        ];
+        check(
+            &apart,
+            &[logged(), vec![result("c2"), result("c4")]].concat(),
+        );
     }
 
     #[test]
@@ -194,7 +255,12 @@ mod tests {
 
     #[test]
     fn what_the_caller_left_out_stays_left_out() {
-        let sent = [said("", &["c4"]), result("c4"), said("Then this.", &["x1"]), result("x1")];
+        let sent = [
+            said("", &["c4"]),
+            result("c4"),
+            said("Then this.", &["x1"]),
+            result("x1"),
+        ];
         let expected = [
             vec![
                 said("Let me look.", &["c1"]),

@@ -27,7 +27,9 @@ pub(crate) async fn ask(listen: &[SocketAddr]) -> anyhow::Result<()> {
     let answer = tokio::time::timeout(PATIENCE, first_line(address)).await;
     let answer = answer.map_err(|_| anyhow::anyhow!("{address} is silent"))?;
     let line = answer.with_context(|| format!("the server at {address} cannot be reached"))?;
-    let status = line.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.split(' ').next());
+    let status = line
+        .strip_prefix("HTTP/1.1 ")
+        .and_then(|rest| rest.split(' ').next());
     match status {
         Some("200") => Ok(()),
         Some(status) => bail!("the server at {address} is not ready: it answers {status}"),
@@ -72,24 +74,41 @@ mod tests {
             assert!(request[..length].starts_with(b"GET /readyz HTTP/1.1\r\n"));
             stream.write_all(words).await.unwrap();
         };
-        let listen = [SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), address.port())];
+        let listen = [SocketAddr::new(
+            Ipv4Addr::UNSPECIFIED.into(),
+            address.port(),
+        )];
         let (answer, ()) = tokio::join!(ask(&listen), answers);
         answer.map_err(|error| format!("{error:#}"))
     }
 
     #[tokio::test]
     async fn only_a_server_that_is_ready_is_healthy() {
-        assert_eq!(asked(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nok\n").await, Ok(()));
-        let stopping = asked(b"HTTP/1.1 503 Service Unavailable\r\n\r\n").await.unwrap_err();
+        assert_eq!(
+            asked(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nok\n").await,
+            Ok(())
+        );
+        let stopping = asked(b"HTTP/1.1 503 Service Unavailable\r\n\r\n")
+            .await
+            .unwrap_err();
         assert!(stopping.contains("answers 503"), "{stopping}");
         for other in [&b"SSH-2.0-x 200\r\n"[..], b"", b"\xff\xfe"] {
-            assert!(asked(other).await.unwrap_err().contains("does not speak HTTP"));
+            assert!(
+                asked(other)
+                    .await
+                    .unwrap_err()
+                    .contains("does not speak HTTP")
+            );
         }
     }
 
     #[tokio::test]
     async fn nobody_is_not_healthy() {
-        let gone = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+        let gone = TcpListener::bind("127.0.0.1:0")
+            .await
+            .unwrap()
+            .local_addr()
+            .unwrap();
         let error = format!("{:#}", ask(&[gone]).await.unwrap_err());
         assert!(error.contains("cannot be reached"), "{error}");
         assert!(ask(&[]).await.is_err());

@@ -70,16 +70,34 @@ pub(crate) struct HookNow<'a> {
 }
 
 impl Hooks {
-    pub(crate) fn new(settings: &[HookSettings], outbound: Outbound, store: Store, clock: Clock) -> Self {
+    pub(crate) fn new(
+        settings: &[HookSettings],
+        outbound: Outbound,
+        store: Store,
+        clock: Clock,
+    ) -> Self {
         let declare = |settings: &HookSettings| Declared {
             settings: settings.clone(),
             calls: AtomicU64::new(0),
             failures: AtomicU64::new(0),
             last: Mutex::default(),
         };
-        let of_runs = settings.iter().map(|settings| settings.hook.clone()).collect();
-        let (hooks, programs) = (settings.iter().map(declare).collect(), Semaphore::new(MAX_PROGRAMS));
-        Self(Arc::new(All { hooks, of_runs, outbound, store, clock, programs }))
+        let of_runs = settings
+            .iter()
+            .map(|settings| settings.hook.clone())
+            .collect();
+        let (hooks, programs) = (
+            settings.iter().map(declare).collect(),
+            Semaphore::new(MAX_PROGRAMS),
+        );
+        Self(Arc::new(All {
+            hooks,
+            of_runs,
+            outbound,
+            store,
+            clock,
+            programs,
+        }))
     }
 
     /// The hooks of a run; nothing where none are declared.
@@ -93,19 +111,40 @@ impl Hooks {
             return None;
         }
         let (hooks, principal) = (self.clone(), principal.clone());
-        let caller = OfRun { hooks, run, chat, principal };
-        Some(agent::Hooks::new(Arc::clone(&self.0.of_runs), Arc::new(caller)))
+        let caller = OfRun {
+            hooks,
+            run,
+            chat,
+            principal,
+        };
+        Some(agent::Hooks::new(
+            Arc::clone(&self.0.of_runs),
+            Arc::new(caller),
+        ))
     }
 
     /// How it stands with each, in the order in which they are declared.
     pub(crate) fn now(&self) -> Vec<HookNow<'_>> {
         let now = |declared: &'_ Declared| {
-            let last = declared.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            (declared.calls.load(Ordering::Relaxed), declared.failures.load(Ordering::Relaxed), last)
+            let last = declared
+                .last
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone();
+            (
+                declared.calls.load(Ordering::Relaxed),
+                declared.failures.load(Ordering::Relaxed),
+                last,
+            )
         };
         let all = self.0.hooks.iter().map(|declared| {
             let (calls, failures, last) = now(declared);
-            HookNow { settings: &declared.settings, calls, failures, last }
+            HookNow {
+                settings: &declared.settings,
+                calls,
+                failures,
+                last,
+            }
         });
         all.collect()
     }
@@ -122,7 +161,10 @@ struct OfRun {
 
 impl fmt::Debug for OfRun {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("OfRun").field("run", &self.run).finish_non_exhaustive()
+        formatter
+            .debug_struct("OfRun")
+            .field("run", &self.run)
+            .finish_non_exhaustive()
     }
 }
 
@@ -163,12 +205,23 @@ impl HookCaller for OfRun {
 
 impl OfRun {
     async fn call_hook(&self, request: HookRequest) -> Result<HookAnswer, String> {
-        let HookRequest { id, hook, event, data, limit } = request;
+        let HookRequest {
+            id,
+            hook,
+            event,
+            data,
+            limit,
+        } = request;
         let all = &self.hooks.0;
         let gone = || format!("there is no hook {hook}");
-        let declared =
-            all.hooks.iter().find(|declared| declared.settings.hook.name == hook).ok_or_else(gone)?;
-        let time = limit.map_or(declared.settings.timeout, |limit| limit.min(declared.settings.timeout));
+        let declared = all
+            .hooks
+            .iter()
+            .find(|declared| declared.settings.hook.name == hook)
+            .ok_or_else(gone)?;
+        let time = limit.map_or(declared.settings.timeout, |limit| {
+            limit.min(declared.settings.timeout)
+        });
         // The same for each try, also after a restart, so that a receiver who was told twice sees it.
         let id = format!("{}.{id}", self.run);
         let body = self.body(&id, &hook, event, data).await;
@@ -184,7 +237,13 @@ impl OfRun {
         answer
     }
 
-    async fn body(&self, id: &str, hook: &str, event: HookEvent, mut data: Map<String, Value>) -> String {
+    async fn body(
+        &self,
+        id: &str,
+        hook: &str,
+        event: HookEvent,
+        mut data: Map<String, Value>,
+    ) -> String {
         data.insert("run".to_owned(), self.run.to_string().into());
         if let Some(chat) = self.chat {
             data.insert("chat".to_owned(), chat.to_string().into());
@@ -204,19 +263,34 @@ impl OfRun {
 
 impl All {
     /// Sends the body and returns what came back, all of it within `time`.
-    async fn send(&self, way: &HookWay, id: &str, body: String, time: Duration) -> Result<Said, String> {
+    async fn send(
+        &self,
+        way: &HookWay,
+        id: &str,
+        body: String,
+        time: Duration,
+    ) -> Result<Said, String> {
         let call = async {
             match way {
                 HookWay::Url { .. } => request::send(self, way, id, body).await.map(Said::Answer),
                 HookWay::Command { .. } => {
-                    let turn = self.programs.acquire().await.map_err(|error| error.to_string())?;
+                    let turn = self
+                        .programs
+                        .acquire()
+                        .await
+                        .map_err(|error| error.to_string())?;
                     let said = program::run(way, body).await;
                     drop(turn);
                     said
                 }
             }
         };
-        let late = || Err(format!("it did not answer within {} seconds", time.as_secs()));
+        let late = || {
+            Err(format!(
+                "it did not answer within {} seconds",
+                time.as_secs()
+            ))
+        };
         timeout(time, call).await.unwrap_or_else(|_| late())
     }
 }
@@ -239,7 +313,8 @@ fn read(event: HookEvent, said: Said) -> Result<HookAnswer, String> {
 impl Declared {
     fn note(&self, at: i64, error: Option<String>) {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        self.failures.fetch_add(u64::from(error.is_some()), Ordering::Relaxed);
+        self.failures
+            .fetch_add(u64::from(error.is_some()), Ordering::Relaxed);
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastCall { at, error });
     }
 }

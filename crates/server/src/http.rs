@@ -113,24 +113,43 @@ pub fn table() -> Vec<Route> {
         post(Public, "/api/v1/setup", session::set_up).noted("user.set_up"),
         post(Public, "/api/v1/login", session::log_in).noted("session.open"),
         post(Public, "/api/v1/login/code", second_step::finish).noted("session.open"),
-        post(Public, "/api/v1/login/passkey/challenge", passkey_login::begin),
+        post(
+            Public,
+            "/api/v1/login/passkey/challenge",
+            passkey_login::begin,
+        ),
         post(Public, "/api/v1/login/passkey", passkey_login::finish).noted("session.open"),
         post(Public, "/api/v1/logout", session::log_out).noted("session.close"),
         patch(Account, "/api/v1/me", users::rename).noted("user.change"),
         delete(Account, "/api/v1/me", users::close).noted("user.close"),
         put(Account, "/api/v1/me/password", session::change_password).noted("password.change"),
         get(Account, "/api/v1/me/second-factor", second_factor::get),
-        post(Account, "/api/v1/me/second-factor", second_factor::begin).noted("second_factor.begin"),
-        post(Account, "/api/v1/me/second-factor/confirm", second_factor::confirm).noted("second_factor.on"),
-        post(Account, "/api/v1/me/second-factor/recovery-codes", second_factor::renew)
-            .noted("second_factor.renew"),
-        delete(Account, "/api/v1/me/second-factor", second_factor::turn_off).noted("second_factor.off"),
+        post(Account, "/api/v1/me/second-factor", second_factor::begin)
+            .noted("second_factor.begin"),
+        post(
+            Account,
+            "/api/v1/me/second-factor/confirm",
+            second_factor::confirm,
+        )
+        .noted("second_factor.on"),
+        post(
+            Account,
+            "/api/v1/me/second-factor/recovery-codes",
+            second_factor::renew,
+        )
+        .noted("second_factor.renew"),
+        delete(Account, "/api/v1/me/second-factor", second_factor::turn_off)
+            .noted("second_factor.off"),
         get(Account, "/api/v1/me/passkeys", passkeys::list),
         post(Account, "/api/v1/me/passkeys/challenge", passkeys::begin).noted("passkey.begin"),
         post(Account, "/api/v1/me/passkeys", passkeys::create).noted("passkey.create"),
         delete(Account, "/api/v1/me/passkeys/{passkey}", passkeys::delete).noted("passkey.delete"),
         post(Public, "/api/v1/password-reset", password_resets::reset).noted("password.reset"),
-        post(Public, "/api/v1/password-reset/check", password_resets::check),
+        post(
+            Public,
+            "/api/v1/password-reset/check",
+            password_resets::check,
+        ),
         post(Public, "/api/v1/sign-up", sign_up::sign_up).noted("user.sign_up"),
         post(Public, "/api/v1/sign-up/check", sign_up::check),
         get(Public, "/oauth/login", oidc::begin),
@@ -150,15 +169,25 @@ pub fn table() -> Vec<Route> {
         patch(Admin, "/api/v1/users/{user}", users::change).noted("user.change"),
         delete(Admin, "/api/v1/users/{user}", users::delete).noted("user.delete"),
         get(Admin, "/api/v1/users/{user}/chats", sharing::of_user),
-        post(Admin, "/api/v1/users/{user}/password-reset", password_resets::create).noted("password.link"),
-        delete(Admin, "/api/v1/users/{user}/second-factor", users::reset_second_factor)
-            .noted("second_factor.reset"),
+        post(
+            Admin,
+            "/api/v1/users/{user}/password-reset",
+            password_resets::create,
+        )
+        .noted("password.link"),
+        delete(
+            Admin,
+            "/api/v1/users/{user}/second-factor",
+            users::reset_second_factor,
+        )
+        .noted("second_factor.reset"),
         delete(Admin, "/api/v1/users/{user}/passkeys", passkeys::delete_all).noted("passkey.reset"),
         get(Admin, "/api/v1/settings/sign-up", sign_up::get),
         put(Admin, "/api/v1/settings/sign-up", sign_up::put).noted("settings.sign_up"),
         get(Admin, "/api/v1/invitations", sign_up::list),
         post(Admin, "/api/v1/invitations", sign_up::create).noted("invitation.create"),
-        delete(Admin, "/api/v1/invitations/{invitation}", sign_up::delete).noted("invitation.delete"),
+        delete(Admin, "/api/v1/invitations/{invitation}", sign_up::delete)
+            .noted("invitation.delete"),
         get(Admin, "/api/v1/audit", audit::get),
         get(Admin, "/api/v1/settings", settings::get),
         // Groups of people, and what is for whom
@@ -167,9 +196,14 @@ pub fn table() -> Vec<Route> {
         patch(Admin, "/api/v1/groups/{group}", groups::change).noted("group.change"),
         delete(Admin, "/api/v1/groups/{group}", groups::delete).noted("group.delete"),
         get(Admin, "/api/v1/groups/{group}/members", groups::members),
-        post(Admin, "/api/v1/groups/{group}/members", groups::add_members).noted("group.add_members"),
-        delete(Admin, "/api/v1/groups/{group}/members/{user}", groups::remove_member)
-            .noted("group.remove_member"),
+        post(Admin, "/api/v1/groups/{group}/members", groups::add_members)
+            .noted("group.add_members"),
+        delete(
+            Admin,
+            "/api/v1/groups/{group}/members/{user}",
+            groups::remove_member,
+        )
+        .noted("group.remove_member"),
         get(Admin, "/api/v1/permissions", permissions::list),
         put(Admin, "/api/v1/permissions", permissions::put).noted("permission.set"),
         // What is used, and how much may be
@@ -180,24 +214,57 @@ pub fn table() -> Vec<Route> {
         // Models
         get(Chat, "/api/v1/models", models::list),
         put(Admin, "/api/v1/models/{model}", models::put).noted("model.change"),
-        put(Admin, "/api/v1/settings/default-model", models::put_default).noted("settings.default_model"),
+        put(Admin, "/api/v1/settings/default-model", models::put_default)
+            .noted("settings.default_model"),
         get(Admin, "/api/v1/settings/model-aliases", model_aliases::get),
-        put(Admin, "/api/v1/settings/model-aliases", model_aliases::put).noted("settings.model_aliases"),
+        put(Admin, "/api/v1/settings/model-aliases", model_aliases::put)
+            .noted("settings.model_aliases"),
         get(Admin, "/api/v1/connections", connections::list),
         post(Admin, "/api/v1/connections", connections::create).noted("connection.create"),
         post(Admin, "/api/v1/connections/test", connections::test).noted("connection.test"),
         get(Admin, "/api/v1/connections/discover", connections::discover),
-        post(Admin, "/api/v1/connections/{connection}/refresh", connections::refresh)
-            .noted("connection.refresh"),
-        post(Admin, "/api/v1/connections/{connection}/test", connections::try_out).noted("connection.test"),
-        patch(Admin, "/api/v1/connections/{connection}", connections::change).noted("connection.change"),
-        delete(Admin, "/api/v1/connections/{connection}", connections::delete).noted("connection.delete"),
-        post(Admin, "/api/v1/connections/{connection}/keys", connections::add_key)
-            .noted("connection.add_key"),
-        patch(Admin, "/api/v1/connections/{connection}/keys/{key}", connections::weigh_key)
-            .noted("connection.change_key"),
-        delete(Admin, "/api/v1/connections/{connection}/keys/{key}", connections::remove_key)
-            .noted("connection.remove_key"),
+        post(
+            Admin,
+            "/api/v1/connections/{connection}/refresh",
+            connections::refresh,
+        )
+        .noted("connection.refresh"),
+        post(
+            Admin,
+            "/api/v1/connections/{connection}/test",
+            connections::try_out,
+        )
+        .noted("connection.test"),
+        patch(
+            Admin,
+            "/api/v1/connections/{connection}",
+            connections::change,
+        )
+        .noted("connection.change"),
+        delete(
+            Admin,
+            "/api/v1/connections/{connection}",
+            connections::delete,
+        )
+        .noted("connection.delete"),
+        post(
+            Admin,
+            "/api/v1/connections/{connection}/keys",
+            connections::add_key,
+        )
+        .noted("connection.add_key"),
+        patch(
+            Admin,
+            "/api/v1/connections/{connection}/keys/{key}",
+            connections::weigh_key,
+        )
+        .noted("connection.change_key"),
+        delete(
+            Admin,
+            "/api/v1/connections/{connection}/keys/{key}",
+            connections::remove_key,
+        )
+        .noted("connection.remove_key"),
         // What makes vectors of documents
         get(Admin, "/api/v1/embedding", embedding::get_state),
         put(Admin, "/api/v1/embedding", embedding::choose).noted("embedding.change"),
@@ -205,13 +272,22 @@ pub fn table() -> Vec<Route> {
         // The small model calls around a chat
         get(Admin, "/api/v1/pipelines", pipelines::list),
         put(Admin, "/api/v1/pipelines/{pipeline}", pipelines::put).noted("pipeline.change"),
-        post(Admin, "/api/v1/pipelines/{pipeline}/preview", pipelines::preview).noted("pipeline.try"),
+        post(
+            Admin,
+            "/api/v1/pipelines/{pipeline}/preview",
+            pipelines::preview,
+        )
+        .noted("pipeline.try"),
         get(User, "/api/v1/runs/{run}/pipelines", pipelines::of_run),
         get(Chat, "/api/v1/tasks/config", task_config::get),
         post(Admin, "/api/v1/tasks/config/update", task_config::update).noted("pipeline.change"),
         post(Chat, "/api/v1/tasks/title/completions", tasks::title),
         post(Chat, "/api/v1/tasks/tags/completions", tasks::tags),
-        post(Chat, "/api/v1/tasks/follow_up/completions", tasks::follow_ups),
+        post(
+            Chat,
+            "/api/v1/tasks/follow_up/completions",
+            tasks::follow_ups,
+        ),
         post(Chat, "/api/v1/tasks/queries/completions", tasks::queries),
         post(Chat, "/api/v1/tasks/auto/completions", tasks::autocomplete),
         post(Chat, "/api/v1/tasks/moa/completions", moa::complete),
@@ -256,28 +332,61 @@ pub fn table() -> Vec<Route> {
         get(User, "/api/v1/chats/{chat}/sharing", sharing::get),
         put(User, "/api/v1/chats/{chat}/sharing", sharing::put).noted("chat.open"),
         post(User, "/api/v1/chats/{chat}/readers", sharing::add).noted("chat.share"),
-        delete(User, "/api/v1/chats/{chat}/readers/{reader}", sharing::remove).noted("chat.unshare"),
+        delete(
+            User,
+            "/api/v1/chats/{chat}/readers/{reader}",
+            sharing::remove,
+        )
+        .noted("chat.unshare"),
         get(User, "/api/v1/shared-chats", sharing::list),
         post(User, "/api/v1/chats/{chat}/messages", messages::send),
-        post(User, "/api/v1/chats/{chat}/messages/{message}/regenerate", messages::regenerate),
-        post(User, "/api/v1/chats/{chat}/messages/{message}/others", beside::ask),
-        post(User, "/api/v1/chats/{chat}/messages/{message}/merge", beside::merge),
+        post(
+            User,
+            "/api/v1/chats/{chat}/messages/{message}/regenerate",
+            messages::regenerate,
+        ),
+        post(
+            User,
+            "/api/v1/chats/{chat}/messages/{message}/others",
+            beside::ask,
+        ),
+        post(
+            User,
+            "/api/v1/chats/{chat}/messages/{message}/merge",
+            beside::merge,
+        ),
         get(User, "/api/v1/chats/{chat}/files", files::list),
-        get(User, "/api/v1/chats/{chat}/files/content", files::content::get),
+        get(
+            User,
+            "/api/v1/chats/{chat}/files/content",
+            files::content::get,
+        ),
         put(User, "/api/v1/chats/{chat}/files/content", files::put),
         delete(User, "/api/v1/chats/{chat}/files/content", files::delete),
         // Front ends elsewhere show these: the address itself says what may be fetched.
         get(Public, "/files/{token}/{name}", files::linked::get),
         get(User, "/api/v1/chats/{chat}/files/zip", files::zip::get),
-        get(User, "/api/v1/chats/{chat}/files/versions", files::past::versions),
+        get(
+            User,
+            "/api/v1/chats/{chat}/files/versions",
+            files::past::versions,
+        ),
         get(User, "/api/v1/chats/{chat}/files/diff", files::past::diff),
-        post(User, "/api/v1/chats/{chat}/files/restore", files::past::restore),
+        post(
+            User,
+            "/api/v1/chats/{chat}/files/restore",
+            files::past::restore,
+        ),
         post(User, "/api/v1/runs/{run}/fork", forks::create),
         get(User, "/api/v1/activity", activity::get),
         // What waits for a person, and what needs no consent any more
         get(User, "/api/v1/inbox", inbox::list),
         get(User, "/api/v1/allowed-calls", allowed_calls::list),
-        delete(User, "/api/v1/allowed-calls/{allowed}", allowed_calls::delete),
+        delete(
+            User,
+            "/api/v1/allowed-calls/{allowed}",
+            allowed_calls::delete,
+        ),
         // What is done at set times
         get(User, "/api/v1/schedules", schedules::list),
         post(User, "/api/v1/schedules", schedules::create),
@@ -305,33 +414,137 @@ pub fn table() -> Vec<Route> {
         post(User, "/api/v1/knowledge", knowledge::create),
         post(User, "/api/v1/knowledge/search", knowledge::search),
         patch(User, "/api/v1/knowledge/{collection}", knowledge::change),
-        get(User, "/api/v1/knowledge/{collection}/sharing", knowledge::sharing::get),
-        put(User, "/api/v1/knowledge/{collection}/sharing", knowledge::sharing::put)
-            .noted("collection.share"),
-        get(User, "/api/v1/knowledge/{collection}/documents", knowledge::documents::list),
-        post(User, "/api/v1/knowledge/{collection}/documents", knowledge::documents::put),
-        get(User, "/api/v1/knowledge/{collection}/documents/{document}", knowledge::documents::get),
-        get(User, "/api/v1/knowledge/{collection}/documents/{document}/file", knowledge::documents::file),
-        post(User, "/api/v1/knowledge/{collection}/documents/{document}/retry", knowledge::documents::retry),
-        post(User, "/api/v1/knowledge/{collection}/documents/{document}/cancel", documents::cancel),
-        delete(User, "/api/v1/knowledge/{collection}/documents/{document}", knowledge::documents::delete),
-        get(User, "/api/v1/knowledge/{collection}/crawls", knowledge::crawls::list),
-        post(User, "/api/v1/knowledge/{collection}/crawls", knowledge::crawls::create),
-        post(User, "/api/v1/knowledge/{collection}/crawls/{crawl}/cancel", knowledge::crawls::cancel),
-        post(User, "/api/v1/knowledge/{collection}/crawls/{crawl}/retry", knowledge::crawls::retry),
-        post(User, "/api/v1/knowledge/{collection}/crawls/{crawl}/dismiss", knowledge::crawls::dismiss),
-        get(User, "/api/v1/knowledge/{collection}/graph", knowledge::graph::state),
-        put(User, "/api/v1/knowledge/{collection}/graph", knowledge::graph::switch),
-        post(User, "/api/v1/knowledge/{collection}/graph/documents/{document}/cancel", graph::cancel),
-        post(User, "/api/v1/knowledge/{collection}/graph/documents/{document}/retry", graph::retry),
-        get(User, "/api/v1/knowledge/{collection}/graph/entities", knowledge::graph::entities),
-        get(User, "/api/v1/knowledge/{collection}/graph/entities/{entity}", knowledge::graph::entity),
-        get(User, "/api/v1/knowledge/{collection}/graph/neighbours", knowledge::graph::neighbours),
-        get(User, "/api/v1/knowledge/{collection}/graph/path", knowledge::graph::path),
-        get(User, "/api/v1/knowledge/{collection}/graph/subgraph", knowledge::graph::subgraph),
-        get(User, "/api/v1/knowledge/{collection}/graph/aliases", knowledge::aliases::list),
-        post(User, "/api/v1/knowledge/{collection}/graph/aliases", knowledge::aliases::merge),
-        delete(User, "/api/v1/knowledge/{collection}/graph/aliases/{entity}", knowledge::aliases::part),
+        get(
+            User,
+            "/api/v1/knowledge/{collection}/sharing",
+            knowledge::sharing::get,
+        ),
+        put(
+            User,
+            "/api/v1/knowledge/{collection}/sharing",
+            knowledge::sharing::put,
+        )
+        .noted("collection.share"),
+        get(
+            User,
+            "/api/v1/knowledge/{collection}/documents",
+            knowledge::documents::list,
+        ),
+        post(
+            User,
+            "/api/v1/knowledge/{collection}/documents",
+            knowledge::documents::put,
+        ),
+        get(
+            User,
+            "/api/v1/knowledge/{collection}/documents/{document}",
+            knowledge::documents::get,
+        ),
+        get(
+            User,
+            "/api/v1/knowledge/{collection}/documents/{document}/file",
+            knowledge::documents::file,
+        ),
+        post(
+            User,
+            "/api/v1/knowledge/{collection}/documents/{document}/retry",
+            knowledge::documents::retry,
+        ),
+        post(
+            User,
+            "/api/v1/knowledge/{collection}/documents/{document}/cancel",
+            documents::cancel,
+        ),
+        delete(
+            User,
+            "/api/v1/knowledge/{collection}/documents/{document}",
+            knowledge::documents::delete,
+        ),
+        get(
+            User,
+            "/api/v1/knowledge/{collection}/crawls",
+            knowledge::crawls::list,
+        ),
+        post(
+            User,
+            "/api/v1/knowledge/{collection}/crawls",
+            knowledge::crawls::create,
+        ),
+        post(
+            User,
+            "/api/v1/knowledge/{collection}/crawls/{crawl}/cancel",
+            knowledge::crawls::cancel,
+        ),
+        post(
+            User,
+            "/api/v1/knowledge/{collection}/crawls/{crawl}/retry",
+            knowledge::crawls::retry,
+        ),
+        post(
+            User,
+            "/api/v1/knowledge/{collection}/crawls/{crawl}/dismiss",
+            knowledge::crawls::dismiss,
+        ),
+        get(
+            User,
+            "/api/v1/knowledge/{collection}/graph",
+            knowledge::graph::state,
+        ),
+        put(
+            User,
+            "/api/v1/knowledge/{collection}/graph",
+            knowledge::graph::switch,
+        ),
+        post(
+            User,
+            "/api/v1/knowledge/{collection}/graph/documents/{document}/cancel",
+            graph::cancel,
+        ),
+        post(
+            User,
+            "/api/v1/knowledge/{collection}/graph/documents/{document}/retry",
+            graph::retry,
+        ),
+        get(
+            User,
+            "/api/v1/knowledge/{collection}/graph/entities",
+            knowledge::graph::entities,
+        ),
+        get(
+            User,
+            "/api/v1/knowledge/{collection}/graph/entities/{entity}",
+            knowledge::graph::entity,
+        ),
+        get(
+            User,
+            "/api/v1/knowledge/{collection}/graph/neighbours",
+            knowledge::graph::neighbours,
+        ),
+        get(
+            User,
+            "/api/v1/knowledge/{collection}/graph/path",
+            knowledge::graph::path,
+        ),
+        get(
+            User,
+            "/api/v1/knowledge/{collection}/graph/subgraph",
+            knowledge::graph::subgraph,
+        ),
+        get(
+            User,
+            "/api/v1/knowledge/{collection}/graph/aliases",
+            knowledge::aliases::list,
+        ),
+        post(
+            User,
+            "/api/v1/knowledge/{collection}/graph/aliases",
+            knowledge::aliases::merge,
+        ),
+        delete(
+            User,
+            "/api/v1/knowledge/{collection}/graph/aliases/{entity}",
+            knowledge::aliases::part,
+        ),
         delete(User, "/api/v1/knowledge/{collection}", knowledge::delete),
         post(User, "/api/v1/attachments", knowledge::attachments::put),
         // Pages of the web as they were read, and images of other sites
@@ -345,7 +558,11 @@ pub fn table() -> Vec<Route> {
         post(Chat, "/runs/{run}/finish", runs::finish),
         post(Chat, "/runs/{run}/agents/{agent}/stop", runs::stop_agent),
         post(Chat, "/runs/{run}/approvals/{approval}", runs::approve),
-        post(Chat, "/runs/{run}/questions/{question}", runs::questions::answer),
+        post(
+            Chat,
+            "/runs/{run}/questions/{question}",
+            runs::questions::answer,
+        ),
         post(Chat, "/chat/stream", chat_stream::post),
         // A chat with debug events
         post(Admin, "/api/config", debug_chat::configure).noted("debug_chat.configure"),
@@ -354,15 +571,31 @@ pub fn table() -> Vec<Route> {
         get(Public, "/", debug_chat::root),
         // The AI SDK
         post(Chat, "/api/ui-message-stream", ui_message_stream::post),
-        get(Chat, "/api/ui-message-stream/{chat}/stream", ui_message_stream::resume),
-        post(Chat, "/api/ui-message-stream/{chat}/stop", ui_message_stream::stop),
+        get(
+            Chat,
+            "/api/ui-message-stream/{chat}/stream",
+            ui_message_stream::resume,
+        ),
+        post(
+            Chat,
+            "/api/ui-message-stream/{chat}/stop",
+            ui_message_stream::stop,
+        ),
         // AG-UI, and CopilotKit's calls around it
         post(Chat, "/ag-ui", ag_ui::post),
         post(Chat, "/ag-ui/{agent}", ag_ui::post),
         get(Chat, "/copilotkit/info", copilotkit::info),
         post(Chat, "/copilotkit/agent/{agent}/run", copilotkit::run),
-        post(Chat, "/copilotkit/agent/{agent}/connect", copilotkit::connect),
-        post(Chat, "/copilotkit/agent/{agent}/stop/{thread}", copilotkit::stop),
+        post(
+            Chat,
+            "/copilotkit/agent/{agent}/connect",
+            copilotkit::connect,
+        ),
+        post(
+            Chat,
+            "/copilotkit/agent/{agent}/stop/{thread}",
+            copilotkit::stop,
+        ),
         // Our agent as a tool of MCP clients
         post(Chat, "/mcp", mcp::any),
         get(Chat, "/mcp", mcp::any),
@@ -372,8 +605,16 @@ pub fn table() -> Vec<Route> {
         post(Chat, "/v1/responses", openai::responses::create),
         get(Chat, "/v1/responses/{response}", openai::responses::get),
         delete(Chat, "/v1/responses/{response}", openai::responses::delete),
-        post(Chat, "/v1/responses/{response}/cancel", openai::responses::cancel),
-        get(Chat, "/v1/responses/{response}/input_items", openai::responses::items::list),
+        post(
+            Chat,
+            "/v1/responses/{response}/cancel",
+            openai::responses::cancel,
+        ),
+        get(
+            Chat,
+            "/v1/responses/{response}/input_items",
+            openai::responses::items::list,
+        ),
         post(Chat, "/v1/embeddings", openai::embeddings),
         // Anthropic's format
         post(Chat, "/v1/messages", anthropic::messages),
@@ -388,11 +629,24 @@ pub fn router(app: Arc<App>) -> Router {
     // Few layers, as each costs every request several allocations.
     let routes = table().into_iter().fold(Router::new(), |router, route| {
         let protocol = Protocol::of(route.path);
-        let guard = Guard { app: app.clone(), access: route.access, noted: route.noted, protocol };
-        router.route(route.path, route.handler.route_layer(from_fn_with_state(guard, guarded)))
+        let guard = Guard {
+            app: app.clone(),
+            access: route.access,
+            noted: route.noted,
+            protocol,
+        };
+        router.route(
+            route.path,
+            route
+                .handler
+                .route_layer(from_fn_with_state(guard, guarded)),
+        )
     });
     let routes = routes.method_not_allowed_fallback(unrouted::wrong_method);
-    let once_more = routes.clone().fallback(unrouted::fallback).with_state(app.clone());
+    let once_more = routes
+        .clone()
+        .fallback(unrouted::fallback)
+        .with_state(app.clone());
     let routes = routes
         .fallback(move |request| unrouted::by_plain_path(once_more, request))
         .layer(from_fn_with_state(app.clone(), surrounded));
@@ -436,8 +690,11 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
     }
     let mut response = protocol.reword(response);
     if let Some(caller) = caller {
-        let tell_limits =
-            if protocol == Protocol::Anthropic { anthropic::tell_limits } else { openai::tell_limits };
+        let tell_limits = if protocol == Protocol::Anthropic {
+            anthropic::tell_limits
+        } else {
+            openai::tell_limits
+        };
         tell_limits(&guard.app, &caller, response.headers_mut());
     }
     response
@@ -451,18 +708,22 @@ async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Nex
     let line = RequestLine::begin(&about, &request, app.config.log.format);
     let protocol = Protocol::of(request.uri().path()).asked_by(request.headers());
     let answer = async {
-        let checked =
-            keep_from_proxy(&app.config, &mut request).and_then(|()| check_origin(&app.config, &request));
+        let checked = keep_from_proxy(&app.config, &mut request)
+            .and_then(|()| check_origin(&app.config, &request));
         match checked {
             Ok(()) => next.run(request).await,
             Err(refused) => unrouted::refuse(protocol, refused),
         }
     };
-    let answered = origin::on_behalf_of(origin, catch_panic(answer)).instrument(about).await;
+    let answered = origin::on_behalf_of(origin, catch_panic(answer))
+        .instrument(about)
+        .await;
     let mut response = answered.unwrap_or_else(|panic| unrouted::refuse(protocol, panic));
     if let Some(id) = id {
         if protocol == Protocol::Anthropic {
-            response.headers_mut().insert(anthropic::REQUEST_ID, id.clone());
+            response
+                .headers_mut()
+                .insert(anthropic::REQUEST_ID, id.clone());
         }
         response.headers_mut().insert(origin::REQUEST_ID, id);
     }

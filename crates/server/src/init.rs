@@ -24,12 +24,17 @@ pub fn become_init() -> Option<ExitCode> {
     if !getpid().is_init() {
         return None;
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .ok()?;
     runtime.block_on(async {
         // Before there are children, so that no end of one is missed.
         let ends = signal(SignalKind::child()).ok()?;
-        let told: Result<Vec<_>, _> =
-            PASSED_ON.into_iter().map(|(kind, passed_on)| Ok((signal(kind)?, passed_on))).collect();
+        let told: Result<Vec<_>, _> = PASSED_ON
+            .into_iter()
+            .map(|(kind, passed_on)| Ok((signal(kind)?, passed_on)))
+            .collect();
         let told: Vec<(Told, Signal)> = told.map_err(|error: std::io::Error| error).ok()?;
         let server = start_again().ok()?;
         let server = Pid::from_raw(i32::try_from(server.id()).ok()?)?;
@@ -38,7 +43,9 @@ pub fn become_init() -> Option<ExitCode> {
 }
 
 fn start_again() -> std::io::Result<Child> {
-    Command::new(std::env::current_exe()?).args(std::env::args_os().skip(1)).spawn()
+    Command::new(std::env::current_exe()?)
+        .args(std::env::args_os().skip(1))
+        .spawn()
 }
 
 async fn stay(server: Pid, mut ends: Told, mut told: Vec<(Told, Signal)>) -> ExitCode {
@@ -68,10 +75,13 @@ fn end_of(server: Pid) -> Option<ExitCode> {
     let mut end = None;
     while let Ok(Some((child, status))) = wait(WaitOptions::NOHANG) {
         if child == server {
-            let code =
-                status.exit_status().or_else(|| status.terminating_signal().map(|signal| 128 + signal));
-            end =
-                Some(code.and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from));
+            let code = status
+                .exit_status()
+                .or_else(|| status.terminating_signal().map(|signal| 128 + signal));
+            end = Some(
+                code.and_then(|code| u8::try_from(code).ok())
+                    .map_or(ExitCode::FAILURE, ExitCode::from),
+            );
         }
     }
     end

@@ -192,11 +192,16 @@ impl Knowledge {
     }
 
     /// How far the documents of a collection are embedded, and their vectors where they are compared.
-    async fn embeddings(&self, store: &Store, of: CollectionId) -> Result<Vec<Embedding>, StoreError> {
+    async fn embeddings(
+        &self,
+        store: &Store,
+        of: CollectionId,
+    ) -> Result<Vec<Embedding>, StoreError> {
         let mut embeddings = store.embeddings(of).await?;
         if let Some(database) = &self.vector_database {
-            for far in
-                embeddings.iter_mut().filter(|far| !database.has(far.space, (far.document, far.version)))
+            for far in embeddings
+                .iter_mut()
+                .filter(|far| !database.has(far.space, (far.document, far.version)))
             {
                 far.done = 0;
             }
@@ -205,7 +210,11 @@ impl Knowledge {
     }
 
     /// A collection as it can be searched now.
-    async fn current(self: &Arc<Self>, store: &Store, of: &Collection) -> Result<Arc<Loaded>, ApiError> {
+    async fn current(
+        self: &Arc<Self>,
+        store: &Store,
+        of: &Collection,
+    ) -> Result<Arc<Loaded>, ApiError> {
         let search = self.searches.fetch_add(1, Relaxed) + 1;
         if let Some(loaded) = self.loaded(of) {
             loaded.note_use(search);
@@ -224,7 +233,10 @@ impl Knowledge {
     }
 
     fn loaded(&self, of: &Collection) -> Option<Arc<Loaded>> {
-        self.all_loaded().get(&of.id).filter(|loaded| loaded.version() >= of.version).cloned()
+        self.all_loaded()
+            .get(&of.id)
+            .filter(|loaded| loaded.version() >= of.version)
+            .cloned()
     }
 
     fn all_loaded(&self) -> MutexGuard<'_, HashMap<CollectionId, Arc<Loaded>>> {
@@ -240,8 +252,10 @@ impl Knowledge {
     /// have them keep them until they are done.
     fn make_room(&self) {
         let mut all = self.all_loaded();
-        let mut sizes: Vec<(u64, usize, CollectionId)> =
-            all.iter().map(|(id, loaded)| (loaded.used(), loaded.size_bytes(), *id)).collect();
+        let mut sizes: Vec<(u64, usize, CollectionId)> = all
+            .iter()
+            .map(|(id, loaded)| (loaded.used(), loaded.size_bytes(), *id))
+            .collect();
         let mut total: usize = sizes.iter().map(|(_, size, _)| size).sum();
         sizes.sort_unstable_by_key(|(used, ..)| *used);
         for (_, size, id) in sizes {
@@ -263,15 +277,23 @@ impl Knowledge {
             others.map(|(id, loaded)| (*id, loaded.space)).collect()
         };
         for (id, space) in others {
-            let (documents, embeddings) = (store.documents(id).await?, self.embeddings(store, id).await?);
-            let Some(of) = store.collection(id).await? else { continue };
+            let (documents, embeddings) = (
+                store.documents(id).await?,
+                self.embeddings(store, id).await?,
+            );
+            let Some(of) = store.collection(id).await? else {
+                continue;
+            };
             if serving(current, &documents, &embeddings) == space {
                 continue;
             }
             let built = Loaded::follow(self, store, &of, None).await?;
             let mut all = self.all_loaded();
             // One that nobody searches any more is not brought back.
-            if let Some(before) = all.get_mut(&id).filter(|before| before.version() <= built.version()) {
+            if let Some(before) = all
+                .get_mut(&id)
+                .filter(|before| before.version() <= built.version())
+            {
                 built.note_use(before.used());
                 *before = Arc::new(built);
             }
@@ -306,8 +328,10 @@ impl Knowledge {
 
     fn rest(&self, why: NoHelp) {
         let mut helping = self.helping();
-        let length =
-            helping.rest.as_ref().map_or(FIRST_REST, |(_, length, _)| (*length * 2).min(LONGEST_REST));
+        let length = helping
+            .rest
+            .as_ref()
+            .map_or(FIRST_REST, |(_, length, _)| (*length * 2).min(LONGEST_REST));
         helping.rest = Some((Instant::now() + length, length, why));
     }
 
@@ -329,7 +353,9 @@ impl App {
         }
         let (knowledge, store) = (&self.knowledge, &self.store);
         let search = knowledge.tool(store, principal, scope.clone()).await?;
-        let graph = knowledge.graph_tool(store, principal.account, scope).await?;
+        let graph = knowledge
+            .graph_tool(store, principal.account, scope)
+            .await?;
         Ok(search.into_iter().chain(graph).collect())
     }
 

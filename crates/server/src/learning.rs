@@ -49,7 +49,11 @@ impl App {
     pub async fn learn(&self) {
         let now = self.clock.now_ms();
         let quiet_since = now.saturating_sub(millis(REST));
-        let chats = match self.store.chats_to_learn_from(quiet_since, now, MOST_CHATS).await {
+        let chats = match self
+            .store
+            .chats_to_learn_from(quiet_since, now, MOST_CHATS)
+            .await
+        {
             Ok(chats) => chats,
             Err(error) => return tracing::warn!(%error, "cannot look for chats to learn from"),
         };
@@ -64,35 +68,58 @@ impl App {
 
     async fn learn_from(&self, from: &ChatToLearnFrom) -> Result<(), StoreError> {
         let messages = self.store.messages(from.chat).await?;
-        let said: Vec<(MessageId, String)> =
-            messages.iter().filter_map(|message| said_in(message, from)).collect();
+        let said: Vec<(MessageId, String)> = messages
+            .iter()
+            .filter_map(|message| said_in(message, from))
+            .collect();
         let (Some(model), false) = (self.model_of(from, &messages), said.is_empty()) else {
-            return self.store.learn(from, &Learned::default(), 0, self.clock.now_ms()).await.map(drop);
+            return self
+                .store
+                .learn(from, &Learned::default(), 0, self.clock.now_ms())
+                .await
+                .map(drop);
         };
         let facts = self.store.facts(from.owner).await?;
         let known: Vec<KnownFact> = facts
             .iter()
-            .map(|fact| KnownFact { text: fact.text.clone(), corrected: fact.corrected })
+            .map(|fact| KnownFact {
+                text: fact.text.clone(),
+                corrected: fact.corrected,
+            })
             .collect();
         let texts: Vec<String> = said.iter().map(|(_, text)| text.clone()).collect();
         let about = self.one_shot(&model, Some(from.chat), Map::new()).await?;
         let log = self.begin_log(from, &model).await?;
         let messages = 2;
-        log.emit(EventBody::ModelRequested { model: model.model.name().to_owned(), messages }).await;
+        log.emit(EventBody::ModelRequested {
+            model: model.model.name().to_owned(),
+            messages,
+        })
+        .await;
         let began = Instant::now();
         let (learned, end) = match ask(about.of(&model.model), &known, &texts).await {
             Ok(asked) => {
-                let end = LogEnd { usage: asked.usage, cost_micro_usd: asked.cost_micro_usd, problem: None };
+                let end = LogEnd {
+                    usage: asked.usage,
+                    cost_micro_usd: asked.cost_micro_usd,
+                    problem: None,
+                };
                 log.emit(called(&model, &asked, began)).await;
                 (self.note_asked(from, &model, asked), end)
             }
             Err(error) => {
                 self.runs.metrics().learning.note_failed();
-                let end = LogEnd { problem: Some(error.clone().into()), ..LogEnd::default() };
+                let end = LogEnd {
+                    problem: Some(error.clone().into()),
+                    ..LogEnd::default()
+                };
                 if from.failures + 1 < MOST_TRIES {
                     tracing::info!(chat = %from.chat, %error, "the model did not answer; will learn from the chat later");
                     let wait = millis(RETRY) << from.failures.min(8);
-                    let later = self.store.learn_later(from, self.clock.now_ms() + wait).await;
+                    let later = self
+                        .store
+                        .learn_later(from, self.clock.now_ms() + wait)
+                        .await;
                     end_log(log, Err(error.message), end).await;
                     return later;
                 }
@@ -100,12 +127,19 @@ impl App {
                 (None, end)
             }
         };
-        let learned = learned.map(|lessons| learned_of(lessons, &facts, &said)).unwrap_or_default();
+        let learned = learned
+            .map(|lessons| learned_of(lessons, &facts, &said))
+            .unwrap_or_default();
         let most = u32::try_from(MOST_FACTS).unwrap_or(u32::MAX);
-        let stored = self.store.learn(from, &learned, most, self.clock.now_ms()).await;
+        let stored = self
+            .store
+            .learn(from, &learned, most, self.clock.now_ms())
+            .await;
         let counts = match &stored {
             Ok(true) => Ok(counts_of(&learned)),
-            Ok(false) => Err("Learning was turned off, or all was forgotten, meanwhile.".to_owned()),
+            Ok(false) => {
+                Err("Learning was turned off, or all was forgotten, meanwhile.".to_owned())
+            }
             Err(_) => Err("What was learned could not be stored.".to_owned()),
         };
         end_log(log, counts, end).await;
@@ -134,24 +168,48 @@ impl App {
             workspace: None,
         };
         self.store.create_run(&row).await?;
-        let started =
-            EventBody::RunStarted { chat: None, message: None, model: model.model.name().to_owned() };
+        let started = EventBody::RunStarted {
+            chat: None,
+            message: None,
+            model: model.model.name().to_owned(),
+        };
         let log = self.runs.keep_log(run, principal, started).await;
         let chat = Some(from.chat);
-        log.emit(EventBody::MemoryUpdateStarted { call: None, name: None, chat }).await;
+        log.emit(EventBody::MemoryUpdateStarted {
+            call: None,
+            name: None,
+            chat,
+        })
+        .await;
         Ok(log)
     }
 
     /// The model of the chat's last answer, where it is still there.
     fn model_of(&self, from: &ChatToLearnFrom, messages: &[ChatMessage]) -> Option<ResolvedModel> {
-        let last = messages.iter().rev().find_map(|message| message.model.as_deref());
+        let last = messages
+            .iter()
+            .rev()
+            .find_map(|message| message.model.as_deref());
         let last = last.filter(|model| *model != TOUR)?;
-        self.resolve(Some(last), &self.permit(Authority::of_account(from.owner))).ok()
+        self.resolve(Some(last), &self.permit(Authority::of_account(from.owner)))
+            .ok()
     }
 
-    fn note_asked(&self, from: &ChatToLearnFrom, model: &ResolvedModel, asked: Asked) -> Option<Lessons> {
-        let Asked { lessons, usage, cost_micro_usd } = asked;
-        self.runs.metrics().learning.note(lessons.is_some(), usage, cost_micro_usd);
+    fn note_asked(
+        &self,
+        from: &ChatToLearnFrom,
+        model: &ResolvedModel,
+        asked: Asked,
+    ) -> Option<Lessons> {
+        let Asked {
+            lessons,
+            usage,
+            cost_micro_usd,
+        } = asked;
+        self.runs
+            .metrics()
+            .learning
+            .note(lessons.is_some(), usage, cost_micro_usd);
         let (input_tokens, output_tokens) = (usage.input_tokens, usage.output_tokens);
         let understood = lessons.is_some();
         tracing::info!(
@@ -188,8 +246,13 @@ async fn end_log(log: ServerLog, learned: Result<FactCounts, String>, end: LogEn
         Err(why) => EventBody::memory_update_failed(None, None, why),
     };
     log.emit(update).await;
-    let outcome = if end.problem.is_some() { Outcome::Failed } else { Outcome::Completed };
-    log.finish(outcome, end.problem, end.usage, end.cost_micro_usd).await;
+    let outcome = if end.problem.is_some() {
+        Outcome::Failed
+    } else {
+        Outcome::Completed
+    };
+    log.finish(outcome, end.problem, end.usage, end.cost_micro_usd)
+        .await;
 }
 
 fn counts_of(learned: &Learned) -> FactCounts {
@@ -223,12 +286,21 @@ fn said_in(message: &ChatMessage, from: &ChatToLearnFrom) -> Option<(MessageId, 
 fn learned_of(lessons: Lessons, facts: &[Fact], said: &[(MessageId, String)]) -> Learned {
     let known = |place: usize| facts.get(place).map(|fact| fact.id);
     let fact = |id: FactId, text: String, message: usize| {
-        said.get(message).map(|(message, _)| NewFact { id, text, message: *message })
+        said.get(message).map(|(message, _)| NewFact {
+            id,
+            text,
+            message: *message,
+        })
     };
-    let new = lessons.new.into_iter().filter_map(|(text, message)| fact(FactId::generate(), text, message));
+    let new = lessons
+        .new
+        .into_iter()
+        .filter_map(|(text, message)| fact(FactId::generate(), text, message));
     let mut seen = HashSet::new();
-    let changed =
-        lessons.changed.into_iter().filter_map(|(place, text, message)| fact(known(place)?, text, message));
+    let changed = lessons
+        .changed
+        .into_iter()
+        .filter_map(|(place, text, message)| fact(known(place)?, text, message));
     Learned {
         new: new.collect(),
         changed: changed.filter(|fact| seen.insert(fact.id)).collect(),

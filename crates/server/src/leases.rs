@@ -28,7 +28,11 @@ struct Times {
 impl App {
     fn lease_times(&self) -> Times {
         let length = self.config.lease;
-        Times { length, every: length / 4, margin: length / 6 }
+        Times {
+            length,
+            every: length / 4,
+            margin: length / 6,
+        }
     }
 
     /// Begins a lease under a new name.
@@ -37,7 +41,10 @@ impl App {
     /// Where the database does not answer.
     pub(crate) async fn take_lease(&self) -> anyhow::Result<()> {
         let name = random_token("server_")?;
-        Ok(self.store.take_lease(name.reveal(), self.config.lease).await?)
+        Ok(self
+            .store
+            .take_lease(name.reveal(), self.config.lease)
+            .await?)
     }
 
     /// Renews the lease until the server is closed.
@@ -108,7 +115,11 @@ impl App {
 
     /// Stops all runs, which others may have by now, and begins with none, as after a restart.
     async fn begin_anew(&self) -> Instant {
-        let Times { length, every, margin } = self.lease_times();
+        let Times {
+            length,
+            every,
+            margin,
+        } = self.lease_times();
         tracing::error!("this server cannot keep its lease; its runs are left to others");
         // First of all: from here on no run begins.
         if let Ok(Err(error)) = timeout(every, self.store.give_up_lease()).await {

@@ -57,7 +57,11 @@ impl ListenOptions {
                 None => proxies,
             },
         };
-        Self { connections, header_timeout: Duration::from_secs(10), drain: config.drain }
+        Self {
+            connections,
+            header_timeout: Duration::from_secs(10),
+            drain: config.drain,
+        }
     }
 
     /// The same with no more connections than leave files for everything else, where the process may have this many open.
@@ -90,14 +94,27 @@ pub async fn serve(
 ) {
     let connections = TaskTracker::new();
     let open = Connections::new(options.connections);
-    let accepting = listeners
-        .into_iter()
-        .map(|listener| accept(listener, &router, options.header_timeout, &open, &connections, &stopping));
+    let accepting = listeners.into_iter().map(|listener| {
+        accept(
+            listener,
+            &router,
+            options.header_timeout,
+            &open,
+            &connections,
+            &stopping,
+        )
+    });
     // Each ends, and closes its listener, as soon as we are stopping.
     futures_util::future::join_all(accepting).await;
     connections.close();
-    if tokio::time::timeout(options.drain, connections.wait()).await.is_err() {
-        tracing::warn!(open = connections.len(), "stopping with requests still open");
+    if tokio::time::timeout(options.drain, connections.wait())
+        .await
+        .is_err()
+    {
+        tracing::warn!(
+            open = connections.len(),
+            "stopping with requests still open"
+        );
     }
 }
 
@@ -111,7 +128,9 @@ async fn accept(
 ) {
     let mut http = http1::Builder::new();
     // A small buffer bounds what an idle connection costs; headers beyond it are refused.
-    http.timer(TokioTimer::new()).header_read_timeout(header_timeout).max_buf_size(64 * 1024);
+    http.timer(TokioTimer::new())
+        .header_read_timeout(header_timeout)
+        .max_buf_size(64 * 1024);
     loop {
         let accepted = tokio::select! {
             () = stopping.cancelled() => return,
@@ -135,7 +154,9 @@ async fn accept(
         let activity = Arc::clone(&slot.activity);
         let socket = Socket::new(stream, slot);
         let (http, router, stopping) = (http.clone(), router.clone(), stopping.clone());
-        connections.spawn(async move { answer(&http, socket, router, Peer(peer), activity, stopping).await });
+        connections.spawn(async move {
+            answer(&http, socket, router, Peer(peer), activity, stopping).await
+        });
     }
 }
 
@@ -155,7 +176,8 @@ async fn answer(
                 activity.received();
             }
             let ends = Arc::clone(&activity);
-            let mut request = request.map(|body| Body::new(Paced::new(body, move || ends.received())));
+            let mut request =
+                request.map(|body| Body::new(Paced::new(body, move || ends.received())));
             request.extensions_mut().insert(peer);
             request.extensions_mut().insert(Arc::clone(&activity));
             let response: Result<Response, Infallible> = router.call(request).await;
@@ -163,7 +185,10 @@ async fn answer(
             response.map(|response| response.map(|body| Answer { body, activity }))
         }
     });
-    let mut connection = pin!(http.serve_connection(TokioIo::new(socket), service).with_upgrades());
+    let mut connection = pin!(
+        http.serve_connection(TokioIo::new(socket), service)
+            .with_upgrades()
+    );
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = activity.evicted() => {
@@ -221,13 +246,28 @@ mod tests {
 
     #[test]
     fn connections_leave_files_for_the_rest() {
-        for (limit, files, total) in
-            [(16_384, 65_536, 16_384), (16_384, 4096, 3584), (16_384, 1024, 768), (100, 4096, 100), (9, 1, 1)]
-        {
-            let connections = ConnectionLimits { total: limit, per_address: 1, proxies: Proxies::default() };
-            let options =
-                ListenOptions { connections, header_timeout: Duration::ZERO, drain: Duration::ZERO };
-            assert_eq!(options.within_files(files).connections.total, total, "{limit} of {files}");
+        for (limit, files, total) in [
+            (16_384, 65_536, 16_384),
+            (16_384, 4096, 3584),
+            (16_384, 1024, 768),
+            (100, 4096, 100),
+            (9, 1, 1),
+        ] {
+            let connections = ConnectionLimits {
+                total: limit,
+                per_address: 1,
+                proxies: Proxies::default(),
+            };
+            let options = ListenOptions {
+                connections,
+                header_timeout: Duration::ZERO,
+                drain: Duration::ZERO,
+            };
+            assert_eq!(
+                options.within_files(files).connections.total,
+                total,
+                "{limit} of {files}"
+            );
         }
     }
 }

@@ -10,9 +10,13 @@ use server::cli::Cli;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// Freed memory goes back to the system after two seconds, by a thread of its own.
-#[expect(unsafe_code, reason = "the allocator reads its options from a symbol of this name")]
+#[expect(
+    unsafe_code,
+    reason = "the allocator reads its options from a symbol of this name"
+)]
 #[unsafe(export_name = "_rjem_malloc_conf")]
-pub static ALLOCATOR_OPTIONS: &[u8; 63] = b"background_thread:true,dirty_decay_ms:2000,muzzy_decay_ms:2000\0";
+pub static ALLOCATOR_OPTIONS: &[u8; 63] =
+    b"background_thread:true,dirty_decay_ms:2000,muzzy_decay_ms:2000\0";
 
 fn main() -> ExitCode {
     // Before there are threads: the sandbox starts this program again as its helper.

@@ -88,7 +88,10 @@ pub enum RunIs {
 impl RunIs {
     /// Whether it should wait long for the tools of the server of this name.
     fn needs(&self, server: &str) -> bool {
-        let is_of = |tool: &String| tool.split_once("__").is_some_and(|(name, _)| name == server);
+        let is_of = |tool: &String| {
+            tool.split_once("__")
+                .is_some_and(|(name, _)| name == server)
+        };
         match self {
             Self::New => false,
             Self::GoingOn => true,
@@ -117,20 +120,36 @@ impl McpServers {
     /// # Errors
     /// Where the HTTP client cannot be set up.
     pub fn start(servers: &[McpServer], around: Surroundings<'_>) -> anyhow::Result<Self> {
-        let Surroundings { store, sealer, clock, http, outbound, tasks, stopping } = around;
-        let vault = Arc::new(Vault { store: store.clone(), sealer, clock: clock.clone(), http, outbound });
+        let Surroundings {
+            store,
+            sealer,
+            clock,
+            http,
+            outbound,
+            tasks,
+            stopping,
+        } = around;
+        let vault = Arc::new(Vault {
+            store: store.clone(),
+            sealer,
+            clock: clock.clone(),
+            http,
+            outbound,
+        });
         let (mut shared, mut personal) = (Vec::new(), Vec::new());
         for server in servers {
             match &server.way {
-                McpWay::Url { url, sign_in, .. } if *sign_in != SignIn::Shared => personal.push(Personal {
-                    server: server.clone(),
-                    url: url.clone(),
-                    sign_in: sign_in.clone(),
-                    vault: Arc::clone(&vault),
-                    tasks: tasks.clone(),
-                    stopping: stopping.clone(),
-                    people: Mutex::default(),
-                }),
+                McpWay::Url { url, sign_in, .. } if *sign_in != SignIn::Shared => {
+                    personal.push(Personal {
+                        server: server.clone(),
+                        url: url.clone(),
+                        sign_in: sign_in.clone(),
+                        vault: Arc::clone(&vault),
+                        tasks: tasks.clone(),
+                        stopping: stopping.clone(),
+                        people: Mutex::default(),
+                    })
+                }
                 _ => {
                     let definition = definition(server, &vault.http, None)?;
                     let connected = Server::start(definition, tasks, stopping.clone());
@@ -138,7 +157,12 @@ impl McpServers {
                 }
             }
         }
-        let servers = Self(Arc::new(All { shared, personal, store, clock }));
+        let servers = Self(Arc::new(All {
+            shared,
+            personal,
+            store,
+            clock,
+        }));
         if !servers.0.personal.is_empty() {
             tasks.spawn(servers.clone().keep_sweeping(stopping.clone()));
         }
@@ -156,17 +180,27 @@ impl McpServers {
 
     /// The tools for a run of this principal, to be looked for when it begins; nothing where there are no servers.
     #[must_use]
-    pub fn late_tools(&self, principal: &Principal, run: RunIs, permit: Permit) -> Option<LateTools> {
+    pub fn late_tools(
+        &self,
+        principal: &Principal,
+        run: RunIs,
+        permit: Permit,
+    ) -> Option<LateTools> {
         if self.0.shared.is_empty() && self.0.personal.is_empty() {
             return None;
         }
         let (servers, principal) = (self.clone(), principal.clone());
-        Some(LateTools::new(async move { servers.find(&principal, run, permit).await }))
+        Some(LateTools::new(async move {
+            servers.find(&principal, run, permit).await
+        }))
     }
 
     async fn find(&self, principal: &Principal, run: RunIs, permit: Permit) -> FoundTools {
-        let shared =
-            self.0.shared.iter().filter(|known| permit.allows_server(&known.server.definition().name));
+        let shared = self
+            .0
+            .shared
+            .iter()
+            .filter(|known| permit.allows_server(&known.server.definition().name));
         let shared = join_all(shared.map(|known| known.found(&run)));
         // What the account has signed in to is not for the people of a front end.
         let is_account = !principal.is_front_end_person();
@@ -180,14 +214,24 @@ impl McpServers {
             all.needs_approval.extend(found.needs_approval);
             all.missing.extend(found.missing);
         }
-        all.tools.retain(|tool| permit.allows(Thing::Tool(tool.name())));
+        all.tools
+            .retain(|tool| permit.allows(Thing::Tool(tool.name())));
         all
     }
 
     /// The names of all, those that people sign in to included.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        let shared = self.0.shared.iter().map(|known| known.server.definition().name.as_str());
-        shared.chain(self.0.personal.iter().map(|personal| personal.server.name.as_str()))
+        let shared = self
+            .0
+            .shared
+            .iter()
+            .map(|known| known.server.definition().name.as_str());
+        shared.chain(
+            self.0
+                .personal
+                .iter()
+                .map(|personal| personal.server.name.as_str()),
+        )
     }
 
     /// How it stands with each that needs no sign-in.
@@ -200,7 +244,10 @@ impl McpServers {
     #[must_use]
     pub fn may_be_personal(&self, tool: &str) -> bool {
         let name = tool.split("__").next().unwrap_or_default();
-        self.0.personal.iter().any(|personal| personal.server.name == name)
+        self.0
+            .personal
+            .iter()
+            .any(|personal| personal.server.name == name)
     }
 }
 
@@ -214,22 +261,43 @@ impl Known {
         if status.state == State::Connected {
             let usable = self.usable(&status.tools);
             let (tools, needs_approval) = (usable.tools.clone(), usable.needs_approval.clone());
-            return FoundTools { tools, needs_approval, missing: Vec::new() };
+            return FoundTools {
+                tools,
+                needs_approval,
+                missing: Vec::new(),
+            };
         }
-        missing(Sentence::McpServerAway { name: self.server.definition().name.clone() })
+        missing(Sentence::McpServerAway {
+            name: self.server.definition().name.clone(),
+        })
     }
 }
 
 fn missing(sentence: Sentence) -> FoundTools {
-    FoundTools { missing: vec![sentence.into()], ..FoundTools::default() }
+    FoundTools {
+        missing: vec![sentence.into()],
+        ..FoundTools::default()
+    }
 }
 
-fn definition(server: &McpServer, http: &HttpClient, bearer: Option<Bearer>) -> anyhow::Result<Definition> {
+fn definition(
+    server: &McpServer,
+    http: &HttpClient,
+    bearer: Option<Bearer>,
+) -> anyhow::Result<Definition> {
     let revealed = |pairs: &[(String, llm::Secret)]| {
-        pairs.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned())).collect()
+        pairs
+            .iter()
+            .map(|(name, value)| (name.clone(), value.reveal().to_owned()))
+            .collect()
     };
     let way = match &server.way {
-        McpWay::Command { command, arguments, environment, folder } => Way::Stdio(Program {
+        McpWay::Command {
+            command,
+            arguments,
+            environment,
+            folder,
+        } => Way::Stdio(Program {
             command: command.clone(),
             arguments: arguments.clone(),
             environment: revealed(environment),

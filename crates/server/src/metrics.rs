@@ -56,13 +56,42 @@ impl Learning {
 
     fn write(&self, out: &mut String) {
         let ends = ("end", &LOOK_ENDS);
-        labelled(out, "learning_looks_total", "Chats looked at to learn from them.", ends, &self.looks);
-        family(out, "learning_tokens_total", "counter", "Tokens of these looks, which are of no run.");
-        for (kind, tokens) in [("input", &self.input_tokens), ("output", &self.output_tokens)] {
-            line(out, "learning_tokens_total", &[("kind", kind)], count(tokens.load(Relaxed)));
+        labelled(
+            out,
+            "learning_looks_total",
+            "Chats looked at to learn from them.",
+            ends,
+            &self.looks,
+        );
+        family(
+            out,
+            "learning_tokens_total",
+            "counter",
+            "Tokens of these looks, which are of no run.",
+        );
+        for (kind, tokens) in [
+            ("input", &self.input_tokens),
+            ("output", &self.output_tokens),
+        ] {
+            line(
+                out,
+                "learning_tokens_total",
+                &[("kind", kind)],
+                count(tokens.load(Relaxed)),
+            );
         }
-        family(out, "learning_cost_usd_total", "counter", "Cost of these looks where prices are known.");
-        line(out, "learning_cost_usd_total", &[], count(self.cost_micro_usd.load(Relaxed)) / 1e6);
+        family(
+            out,
+            "learning_cost_usd_total",
+            "counter",
+            "Cost of these looks where prices are known.",
+        );
+        line(
+            out,
+            "learning_cost_usd_total",
+            &[],
+            count(self.cost_micro_usd.load(Relaxed)) / 1e6,
+        );
     }
 }
 
@@ -90,7 +119,13 @@ impl Metrics {
             // Copied from another run's log, which was counted, it has no beginning of its own.
             EventBody::RunForked { .. } => add(&self.started, 1),
             EventBody::RunFinished { outcome, .. } => add(&self.finished[place_of(*outcome)], 1),
-            EventBody::ModelCalled { usage, cost_micro_usd, duration_ms, first_token_ms, .. } => {
+            EventBody::ModelCalled {
+                usage,
+                cost_micro_usd,
+                duration_ms,
+                first_token_ms,
+                ..
+            } => {
                 self.model_calls.note(*duration_ms);
                 if let Some(first_token_ms) = first_token_ms {
                     self.first_tokens.note(*first_token_ms);
@@ -99,13 +134,22 @@ impl Metrics {
                 add(&self.output_tokens, usage.output_tokens);
                 add(&self.cost_micro_usd, cost_micro_usd.unwrap_or(0));
             }
-            EventBody::ContextCompacted { usage, cost_micro_usd, .. } => {
+            EventBody::ContextCompacted {
+                usage,
+                cost_micro_usd,
+                ..
+            } => {
                 add(&self.compactions, 1);
                 add(&self.input_tokens, usage.input_tokens);
                 add(&self.output_tokens, usage.output_tokens);
                 add(&self.cost_micro_usd, cost_micro_usd.unwrap_or(0));
             }
-            EventBody::ToolFinished { error, stopped, in_doubt, .. } => {
+            EventBody::ToolFinished {
+                error,
+                stopped,
+                in_doubt,
+                ..
+            } => {
                 let end = match (in_doubt, stopped, error) {
                     (true, ..) => 3,
                     (_, true, _) => 2,
@@ -124,7 +168,14 @@ impl Metrics {
 
     /// Takes note of a run whose trace was sent to the collector, or was not.
     pub fn note_trace(&self, sent: bool) {
-        add(if sent { &self.traces_sent } else { &self.traces_dropped }, 1);
+        add(
+            if sent {
+                &self.traces_sent
+            } else {
+                &self.traces_dropped
+            },
+            1,
+        );
     }
 
     /// All of it. `live` runs are going, `waiting` of them wait for a person.
@@ -132,36 +183,111 @@ impl Metrics {
     pub fn text(&self, live: usize, waiting: usize) -> String {
         let mut out = String::new();
         let version = [("version", env!("CARGO_PKG_VERSION"))];
-        family(&mut out, "build_info", "gauge", "The version of the program.");
+        family(
+            &mut out,
+            "build_info",
+            "gauge",
+            "The version of the program.",
+        );
         line(&mut out, "build_info", &version, 1.0);
         family(&mut out, "runs_live", "gauge", "Runs that are going.");
         line(&mut out, "runs_live", &[], count(live as u64));
-        family(&mut out, "runs_waiting", "gauge", "Of those, runs that wait for a person.");
+        family(
+            &mut out,
+            "runs_waiting",
+            "gauge",
+            "Of those, runs that wait for a person.",
+        );
         line(&mut out, "runs_waiting", &[], count(waiting as u64));
         counter(&mut out, "runs_started_total", "Runs begun.", &self.started);
-        counter(&mut out, "runs_resumed_total", "Runs that went on after a restart.", &self.resumed);
-        labelled(&mut out, "runs_finished_total", "Runs ended.", ("outcome", &OUTCOMES), &self.finished);
-        self.model_calls.write(&mut out, "model_call_seconds", "Model calls, from request to end.");
+        counter(
+            &mut out,
+            "runs_resumed_total",
+            "Runs that went on after a restart.",
+            &self.resumed,
+        );
+        labelled(
+            &mut out,
+            "runs_finished_total",
+            "Runs ended.",
+            ("outcome", &OUTCOMES),
+            &self.finished,
+        );
+        self.model_calls.write(
+            &mut out,
+            "model_call_seconds",
+            "Model calls, from request to end.",
+        );
         self.first_tokens.write(
             &mut out,
             "first_token_seconds",
             "Model calls, from request to the first token.",
         );
-        family(&mut out, "tokens_total", "counter", "Tokens of all model calls.");
-        for (kind, tokens) in [("input", &self.input_tokens), ("output", &self.output_tokens)] {
-            line(&mut out, "tokens_total", &[("kind", kind)], count(tokens.load(Relaxed)));
+        family(
+            &mut out,
+            "tokens_total",
+            "counter",
+            "Tokens of all model calls.",
+        );
+        for (kind, tokens) in [
+            ("input", &self.input_tokens),
+            ("output", &self.output_tokens),
+        ] {
+            line(
+                &mut out,
+                "tokens_total",
+                &[("kind", kind)],
+                count(tokens.load(Relaxed)),
+            );
         }
-        family(&mut out, "cost_usd_total", "counter", "Cost of model calls whose prices are known.");
-        line(&mut out, "cost_usd_total", &[], count(self.cost_micro_usd.load(Relaxed)) / 1e6);
+        family(
+            &mut out,
+            "cost_usd_total",
+            "counter",
+            "Cost of model calls whose prices are known.",
+        );
+        line(
+            &mut out,
+            "cost_usd_total",
+            &[],
+            count(self.cost_micro_usd.load(Relaxed)) / 1e6,
+        );
         let help = "Older parts of conversations that became summaries.";
         counter(&mut out, "compactions_total", help, &self.compactions);
-        labelled(&mut out, "tool_calls_total", "Tool calls ended.", ("end", &TOOL_ENDS), &self.tool_calls);
+        labelled(
+            &mut out,
+            "tool_calls_total",
+            "Tool calls ended.",
+            ("end", &TOOL_ENDS),
+            &self.tool_calls,
+        );
         let decisions = ("decision", &DECISIONS);
-        labelled(&mut out, "approvals_total", "Approvals answered.", decisions, &self.approvals);
-        counter(&mut out, "questions_total", "Questions asked.", &self.questions);
+        labelled(
+            &mut out,
+            "approvals_total",
+            "Approvals answered.",
+            decisions,
+            &self.approvals,
+        );
+        counter(
+            &mut out,
+            "questions_total",
+            "Questions asked.",
+            &self.questions,
+        );
         self.learning.write(&mut out);
-        counter(&mut out, "traces_sent_total", "Runs whose trace was sent.", &self.traces_sent);
-        counter(&mut out, "traces_dropped_total", "Runs whose trace was not sent.", &self.traces_dropped);
+        counter(
+            &mut out,
+            "traces_sent_total",
+            "Runs whose trace was sent.",
+            &self.traces_sent,
+        );
+        counter(
+            &mut out,
+            "traces_dropped_total",
+            "Runs whose trace was not sent.",
+            &self.traces_dropped,
+        );
         out
     }
 }
@@ -176,16 +302,39 @@ pub fn of_attempts(counts: &AttemptCounts, left_alone: usize) -> String {
         "counter",
         "Attempts to ask a model server, to the first token.",
     );
-    let ends =
-        [("answered", &counts.answered), ("failed", &counts.failed), ("key_refused", &counts.key_refused)];
+    let ends = [
+        ("answered", &counts.answered),
+        ("failed", &counts.failed),
+        ("key_refused", &counts.key_refused),
+    ];
     for (end, counter) in ends {
-        line(&mut out, "model_attempts_total", &[("end", end)], count(counter.load(Relaxed)));
+        line(
+            &mut out,
+            "model_attempts_total",
+            &[("end", end)],
+            count(counter.load(Relaxed)),
+        );
     }
     let help = "Times that another key or server of the same model was asked after that.";
     counter(&mut out, "model_turns_total", help, &counts.turned);
-    counter(&mut out, "breakers_opened_total", "Model servers that began to be left alone.", &counts.opened);
-    family(&mut out, "connections_left_alone", "gauge", "Model servers that are left alone.");
-    line(&mut out, "connections_left_alone", &[], count(left_alone as u64));
+    counter(
+        &mut out,
+        "breakers_opened_total",
+        "Model servers that began to be left alone.",
+        &counts.opened,
+    );
+    family(
+        &mut out,
+        "connections_left_alone",
+        "gauge",
+        "Model servers that are left alone.",
+    );
+    line(
+        &mut out,
+        "connections_left_alone",
+        &[],
+        count(left_alone as u64),
+    );
     out
 }
 
@@ -193,7 +342,10 @@ impl Histogram {
     fn note(&self, took_ms: u64) {
         let seconds = count(took_ms) / 1000.0;
         let bucket = BUCKETS.iter().position(|end| seconds <= *end);
-        add(bucket.map_or(&self.longer, |bucket| &self.counts[bucket]), 1);
+        add(
+            bucket.map_or(&self.longer, |bucket| &self.counts[bucket]),
+            1,
+        );
         add(&self.sum_ms, took_ms);
     }
 
@@ -207,7 +359,12 @@ impl Histogram {
         }
         sum += self.longer.load(Relaxed);
         line(out, &bucket, &[("le", "+Inf")], count(sum));
-        line(out, &format!("{name}_sum"), &[], count(self.sum_ms.load(Relaxed)) / 1000.0);
+        line(
+            out,
+            &format!("{name}_sum"),
+            &[],
+            count(self.sum_ms.load(Relaxed)) / 1000.0,
+        );
         line(out, &format!("{name}_count"), &[], count(sum));
     }
 }
@@ -243,13 +400,23 @@ fn count(number: u64) -> f64 {
 
 fn family(out: &mut String, name: &str, kind: &str, help: &str) {
     // Writing to a String does not fail.
-    _ = write!(out, "# HELP glasshouse_{name} {help}\n# TYPE glasshouse_{name} {kind}\n");
+    _ = write!(
+        out,
+        "# HELP glasshouse_{name} {help}\n# TYPE glasshouse_{name} {kind}\n"
+    );
 }
 
 /// Label values are ours: nothing in them needs escaping.
 fn line(out: &mut String, name: &str, labels: &[(&str, &str)], value: f64) {
-    let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect();
-    let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+    let labels: Vec<String> = labels
+        .iter()
+        .map(|(name, value)| format!("{name}=\"{value}\""))
+        .collect();
+    let labels = if labels.is_empty() {
+        String::new()
+    } else {
+        format!("{{{}}}", labels.join(","))
+    };
     _ = writeln!(out, "glasshouse_{name}{labels} {value}");
 }
 
@@ -278,7 +445,9 @@ mod tests {
     #[test]
     fn a_histogram_adds_up() {
         let histogram = Histogram::default();
-        [10, 50, 51, 400, 900_000].into_iter().for_each(|took_ms| histogram.note(took_ms));
+        [10, 50, 51, 400, 900_000]
+            .into_iter()
+            .for_each(|took_ms| histogram.note(took_ms));
         let mut out = String::new();
         histogram.write(&mut out, "x", "X.");
         for line in [
@@ -290,7 +459,10 @@ mod tests {
             "glasshouse_x_sum 900.511",
             "glasshouse_x_count 5",
         ] {
-            assert!(out.lines().any(|written| written == line), "{line} in {out}");
+            assert!(
+                out.lines().any(|written| written == line),
+                "{line} in {out}"
+            );
         }
     }
 }

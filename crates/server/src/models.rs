@@ -28,7 +28,9 @@ use store::{Connection, Store, StoreError};
 use tokio::sync::watch;
 
 pub use aliases::Aliases;
-pub use catalogue::{Catalogue, Default, KnownConnection, KnownKey, Listed, Model, ModelSettings, TOUR};
+pub use catalogue::{
+    Catalogue, Default, KnownConnection, KnownKey, Listed, Model, ModelSettings, TOUR,
+};
 pub use connecting::{Change, NewConnection};
 pub use connection_settings::ConnectionRequest;
 pub(crate) use health::keep_health;
@@ -126,7 +128,11 @@ impl ResolvedModel {
             context_tokens: self.context_tokens,
             prices: self.prices,
         };
-        CallableModel { id: self.model_id.clone(), model: self.model.clone(), settings }
+        CallableModel {
+            id: self.model_id.clone(),
+            model: self.model.clone(),
+            settings,
+        }
     }
 
     /// Those that are asked where its server fails, in their order.
@@ -173,7 +179,10 @@ impl Models {
     /// What there is now.
     #[must_use]
     pub fn catalogue(&self) -> Arc<Catalogue> {
-        self.catalogue.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.catalogue
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// The model with this id, or the default one, ready to be called by whoever has this permit.
@@ -188,12 +197,19 @@ impl Models {
             None => self.default_model(&catalogue, permit)?,
         };
         let authority = permit.authority();
-        let fallbacks = known.settings.fallbacks.iter().filter(|id| permit.allows(Thing::Model(id)));
+        let fallbacks = known
+            .settings
+            .fallbacks
+            .iter()
+            .filter(|id| permit.allows(Thing::Model(id)));
         let fallbacks = fallbacks.filter_map(|id| {
             // One that is no longer there cannot be asked.
             self.ready(&catalogue, catalogue.model(id)?, authority).ok()
         });
-        Ok(ResolvedModel { fallbacks: fallbacks.collect(), ..self.ready(&catalogue, known, authority)? })
+        Ok(ResolvedModel {
+            fallbacks: fallbacks.collect(),
+            ..self.ready(&catalogue, known, authority)?
+        })
     }
 
     /// The model with this id. One that is for others is answered like one that is not there.
@@ -204,7 +220,9 @@ impl Models {
         permit: &Permit,
     ) -> Result<&'a Model, ApiError> {
         let meant = catalogue.meant(id);
-        let known = catalogue.model(meant).filter(|_| permit.allows(Thing::Model(meant)));
+        let known = catalogue
+            .model(meant)
+            .filter(|_| permit.allows(Thing::Model(meant)));
         known.ok_or_else(|| self.missing(id, permit))
     }
 
@@ -223,14 +241,23 @@ impl Models {
         let catalogue = self.catalogue();
         let usable = catalogue.models.iter().map(|model| model.id.as_str());
         let others = usable.filter(|other| *other != id && permit.allows(Thing::Model(other)));
-        ApiError::new(ProblemCode::ModelNotFound, did_you_mean(words, &nearest(id, others)))
+        ApiError::new(
+            ProblemCode::ModelNotFound,
+            did_you_mean(words, &nearest(id, others)),
+        )
     }
 
-    fn default_model<'a>(&self, catalogue: &'a Catalogue, permit: &Permit) -> Result<&'a Model, ApiError> {
+    fn default_model<'a>(
+        &self,
+        catalogue: &'a Catalogue,
+        permit: &Permit,
+    ) -> Result<&'a Model, ApiError> {
         let why = match catalogue.default_for(permit) {
             Default::Model(model) => return Ok(model),
             _ if self.configured_are_awaited() => refusal::Settings::ModelsAwaited,
-            Default::Missing(name) => refusal::Settings::DefaultModelGone { name: name.to_owned() },
+            Default::Missing(name) => refusal::Settings::DefaultModelGone {
+                name: name.to_owned(),
+            },
             Default::None => refusal::Settings::NoDefaultModel,
         };
         Err(unavailable(why))
@@ -267,7 +294,12 @@ impl Models {
     ///
     /// # Errors
     /// 404 where there is no such model, or it is for others.
-    pub fn upstream(&self, id: &str, call: &str, permit: &Permit) -> Result<Option<ModelServer>, ApiError> {
+    pub fn upstream(
+        &self,
+        id: &str,
+        call: &str,
+        permit: &Permit,
+    ) -> Result<Option<ModelServer>, ApiError> {
         let catalogue = self.catalogue();
         self.server_of(&catalogue, self.permitted(&catalogue, id, permit)?, call)
     }
@@ -278,10 +310,12 @@ impl Models {
     /// 404 where there is no such model.
     pub fn upstream_for_all(&self, id: &str, call: &str) -> Result<Option<ModelServer>, ApiError> {
         let catalogue = self.catalogue();
-        let known = catalogue.model(id).ok_or_else(|| match self.configured_are_awaited() {
-            true => unavailable(refusal::Settings::ModelsAwaited),
-            false => model_not_found(id),
-        })?;
+        let known = catalogue
+            .model(id)
+            .ok_or_else(|| match self.configured_are_awaited() {
+                true => unavailable(refusal::Settings::ModelsAwaited),
+                false => model_not_found(id),
+            })?;
         self.server_of(&catalogue, known, call)
     }
 
@@ -294,15 +328,25 @@ impl Models {
         if known.connection.is_none() {
             return Ok(None);
         }
-        let is_trusted = |id| catalogue.connection(id).is_some_and(|known| known.server.settings.trusted);
+        let is_trusted = |id| {
+            catalogue
+                .connection(id)
+                .is_some_and(|known| known.server.settings.trusted)
+        };
         let trusted = known.connections.iter().copied().any(is_trusted);
         let upstream = Upstream::new(self.reach(catalogue, known)?, &self.http, call);
-        Ok(Some(ModelServer { upstream, trusted, prices: known.price.as_ref().map(ModelPrice::prices) }))
+        Ok(Some(ModelServer {
+            upstream,
+            trusted,
+            prices: known.price.as_ref().map(ModelPrice::prices),
+        }))
     }
 
     /// How to reach a model on its server.
     fn reach(&self, catalogue: &Catalogue, known: &Model) -> Result<OpenAiSettings, ApiError> {
-        let pool = catalogue.pool(&known.id).ok_or_else(|| model_not_found(&known.id))?;
+        let pool = catalogue
+            .pool(&known.id)
+            .ok_or_else(|| model_not_found(&known.id))?;
         Ok(OpenAiSettings {
             first_token_timeout: self.first_token_timeout,
             idle_timeout: self.idle_timeout,
@@ -315,12 +359,23 @@ impl Models {
     ///
     /// # Errors
     /// 404 where there is no such model.
-    pub async fn put_settings(&self, id: &str, settings: &ModelSettings) -> Result<Model, ApiError> {
-        self.catalogue().model(id).ok_or_else(|| model_not_found(id))?;
+    pub async fn put_settings(
+        &self,
+        id: &str,
+        settings: &ModelSettings,
+    ) -> Result<Model, ApiError> {
+        self.catalogue()
+            .model(id)
+            .ok_or_else(|| model_not_found(id))?;
         let value = serde_json::to_value(settings).map_err(ApiError::internal)?;
-        self.store.put_setting(&format!("{SETTINGS_PREFIX}{id}"), &value).await?;
+        self.store
+            .put_setting(&format!("{SETTINGS_PREFIX}{id}"), &value)
+            .await?;
         self.rebuild().await?;
-        self.catalogue().model(id).cloned().ok_or_else(|| model_not_found(id))
+        self.catalogue()
+            .model(id)
+            .cloned()
+            .ok_or_else(|| model_not_found(id))
     }
 
     /// Chooses the model that is used where none is named.
@@ -328,8 +383,12 @@ impl Models {
     /// # Errors
     /// 404 where there is no such model.
     pub async fn set_default(&self, id: &str) -> Result<(), ApiError> {
-        self.catalogue().model(id).ok_or_else(|| model_not_found(id))?;
-        self.store.put_setting(DEFAULT_MODEL, &Value::from(id)).await?;
+        self.catalogue()
+            .model(id)
+            .ok_or_else(|| model_not_found(id))?;
+        self.store
+            .put_setting(DEFAULT_MODEL, &Value::from(id))
+            .await?;
         Ok(self.rebuild().await?)
     }
 
@@ -349,7 +408,9 @@ impl Models {
     /// Where the database does not answer.
     pub async fn set_aliases(&self) -> Result<Aliases, StoreError> {
         let set = self.store.setting(ALIASES).await?;
-        Ok(set.and_then(|set| serde_json::from_value(set).ok()).unwrap_or_default())
+        Ok(set
+            .and_then(|set| serde_json::from_value(set).ok())
+            .unwrap_or_default())
     }
 
     fn asked(&self) -> MutexGuard<'_, HashMap<ConnectionId, Asked>> {
@@ -366,7 +427,10 @@ impl Models {
             .into_iter()
             .filter_map(|(name, value)| {
                 // Settings a later version wrote are better ignored than fatal.
-                Some((name.strip_prefix(SETTINGS_PREFIX)?.to_owned(), serde_json::from_value(value).ok()?))
+                Some((
+                    name.strip_prefix(SETTINGS_PREFIX)?.to_owned(),
+                    serde_json::from_value(value).ok()?,
+                ))
             })
             .collect();
         let known = rows.into_iter().filter_map(|row| self.open_connection(row));
@@ -374,17 +438,28 @@ impl Models {
         let connections = known.chain(self.configured_connections(&trust)).collect();
         let default = default.as_ref().and_then(Value::as_str);
         let aliases = self.configured_aliases.under(&self.set_aliases().await?);
-        let new = Catalogue::new(connections, settings, default, &self.prices).with_aliases(aliases);
-        *self.catalogue.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        let new =
+            Catalogue::new(connections, settings, default, &self.prices).with_aliases(aliases);
+        *self
+            .catalogue
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         Ok(())
     }
 
     fn open_connection(&self, row: Connection) -> Option<KnownConnection> {
-        let mut problem = self.asked().get(&row.id).and_then(|asked| Some(asked.problem.clone()?.1));
+        let mut problem = self
+            .asked()
+            .get(&row.id)
+            .and_then(|asked| Some(asked.problem.clone()?.1));
         let (mut open, mut keys) = (Vec::new(), Vec::new());
         for key in &row.keys {
             let unsealed = self.sealer.unseal(&row.id.to_string(), &key.sealed);
-            keys.push(KnownKey { id: Some(key.id), weight: key.weight, is_open: unsealed.is_ok() });
+            keys.push(KnownKey {
+                id: Some(key.id),
+                weight: key.weight,
+                is_open: unsealed.is_ok(),
+            });
             match unsealed {
                 Ok(secret) => open.push((secret, key.weight)),
                 Err(error) => problem = Some(error.to_string().into()),
@@ -393,7 +468,10 @@ impl Models {
         let settings = match self.stored_settings(&row) {
             Ok((settings, unreadable)) => {
                 problem = unreadable.or(problem);
-                ServerSettings { keys: open, ..settings }
+                ServerSettings {
+                    keys: open,
+                    ..settings
+                }
             }
             Err(error) => {
                 tracing::error!(connection = %row.id, %error, "a stored connection is left out");
@@ -439,7 +517,9 @@ fn model_not_found(id: &str) -> ApiError {
 }
 
 fn no_model_of_name(id: &str) -> refusal::Settings {
-    refusal::Settings::NoModelOfName { name: id.chars().take(100).collect() }
+    refusal::Settings::NoModelOfName {
+        name: id.chars().take(100).collect(),
+    }
 }
 
 /// `words`, and the names that may be meant.
@@ -447,6 +527,10 @@ pub(crate) fn did_you_mean(words: Words, names: &[&str]) -> Words {
     let quoted: Vec<String> = names.iter().map(|name| format!("“{name}”")).collect();
     match quoted.as_slice() {
         [] => words,
-        names => Sentence::DidYouMean { words, names: names.join(", ") }.into(),
+        names => Sentence::DidYouMean {
+            words,
+            names: names.join(", "),
+        }
+        .into(),
     }
 }

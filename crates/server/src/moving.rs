@@ -30,7 +30,10 @@ pub(crate) struct Held(Moving, UserId);
 
 impl Default for Moving {
     fn default() -> Self {
-        Self { going: Arc::default(), at_work: Arc::new(Semaphore::new(MOST_AT_WORK)) }
+        Self {
+            going: Arc::default(),
+            at_work: Arc::new(Semaphore::new(MOST_AT_WORK)),
+        }
     }
 }
 
@@ -56,13 +59,20 @@ impl Moving {
     /// # Errors
     /// Never, as nobody closes it.
     pub(crate) async fn turn(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        Arc::clone(&self.at_work).acquire_owned().await.map_err(ApiError::internal)
+        Arc::clone(&self.at_work)
+            .acquire_owned()
+            .await
+            .map_err(ApiError::internal)
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.0.going.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.1);
+        self.0
+            .going
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.1);
     }
 }
 
@@ -74,7 +84,10 @@ mod tests {
     fn one_for_each_and_few_in_all() {
         let moving = Moving::default();
         let ids: Vec<UserId> = (0..=MOST).map(|_| UserId::generate()).collect();
-        let mut held: Vec<Held> = ids[..MOST].iter().map(|id| moving.begin(*id).unwrap()).collect();
+        let mut held: Vec<Held> = ids[..MOST]
+            .iter()
+            .map(|id| moving.begin(*id).unwrap())
+            .collect();
         let status = |id| moving.begin(id).err().unwrap().problem().code;
         assert_eq!(status(ids[0]), domain::ProblemCode::Conflict);
         assert_eq!(status(ids[MOST]), domain::ProblemCode::RateLimited);

@@ -82,7 +82,11 @@ pub(crate) struct SignedIn {
 
 impl SignIn {
     pub(crate) fn new(outbound: Outbound) -> Self {
-        Self { known: Known::default(), turns: Semaphore::new(AT_A_TIME), outbound }
+        Self {
+            known: Known::default(),
+            turns: Semaphore::new(AT_A_TIME),
+            outbound,
+        }
     }
 }
 
@@ -96,7 +100,11 @@ impl App {
     ) -> Result<Begun, Ended> {
         let provider = Provider::new(settings, &self.sign_in.outbound);
         let about = provider.about(&self.sign_in.known).await?;
-        let random = || random_token("").map(|token| token.reveal().to_owned()).map_err(ApiError::internal);
+        let random = || {
+            random_token("")
+                .map(|token| token.reveal().to_owned())
+                .map_err(ApiError::internal)
+        };
         let pending = Pending {
             state: random()?,
             nonce: random()?,
@@ -117,8 +125,15 @@ impl App {
             .append_pair("code_challenge", &challenge)
             .append_pair("code_challenge_method", "S256");
         let kept = Secret::new(serde_json::to_string(&pending).map_err(ApiError::internal)?);
-        let sealed = self.sealer.seal(PURPOSE, &kept).map_err(ApiError::internal)?;
-        Ok(Begun { url, kept: URL_SAFE_NO_PAD.encode(sealed), lasts_s: TIME_LIMIT_MS / 1000 })
+        let sealed = self
+            .sealer
+            .seal(PURPOSE, &kept)
+            .map_err(ApiError::internal)?;
+        Ok(Begun {
+            url,
+            kept: URL_SAFE_NO_PAD.encode(sealed),
+            lasts_s: TIME_LIMIT_MS / 1000,
+        })
     }
 
     /// Whose account the browser that came back may use.
@@ -129,13 +144,20 @@ impl App {
         back: &Back,
     ) -> Result<SignedIn, Ended> {
         let now = self.clock.now_ms();
-        let pending = kept.and_then(|kept| self.pending(kept)).filter(|pending| pending.expires_at > now);
+        let pending = kept
+            .and_then(|kept| self.pending(kept))
+            .filter(|pending| pending.expires_at > now);
         let pending = pending.ok_or(Problem::Unknown)?;
         // Hashes are compared, so that the time taken tells nothing.
         if hash_token(&pending.state) != hash_token(&back.state) {
             return Err(Problem::Unknown.into());
         }
-        let _turn = self.sign_in.turns.acquire().await.map_err(ApiError::internal)?;
+        let _turn = self
+            .sign_in
+            .turns
+            .acquire()
+            .await
+            .map_err(ApiError::internal)?;
         let provider = Provider::new(settings, &self.sign_in.outbound);
         let about = provider.about(&self.sign_in.known).await?;
         let is_named = back.iss.is_some() || about.names_issuer;
@@ -143,15 +165,37 @@ impl App {
             return Err(Problem::Refused.into());
         }
         if let Some(error) = &back.error {
-            let problem = if error == "access_denied" { Problem::Denied } else { Problem::Refused };
+            let problem = if error == "access_denied" {
+                Problem::Denied
+            } else {
+                Problem::Refused
+            };
             return Err(problem.into());
         }
-        let code = back.code.as_deref().filter(|code| code.len() <= CODE_LIMIT_BYTES);
-        let Pending { verifier, nonce, redirect, next, .. } = &pending;
-        let code = Code { code: code.ok_or(Problem::Refused)?, verifier, nonce, redirect };
+        let code = back
+            .code
+            .as_deref()
+            .filter(|code| code.len() <= CODE_LIMIT_BYTES);
+        let Pending {
+            verifier,
+            nonce,
+            redirect,
+            next,
+            ..
+        } = &pending;
+        let code = Code {
+            code: code.ok_or(Problem::Refused)?,
+            verifier,
+            nonce,
+            redirect,
+        };
         let claims = provider.person(&about, &code, now).await?;
         let person = person(&claims, settings).ok_or(Problem::Refused)?;
-        let user = self.account_of(&settings.admission, &person).await?.account.user;
+        let user = self
+            .account_of(&settings.admission, &person)
+            .await?
+            .account
+            .user;
         let groups_are_known = match &person.groups {
             ProviderGroups::Known(groups) => {
                 self.store.sync_provider_groups(user.id, groups).await?;
@@ -160,7 +204,11 @@ impl App {
             }
             ProviderGroups::Unknown => false,
         };
-        Ok(SignedIn { user, next: next.clone(), groups_are_known })
+        Ok(SignedIn {
+            user,
+            next: next.clone(),
+            groups_are_known,
+        })
     }
 
     fn pending(&self, kept: &str) -> Option<Pending> {
@@ -180,7 +228,9 @@ fn person(Claims { claims, groups }: &Claims, settings: &Oidc) -> Option<Arrival
     };
     let subject = subject.filter(|sub| (1..=SUBJECT_LIMIT_BYTES).contains(&sub.len()))?;
     let email = text("email").and_then(|email| checked_email(email).ok());
-    let named = ["name", "preferred_username", "nickname"].into_iter().filter_map(text);
+    let named = ["name", "preferred_username", "nickname"]
+        .into_iter()
+        .filter_map(text);
     let name = named.filter_map(|name| checked_name(name).ok()).next();
     // Some write it as a text.
     let is_verified = claims

@@ -22,19 +22,27 @@ pub(crate) fn idempotency_key(
     path: &str,
     body: &[u8],
 ) -> Result<Option<IdempotencyKey>, ApiError> {
-    let Some(value) = headers.get(HEADER) else { return Ok(None) };
+    let Some(value) = headers.get(HEADER) else {
+        return Ok(None);
+    };
     let key = value.to_str().unwrap_or_default().trim();
     if key.is_empty() || key.len() > LIMIT_CHARS {
-        let message =
-            format!("Idempotency-Key has to have 1 to {LIMIT_CHARS} letters, digits or signs of ASCII.");
+        let message = format!(
+            "Idempotency-Key has to have 1 to {LIMIT_CHARS} letters, digits or signs of ASCII."
+        );
         return Err(ApiError::invalid(message));
     }
     let mut hash = Context::new(&SHA256);
     // A path has no line feed.
-    [path.as_bytes(), b"\n", body].into_iter().for_each(|part| hash.update(part));
+    [path.as_bytes(), b"\n", body]
+        .into_iter()
+        .for_each(|part| hash.update(part));
     let mut request_hash = [0; 32];
     request_hash.copy_from_slice(hash.finish().as_ref());
-    Ok(Some(IdempotencyKey { key: key.to_owned(), request_hash }))
+    Ok(Some(IdempotencyKey {
+        key: key.to_owned(),
+        request_hash,
+    }))
 }
 
 impl App {
@@ -50,7 +58,9 @@ impl App {
         begin: impl AsyncFnOnce(Option<IdempotencyKey>) -> Result<T, ApiError>,
         again: impl AsyncFnOnce(Run) -> Result<T, ApiError>,
     ) -> Result<T, ApiError> {
-        let Some(key) = key else { return begin(None).await };
+        let Some(key) = key else {
+            return begin(None).await;
+        };
         if let Some(run) = self.started_before(principal, &key).await? {
             return again(run).await;
         }
@@ -75,7 +85,10 @@ impl App {
     ) -> Result<Option<Run>, ApiError> {
         match self.store.started_before(principal, key).await? {
             None => Ok(None),
-            Some(StartedBefore { run, same_request: true }) => Ok(Some(self.store.run(run).await?)),
+            Some(StartedBefore {
+                run,
+                same_request: true,
+            }) => Ok(Some(self.store.run(run).await?)),
             Some(_) => Err(ApiError::new(
                 ProblemCode::KeyReused,
                 "This Idempotency-Key was sent with another request before. Take a new one for each new request.",

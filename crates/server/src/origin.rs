@@ -17,17 +17,32 @@ tokio::task_local! {
 /// Reads where a request comes from. What is not as it should be counts as missing, as the standard of traces says.
 #[must_use]
 pub(crate) fn of_headers(headers: &HeaderMap) -> Origin {
-    let request = headers.get(&REQUEST_ID).and_then(|id| checked_request_id(id.to_str().ok()?));
+    let request = headers
+        .get(&REQUEST_ID)
+        .and_then(|id| checked_request_id(id.to_str().ok()?));
     let mut parents = headers.get_all("traceparent").iter();
     let parent = match (parents.next(), parents.next()) {
-        (Some(parent), None) => parent.to_str().ok().and_then(|parent| parent.trim().parse().ok()),
+        (Some(parent), None) => parent
+            .to_str()
+            .ok()
+            .and_then(|parent| parent.trim().parse().ok()),
         _ => None,
     };
-    let states = headers.get_all("tracestate").iter().map(|state| state.to_str().ok());
+    let states = headers
+        .get_all("tracestate")
+        .iter()
+        .map(|state| state.to_str().ok());
     let states: Option<Vec<&str>> = states.collect();
-    let state = states.filter(|_| parent.is_some()).and_then(|states| checked_trace_state(&states.join(",")));
+    let state = states
+        .filter(|_| parent.is_some())
+        .and_then(|states| checked_trace_state(&states.join(",")));
     let request = request.unwrap_or_else(|| RequestId::generate().to_string());
-    Origin { request: Some(request), parent, state, person: None }
+    Origin {
+        request: Some(request),
+        parent,
+        state,
+        person: None,
+    }
 }
 
 /// Does something for a request.
@@ -44,24 +59,39 @@ pub(crate) fn current() -> Origin {
 /// The id of the request that this is done for.
 #[must_use]
 pub(crate) fn request_id() -> Option<String> {
-    CURRENT.try_with(|origin| origin.request.clone()).ok().flatten()
+    CURRENT
+        .try_with(|origin| origin.request.clone())
+        .ok()
+        .flatten()
 }
 
 /// What a model server is told that answers the request itself: its caller's trace, or one made for it.
 #[must_use]
 pub(crate) fn passed_on() -> CallTrace {
-    let Origin { request, parent, state, .. } = current();
+    let Origin {
+        request,
+        parent,
+        state,
+        ..
+    } = current();
     let made = || {
         let own = request.as_deref().and_then(|id| id.parse().ok());
         TraceParent::new(own.unwrap_or_else(RequestId::generate))
     };
-    CallTrace { parent: Some(parent.unwrap_or_else(made)), state, request }
+    CallTrace {
+        parent: Some(parent.unwrap_or_else(made)),
+        state,
+        request,
+    }
 }
 
 /// Its value in a header.
 #[must_use]
 pub(crate) fn header_value(origin: &Origin) -> Option<HeaderValue> {
-    origin.request.as_deref().and_then(|id| HeaderValue::from_str(id).ok())
+    origin
+        .request
+        .as_deref()
+        .and_then(|id| HeaderValue::from_str(id).ok())
 }
 
 #[cfg(test)]
@@ -72,7 +102,10 @@ mod tests {
 
     fn read(headers: &[(&'static str, &str)]) -> Origin {
         let header = |(name, value): &(&'static str, &str)| {
-            (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap())
+            (
+                HeaderName::from_static(name),
+                HeaderValue::from_str(value).unwrap(),
+            )
         };
         let mut map = HeaderMap::new();
         for (name, value) in headers.iter().map(header) {
@@ -83,16 +116,27 @@ mod tests {
 
     #[test]
     fn a_state_comes_with_a_parent_and_is_joined() {
-        let both = read(&[("traceparent", PARENT), ("tracestate", "a=1"), ("tracestate", "b=2")]);
+        let both = read(&[
+            ("traceparent", PARENT),
+            ("tracestate", "a=1"),
+            ("tracestate", "b=2"),
+        ]);
         assert_eq!(both.parent.unwrap().to_string(), PARENT);
         assert_eq!(both.state.as_deref(), Some("a=1,b=2"));
-        let twice = read(&[("traceparent", PARENT), ("traceparent", PARENT), ("tracestate", "a=1")]);
+        let twice = read(&[
+            ("traceparent", PARENT),
+            ("traceparent", PARENT),
+            ("tracestate", "a=1"),
+        ]);
         assert_eq!((twice.parent, twice.state), (None, None));
     }
 
     #[test]
     fn a_request_keeps_its_id_or_gets_one() {
-        assert_eq!(read(&[("x-request-id", "mine-1")]).request.as_deref(), Some("mine-1"));
+        assert_eq!(
+            read(&[("x-request-id", "mine-1")]).request.as_deref(),
+            Some("mine-1")
+        );
         for bad in [&[][..], &[("x-request-id", "two words")]] {
             assert!(read(bad).request.unwrap().parse::<RequestId>().is_ok());
         }
@@ -103,7 +147,10 @@ mod tests {
         let origin = read(&[]);
         let id = origin.request.clone().unwrap();
         let passed = on_behalf_of(origin, async { passed_on() }).await;
-        assert_eq!(passed.parent.unwrap().trace_id(), id.trim_start_matches("req_"));
+        assert_eq!(
+            passed.parent.unwrap().trace_id(),
+            id.trim_start_matches("req_")
+        );
         assert_eq!(request_id(), None);
     }
 }

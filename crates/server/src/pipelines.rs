@@ -84,7 +84,10 @@ impl Pipelines {
 
     /// A model's server does not continue texts.
     pub(crate) fn note_cannot_continue(&self, model: &str) {
-        let mut refused = self.cannot_continue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refused = self
+            .cannot_continue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         refused.insert(model.to_owned());
     }
 
@@ -108,35 +111,56 @@ impl App {
             true => &set.common.task_model,
             false => &set.common.task_model_external,
         };
-        let chosen = set.model.as_deref().or(Some(task_model.as_str())).filter(|model| !model.is_empty());
+        let chosen = set
+            .model
+            .as_deref()
+            .or(Some(task_model.as_str()))
+            .filter(|model| !model.is_empty());
         // An administrator has chosen it for everybody. The key's own limit stays: then the chat's model does it.
-        let permit = self.permit(chat_model.authority.clone()).regardless_of_groups();
+        let permit = self
+            .permit(chat_model.authority.clone())
+            .regardless_of_groups();
         let chosen = chosen.filter(|model| permit.allows(Thing::Model(model)));
-        let chosen = chosen.map(|model| self.models.resolve(Some(model), &permit)).transpose()?;
+        let chosen = chosen
+            .map(|model| self.models.resolve(Some(model), &permit))
+            .transpose()?;
         let model = chosen.unwrap_or_else(|| chat_model.clone());
         Ok((model.model_id != TOUR).then_some(model))
     }
 
     /// The model as one that continues texts, where its server may be able to: those elsewhere take every text for a message.
     pub(crate) fn continuing_model(&self, model: &ResolvedModel) -> Option<ResolvedModel> {
-        let refused = self.pipelines.cannot_continue.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = self
+            .pipelines
+            .cannot_continue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if refused.contains(&model.model_id) || !self.is_local(&model.model_id) {
             return None;
         }
-        Some(ResolvedModel { model: model.model.continuing()?, ..model.clone() })
+        Some(ResolvedModel {
+            model: model.model.continuing()?,
+            ..model.clone()
+        })
     }
 
     /// Whether the model is on this machine or in its network.
     fn is_local(&self, model: &str) -> bool {
         let catalogue = self.models.catalogue();
-        let connection = catalogue.model(model).and_then(|known| catalogue.connection(known.connection?));
+        let connection = catalogue
+            .model(model)
+            .and_then(|known| catalogue.connection(known.connection?));
         connection.is_none_or(|known| known.server.settings.base_url.host().is_none_or(is_near))
     }
 
     /// Who somebody is for the templates.
     pub(crate) fn told_person(&self, user: &User) -> ToldPerson {
         let groups = self.groups.known().names_of(user.id).join(", ");
-        ToldPerson { name: user.name.clone(), email: user.email.clone(), groups }
+        ToldPerson {
+            name: user.name.clone(),
+            email: user.email.clone(),
+            groups,
+        }
     }
 
     /// The moment for the templates, where this server is.
@@ -177,29 +201,61 @@ pub(crate) struct ToldNow {
 }
 
 /// The values that all templates have.
-pub(crate) fn values<'a>(messages: &'a [Said], person: &'a ToldPerson, now: &'a ToldNow) -> Values<'a> {
-    let ToldPerson { name, email, groups } = person;
-    let ToldNow { date, time, weekday, timezone } = now;
+pub(crate) fn values<'a>(
+    messages: &'a [Said],
+    person: &'a ToldPerson,
+    now: &'a ToldNow,
+) -> Values<'a> {
+    let ToldPerson {
+        name,
+        email,
+        groups,
+    } = person;
+    let ToldNow {
+        date,
+        time,
+        weekday,
+        timezone,
+    } = now;
     Values {
         messages,
-        person: Person { name, email, groups },
-        now: Now { date, time, weekday, timezone },
+        person: Person {
+            name,
+            email,
+            groups,
+        },
+        now: Now {
+            date,
+            time,
+            weekday,
+            timezone,
+        },
         ..Values::default()
     }
 }
 
 /// What people and agents have said, without what nobody can read.
 pub(crate) fn said_in(messages: &[Message]) -> Vec<Said> {
-    let said = |message: &Message| Said { role: message.role, text: message.plain_text().trim().to_owned() };
-    let spoken = messages.iter().filter(|message| matches!(message.role, Role::User | Role::Assistant));
-    spoken.map(said).filter(|said| !said.text.is_empty()).collect()
+    let said = |message: &Message| Said {
+        role: message.role,
+        text: message.plain_text().trim().to_owned(),
+    };
+    let spoken = messages
+        .iter()
+        .filter(|message| matches!(message.role, Role::User | Role::Assistant));
+    spoken
+        .map(said)
+        .filter(|said| !said.text.is_empty())
+        .collect()
 }
 
 /// Whether a host is this machine, or in its network as far as its name tells.
 fn is_near(host: &str) -> bool {
     let host = host.trim_matches(['[', ']']);
     match host.parse::<IpAddr>() {
-        Ok(IpAddr::V4(address)) => address.is_loopback() || address.is_private() || address.is_link_local(),
+        Ok(IpAddr::V4(address)) => {
+            address.is_loopback() || address.is_private() || address.is_link_local()
+        }
         Ok(IpAddr::V6(address)) => {
             address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
         }
@@ -218,12 +274,23 @@ mod tests {
 
     #[test]
     fn near_hosts() {
-        for host in
-            ["localhost", "127.0.0.1", "[::1]", "10.1.2.3", "ollama", "gpu.local", "host.docker.internal"]
-        {
+        for host in [
+            "localhost",
+            "127.0.0.1",
+            "[::1]",
+            "10.1.2.3",
+            "ollama",
+            "gpu.local",
+            "host.docker.internal",
+        ] {
             assert!(is_near(host), "{host}");
         }
-        for host in ["api.example.com", "8.8.8.8", "2606:4700::1", "local.example.org"] {
+        for host in [
+            "api.example.com",
+            "8.8.8.8",
+            "2606:4700::1",
+            "local.example.org",
+        ] {
             assert!(!is_near(host), "{host}");
         }
     }

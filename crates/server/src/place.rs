@@ -26,13 +26,22 @@ impl Place {
     ///
     /// # Errors
     /// 500 where the connection it came by is not known.
-    pub(crate) fn of(app: &App, extensions: &Extensions, headers: &HeaderMap) -> Result<Self, ApiError> {
+    pub(crate) fn of(
+        app: &App,
+        extensions: &Extensions,
+        headers: &HeaderMap,
+    ) -> Result<Self, ApiError> {
         let peer = extensions.get::<Peer>();
         let Peer(peer) = peer.ok_or_else(|| ApiError::internal("a request without an address"))?;
         let address = app.config.trusted_proxies.client(peer.ip(), headers);
-        let user_agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+        let user_agent = headers
+            .get(header::USER_AGENT)
+            .and_then(|value| value.to_str().ok());
         let user_agent = user_agent.map(|text| text.chars().take(MOST_USER_AGENT_CHARS).collect());
-        Ok(Self { address, user_agent })
+        Ok(Self {
+            address,
+            user_agent,
+        })
     }
 }
 

@@ -127,7 +127,10 @@ impl PriceCatalogue {
     /// With the list in this data folder, if there is one and it is newer than the program's.
     #[must_use]
     pub fn new(data_dir: &Path) -> Self {
-        Self { data_dir: data_dir.to_owned(), in_use: Arc::default() }
+        Self {
+            data_dir: data_dir.to_owned(),
+            in_use: Arc::default(),
+        }
     }
 
     /// What this server's model costs. `None` if nobody knows: models of local servers have no price, which is not to say
@@ -137,12 +140,17 @@ impl PriceCatalogue {
             return None;
         }
         let find = |list: &PriceList| list.find(server.kind, &server.base_url.to_string(), model);
-        if let Some(ListInUse { list, .. }) = &*self.in_use.read().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(ListInUse { list, .. }) =
+            &*self.in_use.read().unwrap_or_else(PoisonError::into_inner)
+        {
             return find(list);
         }
         let mut in_use = self.in_use.write().unwrap_or_else(PoisonError::into_inner);
         // The time first, so that a file that is written meanwhile is read again.
-        let read = || ListInUse { written: self.written(), list: PriceList::of(&self.data_dir) };
+        let read = || ListInUse {
+            written: self.written(),
+            list: PriceList::of(&self.data_dir),
+        };
         find(&in_use.get_or_insert_with(read).list)
     }
 
@@ -155,7 +163,9 @@ impl PriceCatalogue {
     }
 
     fn written(&self) -> Option<SystemTime> {
-        std::fs::metadata(self.data_dir.join(FILE)).and_then(|file| file.modified()).ok()
+        std::fs::metadata(self.data_dir.join(FILE))
+            .and_then(|file| file.modified())
+            .ok()
     }
 }
 
@@ -170,7 +180,9 @@ fn is_local(host: &str) -> bool {
         Err(_) => {
             let is_private = |end: &str| host.ends_with(end);
             !host.contains('.')
-                || [".local", ".lan", ".internal", ".localhost", ".home.arpa"].into_iter().any(is_private)
+                || [".local", ".lan", ".internal", ".localhost", ".home.arpa"]
+                    .into_iter()
+                    .any(is_private)
         }
     }
 }
@@ -205,9 +217,17 @@ impl PriceList {
 
     fn empty() -> Self {
         let text = String::new;
-        let file =
-            ListFile { source: text(), url: text(), license: text(), date: text(), providers: Vec::new() };
-        Self { file, addresses: Vec::new() }
+        let file = ListFile {
+            source: text(),
+            url: text(),
+            license: text(),
+            date: text(),
+            providers: Vec::new(),
+        };
+        Self {
+            file,
+            addresses: Vec::new(),
+        }
     }
 
     /// Reads a list of ours.
@@ -217,20 +237,39 @@ impl PriceList {
 
     /// Refuses figures that no provider takes.
     fn check(file: ListFile) -> anyhow::Result<Self> {
-        file.date.parse::<jiff::civil::Date>().with_context(|| format!("`{}` is not a date", file.date))?;
+        file.date
+            .parse::<jiff::civil::Date>()
+            .with_context(|| format!("`{}` is not a date", file.date))?;
         anyhow::ensure!(
-            file.providers.iter().any(|provider| !provider.models.is_empty()),
+            file.providers
+                .iter()
+                .any(|provider| !provider.models.is_empty()),
             "it has no prices"
         );
         for provider in &file.providers {
             for model in &provider.models {
                 let tiers = model.long_context.iter().map(|tier| tier.rates);
                 for rates in std::iter::once(model.rates).chain(tiers) {
-                    let ListedRates { input, output, cached_input, cache_write, audio_input, audio_output } =
-                        rates;
-                    let all = [input, output, cached_input, cache_write, audio_input, audio_output];
-                    let bad =
-                        all.into_iter().flatten().find(|usd| !(0.0..=MAX_USD_PER_MILLION).contains(usd));
+                    let ListedRates {
+                        input,
+                        output,
+                        cached_input,
+                        cache_write,
+                        audio_input,
+                        audio_output,
+                    } = rates;
+                    let all = [
+                        input,
+                        output,
+                        cached_input,
+                        cache_write,
+                        audio_input,
+                        audio_output,
+                    ];
+                    let bad = all
+                        .into_iter()
+                        .flatten()
+                        .find(|usd| !(0.0..=MAX_USD_PER_MILLION).contains(usd));
                     if let Some(usd) = bad {
                         anyhow::bail!(
                             "{}/{} is said to cost {usd} USD per million tokens",
@@ -245,7 +284,11 @@ impl PriceList {
             Regex::new(&format!("^(?:{})", provider.address))
                 .with_context(|| format!("the address of {} cannot be read", provider.id))
         };
-        let addresses = file.providers.iter().map(address).collect::<anyhow::Result<_>>()?;
+        let addresses = file
+            .providers
+            .iter()
+            .map(address)
+            .collect::<anyhow::Result<_>>()?;
         Ok(Self { file, addresses })
     }
 
@@ -254,7 +297,9 @@ impl PriceList {
         // Google's own list of models has them all in this folder.
         let name = model.strip_prefix("models/").unwrap_or(&model);
         let (provider, name) = self.provider(kind, address, name)?;
-        let listed = self.model(provider, name).or_else(|| self.model(provider, &dashed_date(name)?))?;
+        let listed = self
+            .model(provider, name)
+            .or_else(|| self.model(provider, &dashed_date(name)?))?;
         Some(ListedPrice {
             prices: listed.prices(),
             provider: provider.name.clone(),
@@ -274,9 +319,15 @@ impl PriceList {
         // Hugging Face's router takes the provider behind the model's name, if somebody chooses one.
         if address.starts_with("https://router.huggingface.co/v1") {
             let (model, provider) = model.rsplit_once(':')?;
-            return Some((self.provider_of_id(&format!("huggingface_{provider}"))?, model));
+            return Some((
+                self.provider_of_id(&format!("huggingface_{provider}"))?,
+                model,
+            ));
         }
-        let at = self.addresses.iter().position(|known| known.is_match(address));
+        let at = self
+            .addresses
+            .iter()
+            .position(|known| known.is_match(address));
         let by_address = at.and_then(|at| self.file.providers.get(at));
         let by_kind = || match kind {
             ProviderKind::Bedrock => self.provider_of_id("aws"),
@@ -289,7 +340,10 @@ impl PriceList {
     }
 
     fn provider_of_id(&self, id: &str) -> Option<&ListedProvider> {
-        self.file.providers.iter().find(|provider| provider.id == id)
+        self.file
+            .providers
+            .iter()
+            .find(|provider| provider.id == id)
     }
 
     /// The provider's own, or that of one whose models it serves.
@@ -309,25 +363,49 @@ impl ListedModel {
 
     fn prices(&self) -> Prices {
         let tier = |at: usize| {
-            let ListedTier { above_tokens, rates } = self.long_context.get(at)?;
-            Some(LongContext { above_tokens: *above_tokens, rates: rates.rates() })
+            let ListedTier {
+                above_tokens,
+                rates,
+            } = self.long_context.get(at)?;
+            Some(LongContext {
+                above_tokens: *above_tokens,
+                rates: rates.rates(),
+            })
         };
-        Prices { base: self.rates.rates(), long_context: [tier(0), tier(1)] }
+        Prices {
+            base: self.rates.rates(),
+            long_context: [tier(0), tier(1)],
+        }
     }
 }
 
 impl ListedRates {
     fn rates(self) -> Rates {
-        let Self { input, output, cached_input, cache_write, audio_input, audio_output } = self;
+        let Self {
+            input,
+            output,
+            cached_input,
+            cache_write,
+            audio_input,
+            audio_output,
+        } = self;
         let (input, output) = (input.unwrap_or(0.0), output.unwrap_or(0.0));
-        Rates { input, output, cached_input, cache_write, audio_input, audio_output }
+        Rates {
+            input,
+            output,
+            cached_input,
+            cache_write,
+            audio_input,
+            audio_output,
+        }
     }
 }
 
 /// `gpt-5.2-20251211` as `gpt-5.2-2025-12-11`.
 fn dashed_date(name: &str) -> Option<String> {
     let (start, date) = name.rsplit_once('-')?;
-    let is_date = date.len() == 8 && date.starts_with("20") && date.bytes().all(|byte| byte.is_ascii_digit());
+    let is_date =
+        date.len() == 8 && date.starts_with("20") && date.bytes().all(|byte| byte.is_ascii_digit());
     is_date.then(|| format!("{start}-{}-{}-{}", &date[..4], &date[4..6], &date[6..]))
 }
 

@@ -29,18 +29,32 @@ enum Found {
 impl ProgramsHere {
     /// Finds out. `agents` are those without the tools; nothing of `data_dir` is ever shown to a program, except for the
     /// folders that are made in it for them.
-    pub(crate) async fn find(&self, settings: Option<&ProgramSettings>, data_dir: &Path, agents: &Agents) {
+    pub(crate) async fn find(
+        &self,
+        settings: Option<&ProgramSettings>,
+        data_dir: &Path,
+        agents: &Agents,
+    ) {
         let found = match settings {
             None => Found::Not(Tools::ProgramsOff.into()),
-            Some(settings) => open(settings, data_dir, agents).await.unwrap_or_else(Found::Not),
+            Some(settings) => open(settings, data_dir, agents)
+                .await
+                .unwrap_or_else(Found::Not),
         };
         match &found {
             Found::Here(programs, _) => {
-                let sandbox::Programs { python_version, python_modules, shell, latex } = programs.found();
+                let sandbox::Programs {
+                    python_version,
+                    python_modules,
+                    shell,
+                    latex,
+                } = programs.found();
                 let limits = programs.accounting();
                 tracing::info!(%python_version, ?python_modules, shell, ?latex, %limits, "agents can run programs");
             }
-            Found::Not(why) if settings.is_some() => tracing::warn!("agents cannot run programs. {why}"),
+            Found::Not(why) if settings.is_some() => {
+                tracing::warn!("agents cannot run programs. {why}")
+            }
             Found::Not(_) => {}
         }
         // Only one looks.
@@ -77,10 +91,17 @@ impl ProgramsHere {
     }
 }
 
-async fn open(settings: &ProgramSettings, data_dir: &Path, agents: &Agents) -> Result<Found, Words> {
+async fn open(
+    settings: &ProgramSettings,
+    data_dir: &Path,
+    agents: &Agents,
+) -> Result<Found, Words> {
     let hidden = std::path::absolute(data_dir).map_err(|error| no_folder(&error))?;
-    let options =
-        Options { python: settings.python.clone(), hidden: vec![hidden.clone()], ..Options::default() };
+    let options = Options {
+        python: settings.python.clone(),
+        hidden: vec![hidden.clone()],
+        ..Options::default()
+    };
     let sandbox = Sandbox::find(options).await.map_err(why_not)?;
     let programs = Programs::open(sandbox, hidden.join("programs"), settings.limits.clone());
     let programs = programs.map_err(|error| no_folder(&error))?;
@@ -89,7 +110,9 @@ async fn open(settings: &ProgramSettings, data_dir: &Path, agents: &Agents) -> R
 }
 
 fn no_folder(error: &std::io::Error) -> Tools {
-    Tools::ProgramsNoFolder { why: error.to_string() }
+    Tools::ProgramsNoFolder {
+        why: error.to_string(),
+    }
 }
 
 fn why_not(unavailable: Unavailable) -> Tools {

@@ -35,7 +35,10 @@ impl FromRequestParts<Arc<App>> for Looker {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
         let caller = Caller::from_request_parts(parts, app).await?;
-        Ok(Self { caller, place: Place::from_request_parts(parts, app).await? })
+        Ok(Self {
+            caller,
+            place: Place::from_request_parts(parts, app).await?,
+        })
     }
 }
 
@@ -92,7 +95,9 @@ impl Looks {
     /// Whether this one is to be noted: it is the first for a while.
     fn is_news(&self, who: UserId, chat: ChatId, now: Instant) -> bool {
         let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        looks.get(&(who, chat)).is_none_or(|at| now.duration_since(*at) >= ONE_LOOK)
+        looks
+            .get(&(who, chat))
+            .is_none_or(|at| now.duration_since(*at) >= ONE_LOOK)
     }
 
     /// It is noted.
@@ -110,22 +115,37 @@ impl App {
     ///
     /// # Errors
     /// 404 where not: nobody learns whether there is one.
-    pub(crate) async fn readable(&self, looker: &Looker, chat: ChatId) -> Result<Readable, ApiError> {
+    pub(crate) async fn readable(
+        &self,
+        looker: &Looker,
+        chat: ChatId,
+    ) -> Result<Readable, ApiError> {
         let Looker { caller, place } = looker;
         match self.store.chat(&caller.principal(), chat).await {
             Ok(chat) => return Ok(Readable { chat, owner: None }),
             Err(StoreError::NotFound) => {}
             Err(error) => return Err(error.into()),
         }
-        let (SharedChat { chat, owner_name, owner_email }, is_shared) = self.of_others(caller, chat).await?;
+        let (
+            SharedChat {
+                chat,
+                owner_name,
+                owner_email,
+            },
+            is_shared,
+        ) = self.of_others(caller, chat).await?;
         let (who, now) = (caller.id(), Instant::now());
         if !is_shared && self.looks.is_news(who, chat.id, now) {
             let subject = (chat.id.to_string(), owner_email.clone());
-            self.note_look("chat.look", caller, place, subject, Map::new()).await?;
+            self.note_look("chat.look", caller, place, subject, Map::new())
+                .await?;
             // Only now: where it could not be noted the next look is as new.
             self.looks.remember(who, chat.id, now);
         }
-        Ok(Readable { chat, owner: Some((owner_name, owner_email)) })
+        Ok(Readable {
+            chat,
+            owner: Some((owner_name, owner_email)),
+        })
     }
 
     /// The run, where it is the looker's or in a chat that they may read.
@@ -140,16 +160,26 @@ impl App {
             run => run?,
         };
         if run.principal.account == caller.id() {
-            return if caller.may_see(&run.principal) { Ok(run) } else { Err(missing()) };
+            return if caller.may_see(&run.principal) {
+                Ok(run)
+            } else {
+                Err(missing())
+            };
         }
         let chat = run.chat.ok_or_else(missing)?;
         // In the words for a run, whatever it is that hides it.
-        self.readable(looker, chat).await.map_err(|error| if error.is_ours() { error } else { missing() })?;
+        self.readable(looker, chat)
+            .await
+            .map_err(|error| if error.is_ours() { error } else { missing() })?;
         Ok(run)
     }
 
     /// Another's chat, and whether it is shared with the caller.
-    async fn of_others(&self, caller: &Caller, chat: ChatId) -> Result<(SharedChat, bool), StoreError> {
+    async fn of_others(
+        &self,
+        caller: &Caller,
+        chat: ChatId,
+    ) -> Result<(SharedChat, bool), StoreError> {
         // Whom a front end speaks for has only what they have begun.
         // Reading what is another's is more than using models and agents.
         if caller.person.is_some() || !caller.key_allows(KeyScope::Read) {
@@ -189,7 +219,10 @@ impl App {
                 }
             }
         });
-        Some(Reading { ends, _stays: stays })
+        Some(Reading {
+            ends,
+            _stays: stays,
+        })
     }
 
     async fn still_reads(&self, caller: &mut Caller, chat: ChatId) -> Result<bool, StoreError> {
@@ -214,11 +247,17 @@ mod tests {
         let (looks, now) = (Looks::default(), Instant::now());
         let (who, chat) = (UserId::generate(), ChatId::generate());
         assert!(looks.is_news(who, chat, now));
-        assert!(looks.is_news(who, chat, now), "the line could not be written");
+        assert!(
+            looks.is_news(who, chat, now),
+            "the line could not be written"
+        );
         looks.remember(who, chat, now);
         assert!(!looks.is_news(who, chat, now + Duration::from_secs(599)));
         assert!(looks.is_news(who, ChatId::generate(), now), "another chat");
-        assert!(looks.is_news(UserId::generate(), chat, now), "another administrator");
+        assert!(
+            looks.is_news(UserId::generate(), chat, now),
+            "another administrator"
+        );
         assert!(looks.is_news(who, chat, now + ONE_LOOK));
     }
 }

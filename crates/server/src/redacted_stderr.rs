@@ -19,7 +19,9 @@ impl Write for RedactedStderr {
 }
 
 fn without_secrets(line: &[u8]) -> Vec<u8> {
-    wire::redact::text(&String::from_utf8_lossy(line)).into_owned().into_bytes()
+    wire::redact::text(&String::from_utf8_lossy(line))
+        .into_owned()
+        .into_bytes()
 }
 
 #[cfg(test)]
@@ -35,7 +37,10 @@ mod tests {
 
     impl Write for Kept {
         fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-            self.0.lock().map_err(|_| io::ErrorKind::Other)?.extend(without_secrets(line));
+            self.0
+                .lock()
+                .map_err(|_| io::ErrorKind::Other)?
+                .extend(without_secrets(line));
             Ok(line.len())
         }
 
@@ -52,7 +57,10 @@ mod tests {
         };
         let layer = fmt::layer().with_writer(writer).with_ansi(ansi);
         if json {
-            tracing::subscriber::with_default(tracing_subscriber::registry().with(layer.json()), write);
+            tracing::subscriber::with_default(
+                tracing_subscriber::registry().with(layer.json()),
+                write,
+            );
         } else {
             tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), write);
         }
@@ -65,8 +73,13 @@ mod tests {
         for case in include_str!("../../wire/src/redact/cases.txt").lines() {
             let (found, secret) = case.split_once('\t').unwrap();
             for (ansi, json) in [(false, false), (true, false), (false, true)] {
-                let line = logged(ansi, json, || tracing::warn!(error = found, "it said: {found}"));
-                assert!(line.contains("[redacted]") && !line.contains(secret), "{line}");
+                let line = logged(ansi, json, || {
+                    tracing::warn!(error = found, "it said: {found}")
+                });
+                assert!(
+                    line.contains("[redacted]") && !line.contains(secret),
+                    "{line}"
+                );
             }
         }
     }
@@ -75,7 +88,8 @@ mod tests {
     fn lines_of_each_form_lose_their_secrets() {
         for (ansi, json) in [(false, false), (true, false), (false, true)] {
             let line = logged(ansi, json, || {
-                let error = "cannot reach postgres://ada:hunter2@db/x with {\"api_key\": \"abc123\"}";
+                let error =
+                    "cannot reach postgres://ada:hunter2@db/x with {\"api_key\": \"abc123\"}";
                 tracing::warn!(
                     error,
                     key = "sk-1234567890abcdef",

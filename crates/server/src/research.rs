@@ -75,8 +75,14 @@ impl WorkMode {
         match self {
             Self::Chat => None,
             Self::WebSearch => Some(ResearchWish::LookUp { web_search: true }),
-            Self::Research => Some(ResearchWish::Report { deep: false, interactive }),
-            Self::Deep => Some(ResearchWish::Report { deep: true, interactive }),
+            Self::Research => Some(ResearchWish::Report {
+                deep: false,
+                interactive,
+            }),
+            Self::Deep => Some(ResearchWish::Report {
+                deep: true,
+                interactive,
+            }),
         }
     }
 }
@@ -107,7 +113,9 @@ impl App {
             Err(StoreError::NotFound) => None,
             kept => kept?,
         };
-        kept.map(|kept| serde_json::from_str(&kept)).transpose().map_err(ApiError::internal)
+        kept.map(|kept| serde_json::from_str(&kept))
+            .transpose()
+            .map_err(ApiError::internal)
     }
 
     /// The report as this person may have it; nothing where none is wanted. Documents are an account's own, not those of a
@@ -119,14 +127,25 @@ impl App {
         wish: Option<ResearchWish>,
         referred: &Referred,
     ) -> Result<Option<Research>, StoreError> {
-        let Some(ResearchWish::Report { deep, interactive }) = wish else { return Ok(None) };
+        let Some(ResearchWish::Report { deep, interactive }) = wish else {
+            return Ok(None);
+        };
         let mut libraries: Vec<Arc<dyn Library>> = Vec::new();
         let may = |tool| permit.allows(Thing::Tool(tool));
         if may(SEARCH_TOOL)
             && !principal.is_front_end_person()
-            && (referred.is_any() || !self.store.searchable_collections(principal.account).await?.is_empty())
+            && (referred.is_any()
+                || !self
+                    .store
+                    .searchable_collections(principal.account)
+                    .await?
+                    .is_empty())
         {
-            libraries.push(Arc::new(Documents::new(self.knowledge.app(), principal, referred)));
+            libraries.push(Arc::new(Documents::new(
+                self.knowledge.app(),
+                principal,
+                referred,
+            )));
         }
         if may(web::SEARCH) && may(web::FETCH) && self.web.searches(principal) && self.web.reads() {
             libraries.push(Arc::new(Pages::new(&self.web, principal)));
@@ -134,7 +153,11 @@ impl App {
         let settings = &self.config.research;
         Ok(Some(Research {
             libraries,
-            turns: if deep { settings.deep_turns } else { settings.turns },
+            turns: if deep {
+                settings.deep_turns
+            } else {
+                settings.turns
+            },
             queries: settings.queries,
             sources: settings.sources,
             interactive,

@@ -93,7 +93,14 @@ impl Default for LogSoFar {
     fn default() -> Self {
         let (last_seq, next_seq, last_at) = (0, 1, 0);
         let (summary, waiting, has_ended) = (RunSummary::default(), Vec::new(), false);
-        Self { last_seq, next_seq, last_at, summary, waiting, has_ended }
+        Self {
+            last_seq,
+            next_seq,
+            last_at,
+            summary,
+            waiting,
+            has_ended,
+        }
     }
 }
 
@@ -101,7 +108,10 @@ impl LogSoFar {
     /// The same log, whose last event is known to be the last that anybody saw: its numbers go on without a gap.
     #[must_use]
     pub fn without_gap(self) -> Self {
-        Self { next_seq: self.last_seq + 1, ..self }
+        Self {
+            next_seq: self.last_seq + 1,
+            ..self
+        }
     }
 
     /// Whether it waits for a person.
@@ -119,7 +129,10 @@ impl LogSoFar {
     /// The question or approval of this id, where it waits for the answer.
     #[must_use]
     pub fn asked(&self, id: &str) -> Option<&EventBody> {
-        let asked = self.waiting.iter().find(|asked| live::asks(asked) == Some(id));
+        let asked = self
+            .waiting
+            .iter()
+            .find(|asked| live::asks(asked) == Some(id));
         asked.map(|asked| &asked.event.body)
     }
 }
@@ -131,7 +144,11 @@ impl Runs {
         let (activity, _) = broadcast::channel(256);
         let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
         let (began, live) = (Instant::now(), Mutex::default());
-        let (metrics, rest, draining) = (Metrics::default(), Rest::default(), CancellationToken::new());
+        let (metrics, rest, draining) = (
+            Metrics::default(),
+            Rest::default(),
+            CancellationToken::new(),
+        );
         let lease = Mutex::new(shutdown.child_token());
         Self(Arc::new(Inner {
             store,
@@ -166,11 +183,17 @@ impl Runs {
                 Arc::clone(place.insert(Arc::new(live)))
             }
         };
-        let state = if live.is_waiting() { ActivityState::Waiting } else { ActivityState::Running };
+        let state = if live.is_waiting() {
+            ActivityState::Waiting
+        } else {
+            ActivityState::Running
+        };
         self.0.announce(&live, state);
         let log = Box::new(FromLog::GoesOn(Box::new(new.request), before));
         let lease = self.0.lease().clone();
-        self.0.tasks.spawn(life::live_through(Arc::clone(&self.0), live, lease, log));
+        self.0
+            .tasks
+            .spawn(life::live_through(Arc::clone(&self.0), live, lease, log));
     }
 
     /// Leaves all runs as they are, for others to go on with them, and waits until nothing of them is done here.
@@ -206,7 +229,11 @@ impl Runs {
     /// The runs that are going in a chat.
     #[must_use]
     pub fn live_in(&self, chat: ChatId) -> Vec<Arc<LiveRun>> {
-        self.lock().values().filter(|run| run.chat == Some(chat)).cloned().collect()
+        self.lock()
+            .values()
+            .filter(|run| run.chat == Some(chat))
+            .cloned()
+            .collect()
     }
 
     /// Reads a run's log from after event `after` to its end, wherever the run is going.
@@ -233,7 +260,10 @@ impl Runs {
     pub fn figures(&self) -> String {
         let (live, waiting) = {
             let live = self.lock();
-            (live.len(), live.values().filter(|run| run.is_waiting()).count())
+            (
+                live.len(),
+                live.values().filter(|run| run.is_waiting()).count(),
+            )
         };
         self.0.metrics.text(live, waiting)
     }
@@ -276,9 +306,15 @@ impl Runs {
     where
         Change: Future<Output = Made>,
     {
-        self.tell(Activity::of_own_memory(owner, ActivityState::MemoryUpdateStarted));
+        self.tell(Activity::of_own_memory(
+            owner,
+            ActivityState::MemoryUpdateStarted,
+        ));
         let made = change().await;
-        self.tell(Activity::of_own_memory(owner, ActivityState::MemoryUpdateCompleted));
+        self.tell(Activity::of_own_memory(
+            owner,
+            ActivityState::MemoryUpdateCompleted,
+        ));
         made
     }
 
@@ -324,7 +360,12 @@ impl Runs {
         self.close(run, log, recovery::Why::Stopped).await
     }
 
-    async fn close(&self, run: &Run, log: (LogSoFar, Past), why: recovery::Why) -> Result<(), StoreError> {
+    async fn close(
+        &self,
+        run: &Run,
+        log: (LogSoFar, Past),
+        why: recovery::Why,
+    ) -> Result<(), StoreError> {
         let last_seq = recovery::close(&self.0.store, &self.0.clock, run, log, why).await?;
         self.0.usage.run_is_over(run.id, last_seq);
         self.0.tell_end(run.id);
@@ -335,7 +376,10 @@ impl Runs {
     pub async fn drain(&self, grace: Duration) {
         self.0.tasks.close();
         self.0.draining.cancel();
-        if tokio::time::timeout(grace, self.0.tasks.wait()).await.is_err() {
+        if tokio::time::timeout(grace, self.0.tasks.wait())
+            .await
+            .is_err()
+        {
             self.0.shutdown.cancel();
             self.0.tasks.wait().await;
         }

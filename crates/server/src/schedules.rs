@@ -90,16 +90,23 @@ impl App {
                 tracing::warn!(schedule = %id, %error, "cannot start the run of a schedule; trying again");
             }
         }
-        let Some(next) = self.store.next_schedule_at().await? else { return Ok(LONGEST_SLEEP) };
+        let Some(next) = self.store.next_schedule_at().await? else {
+            return Ok(LONGEST_SLEEP);
+        };
         let left = u64::try_from(next - self.clock.now_ms()).unwrap_or_default();
-        Ok(if left == 0 { PAUSE } else { Duration::from_millis(left).min(LONGEST_SLEEP) })
+        Ok(if left == 0 {
+            PAUSE
+        } else {
+            Duration::from_millis(left).min(LONGEST_SLEEP)
+        })
     }
 
     /// Corrects the times that were found while the clock was far ahead: their schedules would be silent until then.
     async fn see_to_far_away(&self, now: i64) -> Result<(), ApiError> {
         for schedule in self.store.schedules_due_after(now + FAR_AWAY_MS).await? {
             let content = &schedule.content;
-            let times = Times::parse(content.cron.as_deref(), content.once_at, &content.time_zone).ok();
+            let times =
+                Times::parse(content.cron.as_deref(), content.once_at, &content.time_zone).ok();
             let next_after = |time| times.as_ref().and_then(|times| times.next_after(time));
             if schedule.next_at > next_after(now + FAR_AWAY_MS)
                 && let Some(next) = next_after(now)
@@ -107,14 +114,21 @@ impl App {
                 self.store.correct_schedule(&schedule, next).await?;
             }
         }
-        Ok(self.store.release_schedules_claimed_after(now + FAR_AWAY_MS).await?)
+        Ok(self
+            .store
+            .release_schedules_claimed_after(now + FAR_AWAY_MS)
+            .await?)
     }
 
     /// Sees to one that is due, unless another server does.
     async fn take_turn(&self, id: ScheduleId) -> Result<(), ApiError> {
         let now = self.clock.now_ms();
-        let Some(schedule) = self.store.claim_schedule(id, now, now + CLAIM_MS).await? else { return Ok(()) };
-        let due = schedule.next_at.filter(|due| schedule.content.enabled && *due <= now);
+        let Some(schedule) = self.store.claim_schedule(id, now, now + CLAIM_MS).await? else {
+            return Ok(());
+        };
+        let due = schedule
+            .next_at
+            .filter(|due| schedule.content.enabled && *due <= now);
         let done = match due {
             Some(due) => self.see_to(&schedule, due, now).await,
             None => Ok(self.store.release_schedule(id).await?),
@@ -132,32 +146,57 @@ impl App {
         let times = Times::parse(content.cron.as_deref(), content.once_at, &content.time_zone);
         let Ok(times) = times else {
             // The zone's name may have left the list of zones.
-            let then = Settled { was_due: Some(due), next_at: None, problem: Some("no_time") };
+            let then = Settled {
+                was_due: Some(due),
+                next_at: None,
+                problem: Some("no_time"),
+            };
             return Ok(self
                 .store
                 .settle_schedule(schedule, &noted(due, now, TurnKind::Failed), &then)
                 .await?);
         };
-        if let Some(run) =
-            self.started_before(&Principal::of_account(schedule.owner), &name_of(schedule, due)).await?
+        if let Some(run) = self
+            .started_before(
+                &Principal::of_account(schedule.owner),
+                &name_of(schedule, due),
+            )
+            .await?
         {
             // We, or another server, came no further than to its start.
             let next_at = times.next_after(run.started_at.max(due));
-            let turn = Turn { run: Some(run.id), chat: run.chat, ..noted(due, now, TurnKind::Started) };
-            let then = Settled { was_due: Some(due), next_at, problem: None };
+            let turn = Turn {
+                run: Some(run.id),
+                chat: run.chat,
+                ..noted(due, now, TurnKind::Started)
+            };
+            let then = Settled {
+                was_due: Some(due),
+                next_at,
+                problem: None,
+            };
             return Ok(self.store.settle_schedule(schedule, &turn, &then).await?);
         }
-        let mut then = Settled { was_due: Some(due), next_at: times.next_after(now.max(due)), problem: None };
+        let mut then = Settled {
+            was_due: Some(due),
+            next_at: times.next_after(now.max(due)),
+            problem: None,
+        };
         let latest = times.latest(due, now);
         let turn = if now - latest > GRACE_MS {
             noted(latest, now, TurnKind::Missed)
         } else if self.failed_too_often(schedule).await? {
-            then = Settled { next_at: None, problem: Some("failed_often"), ..then };
+            then = Settled {
+                next_at: None,
+                problem: Some("failed_often"),
+                ..then
+            };
             noted(latest, now, TurnKind::Failed)
         } else if self.store.is_schedule_busy(schedule).await? {
             noted(latest, now, TurnKind::StillGoing)
         } else {
-            self.start_turn(schedule, due, noted(latest, now, TurnKind::Started)).await?
+            self.start_turn(schedule, due, noted(latest, now, TurnKind::Started))
+                .await?
         };
         self.store.settle_schedule(schedule, &turn, &then).await?;
         Ok(())
@@ -167,10 +206,16 @@ impl App {
     ///
     /// # Errors
     /// 409 where its last run is still going; those of starting a run.
-    pub(crate) async fn run_schedule_now(&self, schedule: &Schedule) -> Result<(ChatId, RunId), ApiError> {
+    pub(crate) async fn run_schedule_now(
+        &self,
+        schedule: &Schedule,
+    ) -> Result<(ChatId, RunId), ApiError> {
         let now = self.clock.now_ms();
         let still_going = || ApiError::conflict(refusal::Settings::ScheduleStillGoing);
-        let claimed = self.store.claim_schedule(schedule.id, now, now + CLAIM_MS).await?;
+        let claimed = self
+            .store
+            .claim_schedule(schedule.id, now, now + CLAIM_MS)
+            .await?;
         let schedule = claimed.ok_or_else(still_going)?;
         let started = async {
             if self.store.is_schedule_busy(&schedule).await? {
@@ -180,8 +225,16 @@ impl App {
         };
         match started.await {
             Ok((chat, run)) => {
-                let turn = Turn { run: Some(run), chat: Some(chat), ..noted(now, now, TurnKind::Started) };
-                let then = Settled { was_due: None, next_at: None, problem: None };
+                let turn = Turn {
+                    run: Some(run),
+                    chat: Some(chat),
+                    ..noted(now, now, TurnKind::Started)
+                };
+                let then = Settled {
+                    was_due: None,
+                    next_at: None,
+                    problem: None,
+                };
                 self.store.settle_schedule(&schedule, &turn, &then).await?;
                 Ok((chat, run))
             }
@@ -194,19 +247,40 @@ impl App {
 
     /// The run of a schedule that is due since `due`, started once however often this is asked for. What is wrong with the
     /// schedule is noted; what is wrong with us is an error, and it is tried again.
-    async fn start_turn(&self, schedule: &Schedule, due: i64, turn: Turn) -> Result<Turn, ApiError> {
+    async fn start_turn(
+        &self,
+        schedule: &Schedule,
+        due: i64,
+        turn: Turn,
+    ) -> Result<Turn, ApiError> {
         let key = name_of(schedule, due);
         let begin = async |key| self.begin_turn(schedule, key).await;
         let again = async |run: store::Run| {
             let gone = || ApiError::not_found(refusal::Settings::ChatOfRunGone);
             Ok((run.chat.ok_or_else(gone)?, run.id))
         };
-        match self.once(&Principal::of_account(schedule.owner), Some(key), begin, again).await {
-            Ok((chat, run)) => Ok(Turn { run: Some(run), chat: Some(chat), ..turn }),
+        match self
+            .once(
+                &Principal::of_account(schedule.owner),
+                Some(key),
+                begin,
+                again,
+            )
+            .await
+        {
+            Ok((chat, run)) => Ok(Turn {
+                run: Some(run),
+                chat: Some(chat),
+                ..turn
+            }),
             Err(error) if error.is_ours() => Err(error),
             Err(error) => {
                 let note = error.to_string().chars().take(NOTE_CHARS).collect();
-                Ok(Turn { note: Some(note), kind: TurnKind::Failed, ..turn })
+                Ok(Turn {
+                    note: Some(note),
+                    kind: TurnKind::Failed,
+                    ..turn
+                })
             }
         }
     }
@@ -219,21 +293,30 @@ impl App {
         let content = &schedule.content;
         let permit = self.permit(Authority::of_account(schedule.owner));
         permit.check(Right::Schedules)?;
-        let model = self.resolve(content.model.as_deref(), &permit).map_err(|error| {
-            // A server that was not heard of since the start is tried again; what is missing for good is a failure to note.
-            match self.models.configured_are_awaited() {
-                true => error,
-                false => error.with_status(StatusCode::NOT_FOUND),
-            }
-        })?;
+        let model = self
+            .resolve(content.model.as_deref(), &permit)
+            .map_err(|error| {
+                // A server that was not heard of since the start is tried again; what is missing for good is a failure to note.
+                match self.models.configured_are_awaited() {
+                    true => error,
+                    false => error.with_status(StatusCode::NOT_FOUND),
+                }
+            })?;
         let (chat, is_new) = match schedule.chat.filter(|_| !content.new_chat) {
-            Some(chat) => (self.store.chat(&Principal::of_account(schedule.owner), chat).await?, false),
+            Some(chat) => (
+                self.store
+                    .chat(&Principal::of_account(schedule.owner), chat)
+                    .await?,
+                false,
+            ),
             None => (self.new_chat_of(schedule).await?, true),
         };
         let id = chat.id;
         let new = NewMessage {
             parent: chat.current,
-            content: vec![Part::Text { text: content.prompt.clone() }],
+            content: vec![Part::Text {
+                text: content.prompt.clone(),
+            }],
             idempotency,
             schedule: Some(content.name.clone()),
             research: None,
@@ -273,7 +356,9 @@ impl App {
     /// Whether its last turns have all failed, counted from when a person changed it.
     async fn failed_too_often(&self, schedule: &Schedule) -> Result<bool, ApiError> {
         let turns = self.store.schedule_turns(schedule.id).await?;
-        let tried = turns.iter().take_while(|turn| turn.noted_at >= schedule.changed_at);
+        let tried = turns
+            .iter()
+            .take_while(|turn| turn.noted_at >= schedule.changed_at);
         let tried = tried.filter(|turn| matches!(turn.kind, TurnKind::Started | TurnKind::Failed));
         let has_failed =
             |turn: &&Turn| turn.kind == TurnKind::Failed || turn.outcome == Some(Outcome::Failed);
@@ -283,9 +368,20 @@ impl App {
 
 /// What the run that is due since `due` is known by. No caller can give this name: it is not ASCII.
 fn name_of(schedule: &Schedule, due: i64) -> IdempotencyKey {
-    IdempotencyKey { key: format!("§{} {due}", schedule.id), request_hash: [0; 32] }
+    IdempotencyKey {
+        key: format!("§{} {due}", schedule.id),
+        request_hash: [0; 32],
+    }
 }
 
 fn noted(due_at: i64, noted_at: i64, kind: TurnKind) -> Turn {
-    Turn { due_at, noted_at, kind, note: None, run: None, chat: None, outcome: None }
+    Turn {
+        due_at,
+        noted_at,
+        kind,
+        note: None,
+        run: None,
+        chat: None,
+        outcome: None,
+    }
 }

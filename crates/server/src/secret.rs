@@ -21,7 +21,9 @@ pub struct NoRandomness;
 
 pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
     let mut bytes = [0; N];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| NoRandomness)?;
+    SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_| NoRandomness)?;
     Ok(bytes)
 }
 
@@ -30,7 +32,10 @@ pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
 /// # Errors
 /// Where the machine has no randomness.
 pub fn random_token(prefix: &str) -> Result<Secret, NoRandomness> {
-    Ok(Secret::new(format!("{prefix}{}", hex(&random_bytes::<32>()?))))
+    Ok(Secret::new(format!(
+        "{prefix}{}",
+        hex(&random_bytes::<32>()?)
+    )))
 }
 
 /// What is stored of a token. A plain hash is enough, as nobody can guess 256 random bits; and looking up
@@ -46,11 +51,13 @@ pub fn hash_token(token: &str) -> [u8; 32] {
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }
 
 /// Seals and opens keys with the server's own key, which lives beside the database, not in it.
@@ -85,7 +92,10 @@ impl Sealer {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).with_context(unreadable)?;
         let key = UnboundKey::new(&CHACHA20_POLY1305, &bytes).map_err(|_| {
-            anyhow::anyhow!("the key file {} is damaged: restore it from a backup", path.display())
+            anyhow::anyhow!(
+                "the key file {} is damaged: restore it from a backup",
+                path.display()
+            )
         })?;
         anyhow::ensure!(
             !is_guessable(&bytes),
@@ -94,13 +104,19 @@ impl Sealer {
             path.display()
         );
         let root = hmac::Key::new(hmac::HMAC_SHA256, &bytes);
-        Ok(Self { sealing: LessSafeKey::new(key), root })
+        Ok(Self {
+            sealing: LessSafeKey::new(key),
+            root,
+        })
     }
 
     /// A key for signatures of one purpose: the same after a restart, and on every server with this key file.
     #[must_use]
     pub fn signing_key(&self, purpose: &str) -> hmac::Key {
-        hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&self.root, purpose.as_bytes()).as_ref())
+        hmac::Key::new(
+            hmac::HMAC_SHA256,
+            hmac::sign(&self.root, purpose.as_bytes()).as_ref(),
+        )
     }
 
     /// Seals `secret`; it opens only together with the same `owner`.
@@ -125,9 +141,13 @@ impl Sealer {
         let (nonce, sealed) = sealed.split_first_chunk::<NONCE_LEN>().ok_or(CannotOpen)?;
         let mut text = sealed.to_vec();
         let aad = Aad::from(owner.as_bytes());
-        let open = self.sealing.open_in_place(Nonce::assume_unique_for_key(*nonce), aad, &mut text);
+        let open = self
+            .sealing
+            .open_in_place(Nonce::assume_unique_for_key(*nonce), aad, &mut text);
         let open = open.map_err(|_| CannotOpen)?;
-        std::str::from_utf8(open).map(Secret::new).map_err(|_| CannotOpen)
+        std::str::from_utf8(open)
+            .map(Secret::new)
+            .map_err(|_| CannotOpen)
     }
 }
 
@@ -188,7 +208,8 @@ mod tests {
     use super::*;
 
     fn folder() -> std::path::PathBuf {
-        let dir = std::env::temp_dir().join(format!("glasshouse-secret-{}", domain::RunId::generate()));
+        let dir =
+            std::env::temp_dir().join(format!("glasshouse-secret-{}", domain::RunId::generate()));
         fs::create_dir_all(&dir).unwrap();
         dir
     }
@@ -213,11 +234,20 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let dir = folder();
         Sealer::open(&dir).unwrap();
-        let mode = fs::metadata(dir.join("secret.key")).unwrap().permissions().mode();
+        let mode = fs::metadata(dir.join("secret.key"))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
-        for key in [&b""[..], b"short", &[0; 32], &[0xff; 32], b"change-me-change-me-change-me-ok", &[7; 33]]
-        {
+        for key in [
+            &b""[..],
+            b"short",
+            &[0; 32],
+            &[0xff; 32],
+            b"change-me-change-me-change-me-ok",
+            &[7; 33],
+        ] {
             fs::write(dir.join("secret.key"), key).unwrap();
             assert!(Sealer::open(&dir).is_err(), "{key:?}");
         }
@@ -240,7 +270,10 @@ mod tests {
         }
         for mode in [0o644, 0o640, 0o604, 0o620, 0o602, 0o444, 0o666] {
             let refused = open(mode).unwrap_or_default();
-            assert!(refused.contains("chmod 600") && refused.contains(&format!("{mode:04o}")), "{refused}");
+            assert!(
+                refused.contains("chmod 600") && refused.contains(&format!("{mode:04o}")),
+                "{refused}"
+            );
         }
         fs::remove_dir_all(dir).unwrap();
     }

@@ -18,7 +18,10 @@ impl SkillsFolder {
     /// The folder need not be there.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), told: Mutex::default() }
+        Self {
+            folder: folder.to_owned(),
+            told: Mutex::default(),
+        }
     }
 
     /// What it holds now. A new problem is told to the log, once.
@@ -32,7 +35,11 @@ impl SkillsFolder {
             }
         };
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        for (skill, problem) in skills.problems.iter().filter(|problem| !told.contains(problem)) {
+        for (skill, problem) in skills
+            .problems
+            .iter()
+            .filter(|problem| !told.contains(problem))
+        {
             tracing::warn!(skill, %problem, "a skill cannot be used");
         }
         told.clone_from(&skills.problems);

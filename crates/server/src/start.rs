@@ -33,7 +33,10 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     if !address.ip().is_unspecified() {
         return address;
     }
-    SocketAddr::new(own_address().unwrap_or(IpAddr::from([127, 0, 0, 1])), address.port())
+    SocketAddr::new(
+        own_address().unwrap_or(IpAddr::from([127, 0, 0, 1])),
+        address.port(),
+    )
 }
 
 /// This machine's address towards the network. Connecting a UDP socket sends nothing; it only makes the system

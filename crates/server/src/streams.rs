@@ -106,14 +106,20 @@ impl Format {
         Ok(match name {
             "native" => Self::Native(options.native),
             "chat" => Self::Chat(Box::new(ChatStreamEncoder::new(options.chat))),
-            "openai" => Self::OpenAi(Box::new(CompletionEncoder::new(CompletionOptions::watching()))),
-            "responses" => Self::Responses(Box::new(ResponseEncoder::new(ResponseOptions::watching()))),
+            "openai" => Self::OpenAi(Box::new(CompletionEncoder::new(
+                CompletionOptions::watching(),
+            ))),
+            "responses" => {
+                Self::Responses(Box::new(ResponseEncoder::new(ResponseOptions::watching())))
+            }
             "tool_calls" => Self::ToolCalls(Box::default()),
             "markup" => Self::Markup(Box::new(MarkupEncoder::new(options.writing))),
             "details" => Self::Details(Box::new(DetailsEncoder::new(options.writing))),
             "ag_ui" => Self::AgUi(Box::new(AgUiEncoder::new(Door::watching()))),
             "ui_message_stream" => Self::UiMessages(Box::default()),
-            "debug" => Self::Debug { with_details: options.is_own },
+            "debug" => Self::Debug {
+                with_details: options.is_own,
+            },
             other => {
                 let other: String = other.chars().take(40).collect();
                 return Err(ApiError::invalid(format!(
@@ -168,7 +174,10 @@ impl Format {
             Self::UiMessages(encoder) => encoder.push(event),
             Self::Debug { with_details } => {
                 let detail = logged.detail.as_deref().filter(|_| *with_details);
-                DebugEvent::of(event, detail).map(debug_frame(event.seq)).into_iter().collect()
+                DebugEvent::of(event, detail)
+                    .map(debug_frame(event.seq))
+                    .into_iter()
+                    .collect()
             }
         };
         frames.iter().for_each(|frame| frame.write(out));
@@ -187,7 +196,9 @@ impl Format {
             Self::OpenAi(encoder) => encoder.flush(),
             _ => None,
         };
-        let Some(frame) = held_back else { return Bytes::from_static(KEEP_ALIVE.as_bytes()) };
+        let Some(frame) = held_back else {
+            return Bytes::from_static(KEEP_ALIVE.as_bytes());
+        };
         let mut out = Vec::new();
         frame.write(&mut out);
         out.into()
@@ -200,7 +211,8 @@ impl Format {
         let error = ApiError::of_log(error);
         let frames = match self {
             Self::Responses(encoder) if !is_damaged => {
-                let message = "The database did not answer. The run goes on; ask for the response again.";
+                let message =
+                    "The database did not answer. The run goes on; ask for the response again.";
                 vec![encoder.broken_off(message)]
             }
             _ if !is_damaged => return None,
@@ -209,9 +221,17 @@ impl Format {
             Self::OpenAi(_) => {
                 let Problem { code, message, .. } = error.problem();
                 let data = ErrorObject::new(*code, message, None).to_json().to_string();
-                vec![Frame { id: None, event: None, data }]
+                vec![Frame {
+                    id: None,
+                    event: None,
+                    data,
+                }]
             }
-            _ => vec![Frame { id: None, event: Some("problem"), data: error.body().to_string() }],
+            _ => vec![Frame {
+                id: None,
+                event: Some("problem"),
+                data: error.body().to_string(),
+            }],
         };
         let mut out = Vec::new();
         frames.iter().for_each(|frame| frame.write(&mut out));
@@ -221,13 +241,22 @@ impl Format {
 
 fn debug_frame(seq: u64) -> impl Fn(DebugEvent) -> Frame {
     // Plain data always has a JSON form.
-    move |event| Frame { id: Some(seq), event: None, data: serde_json::to_string(&event).unwrap_or_default() }
+    move |event| Frame {
+        id: Some(seq),
+        event: None,
+        data: serde_json::to_string(&event).unwrap_or_default(),
+    }
 }
 
 impl Native {
     fn write(self, logged: &Logged, out: &mut Vec<u8>) {
         match self.preview(&logged.event) {
-            Some(data) => Frame { id: Some(logged.event.seq), event: None, data }.write(out),
+            Some(data) => Frame {
+                id: Some(logged.event.seq),
+                event: None,
+                data,
+            }
+            .write(out),
             None => {
                 // The stored bytes go out as they are: JSON has no line feeds to take care of.
                 out.extend_from_slice(format!("id: {}\ndata: ", logged.event.seq).as_bytes());
@@ -240,7 +269,9 @@ impl Native {
     /// The event with a shorter result, where its result is too long for this reader.
     fn preview(self, event: &RunEvent) -> Option<String> {
         let limit = self.preview_bytes?;
-        let EventBody::ToolFinished { result, .. } = &event.body else { return None };
+        let EventBody::ToolFinished { result, .. } = &event.body else {
+            return None;
+        };
         if result.len() <= limit {
             return None;
         }
@@ -250,7 +281,9 @@ impl Native {
         }
         let mut value = serde_json::to_value(event).ok()?;
         *value.pointer_mut("/body/result")? = Value::String(result[..end].to_owned());
-        value.as_object_mut()?.insert("preview".to_owned(), Value::Bool(true));
+        value
+            .as_object_mut()?
+            .insert("preview".to_owned(), Value::Bool(true));
         Some(value.to_string())
     }
 }
@@ -270,7 +303,13 @@ struct Sse {
 pub fn sse(reader: Reader, format: Format, files: Option<RunFiles>) -> Response {
     let silence = Alarm::new(Instant::now() + format.after_silence());
     let files = files.filter(|_| format.is_for_outside());
-    let started = Sse { reader, format, files, silence, over: false };
+    let started = Sse {
+        reader,
+        format,
+        files,
+        silence,
+        over: false,
+    };
     let body = stream::unfold(started, |mut sse| async move {
         let chunk = sse.next().await?;
         Some((Ok::<_, Infallible>(chunk), sse))
@@ -292,7 +331,10 @@ pub fn from_run(run: RunId, mut response: Response) -> Response {
 pub fn event_stream(body: Body) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/event-stream"),
+    );
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
@@ -307,7 +349,8 @@ impl Sse {
 
     async fn next(&mut self) -> Option<Bytes> {
         while !self.over {
-            self.silence.set(Instant::now() + self.format.after_silence());
+            self.silence
+                .set(Instant::now() + self.format.after_silence());
             let events = tokio::select! {
                 biased;
                 events = self.reader.next() => events,
@@ -315,7 +358,8 @@ impl Sse {
             };
             match events {
                 Ok(Some(events)) => {
-                    let mut out = Vec::with_capacity(events.iter().map(|event| event.json.len() + 16).sum());
+                    let mut out =
+                        Vec::with_capacity(events.iter().map(|event| event.json.len() + 16).sum());
                     for logged in &events {
                         self.write(logged, &mut out).await;
                     }

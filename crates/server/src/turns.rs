@@ -88,22 +88,44 @@ impl App {
     ///
     /// # Errors
     /// 4xx where the message is empty or its parent is not in the chat.
-    pub async fn say(&self, chat: Chat, new: NewMessage, model: ResolvedModel) -> Result<Exchange, ApiError> {
+    pub async fn say(
+        &self,
+        chat: Chat,
+        new: NewMessage,
+        model: ResolvedModel,
+    ) -> Result<Exchange, ApiError> {
         check_content(&new.content)?;
-        let content = self.bind_referred(&chat, &model.authority.principal, new.content).await?;
+        let content = self
+            .bind_referred(&chat, &model.authority.principal, new.content)
+            .await?;
         let messages = self.store.messages(chat.id).await?;
         if let Some(parent) = new.parent
             && !messages.iter().any(|message| message.id == parent)
         {
             return Err(ApiError::conflict(refusal::Chats::ParentGone));
         }
-        let user = ChatMessage { schedule: new.schedule, ..self.user_message(chat.id, new.parent, content) };
+        let user = ChatMessage {
+            schedule: new.schedule,
+            ..self.user_message(chat.id, new.parent, content)
+        };
         let mut history = self.history(&messages, new.parent).await?;
-        history.push(Message { content: user.content.clone(), ..Message::text(Role::User, "") });
+        history.push(Message {
+            content: user.content.clone(),
+            ..Message::text(Role::User, "")
+        });
         let (idempotency, research) = (new.idempotency, new.research);
         let work = Work::of(history, model, Vec::new()).with_research(research);
-        let wishes = CallWishes { parameters: new.parameters, ..CallWishes::default() };
-        let work = Work { is_of_chat: true, wishes, idempotency, metadata: new.metadata, ..work };
+        let wishes = CallWishes {
+            parameters: new.parameters,
+            ..CallWishes::default()
+        };
+        let work = Work {
+            is_of_chat: true,
+            wishes,
+            idempotency,
+            metadata: new.metadata,
+            ..work
+        };
         self.begin(chat, user.id, Some(user), work).await
     }
 
@@ -121,10 +143,18 @@ impl App {
         new: NewAnswer,
         beside: Option<Beside>,
     ) -> Result<Exchange, ApiError> {
-        let NewAnswer { answered, model, research, parameters, idempotency, metadata } = new;
+        let NewAnswer {
+            answered,
+            model,
+            research,
+            parameters,
+            idempotency,
+            metadata,
+        } = new;
         let messages = self.store.messages(chat.id).await?;
         let gone = || ApiError::not_found(refusal::Chats::NoSuchAnswer);
-        let is_it = |message: &&ChatMessage| message.id == answered && message.role == Role::Assistant;
+        let is_it =
+            |message: &&ChatMessage| message.id == answered && message.role == Role::Assistant;
         let answer = messages.iter().find(is_it).ok_or_else(gone)?;
         let asked = answer.parent.ok_or_else(gone)?;
         let research = match (research, answer.run) {
@@ -134,12 +164,27 @@ impl App {
         };
         let history = self.history(&messages, Some(asked)).await?;
         let work = Work::of(history, model, Vec::new()).with_research(research);
-        let wishes = CallWishes { parameters, ..CallWishes::default() };
-        let work = Work { is_of_chat: true, wishes, beside, idempotency, metadata, ..work };
+        let wishes = CallWishes {
+            parameters,
+            ..CallWishes::default()
+        };
+        let work = Work {
+            is_of_chat: true,
+            wishes,
+            beside,
+            idempotency,
+            metadata,
+            ..work
+        };
         self.begin(chat, asked, None, work).await
     }
 
-    fn user_message(&self, chat: ChatId, parent: Option<MessageId>, content: Vec<Part>) -> ChatMessage {
+    fn user_message(
+        &self,
+        chat: ChatId,
+        parent: Option<MessageId>,
+        content: Vec<Part>,
+    ) -> ChatMessage {
         ChatMessage {
             id: MessageId::generate(),
             chat,
@@ -179,7 +224,11 @@ impl App {
             summary: None,
             schedule: None,
         };
-        let Authority { principal, key_models, .. } = work.model.authority.clone();
+        let Authority {
+            principal,
+            key_models,
+            ..
+        } = work.model.authority.clone();
         let row = NewRun {
             id: run,
             principal: principal.clone(),
@@ -195,11 +244,26 @@ impl App {
             workspace: None,
         };
         let beside = work.beside.take();
-        let request =
-            self.request(work, chat.id.to_string(), run, (Some(chat.id), Some(assistant.id))).await?;
-        let title = user.as_ref().filter(|_| chat.title.is_empty()).map(|user| title_of(&user.content));
+        let request = self
+            .request(
+                work,
+                chat.id.to_string(),
+                run,
+                (Some(chat.id), Some(assistant.id)),
+            )
+            .await?;
+        let title = user
+            .as_ref()
+            .filter(|_| chat.title.is_empty())
+            .map(|user| title_of(&user.content));
         let title_now = title.clone().unwrap_or(chat.title);
-        let new = NewLiveRun { run, principal, title: title_now, request, report_wanted: false };
+        let new = NewLiveRun {
+            run,
+            principal,
+            title: title_now,
+            request,
+            report_wanted: false,
+        };
         let turn = NewTurn {
             user: user.clone(),
             assistant: assistant.clone(),
@@ -208,8 +272,14 @@ impl App {
             beside: beside.clone(),
         };
         let store = self.store.clone();
-        self.start_when_stored(async move { store.begin_turn(&turn).await }, new).await?;
-        Ok(Exchange { user, assistant, run, beside })
+        self.start_when_stored(async move { store.begin_turn(&turn).await }, new)
+            .await?;
+        Ok(Exchange {
+            user,
+            assistant,
+            run,
+            beside,
+        })
     }
 
     /// Starts a run once it is stored, whether or not whoever asked for it still listens: a run that is stored and has
@@ -220,7 +290,9 @@ impl App {
         new: NewLiveRun,
     ) -> Result<(), ApiError> {
         let runs = self.runs.clone();
-        let started = self.tasks.spawn(async move { stored.await.map(|()| runs.start(new)) });
+        let started = self
+            .tasks
+            .spawn(async move { stored.await.map(|()| runs.start(new)) });
         Ok(started.await.map_err(ApiError::internal)??)
     }
 }

@@ -89,13 +89,23 @@ impl Usage {
     pub async fn open(store: Store, clock: Clock, groups: Arc<Groups>) -> Result<Self, StoreError> {
         let rules = RwLock::new(Arc::new(LimitRules::read(&store).await?));
         let (books, writing) = (Mutex::default(), tokio::sync::Mutex::default());
-        Ok(Self { store, clock, groups, books, rules, writing })
+        Ok(Self {
+            store,
+            clock,
+            groups,
+            books,
+            rules,
+            writing,
+        })
     }
 
     /// The limits as they are.
     #[must_use]
     pub fn rules(&self) -> Arc<LimitRules> {
-        self.rules.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.rules
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Sets the limits of one subject. Other servers on the same database know within two seconds.
@@ -103,7 +113,9 @@ impl Usage {
     /// # Errors
     /// Where the database does not answer.
     pub async fn put_limits(&self, of: &LimitsOf, limits: Limits) -> Result<(), StoreError> {
-        self.store.put_setting(&of.setting(), &limits.to_value()).await?;
+        self.store
+            .put_setting(&of.setting(), &limits.to_value())
+            .await?;
         self.read_rules().await
     }
 
@@ -111,7 +123,8 @@ impl Usage {
     fn apply_to(&self, principal: &Principal) -> Vec<(Subject, Limits)> {
         let groups = self.groups.known();
         self.lock().see(&groups);
-        self.rules().apply_to(principal, groups.of_person(principal.account))
+        self.rules()
+            .apply_to(principal, groups.of_person(principal.account))
     }
 
     async fn read_rules(&self) -> Result<(), StoreError> {
@@ -135,11 +148,20 @@ impl Usage {
     /// Where the database does not answer.
     pub async fn know(&self, principal: &Principal) -> Result<(), StoreError> {
         for (subject, _) in self.apply_to(principal) {
-            if !self.lock().accounts.get(&subject).is_some_and(Account::is_known) {
+            if !self
+                .lock()
+                .accounts
+                .get(&subject)
+                .is_some_and(Account::is_known)
+            {
                 self.write_down().await?;
                 let found = self.written(&subject).await?;
                 let now = self.clock.now_ms();
-                self.lock().accounts.entry(subject).or_insert_with(|| Account::new(now)).set(now, found);
+                self.lock()
+                    .accounts
+                    .entry(subject)
+                    .or_insert_with(|| Account::new(now))
+                    .set(now, found);
             }
         }
         Ok(())
@@ -150,8 +172,15 @@ impl Usage {
         let now = self.clock.now_ms();
         let today = now.div_euclid(DAY_MS);
         let (month, _) = month_of(now);
-        let rows =
-            self.store.usage(&subject.usage_of(), UsageBy::Day, month.div_euclid(DAY_MS), today).await?;
+        let rows = self
+            .store
+            .usage(
+                &subject.usage_of(),
+                UsageBy::Day,
+                month.div_euclid(DAY_MS),
+                today,
+            )
+            .await?;
         let (mut of_day, mut of_month) = (Amount::default(), Amount::default());
         for row in rows {
             let sum = Amount::of(row.sum);
@@ -173,10 +202,15 @@ impl Usage {
         let mut books = self.lock();
         let mut held = Held(Vec::with_capacity(limits.len()));
         for (subject, limits) in &limits {
-            let account = books.accounts.entry(subject.clone()).or_insert_with(|| Account::new(now));
+            let account = books
+                .accounts
+                .entry(subject.clone())
+                .or_insert_with(|| Account::new(now));
             held.0.push((subject.clone(), account.estimate(now, wish)));
             let estimate = held.0[held.0.len() - 1].1;
-            account.check(limits, estimate).map_err(|over| over.refuse(subject, now))?;
+            account
+                .check(limits, estimate)
+                .map_err(|over| over.refuse(subject, now))?;
         }
         for (subject, estimate) in &held.0 {
             if let Some(account) = books.accounts.get_mut(subject) {
@@ -194,9 +228,14 @@ impl Usage {
         let (limits, now) = (self.apply_to(principal), self.clock.now_ms());
         let mut books = self.lock();
         for (subject, limits) in limits {
-            let account = books.accounts.entry(subject.clone()).or_insert_with(|| Account::new(now));
+            let account = books
+                .accounts
+                .entry(subject.clone())
+                .or_insert_with(|| Account::new(now));
             let estimate = account.estimate(now, wish).times(calls);
-            account.check(&limits, estimate).map_err(|over| over.refuse(&subject, now))?;
+            account
+                .check(&limits, estimate)
+                .map_err(|over| over.refuse(&subject, now))?;
         }
         Ok(())
     }
@@ -215,8 +254,11 @@ impl Usage {
     /// Notes a model call that is of no run.
     pub fn note(&self, principal: &Principal, model: &str, sum: UsageSum) {
         let now = self.clock.now_ms();
-        let key =
-            UsageKey { day: now.div_euclid(DAY_MS), principal: principal.clone(), model: model.to_owned() };
+        let key = UsageKey {
+            day: now.div_euclid(DAY_MS),
+            principal: principal.clone(),
+            model: model.to_owned(),
+        };
         let mut books = self.lock();
         books.count(now, &self.groups.known(), &key, sum);
         books.ledger.note(key, sum);
@@ -251,11 +293,17 @@ impl Usage {
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub(crate) async fn note_past(&self, run: &store::Run, events: &[RunEvent]) -> Result<(), StoreError> {
+    pub(crate) async fn note_past(
+        &self,
+        run: &store::Run,
+        events: &[RunEvent],
+    ) -> Result<(), StoreError> {
         if self.lock().ledger.knows(run.id) {
             return Ok(());
         }
-        let Some(booked) = self.store.booked_seq(run.id).await? else { return Ok(()) };
+        let Some(booked) = self.store.booked_seq(run.id).await? else {
+            return Ok(());
+        };
         self.run_begins(run.id, booked);
         for event in events.iter().filter(|event| event.seq > booked) {
             self.note_event(&run.principal, event);
@@ -277,8 +325,10 @@ impl Usage {
         for (subject, limits) in limits {
             if let Some(account) = books.accounts.get_mut(&subject) {
                 account.roll(now);
-                remaining.requests = Allowed::nearer(remaining.requests, account.requests_left(&limits, now));
-                remaining.tokens = Allowed::nearer(remaining.tokens, account.tokens_left(&limits, now));
+                remaining.requests =
+                    Allowed::nearer(remaining.requests, account.requests_left(&limits, now));
+                remaining.tokens =
+                    Allowed::nearer(remaining.tokens, account.tokens_left(&limits, now));
             }
         }
         remaining
@@ -290,7 +340,10 @@ impl Usage {
         let (limits, now) = (self.apply_to(principal), self.clock.now_ms());
         let mut books = self.lock();
         let standing = |(subject, limits): (Subject, Limits)| {
-            let account = books.accounts.entry(subject.clone()).or_insert_with(|| Account::new(now));
+            let account = books
+                .accounts
+                .entry(subject.clone())
+                .or_insert_with(|| Account::new(now));
             account.roll(now);
             let standing = account.standing(&limits);
             (subject, standing)
@@ -304,7 +357,9 @@ impl Usage {
     /// Where the database does not answer.
     pub async fn write_down(&self) -> Result<(), StoreError> {
         let _writing = self.writing.lock().await;
-        let Some(booking) = self.lock().ledger.take() else { return Ok(()) };
+        let Some(booking) = self.lock().ledger.take() else {
+            return Ok(());
+        };
         match self.store.book_usage(&booking).await {
             Ok(outcomes) => self.settle(booking, outcomes),
             // Something in it can never be written down, which must not keep the rest out.
@@ -333,7 +388,8 @@ impl Usage {
                 tracing::error!(%error, usage = ?part, "usage that cannot be written down is dropped");
                 // So that nobody reads the run's log again for it.
                 let outcomes = self.store.book_usage(&ledger::without_sums(&part)).await;
-                let forget = |_: StoreError| vec![BookingOutcome::Elsewhere(u64::MAX); part.runs.len()];
+                let forget =
+                    |_: StoreError| vec![BookingOutcome::Elsewhere(u64::MAX); part.runs.len()];
                 let outcomes = outcomes.unwrap_or_else(forget);
                 self.settle(part, outcomes);
             }
@@ -364,7 +420,10 @@ impl Usage {
                 // What nobody uses is read again when somebody does.
                 books.accounts.retain(|_, account| account.is_in_use(now));
             }
-            let to_read = books.accounts.iter().filter(|(_, account)| is_shared || !account.is_known());
+            let to_read = books
+                .accounts
+                .iter()
+                .filter(|(_, account)| is_shared || !account.is_known());
             to_read.map(|(subject, _)| subject.clone()).collect()
         };
         for subject in to_read {
@@ -394,8 +453,10 @@ impl Books {
     fn see(&mut self, groups: &Known) {
         if self.groups_number != groups.number {
             self.groups_number = groups.number;
-            let of_groups =
-                self.accounts.iter_mut().filter(|(subject, _)| matches!(subject, Subject::Group(_)));
+            let of_groups = self
+                .accounts
+                .iter_mut()
+                .filter(|(subject, _)| matches!(subject, Subject::Group(_)));
             of_groups.for_each(|(_, account)| account.doubt());
         }
     }
@@ -411,10 +472,18 @@ impl Books {
 
     /// What is in the database need not be added to what is read from there.
     fn is_written(&mut self, groups: &Known, booking: &Booking, outcomes: &[BookingOutcome]) {
-        let noted =
-            booking.runs.iter().zip(outcomes).filter(|(_, outcome)| **outcome != BookingOutcome::Busy);
-        for (key, sum) in booking.loose.iter().chain(noted.flat_map(|(run, _)| &run.sums)) {
-            for subject in Subject::all_of(&key.principal, groups.of_person(key.principal.account)) {
+        let noted = booking
+            .runs
+            .iter()
+            .zip(outcomes)
+            .filter(|(_, outcome)| **outcome != BookingOutcome::Busy);
+        for (key, sum) in booking
+            .loose
+            .iter()
+            .chain(noted.flat_map(|(run, _)| &run.sums))
+        {
+            for subject in Subject::all_of(&key.principal, groups.of_person(key.principal.account))
+            {
                 if let Some(account) = self.accounts.get_mut(&subject) {
                     account.is_written(Amount::of(*sum));
                 }

@@ -74,8 +74,21 @@ pub(crate) struct StoredPage {
 
 impl From<Page> for StoredPage {
     fn from(page: Page) -> Self {
-        let Page { id, url, title, content, fetched_at, .. } = page;
-        Self { id, url, title, text: content, fetched_at }
+        let Page {
+            id,
+            url,
+            title,
+            content,
+            fetched_at,
+            ..
+        } = page;
+        Self {
+            id,
+            url,
+            title,
+            text: content,
+            fetched_at,
+        }
     }
 }
 
@@ -155,13 +168,19 @@ impl Web {
                 checked_at: now,
             },
         };
-        Ok(self.store.keep_page(&new, self.settings.person_bytes).await?.into())
+        Ok(self
+            .store
+            .keep_page(&new, self.settings.person_bytes)
+            .await?
+            .into())
     }
 }
 
 /// What a page without a title is called: the end of its address.
 fn name_of(url: &reqwest::Url) -> String {
-    let last = url.path_segments().and_then(|mut parts| parts.rfind(|part| !part.is_empty()));
+    let last = url
+        .path_segments()
+        .and_then(|mut parts| parts.rfind(|part| !part.is_empty()));
     last.or(url.host_str()).unwrap_or_default().to_owned()
 }
 

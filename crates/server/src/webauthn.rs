@@ -47,9 +47,9 @@ impl<'de> Deserialize<'de> for Bytes {
         let text = String::deserialize(deserializer)?;
         let short = Some(text).filter(|text| text.len() <= MOST_BYTES * 4 / 3);
         let bytes = short.and_then(|text| URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok());
-        bytes
-            .map(Self)
-            .ok_or_else(|| serde::de::Error::custom("base64url of at most 16,000 bytes is expected"))
+        bytes.map(Self).ok_or_else(|| {
+            serde::de::Error::custom("base64url of at most 16,000 bytes is expected")
+        })
     }
 }
 
@@ -106,11 +106,15 @@ impl Party {
         let (scheme, authority) = origin.split_once("://")?;
         let usual = if scheme == "https" { ":443" } else { ":80" };
         let authority = authority.strip_suffix(usual).unwrap_or(authority);
-        let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+        let host = authority
+            .rsplit_once(':')
+            .map_or(authority, |(host, _)| host);
         let is_name = host.parse::<std::net::IpAddr>().is_err() && !authority.starts_with('[');
         let is_safe = scheme == "https" || host == "localhost";
-        (is_name && is_safe && !host.is_empty())
-            .then(|| Self { origin: format!("{scheme}://{authority}"), id: host.to_owned() })
+        (is_name && is_safe && !host.is_empty()).then(|| Self {
+            origin: format!("{scheme}://{authority}"),
+            id: host.to_owned(),
+        })
     }
 
     /// Reads a passkey that was made for this challenge.
@@ -120,15 +124,24 @@ impl Party {
         let data = authenticator_data_of(&made.attestation_object.0).map_err(flaw)?;
         let AuthenticatorData { count, made } = self.read(data)?;
         let (id, public_key) = made.ok_or(Flaw("no key was made"))?;
-        Ok(NewKey { id: id.to_owned(), public_key: public_key.to_owned(), count })
+        Ok(NewKey {
+            id: id.to_owned(),
+            public_key: public_key.to_owned(),
+            count,
+        })
     }
 
     /// How often the passkey with this key was used by now, where it was for this challenge.
-    pub(crate) fn used(&self, used: &Used, challenge: &[u8], public_key: &[u8]) -> Result<u32, Flaw> {
+    pub(crate) fn used(
+        &self,
+        used: &Used,
+        challenge: &[u8],
+        public_key: &[u8],
+    ) -> Result<u32, Flaw> {
         self.check_client(&used.client_data.0, "webauthn.get", challenge)?;
         let data = self.read(&used.authenticator_data.0)?;
-        let key =
-            Key::read(&mut Reader::new(public_key)).map_err(|Malformed| Flaw("the stored key is damaged"))?;
+        let key = Key::read(&mut Reader::new(public_key))
+            .map_err(|Malformed| Flaw("the stored key is damaged"))?;
         let client = digest(&SHA256, &used.client_data.0);
         let signed = [&used.authenticator_data.0[..], client.as_ref()].concat();
         if !key.verifies(&signed, &used.signature.0) {
@@ -156,8 +169,11 @@ impl Party {
         let malformed = |Malformed| Flaw("the authenticator's data cannot be read");
         let mut reader = Reader::new(bytes);
         let site = reader.take(32).map_err(malformed)?;
-        let head: [u8; 5] =
-            reader.take(5).map_err(malformed)?.try_into().map_err(|_| malformed(Malformed))?;
+        let head: [u8; 5] = reader
+            .take(5)
+            .map_err(malformed)?
+            .try_into()
+            .map_err(|_| malformed(Malformed))?;
         let [flags, count @ ..] = head;
         let has = |flag| flags & flag != 0;
         if site != digest(&SHA256, self.id.as_bytes()).as_ref() {
@@ -169,12 +185,19 @@ impl Party {
         if has(IS_BACKED_UP) && !has(MAY_BE_BACKED_UP) {
             return Err(Flaw("it is backed up and cannot be"));
         }
-        let made = if has(HAS_KEY) { Some(made_key(&mut reader).map_err(malformed)?) } else { None };
+        let made = if has(HAS_KEY) {
+            Some(made_key(&mut reader).map_err(malformed)?)
+        } else {
+            None
+        };
         if has(HAS_EXTENSIONS) {
             reader.skip().map_err(malformed)?;
         }
         reader.end().map_err(malformed)?;
-        Ok(AuthenticatorData { count: u32::from_be_bytes(count), made })
+        Ok(AuthenticatorData {
+            count: u32::from_be_bytes(count),
+            made,
+        })
     }
 }
 
@@ -189,7 +212,9 @@ fn made_key<'a>(reader: &mut Reader<'a>) -> Result<(&'a [u8], &'a [u8]), Malform
     }
     let before = reader.rest();
     Key::read(reader)?;
-    let key = before.get(..before.len() - reader.rest().len()).ok_or(Malformed)?;
+    let key = before
+        .get(..before.len() - reader.rest().len())
+        .ok_or(Malformed)?;
     Ok((id, key))
 }
 
@@ -215,10 +240,22 @@ mod tests {
     #[test]
     fn browsers_want_a_name_and_tls() {
         for (origin, expected) in [
-            ("https://ai.example.org", Some(("https://ai.example.org", "ai.example.org"))),
-            ("https://ai.example.org:443", Some(("https://ai.example.org", "ai.example.org"))),
-            ("https://ai.example.org:8443", Some(("https://ai.example.org:8443", "ai.example.org"))),
-            ("http://localhost:8000", Some(("http://localhost:8000", "localhost"))),
+            (
+                "https://ai.example.org",
+                Some(("https://ai.example.org", "ai.example.org")),
+            ),
+            (
+                "https://ai.example.org:443",
+                Some(("https://ai.example.org", "ai.example.org")),
+            ),
+            (
+                "https://ai.example.org:8443",
+                Some(("https://ai.example.org:8443", "ai.example.org")),
+            ),
+            (
+                "http://localhost:8000",
+                Some(("http://localhost:8000", "localhost")),
+            ),
             ("http://localhost", Some(("http://localhost", "localhost"))),
             ("http://ai.example.org", None),
             ("http://127.0.0.1:8000", None),
@@ -228,7 +265,9 @@ mod tests {
             ("", None),
         ] {
             let party = Party::of(origin);
-            let party = party.as_ref().map(|party| (party.origin.as_str(), party.id.as_str()));
+            let party = party
+                .as_ref()
+                .map(|party| (party.origin.as_str(), party.id.as_str()));
             assert_eq!(party, expected, "{origin}");
         }
     }

@@ -33,7 +33,11 @@ const URL_LIMIT_BYTES: usize = 2_000;
 /// So much of the answer is told, characters.
 const ANSWER_CHARS: usize = 4_000;
 /// Nobody's answer is read, and no redirect followed.
-const LIMITS: Limits = Limits { time: Duration::from_secs(15), body_bytes: 0, hops: 0 };
+const LIMITS: Limits = Limits {
+    time: Duration::from_secs(15),
+    body_bytes: 0,
+    hops: 0,
+};
 /// How long a server that has claimed something is waited for, milliseconds; longer than a request may take.
 const CLAIM_MS: i64 = 60_000;
 /// Pauses before the next tries, milliseconds: nine hours in all.
@@ -63,7 +67,12 @@ pub(crate) struct Address {
 
 impl Webhooks {
     pub(crate) fn new(outbound: Outbound, sealer: Arc<Sealer>) -> Self {
-        Self { outbound, sealer, changed: Notify::new(), trials: Semaphore::new(TRIALS) }
+        Self {
+            outbound,
+            sealer,
+            changed: Notify::new(),
+            trials: Semaphore::new(TRIALS),
+        }
     }
 
     /// To be called when the clock was moved.
@@ -82,26 +91,52 @@ impl Webhooks {
         now: i64,
     ) -> Result<(Webhook, Address), ApiError> {
         let long = url.len() > URL_LIMIT_BYTES;
-        let place =
-            if long { Err(outbound::Fault::NoAddress) } else { self.outbound.address(url.trim(), &[]) };
+        let place = if long {
+            Err(outbound::Fault::NoAddress)
+        } else {
+            self.outbound.address(url.trim(), &[])
+        };
         let place = place.map_err(|fault| {
-            ApiError::invalid(refusal::Settings::CannotSendThere { why: of_fault(fault) })
+            ApiError::invalid(refusal::Settings::CannotSendThere {
+                why: of_fault(fault),
+            })
         })?;
         if place.scheme() != "https" && !self.outbound.is_named(&place) {
             return Err(ApiError::invalid(refusal::Settings::HttpsNeeded));
         }
         let mut key = [0; 32];
-        SystemRandom::new().fill(&mut key).map_err(|_| ApiError::internal(NoRandomness))?;
+        SystemRandom::new()
+            .fill(&mut key)
+            .map_err(|_| ApiError::internal(NoRandomness))?;
         let secret = format!("{SECRET_PREFIX}{}", STANDARD.encode(key));
-        let (id, address) = (WebhookId::generate(), Address { url: place.into(), secret });
+        let (id, address) = (
+            WebhookId::generate(),
+            Address {
+                url: place.into(),
+                secret,
+            },
+        );
         let text = serde_json::to_string(&address).map_err(ApiError::internal)?;
-        let sealed =
-            self.sealer.seal(&sealed_for(owner, id), &Secret::new(text)).map_err(ApiError::internal)?;
-        Ok((Webhook { id, owner, sealed, created_at: now, last: None }, address))
+        let sealed = self
+            .sealer
+            .seal(&sealed_for(owner, id), &Secret::new(text))
+            .map_err(ApiError::internal)?;
+        Ok((
+            Webhook {
+                id,
+                owner,
+                sealed,
+                created_at: now,
+                last: None,
+            },
+            address,
+        ))
     }
 
     pub(crate) fn address(&self, webhook: &Webhook) -> Result<Address, CannotOpen> {
-        let text = self.sealer.unseal(&sealed_for(webhook.owner, webhook.id), &webhook.sealed)?;
+        let text = self
+            .sealer
+            .unseal(&sealed_for(webhook.owner, webhook.id), &webhook.sealed)?;
         serde_json::from_str(text.reveal()).map_err(|_| CannotOpen)
     }
 
@@ -109,17 +144,28 @@ impl Webhooks {
     ///
     /// # Errors
     /// 429 where too many do so now.
-    pub(crate) async fn try_out(&self, webhook: &Webhook, now: i64) -> Result<Result<(), Words>, ApiError> {
-        let _trial = self.trials.try_acquire().map_err(|_| ApiError::rate_limited(10))?;
+    pub(crate) async fn try_out(
+        &self,
+        webhook: &Webhook,
+        now: i64,
+    ) -> Result<Result<(), Words>, ApiError> {
+        let _trial = self
+            .trials
+            .try_acquire()
+            .map_err(|_| ApiError::rate_limited(10))?;
         let body = json!({ "type": "test", "timestamp": in_words(now), "data": {} });
-        Ok(self.tell(webhook, &format!("{}.test.{now}", webhook.id), now, &body).await)
+        Ok(self
+            .tell(webhook, &format!("{}.test.{now}", webhook.id), now, &body)
+            .await)
     }
 
     /// Tells it once.
     async fn tell(&self, webhook: &Webhook, id: &str, now: i64, body: &Value) -> Result<(), Words> {
-        let address = self
-            .address(webhook)
-            .map_err(|error| refusal::Settings::WebhookSecretLost { why: error.to_string() })?;
+        let address =
+            self.address(webhook)
+                .map_err(|error| refusal::Settings::WebhookSecretLost {
+                    why: error.to_string(),
+                })?;
         let body = body.to_string();
         let seconds = now / 1000;
         let signature = sign(&address.secret, &format!("{id}.{seconds}.{body}"));
@@ -128,12 +174,18 @@ impl Webhooks {
         let request = Request::new(Method::POST, place, LIMITS)
             .body("application/json", body)
             .header(HeaderName::from_static("webhook-id"), id)
-            .header(HeaderName::from_static("webhook-timestamp"), &seconds.to_string())
+            .header(
+                HeaderName::from_static("webhook-timestamp"),
+                &seconds.to_string(),
+            )
             .header(HeaderName::from_static("webhook-signature"), &signature);
         let answer = self.outbound.send(request).await.map_err(of_fault)?;
         match answer.status.is_success() {
             true => Ok(()),
-            false => Err(refusal::Settings::WebhookAnswers { status: answer.status.as_u16() }.into()),
+            false => Err(refusal::Settings::WebhookAnswers {
+                status: answer.status.as_u16(),
+            }
+            .into()),
         }
     }
 }
@@ -156,18 +208,26 @@ impl App {
     async fn tell_due(&self) -> Result<(), StoreError> {
         let now = self.clock.now_ms();
         let due = self.store.claim_notices(now, now + CLAIM_MS, BATCH).await?;
-        join_all(due.iter().map(|notice| self.tell_of(notice))).await.into_iter().collect()
+        join_all(due.iter().map(|notice| self.tell_of(notice)))
+            .await
+            .into_iter()
+            .collect()
     }
 
     async fn tell_of(&self, notice: &Notice) -> Result<(), StoreError> {
         // The same for each try, so that a receiver who was told twice sees it.
         let id = format!("{}.{}", notice.webhook.id, notice.run);
-        let told = self.webhooks.tell(&notice.webhook, &id, self.clock.now_ms(), &body(notice)).await;
+        let told = self
+            .webhooks
+            .tell(&notice.webhook, &id, self.clock.now_ms(), &body(notice))
+            .await;
         let now = self.clock.now_ms();
         let problem = told.err().map(|words| words.to_column());
         let pause = PAUSES_MS.get(usize::try_from(notice.attempts).unwrap_or(usize::MAX));
         let next = pause.filter(|_| problem.is_some()).map(|pause| now + pause);
-        self.store.settle_notice(notice, problem.as_deref(), (now, next)).await
+        self.store
+            .settle_notice(notice, problem.as_deref(), (now, next))
+            .await
     }
 }
 
@@ -196,14 +256,18 @@ fn body(notice: &Notice) -> Value {
 
 /// `v1,` and the HMAC-SHA256 of `content`. A secret without the prefix, or not in base64 behind it, is the key as it stands.
 pub(crate) fn sign(secret: &str, content: &str) -> String {
-    let key = secret.strip_prefix(SECRET_PREFIX).and_then(|key| STANDARD.decode(key).ok());
+    let key = secret
+        .strip_prefix(SECRET_PREFIX)
+        .and_then(|key| STANDARD.decode(key).ok());
     let key = key.unwrap_or_else(|| secret.as_bytes().to_vec());
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), content.as_bytes());
     format!("v1,{}", STANDARD.encode(tag))
 }
 
 pub(crate) fn in_words(at_ms: i64) -> String {
-    jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default().to_string()
+    jiff::Timestamp::from_millisecond(at_ms)
+        .unwrap_or_default()
+        .to_string()
 }
 
 fn sealed_for(owner: UserId, id: WebhookId) -> String {

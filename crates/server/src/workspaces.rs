@@ -32,12 +32,26 @@ impl Workspaces {
     /// Where one is not there, or has to do with the server's own data.
     pub fn open(config: &Config) -> anyhow::Result<Self> {
         let mut own = vec![std::path::absolute(&config.data_dir)?];
-        own.extend(config.database_url.strip_prefix("sqlite://").map(Into::into));
+        own.extend(
+            config
+                .database_url
+                .strip_prefix("sqlite://")
+                .map(Into::into),
+        );
         let open = |settings: &WorkspaceSettings| {
-            let opened = open(settings, &own).with_context(|| format!("workspaces “{}”", settings.name))?;
-            Ok(Allowed { directory: Arc::new(opened), users: settings.users.clone() })
+            let opened =
+                open(settings, &own).with_context(|| format!("workspaces “{}”", settings.name))?;
+            Ok(Allowed {
+                directory: Arc::new(opened),
+                users: settings.users.clone(),
+            })
         };
-        config.workspaces.iter().map(open).collect::<anyhow::Result<_>>().map(Self)
+        config
+            .workspaces
+            .iter()
+            .map(open)
+            .collect::<anyhow::Result<_>>()
+            .map(Self)
     }
 
     /// Those that this person may use.
@@ -46,7 +60,10 @@ impl Workspaces {
         user: &'a User,
         permit: &'a Permit,
     ) -> impl Iterator<Item = &'a Directory> {
-        self.0.iter().filter(|allowed| allowed.allows(user, permit)).map(|allowed| &*allowed.directory)
+        self.0
+            .iter()
+            .filter(|allowed| allowed.allows(user, permit))
+            .map(|allowed| &*allowed.directory)
     }
 
     /// The names of all.
@@ -64,10 +81,15 @@ impl Workspaces {
         user: &User,
         permit: &Permit,
     ) -> Result<Arc<Directory>, refusal::Settings> {
-        let found = self.0.iter().find(|it| it.directory.name() == name && it.allows(user, permit));
+        let found = self
+            .0
+            .iter()
+            .find(|it| it.directory.name() == name && it.allows(user, permit));
         found
             .map(|allowed| Arc::clone(&allowed.directory))
-            .ok_or_else(|| refusal::Settings::NoSuchWorkspace { name: name.to_owned() })
+            .ok_or_else(|| refusal::Settings::NoSuchWorkspace {
+                name: name.to_owned(),
+            })
     }
 }
 
@@ -81,7 +103,10 @@ impl Allowed {
 
 fn open(settings: &WorkspaceSettings, own: &[std::path::PathBuf]) -> anyhow::Result<Directory> {
     let shown = settings.path.display();
-    let path = settings.path.canonicalize().with_context(|| format!("cannot find the directory {shown}"))?;
+    let path = settings
+        .path
+        .canonicalize()
+        .with_context(|| format!("cannot find the directory {shown}"))?;
     anyhow::ensure!(path.is_dir(), "{shown} is not a directory");
     for own in own {
         let own = real(own);
@@ -91,8 +116,15 @@ fn open(settings: &WorkspaceSettings, own: &[std::path::PathBuf]) -> anyhow::Res
             own.display()
         );
     }
-    let directory = Directory::new(settings.name.clone(), path, &settings.leave_out, settings.read_only);
-    directory.check().with_context(|| format!("cannot read the directory {shown}"))?;
+    let directory = Directory::new(
+        settings.name.clone(),
+        path,
+        &settings.leave_out,
+        settings.read_only,
+    );
+    directory
+        .check()
+        .with_context(|| format!("cannot read the directory {shown}"))?;
     Ok(directory)
 }
 
@@ -111,7 +143,12 @@ impl App {
     /// # Errors
     /// Where the database does not answer.
     pub(crate) async fn files_of(&self, chat: &Chat) -> Result<Workspace, StoreError> {
-        self.workspace(chat.principal.account, chat.id.to_string(), chat.directory.as_deref()).await
+        self.workspace(
+            chat.principal.account,
+            chat.id.to_string(),
+            chat.directory.as_deref(),
+        )
+        .await
     }
 
     /// The files of a chat, or of a run without a chat, by its id as text. A directory that is not allowed any more says so
@@ -124,9 +161,14 @@ impl App {
     ) -> Result<Workspace, StoreError> {
         let clock = self.clock.clone();
         let files = Workspace::new(self.store.clone(), name, Arc::new(move || clock.now_ms()));
-        let Some(directory) = directory else { return Ok(files) };
+        let Some(directory) = directory else {
+            return Ok(files);
+        };
         let owner = self.store.user(owner).await?;
-        let permit = self.groups.permit(Authority::of_account(owner.id), owner.role == UserRole::Admin);
+        let permit = self.groups.permit(
+            Authority::of_account(owner.id),
+            owner.role == UserRole::Admin,
+        );
         Ok(match self.workspaces.find(directory, &owner, &permit) {
             Ok(directory) => files.in_directory(directory),
             Err(why) => files.nowhere(why),

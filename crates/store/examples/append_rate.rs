@@ -28,7 +28,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let measured = measure("SQLite", &format!("sqlite://{}/rate.db", folder.display())).await;
     std::fs::remove_dir_all(&folder)?;
     measured?;
-    #[expect(clippy::disallowed_methods, reason = "a measuring tool without a configuration")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a measuring tool without a configuration"
+    )]
     if let Ok(url) = std::env::var("GLASSHOUSE_TEST_POSTGRES_URL") {
         measure("PostgreSQL", &url).await?;
     }
@@ -68,9 +71,13 @@ async fn measure(name: &str, url: &str) -> Result<(), StoreError> {
     }
     let rate = (PRODUCERS as u64 * SEGMENTS_EACH) as f64
         / start.elapsed().max(Duration::from_nanos(1)).as_secs_f64();
-    println!("{name}: alone median {median:.0?}, p99 {p99:.0?}; {PRODUCERS} producers {rate:.0} segments/s");
+    println!(
+        "{name}: alone median {median:.0?}, p99 {p99:.0?}; {PRODUCERS} producers {rate:.0} segments/s"
+    );
     for run in store.unfinished_runs().await? {
-        store.finish_run(run.id, 0, &domain::RunSummary::default()).await?;
+        store
+            .finish_run(run.id, 0, &domain::RunSummary::default())
+            .await?;
     }
     store.purge_runs(i64::MAX).await?;
     store.close().await;
@@ -85,7 +92,12 @@ async fn produce(store: &Store, run: RunId) -> Result<(), StoreError> {
 }
 
 fn segment(run: RunId, number: u64) -> Segment {
-    Segment { run, first_seq: number * 2 + 1, last_seq: number * 2 + 2, lines: LINES.into() }
+    Segment {
+        run,
+        first_seq: number * 2 + 1,
+        last_seq: number * 2 + 2,
+        lines: LINES.into(),
+    }
 }
 
 async fn new_run(store: &Store, owner: UserId) -> Result<RunId, StoreError> {

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use domain::{CollectionId, DocumentId, EntityId, UserId};
 use store::{
-    Collection, Document, DocumentState, GraphPiece, Most, NewUser, Store, StoreError, UserRole, WasRead,
-    Words,
+    Collection, Document, DocumentState, GraphPiece, Most, NewUser, Store, StoreError, UserRole,
+    WasRead, Words,
 };
 
 /// Even ones belong to even ones, and odd ones to odd ones: no way leads from one half to the other.
@@ -25,7 +25,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let measured = measure("SQLite", &format!("sqlite://{}/walks.db", folder.display())).await;
     std::fs::remove_dir_all(&folder)?;
     measured?;
-    #[expect(clippy::disallowed_methods, reason = "a measuring tool without a configuration")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a measuring tool without a configuration"
+    )]
     if let Ok(url) = std::env::var("GLASSHOUSE_TEST_POSTGRES_URL") {
         measure("PostgreSQL", &url).await?;
     }
@@ -35,8 +38,16 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 async fn measure(name: &str, url: &str) -> Result<(), StoreError> {
     let store = Store::open(url).await?;
     let (owner, collection) = graph(&store).await?;
-    let id = async |thing: usize| store.entity_named(collection, &named(thing)).await.map(|it| it.id);
-    for (what, from, to) in [("within a half", 1, 9_001), ("between the halves", 1, 9_002)] {
+    let id = async |thing: usize| {
+        store
+            .entity_named(collection, &named(thing))
+            .await
+            .map(|it| it.id)
+    };
+    for (what, from, to) in [
+        ("within a half", 1, 9_001),
+        ("between the halves", 1, 9_002),
+    ] {
         let (mut times, mut found) = (Vec::new(), 0);
         for walk in 0..WALKS {
             let (from, to) = (id(from + walk * 18).await?, id(to + walk * 14).await?);
@@ -98,17 +109,41 @@ async fn graph(store: &Store) -> Result<(UserId, CollectionId), StoreError> {
         created_at: 2,
         updated_at: 2,
     };
-    store.put_document(owner, &document, b"x", Most { documents: 1, bytes: 1 }).await?;
-    let unread = store.claim_document(10, i64::MAX).await?.ok_or(StoreError::NotFound)?;
-    let text = WasRead::Text { content: "x".into(), structure: "{}".into(), chunks: 1, characters: 1 };
+    store
+        .put_document(
+            owner,
+            &document,
+            b"x",
+            Most {
+                documents: 1,
+                bytes: 1,
+            },
+        )
+        .await?;
+    let unread = store
+        .claim_document(10, i64::MAX)
+        .await?
+        .ok_or(StoreError::NotFound)?;
+    let text = WasRead::Text {
+        content: "x".into(),
+        structure: "{}".into(),
+        chunks: 1,
+        characters: 1,
+    };
     store.settle_document(&unread, &text, 11).await?;
     store.set_graph(owner, collection, true).await?;
-    let mut of = store.claim_graph(100, 200).await?.ok_or(StoreError::NotFound)?;
+    let mut of = store
+        .claim_graph(100, 200)
+        .await?
+        .ok_or(StoreError::NotFound)?;
     let pieces = THINGS.div_ceil(THINGS_IN_PIECE) as u64;
     let mut random = Random(1);
     for first in (0..THINGS).step_by(THINGS_IN_PIECE) {
         let piece = piece(first, &mut random);
-        if !store.keep_graph(&of, (of.done, pieces), &piece, 200).await? {
+        if !store
+            .keep_graph(&of, (of.done, pieces), &piece, 200)
+            .await?
+        {
             return Err(StoreError::NotFound);
         }
         of.done += 1;
@@ -121,11 +156,17 @@ fn piece(first: usize, random: &mut Random) -> GraphPiece {
     let words = |thing: usize| -> Words { (thing as u64, thing as u64 + 1, "It is said.".into()) };
     for thing in first..first + THINGS_IN_PIECE {
         let source = piece.entities.len();
-        piece.entities.push((named(thing), named(thing), "thing".into(), words(thing)));
+        piece
+            .entities
+            .push((named(thing), named(thing), "thing".into(), words(thing)));
         for _ in 0..EACH {
             let other = random.below(THINGS / 2) * 2 + thing % 2;
-            piece.relations.push((source, piece.entities.len(), "knows".into(), words(thing)));
-            piece.entities.push((named(other), named(other), "thing".into(), words(thing)));
+            piece
+                .relations
+                .push((source, piece.entities.len(), "knows".into(), words(thing)));
+            piece
+                .entities
+                .push((named(other), named(other), "thing".into(), words(thing)));
         }
     }
     piece
@@ -136,7 +177,10 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % most
     }
 }

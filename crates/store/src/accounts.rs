@@ -62,7 +62,11 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn suspended_users(&self) -> Result<Vec<UserId>, StoreError> {
-        let rows = self.db().read("SELECT id FROM users WHERE suspended_at IS NOT NULL").fetch_all().await?;
+        let rows = self
+            .db()
+            .read("SELECT id FROM users WHERE suspended_at IS NOT NULL")
+            .fetch_all()
+            .await?;
         rows.iter().map(|row| row.id("id")).collect()
     }
 
@@ -78,9 +82,14 @@ impl Store {
         now: i64,
     ) -> Result<Account, StoreError> {
         let mut tx = self.begin_alone().await?;
-        let Account { user, suspended_at, .. } = account(&mut tx, id).await?;
+        let Account {
+            user, suspended_at, ..
+        } = account(&mut tx, id).await?;
         let email = change.email.clone().unwrap_or(user.email);
-        let (name, role) = (change.name.clone().unwrap_or(user.name), change.role.unwrap_or(user.role));
+        let (name, role) = (
+            change.name.clone().unwrap_or(user.name),
+            change.role.unwrap_or(user.role),
+        );
         let suspended_at = match change.suspended {
             Some(true) => suspended_at.or(Some(now)),
             Some(false) => None,
@@ -90,8 +99,18 @@ impl Store {
                    WHERE id = $1 RETURNING id, email, name, role, created_at, suspended_at, \
                    EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor, \
                    EXISTS (SELECT 1 FROM passkeys WHERE passkeys.owner = users.id) AS has_passkeys";
-        let query = tx.query(sql).id(id).text(&email).text(&email.to_lowercase()).text(&name);
-        let row = match query.text(role_name(role)).bind(suspended_at).fetch_one().await {
+        let query = tx
+            .query(sql)
+            .id(id)
+            .text(&email)
+            .text(&email.to_lowercase())
+            .text(&name);
+        let row = match query
+            .text(role_name(role))
+            .bind(suspended_at)
+            .fetch_one()
+            .await
+        {
             Err(StoreError::Conflict(_)) => return Err(StoreError::Conflict("email")),
             row => row?,
         };
@@ -116,9 +135,19 @@ impl Store {
         if account(&mut tx, id).await?.suspended_at.is_none() {
             return Err(StoreError::Conflict("account"));
         }
-        let chats = tx.query("SELECT id FROM chats WHERE owner = $1").id(id).fetch_all().await?;
-        let chats = chats.iter().map(|row| row.id("id")).collect::<Result<_, _>>()?;
-        tx.query("DELETE FROM users WHERE id = $1").id(id).execute().await?;
+        let chats = tx
+            .query("SELECT id FROM chats WHERE owner = $1")
+            .id(id)
+            .fetch_all()
+            .await?;
+        let chats = chats
+            .iter()
+            .map(|row| row.id("id"))
+            .collect::<Result<_, _>>()?;
+        tx.query("DELETE FROM users WHERE id = $1")
+            .id(id)
+            .execute()
+            .await?;
         tx.commit().await?;
         Ok(chats)
     }
@@ -128,7 +157,9 @@ impl Store {
         let mut tx = self.db().begin().await?;
         if let Tx::Postgres(_) = tx {
             // On SQLite we are the only writer.
-            tx.query("LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE").execute().await?;
+            tx.query("LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE")
+                .execute()
+                .await?;
         }
         Ok(tx)
     }

@@ -10,15 +10,26 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn agents(&self) -> Result<Vec<(String, Value)>, StoreError> {
-        let rows = self.db().read("SELECT name, definition FROM agents ORDER BY name").fetch_all().await?;
-        Ok(readable(&rows, |row| Ok((row.get("name")?, row.json("definition")?))))
+        let rows = self
+            .db()
+            .read("SELECT name, definition FROM agents ORDER BY name")
+            .fetch_all()
+            .await?;
+        Ok(readable(&rows, |row| {
+            Ok((row.get("name")?, row.json("definition")?))
+        }))
     }
 
     /// Keeps a new agent.
     ///
     /// # Errors
     /// `Conflict("agent")` where there is one of this name.
-    pub async fn create_agent(&self, name: &str, definition: &Value, now: i64) -> Result<(), StoreError> {
+    pub async fn create_agent(
+        &self,
+        name: &str,
+        definition: &Value,
+        now: i64,
+    ) -> Result<(), StoreError> {
         let sql = "INSERT INTO agents (name, definition, created_at) VALUES ($1, $2, $3) \
                    ON CONFLICT (name) DO NOTHING";
         let query = self.db().write(sql).text(name).json(definition)?.bind(now);
@@ -34,7 +45,12 @@ impl Store {
     /// `NotFound`.
     pub async fn replace_agent(&self, name: &str, definition: &Value) -> Result<(), StoreError> {
         let sql = "UPDATE agents SET definition = $2 WHERE name = $1";
-        self.db().write(sql).text(name).json(definition)?.execute_on_one().await
+        self.db()
+            .write(sql)
+            .text(name)
+            .json(definition)?
+            .execute_on_one()
+            .await
     }
 
     /// Forgets an agent.
@@ -42,6 +58,10 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn delete_agent(&self, name: &str) -> Result<(), StoreError> {
-        self.db().write("DELETE FROM agents WHERE name = $1").text(name).execute_on_one().await
+        self.db()
+            .write("DELETE FROM agents WHERE name = $1")
+            .text(name)
+            .execute_on_one()
+            .await
     }
 }

@@ -31,8 +31,15 @@ impl Store {
         let sql = "INSERT INTO allowed_calls (id, owner, chat, tool, arguments, created_at) \
                    SELECT $1, $2, $3, $4, $5, $6 \
                    WHERE (SELECT count(*) FROM allowed_calls WHERE owner = $2) < $7";
-        let query = self.db().write(sql).id(allowed.id).id(allowed.owner).optional_id(allowed.chat);
-        let query = query.text(&allowed.tool).optional_json(allowed.arguments.as_ref())?;
+        let query = self
+            .db()
+            .write(sql)
+            .id(allowed.id)
+            .id(allowed.owner)
+            .optional_id(allowed.chat);
+        let query = query
+            .text(&allowed.tool)
+            .optional_json(allowed.arguments.as_ref())?;
         let query = query.bind(allowed.created_at);
         match query.bind(i64::from(most)).execute().await? {
             0 => Err(StoreError::Conflict("limit")),
@@ -51,7 +58,13 @@ impl Store {
     ) -> Result<Vec<AllowedCall>, StoreError> {
         let sql = "SELECT id, owner, chat, tool, arguments, created_at FROM allowed_calls \
                    WHERE owner = $1 AND (chat IS NULL OR chat = $2) ORDER BY created_at, id";
-        let rows = self.db().read(sql).id(owner).optional_id(chat).fetch_all().await?;
+        let rows = self
+            .db()
+            .read(sql)
+            .id(owner)
+            .optional_id(chat)
+            .fetch_all()
+            .await?;
         rows.iter().map(read).collect()
     }
 
@@ -62,7 +75,14 @@ impl Store {
     pub async fn allowed_calls(&self, owner: UserId) -> Result<Vec<AllowedCall>, StoreError> {
         let sql = "SELECT id, owner, chat, tool, arguments, created_at FROM allowed_calls \
                    WHERE owner = $1 ORDER BY created_at, id";
-        self.db().read(sql).id(owner).fetch_all().await?.iter().map(read).collect()
+        self.db()
+            .read(sql)
+            .id(owner)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(read)
+            .collect()
     }
 
     /// Takes one back.

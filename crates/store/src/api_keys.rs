@@ -140,11 +140,32 @@ impl Store {
     /// # Errors
     /// `NotFound` where the user is gone.
     pub async fn create_api_key(&self, key: &NewApiKey) -> Result<(), StoreError> {
-        let ApiKeyRights { scopes, models, expires_at, front_end } = &key.rights;
-        let query = self.db().write(INSERT).id(key.id).id(key.user).text(&key.name).text(&key.prefix);
-        let query = query.bind(&key.secret_hash[..]).bind(key.created_at).optional_json(scopes.as_ref())?;
-        let query = query.optional_json(models.as_ref())?.bind(*expires_at).bind(*front_end);
-        query.bind(key.sealed_signing_key.as_deref()).execute().await.map(drop)
+        let ApiKeyRights {
+            scopes,
+            models,
+            expires_at,
+            front_end,
+        } = &key.rights;
+        let query = self
+            .db()
+            .write(INSERT)
+            .id(key.id)
+            .id(key.user)
+            .text(&key.name)
+            .text(&key.prefix);
+        let query = query
+            .bind(&key.secret_hash[..])
+            .bind(key.created_at)
+            .optional_json(scopes.as_ref())?;
+        let query = query
+            .optional_json(models.as_ref())?
+            .bind(*expires_at)
+            .bind(*front_end);
+        query
+            .bind(key.sealed_signing_key.as_deref())
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// A user's keys, oldest first.
@@ -153,7 +174,10 @@ impl Store {
     /// Only those of the database.
     pub async fn api_keys(&self, user: UserId) -> Result<Vec<ApiKey>, StoreError> {
         let sql = select_keys!("WHERE owner = $1 ORDER BY created_at, id");
-        Ok(readable(&self.db().read(sql).id(user).fetch_all().await?, read_key))
+        Ok(readable(
+            &self.db().read(sql).id(user).fetch_all().await?,
+            read_key,
+        ))
     }
 
     /// One of a user's keys.
@@ -169,13 +193,21 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn key_holder(&self, secret_hash: &[u8; 32]) -> Result<Option<KeyHolder>, StoreError> {
+    pub async fn key_holder(
+        &self,
+        secret_hash: &[u8; 32],
+    ) -> Result<Option<KeyHolder>, StoreError> {
         let sql = "SELECT api_keys.id AS key_id, scopes, models, expires_at, front_end, sealed_signing_key, \
                    CASE WHEN secret_hash = $1 THEN NULL ELSE old_until END AS old_until, \
                    users.id, email, users.name, role, users.created_at \
                    FROM api_keys JOIN users ON users.id = api_keys.owner \
                    WHERE (secret_hash = $1 OR old_secret_hash = $1) AND suspended_at IS NULL";
-        let row = self.db().read(sql).bind(&secret_hash[..]).fetch_optional().await?;
+        let row = self
+            .db()
+            .read(sql)
+            .bind(&secret_hash[..])
+            .fetch_optional()
+            .await?;
         row.map(|row| {
             Ok(KeyHolder {
                 key: row.id("key_id")?,
@@ -203,8 +235,17 @@ impl Store {
         end_secrets(&mut tx, user, id, new.old_until.unwrap_or(now), now).await?;
         let sql = "UPDATE api_keys SET old_secret_hash = CASE WHEN $5 THEN secret_hash ELSE NULL END, \
                    old_until = $6, prefix = $3, secret_hash = $4 WHERE id = $1 AND owner = $2";
-        let query = tx.query(sql).id(id).id(user).text(&new.prefix).bind(&new.secret_hash[..]);
-        query.bind(new.old_until.is_some()).bind(new.old_until).execute_on_one().await?;
+        let query = tx
+            .query(sql)
+            .id(id)
+            .id(user)
+            .text(&new.prefix)
+            .bind(&new.secret_hash[..]);
+        query
+            .bind(new.old_until.is_some())
+            .bind(new.old_until)
+            .execute_on_one()
+            .await?;
         tx.commit().await
     }
 
@@ -214,7 +255,13 @@ impl Store {
     /// Only those of the database.
     pub async fn touch_api_key(&self, id: ApiKeyId, now: i64) -> Result<(), StoreError> {
         let sql = "UPDATE api_keys SET last_used_at = $2 WHERE id = $1";
-        self.db().write(sql).id(id).bind(now).execute().await.map(drop)
+        self.db()
+            .write(sql)
+            .id(id)
+            .bind(now)
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// Forgets a secret whose time is up, be it the key's or the one before, so that it stays over where the clock goes back.
@@ -231,14 +278,25 @@ impl Store {
                    secret_hash = CASE WHEN secret_hash = $1 THEN $2 ELSE secret_hash END, \
                    old_secret_hash = CASE WHEN old_secret_hash = $1 THEN NULL ELSE old_secret_hash END \
                    WHERE secret_hash = $1 OR old_secret_hash = $1";
-        self.db().write(sql).bind(&secret_hash[..]).bind(&forgotten[..]).execute().await.map(drop)
+        self.db()
+            .write(sql)
+            .bind(&secret_hash[..])
+            .bind(&forgotten[..])
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// Takes a key back.
     ///
     /// # Errors
     /// `NotFound` where the user has no such key.
-    pub async fn delete_api_key(&self, user: UserId, id: ApiKeyId, now: i64) -> Result<(), StoreError> {
+    pub async fn delete_api_key(
+        &self,
+        user: UserId,
+        id: ApiKeyId,
+        now: i64,
+    ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         end_secrets(&mut tx, user, id, now, now).await?;
         let sql = "DELETE FROM api_keys WHERE id = $1 AND owner = $2";
@@ -264,7 +322,8 @@ impl Store {
         let rows = self.db().read(sql).bind(now).fetch_all().await?;
         let hash = |row: &Row| {
             let hash: Vec<u8> = row.get("secret_hash")?;
-            hash.try_into().map_err(|_| StoreError::Corrupt("a secret's hash has not 32 bytes".to_owned()))
+            hash.try_into()
+                .map_err(|_| StoreError::Corrupt("a secret's hash has not 32 bytes".to_owned()))
         };
         rows.iter().map(hash).collect()
     }
@@ -275,7 +334,11 @@ impl Store {
     /// Only those of the database.
     pub async fn purge_ended_secrets(&self, now: i64) -> Result<u64, StoreError> {
         let sql = "DELETE FROM ended_secrets WHERE ended_at <= $1";
-        self.db().write(sql).bind(now - REMEMBERED_MS).execute().await
+        self.db()
+            .write(sql)
+            .bind(now - REMEMBERED_MS)
+            .execute()
+            .await
     }
 }
 
@@ -299,7 +362,12 @@ async fn end_secrets(
     tx.query(before).id(id).bind(now).execute().await?;
     let last = "INSERT INTO ended_secrets (secret_hash, ended_at) \
                 SELECT secret_hash, $2 FROM api_keys WHERE id = $1";
-    tx.query(last).id(id).bind(ended_at).execute().await.map(drop)
+    tx.query(last)
+        .id(id)
+        .bind(ended_at)
+        .execute()
+        .await
+        .map(drop)
 }
 
 fn read_rights(row: &Row) -> Result<ApiKeyRights, StoreError> {

@@ -27,9 +27,16 @@ impl Store {
         let sql = "SELECT id, name, chat FROM collections \
                    WHERE owner = $1 AND attached AND chat IS NOT NULL ORDER BY id";
         let read = |row: &Row| {
-            Ok(Attached { collection: row.id("id")?, name: row.get("name")?, chat: row.id("chat")? })
+            Ok(Attached {
+                collection: row.id("id")?,
+                name: row.get("name")?,
+                chat: row.id("chat")?,
+            })
         };
-        Ok(readable(&self.db().read(sql).id(owner).fetch_all().await?, read))
+        Ok(readable(
+            &self.db().read(sql).id(owner).fetch_all().await?,
+            read,
+        ))
     }
 
     /// Gives a file that came with a message to its chat, with which it is deleted. One that a chat has stays there.
@@ -42,9 +49,14 @@ impl Store {
         id: CollectionId,
         chat: ChatId,
     ) -> Result<(), StoreError> {
-        let sql =
-            "UPDATE collections SET chat = $3 WHERE id = $1 AND owner = $2 AND attached AND chat IS NULL";
-        self.db().write(sql).id(id).id(owner).id(chat).execute().await?;
+        let sql = "UPDATE collections SET chat = $3 WHERE id = $1 AND owner = $2 AND attached AND chat IS NULL";
+        self.db()
+            .write(sql)
+            .id(id)
+            .id(owner)
+            .id(chat)
+            .execute()
+            .await?;
         Ok(())
     }
 

@@ -54,8 +54,17 @@ pub struct AuditFilter {
 impl AuditEntry {
     /// All that it can be found by.
     fn words(&self) -> String {
-        let ids = [self.actor.map(|id| id.to_string()), self.key.map(|id| id.to_string())];
-        let texts = [&self.actor_email, &self.address, &self.request, &self.subject, &self.subject_name];
+        let ids = [
+            self.actor.map(|id| id.to_string()),
+            self.key.map(|id| id.to_string()),
+        ];
+        let texts = [
+            &self.actor_email,
+            &self.address,
+            &self.request,
+            &self.subject,
+            &self.subject_name,
+        ];
         let texts = texts.into_iter().flatten().chain(ids.iter().flatten());
         texts.fold(self.action.clone(), |words, text| words + "\n" + text)
     }
@@ -72,10 +81,21 @@ impl Store {
         let sql = "INSERT INTO audit (id, at, actor, actor_email, key, address, request, action, subject, \
                    subject_name, details, search_text) \
                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
-        let query = self.db().write(sql).id(entry.id).bind(entry.at).optional_id(entry.actor);
-        let query = query.optional_text(entry.actor_email.as_deref()).optional_id(entry.key);
-        let query = query.optional_text(entry.address.as_deref()).optional_text(entry.request.as_deref());
-        let query = query.text(&entry.action).optional_text(entry.subject.as_deref());
+        let query = self
+            .db()
+            .write(sql)
+            .id(entry.id)
+            .bind(entry.at)
+            .optional_id(entry.actor);
+        let query = query
+            .optional_text(entry.actor_email.as_deref())
+            .optional_id(entry.key);
+        let query = query
+            .optional_text(entry.address.as_deref())
+            .optional_text(entry.request.as_deref());
+        let query = query
+            .text(&entry.action)
+            .optional_text(entry.subject.as_deref());
         let query = query.optional_text(entry.subject_name.as_deref());
         let query = query.optional_json(entry.details.as_ref())?;
         query.text(&fold(&entry.words())).execute().await.map(drop)
@@ -85,24 +105,49 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn audit(&self, filter: &AuditFilter, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
-        let AuditFilter { action, text, from, to, before } = filter;
+    pub async fn audit(
+        &self,
+        filter: &AuditFilter,
+        limit: u32,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        let AuditFilter {
+            action,
+            text,
+            from,
+            to,
+            before,
+        } = filter;
         let mut sql = format!("SELECT {COLUMNS} FROM audit WHERE at >= $1 AND at < $2");
         // Each has its place whether it is used or not, so that the order of values is always the same.
         let mut also = |is_used: bool, condition: &str, number: u8| {
-            sql += &if is_used { format!(" AND {condition}") } else { format!(" AND ${number} = ''") };
+            sql += &if is_used {
+                format!(" AND {condition}")
+            } else {
+                format!(" AND ${number} = ''")
+            };
         };
         also(before.is_some(), "id < $3", 3);
         also(action.is_some(), r"action LIKE $4 ESCAPE '\'", 4);
         also(text.is_some(), r"search_text LIKE $5 ESCAPE '\'", 5);
         sql += " ORDER BY id DESC LIMIT $6";
         // From the beginning on.
-        let action = action.as_deref().map(|action| pattern(action)[1..].to_owned());
+        let action = action
+            .as_deref()
+            .map(|action| pattern(action)[1..].to_owned());
         let text = text.as_deref().map(pattern);
-        let query = self.db().built(sql).bind(from.unwrap_or(i64::MIN)).bind(to.unwrap_or(i64::MAX));
+        let query = self
+            .db()
+            .built(sql)
+            .bind(from.unwrap_or(i64::MIN))
+            .bind(to.unwrap_or(i64::MAX));
         let query = query.text(&before.map(|id| id.to_string()).unwrap_or_default());
-        let query = query.text(&action.unwrap_or_default()).text(&text.unwrap_or_default());
-        Ok(readable(&query.bind(i64::from(limit)).fetch_all().await?, read))
+        let query = query
+            .text(&action.unwrap_or_default())
+            .text(&text.unwrap_or_default());
+        Ok(readable(
+            &query.bind(i64::from(limit)).fetch_all().await?,
+            read,
+        ))
     }
 
     /// Takes away what is older than `before`.
@@ -110,7 +155,11 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn purge_audit(&self, before: i64) -> Result<u64, StoreError> {
-        self.db().write("DELETE FROM audit WHERE at < $1").bind(before).execute().await
+        self.db()
+            .write("DELETE FROM audit WHERE at < $1")
+            .bind(before)
+            .execute()
+            .await
     }
 }
 

@@ -16,7 +16,12 @@ pub(crate) async fn before_migrating(
     file: &Path,
     newest: i64,
 ) -> Result<(), StoreError> {
-    let Some(schema) = schema_of(connection).await?.filter(|schema| *schema < newest) else { return Ok(()) };
+    let Some(schema) = schema_of(connection)
+        .await?
+        .filter(|schema| *schema < newest)
+    else {
+        return Ok(());
+    };
     let copy = beside(file, &format!(".schema-{schema}"));
     let unfinished = beside(file, ".copying");
     if unfinished.exists() {
@@ -25,9 +30,15 @@ pub(crate) async fn before_migrating(
     // SQLite fills an empty file as it is, and makes one for all to read.
     create_private(&unfinished);
     let Some(target) = unfinished.to_str() else {
-        return Err(StoreError::Unavailable(format!("the path {} is not UTF-8", unfinished.display())));
+        return Err(StoreError::Unavailable(format!(
+            "the path {} is not UTF-8",
+            unfinished.display()
+        )));
     };
-    sqlx::query("VACUUM INTO $1").bind(target).execute(connection).await?;
+    sqlx::query("VACUUM INTO $1")
+        .bind(target)
+        .execute(connection)
+        .await?;
     std::fs::rename(&unfinished, &copy).map_err(|error| cannot_copy(&copy, &error))?;
     tracing::info!(copy = %copy.display(), "the database of an earlier version was copied before the update");
     Ok(())
@@ -45,8 +56,12 @@ pub(crate) fn create_private(file: &Path) {
 
 /// The number of the last step it has taken; nothing for a new database.
 async fn schema_of(connection: &mut SqliteConnection) -> Result<Option<i64>, StoreError> {
-    let known = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '_sqlx_migrations'";
-    let known: i64 = sqlx::query(known).fetch_one(&mut *connection).await?.try_get(0)?;
+    let known =
+        "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '_sqlx_migrations'";
+    let known: i64 = sqlx::query(known)
+        .fetch_one(&mut *connection)
+        .await?
+        .try_get(0)?;
     if known == 0 {
         return Ok(None);
     }

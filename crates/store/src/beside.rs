@@ -23,12 +23,18 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn answers_beside(&self, chat: ChatId) -> Result<HashMap<MessageId, Beside>, StoreError> {
+    pub async fn answers_beside(
+        &self,
+        chat: ChatId,
+    ) -> Result<HashMap<MessageId, Beside>, StoreError> {
         let sql = "SELECT message, beside, made_of FROM answers_beside \
                    JOIN messages ON messages.id = answers_beside.message WHERE messages.chat = $1";
         let rows = self.db().read(sql).id(chat).fetch_all().await?;
         let beside = readable(&rows, |row| {
-            let beside = Beside { first: row.id("beside")?, made_of: row.json("made_of")? };
+            let beside = Beside {
+                first: row.id("beside")?,
+                made_of: row.json("made_of")?,
+            };
             Ok((row.id("message")?, beside))
         });
         Ok(beside.into_iter().collect())
@@ -36,7 +42,17 @@ impl Store {
 }
 
 /// Keeps what an answer stands beside.
-pub(crate) async fn put(tx: &mut Tx, message: MessageId, beside: &Beside) -> Result<(), StoreError> {
+pub(crate) async fn put(
+    tx: &mut Tx,
+    message: MessageId,
+    beside: &Beside,
+) -> Result<(), StoreError> {
     let sql = "INSERT INTO answers_beside (message, beside, made_of) VALUES ($1, $2, $3)";
-    tx.query(sql).id(message).id(beside.first).json(&beside.made_of)?.execute().await.map(drop)
+    tx.query(sql)
+        .id(message)
+        .id(beside.first)
+        .json(&beside.made_of)?
+        .execute()
+        .await
+        .map(drop)
 }

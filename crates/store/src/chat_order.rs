@@ -59,9 +59,17 @@ impl Store {
     pub async fn folders(&self, owner: UserId) -> Result<Vec<Folder>, StoreError> {
         let sql = "SELECT id, name, (SELECT count(*) FROM chats WHERE folder = folders.id AND person IS NULL AND NOT archived) AS chats \
                    FROM folders WHERE owner = $1 ORDER BY name_key, id";
-        let read =
-            |row: &Row| Ok(Folder { id: row.id("id")?, name: row.get("name")?, chats: row.number("chats")? });
-        Ok(readable(&self.db().read(sql).id(owner).fetch_all().await?, read))
+        let read = |row: &Row| {
+            Ok(Folder {
+                id: row.id("id")?,
+                name: row.get("name")?,
+                chats: row.number("chats")?,
+            })
+        };
+        Ok(readable(
+            &self.db().read(sql).id(owner).fetch_all().await?,
+            read,
+        ))
     }
 
     /// Makes a folder.
@@ -91,7 +99,13 @@ impl Store {
     ) -> Result<Option<FolderId>, StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "SELECT id FROM folders WHERE owner = $1 AND name_key = $2";
-        if let Some(row) = tx.query(sql).id(owner).text(&name.to_lowercase()).fetch_optional().await? {
+        if let Some(row) = tx
+            .query(sql)
+            .id(owner)
+            .text(&name.to_lowercase())
+            .fetch_optional()
+            .await?
+        {
             return row.id("id").map(Some);
         }
         let id = FolderId::generate();
@@ -107,9 +121,20 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound`, and `Conflict("name")` where another has that name.
-    pub async fn rename_folder(&self, owner: UserId, id: FolderId, name: &str) -> Result<(), StoreError> {
+    pub async fn rename_folder(
+        &self,
+        owner: UserId,
+        id: FolderId,
+        name: &str,
+    ) -> Result<(), StoreError> {
         let sql = "UPDATE folders SET name = $3, name_key = $4 WHERE id = $1 AND owner = $2";
-        let query = self.db().write(sql).id(id).id(owner).text(name).text(&name.to_lowercase());
+        let query = self
+            .db()
+            .write(sql)
+            .id(id)
+            .id(owner)
+            .text(name)
+            .text(&name.to_lowercase());
         query.execute_on_one().await.map_err(|error| match error {
             StoreError::Conflict(_) => StoreError::Conflict("name"),
             error => error,
@@ -145,8 +170,15 @@ impl Store {
                    WHERE id = $1 AND owner = $2 AND person IS NULL";
         let mut changed = 0;
         for chat in chats {
-            let query = tx.query(sql).id(chat).id(owner).bind(change.pinned).bind(change.archived);
-            let query = query.bind(change.folder.is_some()).optional_id(change.folder.flatten());
+            let query = tx
+                .query(sql)
+                .id(chat)
+                .id(owner)
+                .bind(change.pinned)
+                .bind(change.archived);
+            let query = query
+                .bind(change.folder.is_some())
+                .optional_id(change.folder.flatten());
             changed += query.execute().await?;
         }
         tx.commit().await?;
@@ -160,15 +192,32 @@ impl Store {
     pub async fn tags(&self, owner: UserId) -> Result<Vec<TagCount>, StoreError> {
         let sql = "SELECT tag, count(*) AS chats FROM chats JOIN chat_tags ON chat_tags.chat = chats.id \
                    WHERE owner = $1 AND person IS NULL AND NOT archived GROUP BY tag ORDER BY count(*) DESC, tag";
-        let read = |row: &Row| Ok(TagCount { tag: row.get("tag")?, chats: row.number("chats")? });
-        self.db().read(sql).id(owner).fetch_all().await?.iter().map(read).collect()
+        let read = |row: &Row| {
+            Ok(TagCount {
+                tag: row.get("tag")?,
+                chats: row.number("chats")?,
+            })
+        };
+        self.db()
+            .read(sql)
+            .id(owner)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(read)
+            .collect()
     }
 
     /// Gives a chat the tags that its owner has chosen. No model changes them from then on, also where they are none.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn set_tags(&self, owner: UserId, chat: ChatId, tags: &[String]) -> Result<(), StoreError> {
+    pub async fn set_tags(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        tags: &[String],
+    ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE chats SET tagged_by_hand = TRUE WHERE id = $1 AND owner = $2 AND person IS NULL";
         tx.query(sql).id(chat).id(owner).execute_on_one().await?;
@@ -180,7 +229,11 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database; a chat that is not there gets none.
-    pub async fn set_generated_tags(&self, chat: ChatId, tags: &[String]) -> Result<bool, StoreError> {
+    pub async fn set_generated_tags(
+        &self,
+        chat: ChatId,
+        tags: &[String],
+    ) -> Result<bool, StoreError> {
         let mut tx = self.db().begin().await?;
         // Also keeps the owner from choosing meanwhile.
         let sql = "UPDATE chats SET tagged_by_hand = FALSE WHERE id = $1 AND NOT tagged_by_hand";
@@ -200,7 +253,10 @@ async fn make_folder(
     most: u32,
 ) -> Result<(), StoreError> {
     // Also keeps two at once from being one too many.
-    tx.query("UPDATE users SET name = name WHERE id = $1").id(owner).execute_on_one().await?;
+    tx.query("UPDATE users SET name = name WHERE id = $1")
+        .id(owner)
+        .execute_on_one()
+        .await?;
     let key = name.to_lowercase();
     let sql = "SELECT count(*) AS folders, COALESCE(sum(CASE WHEN name_key = $2 THEN 1 ELSE 0 END), 0) AS same \
                FROM folders WHERE owner = $1";
@@ -212,18 +268,33 @@ async fn make_folder(
         return Err(StoreError::Conflict("folders"));
     }
     let sql = "INSERT INTO folders (id, owner, name, name_key) VALUES ($1, $2, $3, $4)";
-    tx.query(sql).id(id).id(owner).text(name).text(&key).execute().await.map(drop)
+    tx.query(sql)
+        .id(id)
+        .id(owner)
+        .text(name)
+        .text(&key)
+        .execute()
+        .await
+        .map(drop)
 }
 
 async fn replace_tags(tx: &mut Tx, chat: ChatId, tags: &[String]) -> Result<(), StoreError> {
-    tx.query("DELETE FROM chat_tags WHERE chat = $1").id(chat).execute().await?;
+    tx.query("DELETE FROM chat_tags WHERE chat = $1")
+        .id(chat)
+        .execute()
+        .await?;
     add_tags(tx, chat, tags).await
 }
 
 pub(crate) async fn add_tags(tx: &mut Tx, chat: ChatId, tags: &[String]) -> Result<(), StoreError> {
     let sql = "INSERT INTO chat_tags (chat, tag, place) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
     for (place, tag) in (0..).zip(tags) {
-        tx.query(sql).id(chat).text(tag).number(place).execute().await?;
+        tx.query(sql)
+            .id(chat)
+            .text(tag)
+            .number(place)
+            .execute()
+            .await?;
     }
     Ok(())
 }

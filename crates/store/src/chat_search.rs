@@ -124,22 +124,43 @@ impl Store {
                    JOIN chats ON chats.id = search_due.chat \
                    LEFT JOIN messages ON messages.id = search_due.message AND messages.chat = search_due.chat \
                    ORDER BY at DESC";
-        Ok(readable(&self.db().read(sql).bind(i64::from(limit)).fetch_all().await?, read_due))
+        Ok(readable(
+            &self
+                .db()
+                .read(sql)
+                .bind(i64::from(limit))
+                .fetch_all()
+                .await?,
+            read_due,
+        ))
     }
 
     /// Makes the search know something as it was when it was due; the same as before where it has changed again since.
     ///
     /// # Errors
     /// `Conflict` where another server did so at the same time: then nothing was done.
-    pub async fn make_searchable(&self, known: &[(SearchDue, Vec<SearchPiece>)]) -> Result<(), StoreError> {
+    pub async fn make_searchable(
+        &self,
+        known: &[(SearchDue, Vec<SearchPiece>)],
+    ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let mut known: Vec<&(SearchDue, Vec<SearchPiece>)> = known.iter().collect();
         // What comes in the order of its number is quick to add.
         known.sort_by_key(|(due, _)| due.at);
         for (due, pieces) in known {
-            let message = due.message.as_ref().map_or_else(String::new, |(id, ..)| id.to_string());
+            let message = due
+                .message
+                .as_ref()
+                .map_or_else(String::new, |(id, ..)| id.to_string());
             let sql = "DELETE FROM search_due WHERE chat = $1 AND message = $2 AND turn = $3";
-            let is_as_it_was = tx.query(sql).id(due.chat).text(&message).bind(due.turn).execute().await? > 0;
+            let is_as_it_was = tx
+                .query(sql)
+                .id(due.chat)
+                .text(&message)
+                .bind(due.turn)
+                .execute()
+                .await?
+                > 0;
             if !is_as_it_was {
                 continue;
             }
@@ -156,14 +177,27 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn search_chats(&self, reader: UserId, search: &ChatSearch) -> Result<Found, StoreError> {
+    pub async fn search_chats(
+        &self,
+        reader: UserId,
+        search: &ChatSearch,
+    ) -> Result<Found, StoreError> {
         let mut found = Found::default();
         if search.words.is_empty() || search.limit == 0 {
             return Ok(found);
         }
         let sql = "SELECT chat FROM chat_readers WHERE reader = $1 ORDER BY since DESC LIMIT $2";
-        let shared = self.db().read(sql).id(reader).bind(MOST_SHARED).fetch_all().await?;
-        let shared: Vec<String> = shared.iter().map(|row| row.get("chat")).collect::<Result<_, _>>()?;
+        let shared = self
+            .db()
+            .read(sql)
+            .id(reader)
+            .bind(MOST_SHARED)
+            .fetch_all()
+            .await?;
+        let shared: Vec<String> = shared
+            .iter()
+            .map(|row| row.get("chat"))
+            .collect::<Result<_, _>>()?;
         let question = Question::new(self.db(), reader, shared, search);
         let limit = search.limit as usize;
         let mut before = search.before.unwrap_or(i64::MAX);
@@ -188,9 +222,24 @@ impl Store {
     }
 
     /// The numbers of the pieces that answer the question, newest first.
-    async fn places(&self, question: &Question, before: i64, limit: usize) -> Result<Vec<i64>, StoreError> {
-        let Question { text, reader, shared } = question;
-        let ask = |sql| self.db().read(sql).text(text).bind(before).number(limit as u64);
+    async fn places(
+        &self,
+        question: &Question,
+        before: i64,
+        limit: usize,
+    ) -> Result<Vec<i64>, StoreError> {
+        let Question {
+            text,
+            reader,
+            shared,
+        } = question;
+        let ask = |sql| {
+            self.db()
+                .read(sql)
+                .text(text)
+                .bind(before)
+                .number(limit as u64)
+        };
         let read = |rows: Vec<Row>| rows.iter().map(|row| row.get("place")).collect();
         if matches!(self.db(), Db::Sqlite { .. }) {
             let sql = "SELECT rowid AS place FROM search_words WHERE search_words MATCH $1 AND rowid < $2 \
@@ -212,7 +261,13 @@ impl Store {
                    WHERE words @@ CAST($1 AS tsquery) AND id < $2 \
                    AND (owner = $4 OR chat = ANY (string_to_array($5, ',')))) \
                    SELECT id AS place FROM answers ORDER BY id DESC LIMIT $3";
-        read(ask(sql).id(reader).text(&shared.join(",")).fetch_all().await?)
+        read(
+            ask(sql)
+                .id(reader)
+                .text(&shared.join(","))
+                .fetch_all()
+                .await?,
+        )
     }
 
     /// What is at these places, newest first, of what is to be shown to the reader.
@@ -222,7 +277,11 @@ impl Store {
         places: &[i64],
         search: &ChatSearch,
     ) -> Result<Vec<(i64, FoundPlace)>, StoreError> {
-        let list = places.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+        let list = places
+            .iter()
+            .map(i64::to_string)
+            .collect::<Vec<_>>()
+            .join(",");
         let chosen = match self.db() {
             Db::Sqlite { .. } => "IN (SELECT value FROM json_each('[' || $1 || ']'))",
             Db::Postgres(..) => "= ANY (CAST(string_to_array($1, ',') AS BIGINT[]))",
@@ -246,8 +305,18 @@ impl Store {
              LEFT JOIN messages ON messages.id = search_pieces.message \
              WHERE search_pieces.id {chosen} AND {readable} {shown} ORDER BY search_pieces.id DESC"
         );
-        let query = self.db().built_to_read(sql).text(&list).id(reader).bind(search.archived);
-        query.fetch_all().await?.iter().map(|row| Ok((row.get("place")?, read_place(row)?))).collect()
+        let query = self
+            .db()
+            .built_to_read(sql)
+            .text(&list)
+            .id(reader)
+            .bind(search.archived);
+        query
+            .fetch_all()
+            .await?
+            .iter()
+            .map(|row| Ok((row.get("place")?, read_place(row)?)))
+            .collect()
     }
 
     /// The line of one event of a run; nothing where it is gone.
@@ -256,7 +325,10 @@ impl Store {
     /// Only those of the database.
     pub async fn event(&self, run: RunId, seq: u64) -> Result<Option<String>, StoreError> {
         let found = self.events_after(run, seq.saturating_sub(1), 1).await?;
-        let segment = found.into_iter().next().filter(|segment| segment.first_seq <= seq);
+        let segment = found
+            .into_iter()
+            .next()
+            .filter(|segment| segment.first_seq <= seq);
         Ok(segment.and_then(|segment| {
             let at = usize::try_from(seq - segment.first_seq).ok()?;
             segment.lines.lines().nth(at).map(str::to_owned)
@@ -271,25 +343,52 @@ async fn add_piece(
     piece: &SearchPiece,
 ) -> Result<(), StoreError> {
     let first = due.at.clamp(0, i64::MAX / MOMENT - 1) * MOMENT;
-    let sql = "SELECT COALESCE(max(id) + 1, $1) AS place FROM search_pieces WHERE id >= $1 AND id < $2";
-    let place: i64 = tx.query(sql).bind(first).bind(first + MOMENT).fetch_one().await?.get("place")?;
+    let sql =
+        "SELECT COALESCE(max(id) + 1, $1) AS place FROM search_pieces WHERE id >= $1 AND id < $2";
+    let place: i64 = tx
+        .query(sql)
+        .bind(first)
+        .bind(first + MOMENT)
+        .fetch_one()
+        .await?
+        .get("place")?;
     let mut words: Vec<&str> = piece.words.iter().map(String::as_str).collect();
     words.extend(due.message.is_none().then_some(TITLE));
     match tx {
         Tx::Sqlite(_) => {
             let sql = "INSERT INTO search_pieces (id, chat, message, seq) VALUES ($1, $2, $3, $4)";
-            let query = tx.query(sql).bind(place).id(due.chat).text(message).number(piece.seq);
+            let query = tx
+                .query(sql)
+                .bind(place)
+                .id(due.chat)
+                .text(message)
+                .number(piece.seq);
             query.execute().await?;
             let (owner, chat) = (mark(&due.owner.to_string()), mark(&due.chat.to_string()));
             words.extend([owner.as_str(), chat.as_str()]);
             let sql = "INSERT INTO search_words (rowid, words) VALUES ($1, $2)";
-            tx.query(sql).bind(place).text(&words.join(" ")).execute().await.map(drop)
+            tx.query(sql)
+                .bind(place)
+                .text(&words.join(" "))
+                .execute()
+                .await
+                .map(drop)
         }
         Tx::Postgres(_) => {
             let sql = "INSERT INTO search_pieces (id, owner, chat, message, seq, words) \
                        VALUES ($1, $2, $3, $4, $5, array_to_tsvector(string_to_array($6, ' ')))";
-            let query = tx.query(sql).bind(place).id(due.owner).id(due.chat).text(message);
-            query.number(piece.seq).text(&words.join(" ")).execute().await.map(drop)
+            let query = tx
+                .query(sql)
+                .bind(place)
+                .id(due.owner)
+                .id(due.chat)
+                .text(message);
+            query
+                .number(piece.seq)
+                .text(&words.join(" "))
+                .execute()
+                .await
+                .map(drop)
         }
     }
 }
@@ -311,12 +410,20 @@ impl Question {
     /// All words; in SQLite, in what may be read.
     fn new(db: &Db, reader: UserId, shared: Vec<String>, search: &ChatSearch) -> Self {
         let is_sqlite = matches!(db, Db::Sqlite { .. });
-        let (and, or, not) = if is_sqlite { (" AND ", " OR ", " NOT ") } else { (" & ", " | ", " & !") };
+        let (and, or, not) = if is_sqlite {
+            (" AND ", " OR ", " NOT ")
+        } else {
+            (" & ", " | ", " & !")
+        };
         let quoted = |word: &str| match is_sqlite {
             true => format!("\"{}\"", storable(word).replace('"', "\"\"")),
-            false => format!("'{}'", storable(word).replace('\\', "\\\\").replace('\'', "''")),
+            false => format!(
+                "'{}'",
+                storable(word).replace('\\', "\\\\").replace('\'', "''")
+            ),
         };
-        let beginning = |start: &str| format!("{}{}", quoted(start), if is_sqlite { " *" } else { ":*" });
+        let beginning =
+            |start: &str| format!("{}{}", quoted(start), if is_sqlite { " *" } else { ":*" });
         let word = |SearchWord { word, start }: &SearchWord| match start {
             Some(start) => format!("({}{or}{})", quoted(word), beginning(start)),
             None => quoted(word),
@@ -331,8 +438,16 @@ impl Question {
             all.push(quoted(TITLE));
         }
         let all = all.join(and);
-        let text = if search.titles { all } else { format!("({all}){not}{}", quoted(TITLE)) };
-        Self { text, reader, shared }
+        let text = if search.titles {
+            all
+        } else {
+            format!("({all}){not}{}", quoted(TITLE))
+        };
+        Self {
+            text,
+            reader,
+            shared,
+        }
     }
 }
 

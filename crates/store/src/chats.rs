@@ -60,17 +60,30 @@ pub(crate) const INSERT: &str = "INSERT INTO chats \
 /// Gives [`INSERT`] its values. Tags are rows of their own.
 pub(crate) fn insert<'a>(query: Query<'a>, chat: &Chat) -> Query<'a> {
     let query = query.id(chat.id).id(chat.principal.account);
-    let query = query.text(&chat.title).text(&search::fold(&chat.title)).optional_id(chat.current);
-    let query = query.bind(chat.created_at).bind(chat.updated_at).bind(chat.directory.as_deref());
-    let query = query.bind(chat.order.pinned).bind(chat.order.archived).optional_id(chat.order.folder);
-    let query = query.optional_id(chat.principal.key).optional_text(chat.principal.person.as_deref());
+    let query = query
+        .text(&chat.title)
+        .text(&search::fold(&chat.title))
+        .optional_id(chat.current);
+    let query = query
+        .bind(chat.created_at)
+        .bind(chat.updated_at)
+        .bind(chat.directory.as_deref());
+    let query = query
+        .bind(chat.order.pinned)
+        .bind(chat.order.archived)
+        .optional_id(chat.order.folder);
+    let query = query
+        .optional_id(chat.principal.key)
+        .optional_text(chat.principal.person.as_deref());
     query.optional_text(written(&chat.parameters).as_deref())
 }
 
 /// The JSON of what is set; `None` if nothing is.
 fn written(parameters: &ModelParameters) -> Option<String> {
     // Plain data always has a JSON form.
-    serde_json::to_string(parameters).ok().filter(|_| !parameters.is_unset())
+    serde_json::to_string(parameters)
+        .ok()
+        .filter(|_| !parameters.is_unset())
 }
 
 /// The columns that [`read_chat`] reads, where `chats` is among the tables.
@@ -86,7 +99,12 @@ pub(crate) use chat_columns;
 /// The statement that reads chats, with the given end.
 macro_rules! select_chats {
     ($end:literal) => {
-        concat!("SELECT ", crate::chats::chat_columns!(), " FROM chats ", $end)
+        concat!(
+            "SELECT ",
+            crate::chats::chat_columns!(),
+            " FROM chats ",
+            $end
+        )
     };
 }
 pub(crate) use select_chats;
@@ -97,7 +115,10 @@ impl Store {
     /// # Errors
     /// `NotFound` where the owner is gone, `Conflict("id")` where the id is taken.
     pub async fn create_chat(&self, chat: &Chat) -> Result<(), StoreError> {
-        insert(self.db().write(INSERT), chat).execute().await.map(drop)
+        insert(self.db().write(INSERT), chat)
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// A chat of the same individual: of the account where the principal is none of a front end's people.
@@ -106,8 +127,20 @@ impl Store {
     /// `NotFound`, for other people's chats too.
     pub async fn chat(&self, principal: &Principal, id: ChatId) -> Result<Chat, StoreError> {
         let sql = select_chats!("WHERE id = $1 AND owner = $2");
-        let chat = read_chat(&self.db().read(sql).id(id).id(principal.account).fetch_one().await?)?;
-        if chat.principal.is_same_individual(principal) { Ok(chat) } else { Err(StoreError::NotFound) }
+        let chat = read_chat(
+            &self
+                .db()
+                .read(sql)
+                .id(id)
+                .id(principal.account)
+                .fetch_one()
+                .await?,
+        )?;
+        if chat.principal.is_same_individual(principal) {
+            Ok(chat)
+        } else {
+            Err(StoreError::NotFound)
+        }
     }
 
     /// An account's own chats, newest change first.
@@ -127,9 +160,21 @@ impl Store {
               ORDER BY updated_at DESC, chats.id DESC LIMIT $4"
         );
         let pattern = search::pattern(page.query.as_deref().unwrap_or_default());
-        let query = self.db().read(sql).id(owner).bind(page.before.unwrap_or(i64::MAX));
-        let query = query.text(&pattern).bind(i64::from(page.limit)).bind(page.archived).bind(page.pinned);
-        let rows = query.optional_id(page.folder).optional_text(page.tag.as_deref()).fetch_all().await?;
+        let query = self
+            .db()
+            .read(sql)
+            .id(owner)
+            .bind(page.before.unwrap_or(i64::MAX));
+        let query = query
+            .text(&pattern)
+            .bind(i64::from(page.limit))
+            .bind(page.archived)
+            .bind(page.pinned);
+        let rows = query
+            .optional_id(page.folder)
+            .optional_text(page.tag.as_deref())
+            .fetch_all()
+            .await?;
         Ok(readable(&rows, read_chat))
     }
 
@@ -146,7 +191,13 @@ impl Store {
     ) -> Result<(), StoreError> {
         let sql = "UPDATE chats SET title = $3, search_text = $4, updated_at = $5, titled_by = 'person' \
                    WHERE id = $1 AND owner = $2 AND person IS NULL";
-        let query = self.db().write(sql).id(id).id(owner).text(title).text(&search::fold(title));
+        let query = self
+            .db()
+            .write(sql)
+            .id(id)
+            .id(owner)
+            .text(title)
+            .text(&search::fold(title));
         query.bind(now).execute_on_one().await
     }
 
@@ -160,7 +211,8 @@ impl Store {
         id: ChatId,
         parameters: &ModelParameters,
     ) -> Result<(), StoreError> {
-        let sql = "UPDATE chats SET parameters = $3 WHERE id = $1 AND owner = $2 AND person IS NULL";
+        let sql =
+            "UPDATE chats SET parameters = $3 WHERE id = $1 AND owner = $2 AND person IS NULL";
         self.db()
             .write(sql)
             .id(id)
@@ -184,7 +236,16 @@ impl Store {
         let sql = "UPDATE chats SET current_message = $3, updated_at = $4 \
                    WHERE id = $1 AND owner = $2 AND person IS NULL \
                    AND EXISTS (SELECT 1 FROM messages WHERE messages.id = $3 AND messages.chat = $1)";
-        match self.db().write(sql).id(id).id(owner).id(message).bind(now).execute().await? {
+        match self
+            .db()
+            .write(sql)
+            .id(id)
+            .id(owner)
+            .id(message)
+            .bind(now)
+            .execute()
+            .await?
+        {
             // Tells a missing chat from a missing message.
             0 => {
                 let chat = self.chat(&Principal::of_account(owner), id).await;
@@ -199,10 +260,12 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn mark_chat_read(&self, owner: UserId, id: ChatId) -> Result<bool, StoreError> {
-        let sql =
-            "UPDATE chats SET unread = FALSE WHERE id = $1 AND owner = $2 AND person IS NULL AND unread";
+        let sql = "UPDATE chats SET unread = FALSE WHERE id = $1 AND owner = $2 AND person IS NULL AND unread";
         match self.db().write(sql).id(id).id(owner).execute().await? {
-            0 => self.chat(&Principal::of_account(owner), id).await.map(|_| false),
+            0 => self
+                .chat(&Principal::of_account(owner), id)
+                .await
+                .map(|_| false),
             _ => Ok(true),
         }
     }
@@ -216,7 +279,10 @@ impl Store {
         // Messages, runs and logs go with the chat by their foreign keys.
         let chat = "DELETE FROM chats WHERE id = $1 AND owner = $2 AND person IS NULL";
         tx.query(chat).id(id).id(owner).execute_on_one().await?;
-        tx.query("DELETE FROM files WHERE workspace = $1").id(id).execute().await?;
+        tx.query("DELETE FROM files WHERE workspace = $1")
+            .id(id)
+            .execute()
+            .await?;
         tx.commit().await
     }
 }
@@ -244,10 +310,16 @@ pub(crate) fn read_chat(row: &Row) -> Result<Chat, StoreError> {
 fn parameters_of(row: &Row) -> Result<ModelParameters, StoreError> {
     let written: Option<String> = row.get("parameters")?;
     // What a later version wrote is better ignored than fatal.
-    Ok(written.and_then(|written| serde_json::from_str(&written).ok()).unwrap_or_default())
+    Ok(written
+        .and_then(|written| serde_json::from_str(&written).ok())
+        .unwrap_or_default())
 }
 
 fn tags_of(row: &Row) -> Result<Vec<String>, StoreError> {
     let tags: Option<String> = row.get("tags")?;
-    Ok(tags.iter().flat_map(|tags| tags.split(',')).map(str::to_owned).collect())
+    Ok(tags
+        .iter()
+        .flat_map(|tags| tags.split(','))
+        .map(str::to_owned)
+        .collect())
 }

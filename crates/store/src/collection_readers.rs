@@ -45,7 +45,10 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound`, also for a file that came with a message: it goes where its chat goes.
-    pub async fn collection_readers(&self, id: CollectionId) -> Result<CollectionReaders, StoreError> {
+    pub async fn collection_readers(
+        &self,
+        id: CollectionId,
+    ) -> Result<CollectionReaders, StoreError> {
         let sql = "SELECT open FROM collections WHERE id = $1 AND NOT attached";
         let open = self.db().read(sql).id(id).fetch_one().await?.get("open")?;
         let sql = "SELECT user_groups.id, user_groups.name FROM collection_groups \
@@ -76,9 +79,18 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         // Also keeps two at once from mixing.
-        let sql = "UPDATE collections SET open = $2, updated_at = $3 WHERE id = $1 AND NOT attached";
-        tx.query(sql).id(id).bind(change.open).bind(now).execute_on_one().await?;
-        tx.query("DELETE FROM collection_groups WHERE collection = $1").id(id).execute().await?;
+        let sql =
+            "UPDATE collections SET open = $2, updated_at = $3 WHERE id = $1 AND NOT attached";
+        tx.query(sql)
+            .id(id)
+            .bind(change.open)
+            .bind(now)
+            .execute_on_one()
+            .await?;
+        tx.query("DELETE FROM collection_groups WHERE collection = $1")
+            .id(id)
+            .execute()
+            .await?;
         for group in &change.groups {
             let sql = "INSERT INTO collection_groups (collection, group_id) SELECT $1, id FROM user_groups WHERE id = $2 \
                        ON CONFLICT DO NOTHING";
@@ -88,7 +100,9 @@ impl Store {
         let kept: Vec<UserId> = {
             let sql = "SELECT reader FROM collection_readers WHERE collection = $1";
             let rows = tx.query(sql).id(id).fetch_all().await?;
-            rows.iter().map(|row| row.id("reader")).collect::<Result<_, _>>()?
+            rows.iter()
+                .map(|row| row.id("reader"))
+                .collect::<Result<_, _>>()?
         };
         for gone in kept.iter().filter(|reader| !change.people.contains(reader)) {
             let sql = "DELETE FROM collection_readers WHERE collection = $1 AND reader = $2";

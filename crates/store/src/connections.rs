@@ -63,11 +63,22 @@ impl Store {
                    (id, name, base_url, models, trusted, weight, enabled, together, created_at, kind, options, \
                    sealed_extras) \
                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
-        let query = tx.query(sql).id(connection.id).text(&connection.name).text(&connection.base_url);
+        let query = tx
+            .query(sql)
+            .id(connection.id)
+            .text(&connection.name)
+            .text(&connection.base_url);
         let query = query.json(&connection.models)?.bind(connection.trusted);
-        let query = query.bind(i64::from(connection.weight)).bind(connection.enabled);
-        let query = query.bind(connection.together).bind(connection.created_at).text(&connection.kind);
-        let query = query.json(&connection.options)?.bind(connection.sealed_extras.as_deref());
+        let query = query
+            .bind(i64::from(connection.weight))
+            .bind(connection.enabled);
+        let query = query
+            .bind(connection.together)
+            .bind(connection.created_at)
+            .text(&connection.kind);
+        let query = query
+            .json(&connection.options)?
+            .bind(connection.sealed_extras.as_deref());
         query.execute().await?;
         for key in &connection.keys {
             insert_key(&mut tx, connection.id, key).await?;
@@ -89,8 +100,13 @@ impl Store {
         for row in &self.db().read(sql).fetch_all().await? {
             let owner: ConnectionId = row.id("connection")?;
             // One that was added since belongs to a connection that was not read.
-            if let Some(connection) = connections.iter_mut().find(|connection| connection.id == owner) {
-                connection.keys.extend(readable(std::slice::from_ref(row), read_key));
+            if let Some(connection) = connections
+                .iter_mut()
+                .find(|connection| connection.id == owner)
+            {
+                connection
+                    .keys
+                    .extend(readable(std::slice::from_ref(row), read_key));
             }
         }
         Ok(connections)
@@ -106,7 +122,12 @@ impl Store {
         models: &[ListedModel],
     ) -> Result<(), StoreError> {
         let sql = "UPDATE connections SET models = $2 WHERE id = $1";
-        self.db().write(sql).id(id).json(models)?.execute_on_one().await
+        self.db()
+            .write(sql)
+            .id(id)
+            .json(models)?
+            .execute_on_one()
+            .await
     }
 
     /// Replaces what is set for a connection; its models and keys stay.
@@ -116,10 +137,22 @@ impl Store {
     pub async fn set_connection(&self, connection: &Connection) -> Result<(), StoreError> {
         let sql = "UPDATE connections SET name = $2, base_url = $3, trusted = $4, weight = $5, enabled = $6, \
                    together = $7, kind = $8, options = $9, sealed_extras = $10 WHERE id = $1";
-        let query = self.db().write(sql).id(connection.id).text(&connection.name).text(&connection.base_url);
-        let query = query.bind(connection.trusted).bind(i64::from(connection.weight));
-        let query = query.bind(connection.enabled).bind(connection.together).text(&connection.kind);
-        let query = query.json(&connection.options)?.bind(connection.sealed_extras.as_deref());
+        let query = self
+            .db()
+            .write(sql)
+            .id(connection.id)
+            .text(&connection.name)
+            .text(&connection.base_url);
+        let query = query
+            .bind(connection.trusted)
+            .bind(i64::from(connection.weight));
+        let query = query
+            .bind(connection.enabled)
+            .bind(connection.together)
+            .text(&connection.kind);
+        let query = query
+            .json(&connection.options)?
+            .bind(connection.sealed_extras.as_deref());
         query.execute_on_one().await
     }
 
@@ -128,7 +161,11 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn delete_connection(&self, id: ConnectionId) -> Result<(), StoreError> {
-        self.db().write("DELETE FROM connections WHERE id = $1").id(id).execute_on_one().await
+        self.db()
+            .write("DELETE FROM connections WHERE id = $1")
+            .id(id)
+            .execute_on_one()
+            .await
     }
 
     /// Adds a key to a connection.
@@ -146,7 +183,12 @@ impl Store {
         let sql = "UPDATE connections SET weight = weight WHERE id = $1";
         tx.query(sql).id(connection).execute_on_one().await?;
         let sql = "SELECT COUNT(*) AS many FROM connection_keys WHERE connection = $1";
-        let many: i64 = tx.query(sql).id(connection).fetch_one().await?.get("many")?;
+        let many: i64 = tx
+            .query(sql)
+            .id(connection)
+            .fetch_one()
+            .await?
+            .get("many")?;
         if many >= i64::from(most) {
             return Err(StoreError::Conflict("keys"));
         }
@@ -165,7 +207,13 @@ impl Store {
         weight: u32,
     ) -> Result<(), StoreError> {
         let sql = "UPDATE connection_keys SET weight = $3 WHERE id = $1 AND connection = $2";
-        self.db().write(sql).id(key).id(connection).bind(i64::from(weight)).execute_on_one().await
+        self.db()
+            .write(sql)
+            .id(key)
+            .id(connection)
+            .bind(i64::from(weight))
+            .execute_on_one()
+            .await
     }
 
     /// Forgets a key.
@@ -178,15 +226,33 @@ impl Store {
         key: ConnectionKeyId,
     ) -> Result<(), StoreError> {
         let sql = "DELETE FROM connection_keys WHERE id = $1 AND connection = $2";
-        self.db().write(sql).id(key).id(connection).execute_on_one().await
+        self.db()
+            .write(sql)
+            .id(key)
+            .id(connection)
+            .execute_on_one()
+            .await
     }
 }
 
-async fn insert_key(tx: &mut Tx, connection: ConnectionId, key: &ConnectionKey) -> Result<(), StoreError> {
+async fn insert_key(
+    tx: &mut Tx,
+    connection: ConnectionId,
+    key: &ConnectionKey,
+) -> Result<(), StoreError> {
     let sql = "INSERT INTO connection_keys (id, connection, sealed_key, weight, created_at) \
                VALUES ($1, $2, $3, $4, $5)";
-    let query = tx.query(sql).id(key.id).id(connection).bind(&key.sealed[..]);
-    query.bind(i64::from(key.weight)).bind(key.created_at).execute().await.map(drop)
+    let query = tx
+        .query(sql)
+        .id(key.id)
+        .id(connection)
+        .bind(&key.sealed[..]);
+    query
+        .bind(i64::from(key.weight))
+        .bind(key.created_at)
+        .execute()
+        .await
+        .map(drop)
 }
 
 fn read_connection(row: &Row) -> Result<Connection, StoreError> {

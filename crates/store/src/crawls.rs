@@ -98,21 +98,46 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` where it is not their collection; `Conflict("crawls")` where `most` of theirs run already.
-    pub async fn begin_crawl(&self, owner: UserId, new: &Crawl, most: u64) -> Result<Crawl, StoreError> {
+    pub async fn begin_crawl(
+        &self,
+        owner: UserId,
+        new: &Crawl,
+        most: u64,
+    ) -> Result<Crawl, StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE collections SET updated_at = $3 WHERE id = $1 AND owner = $2";
-        tx.query(sql).id(new.collection).id(owner).bind(new.created_at).execute_on_one().await?;
+        tx.query(sql)
+            .id(new.collection)
+            .id(owner)
+            .bind(new.created_at)
+            .execute_on_one()
+            .await?;
         let sql = "SELECT COUNT(*) AS crawls FROM crawls WHERE state = 'running' \
                    AND collection IN (SELECT id FROM collections WHERE owner = $1)";
-        if tx.query(sql).id(owner).fetch_one().await?.number("crawls")? >= most {
+        if tx
+            .query(sql)
+            .id(owner)
+            .fetch_one()
+            .await?
+            .number("crawls")?
+            >= most
+        {
             return Err(StoreError::Conflict("crawls"));
         }
         let sql = "INSERT INTO crawls (id, collection, url, depth, most_pages, state, claimed_until, created_at, updated_at) \
                    VALUES ($1, $2, $3, $4, $5, 'running', 0, $6, $6)";
-        let query = tx.query(sql).id(new.id).id(new.collection).text(&new.url).number(new.depth);
-        query.number(new.most_pages).bind(new.created_at).execute().await?;
-        let sql =
-            "INSERT INTO crawl_pages (crawl, place, url, depth, state) VALUES ($1, 0, $2, 0, 'waiting')";
+        let query = tx
+            .query(sql)
+            .id(new.id)
+            .id(new.collection)
+            .text(&new.url)
+            .number(new.depth);
+        query
+            .number(new.most_pages)
+            .bind(new.created_at)
+            .execute()
+            .await?;
+        let sql = "INSERT INTO crawl_pages (crawl, place, url, depth, state) VALUES ($1, 0, $2, 0, 'waiting')";
         tx.query(sql).id(new.id).text(&new.url).execute().await?;
         tx.commit().await?;
         self.crawl(new.id).await
@@ -131,7 +156,11 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn crawls(&self, collection: CollectionId, limit: u32) -> Result<Vec<Crawl>, StoreError> {
+    pub async fn crawls(
+        &self,
+        collection: CollectionId,
+        limit: u32,
+    ) -> Result<Vec<Crawl>, StoreError> {
         let sql = format!(
             "SELECT {CRAWL} FROM crawls WHERE collection = $1 AND dismissed_at IS NULL ORDER BY id DESC LIMIT $2"
         );
@@ -143,10 +172,20 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn failed_pages(&self, crawl: CrawlId, limit: u32) -> Result<Vec<CrawlPage>, StoreError> {
+    pub async fn failed_pages(
+        &self,
+        crawl: CrawlId,
+        limit: u32,
+    ) -> Result<Vec<CrawlPage>, StoreError> {
         let sql = "SELECT place, url, depth, problem FROM crawl_pages WHERE crawl = $1 AND state = 'failed' \
                    ORDER BY place LIMIT $2";
-        let rows = self.db().read(sql).id(crawl).bind(i64::from(limit)).fetch_all().await?;
+        let rows = self
+            .db()
+            .read(sql)
+            .id(crawl)
+            .bind(i64::from(limit))
+            .fetch_all()
+            .await?;
         Ok(readable(&rows, read_page))
     }
 
@@ -163,7 +202,14 @@ impl Store {
     ) -> Result<(), StoreError> {
         let sql = "UPDATE crawls SET state = 'cancelled', updated_at = $4 WHERE id = $1 AND collection = $2 \
                    AND state = 'running' AND collection IN (SELECT id FROM collections WHERE owner = $3)";
-        self.db().write(sql).id(id).id(collection).id(owner).bind(now).execute_on_one().await
+        self.db()
+            .write(sql)
+            .id(id)
+            .id(collection)
+            .id(owner)
+            .bind(now)
+            .execute_on_one()
+            .await
     }
 
     /// Takes a crawl that has ended off the list. It stays itself: its pages tell where documents came from.
@@ -179,7 +225,14 @@ impl Store {
     ) -> Result<(), StoreError> {
         let sql = "UPDATE crawls SET dismissed_at = $4 WHERE id = $1 AND collection = $2 AND state <> 'running' \
                    AND dismissed_at IS NULL AND collection IN (SELECT id FROM collections WHERE owner = $3)";
-        self.db().write(sql).id(id).id(collection).id(owner).bind(now).execute_on_one().await
+        self.db()
+            .write(sql)
+            .id(id)
+            .id(collection)
+            .id(owner)
+            .bind(now)
+            .execute_on_one()
+            .await
     }
 
     /// Has a crawl that has ended go on, and listed again: with what it had not asked for, and with what could not be read.
@@ -196,9 +249,14 @@ impl Store {
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE crawls SET state = 'running', claimed_until = 0, updated_at = $4, dismissed_at = NULL \
                    WHERE id = $1 AND collection = $2 AND state <> 'running' AND collection IN (SELECT id FROM collections WHERE owner = $3)";
-        tx.query(sql).id(id).id(collection).id(owner).bind(now).execute_on_one().await?;
-        let sql =
-            "UPDATE crawl_pages SET state = 'waiting', problem = NULL WHERE crawl = $1 AND state = 'failed'";
+        tx.query(sql)
+            .id(id)
+            .id(collection)
+            .id(owner)
+            .bind(now)
+            .execute_on_one()
+            .await?;
+        let sql = "UPDATE crawl_pages SET state = 'waiting', problem = NULL WHERE crawl = $1 AND state = 'failed'";
         tx.query(sql).id(id).execute().await?;
         tx.commit().await
     }
@@ -224,7 +282,16 @@ impl Store {
             let id: CrawlId = row.id("id")?;
             let sql = "UPDATE crawls SET claimed_until = $3, updated_at = $2 \
                        WHERE id = $1 AND state = 'running' AND claimed_until <= $2";
-            if self.db().write(sql).id(id).bind(now).bind(until).execute().await? == 0 {
+            if self
+                .db()
+                .write(sql)
+                .id(id)
+                .bind(now)
+                .bind(until)
+                .execute()
+                .await?
+                == 0
+            {
                 continue;
             }
             match self.crawl(id).await {
@@ -243,7 +310,14 @@ impl Store {
     pub async fn next_to_crawl(&self, id: CrawlId) -> Result<Option<CrawlPage>, StoreError> {
         let sql = "SELECT place, url, depth, problem FROM crawl_pages WHERE crawl = $1 AND state = 'waiting' \
                    ORDER BY place LIMIT 1";
-        self.db().read(sql).id(id).fetch_optional().await?.as_ref().map(read_page).transpose()
+        self.db()
+            .read(sql)
+            .id(id)
+            .fetch_optional()
+            .await?
+            .as_ref()
+            .map(read_page)
+            .transpose()
     }
 
     /// Whether an address of a crawl has become a document of a content with this sum.
@@ -252,7 +326,14 @@ impl Store {
     /// Only those of the database.
     pub async fn has_crawled(&self, id: CrawlId, content_sum: &str) -> Result<bool, StoreError> {
         let sql = "SELECT place FROM crawl_pages WHERE crawl = $1 AND content_sum = $2 LIMIT 1";
-        Ok(self.db().read(sql).id(id).text(content_sum).fetch_optional().await?.is_some())
+        Ok(self
+            .db()
+            .read(sql)
+            .id(id)
+            .text(content_sum)
+            .fetch_optional()
+            .await?
+            .is_some())
     }
 
     /// The documents from crawls that somebody may search, the latest crawl of one last.
@@ -270,9 +351,16 @@ impl Store {
         );
         let read = |row: &Row| {
             let (collection, document) = (row.id("collection")?, row.id("document")?);
-            Ok(CrawledPage { collection, document, url: row.get("url")? })
+            Ok(CrawledPage {
+                collection,
+                document,
+                url: row.get("url")?,
+            })
         };
-        Ok(readable(&self.db().built(sql).id(reader).fetch_all().await?, read))
+        Ok(readable(
+            &self.db().built(sql).id(reader).fetch_all().await?,
+            read,
+        ))
     }
 
     /// Notes what has become of an address, with those that it links to, one link further away. Those that were met
@@ -290,15 +378,26 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let (state, problem, is_now) = match visited {
-            Visited::Done { document, content_sum } => ("done", None, Some((document, content_sum))),
+            Visited::Done {
+                document,
+                content_sum,
+            } => ("done", None, Some((document, content_sum))),
             Visited::Skipped => ("skipped", None, None),
             Visited::Failed(problem) => ("failed", Some(problem.as_str()), None),
         };
         let sql = "UPDATE crawl_pages SET state = $3, problem = $4, document = $5, content_sum = $6 \
                    WHERE crawl = $1 AND place = $2";
-        let query = tx.query(sql).id(id).number(page.place).text(state).optional_text(problem);
+        let query = tx
+            .query(sql)
+            .id(id)
+            .number(page.place)
+            .text(state)
+            .optional_text(problem);
         let query = query.optional_id(is_now.map(|(document, _)| document));
-        query.optional_text(is_now.map(|(_, sum)| sum.as_str())).execute().await?;
+        query
+            .optional_text(is_now.map(|(_, sum)| sum.as_str()))
+            .execute()
+            .await?;
         if !links.is_empty() {
             let sql = "SELECT MAX(place) AS last FROM crawl_pages WHERE crawl = $1";
             let mut place = tx.query(sql).id(id).fetch_one().await?.number("last")?;
@@ -308,7 +407,12 @@ impl Store {
                 }
                 let sql = "INSERT INTO crawl_pages (crawl, place, url, depth, state) VALUES ($1, $2, $3, $4, 'waiting') \
                            ON CONFLICT (crawl, url) DO NOTHING";
-                let query = tx.query(sql).id(id).number(place + 1).text(link).number(page.depth + 1);
+                let query = tx
+                    .query(sql)
+                    .id(id)
+                    .number(place + 1)
+                    .text(link)
+                    .number(page.depth + 1);
                 place += query.execute().await?;
             }
         }
@@ -319,10 +423,21 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn leave_crawl(&self, id: CrawlId, is_done: bool, now: i64) -> Result<(), StoreError> {
+    pub async fn leave_crawl(
+        &self,
+        id: CrawlId,
+        is_done: bool,
+        now: i64,
+    ) -> Result<(), StoreError> {
         let sql = "UPDATE crawls SET claimed_until = 0, updated_at = $3, \
                    state = CASE WHEN state = 'running' AND $2 THEN 'done' ELSE state END WHERE id = $1";
-        self.db().write(sql).id(id).bind(is_done).bind(now).execute().await?;
+        self.db()
+            .write(sql)
+            .id(id)
+            .bind(is_done)
+            .bind(now)
+            .execute()
+            .await?;
         Ok(())
     }
 }
@@ -351,5 +466,10 @@ fn read_crawl(row: &Row) -> Result<Crawl, StoreError> {
 
 fn read_page(row: &Row) -> Result<CrawlPage, StoreError> {
     let (place, depth) = (row.number("place")?, row.number("depth")?);
-    Ok(CrawlPage { place, depth, url: row.get("url")?, problem: row.get("problem")? })
+    Ok(CrawlPage {
+        place,
+        depth,
+        url: row.get("url")?,
+        problem: row.get("problem")?,
+    })
 }

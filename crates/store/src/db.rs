@@ -87,9 +87,16 @@ impl Db {
         let write = Lanes::new(Place::Here, writing, 1);
         let mut writer = write.acquire().await?;
         if !in_memory {
-            before_migrating(writer.connection()?, options.get_filename(), steps::newest()).await?;
+            before_migrating(
+                writer.connection()?,
+                options.get_filename(),
+                steps::newest(),
+            )
+            .await?;
         }
-        steps::migrator(Dialect::Sqlite, until).run_direct(None, writer.connection()?, false).await?;
+        steps::migrator(Dialect::Sqlite, until)
+            .run_direct(None, writer.connection()?, false)
+            .await?;
         if until >= steps::newest() {
             mend_sqlite(writer.connection()?).await?;
         }
@@ -105,7 +112,9 @@ impl Db {
         let options = options.application_name("glasshouse");
         // Not through the pool: it would try for a while and then tell no more than that it has waited.
         let mut connection = PgConnection::connect_with(&options).await?;
-        steps::migrator(Dialect::Postgres, until).run_direct(None, &mut connection, false).await?;
+        steps::migrator(Dialect::Postgres, until)
+            .run_direct(None, &mut connection, false)
+            .await?;
         if until >= steps::newest() {
             mend_postgres(&mut connection).await?;
         }
@@ -158,8 +167,12 @@ impl Db {
         let keep = sql.len() < MAX_KEPT_SQL_BYTES;
         let sql = AssertSqlSafe(sql);
         match self {
-            Self::Sqlite { write, .. } => Query::Sqlite(sqlx::query(sql).persistent(keep), On::Any(write)),
-            Self::Postgres(lanes, _) => Query::Postgres(sqlx::query(sql).persistent(keep), On::Any(lanes)),
+            Self::Sqlite { write, .. } => {
+                Query::Sqlite(sqlx::query(sql).persistent(keep), On::Any(write))
+            }
+            Self::Postgres(lanes, _) => {
+                Query::Postgres(sqlx::query(sql).persistent(keep), On::Any(lanes))
+            }
         }
     }
 
@@ -168,8 +181,12 @@ impl Db {
         let keep = sql.len() < MAX_KEPT_SQL_BYTES;
         let sql = AssertSqlSafe(sql);
         match self {
-            Self::Sqlite { read, .. } => Query::Sqlite(sqlx::query(sql).persistent(keep), On::Any(read)),
-            Self::Postgres(lanes, _) => Query::Postgres(sqlx::query(sql).persistent(keep), On::Any(lanes)),
+            Self::Sqlite { read, .. } => {
+                Query::Sqlite(sqlx::query(sql).persistent(keep), On::Any(read))
+            }
+            Self::Postgres(lanes, _) => {
+                Query::Postgres(sqlx::query(sql).persistent(keep), On::Any(lanes))
+            }
         }
     }
 
@@ -195,7 +212,9 @@ impl Db {
     pub(crate) async fn begin(&self) -> Result<Tx, StoreError> {
         Ok(match self {
             // Taking SQLite's write lock at once: taking it later may fail half-way.
-            Self::Sqlite { write, .. } => Tx::Sqlite(Transaction::begin(write, "BEGIN IMMEDIATE").await?),
+            Self::Sqlite { write, .. } => {
+                Tx::Sqlite(Transaction::begin(write, "BEGIN IMMEDIATE").await?)
+            }
             Self::Postgres(lanes, _) => Tx::Postgres(Transaction::begin(lanes, "BEGIN").await?),
         })
     }

@@ -29,13 +29,21 @@ impl Store {
     ) -> Result<Vec<DocumentId>, StoreError> {
         let sql = "SELECT id, name FROM documents WHERE collection = $1 AND version > 0 \
                    AND updated_at >= $2 AND updated_at < $3";
-        let query = self.db().read(sql).id(collection).bind(filter.since.unwrap_or(i64::MIN));
-        let rows = query.bind(filter.until.unwrap_or(i64::MAX)).fetch_all().await?;
+        let query = self
+            .db()
+            .read(sql)
+            .id(collection)
+            .bind(filter.since.unwrap_or(i64::MIN));
+        let rows = query
+            .bind(filter.until.unwrap_or(i64::MAX))
+            .fetch_all()
+            .await?;
         let mut wanted = Vec::new();
         for row in &rows {
             let name = row.get::<String>("name")?.to_lowercase();
             let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-            let is_kind = filter.endings.is_empty() || filter.endings.iter().any(|other| other == ending);
+            let is_kind =
+                filter.endings.is_empty() || filter.endings.iter().any(|other| other == ending);
             if is_kind && name.contains(&filter.name) {
                 wanted.push(row.id("id")?);
             }

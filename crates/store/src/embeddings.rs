@@ -121,8 +121,20 @@ impl Store {
              VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (model, passage_prefix, chunking) \
              DO UPDATE SET query_prefix = excluded.query_prefix, used_at = excluded.used_at RETURNING {SPACE}"
         );
-        let EmbeddingSpace { id, model, query_prefix, passage_prefix, chunking } = wanted;
-        let query = self.db().built(sql).id(id).text(model).text(query_prefix).text(passage_prefix);
+        let EmbeddingSpace {
+            id,
+            model,
+            query_prefix,
+            passage_prefix,
+            chunking,
+        } = wanted;
+        let query = self
+            .db()
+            .built(sql)
+            .id(id)
+            .text(model)
+            .text(query_prefix)
+            .text(passage_prefix);
         read_space(&query.number(*chunking).bind(now).fetch_one().await?)
     }
 
@@ -132,7 +144,13 @@ impl Store {
     /// Only those of the database.
     pub async fn embedding_spaces(&self) -> Result<Vec<EmbeddingSpace>, StoreError> {
         let sql = format!("SELECT {SPACE} FROM embedding_spaces ORDER BY id");
-        self.db().built(sql).fetch_all().await?.iter().map(read_space).collect()
+        self.db()
+            .built(sql)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(read_space)
+            .collect()
     }
 
     /// A document that is to be embedded and that no other server embeds, until `until`: whoever has not gone on with it by
@@ -157,13 +175,26 @@ impl Store {
             let version = row.number("version")?;
             let mut tx = self.db().begin().await?;
             let sql = "DELETE FROM document_embeddings WHERE document = $1 AND space = $2 AND version <> $3";
-            tx.query(sql).id(document).id(space).number(version).execute().await?;
+            tx.query(sql)
+                .id(document)
+                .id(space)
+                .number(version)
+                .execute()
+                .await?;
             let sql = "INSERT INTO document_embeddings (document, space, version, pieces, done, failures, problem, due_at) \
                        SELECT id, $2, version, chunks, 0, 0, NULL, $4 FROM documents WHERE id = $1 AND version = $3 \
                        ON CONFLICT (document, space) DO UPDATE SET due_at = excluded.due_at \
                        WHERE document_embeddings.due_at <= $5 RETURNING done, failures";
-            let claim = tx.query(sql).id(document).id(space).number(version).bind(until).bind(now);
-            let Some(claimed) = claim.fetch_optional().await? else { continue };
+            let claim = tx
+                .query(sql)
+                .id(document)
+                .id(space)
+                .number(version)
+                .bind(until)
+                .bind(now);
+            let Some(claimed) = claim.fetch_optional().await? else {
+                continue;
+            };
             tx.commit().await?;
             return Ok(Some(ToEmbed {
                 document,
@@ -194,12 +225,28 @@ impl Store {
         let sql = "UPDATE document_embeddings SET done = done + $5, failures = 0, problem = NULL, due_at = $6 \
                    WHERE document = $1 AND space = $2 AND version = $3 AND done = $4 AND due_at < $7 \
                    RETURNING done, pieces";
-        let query = tx.query(sql).id(of.document).id(space).number(of.version).number(vectors.first);
-        let Some(row) = query.number(vectors.pieces).bind(until).bind(NEVER).fetch_optional().await? else {
+        let query = tx
+            .query(sql)
+            .id(of.document)
+            .id(space)
+            .number(of.version)
+            .number(vectors.first);
+        let Some(row) = query
+            .number(vectors.pieces)
+            .bind(until)
+            .bind(NEVER)
+            .fetch_optional()
+            .await?
+        else {
             return Ok(false);
         };
         let sql = "INSERT INTO document_vectors (document, space, first, pieces, content) VALUES ($1, $2, $3, $4, $5)";
-        let query = tx.query(sql).id(of.document).id(space).number(vectors.first).number(vectors.pieces);
+        let query = tx
+            .query(sql)
+            .id(of.document)
+            .id(space)
+            .number(vectors.first)
+            .number(vectors.pieces);
         query.bind(vectors.content.clone()).execute().await?;
         if row.number("done")? >= row.number("pieces")? {
             let sql = "UPDATE collections SET version = version + 1 WHERE id = $1";
@@ -222,7 +269,13 @@ impl Store {
     ) -> Result<(), StoreError> {
         let sql = "UPDATE document_embeddings SET failures = failures + 1, problem = $4, due_at = $5 \
                    WHERE document = $1 AND space = $2 AND version = $3 AND due_at < $6";
-        let query = self.db().write(sql).id(of.document).id(space).number(of.version).text(problem);
+        let query = self
+            .db()
+            .write(sql)
+            .id(of.document)
+            .id(space)
+            .number(of.version)
+            .text(problem);
         query.bind(due_at).bind(NEVER).execute().await?;
         Ok(())
     }
@@ -238,7 +291,13 @@ impl Store {
         due_at: i64,
     ) -> Result<(), StoreError> {
         let sql = "UPDATE document_embeddings SET due_at = $4 WHERE document = $1 AND space = $2 AND version = $3 AND due_at < $5";
-        let query = self.db().write(sql).id(of.document).id(space).number(of.version).bind(due_at);
+        let query = self
+            .db()
+            .write(sql)
+            .id(of.document)
+            .id(space)
+            .number(of.version)
+            .bind(due_at);
         query.bind(NEVER).execute().await?;
         Ok(())
     }
@@ -269,7 +328,10 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn embedding_progress(&self, space: EmbeddingSpaceId) -> Result<EmbeddingProgress, StoreError> {
+    pub async fn embedding_progress(
+        &self,
+        space: EmbeddingSpaceId,
+    ) -> Result<EmbeddingProgress, StoreError> {
         let sql = format!(
             "SELECT COUNT(*) AS documents, {} AS pieces, {} AS done, {} AS whole, {} AS failed FROM documents \
              LEFT JOIN document_embeddings AS far ON far.document = documents.id AND far.space = $1 \
@@ -281,15 +343,22 @@ impl Store {
                 "CASE WHEN far.done < far.pieces AND (far.failures >= $2 OR far.due_at >= $3) THEN 1 ELSE 0 END"
             ),
         );
-        let row =
-            self.db().built_to_read(sql).id(space).number(MOST_FAILURES).bind(NEVER).fetch_one().await?;
+        let row = self
+            .db()
+            .built_to_read(sql)
+            .id(space)
+            .number(MOST_FAILURES)
+            .bind(NEVER)
+            .fetch_one()
+            .await?;
         let sql = "SELECT pieces, CAST(LENGTH(content) AS BIGINT) AS bytes FROM document_vectors WHERE space = $1 AND document = \
                    (SELECT document FROM document_embeddings WHERE space = $1 AND done > 0 LIMIT 1) LIMIT 1";
         let dimensions = match self.db().read(sql).id(space).fetch_optional().await? {
             Some(row) => {
                 let bytes_of_one = row.number("bytes")? / row.number("pieces")?.max(1);
                 // Its scale stands before the numbers.
-                Some(bytes_of_one.saturating_sub(size_of::<f32>() as u64)).filter(|count| *count > 0)
+                Some(bytes_of_one.saturating_sub(size_of::<f32>() as u64))
+                    .filter(|count| *count > 0)
             }
             None => None,
         };
@@ -312,7 +381,9 @@ impl Store {
                    JOIN documents ON documents.id = far.document AND documents.version = far.version \
                    WHERE done >= pieces AND pieces > 0 GROUP BY space ORDER BY space";
         let rows = self.db().read(sql).fetch_all().await?;
-        rows.iter().map(|row| Ok((row.id("space")?, row.number("documents")?))).collect()
+        rows.iter()
+            .map(|row| Ok((row.id("space")?, row.number("documents")?)))
+            .collect()
     }
 
     /// The documents whose text as it is now has all its vectors in a space.
@@ -334,7 +405,14 @@ impl Store {
                 pieces: row.number("pieces")?,
             })
         };
-        self.db().read(sql).id(space).fetch_all().await?.iter().map(read).collect()
+        self.db()
+            .read(sql)
+            .id(space)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(read)
+            .collect()
     }
 
     /// The vectors of a document's text of that version in the order of its pieces.
@@ -350,10 +428,21 @@ impl Store {
         let sql = "SELECT first, part.pieces, content FROM document_vectors AS part \
                    JOIN document_embeddings AS far ON far.document = part.document AND far.space = part.space \
                    WHERE part.document = $1 AND part.space = $2 AND far.version = $3 ORDER BY first";
-        let rows = self.db().read(sql).id(document).id(space).number(version).fetch_all().await?;
+        let rows = self
+            .db()
+            .read(sql)
+            .id(document)
+            .id(space)
+            .number(version)
+            .fetch_all()
+            .await?;
         let read = |row: &Row| {
             let (first, pieces) = (row.number("first")?, row.number("pieces")?);
-            Ok(Vectors { first, pieces, content: row.get("content")? })
+            Ok(Vectors {
+                first,
+                pieces,
+                content: row.get("content")?,
+            })
         };
         rows.iter().map(read).collect()
     }
@@ -393,14 +482,24 @@ impl Store {
                    LEFT JOIN document_embeddings AS far ON far.document = documents.id AND far.space = $1 \
                    WHERE documents.version > 0 AND documents.chunks > 0 AND (far.document IS NULL \
                    OR far.version <> documents.version OR (far.done < far.pieces AND far.failures < $3))) LIMIT $4)";
-        let query = self.db().write(sql).id(current).bind(unused_since).number(MOST_FAILURES);
+        let query = self
+            .db()
+            .write(sql)
+            .id(current)
+            .bind(unused_since)
+            .number(MOST_FAILURES);
         let deleted = query.bind(FORGOTTEN_AT_ONCE).execute().await?;
         if deleted > 0 {
             return Ok(true);
         }
         let sql = "DELETE FROM embedding_spaces WHERE id <> $1 AND used_at < $2 \
                    AND NOT EXISTS (SELECT 1 FROM document_embeddings WHERE space = embedding_spaces.id)";
-        self.db().write(sql).id(current).bind(unused_since).execute().await?;
+        self.db()
+            .write(sql)
+            .id(current)
+            .bind(unused_since)
+            .execute()
+            .await?;
         Ok(false)
     }
 }

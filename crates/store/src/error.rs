@@ -40,12 +40,16 @@ impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         match &error {
             sqlx::Error::RowNotFound => return Self::NotFound,
-            sqlx::Error::ColumnDecode { .. } | sqlx::Error::ColumnNotFound(_) | sqlx::Error::Decode(_) => {
+            sqlx::Error::ColumnDecode { .. }
+            | sqlx::Error::ColumnNotFound(_)
+            | sqlx::Error::Decode(_) => {
                 return Self::Corrupt(error.to_string());
             }
             _ => {}
         }
-        let Some(database) = error.as_database_error() else { return Self::Unavailable(error.to_string()) };
+        let Some(database) = error.as_database_error() else {
+            return Self::Unavailable(error.to_string());
+        };
         match (database.kind(), database.code().as_deref()) {
             (ErrorKind::UniqueViolation, _) => Self::Conflict("id"),
             // Every foreign key names an owner, a chat or a run, which then is not there (any more).
@@ -67,8 +71,12 @@ impl From<sqlx::Error> for StoreError {
 /// too big, and one of the wrong type.
 fn is_about_data(code: &str) -> bool {
     match code.len() {
-        5 => ["22", "23", "P0"].iter().any(|class| code.starts_with(class)),
-        _ => code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 18..=20)),
+        5 => ["22", "23", "P0"]
+            .iter()
+            .any(|class| code.starts_with(class)),
+        _ => code
+            .parse::<u32>()
+            .is_ok_and(|code| matches!(code & 0xff, 18..=20)),
     }
 }
 

@@ -22,7 +22,11 @@ pub struct Segment {
 impl Segment {
     /// Puts events of a run, each with its number and its JSON, into segments of about that size. A number that does not
     /// follow begins a segment, since places in one are counted.
-    pub fn cut(run: RunId, events: impl IntoIterator<Item = (u64, String)>, limit_bytes: usize) -> Vec<Self> {
+    pub fn cut(
+        run: RunId,
+        events: impl IntoIterator<Item = (u64, String)>,
+        limit_bytes: usize,
+    ) -> Vec<Self> {
         let mut segments: Vec<(u64, u64, String)> = Vec::new();
         for (seq, json) in events {
             match segments.last_mut() {
@@ -79,7 +83,10 @@ impl Store {
         let mut segments: Vec<Segment> = Vec::new();
         let mut size_bytes = 0;
         loop {
-            let next = segments.last().map_or(after, |segment| segment.last_seq).saturating_add(1);
+            let next = segments
+                .last()
+                .map_or(after, |segment| segment.last_seq)
+                .saturating_add(1);
             let query = self.db().read(sql).id(run).number(next).bind(PAGE_SEGMENTS);
             let page = query.fetch_all().await?;
             let full = page.len() as i64 == PAGE_SEGMENTS;

@@ -20,9 +20,15 @@ impl Store {
         after: Option<ChatId>,
         limit: u32,
     ) -> Result<Vec<Chat>, StoreError> {
-        let sql = select_chats!("WHERE owner = $1 AND person IS NULL AND id > $2 ORDER BY id LIMIT $3");
+        let sql =
+            select_chats!("WHERE owner = $1 AND person IS NULL AND id > $2 ORDER BY id LIMIT $3");
         let after = after.map_or(String::new(), |id| id.to_string());
-        let query = self.db().read(sql).id(owner).text(&after).bind(i64::from(limit));
+        let query = self
+            .db()
+            .read(sql)
+            .id(owner)
+            .text(&after)
+            .bind(i64::from(limit));
         Ok(readable(&query.fetch_all().await?, read_chat))
     }
 
@@ -32,7 +38,10 @@ impl Store {
     /// Only those of the database.
     pub async fn runs_in(&self, chat: ChatId) -> Result<Vec<Run>, StoreError> {
         let sql = select_runs!("WHERE chat = $1 ORDER BY started_at, id");
-        Ok(readable(&self.db().read(sql).id(chat).fetch_all().await?, read_run))
+        Ok(readable(
+            &self.db().read(sql).id(chat).fetch_all().await?,
+            read_run,
+        ))
     }
 
     /// An account's own runs that belong to no chat and were made after `after`, oldest first.
@@ -49,7 +58,12 @@ impl Store {
             "WHERE owner = $1 AND person IS NULL AND chat IS NULL AND id > $2 ORDER BY id LIMIT $3"
         );
         let after = after.map_or(String::new(), |id| id.to_string());
-        let query = self.db().read(sql).id(owner).text(&after).bind(i64::from(limit));
+        let query = self
+            .db()
+            .read(sql)
+            .id(owner)
+            .text(&after)
+            .bind(i64::from(limit));
         Ok(readable(&query.fetch_all().await?, read_run))
     }
 }

@@ -41,7 +41,10 @@ impl Store {
     pub async fn memory_use(&self, owner: UserId) -> Result<MemoryUse, StoreError> {
         let sql = "SELECT uses_memory, learns_since FROM users WHERE id = $1";
         let row = self.db().read(sql).id(owner).fetch_one().await?;
-        Ok(MemoryUse { uses_memory: row.get("uses_memory")?, learns_since: row.get("learns_since")? })
+        Ok(MemoryUse {
+            uses_memory: row.get("uses_memory")?,
+            learns_since: row.get("learns_since")?,
+        })
     }
 
     /// Changes what a person lets agents do. Messages of before `learns_since` are never learned from.
@@ -50,7 +53,13 @@ impl Store {
     /// `NotFound` where there is no such person.
     pub async fn put_memory_use(&self, owner: UserId, now: MemoryUse) -> Result<(), StoreError> {
         let sql = "UPDATE users SET uses_memory = $2, learns_since = $3 WHERE id = $1";
-        self.db().write(sql).id(owner).bind(now.uses_memory).bind(now.learns_since).execute_on_one().await
+        self.db()
+            .write(sql)
+            .id(owner)
+            .bind(now.uses_memory)
+            .bind(now.learns_since)
+            .execute_on_one()
+            .await
     }
 
     /// All that was learned about a person, oldest first.
@@ -60,17 +69,34 @@ impl Store {
     pub async fn facts(&self, owner: UserId) -> Result<Vec<Fact>, StoreError> {
         let sql = "SELECT id, content, chat, message, learned_at, corrected FROM facts WHERE owner = $1 \
                    ORDER BY learned_at, id";
-        Ok(readable(&self.db().read(sql).id(owner).fetch_all().await?, read))
+        Ok(readable(
+            &self.db().read(sql).id(owner).fetch_all().await?,
+            read,
+        ))
     }
 
     /// Puts one into the person's own words.
     ///
     /// # Errors
     /// `NotFound`, for other people's too.
-    pub async fn correct_fact(&self, owner: UserId, id: FactId, text: &str) -> Result<Fact, StoreError> {
+    pub async fn correct_fact(
+        &self,
+        owner: UserId,
+        id: FactId,
+        text: &str,
+    ) -> Result<Fact, StoreError> {
         let sql = "UPDATE facts SET content = $3, corrected = TRUE WHERE id = $1 AND owner = $2 \
                    RETURNING id, content, chat, message, learned_at, corrected";
-        read(&self.db().write(sql).id(id).id(owner).text(text).fetch_one().await?)
+        read(
+            &self
+                .db()
+                .write(sql)
+                .id(id)
+                .id(owner)
+                .text(text)
+                .fetch_one()
+                .await?,
+        )
     }
 
     /// Forgets one. It does not come back from the messages that were looked at.
@@ -92,7 +118,10 @@ impl Store {
         let sql = "UPDATE users SET learns_since = CASE WHEN learns_since < $2 THEN $2 ELSE learns_since + 1 END \
                    WHERE id = $1 AND learns_since IS NOT NULL";
         tx.query(sql).id(owner).bind(now).execute().await?;
-        tx.query("DELETE FROM facts WHERE owner = $1").id(owner).execute().await?;
+        tx.query("DELETE FROM facts WHERE owner = $1")
+            .id(owner)
+            .execute()
+            .await?;
         tx.commit().await
     }
 }

@@ -60,7 +60,8 @@ impl Store {
     ) -> Result<u64, StoreError> {
         let mut tx = self.db().begin().await?;
         let Some(version) = delete(&mut tx, workspace, path, expected_version, now).await? else {
-            let sql = "SELECT version FROM files WHERE workspace = $1 AND path = $2 AND NOT deleted";
+            let sql =
+                "SELECT version FROM files WHERE workspace = $1 AND path = $2 AND NOT deleted";
             tx.query(sql).text(workspace).text(path).fetch_one().await?;
             return Err(StoreError::Conflict("version"));
         };
@@ -81,9 +82,20 @@ impl Store {
         now: i64,
     ) -> Result<(u64, u64), StoreError> {
         let mut tx = self.db().begin().await?;
-        let gone = delete(&mut tx, workspace, from, None, now).await?.ok_or(StoreError::NotFound)?;
-        let query = tx.query(MOVE_HERE).text(workspace).text(from).text(to).bind(now);
-        let row = query.number(gone - 1).fetch_optional().await?.ok_or(StoreError::Conflict("path"))?;
+        let gone = delete(&mut tx, workspace, from, None, now)
+            .await?
+            .ok_or(StoreError::NotFound)?;
+        let query = tx
+            .query(MOVE_HERE)
+            .text(workspace)
+            .text(from)
+            .text(to)
+            .bind(now);
+        let row = query
+            .number(gone - 1)
+            .fetch_optional()
+            .await?
+            .ok_or(StoreError::Conflict("path"))?;
         let here = row.number("version")?;
         tx.query(FORGET).text(workspace).execute().await?;
         tx.commit().await?;
@@ -95,7 +107,11 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn file_versions(&self, workspace: &str, path: &str) -> Result<Vec<FileVersion>, StoreError> {
+    pub async fn file_versions(
+        &self,
+        workspace: &str,
+        path: &str,
+    ) -> Result<Vec<FileVersion>, StoreError> {
         let sql = "SELECT version, size_bytes, changed_at, deleted FROM files \
                    WHERE workspace = $1 AND path = $2 \
                    UNION ALL SELECT version, size_bytes, changed_at, deleted FROM file_versions \
@@ -108,7 +124,16 @@ impl Store {
                 deleted: row.get("deleted")?,
             })
         };
-        Ok(readable(&self.db().read(sql).text(workspace).text(path).fetch_all().await?, read))
+        Ok(readable(
+            &self
+                .db()
+                .read(sql)
+                .text(workspace)
+                .text(path)
+                .fetch_all()
+                .await?,
+            read,
+        ))
     }
 
     /// Deleted files of which it is kept what they were last, each as that state; the last deleted first.
@@ -121,7 +146,14 @@ impl Store {
                    AND past.version = files.version - 1 \
                    WHERE files.workspace = $1 AND files.deleted AND NOT past.deleted \
                    ORDER BY files.changed_at DESC, files.path LIMIT 2000";
-        self.db().read(sql).text(workspace).fetch_all().await?.iter().map(FileRow::read).collect()
+        self.db()
+            .read(sql)
+            .text(workspace)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(FileRow::read)
+            .collect()
     }
 
     /// A file as it was, or is, at this version; nothing where that is not kept.
@@ -137,8 +169,20 @@ impl Store {
         let sql = "SELECT content, deleted FROM files WHERE workspace = $1 AND path = $2 AND version = $3 \
                    UNION ALL SELECT content, deleted FROM file_versions \
                    WHERE workspace = $1 AND path = $2 AND version = $3";
-        let row = self.db().read(sql).text(workspace).text(path).number(version).fetch_optional().await?;
-        let read = |row: Row| Ok(PastFile { content: row.get("content")?, deleted: row.get("deleted")? });
+        let row = self
+            .db()
+            .read(sql)
+            .text(workspace)
+            .text(path)
+            .number(version)
+            .fetch_optional()
+            .await?;
+        let read = |row: Row| {
+            Ok(PastFile {
+                content: row.get("content")?,
+                deleted: row.get("deleted")?,
+            })
+        };
         row.map(read).transpose()
     }
 }
@@ -150,7 +194,15 @@ async fn delete(
     expected_version: Option<u64>,
     now: i64,
 ) -> Result<Option<u64>, StoreError> {
-    let query: Query<'_> = tx.query(DELETE).text(workspace).text(path).bind(&[][..] as &[u8]).bind(now);
-    let row = query.number(expected_version.unwrap_or(0)).fetch_optional().await?;
+    let query: Query<'_> = tx
+        .query(DELETE)
+        .text(workspace)
+        .text(path)
+        .bind(&[][..] as &[u8])
+        .bind(now);
+    let row = query
+        .number(expected_version.unwrap_or(0))
+        .fetch_optional()
+        .await?;
     row.map(|row| row.number("version")).transpose()
 }

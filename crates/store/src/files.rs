@@ -85,7 +85,10 @@ impl Rows for FileWrite {
             versions.extend(insert(db, &sorted, REPLACE_ANY).await?);
         }
         let version = |file: &Self| versions.get(&file.owned_key()).copied();
-        files.iter().map(|file| version(file).ok_or(StoreError::NotFound)).collect()
+        files
+            .iter()
+            .map(|file| version(file).ok_or(StoreError::NotFound))
+            .collect()
     }
 }
 
@@ -104,17 +107,29 @@ async fn insert(
     files: &[&FileWrite],
     otherwise: &'static str,
 ) -> Result<HashMap<(String, String), u64>, StoreError> {
-    let mut sql =
-        String::from("INSERT INTO files (workspace, path, content, size_bytes, version, changed_at) VALUES ");
+    let mut sql = String::from(
+        "INSERT INTO files (workspace, path, content, size_bytes, version, changed_at) VALUES ",
+    );
     db.push_rows(&mut sql, files.len(), 6);
     sql.push_str(" ON CONFLICT (workspace, path) ");
     sql.push_str(otherwise);
     sql.push_str(" RETURNING workspace, path, version");
     let query = files.iter().fold(db.built(sql), |query, file| {
-        let query = query.bind(&*file.workspace).bind(&*file.path).bind(&*file.content);
-        query.number(file.content.len() as u64).number(1).bind(file.changed_at)
+        let query = query
+            .bind(&*file.workspace)
+            .bind(&*file.path)
+            .bind(&*file.content);
+        query
+            .number(file.content.len() as u64)
+            .number(1)
+            .bind(file.changed_at)
     });
-    let read = |row: &Row| Ok(((row.get("workspace")?, row.get("path")?), row.number("version")?));
+    let read = |row: &Row| {
+        Ok((
+            (row.get("workspace")?, row.get("path")?),
+            row.number("version")?,
+        ))
+    };
     query.fetch_all().await?.iter().map(read).collect()
 }
 
@@ -126,18 +141,36 @@ impl Store {
     pub async fn files(&self, workspace: &str) -> Result<Vec<FileRow>, StoreError> {
         let sql = "SELECT path, size_bytes, version, changed_at FROM files \
                    WHERE workspace = $1 AND NOT deleted ORDER BY path";
-        Ok(readable(&self.db().read(sql).text(workspace).fetch_all().await?, FileRow::read))
+        Ok(readable(
+            &self.db().read(sql).text(workspace).fetch_all().await?,
+            FileRow::read,
+        ))
     }
 
     /// One file; nothing where there is none at this path.
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn read_file(&self, workspace: &str, path: &str) -> Result<Option<FileContent>, StoreError> {
-        let sql = "SELECT content, version FROM files WHERE workspace = $1 AND path = $2 AND NOT deleted";
-        let row = self.db().read(sql).text(workspace).text(path).fetch_optional().await?;
-        let read =
-            |row: Row| Ok(FileContent { content: row.get("content")?, version: row.number("version")? });
+    pub async fn read_file(
+        &self,
+        workspace: &str,
+        path: &str,
+    ) -> Result<Option<FileContent>, StoreError> {
+        let sql =
+            "SELECT content, version FROM files WHERE workspace = $1 AND path = $2 AND NOT deleted";
+        let row = self
+            .db()
+            .read(sql)
+            .text(workspace)
+            .text(path)
+            .fetch_optional()
+            .await?;
+        let read = |row: Row| {
+            Ok(FileContent {
+                content: row.get("content")?,
+                version: row.number("version")?,
+            })
+        };
         row.map(read).transpose()
     }
 
@@ -167,13 +200,21 @@ impl Store {
             Some(0) => (INSERT, None),
             Some(version) => (REPLACE, Some(version)),
         };
-        let query = self.db().write(sql).text(workspace).text(path).bind(content);
+        let query = self
+            .db()
+            .write(sql)
+            .text(workspace)
+            .text(path)
+            .bind(content);
         let query = query.number(content.len() as u64).bind(now);
         let query = match version {
             Some(version) => query.number(version),
             None => query,
         };
-        let row = query.fetch_optional().await?.ok_or(StoreError::Conflict("version"))?;
+        let row = query
+            .fetch_optional()
+            .await?
+            .ok_or(StoreError::Conflict("version"))?;
         row.number("version")
     }
 
@@ -182,7 +223,10 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn delete_files(&self, workspace: &str) -> Result<(), StoreError> {
-        let query = self.db().write("DELETE FROM files WHERE workspace = $1").text(workspace);
+        let query = self
+            .db()
+            .write("DELETE FROM files WHERE workspace = $1")
+            .text(workspace);
         query.execute().await.map(drop)
     }
 }

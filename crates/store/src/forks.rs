@@ -64,9 +64,20 @@ impl Store {
     pub async fn file_states(&self, workspace: &str) -> Result<Vec<FileState>, StoreError> {
         let read = |row: &Row| {
             let (path, changed_at) = (row.get("path")?, row.get("changed_at")?);
-            Ok(FileState { path, version: row.number("version")?, changed_at })
+            Ok(FileState {
+                path,
+                version: row.number("version")?,
+                changed_at,
+            })
         };
-        self.db().read(STATES).text(workspace).fetch_all().await?.iter().map(read).collect()
+        self.db()
+            .read(STATES)
+            .text(workspace)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(read)
+            .collect()
     }
 
     /// Keeps all of a fork, or nothing of it.
@@ -76,33 +87,62 @@ impl Store {
     /// `Conflict("parent")` where a message follows one that does not come before it.
     pub async fn fork(&self, fork: &Fork) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        chats::insert(tx.query(chats::INSERT), &fork.chat).execute().await?;
+        chats::insert(tx.query(chats::INSERT), &fork.chat)
+            .execute()
+            .await?;
         for message in &fork.messages {
             add_message(&mut tx, fork.chat.id, message).await?;
         }
         let server = self.db().lessee()?;
-        runs::insert(tx.query(runs::INSERT), &fork.run, server.as_deref()).execute().await?;
+        runs::insert(tx.query(runs::INSERT), &fork.run, server.as_deref())
+            .execute()
+            .await?;
         // What is copied was used once.
-        let booked = fork.log.iter().map(|segment| segment.last_seq).max().unwrap_or(0);
-        tx.query(BOOKED).id(fork.run.id).number(booked).execute().await?;
+        let booked = fork
+            .log
+            .iter()
+            .map(|segment| segment.last_seq)
+            .max()
+            .unwrap_or(0);
+        tx.query(BOOKED)
+            .id(fork.run.id)
+            .number(booked)
+            .execute()
+            .await?;
         for segment in &fork.log {
             let query = tx.query(COPY_LOG).id(fork.run.id).number(segment.first_seq);
-            query.number(segment.last_seq).text(&segment.lines).execute_on_one().await?;
+            query
+                .number(segment.last_seq)
+                .text(&segment.lines)
+                .execute_on_one()
+                .await?;
         }
         for (path, version) in &fork.files {
             copy_file(&mut tx, fork, path, *version).await?;
         }
         // What is copied was said in the other chat, and is learned from there or never.
-        learning::mark(tx.query(learning::MARK), fork.chat.id, fork.chat.created_at).execute().await?;
+        learning::mark(tx.query(learning::MARK), fork.chat.id, fork.chat.created_at)
+            .execute()
+            .await?;
         tx.commit().await
     }
 }
 
 async fn copy_file(tx: &mut Tx, fork: &Fork, path: &str, version: u64) -> Result<(), StoreError> {
-    let query = tx.query(COPY_STATE).id(fork.chat.id).text(&fork.workspace).text(path).number(version);
+    let query = tx
+        .query(COPY_STATE)
+        .id(fork.chat.id)
+        .text(&fork.workspace)
+        .text(path)
+        .number(version);
     if query.execute().await? == 0 {
         return Err(StoreError::Conflict("file"));
     }
-    let query = tx.query(COPY_PAST).id(fork.chat.id).text(&fork.workspace).text(path).number(version);
+    let query = tx
+        .query(COPY_PAST)
+        .id(fork.chat.id)
+        .text(&fork.workspace)
+        .text(path)
+        .number(version);
     query.execute().await.map(drop)
 }

@@ -135,7 +135,8 @@ impl Store {
                    OR done.version <> documents.version OR ((done.pieces = 0 OR done.done < done.pieces) AND done.due_at <= $1)) \
                    ORDER BY documents.created_at, documents.id LIMIT 8";
         for row in &self.db().read(sql).bind(now).fetch_all().await? {
-            let (document, collection): (DocumentId, CollectionId) = (row.id("id")?, row.id("collection")?);
+            let (document, collection): (DocumentId, CollectionId) =
+                (row.id("id")?, row.id("collection")?);
             let version = row.number("version")?;
             let mut tx = self.db().begin().await?;
             let sql = "DELETE FROM document_graphs WHERE document = $1 AND version <> $2";
@@ -146,8 +147,15 @@ impl Store {
                        SELECT id, version, 0, 0, 0, NULL, $3 FROM documents WHERE id = $1 AND version = $2 \
                        ON CONFLICT (document) DO UPDATE SET due_at = excluded.due_at \
                        WHERE document_graphs.due_at <= $4 RETURNING done, failures";
-            let claim = tx.query(sql).id(document).number(version).bind(until).bind(now);
-            let Some(claimed) = claim.fetch_optional().await? else { continue };
+            let claim = tx
+                .query(sql)
+                .id(document)
+                .number(version)
+                .bind(until)
+                .bind(now);
+            let Some(claimed) = claim.fetch_optional().await? else {
+                continue;
+            };
             tx.commit().await?;
             return Ok(Some(ToGraph {
                 document,
@@ -179,7 +187,13 @@ impl Store {
                    WHERE document = $1 AND version = $2 AND done = $3 AND due_at < $7 \
                    AND EXISTS (SELECT 1 FROM documents JOIN collections ON collections.id = documents.collection \
                    WHERE documents.id = $1 AND documents.version = $2 AND collections.graph)";
-        let query = tx.query(sql).id(of.document).number(of.version).number(at).number(at + 1).number(pieces);
+        let query = tx
+            .query(sql)
+            .id(of.document)
+            .number(of.version)
+            .number(at)
+            .number(at + 1)
+            .number(pieces);
         if query.bind(until).bind(NEVER).execute().await? == 0 {
             return Ok(false);
         }
@@ -187,20 +201,44 @@ impl Store {
         for (key, name, kind, (first, behind, quote)) in &piece.entities {
             let sql = "INSERT INTO entities (id, collection, name_key, name, kind) VALUES ($1, $2, $3, $4, $5) \
                        ON CONFLICT (collection, name_key) DO UPDATE SET name = entities.name RETURNING id";
-            let query =
-                tx.query(sql).id(EntityId::generate()).id(of.collection).text(key).text(name).text(kind);
+            let query = tx
+                .query(sql)
+                .id(EntityId::generate())
+                .id(of.collection)
+                .text(key)
+                .text(name)
+                .text(kind);
             let id: EntityId = query.fetch_one().await?.id("id")?;
             ids.push(id);
             let sql = "INSERT INTO mentions (entity, document, first, behind, quote) VALUES ($1, $2, $3, $4, $5) \
                        ON CONFLICT (entity, document, first) DO NOTHING";
-            tx.query(sql).id(id).id(of.document).number(*first).number(*behind).text(quote).execute().await?;
+            tx.query(sql)
+                .id(id)
+                .id(of.document)
+                .number(*first)
+                .number(*behind)
+                .text(quote)
+                .execute()
+                .await?;
         }
         for (source, target, kind, (first, behind, quote)) in &piece.relations {
-            let (Some(source), Some(target)) = (ids.get(*source), ids.get(*target)) else { continue };
+            let (Some(source), Some(target)) = (ids.get(*source), ids.get(*target)) else {
+                continue;
+            };
             let sql = "INSERT INTO relations (source, target, kind, document, first, behind, quote) \
                        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (source, target, kind, document, first) DO NOTHING";
-            let query = tx.query(sql).id(*source).id(*target).text(kind).id(of.document);
-            query.number(*first).number(*behind).text(quote).execute().await?;
+            let query = tx
+                .query(sql)
+                .id(*source)
+                .id(*target)
+                .text(kind)
+                .id(of.document);
+            query
+                .number(*first)
+                .number(*behind)
+                .text(quote)
+                .execute()
+                .await?;
         }
         tx.commit().await?;
         Ok(true)
@@ -218,7 +256,13 @@ impl Store {
     ) -> Result<(), StoreError> {
         let sql = "UPDATE document_graphs SET failures = failures + 1, problem = $3, due_at = $4 \
                    WHERE document = $1 AND version = $2 AND due_at < $5";
-        let query = self.db().write(sql).id(of.document).number(of.version).text(problem).bind(due_at);
+        let query = self
+            .db()
+            .write(sql)
+            .id(of.document)
+            .number(of.version)
+            .text(problem)
+            .bind(due_at);
         query.bind(NEVER).execute().await?;
         Ok(())
     }
@@ -227,15 +271,31 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound`, for those of others too.
-    pub async fn set_graph(&self, owner: UserId, id: CollectionId, on: bool) -> Result<(), StoreError> {
+    pub async fn set_graph(
+        &self,
+        owner: UserId,
+        id: CollectionId,
+        on: bool,
+    ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE collections SET graph = $3 WHERE id = $1 AND owner = $2 AND NOT attached";
-        tx.query(sql).id(id).id(owner).bind(on).execute_on_one().await?;
+        tx.query(sql)
+            .id(id)
+            .id(owner)
+            .bind(on)
+            .execute_on_one()
+            .await?;
         if !on {
             let sql = "DELETE FROM document_graphs WHERE document IN (SELECT id FROM documents WHERE collection = $1)";
             tx.query(sql).id(id).execute().await?;
-            tx.query("DELETE FROM entities WHERE collection = $1").id(id).execute().await?;
-            tx.query("DELETE FROM entity_aliases WHERE collection = $1").id(id).execute().await?;
+            tx.query("DELETE FROM entities WHERE collection = $1")
+                .id(id)
+                .execute()
+                .await?;
+            tx.query("DELETE FROM entity_aliases WHERE collection = $1")
+                .id(id)
+                .execute()
+                .await?;
         }
         tx.commit().await
     }
@@ -244,8 +304,16 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn graph_state(&self, id: CollectionId) -> Result<(bool, Vec<GraphedDocument>), StoreError> {
-        let row = self.db().read("SELECT graph FROM collections WHERE id = $1").id(id).fetch_one().await?;
+    pub async fn graph_state(
+        &self,
+        id: CollectionId,
+    ) -> Result<(bool, Vec<GraphedDocument>), StoreError> {
+        let row = self
+            .db()
+            .read("SELECT graph FROM collections WHERE id = $1")
+            .id(id)
+            .fetch_one()
+            .await?;
         let sql = "SELECT documents.id, documents.name, COALESCE(done.done, 0) AS done, \
                    COALESCE(done.pieces, 0) AS pieces, done.problem FROM documents \
                    LEFT JOIN document_graphs AS done ON done.document = documents.id AND done.version = documents.version \
@@ -260,7 +328,10 @@ impl Store {
                 problem: row.get("problem")?,
             })
         });
-        Ok((row.get("graph")?, documents.collect::<Result<_, StoreError>>()?))
+        Ok((
+            row.get("graph")?,
+            documents.collect::<Result<_, StoreError>>()?,
+        ))
     }
 
     /// How many documents of a collection are still to be read.
@@ -268,21 +339,37 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn unread_documents(&self, id: CollectionId) -> Result<u64, StoreError> {
-        let sql = "SELECT COUNT(*) AS unread FROM documents WHERE collection = $1 AND state = 'waiting'";
-        self.db().read(sql).id(id).fetch_one().await?.number("unread")
+        let sql =
+            "SELECT COUNT(*) AS unread FROM documents WHERE collection = $1 AND state = 'waiting'";
+        self.db()
+            .read(sql)
+            .id(id)
+            .fetch_one()
+            .await?
+            .number("unread")
     }
 
     /// The collections that somebody may search and whose graph has something in it.
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn collections_with_graph(&self, reader: UserId) -> Result<HashSet<CollectionId>, StoreError> {
+    pub async fn collections_with_graph(
+        &self,
+        reader: UserId,
+    ) -> Result<HashSet<CollectionId>, StoreError> {
         let sql = format!(
             "SELECT id FROM collections WHERE graph AND {} \
              AND EXISTS (SELECT 1 FROM entities WHERE collection = collections.id)",
             may_read("$1")
         );
-        self.db().built(sql).id(reader).fetch_all().await?.iter().map(|row| row.id("id")).collect()
+        self.db()
+            .built(sql)
+            .id(reader)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(|row| row.id("id"))
+            .collect()
     }
 
     /// The entities whose name has these words in it, those first that most is said of.
@@ -299,18 +386,37 @@ impl Store {
             "SELECT {ENTITY} FROM entities WHERE collection = $1 AND name_key LIKE $2 ESCAPE '\\' \
              ORDER BY relations DESC, mentions DESC, entities.id LIMIT $3"
         );
-        let query = self.db().built(sql).id(collection).text(&pattern(words)).bind(i64::from(limit));
-        let found: Result<_, StoreError> = query.fetch_all().await?.iter().map(read_entity).collect();
-        self.as_one(collection, &self.aliases(collection).await?, found?).await
+        let query = self
+            .db()
+            .built(sql)
+            .id(collection)
+            .text(&pattern(words))
+            .bind(i64::from(limit));
+        let found: Result<_, StoreError> =
+            query.fetch_all().await?.iter().map(read_entity).collect();
+        self.as_one(collection, &self.aliases(collection).await?, found?)
+            .await
     }
 
     /// The entity of this key.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn entity_named(&self, collection: CollectionId, key: &str) -> Result<Entity, StoreError> {
+    pub async fn entity_named(
+        &self,
+        collection: CollectionId,
+        key: &str,
+    ) -> Result<Entity, StoreError> {
         let sql = format!("SELECT {ENTITY} FROM entities WHERE collection = $1 AND name_key = $2");
-        let found = read_entity(&self.db().built(sql).id(collection).text(key).fetch_one().await?)?;
+        let found = read_entity(
+            &self
+                .db()
+                .built(sql)
+                .id(collection)
+                .text(key)
+                .fetch_one()
+                .await?,
+        )?;
         self.entity_alone(collection, found.id).await
     }
 
@@ -333,26 +439,46 @@ impl Store {
             numbered(&ids),
             ids.len() + 1
         );
-        let query = ids.iter().fold(self.db().built(sql), |query, id| query.id(id));
+        let query = ids
+            .iter()
+            .fold(self.db().built(sql), |query, id| query.id(id));
         let rows = query.bind(i64::from(limit)).fetch_all().await?;
-        Ok((entity, rows.iter().map(read_quote).collect::<Result<_, _>>()?))
+        Ok((
+            entity,
+            rows.iter().map(read_quote).collect::<Result<_, _>>()?,
+        ))
     }
 
     /// With all that is said of its other names; the one that it names, where it is such a name.
-    async fn entity_alone(&self, collection: CollectionId, id: EntityId) -> Result<Entity, StoreError> {
+    async fn entity_alone(
+        &self,
+        collection: CollectionId,
+        id: EntityId,
+    ) -> Result<Entity, StoreError> {
         let aliases = self.aliases(collection).await?;
-        let found = self.entities_alone(collection, &[aliases.entity(id)]).await?;
-        self.as_one(collection, &aliases, found).await?.pop().ok_or(StoreError::NotFound)
+        let found = self
+            .entities_alone(collection, &[aliases.entity(id)])
+            .await?;
+        self.as_one(collection, &aliases, found)
+            .await?
+            .pop()
+            .ok_or(StoreError::NotFound)
     }
 }
 
 /// The places of these in a statement.
 fn numbered(ids: &[EntityId]) -> String {
-    (1..=ids.len()).map(|at| format!("${at}")).collect::<Vec<_>>().join(", ")
+    (1..=ids.len())
+        .map(|at| format!("${at}"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Deletes the entities of a collection that no document speaks of any more.
-pub(crate) async fn forget_unnamed(tx: &mut Tx, collection: CollectionId) -> Result<(), StoreError> {
+pub(crate) async fn forget_unnamed(
+    tx: &mut Tx,
+    collection: CollectionId,
+) -> Result<(), StoreError> {
     let sql = "DELETE FROM entities WHERE collection = $1 \
                AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity = entities.id)";
     tx.query(sql).id(collection).execute().await?;

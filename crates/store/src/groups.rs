@@ -84,7 +84,11 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn group_changes(&self) -> Result<i64, StoreError> {
-        let row = self.db().read("SELECT number FROM group_changes").fetch_optional().await?;
+        let row = self
+            .db()
+            .read("SELECT number FROM group_changes")
+            .fetch_optional()
+            .await?;
         row.map_or(Ok(0), |row| row.get("number"))
     }
 
@@ -93,7 +97,11 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn administrators(&self) -> Result<Vec<UserId>, StoreError> {
-        let rows = self.db().read("SELECT id FROM users WHERE role = 'admin'").fetch_all().await?;
+        let rows = self
+            .db()
+            .read("SELECT id FROM users WHERE role = 'admin'")
+            .fetch_all()
+            .await?;
         rows.iter().map(|row| row.id("id")).collect()
     }
 
@@ -104,12 +112,28 @@ impl Store {
     pub async fn all_groups(&self) -> Result<AllGroups, StoreError> {
         let number = self.group_changes().await?;
         let sql = format!("SELECT {COLUMNS} FROM user_groups ORDER BY name_key");
-        let groups = self.db().built(sql).fetch_all().await?.iter().map(read).collect::<Result<_, _>>()?;
-        let rows = self.db().read("SELECT member, group_id FROM group_members ORDER BY member, group_id");
+        let groups = self
+            .db()
+            .built(sql)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(read)
+            .collect::<Result<_, _>>()?;
+        let rows = self
+            .db()
+            .read("SELECT member, group_id FROM group_members ORDER BY member, group_id");
         let rows = rows.fetch_all().await?;
-        let members = rows.iter().map(|row| Ok((row.id("member")?, row.id("group_id")?)));
+        let members = rows
+            .iter()
+            .map(|row| Ok((row.id("member")?, row.id("group_id")?)));
         let members = members.collect::<Result<_, StoreError>>()?;
-        Ok(AllGroups { number, groups, members, permissions: self.permissions().await? })
+        Ok(AllGroups {
+            number,
+            groups,
+            members,
+            permissions: self.permissions().await?,
+        })
     }
 
     async fn permissions(&self) -> Result<Vec<PermissionRow>, StoreError> {
@@ -119,8 +143,16 @@ impl Store {
         let mut all: Vec<PermissionRow> = Vec::new();
         for row in self.db().read(sql).fetch_all().await? {
             let (kind, name): (String, String) = (row.get("kind")?, row.get("name")?);
-            if all.last().is_none_or(|last| (&last.kind, &last.name) != (&kind, &name)) {
-                all.push(PermissionRow { kind, name, everybody: None, groups: Vec::new() });
+            if all
+                .last()
+                .is_none_or(|last| (&last.kind, &last.name) != (&kind, &name))
+            {
+                all.push(PermissionRow {
+                    kind,
+                    name,
+                    everybody: None,
+                    groups: Vec::new(),
+                });
             }
             if let Some(last) = all.last_mut() {
                 last.everybody = last.everybody.or(row.get("everybody")?);
@@ -137,15 +169,28 @@ impl Store {
     pub async fn create_group(&self, group: &Group, most: i64) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         changed(&mut tx).await?;
-        let there = tx.query("SELECT COUNT(*) AS there FROM user_groups").fetch_one().await?;
+        let there = tx
+            .query("SELECT COUNT(*) AS there FROM user_groups")
+            .fetch_one()
+            .await?;
         if there.get::<i64>("there")? >= most {
             return Err(StoreError::Conflict("limit"));
         }
         let sql = "INSERT INTO user_groups (id, name, name_key, description, provider_name, created_at) \
                    VALUES ($1, $2, $3, $4, $5, $6)";
-        let query = tx.query(sql).id(group.id).text(&group.name).text(&group.name.to_lowercase());
-        let query = query.text(&group.description).optional_text(group.provider_name.as_deref());
-        query.bind(group.created_at).execute().await.map_err(name_taken)?;
+        let query = tx
+            .query(sql)
+            .id(group.id)
+            .text(&group.name)
+            .text(&group.name.to_lowercase());
+        let query = query
+            .text(&group.description)
+            .optional_text(group.provider_name.as_deref());
+        query
+            .bind(group.created_at)
+            .execute()
+            .await
+            .map_err(name_taken)?;
         tx.commit().await
     }
 
@@ -160,11 +205,18 @@ impl Store {
         let before = read(&tx.query(IS_THERE).id(group.id).fetch_one().await?)?;
         let sql = "UPDATE user_groups SET name = $2, name_key = $3, description = $4, provider_name = $5 \
                    WHERE id = $1";
-        let query = tx.query(sql).id(group.id).text(&group.name).text(&group.name.to_lowercase());
-        let query = query.text(&group.description).optional_text(group.provider_name.as_deref());
+        let query = tx
+            .query(sql)
+            .id(group.id)
+            .text(&group.name)
+            .text(&group.name.to_lowercase());
+        let query = query
+            .text(&group.description)
+            .optional_text(group.provider_name.as_deref());
         query.execute().await.map_err(name_taken)?;
         if before.provider_name != group.provider_name {
-            let sql = "UPDATE group_members SET by_provider = FALSE WHERE group_id = $1 AND by_provider";
+            let sql =
+                "UPDATE group_members SET by_provider = FALSE WHERE group_id = $1 AND by_provider";
             tx.query(sql).id(group.id).execute().await?;
             tx.query(FORGET_IN_GROUP).id(group.id).execute().await?;
         }
@@ -179,9 +231,15 @@ impl Store {
         let mut tx = self.db().begin().await?;
         changed(&mut tx).await?;
         let name = read(&tx.query(IS_THERE).id(id).fetch_one().await?)?.name;
-        tx.query("DELETE FROM user_groups WHERE id = $1").id(id).execute().await?;
+        tx.query("DELETE FROM user_groups WHERE id = $1")
+            .id(id)
+            .execute()
+            .await?;
         let sql = "DELETE FROM settings WHERE name = $1 OR name = $2";
-        let (each, total) = (format!("limits:group:{id}"), format!("limits:group_total:{id}"));
+        let (each, total) = (
+            format!("limits:group:{id}"),
+            format!("limits:group_total:{id}"),
+        );
         tx.query(sql).text(&each).text(&total).execute().await?;
         tx.commit().await?;
         Ok(name)
@@ -212,18 +270,23 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` where there is no such group; `Conflict("member")` where one of them has no account.
-    pub async fn add_group_members(&self, id: GroupId, people: &[UserId]) -> Result<(), StoreError> {
+    pub async fn add_group_members(
+        &self,
+        id: GroupId,
+        people: &[UserId],
+    ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         changed(&mut tx).await?;
         tx.query(IS_THERE).id(id).fetch_one().await?;
         for people in people.chunks(MOST_ROWS) {
-            let mut sql =
-                String::from("INSERT INTO group_members (group_id, member, by_hand, by_provider) VALUES ");
+            let mut sql = String::from(
+                "INSERT INTO group_members (group_id, member, by_hand, by_provider) VALUES ",
+            );
             self.db().push_rows(&mut sql, people.len(), 4);
             sql.push_str(" ON CONFLICT (group_id, member) DO UPDATE SET by_hand = TRUE");
-            let query = people
-                .iter()
-                .fold(tx.built(sql), |query, person| query.id(id).id(person).bind(true).bind(false));
+            let query = people.iter().fold(tx.built(sql), |query, person| {
+                query.id(id).id(person).bind(true).bind(false)
+            });
             query.execute().await.map_err(|error| match error {
                 StoreError::NotFound | StoreError::Conflict(_) => StoreError::Conflict("member"),
                 error => error,
@@ -249,9 +312,14 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn sync_provider_groups(&self, person: UserId, names: &[String]) -> Result<bool, StoreError> {
+    pub async fn sync_provider_groups(
+        &self,
+        person: UserId,
+        names: &[String],
+    ) -> Result<bool, StoreError> {
         let mut tx = self.db().begin().await?;
-        let rows = tx.query("SELECT id, provider_name FROM user_groups WHERE provider_name IS NOT NULL");
+        let rows =
+            tx.query("SELECT id, provider_name FROM user_groups WHERE provider_name IS NOT NULL");
         let mut wanted: Vec<GroupId> = Vec::new();
         for row in rows.fetch_all().await? {
             if names.contains(&row.get::<String>("provider_name")?) {
@@ -260,9 +328,18 @@ impl Store {
         }
         let sql = "SELECT group_id FROM group_members WHERE member = $1 AND by_provider";
         let there = tx.query(sql).id(person).fetch_all().await?;
-        let there: Vec<GroupId> = there.iter().map(|row| row.id("group_id")).collect::<Result<_, _>>()?;
-        let new: Vec<&GroupId> = wanted.iter().filter(|group| !there.contains(group)).collect();
-        let gone: Vec<&GroupId> = there.iter().filter(|group| !wanted.contains(group)).collect();
+        let there: Vec<GroupId> = there
+            .iter()
+            .map(|row| row.id("group_id"))
+            .collect::<Result<_, _>>()?;
+        let new: Vec<&GroupId> = wanted
+            .iter()
+            .filter(|group| !there.contains(group))
+            .collect();
+        let gone: Vec<&GroupId> = there
+            .iter()
+            .filter(|group| !wanted.contains(group))
+            .collect();
         if new.is_empty() && gone.is_empty() {
             return Ok(false);
         }
@@ -274,7 +351,8 @@ impl Store {
             tx.query(sql).id(group).id(person).execute().await?;
         }
         for group in gone {
-            let sql = "UPDATE group_members SET by_provider = FALSE WHERE group_id = $1 AND member = $2";
+            let sql =
+                "UPDATE group_members SET by_provider = FALSE WHERE group_id = $1 AND member = $2";
             tx.query(sql).id(group).id(person).execute().await?;
         }
         tx.query(FORGET_OF_MEMBER).id(person).execute().await?;
@@ -287,7 +365,12 @@ impl Store {
     /// # Errors
     /// `Conflict("group")` where one of the groups is not there, `Conflict("limit")` where there are `most` rules.
     pub async fn put_permission(&self, row: &PermissionRow, most: i64) -> Result<(), StoreError> {
-        let PermissionRow { kind, name, everybody, groups } = row;
+        let PermissionRow {
+            kind,
+            name,
+            everybody,
+            groups,
+        } = row;
         let mut tx = self.db().begin().await?;
         changed(&mut tx).await?;
         for sql in [
@@ -298,17 +381,27 @@ impl Store {
         }
         if let Some(everybody) = everybody {
             let sql = "INSERT INTO permissions (kind, name, everybody) VALUES ($1, $2, $3)";
-            tx.query(sql).text(kind).text(name).bind(*everybody).execute().await?;
+            tx.query(sql)
+                .text(kind)
+                .text(name)
+                .bind(*everybody)
+                .execute()
+                .await?;
         }
         for group in groups {
             let sql = "INSERT INTO group_permissions (kind, name, group_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
-            tx.query(sql).text(kind).text(name).id(group).execute().await.map_err(|error| match error {
-                StoreError::NotFound | StoreError::Conflict(_) => StoreError::Conflict("group"),
-                error => error,
-            })?;
+            tx.query(sql)
+                .text(kind)
+                .text(name)
+                .id(group)
+                .execute()
+                .await
+                .map_err(|error| match error {
+                    StoreError::NotFound | StoreError::Conflict(_) => StoreError::Conflict("group"),
+                    error => error,
+                })?;
         }
-        let sql =
-            "SELECT (SELECT COUNT(*) FROM permissions) + (SELECT COUNT(*) FROM group_permissions) AS there";
+        let sql = "SELECT (SELECT COUNT(*) FROM permissions) + (SELECT COUNT(*) FROM group_permissions) AS there";
         if tx.query(sql).fetch_one().await?.get::<i64>("there")? > most {
             return Err(StoreError::Conflict("limit"));
         }

@@ -27,16 +27,30 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` where it is not theirs, or does not wait to be read.
-    pub async fn cancel_reading(&self, of: Their, problem: &str, now: i64) -> Result<(), StoreError> {
+    pub async fn cancel_reading(
+        &self,
+        of: Their,
+        problem: &str,
+        now: i64,
+    ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        let sql =
-            "UPDATE collections SET version = version + 1, updated_at = $3 WHERE id = $1 AND owner = $2";
-        tx.query(sql).id(of.collection).id(of.owner).bind(now).execute_on_one().await?;
+        let sql = "UPDATE collections SET version = version + 1, updated_at = $3 WHERE id = $1 AND owner = $2";
+        tx.query(sql)
+            .id(of.collection)
+            .id(of.owner)
+            .bind(now)
+            .execute_on_one()
+            .await?;
         // The number of the file is another one from now on, so that nobody notes what became of it.
         let sql = "UPDATE documents SET state = 'failed', problem = $3, picture = FALSE, upload = upload + 1, \
                    claimed_until = 0, version = 0, chunks = 0, characters = 0, updated_at = $4 \
                    WHERE id = $1 AND collection = $2 AND state = 'waiting'";
-        let query = tx.query(sql).id(of.document).id(of.collection).text(problem).bind(now);
+        let query = tx
+            .query(sql)
+            .id(of.document)
+            .id(of.collection)
+            .text(problem)
+            .bind(now);
         query.execute_on_one().await?;
         forget_text(&mut tx, of.document).await?;
         forget_unnamed(&mut tx, of.collection).await?;
@@ -49,7 +63,14 @@ impl Store {
     /// Only those of the database.
     pub async fn is_wanted(&self, of: &crate::Unread) -> Result<bool, StoreError> {
         let sql = "SELECT id FROM documents WHERE id = $1 AND upload = $2 AND state = 'waiting'";
-        Ok(self.db().read(sql).id(of.id).number(of.upload).fetch_optional().await?.is_some())
+        Ok(self
+            .db()
+            .read(sql)
+            .id(of.id)
+            .number(of.upload)
+            .fetch_optional()
+            .await?
+            .is_some())
     }
 
     /// Ends the embedding of a document; the vectors that it has stay.
@@ -64,14 +85,26 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let version = their_text(&mut tx, of).await?;
-        let sql = "DELETE FROM document_embeddings WHERE document = $1 AND space = $2 AND version <> $3";
-        tx.query(sql).id(of.document).id(space).number(version).execute().await?;
+        let sql =
+            "DELETE FROM document_embeddings WHERE document = $1 AND space = $2 AND version <> $3";
+        tx.query(sql)
+            .id(of.document)
+            .id(space)
+            .number(version)
+            .execute()
+            .await?;
         let sql = "INSERT INTO document_embeddings (document, space, version, pieces, done, failures, problem, due_at) \
                    SELECT id, $2, version, chunks, 0, $3, $4, $5 FROM documents WHERE id = $1 \
                    ON CONFLICT (document, space) DO UPDATE SET failures = excluded.failures, problem = excluded.problem, \
                    due_at = excluded.due_at WHERE document_embeddings.done < document_embeddings.pieces";
         // It holds nothing up that waits for all documents.
-        let query = tx.query(sql).id(of.document).id(space).number(MOST_FAILURES).text(problem).bind(NEVER);
+        let query = tx
+            .query(sql)
+            .id(of.document)
+            .id(space)
+            .number(MOST_FAILURES)
+            .text(problem)
+            .bind(NEVER);
         query.execute_on_one().await?;
         tx.commit().await
     }
@@ -80,12 +113,20 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` where it is not theirs, or did not fail.
-    pub async fn resume_embedding(&self, of: Their, space: EmbeddingSpaceId) -> Result<(), StoreError> {
+    pub async fn resume_embedding(
+        &self,
+        of: Their,
+        space: EmbeddingSpaceId,
+    ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         their_text(&mut tx, of).await?;
         let sql = "UPDATE document_embeddings SET failures = 0, problem = NULL, due_at = 0 \
                    WHERE document = $1 AND space = $2 AND problem IS NOT NULL";
-        tx.query(sql).id(of.document).id(space).execute_on_one().await?;
+        tx.query(sql)
+            .id(of.document)
+            .id(space)
+            .execute_on_one()
+            .await?;
         tx.commit().await
     }
 
@@ -97,7 +138,14 @@ impl Store {
         let mut tx = self.db().begin().await?;
         let version = their_text(&mut tx, of).await?;
         let sql = "DELETE FROM document_graphs WHERE document = $1 AND version <> $2";
-        if tx.query(sql).id(of.document).number(version).execute().await? > 0 {
+        if tx
+            .query(sql)
+            .id(of.document)
+            .number(version)
+            .execute()
+            .await?
+            > 0
+        {
             forget_unnamed(&mut tx, of.collection).await?;
         }
         let sql = "INSERT INTO document_graphs (document, version, done, pieces, failures, problem, due_at) \
@@ -106,7 +154,12 @@ impl Store {
                    WHERE documents.id = $1 AND collections.graph \
                    ON CONFLICT (document) DO UPDATE SET problem = excluded.problem, due_at = excluded.due_at \
                    WHERE document_graphs.pieces = 0 OR document_graphs.done < document_graphs.pieces";
-        tx.query(sql).id(of.document).text(problem).bind(NEVER).execute_on_one().await?;
+        tx.query(sql)
+            .id(of.document)
+            .text(problem)
+            .bind(NEVER)
+            .execute_on_one()
+            .await?;
         tx.commit().await
     }
 
@@ -129,7 +182,13 @@ async fn their_text(tx: &mut Tx, of: Their) -> Result<u64, StoreError> {
     let sql = "SELECT documents.version FROM documents JOIN collections ON collections.id = documents.collection \
                WHERE documents.id = $1 AND collections.id = $2 AND owner = $3 \
                AND documents.version > 0 AND documents.chunks > 0";
-    let row: Row = tx.query(sql).id(of.document).id(of.collection).id(of.owner).fetch_one().await?;
+    let row: Row = tx
+        .query(sql)
+        .id(of.document)
+        .id(of.collection)
+        .id(of.owner)
+        .fetch_one()
+        .await?;
     row.number("version")
 }
 

@@ -9,10 +9,22 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn keep_hook_input(&self, run: RunId, item: &str, content: &str) -> Result<(), StoreError> {
+    pub async fn keep_hook_input(
+        &self,
+        run: RunId,
+        item: &str,
+        content: &str,
+    ) -> Result<(), StoreError> {
         let sql = "INSERT INTO hook_inputs (run, item, content) VALUES ($1, $2, $3) \
                    ON CONFLICT (run, item) DO UPDATE SET content = excluded.content";
-        self.db().write(sql).id(run).bind(item).bind(content).execute().await.map(drop)
+        self.db()
+            .write(sql)
+            .id(run)
+            .bind(item)
+            .bind(content)
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// What was kept; `None` if nothing was.
@@ -21,7 +33,13 @@ impl Store {
     /// Only those of the database.
     pub async fn hook_input(&self, run: RunId, item: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT content FROM hook_inputs WHERE run = $1 AND item = $2";
-        let row = self.db().read(sql).id(run).bind(item).fetch_optional().await?;
+        let row = self
+            .db()
+            .read(sql)
+            .id(run)
+            .bind(item)
+            .fetch_optional()
+            .await?;
         row.map(|row| row.get("content")).transpose()
     }
 

@@ -36,10 +36,16 @@ impl Store {
                    AND COALESCE(api_key, '') = $3 AND COALESCE(person, '') = $4";
         let query = self.db().read(sql).id(principal.account).text(&key.key);
         let query = query.text(&principal.key.map(|key| key.to_string()).unwrap_or_default());
-        let row = query.text(principal.person.as_deref().unwrap_or_default()).fetch_optional().await?;
+        let row = query
+            .text(principal.person.as_deref().unwrap_or_default())
+            .fetch_optional()
+            .await?;
         row.map(|row| {
             let same_request = row.get::<Vec<u8>>("request_hash")? == key.request_hash;
-            Ok(StartedBefore { run: row.id("id")?, same_request })
+            Ok(StartedBefore {
+                run: row.id("id")?,
+                same_request,
+            })
         })
         .transpose()
     }

@@ -20,8 +20,18 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn identity(&self, issuer: &str, subject: &str) -> Result<Option<Account>, StoreError> {
-        let row = self.db().read(OF_IDENTITY).text(issuer).text(subject).fetch_optional().await?;
+    pub async fn identity(
+        &self,
+        issuer: &str,
+        subject: &str,
+    ) -> Result<Option<Account>, StoreError> {
+        let row = self
+            .db()
+            .read(OF_IDENTITY)
+            .text(issuer)
+            .text(subject)
+            .fetch_optional()
+            .await?;
         row.as_ref().map(read).transpose()
     }
 
@@ -38,7 +48,12 @@ impl Store {
     ) -> Result<Account, StoreError> {
         let mut tx = self.db().begin().await?;
         add(&mut tx, issuer, subject, owner, now).await?;
-        let row = tx.query(OF_IDENTITY).text(issuer).text(subject).fetch_one().await?;
+        let row = tx
+            .query(OF_IDENTITY)
+            .text(issuer)
+            .text(subject)
+            .fetch_one()
+            .await?;
         tx.commit().await?;
         read(&row)
     }
@@ -57,11 +72,29 @@ impl Store {
         let user_made = insert_user(&mut tx, user).await?;
         add(&mut tx, issuer, subject, user.id, user.created_at).await?;
         tx.commit().await?;
-        Ok(Account { user: user_made, suspended_at: None, has_second_factor: false, has_passkeys: false })
+        Ok(Account {
+            user: user_made,
+            suspended_at: None,
+            has_second_factor: false,
+            has_passkeys: false,
+        })
     }
 }
 
-async fn add(tx: &mut Tx, issuer: &str, subject: &str, owner: UserId, now: i64) -> Result<(), StoreError> {
+async fn add(
+    tx: &mut Tx,
+    issuer: &str,
+    subject: &str,
+    owner: UserId,
+    now: i64,
+) -> Result<(), StoreError> {
     let sql = "INSERT INTO identities (issuer, subject, owner, created_at) VALUES ($1, $2, $3, $4)";
-    tx.query(sql).text(issuer).text(subject).id(owner).bind(now).execute().await.map(drop)
+    tx.query(sql)
+        .text(issuer)
+        .text(subject)
+        .id(owner)
+        .bind(now)
+        .execute()
+        .await
+        .map(drop)
 }

@@ -3,8 +3,8 @@
 use domain::{ChatId, MessageId, RunId, RunSummary, UserId};
 
 use crate::{
-    Beside, Chat, ChatMessage, Fact, Segment, Store, StoreError, beside, chat_order::add_tags, chats,
-    learning, messages::add_message, query::Tx,
+    Beside, Chat, ChatMessage, Fact, Segment, Store, StoreError, beside, chat_order::add_tags,
+    chats, learning, messages::add_message, query::Tx,
 };
 
 /// A run that has ended elsewhere.
@@ -46,17 +46,28 @@ impl Store {
     /// # Errors
     /// `NotFound` where the owner is gone, `Conflict("id")` where an id is taken, `Conflict("parent")` where a message
     /// follows one that does not come before it.
-    pub async fn import_chat(&self, chat: Chat, messages: &[ChatMessage]) -> Result<ChatImport, StoreError> {
+    pub async fn import_chat(
+        &self,
+        chat: Chat,
+        messages: &[ChatMessage],
+    ) -> Result<ChatImport, StoreError> {
         let mut tx = self.db().begin().await?;
-        chats::insert(tx.query(chats::INSERT), &chat).execute().await?;
+        chats::insert(tx.query(chats::INSERT), &chat)
+            .execute()
+            .await?;
         if chat.unread {
-            tx.query("UPDATE chats SET unread = TRUE WHERE id = $1").id(chat.id).execute().await?;
+            tx.query("UPDATE chats SET unread = TRUE WHERE id = $1")
+                .id(chat.id)
+                .execute()
+                .await?;
         }
         add_tags(&mut tx, chat.id, &chat.order.tags).await?;
         for message in messages {
             add_message(&mut tx, chat.id, message).await?;
         }
-        learning::mark(tx.query(learning::MARK), chat.id, chat.updated_at).execute().await?;
+        learning::mark(tx.query(learning::MARK), chat.id, chat.updated_at)
+            .execute()
+            .await?;
         Ok(ChatImport { tx, chat })
     }
 
@@ -65,9 +76,23 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn import_fact(&self, owner: UserId, fact: &Fact, most: u32) -> Result<bool, StoreError> {
-        let query = self.db().write(FACT).id(fact.id).id(owner).text(&fact.text).optional_id(fact.chat);
-        let query = query.optional_id(fact.message).bind(fact.learned_at).bind(fact.corrected);
+    pub async fn import_fact(
+        &self,
+        owner: UserId,
+        fact: &Fact,
+        most: u32,
+    ) -> Result<bool, StoreError> {
+        let query = self
+            .db()
+            .write(FACT)
+            .id(fact.id)
+            .id(owner)
+            .text(&fact.text)
+            .optional_id(fact.chat);
+        let query = query
+            .optional_id(fact.message)
+            .bind(fact.learned_at)
+            .bind(fact.corrected);
         Ok(query.bind(i64::from(most)).execute().await? > 0)
     }
 }
@@ -77,7 +102,11 @@ impl ChatImport {
     ///
     /// # Errors
     /// `Conflict` where that is said twice.
-    pub async fn add_beside(&mut self, answer: MessageId, beside: &Beside) -> Result<(), StoreError> {
+    pub async fn add_beside(
+        &mut self,
+        answer: MessageId,
+        beside: &Beside,
+    ) -> Result<(), StoreError> {
         beside::put(&mut self.tx, answer, beside).await
     }
 
@@ -86,9 +115,22 @@ impl ChatImport {
     /// # Errors
     /// `Conflict("id")` where its id is taken.
     pub async fn add_run(&mut self, run: &EndedRun) -> Result<(), StoreError> {
-        let query = self.tx.query(RUN).id(run.id).id(self.chat.principal.account).id(self.chat.id);
-        let query = query.optional_id(run.message).text(&run.model).bind(run.started_at);
-        query.bind(run.finished_at).json(&run.summary)?.execute().await.map(drop)
+        let query = self
+            .tx
+            .query(RUN)
+            .id(run.id)
+            .id(self.chat.principal.account)
+            .id(self.chat.id);
+        let query = query
+            .optional_id(run.message)
+            .text(&run.model)
+            .bind(run.started_at);
+        query
+            .bind(run.finished_at)
+            .json(&run.summary)?
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// Adds a piece of the log of one of the runs.
@@ -96,8 +138,17 @@ impl ChatImport {
     /// # Errors
     /// `NotFound` where the chat has no such run, `Conflict` where it has such a piece.
     pub async fn add_log(&mut self, segment: &Segment) -> Result<(), StoreError> {
-        let query = self.tx.query(LOG).id(segment.run).id(self.chat.id).number(segment.first_seq);
-        query.number(segment.last_seq).text(&segment.lines).execute_on_one().await
+        let query = self
+            .tx
+            .query(LOG)
+            .id(segment.run)
+            .id(self.chat.id)
+            .number(segment.first_seq);
+        query
+            .number(segment.last_seq)
+            .text(&segment.lines)
+            .execute_on_one()
+            .await
     }
 
     /// Adds a file at the version that it had.
@@ -111,8 +162,16 @@ impl ChatImport {
         changed_at: i64,
         content: &[u8],
     ) -> Result<(), StoreError> {
-        let query = self.tx.query(FILE).id(self.chat.id).text(path).bind(content);
-        let query = query.number(content.len() as u64).number(version).bind(changed_at);
+        let query = self
+            .tx
+            .query(FILE)
+            .id(self.chat.id)
+            .text(path)
+            .bind(content);
+        let query = query
+            .number(content.len() as u64)
+            .number(version)
+            .bind(changed_at);
         query.execute().await.map(drop)
     }
 

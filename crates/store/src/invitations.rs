@@ -55,8 +55,16 @@ impl Store {
                    VALUES ($1, $2, $3, $4, $5, 0, $6, $7)";
         let key = new.email.as_deref().map(str::to_lowercase);
         let query = self.db().write(sql).id(new.id).bind(&new.token_hash[..]);
-        let query = query.optional_text(new.email.as_deref()).optional_text(key.as_deref());
-        query.bind(new.most_uses).bind(new.created_at).bind(new.expires_at).execute().await.map(drop)
+        let query = query
+            .optional_text(new.email.as_deref())
+            .optional_text(key.as_deref());
+        query
+            .bind(new.most_uses)
+            .bind(new.created_at)
+            .bind(new.expires_at)
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// All invitations, also those that are used up or too old, the newest first.
@@ -65,7 +73,13 @@ impl Store {
     /// Only those of the database.
     pub async fn invitations(&self) -> Result<Vec<Invitation>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM invitations ORDER BY created_at DESC, id DESC");
-        self.db().built(sql).fetch_all().await?.iter().map(read).collect()
+        self.db()
+            .built(sql)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(read)
+            .collect()
     }
 
     /// Takes an invitation back. Accounts that were made with it stay.
@@ -73,18 +87,34 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn delete_invitation(&self, id: InvitationId) -> Result<(), StoreError> {
-        self.db().write("DELETE FROM invitations WHERE id = $1").id(id).execute_on_one().await
+        self.db()
+            .write("DELETE FROM invitations WHERE id = $1")
+            .id(id)
+            .execute_on_one()
+            .await
     }
 
     /// The invitation with this secret.
     ///
     /// # Errors
     /// `NotFound` where it is used up, too old or taken back.
-    pub async fn invitation(&self, token_hash: &[u8; 32], now: i64) -> Result<Invitation, StoreError> {
+    pub async fn invitation(
+        &self,
+        token_hash: &[u8; 32],
+        now: i64,
+    ) -> Result<Invitation, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM invitations WHERE token_hash = $1 AND expires_at > $2 AND uses < most_uses"
         );
-        read(&self.db().built(sql).bind(&token_hash[..]).bind(now).fetch_one().await?)
+        read(
+            &self
+                .db()
+                .built(sql)
+                .bind(&token_hash[..])
+                .bind(now)
+                .fetch_one()
+                .await?,
+        )
     }
 
     /// Makes an account for somebody who was invited, and counts that.
@@ -103,10 +133,20 @@ impl Store {
         let sql = "UPDATE invitations SET uses = uses + 1 \
                    WHERE token_hash = $1 AND expires_at > $2 AND uses < most_uses \
                    AND (email_key IS NULL OR email_key = $3)";
-        let query = tx.query(sql).bind(&token_hash[..]).bind(now).text(&user.email.to_lowercase());
+        let query = tx
+            .query(sql)
+            .bind(&token_hash[..])
+            .bind(now)
+            .text(&user.email.to_lowercase());
         query.execute_on_one().await?;
         let sql = "SELECT id FROM users WHERE email_key = $1";
-        if tx.query(sql).text(&user.email.to_lowercase()).fetch_optional().await?.is_some() {
+        if tx
+            .query(sql)
+            .text(&user.email.to_lowercase())
+            .fetch_optional()
+            .await?
+            .is_some()
+        {
             tx.commit().await?;
             return Err(StoreError::Conflict("email"));
         }
@@ -120,7 +160,11 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn purge_invitations(&self, before: i64) -> Result<u64, StoreError> {
-        self.db().write("DELETE FROM invitations WHERE expires_at <= $1").bind(before).execute().await
+        self.db()
+            .write("DELETE FROM invitations WHERE expires_at <= $1")
+            .bind(before)
+            .execute()
+            .await
     }
 }
 

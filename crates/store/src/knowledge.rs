@@ -166,7 +166,13 @@ impl Store {
         let read = |row: &Row| {
             let (documents, unread) = (row.number("documents")?, row.number("unread")?);
             let (owner_name, shared) = (row.get("owner_name")?, row.get("shared")?);
-            Ok(ListedCollection { collection: read_collection(row)?, owner_name, documents, unread, shared })
+            Ok(ListedCollection {
+                collection: read_collection(row)?,
+                owner_name,
+                documents,
+                unread,
+                shared,
+            })
         };
         Ok(readable(&rows, read))
     }
@@ -175,12 +181,22 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn searchable_collections(&self, reader: UserId) -> Result<Vec<Collection>, StoreError> {
+    pub async fn searchable_collections(
+        &self,
+        reader: UserId,
+    ) -> Result<Vec<Collection>, StoreError> {
         let sql = format!(
             "SELECT {COLLECTION} FROM collections WHERE {} AND NOT attached ORDER BY id",
             may_read("$1")
         );
-        self.db().built(sql).id(reader).fetch_all().await?.iter().map(read_collection).collect()
+        self.db()
+            .built(sql)
+            .id(reader)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(read_collection)
+            .collect()
     }
 
     /// A collection that somebody may search.
@@ -192,7 +208,10 @@ impl Store {
         reader: UserId,
         id: CollectionId,
     ) -> Result<Collection, StoreError> {
-        let sql = format!("SELECT {COLLECTION} FROM collections WHERE id = $1 AND {}", may_read("$2"));
+        let sql = format!(
+            "SELECT {COLLECTION} FROM collections WHERE id = $1 AND {}",
+            may_read("$2")
+        );
         read_collection(&self.db().built(sql).id(id).id(reader).fetch_one().await?)
     }
 
@@ -202,7 +221,14 @@ impl Store {
     /// Only those of the database.
     pub async fn collection(&self, id: CollectionId) -> Result<Option<Collection>, StoreError> {
         let sql = format!("SELECT {COLLECTION} FROM collections WHERE id = $1");
-        self.db().built(sql).id(id).fetch_optional().await?.as_ref().map(read_collection).transpose()
+        self.db()
+            .built(sql)
+            .id(id)
+            .fetch_optional()
+            .await?
+            .as_ref()
+            .map(read_collection)
+            .transpose()
     }
 
     /// Makes a collection.
@@ -214,7 +240,13 @@ impl Store {
         let sql = "INSERT INTO collections (id, owner, name, description, open, attached, version, created_at, updated_at) \
                    SELECT $1, $2, $3, $4, $5, $6, 0, $7, $7 WHERE (SELECT COUNT(*) FROM collections \
                    WHERE owner = $2 AND attached = $6 AND chat IS NULL) < $8";
-        let query = self.db().write(sql).id(new.id).id(new.owner).text(&new.name).text(&new.description);
+        let query = self
+            .db()
+            .write(sql)
+            .id(new.id)
+            .id(new.owner)
+            .text(&new.name)
+            .text(&new.description);
         let made = query
             .bind(new.open)
             .bind(new.attached)
@@ -222,7 +254,11 @@ impl Store {
             .bind(i64::from(most))
             .execute()
             .await?;
-        if made == 0 { Err(StoreError::Conflict("collections")) } else { Ok(()) }
+        if made == 0 {
+            Err(StoreError::Conflict("collections"))
+        } else {
+            Ok(())
+        }
     }
 
     /// Changes somebody's collection.
@@ -240,9 +276,15 @@ impl Store {
             "UPDATE collections SET name = COALESCE($3, name), description = COALESCE($4, description), \
              open = COALESCE($5, open), updated_at = $6 WHERE id = $1 AND owner = $2 AND NOT attached RETURNING {COLLECTION}"
         );
-        let CollectionChange { name, description, open } = change;
+        let CollectionChange {
+            name,
+            description,
+            open,
+        } = change;
         let query = self.db().built(sql).id(id).id(owner);
-        let query = query.optional_text(name.as_deref()).optional_text(description.as_deref());
+        let query = query
+            .optional_text(name.as_deref())
+            .optional_text(description.as_deref());
         read_collection(&query.bind(*open).bind(now).fetch_one().await?)
     }
 
@@ -250,7 +292,11 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound`, for those of others too.
-    pub async fn delete_collection(&self, owner: UserId, id: CollectionId) -> Result<(), StoreError> {
+    pub async fn delete_collection(
+        &self,
+        owner: UserId,
+        id: CollectionId,
+    ) -> Result<(), StoreError> {
         let sql = "DELETE FROM collections WHERE id = $1 AND owner = $2";
         self.db().write(sql).id(id).id(owner).execute_on_one().await
     }
@@ -260,17 +306,33 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn documents(&self, collection: CollectionId) -> Result<Vec<Document>, StoreError> {
-        let sql = format!("SELECT {DOCUMENT} FROM documents WHERE collection = $1 ORDER BY name, id");
-        Ok(readable(&self.db().built(sql).id(collection).fetch_all().await?, read_document))
+        let sql =
+            format!("SELECT {DOCUMENT} FROM documents WHERE collection = $1 ORDER BY name, id");
+        Ok(readable(
+            &self.db().built(sql).id(collection).fetch_all().await?,
+            read_document,
+        ))
     }
 
     /// A document of a collection.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn document(&self, collection: CollectionId, id: DocumentId) -> Result<Document, StoreError> {
+    pub async fn document(
+        &self,
+        collection: CollectionId,
+        id: DocumentId,
+    ) -> Result<Document, StoreError> {
         let sql = format!("SELECT {DOCUMENT} FROM documents WHERE id = $1 AND collection = $2");
-        read_document(&self.db().built(sql).id(id).id(collection).fetch_one().await?)
+        read_document(
+            &self
+                .db()
+                .built(sql)
+                .id(id)
+                .id(collection)
+                .fetch_one()
+                .await?,
+        )
     }
 
     /// The file of a document, as it came.
@@ -296,12 +358,25 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound`, also where it has no text any more.
-    pub async fn passage(&self, id: DocumentId, characters: Range<usize>) -> Result<String, StoreError> {
-        let sql = "SELECT SUBSTR(content, $2, $3) AS passage FROM document_texts WHERE document = $1";
+    pub async fn passage(
+        &self,
+        id: DocumentId,
+        characters: Range<usize>,
+    ) -> Result<String, StoreError> {
+        let sql =
+            "SELECT SUBSTR(content, $2, $3) AS passage FROM document_texts WHERE document = $1";
         let number = |number: usize| i32::try_from(number).unwrap_or(i32::MAX);
         // SQL counts from 1.
-        let query = self.db().read(sql).id(id).bind(number(characters.start.saturating_add(1)));
-        query.bind(number(characters.len())).fetch_one().await?.get("passage")
+        let query = self
+            .db()
+            .read(sql)
+            .id(id)
+            .bind(number(characters.start.saturating_add(1)));
+        query
+            .bind(number(characters.len()))
+            .fetch_one()
+            .await?
+            .get("passage")
     }
 
     /// Keeps a file in somebody's collection, in the place of what was there under its name. What was read before can be
@@ -320,9 +395,20 @@ impl Store {
         let mut tx = self.db().begin().await?;
         // Also keeps two at once from being one too many.
         let sql = "UPDATE collections SET updated_at = $3 WHERE id = $1 AND owner = $2";
-        tx.query(sql).id(new.collection).id(owner).bind(new.updated_at).execute_on_one().await?;
-        let sql = "SELECT COUNT(*) AS documents FROM documents WHERE collection = $1 AND name <> $2";
-        let row = tx.query(sql).id(new.collection).text(&new.name).fetch_one().await?;
+        tx.query(sql)
+            .id(new.collection)
+            .id(owner)
+            .bind(new.updated_at)
+            .execute_on_one()
+            .await?;
+        let sql =
+            "SELECT COUNT(*) AS documents FROM documents WHERE collection = $1 AND name <> $2";
+        let row = tx
+            .query(sql)
+            .id(new.collection)
+            .text(&new.name)
+            .fetch_one()
+            .await?;
         if row.number("documents")? >= most.documents {
             return Err(StoreError::Conflict("documents"));
         }
@@ -331,7 +417,13 @@ impl Store {
              WHERE collection IN (SELECT id FROM collections WHERE owner = $1) AND NOT (collection = $2 AND name = $3)",
             sum("size_bytes")
         );
-        let row = tx.built(sql).id(owner).id(new.collection).text(&new.name).fetch_one().await?;
+        let row = tx
+            .built(sql)
+            .id(owner)
+            .id(new.collection)
+            .text(&new.name)
+            .fetch_one()
+            .await?;
         if row.number("bytes")?.saturating_add(file.len() as u64) > most.bytes {
             return Err(StoreError::Conflict("bytes"));
         }
@@ -343,11 +435,20 @@ impl Store {
              updated_at = excluded.updated_at \
              RETURNING {DOCUMENT}"
         );
-        let query = tx.built(sql).id(new.id).id(new.collection).text(&new.name).number(file.len() as u64);
+        let query = tx
+            .built(sql)
+            .id(new.id)
+            .id(new.collection)
+            .text(&new.name)
+            .number(file.len() as u64);
         let kept = read_document(&query.bind(new.updated_at).fetch_one().await?)?;
         let sql = "INSERT INTO document_files (document, content) VALUES ($1, $2) \
                    ON CONFLICT (document) DO UPDATE SET content = excluded.content";
-        tx.query(sql).id(kept.id).bind(file.to_vec()).execute().await?;
+        tx.query(sql)
+            .id(kept.id)
+            .bind(file.to_vec())
+            .execute()
+            .await?;
         tx.commit().await?;
         Ok(kept)
     }
@@ -366,7 +467,14 @@ impl Store {
         let sql = "UPDATE documents SET state = 'waiting', problem = NULL, failures = 0, claimed_until = 0, updated_at = $4 \
                    WHERE id = $1 AND collection = $2 AND state = 'failed' \
                    AND collection IN (SELECT id FROM collections WHERE owner = $3)";
-        self.db().write(sql).id(id).id(collection).id(owner).bind(now).execute_on_one().await
+        self.db()
+            .write(sql)
+            .id(id)
+            .id(collection)
+            .id(owner)
+            .bind(now)
+            .execute_on_one()
+            .await
     }
 
     /// Deletes a document with its file and its text.
@@ -381,9 +489,13 @@ impl Store {
         now: i64,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        let sql =
-            "UPDATE collections SET version = version + 1, updated_at = $3 WHERE id = $1 AND owner = $2";
-        tx.query(sql).id(collection).id(owner).bind(now).execute_on_one().await?;
+        let sql = "UPDATE collections SET version = version + 1, updated_at = $3 WHERE id = $1 AND owner = $2";
+        tx.query(sql)
+            .id(collection)
+            .id(owner)
+            .bind(now)
+            .execute_on_one()
+            .await?;
         let sql = "DELETE FROM documents WHERE id = $1 AND collection = $2";
         tx.query(sql).id(id).id(collection).execute_on_one().await?;
         forget_unnamed(&mut tx, collection).await?;
@@ -403,9 +515,19 @@ impl Store {
             let sql = "UPDATE documents SET claimed_until = $4 \
                        WHERE id = $1 AND upload = $2 AND state = 'waiting' AND NOT picture AND claimed_until <= $3 \
                        RETURNING name";
-            let claim = self.db().write(sql).id(id).number(upload).bind(now).bind(until);
+            let claim = self
+                .db()
+                .write(sql)
+                .id(id)
+                .number(upload)
+                .bind(now)
+                .bind(until);
             if let Some(claimed) = claim.fetch_optional().await? {
-                return Ok(Some(Unread { id, name: claimed.get("name")?, upload }));
+                return Ok(Some(Unread {
+                    id,
+                    name: claimed.get("name")?,
+                    upload,
+                }));
             }
         }
         Ok(None)
@@ -415,19 +537,45 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn settle_document(&self, of: &Unread, read: &WasRead, now: i64) -> Result<(), StoreError> {
+    pub async fn settle_document(
+        &self,
+        of: &Unread,
+        read: &WasRead,
+        now: i64,
+    ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE collections SET version = version + 1, updated_at = $3 \
                    WHERE id = (SELECT collection FROM documents WHERE id = $1 AND upload = $2) RETURNING id, version";
-        let Some(row) = tx.query(sql).id(of.id).number(of.upload).bind(now).fetch_optional().await? else {
+        let Some(row) = tx
+            .query(sql)
+            .id(of.id)
+            .number(of.upload)
+            .bind(now)
+            .fetch_optional()
+            .await?
+        else {
             return Ok(());
         };
         let is_still_it = match read {
-            WasRead::Text { content, structure, chunks, characters } => {
+            WasRead::Text {
+                content,
+                structure,
+                chunks,
+                characters,
+            } => {
                 let sql = "UPDATE documents SET state = 'ready', picture = FALSE, problem = NULL, claimed_until = 0, version = $3, \
                            chunks = $4, characters = $5, updated_at = $6 WHERE id = $1 AND upload = $2";
-                let query = tx.query(sql).id(of.id).number(of.upload).number(row.number("version")?);
-                let changed = query.number(*chunks).number(*characters).bind(now).execute().await?;
+                let query = tx
+                    .query(sql)
+                    .id(of.id)
+                    .number(of.upload)
+                    .number(row.number("version")?);
+                let changed = query
+                    .number(*chunks)
+                    .number(*characters)
+                    .bind(now)
+                    .execute()
+                    .await?;
                 keep_text(&mut tx, of.id, Some((content, structure))).await?;
                 changed
             }
@@ -441,18 +589,31 @@ impl Store {
                 changed
             }
         };
-        if is_still_it == 1 { tx.commit().await } else { Ok(()) }
+        if is_still_it == 1 {
+            tx.commit().await
+        } else {
+            Ok(())
+        }
     }
 }
 
 /// The text of a document is now this, or there is none.
-async fn keep_text(tx: &mut Tx, id: DocumentId, text: Option<(&str, &str)>) -> Result<(), StoreError> {
+async fn keep_text(
+    tx: &mut Tx,
+    id: DocumentId,
+    text: Option<(&str, &str)>,
+) -> Result<(), StoreError> {
     let Some((content, structure)) = text else {
         return forget_text(tx, id).await;
     };
     let sql = "INSERT INTO document_texts (document, content, structure) VALUES ($1, $2, $3) \
                ON CONFLICT (document) DO UPDATE SET content = excluded.content, structure = excluded.structure";
-    tx.query(sql).id(id).text(content).text(structure).execute().await?;
+    tx.query(sql)
+        .id(id)
+        .text(content)
+        .text(structure)
+        .execute()
+        .await?;
     Ok(())
 }
 
@@ -475,7 +636,11 @@ fn read_document(row: &Row) -> Result<Document, StoreError> {
         "waiting" => DocumentState::Waiting,
         "ready" => DocumentState::Ready,
         "failed" => DocumentState::Failed,
-        other => return Err(StoreError::Corrupt(format!("a document's state is {other}"))),
+        other => {
+            return Err(StoreError::Corrupt(format!(
+                "a document's state is {other}"
+            )));
+        }
     };
     Ok(Document {
         id: row.id("id")?,

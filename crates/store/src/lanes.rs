@@ -53,7 +53,13 @@ impl<DB: Database> Lanes<DB> {
     /// At most `most` connections, opened when they are needed.
     pub(crate) fn new(place: Place, options: OptionsOf<DB>, most: u32) -> Self {
         let free = Arc::new(Semaphore::new(most as usize));
-        Self(Arc::new(Shared { options, place, most, idle: Mutex::default(), free }))
+        Self(Arc::new(Shared {
+            options,
+            place,
+            most,
+            idle: Mutex::default(),
+            free,
+        }))
     }
 
     /// How they are opened.
@@ -64,7 +70,9 @@ impl<DB: Database> Lanes<DB> {
     /// A connection nobody else uses; waits for one.
     pub(crate) async fn acquire(&self) -> Result<Lane<DB>, Error> {
         let free = Arc::clone(&self.0.free).acquire_owned();
-        let permit = timeout(PATIENCE, free).await.map_err(|_| Error::PoolTimedOut)?;
+        let permit = timeout(PATIENCE, free)
+            .await
+            .map_err(|_| Error::PoolTimedOut)?;
         let permit = permit.map_err(|_| Error::PoolClosed)?;
         let connection = match self.take_idle().await {
             Some(connection) => connection,
@@ -72,7 +80,11 @@ impl<DB: Database> Lanes<DB> {
                 .await
                 .map_err(|_| Error::PoolTimedOut)??,
         };
-        Ok(Lane { held: Some((connection, permit)), lanes: self.clone(), is_sound: true })
+        Ok(Lane {
+            held: Some((connection, permit)),
+            lanes: self.clone(),
+            is_sound: true,
+        })
     }
 
     /// Lends no more, waits for what is on loan, and closes all.
@@ -113,7 +125,10 @@ impl<DB: Database> Lane<DB> {
     /// in the middle of a statement counts as broken.
     pub(crate) fn connection(&mut self) -> Result<&mut DB::Connection, Error> {
         self.is_sound = self.lanes.0.place == Place::Here;
-        self.held.as_mut().map(|(connection, _)| connection).ok_or(Error::PoolClosed)
+        self.held
+            .as_mut()
+            .map(|(connection, _)| connection)
+            .ok_or(Error::PoolClosed)
     }
 
     /// Takes note of how a statement went.
@@ -130,7 +145,11 @@ impl<DB: Database> Lane<DB> {
 
     /// Moves the connection to another holder.
     pub(crate) fn take(&mut self) -> Self {
-        Self { held: self.held.take(), lanes: self.lanes.clone(), is_sound: self.is_sound }
+        Self {
+            held: self.held.take(),
+            lanes: self.lanes.clone(),
+            is_sound: self.is_sound,
+        }
     }
 
     /// Closes the connection instead of giving it back.

@@ -78,7 +78,12 @@ impl Store {
                    AND (learned_chats.chat IS NULL OR (chats.updated_at > learned_chats.looked_until \
                    AND learned_chats.retry_at <= $2)) \
                    ORDER BY chats.updated_at, chats.id LIMIT $3";
-        let query = self.db().read(sql).bind(quiet_since).bind(now).bind(i64::from(limit));
+        let query = self
+            .db()
+            .read(sql)
+            .bind(quiet_since)
+            .bind(now)
+            .bind(i64::from(limit));
         Ok(readable(&query.fetch_all().await?, read))
     }
 
@@ -98,15 +103,31 @@ impl Store {
         // Changes nothing, but holds the row until the end.
         let sql = "UPDATE users SET learns_since = learns_since \
                    WHERE id = $1 AND learns_since = $2 AND uses_memory";
-        if tx.query(sql).id(from.owner).bind(from.learns_since).execute().await? == 0 {
+        if tx
+            .query(sql)
+            .id(from.owner)
+            .bind(from.learns_since)
+            .execute()
+            .await?
+            == 0
+        {
             return Ok(false);
         }
         // Another server may have looked at the same time.
         let sql = "SELECT chat FROM learned_chats WHERE chat = $1 AND looked_until >= $2";
-        if tx.query(sql).id(from.chat).bind(from.until).fetch_optional().await?.is_some() {
+        if tx
+            .query(sql)
+            .id(from.chat)
+            .bind(from.until)
+            .fetch_optional()
+            .await?
+            .is_some()
+        {
             return Ok(false);
         }
-        mark(tx.query(MARK), from.chat, from.until).execute().await?;
+        mark(tx.query(MARK), from.chat, from.until)
+            .execute()
+            .await?;
         for id in &learned.gone {
             let sql = "DELETE FROM facts WHERE id = $1 AND owner = $2 AND NOT corrected";
             tx.query(sql).id(id).id(from.owner).execute().await?;
@@ -128,8 +149,17 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` where the chat is gone; otherwise only those of the database.
-    pub async fn learn_later(&self, from: &ChatToLearnFrom, retry_at: i64) -> Result<(), StoreError> {
-        let query = self.db().write(MARK).id(from.chat).bind(from.after).number(from.failures + 1);
+    pub async fn learn_later(
+        &self,
+        from: &ChatToLearnFrom,
+        retry_at: i64,
+    ) -> Result<(), StoreError> {
+        let query = self
+            .db()
+            .write(MARK)
+            .id(from.chat)
+            .bind(from.after)
+            .number(from.failures + 1);
         query.bind(retry_at).execute().await.map(drop)
     }
 }
@@ -143,19 +173,35 @@ async fn add(
 ) -> Result<(), StoreError> {
     let sql = "INSERT INTO facts (id, owner, content, chat, message, learned_at, corrected) \
                SELECT $1, $2, $3, $4, $5, $6, FALSE WHERE (SELECT count(*) FROM facts WHERE owner = $2) < $7";
-    let query = tx.query(sql).id(id).id(from.owner).text(text).id(from.chat).id(message);
-    query.bind(now).bind(i64::from(most)).execute().await.map(drop)
+    let query = tx
+        .query(sql)
+        .id(id)
+        .id(from.owner)
+        .text(text)
+        .id(from.chat)
+        .id(message);
+    query
+        .bind(now)
+        .bind(i64::from(most))
+        .execute()
+        .await
+        .map(drop)
 }
 
 fn read(row: &Row) -> Result<ChatToLearnFrom, StoreError> {
-    let (learns_since, looked_until) =
-        (row.get::<i64>("learns_since")?, row.get::<Option<i64>>("looked_until")?);
+    let (learns_since, looked_until) = (
+        row.get::<i64>("learns_since")?,
+        row.get::<Option<i64>>("looked_until")?,
+    );
     Ok(ChatToLearnFrom {
         chat: row.id("id")?,
         owner: row.id("owner")?,
         learns_since,
         after: learns_since.max(looked_until.unwrap_or(i64::MIN)),
         until: row.get("updated_at")?,
-        failures: row.get::<Option<i64>>("failures")?.unwrap_or(0).unsigned_abs(),
+        failures: row
+            .get::<Option<i64>>("failures")?
+            .unwrap_or(0)
+            .unsigned_abs(),
     })
 }

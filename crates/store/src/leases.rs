@@ -88,9 +88,16 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn take_lease(&self, server: &str, length: Duration) -> Result<(), StoreError> {
-        let Db::Postgres(_, lessee) = self.db() else { return Ok(()) };
+        let Db::Postgres(_, lessee) = self.db() else {
+            return Ok(());
+        };
         let sql = format!("INSERT INTO servers (id, alive_until) VALUES ($1, {NOW} + $2)");
-        self.db().built(sql).text(server).bind(millis(length)).execute().await?;
+        self.db()
+            .built(sql)
+            .text(server)
+            .bind(millis(length))
+            .execute()
+            .await?;
         *lessee.lock() = Lease::Held(server.to_owned());
         Ok(())
     }
@@ -100,9 +107,17 @@ impl Store {
     /// # Errors
     /// Only those of the database; then the lease may have been renewed or not.
     pub async fn renew_lease(&self, length: Duration) -> Result<bool, StoreError> {
-        let Some(server) = self.db().lessee()? else { return Ok(true) };
+        let Some(server) = self.db().lessee()? else {
+            return Ok(true);
+        };
         let sql = format!("UPDATE servers SET alive_until = {NOW} + $2 WHERE id = $1");
-        let renewed = self.db().built(sql).text(&server).bind(millis(length)).execute().await?;
+        let renewed = self
+            .db()
+            .built(sql)
+            .text(&server)
+            .bind(millis(length))
+            .execute()
+            .await?;
         Ok(renewed == 1)
     }
 
@@ -111,10 +126,19 @@ impl Store {
     /// # Errors
     /// Only those of the database; then it ends when it expires.
     pub async fn give_up_lease(&self) -> Result<(), StoreError> {
-        let Db::Postgres(_, lessee) = self.db() else { return Ok(()) };
+        let Db::Postgres(_, lessee) = self.db() else {
+            return Ok(());
+        };
         let held = std::mem::replace(&mut *lessee.lock(), Lease::Lost);
-        let Lease::Held(server) = held else { return Ok(()) };
-        self.db().write("DELETE FROM servers WHERE id = $1").text(&server).execute().await.map(drop)
+        let Lease::Held(server) = held else {
+            return Ok(());
+        };
+        self.db()
+            .write("DELETE FROM servers WHERE id = $1")
+            .text(&server)
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// Makes the runs ours that have not ended and whose servers are gone, and tells which these are. Where nobody shares
@@ -123,7 +147,9 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn take_left_runs(&self) -> Result<Vec<Run>, StoreError> {
-        let Some(server) = self.db().lessee()? else { return self.unfinished_runs().await };
+        let Some(server) = self.db().lessee()? else {
+            return self.unfinished_runs().await;
+        };
         // Appends hold this row while they write, so that nothing comes into a log once it is gone.
         let sql = format!("DELETE FROM servers WHERE alive_until < {NOW}");
         self.db().built(sql).execute().await?;
@@ -143,8 +169,15 @@ impl Store {
     /// # Errors
     /// `NotFound`, and `NotOurs` between two leases.
     pub async fn is_ours(&self, run: RunId) -> Result<bool, StoreError> {
-        let Some(server) = self.db().lessee()? else { return Ok(true) };
-        let row = self.db().read("SELECT server FROM runs WHERE id = $1").id(run).fetch_one().await?;
+        let Some(server) = self.db().lessee()? else {
+            return Ok(true);
+        };
+        let row = self
+            .db()
+            .read("SELECT server FROM runs WHERE id = $1")
+            .id(run)
+            .fetch_one()
+            .await?;
         Ok(row.get::<Option<String>>("server")? == Some(server))
     }
 
@@ -153,9 +186,18 @@ impl Store {
     /// # Errors
     /// `NotOurs` between two leases.
     pub async fn our_runs(&self, began_before: i64) -> Result<Vec<RunId>, StoreError> {
-        let Some(server) = self.db().lessee()? else { return Ok(Vec::new()) };
-        let sql = "SELECT id FROM runs WHERE server = $1 AND finished_at IS NULL AND started_at < $2";
-        let rows = self.db().read(sql).text(&server).bind(began_before).fetch_all().await?;
+        let Some(server) = self.db().lessee()? else {
+            return Ok(Vec::new());
+        };
+        let sql =
+            "SELECT id FROM runs WHERE server = $1 AND finished_at IS NULL AND started_at < $2";
+        let rows = self
+            .db()
+            .read(sql)
+            .text(&server)
+            .bind(began_before)
+            .fetch_all()
+            .await?;
         rows.iter().map(|row| row.id("id")).collect()
     }
 
@@ -164,7 +206,12 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn try_writing(&self, run: RunId) -> Result<(), StoreError> {
-        self.db().write("UPDATE runs SET server = server WHERE id = $1").id(run).execute().await.map(drop)
+        self.db()
+            .write("UPDATE runs SET server = server WHERE id = $1")
+            .id(run)
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// Leaves a message for the server whose run this is.
@@ -173,7 +220,13 @@ impl Store {
     /// `NotFound` where there is no such run.
     pub async fn leave_command(&self, run: RunId, command: &str) -> Result<(), StoreError> {
         let sql = "INSERT INTO run_commands (run, command) VALUES ($1, $2)";
-        self.db().write(sql).id(run).text(command).execute().await.map(drop)
+        self.db()
+            .write(sql)
+            .id(run)
+            .text(command)
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// The messages for our runs, oldest first.
@@ -181,11 +234,15 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn commands_for_us(&self) -> Result<Vec<(i64, RunId, String)>, StoreError> {
-        let Some(server) = self.db().lessee()? else { return Ok(Vec::new()) };
+        let Some(server) = self.db().lessee()? else {
+            return Ok(Vec::new());
+        };
         let sql = "SELECT run_commands.number, run, command FROM run_commands JOIN runs ON runs.id = run_commands.run \
                    WHERE runs.server = $1 ORDER BY run_commands.number";
         let rows = self.db().read(sql).text(&server).fetch_all().await?;
-        rows.iter().map(|row| Ok((row.get("number")?, row.id("run")?, row.get("command")?))).collect()
+        rows.iter()
+            .map(|row| Ok((row.get("number")?, row.id("run")?, row.get("command")?)))
+            .collect()
     }
 
     /// Notes for other servers that a run waits for people: `seq` is that of the last event that changed for what, 0 where
@@ -198,7 +255,13 @@ impl Store {
             return Ok(());
         }
         let sql = "UPDATE runs SET waiting_seq = $2 WHERE id = $1 AND finished_at IS NULL";
-        self.db().write(sql).id(run).number(seq).execute().await.map(drop)
+        self.db()
+            .write(sql)
+            .id(run)
+            .number(seq)
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// All runs that have not ended, whichever server has them.
@@ -209,7 +272,13 @@ impl Store {
         let sql = "SELECT runs.id, runs.owner, runs.api_key, runs.person, runs.chat, \
                    COALESCE(chats.title, '') AS title, waiting_seq FROM runs \
                    LEFT JOIN chats ON chats.id = runs.chat WHERE finished_at IS NULL ORDER BY started_at, runs.id";
-        self.db().read(sql).fetch_all().await?.iter().map(GoingRun::read).collect()
+        self.db()
+            .read(sql)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(GoingRun::read)
+            .collect()
     }
 
     /// Forgets a message.
@@ -217,7 +286,12 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn forget_command(&self, number: i64) -> Result<(), StoreError> {
-        self.db().write("DELETE FROM run_commands WHERE number = $1").bind(number).execute().await.map(drop)
+        self.db()
+            .write("DELETE FROM run_commands WHERE number = $1")
+            .bind(number)
+            .execute()
+            .await
+            .map(drop)
     }
 }
 

@@ -80,7 +80,9 @@ pub use attached::Attached;
 pub use audit::{AuditEntry, AuditFilter};
 pub use beside::Beside;
 pub use chat_order::{ChatOrder, ChatOrderChange, Folder, TagCount};
-pub use chat_search::{ChatSearch, Found, FoundMessage, FoundPlace, SearchDue, SearchPiece, SearchWord};
+pub use chat_search::{
+    ChatSearch, Found, FoundMessage, FoundPlace, SearchDue, SearchPiece, SearchWord,
+};
 pub use chats::{Chat, ChatPage};
 pub use collection_readers::{CollectionReaders, ReadersChange};
 pub use connections::{Connection, ConnectionKey};
@@ -97,8 +99,8 @@ pub use file_versions::{FileVersion, PastFile};
 pub use files::{FileContent, FileRow};
 pub use forks::{FileState, Fork};
 pub use graph::{
-    Entity, GraphAlias, GraphPiece, GraphQuote, GraphShare, GraphedDocument, Relation, SharedEntity,
-    SharedRelation, Subgraph, ToGraph, WholeShare, Words,
+    Entity, GraphAlias, GraphPiece, GraphQuote, GraphShare, GraphedDocument, Relation,
+    SharedEntity, SharedRelation, Subgraph, ToGraph, WholeShare, Words,
 };
 pub use groups::{AllGroups, Group, GroupMember, PermissionRow};
 pub use halts::Their;

@@ -25,9 +25,19 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn mcp_credential(&self, owner: UserId, server: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    pub async fn mcp_credential(
+        &self,
+        owner: UserId,
+        server: &str,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
         let sql = "SELECT sealed FROM mcp_credentials WHERE owner = $1 AND server = $2";
-        let row = self.db().read(sql).id(owner).text(server).fetch_optional().await?;
+        let row = self
+            .db()
+            .read(sql)
+            .id(owner)
+            .text(server)
+            .fetch_optional()
+            .await?;
         row.map(|row| row.get("sealed")).transpose()
     }
 
@@ -45,7 +55,13 @@ impl Store {
         let sql = "INSERT INTO mcp_credentials (owner, server, sealed, changed_at) VALUES ($1, $2, $3, $4) \
                    ON CONFLICT (owner, server) DO UPDATE \
                    SET sealed = excluded.sealed, changed_at = excluded.changed_at";
-        let query = self.db().write(sql).id(owner).text(server).bind(sealed).bind(now);
+        let query = self
+            .db()
+            .write(sql)
+            .id(owner)
+            .text(server)
+            .bind(sealed)
+            .bind(now);
         query.execute().await.map(drop)
     }
 
@@ -62,7 +78,14 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let sql = "UPDATE mcp_credentials SET sealed = $4, changed_at = $5 \
                    WHERE owner = $1 AND server = $2 AND sealed = $3";
-        let query = self.db().write(sql).id(owner).text(server).bind(old).bind(new).bind(now);
+        let query = self
+            .db()
+            .write(sql)
+            .id(owner)
+            .text(server)
+            .bind(old)
+            .bind(new)
+            .bind(now);
         Ok(query.execute().await? == 1)
     }
 
@@ -70,9 +93,19 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn delete_mcp_credential(&self, owner: UserId, server: &str) -> Result<(), StoreError> {
+    pub async fn delete_mcp_credential(
+        &self,
+        owner: UserId,
+        server: &str,
+    ) -> Result<(), StoreError> {
         let sql = "DELETE FROM mcp_credentials WHERE owner = $1 AND server = $2";
-        self.db().write(sql).id(owner).text(server).execute().await.map(drop)
+        self.db()
+            .write(sql)
+            .id(owner)
+            .text(server)
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// Who we are to what signs people in to a server; nothing where we are not known there.
@@ -89,27 +122,54 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn put_mcp_client(&self, server: &str, sealed: Option<&[u8]>) -> Result<(), StoreError> {
+    pub async fn put_mcp_client(
+        &self,
+        server: &str,
+        sealed: Option<&[u8]>,
+    ) -> Result<(), StoreError> {
         let Some(sealed) = sealed else {
             let sql = "DELETE FROM mcp_clients WHERE server = $1";
             return self.db().write(sql).text(server).execute().await.map(drop);
         };
         let sql = "INSERT INTO mcp_clients (server, sealed) VALUES ($1, $2) \
                    ON CONFLICT (server) DO UPDATE SET sealed = excluded.sealed";
-        self.db().write(sql).text(server).bind(sealed).execute().await.map(drop)
+        self.db()
+            .write(sql)
+            .text(server)
+            .bind(sealed)
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// Begins a sign-in, and forgets all that are no longer valid.
     ///
     /// # Errors
     /// `NotFound` where the person is gone, `Conflict("limit")` where they have `most` open already.
-    pub async fn begin_mcp_sign_in(&self, begun: &McpSignIn, most: u32, now: i64) -> Result<(), StoreError> {
-        self.db().write("DELETE FROM mcp_sign_ins WHERE expires_at <= $1").bind(now).execute().await?;
+    pub async fn begin_mcp_sign_in(
+        &self,
+        begun: &McpSignIn,
+        most: u32,
+        now: i64,
+    ) -> Result<(), StoreError> {
+        self.db()
+            .write("DELETE FROM mcp_sign_ins WHERE expires_at <= $1")
+            .bind(now)
+            .execute()
+            .await?;
         let sql = "INSERT INTO mcp_sign_ins (state_hash, owner, server, sealed, expires_at) \
                    SELECT $1, $2, $3, $4, $5 \
                    WHERE (SELECT count(*) FROM mcp_sign_ins WHERE owner = $2) < $6";
-        let query = self.db().write(sql).bind(&begun.state_hash[..]).id(begun.owner).text(&begun.server);
-        let query = query.bind(&begun.sealed[..]).bind(begun.expires_at).bind(i64::from(most));
+        let query = self
+            .db()
+            .write(sql)
+            .bind(&begun.state_hash[..])
+            .id(begun.owner)
+            .text(&begun.server);
+        let query = query
+            .bind(&begun.sealed[..])
+            .bind(begun.expires_at)
+            .bind(i64::from(most));
         match query.execute().await? {
             0 => Err(StoreError::Conflict("limit")),
             _ => Ok(()),
@@ -128,7 +188,15 @@ impl Store {
     ) -> Result<Option<(String, Vec<u8>)>, StoreError> {
         let sql = "DELETE FROM mcp_sign_ins WHERE state_hash = $1 AND owner = $2 AND expires_at > $3 \
                    RETURNING server, sealed";
-        let row = self.db().write(sql).bind(&state_hash[..]).id(owner).bind(now).fetch_optional().await?;
-        row.map(|row| Ok((row.get("server")?, row.get("sealed")?))).transpose()
+        let row = self
+            .db()
+            .write(sql)
+            .bind(&state_hash[..])
+            .id(owner)
+            .bind(now)
+            .fetch_optional()
+            .await?;
+        row.map(|row| Ok((row.get("server")?, row.get("sealed")?)))
+            .transpose()
     }
 }

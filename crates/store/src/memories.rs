@@ -115,7 +115,10 @@ impl Store {
     pub async fn memories(&self, owner: UserId) -> Result<Vec<Memory>, StoreError> {
         let sql = "SELECT id, agent, name, description, content, pinned, version, changed_at, by_agent, by_chat \
                    FROM memories WHERE owner = $1 ORDER BY name, agent";
-        Ok(readable(&self.db().read(sql).id(owner).fetch_all().await?, read))
+        Ok(readable(
+            &self.db().read(sql).id(owner).fetch_all().await?,
+            read,
+        ))
     }
 
     /// One of them.
@@ -140,7 +143,14 @@ impl Store {
     ) -> Result<Option<Memory>, StoreError> {
         let sql = "SELECT id, agent, name, description, content, pinned, version, changed_at, by_agent, by_chat \
                    FROM memories WHERE owner = $1 AND name = $2 AND agent IN ('', $3) ORDER BY agent DESC LIMIT 1";
-        let row = self.db().read(sql).id(owner).text(name).text(agent).fetch_optional().await?;
+        let row = self
+            .db()
+            .read(sql)
+            .id(owner)
+            .text(name)
+            .text(agent)
+            .fetch_optional()
+            .await?;
         row.as_ref().map(read).transpose()
     }
 
@@ -161,10 +171,19 @@ impl Store {
             && !note_call(&mut tx, call).await?
         {
             let sql = "SELECT version FROM memory_calls WHERE run = $1 AND call = $2";
-            let row = tx.query(sql).id(call.run).text(&call.call).fetch_one().await?;
+            let row = tx
+                .query(sql)
+                .id(call.run)
+                .text(&call.call)
+                .fetch_one()
+                .await?;
             return Ok(MemoryChanged::Before(row.number("version")?));
         }
-        let stamp = Stamp { owner, author: call.map(|call| &call.author), now };
+        let stamp = Stamp {
+            owner,
+            author: call.map(|call| &call.author),
+            now,
+        };
         let row = make(&mut tx, &stamp, change).await.map_err(name_taken)?;
         let memory = match row {
             Some(row) => read(&row)?,
@@ -172,7 +191,12 @@ impl Store {
         };
         if let Some(call) = call {
             let sql = "UPDATE memory_calls SET version = $3 WHERE run = $1 AND call = $2";
-            tx.query(sql).id(call.run).text(&call.call).number(memory.version).execute().await?;
+            tx.query(sql)
+                .id(call.run)
+                .text(&call.call)
+                .number(memory.version)
+                .execute()
+                .await?;
         }
         tx.commit().await?;
         Ok(MemoryChanged::Now(Box::new(memory)))
@@ -181,8 +205,15 @@ impl Store {
 
 /// Whether the call is new.
 async fn note_call(tx: &mut Tx, call: &MemoryCall) -> Result<bool, StoreError> {
-    let sql = "INSERT INTO memory_calls (run, call, version) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING";
-    Ok(tx.query(sql).id(call.run).text(&call.call).execute().await? == 1)
+    let sql =
+        "INSERT INTO memory_calls (run, call, version) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING";
+    Ok(tx
+        .query(sql)
+        .id(call.run)
+        .text(&call.call)
+        .execute()
+        .await?
+        == 1)
 }
 
 /// Whose memory is changed, by whom and when.
@@ -195,7 +226,9 @@ struct Stamp<'a> {
 impl Stamp<'_> {
     /// Binds `changed_at, by_agent, by_chat`.
     fn bind<'q>(&self, query: Query<'q>) -> Query<'q> {
-        let query = query.bind(self.now).optional_text(self.author.map(|author| author.agent.as_str()));
+        let query = query
+            .bind(self.now)
+            .optional_text(self.author.map(|author| author.agent.as_str()));
         query.optional_id(self.author.and_then(|author| author.chat))
     }
 }
@@ -224,29 +257,56 @@ const DELETE: &str = "DELETE FROM memories WHERE id = $1 AND owner = $2 AND (ver
     RETURNING id, agent, name, description, content, pinned, version, changed_at, by_agent, by_chat";
 
 /// The memory after the change; nothing where it could not be made.
-async fn make(tx: &mut Tx, stamp: &Stamp<'_>, change: &MemoryChange) -> Result<Option<Row>, StoreError> {
+async fn make(
+    tx: &mut Tx,
+    stamp: &Stamp<'_>,
+    change: &MemoryChange,
+) -> Result<Option<Row>, StoreError> {
     let query = match change {
         MemoryChange::Create { id, content, most } => {
             bind(tx.query(CREATE), *id, stamp, content).bind(i64::from(*most))
         }
-        MemoryChange::Replace { id, content, version } => {
-            bind(tx.query(REPLACE), *id, stamp, content).number(*version)
-        }
-        MemoryChange::Append { id, content, most, most_chars } => {
+        MemoryChange::Replace {
+            id,
+            content,
+            version,
+        } => bind(tx.query(REPLACE), *id, stamp, content).number(*version),
+        MemoryChange::Append {
+            id,
+            content,
+            most,
+            most_chars,
+        } => {
             let query = bind(tx.query(APPEND), *id, stamp, content).bind(i64::from(*most));
             query.text("\n").bind(i64::from(*most_chars))
         }
-        MemoryChange::Delete { id, version } => {
-            tx.query(DELETE).id(id).id(stamp.owner).number(version.unwrap_or(0))
-        }
+        MemoryChange::Delete { id, version } => tx
+            .query(DELETE)
+            .id(id)
+            .id(stamp.owner)
+            .number(version.unwrap_or(0)),
     };
     query.fetch_optional().await
 }
 
 /// Binds `id, owner`, the content, and the stamp.
-fn bind<'q>(query: Query<'q>, id: MemoryId, stamp: &Stamp<'_>, content: &MemoryContent) -> Query<'q> {
-    let query = query.id(id).id(stamp.owner).text(&content.agent).text(&content.name);
-    stamp.bind(query.text(&content.description).text(&content.text).bind(content.pinned))
+fn bind<'q>(
+    query: Query<'q>,
+    id: MemoryId,
+    stamp: &Stamp<'_>,
+    content: &MemoryContent,
+) -> Query<'q> {
+    let query = query
+        .id(id)
+        .id(stamp.owner)
+        .text(&content.agent)
+        .text(&content.name);
+    stamp.bind(
+        query
+            .text(&content.description)
+            .text(&content.text)
+            .bind(content.pinned),
+    )
 }
 
 fn name_taken(error: StoreError) -> StoreError {
@@ -257,17 +317,37 @@ fn name_taken(error: StoreError) -> StoreError {
 }
 
 /// Why a change met no row.
-async fn why_not(tx: &mut Tx, owner: UserId, change: &MemoryChange) -> Result<StoreError, StoreError> {
+async fn why_not(
+    tx: &mut Tx,
+    owner: UserId,
+    change: &MemoryChange,
+) -> Result<StoreError, StoreError> {
     let id = match change {
         MemoryChange::Create { .. } => return Ok(StoreError::Conflict("limit")),
-        MemoryChange::Append { content: MemoryContent { agent, name, .. }, .. } => {
+        MemoryChange::Append {
+            content: MemoryContent { agent, name, .. },
+            ..
+        } => {
             let sql = "SELECT id FROM memories WHERE owner = $1 AND agent = $2 AND name = $3";
-            let found = tx.query(sql).id(owner).text(agent).text(name).fetch_optional().await?;
-            return Ok(StoreError::Conflict(if found.is_some() { "size" } else { "limit" }));
+            let found = tx
+                .query(sql)
+                .id(owner)
+                .text(agent)
+                .text(name)
+                .fetch_optional()
+                .await?;
+            return Ok(StoreError::Conflict(if found.is_some() {
+                "size"
+            } else {
+                "limit"
+            }));
         }
         MemoryChange::Replace { id, .. } | MemoryChange::Delete { id, .. } => id,
     };
-    let found = tx.query("SELECT id FROM memories WHERE owner = $1 AND id = $2").id(owner).id(id);
+    let found = tx
+        .query("SELECT id FROM memories WHERE owner = $1 AND id = $2")
+        .id(owner)
+        .id(id);
     Ok(match found.fetch_optional().await? {
         Some(_) => StoreError::Conflict("version"),
         None => StoreError::NotFound,
@@ -276,7 +356,10 @@ async fn why_not(tx: &mut Tx, owner: UserId, change: &MemoryChange) -> Result<St
 
 fn read(row: &Row) -> Result<Memory, StoreError> {
     let author = match row.get::<Option<String>>("by_agent")? {
-        Some(agent) => Some(MemoryAuthor { agent, chat: row.optional_id("by_chat")? }),
+        Some(agent) => Some(MemoryAuthor {
+            agent,
+            chat: row.optional_id("by_chat")?,
+        }),
         None => None,
     };
     Ok(Memory {

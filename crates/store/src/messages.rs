@@ -59,7 +59,10 @@ impl Store {
     pub async fn messages(&self, chat: ChatId) -> Result<Vec<ChatMessage>, StoreError> {
         let sql = "SELECT id, chat, parent, role, content, created_at, model, run, summary, schedule FROM messages \
                    WHERE chat = $1 ORDER BY created_at, id";
-        Ok(readable(&self.db().read(sql).id(chat).fetch_all().await?, read_message))
+        Ok(readable(
+            &self.db().read(sql).id(chat).fetch_all().await?,
+            read_message,
+        ))
     }
 
     /// The runs that a chat's answers come from, the oldest first; in a fork also those of the chat before.
@@ -67,8 +70,12 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn runs_answering_in(&self, chat: ChatId) -> Result<Vec<RunId>, StoreError> {
-        let sql = "SELECT run FROM messages WHERE chat = $1 AND run IS NOT NULL ORDER BY created_at, id";
-        Ok(readable(&self.db().read(sql).id(chat).fetch_all().await?, |row| row.id("run")))
+        let sql =
+            "SELECT run FROM messages WHERE chat = $1 AND run IS NOT NULL ORDER BY created_at, id";
+        Ok(readable(
+            &self.db().read(sql).id(chat).fetch_all().await?,
+            |row| row.id("run"),
+        ))
     }
 
     /// Adds a turn to a chat: its messages and its run, all or nothing. The answer becomes the shown leaf,
@@ -83,10 +90,19 @@ impl Store {
         let sql = "UPDATE chats SET current_message = CASE WHEN $7 THEN current_message ELSE $3 END, updated_at = $4, title = COALESCE($5, title), \
                    search_text = COALESCE($6, search_text), \
                    titled_by = CASE WHEN $5 IS NULL THEN titled_by ELSE 'words' END WHERE id = $1 AND owner = $2";
-        let update = tx.query(sql).id(chat).id(turn.run.principal.account).id(turn.assistant.id);
-        let update = update.bind(turn.assistant.created_at).optional_text(turn.title.as_deref());
+        let update = tx
+            .query(sql)
+            .id(chat)
+            .id(turn.run.principal.account)
+            .id(turn.assistant.id);
+        let update = update
+            .bind(turn.assistant.created_at)
+            .optional_text(turn.title.as_deref());
         let update = update.optional_text(turn.title.as_deref().map(search::fold).as_deref());
-        let is_one_of_several = turn.beside.as_ref().is_some_and(|beside| beside.made_of.is_empty());
+        let is_one_of_several = turn
+            .beside
+            .as_ref()
+            .is_some_and(|beside| beside.made_of.is_empty());
         update.bind(is_one_of_several).execute_on_one().await?;
         for message in turn.user.iter().chain([&turn.assistant]) {
             add_message(&mut tx, chat, message).await?;
@@ -95,12 +111,18 @@ impl Store {
             beside::put(&mut tx, turn.assistant.id, beside).await?;
         }
         let server = self.db().lessee()?;
-        runs::insert(tx.query(runs::INSERT), &turn.run, server.as_deref()).execute().await?;
+        runs::insert(tx.query(runs::INSERT), &turn.run, server.as_deref())
+            .execute()
+            .await?;
         tx.commit().await
     }
 }
 
-pub(crate) async fn add_message(tx: &mut Tx, chat: ChatId, message: &ChatMessage) -> Result<(), StoreError> {
+pub(crate) async fn add_message(
+    tx: &mut Tx,
+    chat: ChatId,
+    message: &ChatMessage,
+) -> Result<(), StoreError> {
     if let Some(parent) = message.parent {
         let sql = "SELECT id FROM messages WHERE id = $1 AND chat = $2";
         let found = tx.query(sql).id(parent).id(chat).fetch_optional().await?;
@@ -109,11 +131,21 @@ pub(crate) async fn add_message(tx: &mut Tx, chat: ChatId, message: &ChatMessage
     let sql = "INSERT INTO messages \
                (id, chat, parent, role, content, search_text, created_at, model, run, summary, schedule) \
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
-    let query = tx.query(sql).id(message.id).id(chat).optional_id(message.parent);
+    let query = tx
+        .query(sql)
+        .id(message.id)
+        .id(chat)
+        .optional_id(message.parent);
     let query = query.text(role_name(message.role)).json(&message.content)?;
-    let query = query.text(&search::fold(&plain_text(&message.content))).bind(message.created_at);
-    let query = query.optional_text(message.model.as_deref()).optional_id(message.run);
-    let query = query.optional_json(message.summary.as_ref())?.optional_text(message.schedule.as_deref());
+    let query = query
+        .text(&search::fold(&plain_text(&message.content)))
+        .bind(message.created_at);
+    let query = query
+        .optional_text(message.model.as_deref())
+        .optional_id(message.run);
+    let query = query
+        .optional_json(message.summary.as_ref())?
+        .optional_text(message.schedule.as_deref());
     query.execute().await.map(drop)
 }
 
@@ -129,9 +161,18 @@ pub(crate) async fn fill_message(
     enum Part<'a> {
         Text { text: &'a str },
     }
-    let content = long_json(&[Part::Text { text: &summary.answer }], summary.answer.len())?;
+    let content = long_json(
+        &[Part::Text {
+            text: &summary.answer,
+        }],
+        summary.answer.len(),
+    )?;
     let sql = "UPDATE messages SET content = $2, search_text = $3, summary = $4 WHERE id = $1";
-    let query = tx.query(sql).id(id).shared_text(&content).text(&search::fold(&summary.answer));
+    let query = tx
+        .query(sql)
+        .id(id)
+        .shared_text(&content)
+        .text(&search::fold(&summary.answer));
     query.shared_text(summary_json).execute().await.map(drop)
 }
 

@@ -72,8 +72,16 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn near_spaces(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
-        let query = self.db().read("SELECT name FROM near_spaces WHERE starts_with(name, $1)").text(prefix);
-        query.fetch_all().await?.iter().map(|row| row.get("name")).collect()
+        let query = self
+            .db()
+            .read("SELECT name FROM near_spaces WHERE starts_with(name, $1)")
+            .text(prefix);
+        query
+            .fetch_all()
+            .await?
+            .iter()
+            .map(|row| row.get("name"))
+            .collect()
     }
 
     /// Makes a space for vectors of this length, and what finds among many of them. The name is letters, digits and hyphens.
@@ -82,8 +90,14 @@ impl Store {
     /// `Conflict` where the name is none; else those of the database.
     pub async fn make_near_space(&self, name: &str, dimensions: usize) -> Result<(), StoreError> {
         check_name(name)?;
-        let sql = "INSERT INTO near_spaces (name, dimensions) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-        self.db().write(sql).text(name).number(dimensions as u64).execute().await?;
+        let sql =
+            "INSERT INTO near_spaces (name, dimensions) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+        self.db()
+            .write(sql)
+            .text(name)
+            .number(dimensions as u64)
+            .execute()
+            .await?;
         if dimensions <= MOST_INDEXED_DIMENSIONS {
             let sql = format!(
                 "CREATE INDEX IF NOT EXISTS \"near_{name}\" ON near_vectors \
@@ -100,8 +114,16 @@ impl Store {
     /// `Conflict` where the name is none; else those of the database.
     pub async fn remove_near_space(&self, name: &str) -> Result<(), StoreError> {
         check_name(name)?;
-        self.db().built(format!("DROP INDEX IF EXISTS \"near_{name}\"")).execute().await?;
-        self.db().write("DELETE FROM near_spaces WHERE name = $1").text(name).execute().await.map(drop)
+        self.db()
+            .built(format!("DROP INDEX IF EXISTS \"near_{name}\""))
+            .execute()
+            .await?;
+        self.db()
+            .write("DELETE FROM near_spaces WHERE name = $1")
+            .text(name)
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// How many pieces of each version of a document are in a space.
@@ -113,7 +135,13 @@ impl Store {
                    GROUP BY document, version";
         let rows = self.db().read(sql).text(name).fetch_all().await?;
         rows.iter()
-            .map(|row| Ok((row.id("document")?, row.number("version")?, row.number("pieces")?)))
+            .map(|row| {
+                Ok((
+                    row.id("document")?,
+                    row.number("version")?,
+                    row.number("pieces")?,
+                ))
+            })
             .collect()
     }
 
@@ -123,7 +151,12 @@ impl Store {
     /// `NotFound` where there is no such space, `Conflict` where a vector has another length than those there.
     pub async fn put_near(&self, name: &str, points: &[NearPoint]) -> Result<(), StoreError> {
         let dimensions = self.near_dimensions(name).await?;
-        let fits = |point: &NearPoint| point.vector.as_ref().is_none_or(|it| it.len() as u64 == dimensions);
+        let fits = |point: &NearPoint| {
+            point
+                .vector
+                .as_ref()
+                .is_none_or(|it| it.len() as u64 == dimensions)
+        };
         if !points.iter().all(fits) {
             return Err(StoreError::Conflict("dimensions"));
         }
@@ -149,8 +182,20 @@ impl Store {
             sql += " ON CONFLICT (space, document, piece) DO UPDATE SET version = excluded.version, \
                     collection = excluded.collection, vector = excluded.vector";
             let mut query = self.db().built(sql);
-            for NearPoint { collection, document, version, piece, vector } in part {
-                query = query.text(name).id(document).number(*piece).number(*version).id(collection);
+            for NearPoint {
+                collection,
+                document,
+                version,
+                piece,
+                vector,
+            } in part
+            {
+                query = query
+                    .text(name)
+                    .id(document)
+                    .number(*piece)
+                    .number(*version)
+                    .id(collection);
                 query = query.optional_text(vector.as_deref().map(written).as_deref());
             }
             query.execute().await?;
@@ -169,7 +214,14 @@ impl Store {
         version: u64,
     ) -> Result<(), StoreError> {
         let sql = "DELETE FROM near_vectors WHERE space = $1 AND document = $2 AND version = $3";
-        self.db().write(sql).text(name).id(document).number(version).execute().await.map(drop)
+        self.db()
+            .write(sql)
+            .text(name)
+            .id(document)
+            .number(version)
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// The pieces in these collections and documents that are nearest to a question, the nearest first.
@@ -196,31 +248,54 @@ impl Store {
         let sql = format!(
             "SELECT count(*) AS pieces FROM (SELECT 1 FROM near_vectors WHERE {may} LIMIT {COMPARED}) AS seen"
         );
-        let counted = tx.built(sql).text(&collections).text(&documents).fetch_one().await?;
-        let is_many =
-            counted.get::<i64>("pieces")? >= COMPARED && dimensions <= MOST_INDEXED_DIMENSIONS as u64;
+        let counted = tx
+            .built(sql)
+            .text(&collections)
+            .text(&documents)
+            .fetch_one()
+            .await?;
+        let is_many = counted.get::<i64>("pieces")? >= COMPARED
+            && dimensions <= MOST_INDEXED_DIMENSIONS as u64;
         let mut vector = "vector".to_owned();
         if is_many {
             // As the index has it, which goes on until enough are found that may be.
             vector = format!("(vector::halfvec({dimensions}))");
-            tx.query("SET LOCAL hnsw.iterative_scan = strict_order").execute().await?;
-            tx.built(format!("SET LOCAL hnsw.ef_search = {}", most.clamp(1, 1_000))).execute().await?;
+            tx.query("SET LOCAL hnsw.iterative_scan = strict_order")
+                .execute()
+                .await?;
+            tx.built(format!(
+                "SET LOCAL hnsw.ef_search = {}",
+                most.clamp(1, 1_000)
+            ))
+            .execute()
+            .await?;
         }
-        let cast = if is_many { format!("halfvec({dimensions})") } else { "halfvec".to_owned() };
+        let cast = if is_many {
+            format!("halfvec({dimensions})")
+        } else {
+            "halfvec".to_owned()
+        };
         let sql = format!(
             "SELECT document, version, piece, \
                  1 - ({vector} <=> CAST($3 AS TEXT)::{cast}) AS score \
              FROM near_vectors WHERE {may} AND vector IS NOT NULL \
              ORDER BY {vector} <=> CAST($3 AS TEXT)::{cast} LIMIT {most}"
         );
-        let query = tx.built(sql).text(&collections).text(&documents).text(&written(question));
+        let query = tx
+            .built(sql)
+            .text(&collections)
+            .text(&documents)
+            .text(&written(question));
         let found = query.fetch_all().await?.iter().map(read_near).collect();
         tx.commit().await?;
         found
     }
 
     async fn near_dimensions(&self, name: &str) -> Result<u64, StoreError> {
-        let query = self.db().read("SELECT dimensions FROM near_spaces WHERE name = $1").text(name);
+        let query = self
+            .db()
+            .read("SELECT dimensions FROM near_spaces WHERE name = $1")
+            .text(name);
         query.fetch_one().await?.number("dimensions")
     }
 }
@@ -239,7 +314,11 @@ fn check_name(name: &str) -> Result<(), StoreError> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     // As long as PostgreSQL lets the name of an index be.
     let is_name = !name.is_empty() && name.len() <= 58 && name.chars().all(fits);
-    if is_name { Ok(()) } else { Err(StoreError::Conflict("name")) }
+    if is_name {
+        Ok(())
+    } else {
+        Err(StoreError::Conflict("name"))
+    }
 }
 
 fn listed<T: ToString>(ids: &[T]) -> String {

@@ -52,10 +52,23 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn latest_page(&self, owner: UserId, asked: &str) -> Result<Option<Page>, StoreError> {
-        let sql =
-            format!("SELECT {PAGE} FROM pages WHERE owner = $1 AND asked = $2 ORDER BY id DESC LIMIT 1");
-        self.db().built(sql).id(owner).text(asked).fetch_optional().await?.as_ref().map(read_page).transpose()
+    pub async fn latest_page(
+        &self,
+        owner: UserId,
+        asked: &str,
+    ) -> Result<Option<Page>, StoreError> {
+        let sql = format!(
+            "SELECT {PAGE} FROM pages WHERE owner = $1 AND asked = $2 ORDER BY id DESC LIMIT 1"
+        );
+        self.db()
+            .built(sql)
+            .id(owner)
+            .text(asked)
+            .fetch_optional()
+            .await?
+            .as_ref()
+            .map(read_page)
+            .transpose()
     }
 
     /// Keeps a copy, or notes that the latest one of its address is as the page is now. The oldest copies of its owner go
@@ -66,25 +79,51 @@ impl Store {
     pub async fn keep_page(&self, new: &NewPage, most_bytes: u64) -> Result<Page, StoreError> {
         let NewPage { asked, page } = new;
         if let Some(latest) = self.latest_page(page.owner, asked).await?
-            && (&latest.content, &latest.title, &latest.url) == (&page.content, &page.title, &page.url)
+            && (&latest.content, &latest.title, &latest.url)
+                == (&page.content, &page.title, &page.url)
         {
             let (etag, last_modified) = (page.etag.clone(), page.last_modified.clone());
-            return self.page_is_as_it_was(Page { etag, last_modified, ..latest }, page.checked_at).await;
+            return self
+                .page_is_as_it_was(
+                    Page {
+                        etag,
+                        last_modified,
+                        ..latest
+                    },
+                    page.checked_at,
+                )
+                .await;
         }
         let mut tx = self.db().begin().await?;
         let sql = "INSERT INTO pages (id, owner, asked, url, title, content, size_bytes, etag, last_modified, fetched_at, \
                    checked_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)";
-        let query = tx.query(sql).id(page.id).id(page.owner).text(asked).text(&page.url).text(&page.title);
+        let query = tx
+            .query(sql)
+            .id(page.id)
+            .id(page.owner)
+            .text(asked)
+            .text(&page.url)
+            .text(&page.title);
         let query = query.text(&page.content).number(page.content.len() as u64);
-        let query = query.optional_text(page.etag.as_deref()).optional_text(page.last_modified.as_deref());
+        let query = query
+            .optional_text(page.etag.as_deref())
+            .optional_text(page.last_modified.as_deref());
         query.bind(page.fetched_at).execute().await?;
         // Ids are ordered by time: what is as new as this or newer than what fits stays.
         let sql = "DELETE FROM pages WHERE owner = $1 AND id <> $3 AND id <= (SELECT MAX(id) FROM \
                    (SELECT id, SUM(size_bytes * 1.0) OVER (ORDER BY id DESC) AS together FROM pages WHERE owner = $1) AS sums \
                    WHERE together > $2)";
-        tx.query(sql).id(page.owner).number(most_bytes).id(page.id).execute().await?;
+        tx.query(sql)
+            .id(page.owner)
+            .number(most_bytes)
+            .id(page.id)
+            .execute()
+            .await?;
         tx.commit().await?;
-        Ok(Page { checked_at: page.fetched_at, ..page.clone() })
+        Ok(Page {
+            checked_at: page.fetched_at,
+            ..page.clone()
+        })
     }
 
     /// Notes that a page is still as its copy.
@@ -93,9 +132,20 @@ impl Store {
     /// Only those of the database.
     pub async fn page_is_as_it_was(&self, page: Page, now: i64) -> Result<Page, StoreError> {
         let sql = "UPDATE pages SET checked_at = $2, etag = $3, last_modified = $4 WHERE id = $1";
-        let query = self.db().write(sql).id(page.id).bind(now).optional_text(page.etag.as_deref());
-        query.optional_text(page.last_modified.as_deref()).execute().await?;
-        Ok(Page { checked_at: now, ..page })
+        let query = self
+            .db()
+            .write(sql)
+            .id(page.id)
+            .bind(now)
+            .optional_text(page.etag.as_deref());
+        query
+            .optional_text(page.last_modified.as_deref())
+            .execute()
+            .await?;
+        Ok(Page {
+            checked_at: now,
+            ..page
+        })
     }
 }
 

@@ -91,16 +91,28 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         // Changes nothing but holds the row: of two callers at once the second one counts the first one's.
-        tx.query("UPDATE users SET name = name WHERE id = $1").id(new.owner).execute_on_one().await?;
-        let count = tx.query("SELECT count(*) AS passkeys FROM passkeys WHERE owner = $1").id(new.owner);
+        tx.query("UPDATE users SET name = name WHERE id = $1")
+            .id(new.owner)
+            .execute_on_one()
+            .await?;
+        let count = tx
+            .query("SELECT count(*) AS passkeys FROM passkeys WHERE owner = $1")
+            .id(new.owner);
         if count.fetch_one().await?.number("passkeys")? >= most {
             return Err(StoreError::Conflict("too many"));
         }
         use_up(&mut tx, challenge).await?;
         let sql = "INSERT INTO passkeys (id, owner, credential_id, public_key, uses, name, host, created_at) \
                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (credential_id) DO NOTHING";
-        let query = tx.query(sql).id(new.id).id(new.owner).bind(&new.credential_id[..]);
-        let query = query.bind(&new.public_key[..]).bind(i64::from(new.count)).text(&new.name);
+        let query = tx
+            .query(sql)
+            .id(new.id)
+            .id(new.owner)
+            .bind(&new.credential_id[..]);
+        let query = query
+            .bind(&new.public_key[..])
+            .bind(i64::from(new.count))
+            .text(&new.name);
         if query.text(&new.host).bind(new.created_at).execute().await? == 0 {
             return Err(StoreError::Conflict("passkey"));
         }
@@ -112,8 +124,19 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn passkeys(&self, owner: UserId) -> Result<Vec<Passkey>, StoreError> {
-        let sql = concat!("SELECT ", columns!(), " FROM passkeys WHERE owner = $1 ORDER BY created_at, id");
-        self.db().read(sql).id(owner).fetch_all().await?.iter().map(read).collect()
+        let sql = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM passkeys WHERE owner = $1 ORDER BY created_at, id"
+        );
+        self.db()
+            .read(sql)
+            .id(owner)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(read)
+            .collect()
     }
 
     /// Whether anybody has one.
@@ -121,21 +144,35 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn has_passkeys(&self) -> Result<bool, StoreError> {
-        Ok(self.db().read("SELECT 1 AS one FROM passkeys LIMIT 1").fetch_optional().await?.is_some())
+        Ok(self
+            .db()
+            .read("SELECT 1 AS one FROM passkeys LIMIT 1")
+            .fetch_optional()
+            .await?
+            .is_some())
     }
 
     /// Who has the passkey that an authenticator knows by this id.
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn passkey_holder(&self, credential_id: &[u8]) -> Result<Option<PasskeyHolder>, StoreError> {
+    pub async fn passkey_holder(
+        &self,
+        credential_id: &[u8],
+    ) -> Result<Option<PasskeyHolder>, StoreError> {
         let sql = concat!(
             "SELECT ",
             columns!(),
             ", public_key, users.id, email, users.name, role, users.created_at, password_hash, suspended_at \
              FROM passkeys JOIN users ON users.id = passkeys.owner WHERE credential_id = $1"
         );
-        let Some(row) = self.db().read(sql).bind(credential_id).fetch_optional().await? else {
+        let Some(row) = self
+            .db()
+            .read(sql)
+            .bind(credential_id)
+            .fetch_optional()
+            .await?
+        else {
             return Ok(None);
         };
         let suspended = row.get::<Option<i64>>("suspended_at")?.is_some();
@@ -143,7 +180,11 @@ impl Store {
         Ok(Some(PasskeyHolder {
             passkey: read(&row)?,
             public_key: row.get("public_key")?,
-            owner: UserWithPassword { user: read_user(&row)?, password_hash, suspended },
+            owner: UserWithPassword {
+                user: read_user(&row)?,
+                password_hash,
+                suspended,
+            },
         }))
     }
 
@@ -180,7 +221,13 @@ impl Store {
     /// `NotFound` where the person has no such passkey.
     pub async fn remove_passkey(&self, owner: UserId, id: PasskeyId) -> Result<String, StoreError> {
         let sql = "DELETE FROM passkeys WHERE id = $1 AND owner = $2 RETURNING name";
-        self.db().write(sql).id(id).id(owner).fetch_one().await?.get("name")
+        self.db()
+            .write(sql)
+            .id(id)
+            .id(owner)
+            .fetch_one()
+            .await?
+            .get("name")
     }
 
     /// Takes away all passkeys of a person, and ends all sessions; tells how many there were.
@@ -189,7 +236,11 @@ impl Store {
     /// `NotFound` where there are none.
     pub async fn remove_passkeys(&self, owner: UserId, now: i64) -> Result<u64, StoreError> {
         let mut tx = self.db().begin().await?;
-        let removed = tx.query("DELETE FROM passkeys WHERE owner = $1").id(owner).execute().await?;
+        let removed = tx
+            .query("DELETE FROM passkeys WHERE owner = $1")
+            .id(owner)
+            .execute()
+            .await?;
         if removed == 0 {
             return Err(StoreError::NotFound);
         }
@@ -203,7 +254,11 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn purge_used_challenges(&self, now: i64) -> Result<u64, StoreError> {
-        self.db().write("DELETE FROM used_challenges WHERE expires_at <= $1").bind(now).execute().await
+        self.db()
+            .write("DELETE FROM used_challenges WHERE expires_at <= $1")
+            .bind(now)
+            .execute()
+            .await
     }
 }
 
@@ -211,7 +266,13 @@ impl Store {
 async fn use_up(tx: &mut Tx, challenge: UsedChallenge) -> Result<(), StoreError> {
     let sql = "INSERT INTO used_challenges (challenge_hash, expires_at) VALUES ($1, $2) \
                ON CONFLICT (challenge_hash) DO NOTHING";
-    match tx.query(sql).bind(&challenge.hash[..]).bind(challenge.expires_at).execute().await? {
+    match tx
+        .query(sql)
+        .bind(&challenge.hash[..])
+        .bind(challenge.expires_at)
+        .execute()
+        .await?
+    {
         0 => Err(StoreError::Conflict("challenge")),
         _ => Ok(()),
     }

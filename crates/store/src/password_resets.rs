@@ -24,7 +24,11 @@ impl Store {
         let sql = "INSERT INTO password_resets (owner, token_hash, expires_at) VALUES ($1, $2, $3) \
                    ON CONFLICT (owner) DO UPDATE \
                    SET token_hash = excluded.token_hash, expires_at = excluded.expires_at";
-        let query = self.db().write(sql).id(reset.user).bind(&reset.token_hash[..]);
+        let query = self
+            .db()
+            .write(sql)
+            .id(reset.user)
+            .bind(&reset.token_hash[..]);
         query.bind(reset.expires_at).execute().await.map(drop)
     }
 
@@ -32,10 +36,19 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` where it is used up, too old or of nobody.
-    pub async fn password_reset(&self, token_hash: &[u8; 32], now: i64) -> Result<String, StoreError> {
+    pub async fn password_reset(
+        &self,
+        token_hash: &[u8; 32],
+        now: i64,
+    ) -> Result<String, StoreError> {
         let sql = "SELECT email, expires_at FROM password_resets JOIN users ON users.id = password_resets.owner \
                    WHERE token_hash = $1";
-        let row = self.db().read(sql).bind(&token_hash[..]).fetch_one().await?;
+        let row = self
+            .db()
+            .read(sql)
+            .bind(&token_hash[..])
+            .fetch_one()
+            .await?;
         if row.get::<i64>("expires_at")? <= now {
             // It stays over where the clock goes back.
             self.purge_password_resets(now).await?;
@@ -55,8 +68,15 @@ impl Store {
         now: i64,
     ) -> Result<UserId, StoreError> {
         let mut tx = self.db().begin().await?;
-        let sql = "DELETE FROM password_resets WHERE token_hash = $1 AND expires_at > $2 RETURNING owner";
-        let user = tx.query(sql).bind(&token_hash[..]).bind(now).fetch_one().await?.id("owner")?;
+        let sql =
+            "DELETE FROM password_resets WHERE token_hash = $1 AND expires_at > $2 RETURNING owner";
+        let user = tx
+            .query(sql)
+            .bind(&token_hash[..])
+            .bind(now)
+            .fetch_one()
+            .await?
+            .id("owner")?;
         let sql = "UPDATE users SET password_hash = $2 WHERE id = $1";
         tx.query(sql).id(user).text(hash).execute_on_one().await?;
         end_all(&mut tx, user, None, now).await?;
@@ -69,11 +89,19 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn purge_password_resets(&self, now: i64) -> Result<u64, StoreError> {
-        self.db().write("DELETE FROM password_resets WHERE expires_at <= $1").bind(now).execute().await
+        self.db()
+            .write("DELETE FROM password_resets WHERE expires_at <= $1")
+            .bind(now)
+            .execute()
+            .await
     }
 }
 
 /// Whoever chose a password otherwise needs no link any more.
 pub(crate) async fn take_back(tx: &mut Tx, user: UserId) -> Result<(), StoreError> {
-    tx.query("DELETE FROM password_resets WHERE owner = $1").id(user).execute().await.map(drop)
+    tx.query("DELETE FROM password_resets WHERE owner = $1")
+        .id(user)
+        .execute()
+        .await
+        .map(drop)
 }

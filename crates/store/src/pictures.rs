@@ -35,7 +35,12 @@ impl Store {
     pub async fn mark_picture(&self, of: &Unread) -> Result<(), StoreError> {
         let sql = "UPDATE documents SET picture = TRUE, failures = 0, claimed_until = 0 \
                    WHERE id = $1 AND upload = $2 AND state = 'waiting'";
-        self.db().write(sql).id(of.id).number(of.upload).execute().await?;
+        self.db()
+            .write(sql)
+            .id(of.id)
+            .number(of.upload)
+            .execute()
+            .await?;
         Ok(())
     }
 
@@ -53,9 +58,19 @@ impl Store {
             let (id, upload): (DocumentId, _) = (row.id("id")?, row.number("upload")?);
             let sql = "UPDATE documents SET claimed_until = $4 WHERE id = $1 AND upload = $2 \
                        AND state = 'waiting' AND picture AND claimed_until <= $3 RETURNING name";
-            let claim = self.db().write(sql).id(id).number(upload).bind(now).bind(until);
+            let claim = self
+                .db()
+                .write(sql)
+                .id(id)
+                .number(upload)
+                .bind(now)
+                .bind(until);
             if let Some(claimed) = claim.fetch_optional().await? {
-                let unread = Unread { id, name: claimed.get("name")?, upload };
+                let unread = Unread {
+                    id,
+                    name: claimed.get("name")?,
+                    upload,
+                };
                 return Ok(Some(Unseen {
                     unread,
                     owner: row.id("owner")?,
@@ -73,8 +88,17 @@ impl Store {
     pub async fn note_unseen(&self, of: &Unread, again: &NotSeen) -> Result<(), StoreError> {
         let sql = "UPDATE documents SET failures = $3, problem = $4, claimed_until = $5 \
                    WHERE id = $1 AND upload = $2 AND state = 'waiting'";
-        let query = self.db().write(sql).id(of.id).number(of.upload).number(again.failures);
-        query.text(&again.problem).bind(again.due_at).execute().await?;
+        let query = self
+            .db()
+            .write(sql)
+            .id(of.id)
+            .number(of.upload)
+            .number(again.failures);
+        query
+            .text(&again.problem)
+            .bind(again.due_at)
+            .execute()
+            .await?;
         Ok(())
     }
 
@@ -83,8 +107,7 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn read_pictures_again(&self) -> Result<(), StoreError> {
-        let sql =
-            "UPDATE documents SET picture = FALSE, claimed_until = 0 WHERE state = 'waiting' AND picture";
+        let sql = "UPDATE documents SET picture = FALSE, claimed_until = 0 WHERE state = 'waiting' AND picture";
         self.db().write(sql).execute().await?;
         Ok(())
     }

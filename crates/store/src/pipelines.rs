@@ -73,7 +73,11 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn is_titled_by_words(&self, owner: UserId, chat: ChatId) -> Result<bool, StoreError> {
+    pub async fn is_titled_by_words(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+    ) -> Result<bool, StoreError> {
         let sql = "SELECT titled_by FROM chats WHERE id = $1 AND owner = $2";
         let row = self.db().read(sql).id(chat).id(owner).fetch_one().await?;
         Ok(row.get::<String>("titled_by")? == "words")
@@ -84,10 +88,21 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn title_chat(&self, owner: UserId, chat: ChatId, title: &str) -> Result<bool, StoreError> {
+    pub async fn title_chat(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        title: &str,
+    ) -> Result<bool, StoreError> {
         let sql = "UPDATE chats SET title = $3, search_text = $4, titled_by = 'model' \
                    WHERE id = $1 AND owner = $2 AND titled_by = 'words'";
-        let query = self.db().write(sql).id(chat).id(owner).text(title).text(&search::fold(title));
+        let query = self
+            .db()
+            .write(sql)
+            .id(chat)
+            .id(owner)
+            .text(title)
+            .text(&search::fold(title));
         Ok(query.execute().await? > 0)
     }
 
@@ -104,7 +119,13 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let sql = "UPDATE chats SET title = $3, search_text = $4, titled_by = 'model' \
                    WHERE id = $1 AND owner = $2 AND (titled_by <> 'person' OR title = '')";
-        let query = self.db().write(sql).id(chat).id(owner).text(title).text(&search::fold(title));
+        let query = self
+            .db()
+            .write(sql)
+            .id(chat)
+            .id(owner)
+            .text(title)
+            .text(&search::fold(title));
         Ok(query.execute().await? > 0)
     }
 
@@ -112,21 +133,38 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn put_follow_ups(&self, message: MessageId, texts: &[String]) -> Result<(), StoreError> {
+    pub async fn put_follow_ups(
+        &self,
+        message: MessageId,
+        texts: &[String],
+    ) -> Result<(), StoreError> {
         let sql = "INSERT INTO follow_ups (message, texts) SELECT id, $2 FROM messages WHERE id = $1 \
                    ON CONFLICT (message) DO UPDATE SET texts = excluded.texts";
-        self.db().write(sql).id(message).json(texts)?.execute().await.map(drop)
+        self.db()
+            .write(sql)
+            .id(message)
+            .json(texts)?
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// What could be said after the messages of a chat.
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn follow_ups(&self, chat: ChatId) -> Result<HashMap<MessageId, Vec<String>>, StoreError> {
+    pub async fn follow_ups(
+        &self,
+        chat: ChatId,
+    ) -> Result<HashMap<MessageId, Vec<String>>, StoreError> {
         let sql = "SELECT message, texts FROM follow_ups JOIN messages ON messages.id = follow_ups.message \
                    WHERE messages.chat = $1";
         let rows = self.db().read(sql).id(chat).fetch_all().await?;
-        Ok(readable(&rows, |row| Ok((row.id("message")?, row.json("texts")?))).into_iter().collect())
+        Ok(
+            readable(&rows, |row| Ok((row.id("message")?, row.json("texts")?)))
+                .into_iter()
+                .collect(),
+        )
     }
 
     /// Notes a call. Nothing where its chat or run is gone meanwhile.
@@ -137,13 +175,29 @@ impl Store {
         let sql = "INSERT INTO pipeline_calls (id, pipelines, owner, chat, run, model, at, duration_ms, input_tokens, \
                    output_tokens, cost_micro_usd, outcome, detail) \
                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
-        let query = self.db().write(sql).id(call.id).text(&call.pipelines).id(call.owner);
-        let query = query.optional_id(call.chat).optional_id(call.run).text(&call.model).bind(call.at);
-        let query = query.number(call.duration_ms).number(call.usage.input_tokens.min(MAX_COUNTER));
+        let query = self
+            .db()
+            .write(sql)
+            .id(call.id)
+            .text(&call.pipelines)
+            .id(call.owner);
+        let query = query
+            .optional_id(call.chat)
+            .optional_id(call.run)
+            .text(&call.model)
+            .bind(call.at);
+        let query = query
+            .number(call.duration_ms)
+            .number(call.usage.input_tokens.min(MAX_COUNTER));
         let query = query.number(call.usage.output_tokens.min(MAX_COUNTER));
         let cost = call.cost_micro_usd.map(|cost| cost.min(MAX_COUNTER));
         let query = query.bind(cost.map(|cost| i64::try_from(cost).unwrap_or(i64::MAX)));
-        match query.text(&call.outcome).text(&call.detail.to_column()).execute().await {
+        match query
+            .text(&call.outcome)
+            .text(&call.detail.to_column())
+            .execute()
+            .await
+        {
             Err(StoreError::NotFound) => Ok(()),
             noted => noted.map(drop),
         }
@@ -165,7 +219,12 @@ impl Store {
     /// Only those of the database.
     pub async fn latest_pipeline_calls(&self, limit: u32) -> Result<Vec<PipelineCall>, StoreError> {
         let sql = select_calls!("ORDER BY at DESC, id DESC LIMIT $1");
-        let rows = self.db().read(sql).bind(i64::from(limit)).fetch_all().await?;
+        let rows = self
+            .db()
+            .read(sql)
+            .bind(i64::from(limit))
+            .fetch_all()
+            .await?;
         Ok(readable(&rows, read_call))
     }
 

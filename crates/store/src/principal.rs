@@ -19,7 +19,11 @@ impl Principal {
     /// The account itself, without a key or a front end.
     #[must_use]
     pub fn of_account(account: UserId) -> Self {
-        Self { account, key: None, person: None }
+        Self {
+            account,
+            key: None,
+            person: None,
+        }
     }
 
     /// Whether a front end speaks for a person of its own, rather than the account for itself.
@@ -39,7 +43,11 @@ impl Principal {
 
     /// The principal in the columns `owner`, `api_key` and `person`.
     pub(crate) fn read(row: &Row) -> Result<Self, StoreError> {
-        Ok(Self { account: row.id("owner")?, key: row.optional_id("api_key")?, person: row.get("person")? })
+        Ok(Self {
+            account: row.id("owner")?,
+            key: row.optional_id("api_key")?,
+            person: row.get("person")?,
+        })
     }
 }
 
@@ -51,8 +59,11 @@ mod tests {
     fn an_account_and_each_person_of_a_front_end_are_individuals() {
         let account = UserId::generate();
         let (first_key, second_key) = (ApiKeyId::generate(), ApiKeyId::generate());
-        let principal =
-            |key, person: Option<&str>| Principal { account, key, person: person.map(str::to_owned) };
+        let principal = |key, person: Option<&str>| Principal {
+            account,
+            key,
+            person: person.map(str::to_owned),
+        };
         let owner = Principal::of_account(account);
         let by_key = principal(Some(first_key), None);
         let person = principal(Some(first_key), Some("p1"));
@@ -63,9 +74,15 @@ mod tests {
             by_key,
             principal(Some(first_key), Some("p2")),
             principal(Some(second_key), Some("p1")),
-            Principal { account: UserId::generate(), ..person.clone() },
+            Principal {
+                account: UserId::generate(),
+                ..person.clone()
+            },
         ] {
-            assert!(!person.is_same_individual(&other) && !other.is_same_individual(&person), "{other:?}");
+            assert!(
+                !person.is_same_individual(&other) && !other.is_same_individual(&person),
+                "{other:?}"
+            );
         }
         assert!(!owner.is_same_individual(&Principal::of_account(UserId::generate())));
     }

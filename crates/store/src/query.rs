@@ -4,8 +4,8 @@ use std::{cell::RefCell, fmt::Display, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
 use sqlx::{
-    AssertSqlSafe, Database, Decode, Encode, Executor, IntoArguments, Postgres, Row as _, Sqlite, Type,
-    postgres::PgRow, query::Query as Prepared, sqlite::SqliteRow,
+    AssertSqlSafe, Database, Decode, Encode, Executor, IntoArguments, Postgres, Row as _, Sqlite,
+    Type, postgres::PgRow, query::Query as Prepared, sqlite::SqliteRow,
 };
 
 use crate::{
@@ -16,8 +16,14 @@ use crate::{
 
 /// A statement with its values and the place where it will run. Placeholders are `$1`, `$2` … on both.
 pub(crate) enum Query<'a> {
-    Sqlite(Prepared<'static, Sqlite, <Sqlite as Database>::Arguments>, On<'a, Sqlite>),
-    Postgres(Prepared<'static, Postgres, <Postgres as Database>::Arguments>, On<'a, Postgres>),
+    Sqlite(
+        Prepared<'static, Sqlite, <Sqlite as Database>::Arguments>,
+        On<'a, Sqlite>,
+    ),
+    Postgres(
+        Prepared<'static, Postgres, <Postgres as Database>::Arguments>,
+        On<'a, Postgres>,
+    ),
 }
 
 /// Where a statement runs: on any free connection, or inside a transaction.
@@ -119,8 +125,16 @@ impl Query<'_> {
     /// Runs it; gives all rows.
     pub(crate) async fn fetch_all(self) -> Result<Vec<Row>, StoreError> {
         Ok(match self {
-            Self::Sqlite(query, on) => fetch_all(query, on).await?.into_iter().map(Row::Sqlite).collect(),
-            Self::Postgres(query, on) => fetch_all(query, on).await?.into_iter().map(Row::Postgres).collect(),
+            Self::Sqlite(query, on) => fetch_all(query, on)
+                .await?
+                .into_iter()
+                .map(Row::Sqlite)
+                .collect(),
+            Self::Postgres(query, on) => fetch_all(query, on)
+                .await?
+                .into_iter()
+                .map(Row::Postgres)
+                .collect(),
         })
     }
 
@@ -141,9 +155,13 @@ pub(crate) fn storable(text: &str) -> String {
 }
 
 /// The same for a value that holds a text of about so many bytes: growing would leave as much behind again.
-pub(crate) fn long_json<T: Serialize + ?Sized>(value: &T, text_bytes: usize) -> Result<Arc<str>, StoreError> {
+pub(crate) fn long_json<T: Serialize + ?Sized>(
+    value: &T,
+    text_bytes: usize,
+) -> Result<Arc<str>, StoreError> {
     let mut json = Vec::with_capacity(text_bytes + text_bytes / 16 + JSON_AROUND_BYTES);
-    serde_json::to_writer(&mut json, value).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+    serde_json::to_writer(&mut json, value)
+        .map_err(|error| StoreError::Corrupt(error.to_string()))?;
     let json = str::from_utf8(&json).map_err(|error| StoreError::Corrupt(error.to_string()))?;
     Ok(json.into())
 }
@@ -205,8 +223,12 @@ impl Tx {
     pub(crate) fn built(&mut self, sql: String) -> Query<'_> {
         let sql = AssertSqlSafe(sql);
         match self {
-            Self::Sqlite(tx) => Query::Sqlite(sqlx::query(sql).persistent(false), On::Tx(tx.lane())),
-            Self::Postgres(tx) => Query::Postgres(sqlx::query(sql).persistent(false), On::Tx(tx.lane())),
+            Self::Sqlite(tx) => {
+                Query::Sqlite(sqlx::query(sql).persistent(false), On::Tx(tx.lane()))
+            }
+            Self::Postgres(tx) => {
+                Query::Postgres(sqlx::query(sql).persistent(false), On::Tx(tx.lane()))
+            }
         }
     }
 
@@ -229,7 +251,10 @@ impl Row {
     /// A column's value as it is.
     pub(crate) fn get<T>(&self, column: &'static str) -> Result<T, StoreError>
     where
-        T: for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>,
+        T: for<'r> Decode<'r, Sqlite>
+            + Type<Sqlite>
+            + for<'r> Decode<'r, Postgres>
+            + Type<Postgres>,
     {
         Ok(match self {
             Self::Sqlite(row) => row.try_get(column)?,
@@ -257,7 +282,9 @@ impl Row {
         &self,
         column: &'static str,
     ) -> Result<T, StoreError> {
-        self.get::<String>(column)?.parse().map_err(|error| corrupt(column, error))
+        self.get::<String>(column)?
+            .parse()
+            .map_err(|error| corrupt(column, error))
     }
 
     /// An id or nothing.
@@ -266,7 +293,8 @@ impl Row {
         column: &'static str,
     ) -> Result<Option<T>, StoreError> {
         let text = self.get::<Option<String>>(column)?;
-        text.map(|text| text.parse().map_err(|error| corrupt(column, error))).transpose()
+        text.map(|text| text.parse().map_err(|error| corrupt(column, error)))
+            .transpose()
     }
 
     /// A value stored as JSON.
@@ -281,7 +309,8 @@ impl Row {
         column: &'static str,
     ) -> Result<Option<T>, StoreError> {
         let text = self.get::<Option<String>>(column)?;
-        text.map(|text| serde_json::from_str(&text).map_err(|error| corrupt(column, error))).transpose()
+        text.map(|text| serde_json::from_str(&text).map_err(|error| corrupt(column, error)))
+            .transpose()
     }
 }
 
@@ -308,7 +337,9 @@ pub(crate) fn readable<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T, StoreEr
         match read(row) {
             Ok(row) => found.push(row),
             Err(error) => {
-                let which = row.get::<String>("id").map_or_else(|_| String::new(), |id| format!("{id}: "));
+                let which = row
+                    .get::<String>("id")
+                    .map_or_else(|_| String::new(), |id| format!("{id}: "));
                 let error = StoreError::Corrupt(format!("{which}{error}"));
                 tracing::error!(%error, "a damaged row is left out of a list");
                 // Nobody may want to know.

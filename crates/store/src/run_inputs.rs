@@ -12,10 +12,16 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::create_run`].
-    pub async fn create_run_with_input(&self, run: &NewRun, input: &Value) -> Result<(), StoreError> {
+    pub async fn create_run_with_input(
+        &self,
+        run: &NewRun,
+        input: &Value,
+    ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let server = self.db().lessee()?;
-        runs::insert(tx.query(runs::INSERT), run, server.as_deref()).execute().await?;
+        runs::insert(tx.query(runs::INSERT), run, server.as_deref())
+            .execute()
+            .await?;
         tx.query(INSERT).id(run.id).json(input)?.execute().await?;
         tx.commit().await
     }
@@ -25,7 +31,13 @@ impl Store {
     /// # Errors
     /// `NotFound` where there is no such run, `Conflict("run")` where something is kept already.
     pub async fn keep_run_input(&self, run: RunId, input: &Value) -> Result<(), StoreError> {
-        self.db().write(INSERT).id(run).json(input)?.execute().await.map(drop)
+        self.db()
+            .write(INSERT)
+            .id(run)
+            .json(input)?
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// What came with a run, if anything.
@@ -46,6 +58,8 @@ impl Store {
         let sql = "SELECT run_inputs.run, input FROM run_inputs JOIN runs ON runs.id = run_inputs.run \
                    WHERE runs.chat = $1 ORDER BY runs.started_at, runs.id";
         let rows = self.db().read(sql).id(chat).fetch_all().await?;
-        rows.iter().map(|row| Ok((row.id("run")?, row.json("input")?))).collect()
+        rows.iter()
+            .map(|row| Ok((row.id("run")?, row.json("input")?)))
+            .collect()
     }
 }

@@ -87,16 +87,31 @@ pub(crate) const INSERT: &str = "INSERT INTO runs (id, owner, chat, message, mod
 
 /// Gives [`INSERT`] its values; the run is `server`'s.
 pub(crate) fn insert<'a>(query: Query<'a>, run: &NewRun, server: Option<&str>) -> Query<'a> {
-    let query = query.id(run.id).id(run.principal.account).optional_id(run.chat).optional_id(run.message);
-    let query = query.text(&run.model).bind(run.started_at).optional_text(run.request.as_deref());
+    let query = query
+        .id(run.id)
+        .id(run.principal.account)
+        .optional_id(run.chat)
+        .optional_id(run.message);
+    let query = query
+        .text(&run.model)
+        .bind(run.started_at)
+        .optional_text(run.request.as_deref());
     let idempotency = run.idempotency.as_ref();
     let query = query.optional_text(idempotency.map(|it| it.key.as_str()));
-    let query = query.bind(idempotency.map(|it| it.request_hash.to_vec())).optional_text(server);
-    let query = query.optional_id(run.principal.key).optional_text(run.principal.person.as_deref());
-    let key_models =
-        run.key_models.as_ref().map(|models| serde_json::Value::from(models.as_slice()).to_string());
+    let query = query
+        .bind(idempotency.map(|it| it.request_hash.to_vec()))
+        .optional_text(server);
+    let query = query
+        .optional_id(run.principal.key)
+        .optional_text(run.principal.person.as_deref());
+    let key_models = run
+        .key_models
+        .as_ref()
+        .map(|models| serde_json::Value::from(models.as_slice()).to_string());
     let query = query.optional_text(key_models.as_deref());
-    let query = query.optional_text(run.origin.as_deref()).optional_text(run.research.as_deref());
+    let query = query
+        .optional_text(run.origin.as_deref())
+        .optional_text(run.research.as_deref());
     // Nothing of its log is in the ledger yet.
     query.number(0).optional_text(run.workspace.as_deref())
 }
@@ -124,7 +139,9 @@ impl Rows for NewRun {
         for row in runs.iter().fold(db.built(sql), add).fetch_all().await? {
             numbers.insert(row.id("id")?, row.get("number")?);
         }
-        runs.iter().map(|run| numbers.remove(&run.id).ok_or(StoreError::NotFound)).collect()
+        runs.iter()
+            .map(|run| numbers.remove(&run.id).ok_or(StoreError::NotFound))
+            .collect()
     }
 }
 
@@ -158,10 +175,16 @@ impl Rows for RunEnd {
              AND message IS NULL RETURNING id",
         );
         let query = ends.iter().fold(db.built(sql), |query, end| {
-            query.id(end.run).bind(end.finished_at).shared_text(&end.summary)
+            query
+                .id(end.run)
+                .bind(end.finished_at)
+                .shared_text(&end.summary)
         });
         let rows = query.fetch_all().await?;
-        let finished: HashSet<RunId> = rows.iter().map(|row| row.id("id")).collect::<Result<_, _>>()?;
+        let finished: HashSet<RunId> = rows
+            .iter()
+            .map(|row| row.id("id"))
+            .collect::<Result<_, _>>()?;
         Ok(ends.iter().map(|end| finished.contains(&end.run)).collect())
     }
 }
@@ -194,7 +217,14 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn run(&self, id: RunId) -> Result<Run, StoreError> {
-        read_run(&self.db().read(select_runs!("WHERE id = $1")).id(id).fetch_one().await?)
+        read_run(
+            &self
+                .db()
+                .read(select_runs!("WHERE id = $1"))
+                .id(id)
+                .fetch_one()
+                .await?,
+        )
     }
 
     /// All runs that have not ended, oldest first.
@@ -212,7 +242,10 @@ impl Store {
     /// Only those of the database.
     pub async fn unfinished_runs_of(&self, owner: UserId) -> Result<Vec<Run>, StoreError> {
         let sql = select_runs!("WHERE finished_at IS NULL AND owner = $1 ORDER BY started_at, id");
-        Ok(readable(&self.db().read(sql).id(owner).fetch_all().await?, read_run))
+        Ok(readable(
+            &self.db().read(sql).id(owner).fetch_all().await?,
+            read_run,
+        ))
     }
 
     /// The runs of a chat that have not ended, oldest first.
@@ -220,8 +253,16 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn unfinished_runs_in(&self, chat: ChatId) -> Result<Vec<RunId>, StoreError> {
-        let sql = "SELECT id FROM runs WHERE chat = $1 AND finished_at IS NULL ORDER BY started_at, id";
-        self.db().read(sql).id(chat).fetch_all().await?.iter().map(|row| row.id("id")).collect()
+        let sql =
+            "SELECT id FROM runs WHERE chat = $1 AND finished_at IS NULL ORDER BY started_at, id";
+        self.db()
+            .read(sql)
+            .id(chat)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(|row| row.id("id"))
+            .collect()
     }
 
     /// What is needed to go on with a run; nothing where it has ended or is not to go on.
@@ -229,7 +270,12 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn run_request(&self, id: RunId) -> Result<Option<String>, StoreError> {
-        self.db().read("SELECT request FROM runs WHERE id = $1").id(id).fetch_one().await?.get("request")
+        self.db()
+            .read("SELECT request FROM runs WHERE id = $1")
+            .id(id)
+            .fetch_one()
+            .await?
+            .get("request")
     }
 
     /// How research is or was wanted of a run; nothing where it is none.
@@ -237,7 +283,12 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn run_research(&self, id: RunId) -> Result<Option<String>, StoreError> {
-        self.db().read("SELECT research FROM runs WHERE id = $1").id(id).fetch_one().await?.get("research")
+        self.db()
+            .read("SELECT research FROM runs WHERE id = $1")
+            .id(id)
+            .fetch_one()
+            .await?
+            .get("research")
     }
 
     /// The workspace that has a run's files.
@@ -245,7 +296,8 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn run_workspace(&self, id: RunId) -> Result<(UserId, String), StoreError> {
-        let sql = "SELECT owner, COALESCE(workspace, chat, id) AS workspace FROM runs WHERE id = $1";
+        let sql =
+            "SELECT owner, COALESCE(workspace, chat, id) AS workspace FROM runs WHERE id = $1";
         let row = self.db().read(sql).id(id).fetch_one().await?;
         Ok((row.id("owner")?, row.get("workspace")?))
     }
@@ -271,9 +323,15 @@ impl Store {
     ) -> Result<(), StoreError> {
         // A run without a chat is one statement, which it shares with others.
         let json = long_json(summary, summary.answer.len())?;
-        let end = RunEnd { run: id, finished_at, summary: Arc::clone(&json) };
+        let end = RunEnd {
+            run: id,
+            finished_at,
+            summary: Arc::clone(&json),
+        };
         // One with a long answer is not: the database would copy that once more for each step of such a statement.
-        if json.len() <= MAX_SHARED_SUMMARY_BYTES && self.0.writer.write(Work::FinishRun, end).await? {
+        if json.len() <= MAX_SHARED_SUMMARY_BYTES
+            && self.0.writer.write(Work::FinishRun, end).await?
+        {
             return Ok(());
         }
         let mut tx = self.db().begin().await?;
@@ -282,12 +340,26 @@ impl Store {
                      WHERE id = (SELECT chat FROM runs WHERE id = $1 AND finished_at IS NULL)";
         // Who has stopped it knows.
         let is_news = summary.outcome != Some(Outcome::Cancelled);
-        tx.query(touch).id(id).bind(finished_at).bind(is_news).execute().await?;
+        tx.query(touch)
+            .id(id)
+            .bind(finished_at)
+            .bind(is_news)
+            .execute()
+            .await?;
         let finish = "UPDATE runs SET finished_at = $2, summary = $3, request = NULL \
                       WHERE id = $1 AND finished_at IS NULL RETURNING message";
-        let row = tx.query(finish).id(id).bind(finished_at).shared_text(&json).fetch_optional().await?;
+        let row = tx
+            .query(finish)
+            .id(id)
+            .bind(finished_at)
+            .shared_text(&json)
+            .fetch_optional()
+            .await?;
         let Some(row) = row else {
-            tx.query("SELECT id FROM runs WHERE id = $1").id(id).fetch_one().await?;
+            tx.query("SELECT id FROM runs WHERE id = $1")
+                .id(id)
+                .fetch_one()
+                .await?;
             return Err(StoreError::Conflict("finished"));
         };
         if let Some(message) = row.optional_id("message")? {
@@ -305,7 +377,10 @@ impl Store {
         let mut tx = self.db().begin().await?;
         let delete = "DELETE FROM runs WHERE id = $1 AND chat IS NULL RETURNING id";
         tx.query(delete).id(id).fetch_one().await?;
-        tx.query("DELETE FROM files WHERE workspace = $1").text(&id.to_string()).execute().await?;
+        tx.query("DELETE FROM files WHERE workspace = $1")
+            .text(&id.to_string())
+            .execute()
+            .await?;
         tx.commit().await
     }
 
@@ -317,9 +392,16 @@ impl Store {
         let mut tx = self.db().begin().await?;
         let files = "DELETE FROM files WHERE workspace IN \
                      (SELECT id FROM runs WHERE chat IS NULL AND finished_at < $1)";
-        tx.query(files).bind(chatless_finished_before).execute().await?;
+        tx.query(files)
+            .bind(chatless_finished_before)
+            .execute()
+            .await?;
         let runs = "DELETE FROM runs WHERE chat IS NULL AND finished_at < $1";
-        let purged = tx.query(runs).bind(chatless_finished_before).execute().await?;
+        let purged = tx
+            .query(runs)
+            .bind(chatless_finished_before)
+            .execute()
+            .await?;
         tx.commit().await?;
         Ok(purged)
     }

@@ -129,7 +129,10 @@ impl Store {
     /// Only those of the database.
     pub async fn schedules(&self, owner: UserId) -> Result<Vec<Schedule>, StoreError> {
         let sql = columns!("SELECT", "FROM schedules WHERE owner = $1 ORDER BY id");
-        Ok(readable(&self.db().read(sql).id(owner).fetch_all().await?, read))
+        Ok(readable(
+            &self.db().read(sql).id(owner).fetch_all().await?,
+            read,
+        ))
     }
 
     /// A person's schedule.
@@ -150,7 +153,13 @@ impl Store {
                    next_at, changed_at) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 \
                    WHERE (SELECT COUNT(*) FROM schedules WHERE owner = $2) < $13";
         let query = bind_content(self.db().write(sql).id(new.id).id(new.owner), &new.content);
-        match query.bind(new.next_at).bind(new.changed_at).bind(i64::from(most)).execute().await? {
+        match query
+            .bind(new.next_at)
+            .bind(new.changed_at)
+            .bind(i64::from(most))
+            .execute()
+            .await?
+        {
             0 => Err(StoreError::Conflict("schedules")),
             _ => Ok(()),
         }
@@ -165,7 +174,11 @@ impl Store {
                    new_chat = $9, enabled = $10, next_at = $11, changed_at = $12, problem = NULL \
                    WHERE id = $1 AND owner = $2";
         let query = bind_content(self.db().write(sql).id(new.id).id(new.owner), &new.content);
-        query.bind(new.next_at).bind(new.changed_at).execute_on_one().await
+        query
+            .bind(new.next_at)
+            .bind(new.changed_at)
+            .execute_on_one()
+            .await
     }
 
     /// Forgets a schedule; its runs and chats stay.
@@ -188,7 +201,13 @@ impl Store {
     pub async fn due_schedules(&self, now: i64, limit: u32) -> Result<Vec<ScheduleId>, StoreError> {
         let sql = "SELECT id FROM schedules WHERE next_at <= $1 AND enabled AND claimed_until <= $1 \
                    AND owner NOT IN (SELECT id FROM users WHERE suspended_at IS NOT NULL) ORDER BY next_at, id LIMIT $2";
-        let rows = self.db().read(sql).bind(now).bind(i64::from(limit)).fetch_all().await?;
+        let rows = self
+            .db()
+            .read(sql)
+            .bind(now)
+            .bind(i64::from(limit))
+            .fetch_all()
+            .await?;
         rows.iter().map(|row| row.id("id")).collect()
     }
 
@@ -197,8 +216,14 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn schedules_due_after(&self, time: i64) -> Result<Vec<Schedule>, StoreError> {
-        let sql = columns!("SELECT", "FROM schedules WHERE enabled AND cron IS NOT NULL AND next_at > $1");
-        Ok(readable(&self.db().read(sql).bind(time).fetch_all().await?, read))
+        let sql = columns!(
+            "SELECT",
+            "FROM schedules WHERE enabled AND cron IS NOT NULL AND next_at > $1"
+        );
+        Ok(readable(
+            &self.db().read(sql).bind(time).fetch_all().await?,
+            read,
+        ))
     }
 
     /// Sets when a schedule is due next, unless that has changed since it was `seen`.
@@ -207,7 +232,14 @@ impl Store {
     /// Only those of the database.
     pub async fn correct_schedule(&self, seen: &Schedule, next_at: i64) -> Result<(), StoreError> {
         let sql = "UPDATE schedules SET next_at = $2 WHERE id = $1 AND next_at = $3 AND enabled";
-        self.db().write(sql).id(seen.id).bind(next_at).bind(seen.next_at).execute().await.map(drop)
+        self.db()
+            .write(sql)
+            .id(seen.id)
+            .bind(next_at)
+            .bind(seen.next_at)
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// Lets others see to what a server that cannot have told the time sees to until after that time.
@@ -245,7 +277,14 @@ impl Store {
              AND owner NOT IN (SELECT id FROM users WHERE suspended_at IS NOT NULL) RETURNING",
             ""
         );
-        let row = self.db().write(sql).id(id).bind(now).bind(until).fetch_optional().await?;
+        let row = self
+            .db()
+            .write(sql)
+            .id(id)
+            .bind(now)
+            .bind(until)
+            .fetch_optional()
+            .await?;
         row.as_ref().map(read).transpose()
     }
 
@@ -275,18 +314,39 @@ impl Store {
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE schedules SET claimed_until = 0, last_run = COALESCE($2, last_run), \
                    chat = CASE WHEN new_chat THEN chat ELSE COALESCE($3, chat) END WHERE id = $1";
-        let update = tx.query(sql).id(seen.id).optional_id(turn.run).optional_id(turn.chat);
+        let update = tx
+            .query(sql)
+            .id(seen.id)
+            .optional_id(turn.run)
+            .optional_id(turn.chat);
         if update.execute().await? == 0 {
             return Ok(());
         }
         let sql = "UPDATE schedules SET next_at = $2, enabled = $3, problem = $4 \
                    WHERE id = $1 AND next_at = $5 AND enabled AND changed_at = $6";
-        let query = tx.query(sql).id(seen.id).bind(then.next_at).bind(then.next_at.is_some());
-        query.optional_text(then.problem).bind(then.was_due).bind(seen.changed_at).execute().await?;
+        let query = tx
+            .query(sql)
+            .id(seen.id)
+            .bind(then.next_at)
+            .bind(then.next_at.is_some());
+        query
+            .optional_text(then.problem)
+            .bind(then.was_due)
+            .bind(seen.changed_at)
+            .execute()
+            .await?;
         let sql = "INSERT INTO schedule_turns (schedule, due_at, noted_at, kind, note, run, chat) \
                    VALUES ($1, $2, $3, $4, $5, $6, $7)";
-        let query = tx.query(sql).id(seen.id).bind(turn.due_at).bind(turn.noted_at).text(turn.kind.name());
-        let query = query.optional_text(turn.note.as_deref()).optional_id(turn.run).optional_id(turn.chat);
+        let query = tx
+            .query(sql)
+            .id(seen.id)
+            .bind(turn.due_at)
+            .bind(turn.noted_at)
+            .text(turn.kind.name());
+        let query = query
+            .optional_text(turn.note.as_deref())
+            .optional_id(turn.run)
+            .optional_id(turn.chat);
         query.execute().await?;
         let sql = "DELETE FROM schedule_turns WHERE schedule = $1 AND number NOT IN \
                    (SELECT number FROM schedule_turns WHERE schedule = $1 ORDER BY number DESC LIMIT $2)";
@@ -302,7 +362,10 @@ impl Store {
         let sql = "SELECT due_at, noted_at, kind, note, schedule_turns.run, schedule_turns.chat, runs.summary \
                    FROM schedule_turns LEFT JOIN runs ON runs.id = schedule_turns.run \
                    WHERE schedule = $1 ORDER BY schedule_turns.number DESC";
-        Ok(readable(&self.db().read(sql).id(id).fetch_all().await?, read_turn))
+        Ok(readable(
+            &self.db().read(sql).id(id).fetch_all().await?,
+            read_turn,
+        ))
     }
 
     /// Whether a schedule's latest run, or any in its chat, is still going.
@@ -310,9 +373,14 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn is_schedule_busy(&self, schedule: &Schedule) -> Result<bool, StoreError> {
-        let sql = "SELECT id FROM runs WHERE finished_at IS NULL AND (id = $1 OR chat = $2) LIMIT 1";
+        let sql =
+            "SELECT id FROM runs WHERE finished_at IS NULL AND (id = $1 OR chat = $2) LIMIT 1";
         let chat = schedule.chat.filter(|_| !schedule.content.new_chat);
-        let query = self.db().read(sql).optional_id(schedule.last_run).optional_id(chat);
+        let query = self
+            .db()
+            .read(sql)
+            .optional_id(schedule.last_run)
+            .optional_id(chat);
         Ok(query.fetch_optional().await?.is_some())
     }
 }
@@ -331,8 +399,14 @@ impl TurnKind {
 }
 
 fn bind_content<'a>(query: Query<'a>, content: &ScheduleContent) -> Query<'a> {
-    let query = query.text(&content.name).text(&content.prompt).optional_text(content.model.as_deref());
-    let query = query.optional_text(content.cron.as_deref()).bind(content.once_at).text(&content.time_zone);
+    let query = query
+        .text(&content.name)
+        .text(&content.prompt)
+        .optional_text(content.model.as_deref());
+    let query = query
+        .optional_text(content.cron.as_deref())
+        .bind(content.once_at)
+        .text(&content.time_zone);
     query.bind(content.new_chat).bind(content.enabled)
 }
 
@@ -365,7 +439,11 @@ fn read_turn(row: &Row) -> Result<Turn, StoreError> {
         "missed" => TurnKind::Missed,
         "still_going" => TurnKind::StillGoing,
         "failed" => TurnKind::Failed,
-        other => return Err(StoreError::Corrupt(format!("schedule_turns.kind is {other:?}"))),
+        other => {
+            return Err(StoreError::Corrupt(format!(
+                "schedule_turns.kind is {other:?}"
+            )));
+        }
     };
     Ok(Turn {
         due_at: row.get("due_at")?,
@@ -374,6 +452,8 @@ fn read_turn(row: &Row) -> Result<Turn, StoreError> {
         note: row.get("note")?,
         run: row.optional_id("run")?,
         chat: row.optional_id("chat")?,
-        outcome: row.optional_json::<RunSummary>("summary")?.and_then(|summary| summary.outcome),
+        outcome: row
+            .optional_json::<RunSummary>("summary")?
+            .and_then(|summary| summary.outcome),
     })
 }

@@ -12,7 +12,11 @@ pub(crate) fn fold(text: &str) -> String {
 /// The pattern for `LIKE … ESCAPE '\'` that finds the query anywhere in a folded text.
 pub(crate) fn pattern(query: &str) -> String {
     let mut pattern = String::from("%");
-    for character in query.chars().take(MAX_QUERY_CHARS).flat_map(char::to_lowercase) {
+    for character in query
+        .chars()
+        .take(MAX_QUERY_CHARS)
+        .flat_map(char::to_lowercase)
+    {
         if matches!(character, '%' | '_' | '\\') {
             pattern.push('\\');
         }
@@ -39,6 +43,9 @@ mod tests {
 
     #[test]
     fn cuts_a_long_query() {
-        assert_eq!(pattern(&"ю".repeat(500)).chars().count(), MAX_QUERY_CHARS + 2);
+        assert_eq!(
+            pattern(&"ю".repeat(500)).chars().count(),
+            MAX_QUERY_CHARS + 2
+        );
     }
 }

@@ -28,11 +28,22 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` where there is no such account, `Conflict("second factor")` where it has one that is asked for.
-    pub async fn begin_second_factor(&self, owner: UserId, sealed_secret: &[u8]) -> Result<(), StoreError> {
+    pub async fn begin_second_factor(
+        &self,
+        owner: UserId,
+        sealed_secret: &[u8],
+    ) -> Result<(), StoreError> {
         let sql = "INSERT INTO second_factors (owner, sealed_secret, last_step) VALUES ($1, $2, 0) \
                    ON CONFLICT (owner) DO UPDATE SET sealed_secret = excluded.sealed_secret \
                    WHERE second_factors.confirmed_at IS NULL";
-        match self.db().write(sql).id(owner).bind(sealed_secret).execute().await? {
+        match self
+            .db()
+            .write(sql)
+            .id(owner)
+            .bind(sealed_secret)
+            .execute()
+            .await?
+        {
             0 => Err(StoreError::Conflict("second factor")),
             _ => Ok(()),
         }
@@ -43,7 +54,8 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn begun_second_factor(&self, owner: UserId) -> Result<Option<Vec<u8>>, StoreError> {
-        let sql = "SELECT sealed_secret FROM second_factors WHERE owner = $1 AND confirmed_at IS NULL";
+        let sql =
+            "SELECT sealed_secret FROM second_factors WHERE owner = $1 AND confirmed_at IS NULL";
         let row = self.db().read(sql).id(owner).fetch_optional().await?;
         row.map(|row| row.get("sealed_secret")).transpose()
     }
@@ -65,7 +77,13 @@ impl Store {
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE second_factors SET confirmed_at = $3, last_step = $4 \
                    WHERE owner = $1 AND sealed_secret = $2 AND confirmed_at IS NULL";
-        tx.query(sql).id(owner).bind(sealed_secret).bind(now).bind(step).execute_on_one().await?;
+        tx.query(sql)
+            .id(owner)
+            .bind(sealed_secret)
+            .bind(now)
+            .bind(step)
+            .execute_on_one()
+            .await?;
         put_recovery_codes(&mut tx, owner, recovery_hashes).await?;
         end_all(&mut tx, owner, Some(kept), now).await?;
         tx.commit().await
@@ -80,11 +98,17 @@ impl Store {
                    confirmed_at, (SELECT count(*) FROM recovery_codes WHERE recovery_codes.owner = users.id) AS codes \
                    FROM second_factors JOIN users ON users.id = second_factors.owner \
                    WHERE users.id = $1 AND confirmed_at IS NOT NULL";
-        let Some(row) = self.db().read(sql).id(owner).fetch_optional().await? else { return Ok(None) };
+        let Some(row) = self.db().read(sql).id(owner).fetch_optional().await? else {
+            return Ok(None);
+        };
         let suspended = row.get::<Option<i64>>("suspended_at")?.is_some();
         let user = read_user(&row)?;
         Ok(Some(SecondFactor {
-            owner: UserWithPassword { user, password_hash: row.get("password_hash")?, suspended },
+            owner: UserWithPassword {
+                user,
+                password_hash: row.get("password_hash")?,
+                suspended,
+            },
             sealed_secret: row.get("sealed_secret")?,
             confirmed_at: row.get("confirmed_at")?,
             recovery_codes: row.number("codes")?,
@@ -98,27 +122,44 @@ impl Store {
     pub async fn use_code(&self, owner: UserId, step: i64) -> Result<(), StoreError> {
         let sql = "UPDATE second_factors SET last_step = $2 \
                    WHERE owner = $1 AND last_step < $2 AND confirmed_at IS NOT NULL";
-        self.db().write(sql).id(owner).bind(step).execute_on_one().await
+        self.db()
+            .write(sql)
+            .id(owner)
+            .bind(step)
+            .execute_on_one()
+            .await
     }
 
     /// Uses up a code for whoever has lost the app.
     ///
     /// # Errors
     /// `NotFound` where there is none with this hash; of many callers at once one succeeds.
-    pub async fn use_recovery_code(&self, owner: UserId, hash: &[u8; 32]) -> Result<(), StoreError> {
+    pub async fn use_recovery_code(
+        &self,
+        owner: UserId,
+        hash: &[u8; 32],
+    ) -> Result<(), StoreError> {
         let sql = "DELETE FROM recovery_codes WHERE owner = $1 AND code_hash = $2";
-        self.db().write(sql).id(owner).bind(&hash[..]).execute_on_one().await
+        self.db()
+            .write(sql)
+            .id(owner)
+            .bind(&hash[..])
+            .execute_on_one()
+            .await
     }
 
     /// Puts other codes in the place of those for whoever has lost the app.
     ///
     /// # Errors
     /// `NotFound` where no second factor is asked for.
-    pub async fn replace_recovery_codes(&self, owner: UserId, hashes: &[[u8; 32]]) -> Result<(), StoreError> {
+    pub async fn replace_recovery_codes(
+        &self,
+        owner: UserId,
+        hashes: &[[u8; 32]],
+    ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         // Changes nothing but holds the row: of two callers at once the second one's codes are those that hold.
-        let sql =
-            "UPDATE second_factors SET last_step = last_step WHERE owner = $1 AND confirmed_at IS NOT NULL";
+        let sql = "UPDATE second_factors SET last_step = last_step WHERE owner = $1 AND confirmed_at IS NOT NULL";
         tx.query(sql).id(owner).execute_on_one().await?;
         put_recovery_codes(&mut tx, owner, hashes).await?;
         tx.commit().await
@@ -146,8 +187,15 @@ impl Store {
     }
 }
 
-async fn put_recovery_codes(tx: &mut Tx, owner: UserId, hashes: &[[u8; 32]]) -> Result<(), StoreError> {
-    tx.query("DELETE FROM recovery_codes WHERE owner = $1").id(owner).execute().await?;
+async fn put_recovery_codes(
+    tx: &mut Tx,
+    owner: UserId,
+    hashes: &[[u8; 32]],
+) -> Result<(), StoreError> {
+    tx.query("DELETE FROM recovery_codes WHERE owner = $1")
+        .id(owner)
+        .execute()
+        .await?;
     for hash in hashes {
         let sql = "INSERT INTO recovery_codes (owner, code_hash) VALUES ($1, $2)";
         tx.query(sql).id(owner).bind(&hash[..]).execute().await?;

@@ -60,10 +60,20 @@ impl Store {
         let sql = "INSERT INTO sessions \
                    (id, owner, token_hash, user_agent, address, created_at, last_used_at, expires_at) \
                    VALUES ($1, $2, $3, $4, $5, $6, $6, $7)";
-        let query = self.db().write(sql).id(session.id).id(session.user).bind(&session.token_hash[..]);
+        let query = self
+            .db()
+            .write(sql)
+            .id(session.id)
+            .id(session.user)
+            .bind(&session.token_hash[..]);
         let query = query.optional_text(session.user_agent.as_deref());
         let query = query.optional_text(session.address.as_deref());
-        query.bind(session.created_at).bind(session.expires_at).execute().await.map(drop)
+        query
+            .bind(session.created_at)
+            .bind(session.expires_at)
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// The session with this token, if it is valid now and its account not suspended, and whose it is. Its use is
@@ -79,7 +89,12 @@ impl Store {
         let sql = "SELECT sessions.id AS session, last_used_at, expires_at, users.id, email, name, role, \
                    users.created_at FROM sessions JOIN users ON users.id = sessions.owner \
                    WHERE token_hash = $1 AND ended_at IS NULL AND suspended_at IS NULL";
-        let row = self.db().read(sql).bind(&token_hash[..]).fetch_optional().await?;
+        let row = self
+            .db()
+            .read(sql)
+            .bind(&token_hash[..])
+            .fetch_optional()
+            .await?;
         let Some(row) = row else { return Ok(None) };
         if row.get::<i64>("expires_at")? <= now {
             self.end_expired_sessions(now).await?;
@@ -89,7 +104,13 @@ impl Store {
         if now - row.get::<i64>("last_used_at")? >= NEWS_MS {
             // Of many requests at once the first one writes.
             let sql = "UPDATE sessions SET last_used_at = $2 WHERE id = $1 AND last_used_at <= $3";
-            self.db().write(sql).id(id).bind(now).bind(now - NEWS_MS).execute().await?;
+            self.db()
+                .write(sql)
+                .id(id)
+                .bind(now)
+                .bind(now - NEWS_MS)
+                .execute()
+                .await?;
         }
         Ok(Some((id, read_user(&row)?)))
     }
@@ -102,17 +123,36 @@ impl Store {
         let sql = "SELECT id, user_agent, address, created_at, last_used_at, expires_at FROM sessions \
                    WHERE owner = $1 AND expires_at > $2 AND ended_at IS NULL \
                    ORDER BY last_used_at DESC, id DESC";
-        self.db().read(sql).id(user).bind(now).fetch_all().await?.iter().map(read).collect()
+        self.db()
+            .read(sql)
+            .id(user)
+            .bind(now)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(read)
+            .collect()
     }
 
     /// Ends a session of `user`.
     ///
     /// # Errors
     /// `NotFound` where the person has no such session, or none any more.
-    pub async fn end_session(&self, user: UserId, id: SessionId, now: i64) -> Result<(), StoreError> {
+    pub async fn end_session(
+        &self,
+        user: UserId,
+        id: SessionId,
+        now: i64,
+    ) -> Result<(), StoreError> {
         let sql = "UPDATE sessions SET ended_at = $3 \
                    WHERE id = $1 AND owner = $2 AND expires_at > $3 AND ended_at IS NULL";
-        self.db().write(sql).id(id).id(user).bind(now).execute_on_one().await
+        self.db()
+            .write(sql)
+            .id(id)
+            .id(user)
+            .bind(now)
+            .execute_on_one()
+            .await
     }
 
     /// Ends all sessions of a person but `kept`.
@@ -135,7 +175,8 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn sessions_over(&self, now: i64) -> Result<Vec<SessionId>, StoreError> {
-        let sql = "SELECT id, ended_at FROM sessions WHERE ended_at IS NOT NULL OR expires_at <= $1";
+        let sql =
+            "SELECT id, ended_at FROM sessions WHERE ended_at IS NOT NULL OR expires_at <= $1";
         let rows = self.db().read(sql).bind(now).fetch_all().await?;
         let mut has_expired = false;
         for row in &rows {
@@ -167,7 +208,12 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2";
-        tx.query(sql).id(user).text(old).text(new).execute_on_one().await?;
+        tx.query(sql)
+            .id(user)
+            .text(old)
+            .text(new)
+            .execute_on_one()
+            .await?;
         take_back(&mut tx, user).await?;
         end_all(&mut tx, user, Some(kept), now).await?;
         tx.commit().await
@@ -179,7 +225,11 @@ impl Store {
     /// Only those of the database.
     pub async fn purge_sessions(&self, now: i64) -> Result<u64, StoreError> {
         let sql = "DELETE FROM sessions WHERE expires_at <= $1 OR ended_at <= $1";
-        self.db().write(sql).bind(now - REMEMBERED_MS).execute().await
+        self.db()
+            .write(sql)
+            .bind(now - REMEMBERED_MS)
+            .execute()
+            .await
     }
 }
 
@@ -190,9 +240,16 @@ pub(crate) async fn end_all(
     kept: Option<SessionId>,
     now: i64,
 ) -> Result<(), StoreError> {
-    let sql = "UPDATE sessions SET ended_at = $3 WHERE owner = $1 AND id <> $2 AND ended_at IS NULL";
+    let sql =
+        "UPDATE sessions SET ended_at = $3 WHERE owner = $1 AND id <> $2 AND ended_at IS NULL";
     let kept = kept.map(|kept| kept.to_string()).unwrap_or_default();
-    tx.query(sql).id(user).text(&kept).bind(now).execute().await.map(drop)
+    tx.query(sql)
+        .id(user)
+        .text(&kept)
+        .bind(now)
+        .execute()
+        .await
+        .map(drop)
 }
 
 fn read(row: &Row) -> Result<Session, StoreError> {

@@ -10,7 +10,11 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn setting(&self, name: &str) -> Result<Option<Value>, StoreError> {
-        let row = self.db().read("SELECT value FROM settings WHERE name = $1").text(name).fetch_optional();
+        let row = self
+            .db()
+            .read("SELECT value FROM settings WHERE name = $1")
+            .text(name)
+            .fetch_optional();
         row.await?.map(|row| row.json("value")).transpose()
     }
 
@@ -20,9 +24,12 @@ impl Store {
     /// Only those of the database.
     pub async fn settings(&self, prefix: &str) -> Result<Vec<(String, Value)>, StoreError> {
         // Not LIKE: it would read wildcards in the prefix and, on SQLite, take upper case for lower.
-        let sql = "SELECT name, value FROM settings WHERE substr(name, 1, length($1)) = $1 ORDER BY name";
+        let sql =
+            "SELECT name, value FROM settings WHERE substr(name, 1, length($1)) = $1 ORDER BY name";
         let rows = self.db().read(sql).text(prefix).fetch_all().await?;
-        rows.iter().map(|row| Ok((row.get("name")?, row.json("value")?))).collect()
+        rows.iter()
+            .map(|row| Ok((row.get("name")?, row.json("value")?)))
+            .collect()
     }
 
     /// One setting; this value from now on where it was never put.
@@ -32,7 +39,13 @@ impl Store {
     pub async fn setting_or(&self, name: &str, value: &Value) -> Result<Value, StoreError> {
         let sql = "INSERT INTO settings (name, value) VALUES ($1, $2) \
                    ON CONFLICT (name) DO UPDATE SET value = settings.value RETURNING value";
-        self.db().write(sql).text(name).json(value)?.fetch_one().await?.json("value")
+        self.db()
+            .write(sql)
+            .text(name)
+            .json(value)?
+            .fetch_one()
+            .await?
+            .json("value")
     }
 
     /// Sets a setting, new or not.
@@ -42,6 +55,12 @@ impl Store {
     pub async fn put_setting(&self, name: &str, value: &Value) -> Result<(), StoreError> {
         let sql = "INSERT INTO settings (name, value) VALUES ($1, $2) \
                    ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-        self.db().write(sql).text(name).json(value)?.execute().await.map(drop)
+        self.db()
+            .write(sql)
+            .text(name)
+            .json(value)?
+            .execute()
+            .await
+            .map(drop)
     }
 }

@@ -29,15 +29,21 @@ pub struct SharedChat {
     pub owner_email: String,
 }
 
-pub(crate) const SHARED: &str =
-    concat!(chat_columns!(), ", users.name AS owner_name, users.email AS owner_email");
+pub(crate) const SHARED: &str = concat!(
+    chat_columns!(),
+    ", users.name AS owner_name, users.email AS owner_email"
+);
 
 impl Store {
     /// A chat that is shared with `reader`, by name or with everybody.
     ///
     /// # Errors
     /// `NotFound`, for one that is not shared and for their own too.
-    pub async fn shared_chat(&self, reader: UserId, chat: ChatId) -> Result<SharedChat, StoreError> {
+    pub async fn shared_chat(
+        &self,
+        reader: UserId,
+        chat: ChatId,
+    ) -> Result<SharedChat, StoreError> {
         let sql = format!(
             "SELECT {SHARED} FROM chats JOIN users ON users.id = chats.owner \
              WHERE chats.id = $1 AND chats.owner <> $2 AND chats.person IS NULL AND (open OR EXISTS \
@@ -51,8 +57,9 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn anybodys_chat(&self, chat: ChatId) -> Result<SharedChat, StoreError> {
-        let sql =
-            format!("SELECT {SHARED} FROM chats JOIN users ON users.id = chats.owner WHERE chats.id = $1");
+        let sql = format!(
+            "SELECT {SHARED} FROM chats JOIN users ON users.id = chats.owner WHERE chats.id = $1"
+        );
         read_shared(&self.db().built(sql).id(chat).fetch_one().await?)
     }
 
@@ -60,12 +67,22 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn chats_shared_with(&self, reader: UserId, limit: u32) -> Result<Vec<SharedChat>, StoreError> {
+    pub async fn chats_shared_with(
+        &self,
+        reader: UserId,
+        limit: u32,
+    ) -> Result<Vec<SharedChat>, StoreError> {
         let sql = format!(
             "SELECT {SHARED} FROM chat_readers JOIN chats ON chats.id = chat_readers.chat \
              JOIN users ON users.id = chats.owner WHERE reader = $1 ORDER BY updated_at DESC, chats.id LIMIT $2"
         );
-        let rows = self.db().built(sql).id(reader).bind(i64::from(limit)).fetch_all().await?;
+        let rows = self
+            .db()
+            .built(sql)
+            .id(reader)
+            .bind(i64::from(limit))
+            .fetch_all()
+            .await?;
         Ok(readable(&rows, read_shared))
     }
 
@@ -75,20 +92,41 @@ impl Store {
     /// `NotFound`, for other people's chats too.
     pub async fn sharing(&self, owner: UserId, chat: ChatId) -> Result<Sharing, StoreError> {
         let sql = "SELECT open FROM chats WHERE id = $1 AND owner = $2 AND person IS NULL";
-        let open = self.db().read(sql).id(chat).id(owner).fetch_one().await?.get("open")?;
+        let open = self
+            .db()
+            .read(sql)
+            .id(chat)
+            .id(owner)
+            .fetch_one()
+            .await?
+            .get("open")?;
         let sql = "SELECT users.id, email, name, role, users.created_at FROM chat_readers \
                    JOIN users ON users.id = reader WHERE chat = $1 ORDER BY since, users.id";
         let readers = self.db().read(sql).id(chat).fetch_all().await?;
-        Ok(Sharing { open, readers: readers.iter().map(read_user).collect::<Result<_, _>>()? })
+        Ok(Sharing {
+            open,
+            readers: readers.iter().map(read_user).collect::<Result<_, _>>()?,
+        })
     }
 
     /// Opens somebody's chat to everybody who has its address, or closes it again.
     ///
     /// # Errors
     /// `NotFound`, for other people's chats too.
-    pub async fn open_chat(&self, owner: UserId, chat: ChatId, open: bool) -> Result<(), StoreError> {
+    pub async fn open_chat(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        open: bool,
+    ) -> Result<(), StoreError> {
         let sql = "UPDATE chats SET open = $3 WHERE id = $1 AND owner = $2 AND person IS NULL";
-        self.db().write(sql).id(chat).id(owner).bind(open).execute_on_one().await
+        self.db()
+            .write(sql)
+            .id(chat)
+            .id(owner)
+            .bind(open)
+            .execute_on_one()
+            .await
     }
 
     /// Lets `reader` read somebody's chat; nothing changes where they may already.
@@ -108,12 +146,23 @@ impl Store {
         let sql = "UPDATE chats SET open = open WHERE id = $1 AND owner = $2 AND person IS NULL";
         tx.query(sql).id(chat).id(owner).execute_on_one().await?;
         let sql = "SELECT COUNT(*) AS readers FROM chat_readers WHERE chat = $1 AND reader <> $2";
-        let others: i64 = tx.query(sql).id(chat).id(reader).fetch_one().await?.get("readers")?;
+        let others: i64 = tx
+            .query(sql)
+            .id(chat)
+            .id(reader)
+            .fetch_one()
+            .await?
+            .get("readers")?;
         if others >= most {
             return Err(StoreError::Conflict("readers"));
         }
         let sql = "INSERT INTO chat_readers (chat, reader, since) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
-        tx.query(sql).id(chat).id(reader).bind(now).execute().await?;
+        tx.query(sql)
+            .id(chat)
+            .id(reader)
+            .bind(now)
+            .execute()
+            .await?;
         tx.commit().await
     }
 
@@ -121,14 +170,29 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` where the chat is not the owner's or the reader is none.
-    pub async fn remove_reader(&self, owner: UserId, chat: ChatId, reader: UserId) -> Result<(), StoreError> {
+    pub async fn remove_reader(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        reader: UserId,
+    ) -> Result<(), StoreError> {
         let sql = "DELETE FROM chat_readers WHERE chat = $1 AND reader = $3 \
                    AND EXISTS (SELECT 1 FROM chats WHERE id = $1 AND owner = $2)";
-        self.db().write(sql).id(chat).id(owner).id(reader).execute_on_one().await
+        self.db()
+            .write(sql)
+            .id(chat)
+            .id(owner)
+            .id(reader)
+            .execute_on_one()
+            .await
     }
 }
 
 pub(crate) fn read_shared(row: &Row) -> Result<SharedChat, StoreError> {
     let (owner_name, owner_email) = (row.get("owner_name")?, row.get("owner_email")?);
-    Ok(SharedChat { chat: read_chat(row)?, owner_name, owner_email })
+    Ok(SharedChat {
+        chat: read_chat(row)?,
+        owner_name,
+        owner_email,
+    })
 }

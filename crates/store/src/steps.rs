@@ -81,14 +81,23 @@ steps![
 
 /// What brings a database to the step of that number, or to the newest before it.
 pub(crate) fn migrator(dialect: Dialect, until: i64) -> Migrator {
-    let steps = STEPS.iter().map(|step| (step.number(), step)).filter(|(number, _)| *number <= until);
+    let steps = STEPS
+        .iter()
+        .map(|step| (step.number(), step))
+        .filter(|(number, _)| *number <= until);
     let migrations = steps.map(|(number, step)| {
         let sql = match dialect {
             Dialect::Sqlite => step.sqlite,
             Dialect::Postgres => step.postgres,
         };
         let sql = sqlx::SqlSafeStr::into_sql_str(sql);
-        Migration::new(number, step.name().into(), MigrationType::Simple, sql, false)
+        Migration::new(
+            number,
+            step.name().into(),
+            MigrationType::Simple,
+            sql,
+            false,
+        )
     });
     Migrator::with_migrations(migrations.collect())
 }
@@ -100,7 +109,11 @@ pub(crate) fn newest() -> i64 {
 
 impl Step {
     fn number(&self) -> i64 {
-        self.file.split('_').next().and_then(|number| number.parse().ok()).unwrap_or(0)
+        self.file
+            .split('_')
+            .next()
+            .and_then(|number| number.parse().ok())
+            .unwrap_or(0)
     }
 
     fn name(&self) -> String {
@@ -115,7 +128,10 @@ mod tests {
     #[test]
     fn the_steps_stand_in_the_order_of_their_numbers() {
         let numbers: Vec<i64> = STEPS.iter().map(Step::number).collect();
-        assert!(numbers[0] == 1 && numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+        assert!(
+            numbers[0] == 1 && numbers.is_sorted_by(|a, b| a < b),
+            "{numbers:?}"
+        );
         assert_eq!(newest(), numbers[numbers.len() - 1]);
         assert_eq!(STEPS[1].name(), "run inputs");
     }
@@ -124,13 +140,18 @@ mod tests {
     #[test]
     fn every_file_is_a_step() {
         for folder in ["sqlite", "postgres"] {
-            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(folder);
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("migrations")
+                .join(folder);
             let mut files: Vec<String> = std::fs::read_dir(path)
                 .unwrap()
                 .map(|entry| entry.unwrap().file_name().into_string().unwrap())
                 .collect();
             files.sort();
-            let steps: Vec<String> = STEPS.iter().map(|step| format!("{}.sql", step.file)).collect();
+            let steps: Vec<String> = STEPS
+                .iter()
+                .map(|step| format!("{}.sql", step.file))
+                .collect();
             assert_eq!(files, steps, "{folder}");
         }
     }

@@ -12,7 +12,9 @@ const MAX_SUM: u64 = 9_000_000_000_000_000;
 pub(crate) fn sum(expression: &str) -> String {
     // Neither a double nor a `numeric` overflows here.
     let sum = format!("SUM(({expression}) * 1.0)");
-    format!("CAST(CASE WHEN {sum} > {MAX_SUM} THEN {MAX_SUM} WHEN {sum} > 0 THEN {sum} ELSE 0 END AS BIGINT)")
+    format!(
+        "CAST(CASE WHEN {sum} > {MAX_SUM} THEN {MAX_SUM} WHEN {sum} > 0 THEN {sum} ELSE 0 END AS BIGINT)"
+    )
 }
 
 /// The assignment that adds what an upsert brings to a counter of the table. What is brought is at most [`MAX_COUNTER`].

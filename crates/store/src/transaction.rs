@@ -20,7 +20,11 @@ impl<DB: Database> Transaction<DB> {
     {
         let lane = lanes.acquire().await?;
         // Open from here on: nobody knows how far a statement came that is abandoned.
-        let mut transaction = Self { lane, is_open: true, undo: undo::<DB> };
+        let mut transaction = Self {
+            lane,
+            is_open: true,
+            undo: undo::<DB>,
+        };
         run(&mut transaction.lane, statement).await?;
         Ok(transaction)
     }

@@ -86,7 +86,8 @@ impl UsageSum {
     /// What all calls cost; `None` if no price of them is known.
     #[must_use]
     pub fn known_cost_micro_usd(&self) -> Option<u64> {
-        (self.requests == 0 || self.unpriced_requests < self.requests).then_some(self.cost_micro_usd)
+        (self.requests == 0 || self.unpriced_requests < self.requests)
+            .then_some(self.cost_micro_usd)
     }
 
     /// In the order of their columns.
@@ -112,10 +113,16 @@ impl std::ops::AddAssign for UsageSum {
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
         self.cost_micro_usd = self.cost_micro_usd.saturating_add(other.cost_micro_usd);
         self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
-        self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
+        self.cache_write_tokens = self
+            .cache_write_tokens
+            .saturating_add(other.cache_write_tokens);
         self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
-        self.unpriced_requests = self.unpriced_requests.saturating_add(other.unpriced_requests);
-        self.estimated_requests = self.estimated_requests.saturating_add(other.estimated_requests);
+        self.unpriced_requests = self
+            .unpriced_requests
+            .saturating_add(other.unpriced_requests);
+        self.estimated_requests = self
+            .estimated_requests
+            .saturating_add(other.estimated_requests);
     }
 }
 
@@ -206,12 +213,17 @@ impl Store {
             let found = mark(self.db(), &mut tx, runs).await?;
             for (run, outcome) in runs.iter().zip(&found) {
                 if *outcome == Outcome::Noted {
-                    run.sums.iter().for_each(|(key, sum)| add(&mut sums, key, *sum));
+                    run.sums
+                        .iter()
+                        .for_each(|(key, sum)| add(&mut sums, key, *sum));
                 }
             }
             outcomes.extend(found);
         }
-        booking.loose.iter().for_each(|(key, sum)| add(&mut sums, key, *sum));
+        booking
+            .loose
+            .iter()
+            .for_each(|(key, sum)| add(&mut sums, key, *sum));
         // Always in the same order, as several servers that lock rows in different orders can block each other.
         let rows: Vec<_> = sums.into_values().collect();
         for rows in rows.chunks(MOST_ROWS) {
@@ -243,11 +255,15 @@ impl Store {
         let whose = match of {
             UsageOf::All => "",
             UsageOf::User(_) => "AND owner = $3",
-            UsageOf::Group(_) => "AND owner IN (SELECT member FROM group_members WHERE group_id = $3)",
+            UsageOf::Group(_) => {
+                "AND owner IN (SELECT member FROM group_members WHERE group_id = $3)"
+            }
             UsageOf::Key(_) => "AND api_key = $3",
             UsageOf::Person(..) => "AND api_key = $3 AND person = $4",
         };
-        let sums = USAGE_COUNTERS.map(|column| format!("{} AS {column}", sum(column))).join(", ");
+        let sums = USAGE_COUNTERS
+            .map(|column| format!("{} AS {column}", sum(column)))
+            .join(", ");
         let sql = format!(
             "SELECT {name} AS name, {sums}, {} AS tokens FROM usage WHERE day BETWEEN $1 AND $2 {whose} \
              GROUP BY {name} ORDER BY {order}",
@@ -274,7 +290,10 @@ impl Store {
                 unpriced_requests: row.number("unpriced_requests")?,
                 estimated_requests: row.number("estimated_requests")?,
             };
-            Ok(UsageRow { name: row.get("name")?, sum })
+            Ok(UsageRow {
+                name: row.get("name")?,
+                sum,
+            })
         };
         Ok(readable(&rows, read))
     }
@@ -284,8 +303,15 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn booked_seq(&self, run: RunId) -> Result<Option<u64>, StoreError> {
-        let row = self.db().read("SELECT booked_seq FROM runs WHERE id = $1").id(run).fetch_one().await?;
-        Ok(row.get::<Option<i64>>("booked_seq")?.and_then(|seq| u64::try_from(seq).ok()))
+        let row = self
+            .db()
+            .read("SELECT booked_seq FROM runs WHERE id = $1")
+            .id(run)
+            .fetch_one()
+            .await?;
+        Ok(row
+            .get::<Option<i64>>("booked_seq")?
+            .and_then(|seq| u64::try_from(seq).ok()))
     }
 
     /// Some runs that ended before that and whose logs are not all in the ledger: their server was gone too soon.
@@ -295,50 +321,95 @@ impl Store {
     pub async fn unbooked_runs(&self, ended_before: i64) -> Result<Vec<RunId>, StoreError> {
         let sql = "SELECT id FROM runs WHERE booked_seq IS NOT NULL AND finished_at IS NOT NULL \
                    AND finished_at < $1 ORDER BY finished_at LIMIT 100";
-        Ok(readable(&self.db().read(sql).bind(ended_before).fetch_all().await?, |row| row.id("id")))
+        Ok(readable(
+            &self.db().read(sql).bind(ended_before).fetch_all().await?,
+            |row| row.id("id"),
+        ))
     }
 }
 
-fn add<'a>(sums: &mut BTreeMap<String, (&'a UsageKey, UsageSum)>, key: &'a UsageKey, sum: UsageSum) {
-    let UsageKey { day, principal, model } = key;
+fn add<'a>(
+    sums: &mut BTreeMap<String, (&'a UsageKey, UsageSum)>,
+    key: &'a UsageKey,
+    sum: UsageSum,
+) {
+    let UsageKey {
+        day,
+        principal,
+        model,
+    } = key;
     let place = format!("{day:020}\0{model}\0{principal:?}");
     sums.entry(place).or_insert((key, UsageSum::default())).1 += sum;
 }
 
 /// Marks the runs' logs as noted, where they are noted as far as we think. Runs that are deleted count as noted.
 async fn mark(db: &Db, tx: &mut Tx, runs: &[RunUsage]) -> Result<Vec<Outcome>, StoreError> {
-    let (mut sql, mut there) =
-        (String::from("SELECT id, booked_seq FROM runs WHERE id IN "), BTreeMap::new());
+    let (mut sql, mut there) = (
+        String::from("SELECT id, booked_seq FROM runs WHERE id IN "),
+        BTreeMap::new(),
+    );
     db.push_rows(&mut sql, 1, runs.len());
     if let Tx::Postgres(_) = tx {
         // Never waits, so that it cannot block those who write the runs' ends.
         sql.push_str(" FOR NO KEY UPDATE SKIP LOCKED");
     }
-    for row in runs.iter().fold(tx.built(sql), |query, run| query.id(run.run)).fetch_all().await? {
-        there.insert(row.id::<RunId>("id")?.to_string(), row.get::<Option<i64>>("booked_seq")?);
+    for row in runs
+        .iter()
+        .fold(tx.built(sql), |query, run| query.id(run.run))
+        .fetch_all()
+        .await?
+    {
+        there.insert(
+            row.id::<RunId>("id")?.to_string(),
+            row.get::<Option<i64>>("booked_seq")?,
+        );
     }
-    let busy = busy(db, tx, runs.iter().filter(|run| !there.contains_key(&run.run.to_string()))).await?;
+    let busy = busy(
+        db,
+        tx,
+        runs.iter()
+            .filter(|run| !there.contains_key(&run.run.to_string())),
+    )
+    .await?;
     let outcomes: Vec<Outcome> = runs
         .iter()
         .map(|run| match there.get(&run.run.to_string()) {
             Some(booked) if *booked == i64::try_from(run.after).ok() => Outcome::Noted,
-            Some(booked) => {
-                Outcome::Elsewhere(booked.and_then(|seq| seq.try_into().ok()).unwrap_or(u64::MAX))
-            }
+            Some(booked) => Outcome::Elsewhere(
+                booked
+                    .and_then(|seq| seq.try_into().ok())
+                    .unwrap_or(u64::MAX),
+            ),
             None if busy.contains(&run.run.to_string()) => Outcome::Busy,
             None => Outcome::Noted,
         })
         .collect();
-    let noted = runs.iter().zip(&outcomes).filter(|(_, outcome)| **outcome == Outcome::Noted);
+    let noted = runs
+        .iter()
+        .zip(&outcomes)
+        .filter(|(_, outcome)| **outcome == Outcome::Noted);
     let noted: Vec<&RunUsage> = noted.map(|(run, _)| run).collect();
     if noted.is_empty() {
         return Ok(outcomes);
     }
-    let mut sql = String::from("UPDATE runs SET booked_seq = NULLIF(noted.column2, -1) FROM (VALUES ");
+    let mut sql =
+        String::from("UPDATE runs SET booked_seq = NULLIF(noted.column2, -1) FROM (VALUES ");
     db.push_rows(&mut sql, noted.len(), 2);
     sql.push_str(") AS noted WHERE id = noted.column1");
-    let upto = |run: &RunUsage| if run.is_over { -1 } else { i64::try_from(run.upto).unwrap_or(i64::MAX) };
-    noted.iter().fold(tx.built(sql), |query, run| query.id(run.run).bind(upto(run))).execute().await?;
+    let upto = |run: &RunUsage| {
+        if run.is_over {
+            -1
+        } else {
+            i64::try_from(run.upto).unwrap_or(i64::MAX)
+        }
+    };
+    noted
+        .iter()
+        .fold(tx.built(sql), |query, run| {
+            query.id(run.run).bind(upto(run))
+        })
+        .execute()
+        .await?;
     Ok(outcomes)
 }
 
@@ -354,23 +425,36 @@ async fn busy<'a>(
     }
     let mut sql = String::from("SELECT id FROM runs WHERE id IN ");
     db.push_rows(&mut sql, 1, missing.len());
-    let rows = missing.iter().fold(tx.built(sql), |query, run| query.id(run.run)).fetch_all().await?;
+    let rows = missing
+        .iter()
+        .fold(tx.built(sql), |query, run| query.id(run.run))
+        .fetch_all()
+        .await?;
     rows.iter().map(|row| row.get("id")).collect()
 }
 
 async fn upsert(db: &Db, tx: &mut Tx, rows: &[(&UsageKey, UsageSum)]) -> Result<(), StoreError> {
     let columns = USAGE_COUNTERS.join(", ");
-    let mut sql = format!("INSERT INTO usage (day, owner, model, api_key, person, {columns}) VALUES ");
+    let mut sql =
+        format!("INSERT INTO usage (day, owner, model, api_key, person, {columns}) VALUES ");
     db.push_rows(&mut sql, rows.len(), 5 + USAGE_COUNTERS.len());
-    let added = USAGE_COUNTERS.map(|column| add_excluded("usage", column)).join(", ");
+    let added = USAGE_COUNTERS
+        .map(|column| add_excluded("usage", column))
+        .join(", ");
     sql.push_str(" ON CONFLICT (day, owner, model, api_key, person) DO UPDATE SET ");
     sql.push_str(&added);
     let query = rows.iter().fold(tx.built(sql), |query, (key, sum)| {
         let principal = &key.principal;
         let api_key = principal.key.map(|key| key.to_string()).unwrap_or_default();
-        let query = query.bind(key.day).id(principal.account).text(&key.model).text(&api_key);
+        let query = query
+            .bind(key.day)
+            .id(principal.account)
+            .text(&key.model)
+            .text(&api_key);
         let query = query.text(principal.person.as_deref().unwrap_or_default());
-        sum.counters().into_iter().fold(query, |query, counter| query.number(counter.min(MAX_COUNTER)))
+        sum.counters().into_iter().fold(query, |query, counter| {
+            query.number(counter.min(MAX_COUNTER))
+        })
     });
     query.execute().await.map(drop)
 }

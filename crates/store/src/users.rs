@@ -82,19 +82,36 @@ impl Store {
         let mut tx = self.db().begin().await?;
         if let Tx::Postgres(_) = tx {
             // Lets nobody else insert between our look and our insert; on SQLite we are the only writer.
-            tx.query("LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE").execute().await?;
+            tx.query("LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE")
+                .execute()
+                .await?;
         }
-        if tx.query(ANY_WITH_PASSWORD).fetch_optional().await?.is_some() {
+        if tx
+            .query(ANY_WITH_PASSWORD)
+            .fetch_optional()
+            .await?
+            .is_some()
+        {
             return Err(StoreError::Conflict("admin"));
         }
         let local = tx.query(FIRST_ADMIN).fetch_optional().await?;
         let row = match local {
             Some(local) => {
                 let (id, created_at) = (local.id("id")?, local.get("created_at")?);
-                let taken_over = NewUser { id, created_at, ..user.clone() };
-                bind_user(tx.query(TAKE_OVER), &taken_over, UserRole::Admin).fetch_one().await?
+                let taken_over = NewUser {
+                    id,
+                    created_at,
+                    ..user.clone()
+                };
+                bind_user(tx.query(TAKE_OVER), &taken_over, UserRole::Admin)
+                    .fetch_one()
+                    .await?
             }
-            None => bind_user(tx.query(INSERT), user, UserRole::Admin).fetch_one().await?,
+            None => {
+                bind_user(tx.query(INSERT), user, UserRole::Admin)
+                    .fetch_one()
+                    .await?
+            }
         };
         tx.commit().await?;
         read_user(&row)
@@ -105,7 +122,11 @@ impl Store {
     /// # Errors
     /// `Conflict("email")` where somebody has the address, in whatever case.
     pub async fn create_user(&self, user: &NewUser) -> Result<User, StoreError> {
-        made(bind_user(self.db().write(INSERT), user, user.role).fetch_one().await)
+        made(
+            bind_user(self.db().write(INSERT), user, user.role)
+                .fetch_one()
+                .await,
+        )
     }
 
     /// The account with this id.
@@ -124,18 +145,39 @@ impl Store {
     pub async fn user_by_email(&self, email: &str) -> Result<UserWithPassword, StoreError> {
         let sql = "SELECT id, email, name, role, created_at, password_hash, suspended_at FROM users \
                    WHERE email_key = $1";
-        let row = self.db().read(sql).text(&email.to_lowercase()).fetch_one().await?;
+        let row = self
+            .db()
+            .read(sql)
+            .text(&email.to_lowercase())
+            .fetch_one()
+            .await?;
         let suspended = row.get::<Option<i64>>("suspended_at")?.is_some();
-        Ok(UserWithPassword { user: read_user(&row)?, password_hash: row.get("password_hash")?, suspended })
+        Ok(UserWithPassword {
+            user: read_user(&row)?,
+            password_hash: row.get("password_hash")?,
+            suspended,
+        })
     }
 
     /// Puts another hash of the same password in the place of `old`; nothing where that is not the person's any more.
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn replace_password_hash(&self, user: UserId, old: &str, new: &str) -> Result<(), StoreError> {
+    pub async fn replace_password_hash(
+        &self,
+        user: UserId,
+        old: &str,
+        new: &str,
+    ) -> Result<(), StoreError> {
         let sql = "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2";
-        self.db().write(sql).id(user).text(old).text(new).execute().await.map(drop)
+        self.db()
+            .write(sql)
+            .id(user)
+            .text(old)
+            .text(new)
+            .execute()
+            .await
+            .map(drop)
     }
 
     /// The administrator whose account is oldest.
@@ -143,7 +185,13 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn first_admin(&self) -> Result<Option<User>, StoreError> {
-        self.db().read(FIRST_ADMIN).fetch_optional().await?.as_ref().map(read_user).transpose()
+        self.db()
+            .read(FIRST_ADMIN)
+            .fetch_optional()
+            .await?
+            .as_ref()
+            .map(read_user)
+            .transpose()
     }
 
     /// Whether anybody has an account with a password, and so can sign in.
@@ -151,13 +199,22 @@ impl Store {
     /// # Errors
     /// Only those of the database.
     pub async fn has_users(&self) -> Result<bool, StoreError> {
-        Ok(self.db().read(ANY_WITH_PASSWORD).fetch_optional().await?.is_some())
+        Ok(self
+            .db()
+            .read(ANY_WITH_PASSWORD)
+            .fetch_optional()
+            .await?
+            .is_some())
     }
 }
 
 /// As [`Store::create_user`].
 pub(crate) async fn insert_user(tx: &mut Tx, user: &NewUser) -> Result<User, StoreError> {
-    made(bind_user(tx.query(INSERT), user, user.role).fetch_one().await)
+    made(
+        bind_user(tx.query(INSERT), user, user.role)
+            .fetch_one()
+            .await,
+    )
 }
 
 fn made(row: Result<Row, StoreError>) -> Result<User, StoreError> {

@@ -70,7 +70,10 @@ impl Store {
                    FROM webhooks LEFT JOIN webhook_deliveries ON webhook = id AND run = \
                    (SELECT run FROM webhook_deliveries WHERE webhook = id ORDER BY created_at DESC, run DESC LIMIT 1) \
                    WHERE owner = $1 ORDER BY id";
-        Ok(readable(&self.db().read(sql).id(owner).fetch_all().await?, read))
+        Ok(readable(
+            &self.db().read(sql).id(owner).fetch_all().await?,
+            read,
+        ))
     }
 
     /// Keeps an address.
@@ -80,7 +83,13 @@ impl Store {
     pub async fn create_webhook(&self, new: &Webhook, most: u32) -> Result<(), StoreError> {
         let sql = "INSERT INTO webhooks (id, owner, sealed, created_at) SELECT $1, $2, $3, $4 \
                    WHERE (SELECT COUNT(*) FROM webhooks WHERE owner = $2) < $5";
-        let query = self.db().write(sql).id(new.id).id(new.owner).bind(&new.sealed[..]).bind(new.created_at);
+        let query = self
+            .db()
+            .write(sql)
+            .id(new.id)
+            .id(new.owner)
+            .bind(&new.sealed[..])
+            .bind(new.created_at);
         match query.bind(i64::from(most)).execute().await? {
             0 => Err(StoreError::Conflict("webhooks")),
             _ => Ok(()),
@@ -100,16 +109,33 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn claim_notices(&self, now: i64, until: i64, limit: u32) -> Result<Vec<Notice>, StoreError> {
+    pub async fn claim_notices(
+        &self,
+        now: i64,
+        until: i64,
+        limit: u32,
+    ) -> Result<Vec<Notice>, StoreError> {
         let sql = "SELECT webhook, run FROM webhook_deliveries WHERE due_at <= $1 AND claimed_until <= $1 \
                    ORDER BY due_at, webhook, run LIMIT $2";
-        let rows = self.db().read(sql).bind(now).bind(i64::from(limit)).fetch_all().await?;
+        let rows = self
+            .db()
+            .read(sql)
+            .bind(now)
+            .bind(i64::from(limit))
+            .fetch_all()
+            .await?;
         let mut claimed = Vec::new();
         for row in &rows {
             let (webhook, run): (WebhookId, RunId) = (row.id("webhook")?, row.id("run")?);
             let sql = "UPDATE webhook_deliveries SET claimed_until = $4 \
                        WHERE webhook = $1 AND run = $2 AND due_at <= $3 AND claimed_until <= $3";
-            let claim = self.db().write(sql).id(webhook).id(run).bind(now).bind(until);
+            let claim = self
+                .db()
+                .write(sql)
+                .id(webhook)
+                .id(run)
+                .bind(now)
+                .bind(until);
             if claim.execute().await? == 0 {
                 continue;
             }
@@ -118,7 +144,13 @@ impl Store {
                        FROM webhook_deliveries JOIN webhooks ON webhooks.id = webhook \
                        JOIN runs ON runs.id = webhook_deliveries.run LEFT JOIN chats ON chats.id = runs.chat \
                        WHERE webhook = $1 AND webhook_deliveries.run = $2";
-            let row = self.db().read(sql).id(webhook).id(run).fetch_optional().await?;
+            let row = self
+                .db()
+                .read(sql)
+                .id(webhook)
+                .id(run)
+                .fetch_optional()
+                .await?;
             claimed.extend(row.as_ref().map(read_notice).transpose()?);
         }
         Ok(claimed)
@@ -142,7 +174,13 @@ impl Store {
         query.optional_text(problem).bind(due_at).execute().await?;
         let sql = "DELETE FROM webhook_deliveries WHERE webhook = $1 AND due_at IS NULL AND run NOT IN \
                    (SELECT run FROM webhook_deliveries WHERE webhook = $1 ORDER BY created_at DESC, run DESC LIMIT $2)";
-        self.db().write(sql).id(id).bind(KEPT_DELIVERIES).execute().await.map(drop)
+        self.db()
+            .write(sql)
+            .id(id)
+            .bind(KEPT_DELIVERIES)
+            .execute()
+            .await
+            .map(drop)
     }
 }
 
@@ -158,7 +196,10 @@ pub(crate) async fn tell(tx: &mut Tx, run: RunId, now: i64) -> Result<(), StoreE
 }
 
 fn read(row: &Row) -> Result<Webhook, StoreError> {
-    let last = row.optional_id("run")?.map(|run| read_delivery(row, run)).transpose()?;
+    let last = row
+        .optional_id("run")?
+        .map(|run| read_delivery(row, run))
+        .transpose()?;
     Ok(Webhook {
         id: row.id("id")?,
         owner: row.id("owner")?,

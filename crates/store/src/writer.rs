@@ -31,7 +31,10 @@ pub(crate) struct Writer {
 }
 
 /// What waits to be written.
-#[expect(clippy::large_enum_variant, reason = "at most 1,024 wait; boxes would cost each run an allocation")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "at most 1,024 wait; boxes would cost each run an allocation"
+)]
 #[derive(Debug)]
 pub(crate) enum Work {
     CreateRun(Job<NewRun, ()>),
@@ -54,7 +57,10 @@ impl Writer {
         let (queue, work) = mpsc::channel(QUEUE);
         let mut task = JoinSet::new();
         task.spawn(write_all(db, work));
-        Self { queue: Mutex::new(Some(queue)), task: tokio::sync::Mutex::new(task) }
+        Self {
+            queue: Mutex::new(Some(queue)),
+            task: tokio::sync::Mutex::new(task),
+        }
     }
 
     /// Queues a row as the given kind of work, and waits until it is committed or refused.
@@ -64,15 +70,28 @@ impl Writer {
         row: T,
     ) -> Result<A, StoreError> {
         let stopped = || StoreError::Unavailable("the store is closed".to_owned());
-        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let queue = self
+            .queue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         let (waiter, outcome) = oneshot::channel();
-        queue.ok_or_else(stopped)?.send(kind(Job { row, waiter })).await.map_err(|_| stopped())?;
+        queue
+            .ok_or_else(stopped)?
+            .send(kind(Job { row, waiter }))
+            .await
+            .map_err(|_| stopped())?;
         outcome.await.map_err(|_| stopped())?
     }
 
     /// Lets the task write what is queued, and waits for its end.
     pub(crate) async fn stop(&self) {
-        drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(
+            self.queue
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
         while self.task.lock().await.join_next().await.is_some() {}
     }
 }
@@ -80,7 +99,9 @@ impl Writer {
 async fn write_all(db: Db, mut queue: mpsc::Receiver<Work>) {
     let mut log = Log::new(db.clone());
     let flusher = match &db {
-        Db::Sqlite { log: Some(path), .. } => Some(Flusher::start(path.clone())),
+        Db::Sqlite {
+            log: Some(path), ..
+        } => Some(Flusher::start(path.clone())),
         Db::Sqlite { log: None, .. } | Db::Postgres(..) => None,
     };
     let mut work = Vec::new();
@@ -123,7 +144,9 @@ impl Batch {
         let (runs, waiters) = unzip(self.runs);
         let created = write_rows(db, &runs).await;
         log.begin(
-            runs.iter().zip(&created).filter_map(|(run, number)| Some((run.id, *number.as_ref().ok()?))),
+            runs.iter()
+                .zip(&created)
+                .filter_map(|(run, number)| Some((run.id, *number.as_ref().ok()?))),
         );
         answer(waiters, created.into_iter().map(|number| number.map(drop)));
 

@@ -36,11 +36,17 @@ impl HookLedger {
             if let Some(id) = request.body["id"].as_str() {
                 let mut noted = noted.0.lock().unwrap_or_else(PoisonError::into_inner);
                 let asked = noted.entry(id.to_owned()).or_default();
-                *asked = Asked { count: asked.count + 1, last_at: now_ms() };
+                *asked = Asked {
+                    count: asked.count + 1,
+                    last_at: now_ms(),
+                };
             }
             Reply::json(&answer(&request.body))
         };
-        let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+        let options = ServerOptions {
+            keep_requests: false,
+            ..ServerOptions::default()
+        };
         let server = ScriptedServer::start_with(Behaviour::answer(answer), options).await?;
         let events: Vec<&str> = HookEvent::ALL.iter().map(|event| event.as_str()).collect();
         let text = format!(
@@ -54,23 +60,40 @@ impl HookLedger {
 
     /// What a log says of its hooks that was otherwise.
     pub(crate) fn faults(&self, run: &str, log: &[RunEvent]) -> Vec<String> {
-        let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let asked = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         let (mut faults, mut decided) = (Vec::new(), HashSet::new());
         for event in log {
-            let EventBody::HookFinished(end) = &event.body else { continue };
+            let EventBody::HookFinished(end) = &event.body else {
+                continue;
+            };
             let of_it = asked.get(&format!("{run}.{}", end.call.id)).copied();
             let Asked { count, last_at } = of_it.unwrap_or_default();
             // On its way it may be asked in every life of the server, also in one that left nothing in the log.
             if last_at > event.at {
-                faults.push(format!("hook {} was asked again when it had decided", end.call.id));
+                faults.push(format!(
+                    "hook {} was asked again when it had decided",
+                    end.call.id
+                ));
             }
             if end.decision == Decision::Withdrawn {
                 continue;
             }
             if count == 0 {
-                faults.push(format!("hook {} has decided and was not asked", end.call.id));
+                faults.push(format!(
+                    "hook {} has decided and was not asked",
+                    end.call.id
+                ));
             }
-            let place = (&event.agent, end.call.event.as_str(), &end.call.call, end.call.step);
+            let place = (
+                &event.agent,
+                end.call.event.as_str(),
+                &end.call.call,
+                end.call.step,
+            );
             if !decided.insert(place) {
                 faults.push(format!("a hook has decided twice on {place:?}"));
             }
@@ -85,9 +108,14 @@ impl HookLedger {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the server under test has the clock of the world")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the server under test has the clock of the world"
+)]
 fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 

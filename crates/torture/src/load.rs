@@ -50,12 +50,25 @@ struct World {
 impl Load {
     pub(crate) fn start(people: usize, servers: usize) -> anyhow::Result<Self> {
         let closing = AtomicBool::new(false);
-        let world = Arc::new(World { client: client()?, closing, taken: AtomicUsize::new(0) });
+        let world = Arc::new(World {
+            client: client()?,
+            closing,
+            taken: AtomicUsize::new(0),
+        });
         let servers: Vec<_> = (0..servers).map(|_| watch::Sender::new(None)).collect();
-        let mut load = Self { world, servers, people: JoinSet::new() };
+        let mut load = Self {
+            world,
+            servers,
+            people: JoinSet::new(),
+        };
         for number in 0..people {
             let servers = load.servers.iter().map(watch::Sender::subscribe).collect();
-            let person = Person { number, world: Arc::clone(&load.world), servers, asks: number };
+            let person = Person {
+                number,
+                world: Arc::clone(&load.world),
+                servers,
+                asks: number,
+            };
             load.people.spawn(person.work());
         }
         Ok(load)
@@ -125,23 +138,50 @@ impl Person {
         let chat = match chat {
             Some(chat) => chat.clone(),
             None => {
-                let made = self.post(&format!("{url}/api/v1/chats"), &json!({})).await?;
+                let made = self
+                    .post(&format!("{url}/api/v1/chats"), &json!({}))
+                    .await?;
                 chat.insert(text(&made["id"])?).clone()
             }
         };
         let messages: Value = self.get(&format!("{url}/api/v1/chats/{chat}")).await?;
         let parent = messages["current_message"].clone();
-        let said = json!({"content": format!("{WORK}{work}"), "parent": parent, "model": "scripted"});
-        let begun = self.post(&format!("{url}/api/v1/chats/{chat}/messages"), &said).await?;
-        Ok(Exchange { chat, work, run: text(&begun["run"])?, seen: BTreeMap::new() })
+        let said =
+            json!({"content": format!("{WORK}{work}"), "parent": parent, "model": "scripted"});
+        let begun = self
+            .post(&format!("{url}/api/v1/chats/{chat}/messages"), &said)
+            .await?;
+        Ok(Exchange {
+            chat,
+            work,
+            run: text(&begun["run"])?,
+            seen: BTreeMap::new(),
+        })
     }
 
     async fn get(&self, url: &str) -> anyhow::Result<Value> {
-        Ok(self.world.client.get(url).send().await?.error_for_status()?.json().await?)
+        Ok(self
+            .world
+            .client
+            .get(url)
+            .send()
+            .await?
+            .error_for_status()?
+            .json()
+            .await?)
     }
 
     async fn post(&self, url: &str, body: &Value) -> anyhow::Result<Value> {
-        Ok(self.world.client.post(url).json(body).send().await?.error_for_status()?.json().await?)
+        Ok(self
+            .world
+            .client
+            .post(url)
+            .json(body)
+            .send()
+            .await?
+            .error_for_status()?
+            .json()
+            .await?)
     }
 
     /// Watches the run, from where it broke off each time.
@@ -159,19 +199,33 @@ impl Person {
 
     /// Whether the run has come to its end.
     async fn watch(&mut self, exchange: &mut Exchange, after: &mut u64) -> anyhow::Result<bool> {
-        let url = format!("{}/runs/{}/events?after={after}", self.url().await?, exchange.run);
-        let response = self.world.client.get(url).send().await?.error_for_status()?;
+        let url = format!(
+            "{}/runs/{}/events?after={after}",
+            self.url().await?,
+            exchange.run
+        );
+        let response = self
+            .world
+            .client
+            .get(url)
+            .send()
+            .await?
+            .error_for_status()?;
         let (mut body, mut buffer) = (response.bytes_stream(), Vec::new());
         while let Some(bytes) = timeout(Duration::from_secs(20), body.next()).await? {
             buffer.extend_from_slice(&bytes?);
             while let Some(end) = buffer.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = buffer.drain(..=end).collect();
-                let Some(data) = line.strip_prefix(b"data: ") else { continue };
+                let Some(data) = line.strip_prefix(b"data: ") else {
+                    continue;
+                };
                 let event: RunEvent = serde_json::from_slice(data)?;
                 if event.seq <= *after {
-                    return Err(
-                        Torn(format!("{}: event {} came after {after}", exchange.run, event.seq)).into()
-                    );
+                    return Err(Torn(format!(
+                        "{}: event {} came after {after}",
+                        exchange.run, event.seq
+                    ))
+                    .into());
                 }
                 *after = event.seq;
                 let is_end = matches!(event.body, domain::EventBody::RunFinished { .. });

@@ -76,9 +76,11 @@ enum Command {
 async fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     match options.command {
-        Some(Command::Serve { data_dir, ledger, deaths_per_mille }) => {
-            victim::serve(data_dir, ledger, deaths_per_mille).await
-        }
+        Some(Command::Serve {
+            data_dir,
+            ledger,
+            deaths_per_mille,
+        }) => victim::serve(data_dir, ledger, deaths_per_mille).await,
         None => torture(&options).await,
     }
 }
@@ -97,7 +99,11 @@ async fn torture(options: &Options) -> anyhow::Result<()> {
     let (kills, servers) = (options.kills, options.servers.max(1));
     let began = Instant::now();
     let model = model::start().await?;
-    let people = if options.database_url.is_some() { PEOPLE_SHARING } else { PEOPLE };
+    let people = if options.database_url.is_some() {
+        PEOPLE_SHARING
+    } else {
+        PEOPLE
+    };
     let load = Load::start(people, servers)?;
     let folder = Folder::new(options.database_url.clone())?;
     let hooks = match options.hooks {
@@ -105,14 +111,21 @@ async fn torture(options: &Options) -> anyhow::Result<()> {
         false => None,
     };
     let done = Mutex::new(Kills::default());
-    let places = (0..servers).map(|place| kill_again_and_again(place, kills, &folder, &model, &load, &done));
+    let places =
+        (0..servers).map(|place| kill_again_and_again(place, kills, &folder, &model, &load, &done));
     futures_util::future::try_join_all(places).await?;
-    let Kills { by_itself, longest_start, .. } = done.into_inner();
+    let Kills {
+        by_itself,
+        longest_start,
+        ..
+    } = done.into_inner();
 
     let mut victim = Victim::start(&folder, 0, &model.base_url(), DiesItself::Never).await?;
     (0..servers).for_each(|place| load.server_is_at(place, Some(victim.url.clone())));
     let exchanges = tokio::time::timeout(PATIENCE, load.finish());
-    let exchanges = exchanges.await.context("some runs neither ended nor went on")??;
+    let exchanges = exchanges
+        .await
+        .context("some runs neither ended nor went on")??;
     // What was only begun when a person's connection broke has its effects too.
     sleep(Duration::from_secs(1)).await;
     let ledger = hooks.as_ref().map(|(ledger, _)| ledger);
@@ -149,7 +162,11 @@ async fn kill_again_and_again(
     load: &Load,
     done: &Mutex<Kills>,
 ) -> anyhow::Result<()> {
-    let longest = if folder.is_shared() { LONGEST_LIFE_SHARING } else { LONGEST_LIFE };
+    let longest = if folder.is_shared() {
+        LONGEST_LIFE_SHARING
+    } else {
+        LONGEST_LIFE
+    };
     loop {
         let kill = {
             let mut done = done.lock().await;
@@ -159,9 +176,12 @@ async fn kill_again_and_again(
             done.done += 1;
             done.done
         };
-        let mut victim = Victim::start(folder, place, &model.base_url(), DiesItself::Sometimes).await?;
+        let mut victim =
+            Victim::start(folder, place, &model.base_url(), DiesItself::Sometimes).await?;
         load.server_is_at(place, Some(victim.url.clone()));
-        let by_itself = victim.lives_for(longest.mul_f64(random_per_mille() as f64 / 1000.0)).await?;
+        let by_itself = victim
+            .lives_for(longest.mul_f64(random_per_mille() as f64 / 1000.0))
+            .await?;
         victim.kill().await?;
         load.server_is_at(place, None);
         let mut done = done.lock().await;
@@ -182,5 +202,10 @@ fn random_per_mille() -> u64 {
 fn client() -> anyhow::Result<Arc<reqwest::Client>> {
     // It sets up TLS, without which no client is made, also where none is needed.
     llm::HttpClient::new()?;
-    Ok(Arc::new(reqwest::Client::builder().no_proxy().tls_certs_only([]).build()?))
+    Ok(Arc::new(
+        reqwest::Client::builder()
+            .no_proxy()
+            .tls_certs_only([])
+            .build()?,
+    ))
 }

@@ -12,7 +12,10 @@ const PART: &str = "Part ";
 
 /// The effects of a piece of work.
 pub(crate) fn effects(work: &str) -> Vec<String> {
-    ["a", "b", "c", "part"].iter().map(|effect| format!("{work}.{effect}")).collect()
+    ["a", "b", "c", "part"]
+        .iter()
+        .map(|effect| format!("{work}.{effect}"))
+        .collect()
 }
 
 /// The end of the answer.
@@ -21,16 +24,28 @@ pub(crate) fn answer(work: &str) -> String {
 }
 
 pub(crate) async fn start() -> anyhow::Result<ScriptedServer> {
-    let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+    let options = ServerOptions {
+        keep_requests: false,
+        ..ServerOptions::default()
+    };
     Ok(ScriptedServer::start_with(Behaviour::answer(reply), options).await?)
 }
 
 fn reply(request: &Request) -> Reply {
-    let messages = request.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let messages = request.body["messages"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     let is_users = |message: &&Value| message["role"] == "user";
-    let asked = messages.iter().rposition(|message| is_users(&message)).unwrap_or_default();
+    let asked = messages
+        .iter()
+        .rposition(|message| is_users(&message))
+        .unwrap_or_default();
     let said = text_of(&messages[asked]);
-    let answers = messages[asked..].iter().filter(|message| message["role"] == "assistant").count();
+    let answers = messages[asked..]
+        .iter()
+        .filter(|message| message["role"] == "assistant")
+        .count();
     if let Some(work) = said.strip_prefix(PART) {
         return match answers {
             0 => Reply::calls(&[(EFFECT, json!({"what": format!("{work}.part")}))]),
@@ -42,14 +57,31 @@ fn reply(request: &Request) -> Reply {
         0 => Reply::calls(&[
             (EFFECT, json!({"what": format!("{work}.a")})),
             (EFFECT, json!({"what": format!("{work}.b")})),
-            ("task", json!({"description": format!("{PART}{work}"), "subagent_type": "general"})),
-            ("write_file", json!({"path": format!("/{work}.md"), "content": work})),
+            (
+                "task",
+                json!({"description": format!("{PART}{work}"), "subagent_type": "general"}),
+            ),
+            (
+                "write_file",
+                json!({"path": format!("/{work}.md"), "content": work}),
+            ),
         ]),
-        1 => Reply::calls(&[(LOOK, json!({"what": work})), (EFFECT, json!({"what": format!("{work}.c")}))]),
+        1 => Reply::calls(&[
+            (LOOK, json!({"what": work})),
+            (EFFECT, json!({"what": format!("{work}.c")})),
+        ]),
         _ => {
             let text = format!("{} {}", "word ".repeat(20), answer(work));
-            let text = Step::Text { text, tokens_per_second: Some(200.0) };
-            Reply::stream(&[text, Step::Finish { reason: Finish::Stop }])
+            let text = Step::Text {
+                text,
+                tokens_per_second: Some(200.0),
+            };
+            Reply::stream(&[
+                text,
+                Step::Finish {
+                    reason: Finish::Stop,
+                },
+            ])
         }
     }
 }
@@ -57,7 +89,10 @@ fn reply(request: &Request) -> Reply {
 fn text_of(message: &Value) -> String {
     match &message["content"] {
         Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        Value::Array(parts) => parts
+            .iter()
+            .filter_map(|part| part["text"].as_str())
+            .collect(),
         _ => String::new(),
     }
 }

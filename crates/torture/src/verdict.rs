@@ -29,15 +29,30 @@ pub(crate) struct Verdict {
 impl Verdict {
     #[expect(clippy::print_stdout, reason = "it prints its score")]
     pub(crate) fn print(&self) {
-        println!("messages taken                        {:>8}", self.exchanges);
+        println!(
+            "messages taken                        {:>8}",
+            self.exchanges
+        );
         println!("runs that went on after a kill        {:>8}", self.went_on);
         println!("  and how often                       {:>8}", self.restarts);
-        println!("runs that ended without their answer  {:>8}", self.ended_otherwise);
+        println!(
+            "runs that ended without their answer  {:>8}",
+            self.ended_otherwise
+        );
         println!("effects                               {:>8}", self.effects);
         println!("calls in doubt                        {:>8}", self.in_doubt);
-        println!("repeatable calls that ran again       {:>8}", self.looked_again);
-        println!("faults                                {:>8}", self.faults.len());
-        self.faults.iter().take(20).for_each(|fault| println!("  {fault}"));
+        println!(
+            "repeatable calls that ran again       {:>8}",
+            self.looked_again
+        );
+        println!(
+            "faults                                {:>8}",
+            self.faults.len()
+        );
+        self.faults
+            .iter()
+            .take(20)
+            .for_each(|fault| println!("  {fault}"));
     }
 }
 
@@ -53,10 +68,15 @@ pub(crate) async fn reach(
     for line in written.lines() {
         *ledger.entry(line).or_default() += 1;
     }
-    let mut verdict = Verdict { exchanges: exchanges.len(), ..Verdict::default() };
+    let mut verdict = Verdict {
+        exchanges: exchanges.len(),
+        ..Verdict::default()
+    };
     for (line, count) in &ledger {
         if *count > 1 && line.starts_with(EFFECT) {
-            verdict.faults.push(format!("{line} was done {count} times"));
+            verdict
+                .faults
+                .push(format!("{line} was done {count} times"));
         }
         if line.starts_with(LOOK) {
             verdict.looked_again += count - 1;
@@ -65,19 +85,32 @@ pub(crate) async fn reach(
     for exchange in exchanges {
         let log = log(&client, url, &exchange.run).await?;
         verdict.judge_log(exchange, &log, &ledger);
-        let of_hooks = hooks.map(|hooks| hooks.faults(&exchange.run, &log)).unwrap_or_default();
+        let of_hooks = hooks
+            .map(|hooks| hooks.faults(&exchange.run, &log))
+            .unwrap_or_default();
         verdict.faults.extend(
-            of_hooks.into_iter().map(|fault| format!("{} ({}): {fault}", exchange.work, exchange.run)),
+            of_hooks
+                .into_iter()
+                .map(|fault| format!("{} ({}): {fault}", exchange.work, exchange.run)),
         );
-        let chat: Value =
-            client.get(format!("{url}/api/v1/chats/{}", exchange.chat)).send().await?.json().await?;
+        let chat: Value = client
+            .get(format!("{url}/api/v1/chats/{}", exchange.chat))
+            .send()
+            .await?
+            .json()
+            .await?;
         verdict.judge_chat(exchange, &chat, &log);
     }
     Ok(verdict)
 }
 
 async fn log(client: &Client, url: &str, run: &str) -> anyhow::Result<Vec<RunEvent>> {
-    let text = client.get(format!("{url}/runs/{run}/events")).send().await?.text().await?;
+    let text = client
+        .get(format!("{url}/runs/{run}/events"))
+        .send()
+        .await?
+        .text()
+        .await?;
     text.lines()
         .filter_map(|line| line.strip_prefix("data: "))
         .map(|data| Ok(serde_json::from_str(data)?))
@@ -86,25 +119,41 @@ async fn log(client: &Client, url: &str, run: &str) -> anyhow::Result<Vec<RunEve
 
 impl Verdict {
     fn judge_log(&mut self, exchange: &Exchange, log: &[RunEvent], ledger: &HashMap<&str, usize>) {
-        let mut fault =
-            |what: String| self.faults.push(format!("{} ({}): {what}", exchange.work, exchange.run));
+        let mut fault = |what: String| {
+            self.faults
+                .push(format!("{} ({}): {what}", exchange.work, exchange.run))
+        };
         if let Err(law) = laws::check(log) {
             fault(format!("its log breaks a law: {law}"));
         }
         let by_seq: HashMap<u64, &RunEvent> = log.iter().map(|event| (event.seq, event)).collect();
         for (seq, seen) in &exchange.seen {
             if by_seq.get(seq) != Some(&seen) {
-                fault(format!("event {seq} was shown as {:?} and is {:?}", seen.body, by_seq.get(seq)));
+                fault(format!(
+                    "event {seq} was shown as {:?} and is {:?}",
+                    seen.body,
+                    by_seq.get(seq)
+                ));
             }
         }
-        let missed =
-            log.iter().filter(|event| !event.body.is_delta() && !exchange.seen.contains_key(&event.seq));
+        let missed = log
+            .iter()
+            .filter(|event| !event.body.is_delta() && !exchange.seen.contains_key(&event.seq));
         for event in missed {
-            fault(format!("event {} was never shown: {:?}", event.seq, event.body));
+            fault(format!(
+                "event {} was never shown: {:?}",
+                event.seq, event.body
+            ));
         }
         let mut calls: HashMap<String, (bool, bool)> = HashMap::new();
         for event in log {
-            if let EventBody::ToolFinished { name, arguments, error, in_doubt, .. } = &event.body
+            if let EventBody::ToolFinished {
+                name,
+                arguments,
+                error,
+                in_doubt,
+                ..
+            } = &event.body
                 && name == EFFECT
                 && let Some(what) = arguments["what"].as_str()
             {
@@ -114,10 +163,16 @@ impl Verdict {
                 *doubt |= in_doubt;
             }
         }
-        let restarts = log.iter().filter(|event| matches!(event.body, EventBody::RunResumed {})).count();
+        let restarts = log
+            .iter()
+            .filter(|event| matches!(event.body, EventBody::RunResumed {}))
+            .count();
         let is_whole = outcome(log) == Some(Outcome::Completed);
         for what in effects(&exchange.work) {
-            let count = ledger.get(format!("{EFFECT} {what}").as_str()).copied().unwrap_or_default();
+            let count = ledger
+                .get(format!("{EFFECT} {what}").as_str())
+                .copied()
+                .unwrap_or_default();
             self.effects += count;
             let (done, doubt) = calls.get(&what).copied().unwrap_or_default();
             match (done, doubt) {
@@ -125,7 +180,9 @@ impl Verdict {
                 (true, false) if count != 1 => {
                     fault(format!("{what} is said to be done, and was {count} times"))
                 }
-                (false, false) if count > 0 && is_whole => fault(format!("{what} was done and nobody knows")),
+                (false, false) if count > 0 && is_whole => {
+                    fault(format!("{what} was done and nobody knows"))
+                }
                 (false, false) if is_whole => fault(format!("{what} was never done")),
                 _ => {}
             }
@@ -137,20 +194,30 @@ impl Verdict {
     }
 
     fn judge_chat(&mut self, exchange: &Exchange, chat: &Value, log: &[RunEvent]) {
-        let messages = chat["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let messages = chat["messages"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let holds = |message: &Value, text: &str| {
-            message["content"][0]["text"].as_str().is_some_and(|it| it.ends_with(text))
+            message["content"][0]["text"]
+                .as_str()
+                .is_some_and(|it| it.ends_with(text))
         };
-        let asked =
-            messages.iter().any(|message| message["role"] == "user" && holds(message, &exchange.work));
-        if !asked {
-            self.faults.push(format!("{}: the message was taken and is lost", exchange.work));
-        }
-        let answered = messages
+        let asked = messages
             .iter()
-            .any(|message| message["role"] == "assistant" && holds(message, &answer(&exchange.work)));
+            .any(|message| message["role"] == "user" && holds(message, &exchange.work));
+        if !asked {
+            self.faults.push(format!(
+                "{}: the message was taken and is lost",
+                exchange.work
+            ));
+        }
+        let answered = messages.iter().any(|message| {
+            message["role"] == "assistant" && holds(message, &answer(&exchange.work))
+        });
         if !answered && outcome(log) == Some(Outcome::Completed) {
-            self.faults.push(format!("{}: the answer is not in the chat", exchange.work));
+            self.faults
+                .push(format!("{}: the answer is not in the chat", exchange.work));
         }
     }
 }

@@ -35,7 +35,11 @@ struct Arguments {
 }
 
 /// Serves until it is killed.
-pub(crate) async fn serve(data_dir: PathBuf, ledger: PathBuf, deaths_per_mille: u64) -> anyhow::Result<()> {
+pub(crate) async fn serve(
+    data_dir: PathBuf,
+    ledger: PathBuf,
+    deaths_per_mille: u64,
+) -> anyhow::Result<()> {
     let flags = Flags {
         config: None,
         listen: vec!["127.0.0.1:0".to_owned()],
@@ -44,7 +48,12 @@ pub(crate) async fn serve(data_dir: PathBuf, ledger: PathBuf, deaths_per_mille: 
     };
     let mut agents = Agents::built_in()?;
     let ours = [
-        Arc::new(tool(EFFECT, ToolKind::ONCE, ledger.clone(), deaths_per_mille)?),
+        Arc::new(tool(
+            EFFECT,
+            ToolKind::ONCE,
+            ledger.clone(),
+            deaths_per_mille,
+        )?),
         Arc::new(tool(LOOK, ToolKind::REPEATABLE, ledger, 0)?),
     ];
     agents.main.tools = with(&agents.main.tools, &ours);
@@ -55,7 +64,10 @@ pub(crate) async fn serve(data_dir: PathBuf, ledger: PathBuf, deaths_per_mille: 
 }
 
 fn with(tools: &Toolbox, more: &[Arc<Tool>]) -> Toolbox {
-    let theirs = tools.names().into_iter().filter_map(|name| tools.get(name).cloned());
+    let theirs = tools
+        .names()
+        .into_iter()
+        .filter_map(|name| tools.get(name).cloned());
     Toolbox::new(theirs.chain(more.iter().cloned()).collect())
 }
 
@@ -71,23 +83,32 @@ fn tool(
             std::process::abort();
         }
     };
-    Tool::new(name, "Writes into the ledger.", kind, move |Arguments { what }, _| {
-        let ledger = ledger.clone();
-        async move {
-            sleep(Duration::from_millis(random_per_mille() % 4)).await;
-            maybe_die();
-            write_down(&ledger, &format!("{name} {what}\n"))
-                .map_err(|error| ToolFailure(error.to_string()))?;
-            maybe_die();
-            sleep(Duration::from_millis(random_per_mille() % 4)).await;
-            Ok("Done.".to_owned())
-        }
-    })
+    Tool::new(
+        name,
+        "Writes into the ledger.",
+        kind,
+        move |Arguments { what }, _| {
+            let ledger = ledger.clone();
+            async move {
+                sleep(Duration::from_millis(random_per_mille() % 4)).await;
+                maybe_die();
+                write_down(&ledger, &format!("{name} {what}\n"))
+                    .map_err(|error| ToolFailure(error.to_string()))?;
+                maybe_die();
+                sleep(Duration::from_millis(random_per_mille() % 4)).await;
+                Ok("Done.".to_owned())
+            }
+        },
+    )
 }
 
 /// One write, so that lines of several calls never mix.
 fn write_down(ledger: &Path, line: &str) -> std::io::Result<()> {
-    fs::OpenOptions::new().create(true).append(true).open(ledger)?.write_all(line.as_bytes())
+    fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(ledger)?
+        .write_all(line.as_bytes())
 }
 
 /// Where the server and the ledger are kept.
@@ -101,7 +122,10 @@ impl Folder {
     pub(crate) fn new(database_url: Option<String>) -> anyhow::Result<Self> {
         let folder = PathBuf::from("target/torture").join(std::process::id().to_string());
         fs::create_dir_all(&folder)?;
-        Ok(Self { path: folder.canonicalize()?, database_url })
+        Ok(Self {
+            path: folder.canonicalize()?,
+            database_url,
+        })
     }
 
     pub(crate) fn ledger(&self) -> PathBuf {
@@ -154,7 +178,11 @@ impl Victim {
         dies: DiesItself,
     ) -> anyhow::Result<Self> {
         let began = Instant::now();
-        let deaths = if dies == DiesItself::Sometimes { DEATHS_PER_MILLE } else { 0 };
+        let deaths = if dies == DiesItself::Sometimes {
+            DEATHS_PER_MILLE
+        } else {
+            0
+        };
         let mut command = Command::new(std::env::current_exe()?);
         command
             .arg("serve")
@@ -163,7 +191,9 @@ impl Victim {
             .arg("--ledger")
             .arg(folder.ledger());
         command.arg("--deaths-per-mille").arg(deaths.to_string());
-        command.env("OPENAI_API_BASE_URL", model_url).env("GLASSHOUSE_LOG_LEVEL", "error");
+        command
+            .env("OPENAI_API_BASE_URL", model_url)
+            .env("GLASSHOUSE_LOG_LEVEL", "error");
         if let Some(url) = &folder.database_url {
             command.env("GLASSHOUSE_DATABASE_URL", url);
             command.env("GLASSHOUSE_LEASE_SECONDS", LEASE_SECONDS.to_string());
@@ -175,16 +205,30 @@ impl Victim {
         command.env("GLASSHOUSE_PROGRAMS_ENABLED", "false");
         // The ledger counts what runs do, and nothing beside them.
         for name in ["TITLE", "TAGS", "FOLLOW_UP"] {
-            command.env(format!("GLASSHOUSE_PIPELINES_ENABLE_{name}_GENERATION"), "false");
+            command.env(
+                format!("GLASSHOUSE_PIPELINES_ENABLE_{name}_GENERATION"),
+                "false",
+            );
         }
         let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
         let output = child.stdout.take().context("the server has no output")?;
         let (mut output, mut line) = (BufReader::new(output), String::new());
         let read = timeout(Duration::from_secs(30), output.read_line(&mut line));
-        read.await.context("the server did not start within 30 seconds")??;
-        let url = line.trim().rsplit(' ').next().filter(|url| url.starts_with("http://"));
-        let url = url.with_context(|| format!("the server said {line:?} and not where it is"))?.to_owned();
-        Ok(Self { child, url, ready_after: began.elapsed() })
+        read.await
+            .context("the server did not start within 30 seconds")??;
+        let url = line
+            .trim()
+            .rsplit(' ')
+            .next()
+            .filter(|url| url.starts_with("http://"));
+        let url = url
+            .with_context(|| format!("the server said {line:?} and not where it is"))?
+            .to_owned();
+        Ok(Self {
+            child,
+            url,
+            ready_after: began.elapsed(),
+        })
     }
 
     /// Waits so long. Whether it died by itself meanwhile.
@@ -199,6 +243,10 @@ impl Victim {
     pub(crate) async fn kill(&mut self) -> anyhow::Result<()> {
         // It may be dead.
         let _ = self.child.start_kill();
-        self.child.wait().await.map(drop).context("cannot wait for the server")
+        self.child
+            .wait()
+            .await
+            .map(drop)
+            .context("cannot wait for the server")
     }
 }

@@ -19,7 +19,11 @@ impl Sources {
     /// Adds sources. One that is known already is replaced, and keeps the places that it is cited at.
     pub(crate) fn add(&mut self, sources: &[Source]) {
         for source in sources {
-            match self.places.get(&source.id).and_then(|at| self.all.get_mut(*at)) {
+            match self
+                .places
+                .get(&source.id)
+                .and_then(|at| self.all.get_mut(*at))
+            {
                 Some(known) => {
                     let mut cited = std::mem::take(&mut known.cited);
                     for place in &source.cited {
@@ -27,7 +31,10 @@ impl Sources {
                             cited.push(place.clone());
                         }
                     }
-                    *known = Source { cited, ..source.clone() };
+                    *known = Source {
+                        cited,
+                        ..source.clone()
+                    };
                 }
                 None => {
                     self.places.insert(source.id.clone(), self.all.len());
@@ -79,7 +86,13 @@ pub(crate) fn without_places(sources: &[Source]) -> Cow<'_, [Source]> {
     if sources.iter().all(|source| source.cited.is_empty()) {
         return Cow::Borrowed(sources);
     }
-    sources.iter().map(|source| Source { cited: Vec::new(), ..source.clone() }).collect()
+    sources
+        .iter()
+        .map(|source| Source {
+            cited: Vec::new(),
+            ..source.clone()
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -95,30 +108,51 @@ mod tests {
             end: *end,
         };
         let cited = cited.iter().map(place).collect();
-        Source { cited, ..Source::new(id.into(), "T".into(), "u".into(), None) }
+        Source {
+            cited,
+            ..Source::new(id.into(), "T".into(), "u".into(), None)
+        }
     }
 
     fn found(sources: &Sources, text: &str) -> Vec<(Range<usize>, String)> {
-        sources.cited_in("t1", text).into_iter().map(|(place, source)| (place, source.id.clone())).collect()
+        sources
+            .cited_in("t1", text)
+            .into_iter()
+            .map(|(place, source)| (place, source.id.clone()))
+            .collect()
     }
 
     #[test]
     fn marks_count_characters() {
         let mut sources = Sources::default();
         sources.add(&[source("1", &[]), source("2", &[]), source("3", &[])]);
-        let expected = [(3..6, "2".to_owned()), (11..14, "1".to_owned()), (15..18, "2".to_owned())];
+        let expected = [
+            (3..6, "2".to_owned()),
+            (11..14, "1".to_owned()),
+            (15..18, "2".to_owned()),
+        ];
         assert_eq!(found(&sources, "Né [2], né [1] [2]."), expected);
     }
 
     #[test]
     fn places_of_providers_stand_beside_marks_where_they_are_within_the_text() {
         let mut sources = Sources::default();
-        sources.add(&[source("1", &[("t1", 0, 2), ("t2", 0, 2), ("t1", 3, 99), ("t1", 2, 2)])]);
-        sources.add(&[source("1", &[("t1", 3, 5)]), source("2", &[("t1", 0, u64::MAX)])]);
+        sources.add(&[source(
+            "1",
+            &[("t1", 0, 2), ("t2", 0, 2), ("t1", 3, 99), ("t1", 2, 2)],
+        )]);
+        sources.add(&[
+            source("1", &[("t1", 3, 5)]),
+            source("2", &[("t1", 0, u64::MAX)]),
+        ]);
         assert_eq!(sources.all().len(), 2);
         assert_eq!(
             found(&sources, "Né né [2]"),
-            [(0..2, "1".to_owned()), (3..5, "1".to_owned()), (6..9, "2".to_owned())]
+            [
+                (0..2, "1".to_owned()),
+                (3..5, "1".to_owned()),
+                (6..9, "2".to_owned())
+            ]
         );
     }
 }

@@ -16,7 +16,10 @@ impl InvalidRequest {
     /// The field that is wrong, such as `messages[0].role`, where it is one.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
-        self.0.strip_prefix('`')?.split_once('`').map(|(field, _)| field)
+        self.0
+            .strip_prefix('`')?
+            .split_once('`')
+            .map(|(field, _)| field)
     }
 }
 
@@ -32,11 +35,14 @@ pub(crate) fn object(body: &[u8]) -> Checked<Map<String, Value>> {
 
 /// Refuses a conversation in which the user has not said anything.
 pub(crate) fn check_says_something(messages: &[Message]) -> Checked<()> {
-    let speaks = |message: &Message| message.role == Role::User && message.content.iter().any(Part::speaks);
+    let speaks =
+        |message: &Message| message.role == Role::User && message.content.iter().any(Part::speaks);
     if messages.iter().any(speaks) {
         return Ok(());
     }
-    Err(InvalidRequest("`messages` holds no message of the user with text or a picture.".into()))
+    Err(InvalidRequest(
+        "`messages` holds no message of the user with text or a picture.".into(),
+    ))
 }
 
 pub(crate) fn wrong<T>(what: &str, wanted: &str) -> Checked<T> {
@@ -49,16 +55,18 @@ pub(crate) fn present<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<
 }
 
 pub(crate) fn optional_text(fields: &Map<String, Value>, name: &str) -> Checked<Option<String>> {
-    present(fields, name).map(|value| text(value, &format!("`{name}`")).map(str::to_owned)).transpose()
+    present(fields, name)
+        .map(|value| text(value, &format!("`{name}`")).map(str::to_owned))
+        .transpose()
 }
 
 /// A string without NUL, which databases cannot hold.
 pub(crate) fn text<'a>(value: &'a Value, what: &str) -> Checked<&'a str> {
     match value.as_str() {
         None => wrong(what, "a string"),
-        Some(text) if text.contains('\0') => {
-            Err(InvalidRequest(format!("{what} contains a NUL character; remove it.")))
-        }
+        Some(text) if text.contains('\0') => Err(InvalidRequest(format!(
+            "{what} contains a NUL character; remove it."
+        ))),
         Some(text) => Ok(text),
     }
 }
@@ -90,7 +98,10 @@ const FUNCTION: &str = "function";
 
 /// The call that such a result is of.
 fn last_call(messages: &[Message]) -> Option<String> {
-    let call = messages.iter().rev().find_map(|message| message.tool_calls.last())?;
+    let call = messages
+        .iter()
+        .rev()
+        .find_map(|message| message.tool_calls.last())?;
     Some(call.id.clone())
 }
 
@@ -104,32 +115,49 @@ fn speak_instructions(messages: &mut [Message]) {
 }
 
 fn message(value: &Value, at: &str) -> Checked<Message> {
-    let Value::Object(fields) = value else { return wrong(&format!("`{at}`"), "an object") };
+    let Value::Object(fields) = value else {
+        return wrong(&format!("`{at}`"), "an object");
+    };
     let role = match fields.get("role").and_then(Value::as_str) {
         Some("system" | "developer") => Role::System,
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
         Some("tool" | FUNCTION) => Role::Tool,
-        _ => return wrong(&format!("`{at}.role`"), "\"system\", \"user\", \"assistant\" or \"tool\""),
+        _ => {
+            return wrong(
+                &format!("`{at}.role`"),
+                "\"system\", \"user\", \"assistant\" or \"tool\"",
+            );
+        }
     };
     let tool_call_id = present(fields, "tool_call_id");
-    let tool_call_id = tool_call_id.map(|id| text(id, &format!("`{at}.tool_call_id`"))).transpose()?;
+    let tool_call_id = tool_call_id
+        .map(|id| text(id, &format!("`{at}.tool_call_id`")))
+        .transpose()?;
     let content = content(fields.get("content"), role, &format!("{at}.content"))?;
     let mut tool_calls = tool_calls(present(fields, "tool_calls"), at)?;
     if let Some(call) = present(fields, "function_call").filter(|_| tool_calls.is_empty()) {
         tool_calls.push(function_call(call, at)?);
     }
-    Ok(Message { tool_calls, tool_call_id: tool_call_id.map(str::to_owned), ..Message::of(role, content) })
+    Ok(Message {
+        tool_calls,
+        tool_call_id: tool_call_id.map(str::to_owned),
+        ..Message::of(role, content)
+    })
 }
 
 /// The content that stands at `at`.
 pub(crate) fn content(value: Option<&Value>, role: Role, at: &str) -> Checked<Vec<Part>> {
     let what = format!("`{at}`");
     match value {
-        Some(Value::Array(parts)) => {
-            parts.iter().enumerate().map(|(number, value)| part(value, &format!("{at}[{number}]"))).collect()
-        }
-        Some(value @ Value::String(_)) => Ok(vec![Part::Text { text: text(value, &what)?.to_owned() }]),
+        Some(Value::Array(parts)) => parts
+            .iter()
+            .enumerate()
+            .map(|(number, value)| part(value, &format!("{at}[{number}]")))
+            .collect(),
+        Some(value @ Value::String(_)) => Ok(vec![Part::Text {
+            text: text(value, &what)?.to_owned(),
+        }]),
         // An assistant that only called tools said nothing, and a tool may have nothing to say.
         None | Some(Value::Null) if matches!(role, Role::Assistant | Role::Tool) => Ok(Vec::new()),
         _ => wrong(&what, "a string or a list of content parts"),
@@ -137,17 +165,25 @@ pub(crate) fn content(value: Option<&Value>, role: Role, at: &str) -> Checked<Ve
 }
 
 pub(crate) fn part(value: &Value, at: &str) -> Checked<Part> {
-    let Value::Object(fields) = value else { return wrong(&format!("`{at}`"), "an object with a `type`") };
+    let Value::Object(fields) = value else {
+        return wrong(&format!("`{at}`"), "an object with a `type`");
+    };
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or("text");
     match (kind, fields.get("text")) {
         ("image_url" | "input_image", _) => image(fields.get("image_url"), at),
-        ("input_audio", _) => media::input_audio(fields.get("input_audio"), &format!("{at}.input_audio")),
-        ("audio_url", _) => media::by_url(fields.get("audio_url"), "audio", &format!("{at}.audio_url")),
+        ("input_audio", _) => {
+            media::input_audio(fields.get("input_audio"), &format!("{at}.input_audio"))
+        }
+        ("audio_url", _) => {
+            media::by_url(fields.get("audio_url"), "audio", &format!("{at}.audio_url"))
+        }
         ("video_url" | "input_video", _) => {
             media::by_url(fields.get("video_url"), "video", &format!("{at}.video_url"))
         }
         ("file" | "input_file", None) => file(fields, kind, at),
-        (_, Some(words)) => Ok(Part::Text { text: text(words, &format!("`{at}.text`"))?.to_owned() }),
+        (_, Some(words)) => Ok(Part::Text {
+            text: text(words, &format!("`{at}.text`"))?.to_owned(),
+        }),
         ("text" | "input_text" | "output_text", None) => wrong(&format!("`{at}.text`"), "a string"),
         // The model should know that something was there.
         (kind, None) => Ok(media::left_out(kind, "")),
@@ -157,12 +193,25 @@ pub(crate) fn part(value: &Value, at: &str) -> Checked<Part> {
 /// A file as OpenAI writes it, `{"file": {"filename", "file_data"}}` or the same without the inner object. Where it lies at the
 /// caller's provider under an id, the model learns that it was there.
 fn file(fields: &Map<String, Value>, kind: &str, at: &str) -> Checked<Part> {
-    let file = fields.get("file").and_then(Value::as_object).unwrap_or(fields);
-    let name = file.get("filename").and_then(Value::as_str).unwrap_or_default();
-    let given = ["file_data", "file_url"].into_iter().find_map(|field| Some((field, present(file, field)?)));
-    let Some((field, url)) = given else { return Ok(media::left_out(kind, name)) };
+    let file = fields
+        .get("file")
+        .and_then(Value::as_object)
+        .unwrap_or(fields);
+    let name = file
+        .get("filename")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let given = ["file_data", "file_url"]
+        .into_iter()
+        .find_map(|field| Some((field, present(file, field)?)));
+    let Some((field, url)) = given else {
+        return Ok(media::left_out(kind, name));
+    };
     let at = format!("{at}.{field}");
-    let media_type = url.as_str().and_then(media::type_of_data).unwrap_or_default();
+    let media_type = url
+        .as_str()
+        .and_then(media::type_of_data)
+        .unwrap_or_default();
     match media_type.split('/').next().unwrap_or_default() {
         family @ ("image" | "audio" | "video") => media::by_url(Some(url), family, &at),
         _ => file_part::file(url, None, name, &at),
@@ -175,10 +224,17 @@ fn image(value: Option<&Value>, at: &str) -> Checked<Part> {
         Some(Value::Object(image)) => image.get("url"),
         other => other,
     };
-    let Some(url) = url else { return wrong(&what, "{\"url\": \"…\"}") };
+    let Some(url) = url else {
+        return wrong(&what, "{\"url\": \"…\"}");
+    };
     let url = text(url, &what)?;
-    if ["https://", "http://", "data:image/"].iter().any(|scheme| url.starts_with(scheme)) {
-        Ok(Part::Image { url: url.to_owned() })
+    if ["https://", "http://", "data:image/"]
+        .iter()
+        .any(|scheme| url.starts_with(scheme))
+    {
+        Ok(Part::Image {
+            url: url.to_owned(),
+        })
     } else {
         wrong(&what, "an https: address or a data: URL of a picture")
     }
@@ -211,7 +267,9 @@ fn tool_calls(value: Option<&Value>, at: &str) -> Checked<Vec<ToolCall>> {
 /// The form that a call had before there were tools, without an id.
 fn function_call(call: &Value, at: &str) -> Checked<ToolCall> {
     let what = format!("`{at}.function_call`");
-    let Some(name) = call.get("name") else { return wrong(&what, "an object with a `name` and `arguments`") };
+    let Some(name) = call.get("name") else {
+        return wrong(&what, "an object with a `name` and `arguments`");
+    };
     let name = text(name, &what)?.to_owned();
     Ok(ToolCall {
         id: format!("call_{}", at.replace(|c: char| !c.is_ascii_digit(), "")),
@@ -248,9 +306,17 @@ mod tests {
             {"role": "assistant", "function_call": {"name": "g", "arguments": {"a": 1}}},
             {"role": "function", "name": "g", "content": null},
         ]));
-        let calls: Vec<&ToolCall> = read.iter().flat_map(|message| &message.tool_calls).collect();
-        assert_eq!((calls[0].name.as_str(), calls[1].arguments.as_str()), ("f", "{\"a\":1}"));
-        let results = read.iter().filter_map(|message| message.tool_call_id.as_deref());
+        let calls: Vec<&ToolCall> = read
+            .iter()
+            .flat_map(|message| &message.tool_calls)
+            .collect();
+        assert_eq!(
+            (calls[0].name.as_str(), calls[1].arguments.as_str()),
+            ("f", "{\"a\":1}")
+        );
+        let results = read
+            .iter()
+            .filter_map(|message| message.tool_call_id.as_deref());
         assert_eq!(results.collect::<Vec<_>>(), [&calls[0].id, &calls[1].id]);
         assert_ne!(calls[0].id, calls[1].id);
         assert_eq!(read[4].content, []);
@@ -266,12 +332,20 @@ mod tests {
         assert_eq!(of(json!({"a": 1})).unwrap(), "{\"a\":1}");
         assert_eq!(of(json!("{")).unwrap(), "{");
         assert_eq!(of(json!(null)).unwrap(), "{}");
-        assert_eq!(of(json!([1])).unwrap_err().field(), Some("messages[0].tool_calls"));
+        assert_eq!(
+            of(json!([1])).unwrap_err().field(),
+            Some("messages[0].tool_calls")
+        );
     }
 
     #[test]
     fn instructions_alone_are_asked() {
-        let roles = |list: Value| read(list).iter().map(|message| message.role).collect::<Vec<_>>();
+        let roles = |list: Value| {
+            read(list)
+                .iter()
+                .map(|message| message.role)
+                .collect::<Vec<_>>()
+        };
         let told = json!({"role": "system", "content": "x"});
         assert_eq!(roles(json!([told, told])), [Role::System, Role::User]);
         assert_eq!(

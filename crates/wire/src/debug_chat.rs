@@ -5,8 +5,8 @@ use domain::{Message, MessageId, Role};
 use crate::{
     chat_stream::{Mode, mode},
     conversation::{
-        Checked, InvalidRequest, check_says_something, content, messages, object, optional_text, present,
-        wrong,
+        Checked, InvalidRequest, check_says_something, content, messages, object, optional_text,
+        present, wrong,
     },
 };
 
@@ -45,7 +45,9 @@ impl DebugChatRequest {
             ..Message::text(Role::User, "")
         };
         if check_says_something(std::slice::from_ref(&said)).is_err() {
-            return Err(InvalidRequest("`message` is empty. Write something first.".into()));
+            return Err(InvalidRequest(
+                "`message` is empty. Write something first.".into(),
+            ));
         }
         let before = match present(&fields, "messages") {
             // Nothing was said before.
@@ -54,18 +56,36 @@ impl DebugChatRequest {
             None => None,
         };
         let conversation = optional_text(&fields, "conversationId")?.filter(|id| !id.is_empty());
-        if conversation.as_ref().is_some_and(|id| id.len() > ID_LIMIT_BYTES) {
-            return wrong("`conversationId`", &format!("at most {ID_LIMIT_BYTES} bytes long"));
+        if conversation
+            .as_ref()
+            .is_some_and(|id| id.len() > ID_LIMIT_BYTES)
+        {
+            return wrong(
+                "`conversationId`",
+                &format!("at most {ID_LIMIT_BYTES} bytes long"),
+            );
         }
         let parent = match optional_text(&fields, "parentMessageId")? {
             None => None,
             Some(id) => match id.parse() {
                 Ok(id) => Some(id),
-                Err(_) => return wrong("`parentMessageId`", "the id of a message of the conversation"),
+                Err(_) => {
+                    return wrong(
+                        "`parentMessageId`",
+                        "the id of a message of the conversation",
+                    );
+                }
             },
         };
         let (model, mode) = (optional_text(&fields, "model")?, mode(&fields)?);
-        Ok(Self { said, before, conversation, parent, model, mode })
+        Ok(Self {
+            said,
+            before,
+            conversation,
+            parent,
+            model,
+            mode,
+        })
     }
 }
 
@@ -81,18 +101,38 @@ mod tests {
 
     #[test]
     fn the_conversation_may_come_along() {
-        let picture = json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}});
-        let request = decode(&json!({"message": [picture], "conversationId": "c", "unknown": 1,
-            "parentMessageId": "msg_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2f", "model": "m"}))
+        let picture =
+            json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}});
+        let request = decode(
+            &json!({"message": [picture], "conversationId": "c", "unknown": 1,
+            "parentMessageId": "msg_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2f", "model": "m"}),
+        )
         .unwrap();
-        assert_eq!((request.said.role, request.said.content.len()), (Role::User, 1));
-        assert_eq!((request.before, request.conversation.as_deref()), (None, Some("c")));
+        assert_eq!(
+            (request.said.role, request.said.content.len()),
+            (Role::User, 1)
+        );
+        assert_eq!(
+            (request.before, request.conversation.as_deref()),
+            (None, Some("c"))
+        );
         assert!(request.parent.is_some() && request.model.as_deref() == Some("m"));
-        let earlier =
-            json!([{"role": "user", "content": "Before"}, {"role": "assistant", "content": "Yes."}]);
-        let request = decode(&json!({"message": "Now?", "messages": earlier, "conversationId": ""})).unwrap();
-        assert_eq!((request.before.map(|before| before.len()), request.conversation), (Some(2), None));
-        assert_eq!(decode(&json!({"message": "Now?", "messages": []})).unwrap().before, Some(Vec::new()));
+        let earlier = json!([{"role": "user", "content": "Before"}, {"role": "assistant", "content": "Yes."}]);
+        let request =
+            decode(&json!({"message": "Now?", "messages": earlier, "conversationId": ""})).unwrap();
+        assert_eq!(
+            (
+                request.before.map(|before| before.len()),
+                request.conversation
+            ),
+            (Some(2), None)
+        );
+        assert_eq!(
+            decode(&json!({"message": "Now?", "messages": []}))
+                .unwrap()
+                .before,
+            Some(Vec::new())
+        );
     }
 
     #[test]
@@ -102,13 +142,31 @@ mod tests {
             (json!([]), "The body must be a JSON object"),
             (json!({}), "`message` must be text"),
             (json!({"message": 5}), "`message` must be a string"),
-            (json!({"message": " ", "messages": user}), "`message` is empty"),
-            (json!({"message": "x", "messages": "y"}), "`messages` must be a list"),
-            (json!({"message": "x", "messages": [{"role": "boss", "content": ""}]}), "`messages[0].role`"),
+            (
+                json!({"message": " ", "messages": user}),
+                "`message` is empty",
+            ),
+            (
+                json!({"message": "x", "messages": "y"}),
+                "`messages` must be a list",
+            ),
+            (
+                json!({"message": "x", "messages": [{"role": "boss", "content": ""}]}),
+                "`messages[0].role`",
+            ),
             (json!({"message": "x\u{0}"}), "NUL"),
-            (json!({"message": "x", "conversationId": 7}), "`conversationId` must be a string"),
-            (json!({"message": "x", "conversationId": "c".repeat(201)}), "`conversationId` must be at most"),
-            (json!({"message": "x", "parentMessageId": "m1"}), "`parentMessageId` must be the id"),
+            (
+                json!({"message": "x", "conversationId": 7}),
+                "`conversationId` must be a string",
+            ),
+            (
+                json!({"message": "x", "conversationId": "c".repeat(201)}),
+                "`conversationId` must be at most",
+            ),
+            (
+                json!({"message": "x", "parentMessageId": "m1"}),
+                "`parentMessageId` must be the id",
+            ),
         ] {
             let error = decode(&body).expect_err(words).to_string();
             assert!(error.contains(words), "{error:?} should say {words:?}");

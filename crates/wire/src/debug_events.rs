@@ -67,7 +67,14 @@ impl DebugEvent {
         description: &str,
     ) -> Self {
         redact::value(&mut data);
-        Self { id, timestamp, kind, source, data, description: redact::text(description).into_owned() }
+        Self {
+            id,
+            timestamp,
+            kind,
+            source,
+            data,
+            description: redact::text(description).into_owned(),
+        }
     }
 
     /// What an event of a run is to a debugger. Deltas are nothing: the whole comes when it is finished. `detail` is what stands
@@ -91,70 +98,136 @@ const RECEIVED: &str = "User message received";
 const SENDING: &str = "Sending request to LLM";
 const RESPONDED: &str = "LLM responded";
 
-fn told(body: &EventBody, detail: Option<&Value>) -> Option<(DebugKind, DebugSource, Value, String)> {
+fn told(
+    body: &EventBody,
+    detail: Option<&Value>,
+) -> Option<(DebugKind, DebugSource, Value, String)> {
     use DebugKind::{Error, Request, Response, Thought, ToolCall};
     use DebugSource::{Backend, Frontend, Llm};
     Some(match body {
         // It answers a message of a chat, or one that came with the request.
-        EventBody::RunStarted { model, message, .. } if message.is_some() || detail.is_some() => {
-            (Request, Frontend, json!({"model": model}), RECEIVED.to_owned())
-        }
-        EventBody::RunStarted { model, .. } => {
-            (Request, Backend, json!({"model": model}), format!("A run begins with {model}"))
-        }
-        EventBody::StepStarted { step, last: Some(why) } => {
-            (Request, Backend, json!({"step": step, "last": why}), "The agent's last step".to_owned())
-        }
-        EventBody::ModelRequested { model, messages } => {
-            (Request, Backend, json!({"model": model, "messageCount": messages}), SENDING.to_owned())
-        }
-        EventBody::TextFinished { text, answer, .. } => {
-            (Response, Llm, json!({"text": text, "answer": answer}), "The model wrote".to_owned())
-        }
-        EventBody::ReasoningFinished { text, duration_ms, .. } => {
-            (Thought, Llm, json!({"text": text, "durationMs": duration_ms}), "The model reasoned".to_owned())
-        }
-        EventBody::ToolStarted { call, name, arguments, .. } => (
+        EventBody::RunStarted { model, message, .. } if message.is_some() || detail.is_some() => (
+            Request,
+            Frontend,
+            json!({"model": model}),
+            RECEIVED.to_owned(),
+        ),
+        EventBody::RunStarted { model, .. } => (
+            Request,
+            Backend,
+            json!({"model": model}),
+            format!("A run begins with {model}"),
+        ),
+        EventBody::StepStarted {
+            step,
+            last: Some(why),
+        } => (
+            Request,
+            Backend,
+            json!({"step": step, "last": why}),
+            "The agent's last step".to_owned(),
+        ),
+        EventBody::ModelRequested { model, messages } => (
+            Request,
+            Backend,
+            json!({"model": model, "messageCount": messages}),
+            SENDING.to_owned(),
+        ),
+        EventBody::TextFinished { text, answer, .. } => (
+            Response,
+            Llm,
+            json!({"text": text, "answer": answer}),
+            "The model wrote".to_owned(),
+        ),
+        EventBody::ReasoningFinished {
+            text, duration_ms, ..
+        } => (
+            Thought,
+            Llm,
+            json!({"text": text, "durationMs": duration_ms}),
+            "The model reasoned".to_owned(),
+        ),
+        EventBody::ToolStarted {
+            call,
+            name,
+            arguments,
+            ..
+        } => (
             ToolCall,
             Llm,
             json!({"call": call, "name": name, "arguments": arguments}),
             format!("{name} is called"),
         ),
-        EventBody::ToolHandedOver { call, name, arguments } => (
+        EventBody::ToolHandedOver {
+            call,
+            name,
+            arguments,
+        } => (
             ToolCall,
             Llm,
             json!({"call": call, "name": name, "arguments": arguments}),
             format!("{name} is handed over"),
         ),
-        EventBody::ToolFinished { call, name, result, error, stopped, duration_ms, .. } => {
+        EventBody::ToolFinished {
+            call,
+            name,
+            result,
+            error,
+            stopped,
+            duration_ms,
+            ..
+        } => {
             let (kind, how) = match (*stopped, *error) {
                 (true, _) => (ToolCall, "was stopped"),
                 (false, true) => (Error, "failed"),
                 (false, false) => (ToolCall, "has ended"),
             };
-            let data = json!({"call": call, "name": name, "result": result, "durationMs": duration_ms});
+            let data =
+                json!({"call": call, "name": name, "result": result, "durationMs": duration_ms});
             (kind, Backend, data, format!("{name} {how}"))
         }
-        EventBody::ApprovalAsked { approval, call, name, arguments, .. } => (
+        EventBody::ApprovalAsked {
+            approval,
+            call,
+            name,
+            arguments,
+            ..
+        } => (
             Request,
             Backend,
             json!({"approval": approval, "call": call, "arguments": arguments}),
             format!("{name} waits for consent"),
         ),
-        EventBody::ApprovalAnswered { approval, decision, reason, .. } => (
+        EventBody::ApprovalAnswered {
+            approval,
+            decision,
+            reason,
+            ..
+        } => (
             Response,
             Frontend,
             json!({"approval": approval, "decision": decision, "reason": reason}),
             "The consent was decided".to_owned(),
         ),
-        EventBody::QuestionAsked { question, text, options, schema, .. } => {
+        EventBody::QuestionAsked {
+            question,
+            text,
+            options,
+            schema,
+            ..
+        } => {
             let mut data = json!({"question": question, "options": options});
             if let Some(form) = schema {
                 data["schema"] = form.schema();
             }
             (Request, Backend, data, text.clone())
         }
-        EventBody::QuestionAnswered { question, answer, values, declined } => {
+        EventBody::QuestionAnswered {
+            question,
+            answer,
+            values,
+            declined,
+        } => {
             let mut data = json!({"question": question, "answer": answer});
             if let Some(values) = values {
                 data["values"] = json!(values);
@@ -162,23 +235,44 @@ fn told(body: &EventBody, detail: Option<&Value>) -> Option<(DebugKind, DebugSou
             if *declined {
                 data["declined"] = true.into();
             }
-            (Response, Frontend, data, "The question was answered".to_owned())
+            (
+                Response,
+                Frontend,
+                data,
+                "The question was answered".to_owned(),
+            )
         }
-        EventBody::AgentStarted { name, call, task, .. } => (
+        EventBody::AgentStarted {
+            name, call, task, ..
+        } => (
             Request,
             Backend,
             json!({"name": name, "call": call, "task": task}),
             format!("Sub-agent {name} begins"),
         ),
         EventBody::AgentFinished { outcome, result } => (
-            if *outcome == Outcome::Failed { Error } else { Response },
+            if *outcome == Outcome::Failed {
+                Error
+            } else {
+                Response
+            },
             Backend,
             json!({"outcome": outcome, "result": result}),
             "A sub-agent has ended".to_owned(),
         ),
-        EventBody::ModelCalled { model, usage, duration_ms, first_token_ms, cost_micro_usd, broken_off } => {
+        EventBody::ModelCalled {
+            model,
+            usage,
+            duration_ms,
+            first_token_ms,
+            cost_micro_usd,
+            broken_off,
+        } => {
             let mut data = json!({"model": model, "usage": usage, "durationMs": duration_ms});
-            for (name, figure) in [("firstTokenMs", first_token_ms), ("costMicroUsd", cost_micro_usd)] {
+            for (name, figure) in [
+                ("firstTokenMs", first_token_ms),
+                ("costMicroUsd", cost_micro_usd),
+            ] {
                 if let Some(figure) = figure {
                     data[name] = (*figure).into();
                 }
@@ -188,7 +282,12 @@ fn told(body: &EventBody, detail: Option<&Value>) -> Option<(DebugKind, DebugSou
             }
             (Response, Llm, data, RESPONDED.to_owned())
         }
-        EventBody::RunResumed {} => (Response, Backend, json!({"level": "info"}), RESUMED.to_owned()),
+        EventBody::RunResumed {} => (
+            Response,
+            Backend,
+            json!({"level": "info"}),
+            RESUMED.to_owned(),
+        ),
         EventBody::ContextCompacted {
             summary,
             tokens_before,
@@ -203,12 +302,25 @@ fn told(body: &EventBody, detail: Option<&Value>) -> Option<(DebugKind, DebugSou
             json!({"model": model, "usage": usage, "durationMs": duration_ms, "summary": summary}),
             compacted(summary, *tokens_before, *tokens_after),
         ),
-        EventBody::RunForked(Forked { from, after, guidance }) => {
+        EventBody::RunForked(Forked {
+            from,
+            after,
+            guidance,
+        }) => {
             let data = json!({"from": from, "after": after, "guidance": guidance});
             (Request, Frontend, data, FORKED.to_owned())
         }
-        EventBody::Notice { level, message, sentence, failed_try } => (
-            if *failed_try || *level == NoticeLevel::Error { Error } else { Response },
+        EventBody::Notice {
+            level,
+            message,
+            sentence,
+            failed_try,
+        } => (
+            if *failed_try || *level == NoticeLevel::Error {
+                Error
+            } else {
+                Response
+            },
             if *failed_try { Llm } else { Backend },
             match sentence {
                 Some(sentence) => json!({"level": level, "sentence": sentence}),
@@ -218,41 +330,91 @@ fn told(body: &EventBody, detail: Option<&Value>) -> Option<(DebugKind, DebugSou
         ),
         EventBody::HookStarted(call) => {
             let at = call.event.as_str();
-            (Request, Backend, hook_news(body), format!("Hook {} is called ({at})", call.hook))
+            (
+                Request,
+                Backend,
+                hook_news(body),
+                format!("Hook {} is called ({at})", call.hook),
+            )
         }
         EventBody::HookFinished(end) => {
             let mut data = hook_news(body);
-            for (name, value) in [("change", &end.change), ("context", &end.context.clone().map(Value::from))]
-            {
+            for (name, value) in [
+                ("change", &end.change),
+                ("context", &end.context.clone().map(Value::from)),
+            ] {
                 if let Some(value) = value {
                     data[name] = value.clone();
                 }
             }
-            (if end.error.is_some() { Error } else { Response }, Backend, data, end.line())
+            (
+                if end.error.is_some() { Error } else { Response },
+                Backend,
+                data,
+                end.line(),
+            )
         }
-        EventBody::SourcesFound { sources } => {
-            (Response, Backend, json!({"sources": sources}), "Sources were found".to_owned())
-        }
-        EventBody::PlanChanged { todos } => {
-            (Response, Backend, json!({"todos": todos}), "The plan has changed".to_owned())
-        }
+        EventBody::SourcesFound { sources } => (
+            Response,
+            Backend,
+            json!({"sources": sources}),
+            "Sources were found".to_owned(),
+        ),
+        EventBody::PlanChanged { todos } => (
+            Response,
+            Backend,
+            json!({"todos": todos}),
+            "The plan has changed".to_owned(),
+        ),
         EventBody::FileChanged { path, deleted, .. } => (
             Response,
             Backend,
             file_news(body),
-            if *deleted { format!("{path} was deleted") } else { format!("{path} has changed") },
+            if *deleted {
+                format!("{path} was deleted")
+            } else {
+                format!("{path} has changed")
+            },
         ),
-        EventBody::MemoryUpdateStarted { .. } => {
-            (Request, Backend, memory_update(body), "Memory update started".to_owned())
-        }
+        EventBody::MemoryUpdateStarted { .. } => (
+            Request,
+            Backend,
+            memory_update(body),
+            "Memory update started".to_owned(),
+        ),
         EventBody::MemoryUpdateCompleted { error, .. } => {
-            let (kind, end) = if error.is_some() { (Error, "failed") } else { (Response, "completed") };
-            (kind, Backend, memory_update(body), format!("Memory update {end}"))
+            let (kind, end) = if error.is_some() {
+                (Error, "failed")
+            } else {
+                (Response, "completed")
+            };
+            (
+                kind,
+                Backend,
+                memory_update(body),
+                format!("Memory update {end}"),
+            )
         }
-        EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => (
-            if *outcome == Outcome::Failed { Error } else { Response },
+        EventBody::RunFinished {
+            outcome,
+            problem,
+            usage,
+            cost_micro_usd,
+        } => (
+            if *outcome == Outcome::Failed {
+                Error
+            } else {
+                Response
+            },
             // What the last try of a model call has come to ends the run.
-            if problem.as_ref().is_some_and(|problem| problem.code.is_of_model()) { Llm } else { Backend },
+            if problem
+                .as_ref()
+                .is_some_and(|problem| problem.code.is_of_model())
+            {
+                Llm
+            } else {
+                Backend
+            },
             {
                 let mut data = json!({"outcome": outcome, "problem": problem, "usage": usage});
                 if let Some(cost) = cost_micro_usd {
@@ -260,7 +422,11 @@ fn told(body: &EventBody, detail: Option<&Value>) -> Option<(DebugKind, DebugSou
                 }
                 data
             },
-            problem.as_ref().map_or("The run has ended".to_owned(), |problem| problem.message.clone()),
+            problem
+                .as_ref()
+                .map_or("The run has ended".to_owned(), |problem| {
+                    problem.message.clone()
+                }),
         ),
         EventBody::StepStarted { last: None, .. }
         | EventBody::Status { .. }

@@ -43,7 +43,10 @@ impl DetailsEncoder {
     /// An encoder for a reader at the beginning of the log.
     #[must_use]
     pub fn new(writing: Writing) -> Self {
-        Self { writing, ..Self::default() }
+        Self {
+            writing,
+            ..Self::default()
+        }
     }
 
     /// Takes note of an event the reader already has, so that what follows fits to it.
@@ -70,44 +73,112 @@ impl DetailsEncoder {
     fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
         let is_main = event.agent.is_main();
         match &event.body {
-            EventBody::Status { description, done, hidden, .. } => out.status(description, *done, *hidden),
+            EventBody::Status {
+                description,
+                done,
+                hidden,
+                ..
+            } => out.status(description, *done, *hidden),
             EventBody::ReasoningStarted { .. } => out.status(THINKING, false, false),
             EventBody::ReasoningFinished { .. } => out.status(THINKING, true, false),
             EventBody::RunResumed {} => out.status(RESUMED, false, false),
-            EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
-                out.status(&compacted(summary, *tokens_before, *tokens_after), false, false);
+            EventBody::ContextCompacted {
+                summary,
+                tokens_before,
+                tokens_after,
+                ..
+            } => {
+                out.status(
+                    &compacted(summary, *tokens_before, *tokens_after),
+                    false,
+                    false,
+                );
             }
             EventBody::RunForked { .. } => out.status(FORKED, false, false),
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 out.status(message, false, false);
             }
-            EventBody::HookFinished(end) if end.is_notable() => out.status(&end.line(), false, false),
+            EventBody::HookFinished(end) if end.is_notable() => {
+                out.status(&end.line(), false, false)
+            }
             EventBody::TextDelta { delta, .. } if is_main => self.write(delta, out),
             EventBody::TextFinished { text, .. } if is_main => {
                 self.write(text.get(self.written_bytes..).unwrap_or_default(), out);
                 self.written_bytes = 0;
             }
-            EventBody::ToolStarted { call, name, arguments, .. } => {
+            EventBody::ToolStarted {
+                call,
+                name,
+                arguments,
+                ..
+            } => {
                 if self.writing == Writing::Replace {
                     self.add(call, pending(call, name, arguments), out);
                 }
             }
-            EventBody::ToolFinished { call, name, arguments, result, error, files, .. } => {
-                self.add(call, finished(call, name, arguments, (result, *error), files), out);
+            EventBody::ToolFinished {
+                call,
+                name,
+                arguments,
+                result,
+                error,
+                files,
+                ..
+            } => {
+                self.add(
+                    call,
+                    finished(call, name, arguments, (result, *error), files),
+                    out,
+                );
             }
-            EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
-                out.push(&Payload::Approval { approval_id: approval, tool_id: call, name, args: arguments });
+            EventBody::ApprovalAsked {
+                approval,
+                call,
+                name,
+                arguments,
+                ..
+            } => {
+                out.push(&Payload::Approval {
+                    approval_id: approval,
+                    tool_id: call,
+                    name,
+                    args: arguments,
+                });
             }
-            EventBody::QuestionAsked { question, call, text, options, schema, .. } => {
+            EventBody::QuestionAsked {
+                question,
+                call,
+                text,
+                options,
+                schema,
+                ..
+            } => {
                 let (question_id, tool_id, schema) = (question, call, schema.as_ref());
-                out.push(&Payload::Question { question_id, tool_id, question: text, options, schema });
+                out.push(&Payload::Question {
+                    question_id,
+                    tool_id,
+                    question: text,
+                    options,
+                    schema,
+                });
             }
             EventBody::SourcesFound { sources } => out.push(&Payload::sources(sources)),
             EventBody::AgentStarted { name, .. } => {
                 out.status(&format!("🤖 Sub-agent: {name}..."), false, false);
             }
-            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
-                out.finish(event.run, *outcome, problem.as_ref(), *usage, *cost_micro_usd);
+            EventBody::RunFinished {
+                outcome,
+                problem,
+                usage,
+                cost_micro_usd,
+            } => {
+                out.finish(
+                    event.run,
+                    *outcome,
+                    problem.as_ref(),
+                    *usage,
+                    *cost_micro_usd,
+                );
             }
             // An element of a call that is never answered here would spin for ever.
             EventBody::ToolHandedOver { .. }
@@ -159,10 +230,15 @@ impl DetailsEncoder {
         match known {
             Some(element) => {
                 *element = new;
-                out.push(&Payload::Replace { content: &self.content() });
+                out.push(&Payload::Replace {
+                    content: &self.content(),
+                });
             }
             None => {
-                let piece = Piece::Call { call: id.to_owned(), element: new.clone() };
+                let piece = Piece::Call {
+                    call: id.to_owned(),
+                    element: new.clone(),
+                };
                 self.append(piece, &new, out);
             }
         }
@@ -193,7 +269,11 @@ fn finished(
     files: &[ToolFile],
 ) -> String {
     let result = Value::from(cut(&shown(result, error), RESULT_LIMIT_CHARS));
-    let (failed, summary) = if error { (" error=\"true\"", "Tool Failed") } else { ("", "Tool Executed") };
+    let (failed, summary) = if error {
+        (" error=\"true\"", "Tool Failed")
+    } else {
+        ("", "Tool Executed")
+    };
     format!(
         "<details type=\"tool_calls\" done=\"true\" id=\"{}\" name=\"{}\" arguments=\"{}\" result=\"{}\" \
          files=\"{}\" embeds=\"{}\"{failed}>\n<summary>{summary}</summary>\n</details>",

@@ -30,9 +30,13 @@ pub(crate) fn cut(text: &str, limit: usize) -> String {
 /// A piece of foreign text as one line of Markdown: no line breaks or control characters, no HTML, and no link or
 /// picture, which a client might load by itself.
 pub(crate) fn markdown_line(text: &str) -> String {
-    let words: Vec<&str> =
-        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).collect();
-    html(&words.join(" ")).replace("](", "]&#40;").replace("![", "!&#91;")
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+        .collect();
+    html(&words.join(" "))
+        .replace("](", "]&#40;")
+        .replace("![", "!&#91;")
 }
 
 /// The beginning of a result as one line of Markdown.
@@ -53,7 +57,10 @@ mod tests {
 
     #[test]
     fn nothing_is_left_to_run_or_load() {
-        assert_eq!(html(r#"<a b="c">'&"#), "&lt;a b=&quot;c&quot;&gt;&#x27;&amp;");
+        assert_eq!(
+            html(r#"<a b="c">'&"#),
+            "&lt;a b=&quot;c&quot;&gt;&#x27;&amp;"
+        );
         assert_eq!(
             markdown_line("a\n\n![x](http://e)\u{0}b\t[y](z)"),
             "a !&#91;x]&#40;http://e) b [y]&#40;z)"

@@ -19,8 +19,8 @@
 //! run, and the parts of a document behind it, in their order.
 
 use domain::{
-    ChatId, CollectionId, DocumentId, FactId, MemoryId, MessageId, ModelParameters, Part, Role, RunEvent,
-    RunId, RunSummary, ScheduleId,
+    ChatId, CollectionId, DocumentId, FactId, MemoryId, MessageId, ModelParameters, Part, Role,
+    RunEvent, RunId, RunSummary, ScheduleId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -384,7 +384,10 @@ const MOST_VALUES: usize = 1_000_000;
 /// Whether reading this JSON could take far more memory than it has bytes.
 pub(crate) fn has_too_many_values(json: &[u8]) -> bool {
     // Those in texts count too: what has so many of them is long in any case.
-    memchr::memchr3_iter(b',', b'[', b'{', json).nth(MOST_VALUES).is_some() && values(json) > MOST_VALUES
+    memchr::memchr3_iter(b',', b'[', b'{', json)
+        .nth(MOST_VALUES)
+        .is_some()
+        && values(json) > MOST_VALUES
 }
 
 /// Values of a JSON text, about, those in texts not counted.
@@ -405,9 +408,9 @@ fn values(json: &[u8]) -> usize {
 #[must_use]
 pub fn are_lines(stored: &str) -> bool {
     stored.ends_with('\n')
-        && stored
-            .lines()
-            .all(|line| line.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok())
+        && stored.lines().all(|line| {
+            line.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok()
+        })
 }
 
 /// A log's line, from events as they are stored: each in a line.
@@ -438,18 +441,37 @@ mod tests {
             seq,
             at: 7,
             agent: AgentPath::main(),
-            body: EventBody::TextStarted { item: "t\n1".to_owned() },
+            body: EventBody::TextStarted {
+                item: "t\n1".to_owned(),
+            },
         };
-        let stored: String =
-            [1, 2].map(|seq| serde_json::to_string(&event(seq)).expect("it can be written") + "\n").concat();
+        let stored: String = [1, 2]
+            .map(|seq| serde_json::to_string(&event(seq)).expect("it can be written") + "\n")
+            .concat();
         let log = Line::read(log_line(run, &stored).as_bytes());
-        assert_eq!(log, Ok(Line::Log(Log { run, events: vec![event(1), event(2)] })));
-        assert_eq!(Line::read(log_line(run, "").as_bytes()), Ok(Line::Log(Log { run, events: vec![] })));
+        assert_eq!(
+            log,
+            Ok(Line::Log(Log {
+                run,
+                events: vec![event(1), event(2)]
+            }))
+        );
+        assert_eq!(
+            Line::read(log_line(run, "").as_bytes()),
+            Ok(Line::Log(Log {
+                run,
+                events: vec![]
+            }))
+        );
         assert!(are_lines(&stored));
         for damaged in ["", "\n", "{}", "{}\n{\n", "[]\n", "{\"a\":\u{fffd}}\n"] {
             assert!(!are_lines(damaged), "{damaged}");
         }
-        let head = Head { format: FORMAT, version: "0.1.0".to_owned(), made_at: 5 };
+        let head = Head {
+            format: FORMAT,
+            version: "0.1.0".to_owned(),
+            made_at: 5,
+        };
         let chat = Chat {
             id: chat,
             title: "“T”".to_owned(),
@@ -462,9 +484,16 @@ mod tests {
             archived: false,
             folder: Some("F".to_owned()),
             tags: vec!["t".to_owned()],
-            parameters: ModelParameters { seed: Some(7), ..ModelParameters::default() },
+            parameters: ModelParameters {
+                seed: Some(7),
+                ..ModelParameters::default()
+            },
         };
-        for line in [Line::GlasshouseExport(head), Line::Chat(chat), Line::End(End { lines: 2 })] {
+        for line in [
+            Line::GlasshouseExport(head),
+            Line::Chat(chat),
+            Line::End(End { lines: 2 }),
+        ] {
             let text = serde_json::to_string(&line).expect("it can be written");
             assert!(!text.contains('\n'));
             assert_eq!(Line::read(text.as_bytes()), Ok(line));
@@ -486,10 +515,16 @@ mod tests {
             ("{\"end\":{\"lines\":-1}}", "as this format has it"),
             ("{\"chat\":{\"id\":\"secret\"}}", "as this format has it"),
             (&format!("[{}0]", "0,".repeat(2_000_000)), "too many values"),
-            (&format!("{{\"a\":\"\\\"{}\"}}", ",".repeat(2_000_000)), "as this format has it"),
+            (
+                &format!("{{\"a\":\"\\\"{}\"}}", ",".repeat(2_000_000)),
+                "as this format has it",
+            ),
         ] {
             let why = Line::read(line.as_bytes()).expect_err(line);
-            assert!(why.contains(words) && !why.contains("secret"), "{line}: {why}");
+            assert!(
+                why.contains(words) && !why.contains("secret"),
+                "{line}: {why}"
+            );
         }
     }
 }

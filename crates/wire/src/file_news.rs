@@ -5,7 +5,14 @@ use serde_json::{Value, json};
 
 /// The change as an object; nothing for other events.
 pub(crate) fn file_news(body: &EventBody) -> Value {
-    let EventBody::FileChanged { path, version, size_bytes, deleted, added_lines, removed_lines } = body
+    let EventBody::FileChanged {
+        path,
+        version,
+        size_bytes,
+        deleted,
+        added_lines,
+        removed_lines,
+    } = body
     else {
         return Value::Null;
     };

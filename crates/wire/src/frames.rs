@@ -15,17 +15,27 @@ pub(crate) struct Frames {
 impl Frames {
     /// For an event that the reader is to have.
     pub(crate) fn of(event: &RunEvent) -> Self {
-        Self { seq: event.seq, frames: Some(Vec::new()) }
+        Self {
+            seq: event.seq,
+            frames: Some(Vec::new()),
+        }
     }
 
     /// For an event that the reader has already.
     pub(crate) fn none(event: &RunEvent) -> Self {
-        Self { seq: event.seq, frames: None }
+        Self {
+            seq: event.seq,
+            frames: None,
+        }
     }
 
     /// Adds a frame of JSON.
     pub(crate) fn push(&mut self, payload: &impl Serialize) {
-        self.add(|| Frame { id: None, event: None, data: json(payload) });
+        self.add(|| Frame {
+            id: None,
+            event: None,
+            data: json(payload),
+        });
     }
 
     /// Adds a frame, made only where the reader needs it.
@@ -41,7 +51,9 @@ impl Frames {
         let mut frames = self.frames.unwrap_or_default();
         if let Some((last, earlier)) = frames.split_last_mut() {
             last.id = Some(self.seq);
-            earlier.iter_mut().for_each(|frame| frame.id = Some(self.seq.saturating_sub(1)));
+            earlier
+                .iter_mut()
+                .for_each(|frame| frame.id = Some(self.seq.saturating_sub(1)));
         }
         frames
     }

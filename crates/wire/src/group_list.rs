@@ -18,7 +18,12 @@ pub struct GroupPage {
 pub fn decode(answer: &Value, claim: &[String]) -> Option<GroupPage> {
     let claimed = || claim.iter().try_fold(answer, |place, name| place.get(name));
     let list = answer.get("value").or_else(claimed)?.as_array()?;
-    let group = |group: &Value| group.as_str().or_else(|| group.get("id")?.as_str()).map(str::to_owned);
+    let group = |group: &Value| {
+        group
+            .as_str()
+            .or_else(|| group.get("id")?.as_str())
+            .map(str::to_owned)
+    };
     let groups = list.iter().map(group).collect::<Option<_>>()?;
     let next = match answer.get("@odata.nextLink") {
         None | Some(Value::Null) => None,
@@ -35,10 +40,17 @@ mod tests {
 
     fn check(answer: Value, expected: Option<(&[&str], Option<&str>)>) {
         let page = decode(&answer, &["groups".to_owned()]);
-        let page = page
-            .as_ref()
-            .map(|page| (page.groups.iter().map(String::as_str).collect(), page.next.as_deref()));
-        assert_eq!(page, expected.map(|(groups, next)| (groups.to_vec(), next)), "{answer}");
+        let page = page.as_ref().map(|page| {
+            (
+                page.groups.iter().map(String::as_str).collect(),
+                page.next.as_deref(),
+            )
+        });
+        assert_eq!(
+            page,
+            expected.map(|(groups, next)| (groups.to_vec(), next)),
+            "{answer}"
+        );
     }
 
     #[test]
@@ -59,10 +71,16 @@ mod tests {
             Some((&["45b7d2e7", "94fbbfd1"], Some(next))),
         );
         // The claim, as user info and distributed claims have it.
-        check(json!({"sub": "7", "groups": ["a", "b"]}), Some((&["a", "b"], None)));
+        check(
+            json!({"sub": "7", "groups": ["a", "b"]}),
+            Some((&["a", "b"], None)),
+        );
         check(json!({"value": []}), Some((&[], None)));
         // Nothing that can be believed to be all of them.
-        check(json!({"error": {"code": "Authorization_RequestDenied"}}), None);
+        check(
+            json!({"error": {"code": "Authorization_RequestDenied"}}),
+            None,
+        );
         check(json!({"value": ["a", {"displayName": "no id"}]}), None);
         check(json!({"value": ["a"], "@odata.nextLink": 7}), None);
         check(json!({"value": "a"}), None);

@@ -36,15 +36,40 @@ pub(crate) struct HookEndFrame<'a> {
 }
 
 impl<'a> From<&'a HookCall> for HookFrame<'a> {
-    fn from(HookCall { id, hook, event, call, tool, step, edited: _ }: &'a HookCall) -> Self {
+    fn from(
+        HookCall {
+            id,
+            hook,
+            event,
+            call,
+            tool,
+            step,
+            edited: _,
+        }: &'a HookCall,
+    ) -> Self {
         let (tool_id, tool_name) = (call.as_deref(), tool.as_deref());
-        Self { hook_id: id, hook, hook_event: *event, tool_id, tool_name, step: *step }
+        Self {
+            hook_id: id,
+            hook,
+            hook_event: *event,
+            tool_id,
+            tool_name,
+            step: *step,
+        }
     }
 }
 
 impl<'a> From<&'a HookEnd> for HookEndFrame<'a> {
     fn from(end: &'a HookEnd) -> Self {
-        let HookEnd { call, decision, reason, change, context: _, duration_ms, error } = end;
+        let HookEnd {
+            call,
+            decision,
+            reason,
+            change,
+            context: _,
+            duration_ms,
+            error,
+        } = end;
         Self {
             call: call.into(),
             decision: *decision,
@@ -63,7 +88,15 @@ pub(crate) fn hook_news(body: &EventBody) -> Value {
         EventBody::HookFinished(end) => (&end.call, Some(end)),
         _ => return Value::Null,
     };
-    let HookCall { id, hook, event, call, tool, step, edited: _ } = call;
+    let HookCall {
+        id,
+        hook,
+        event,
+        call,
+        tool,
+        step,
+        edited: _,
+    } = call;
     let mut news = json!({"id": id, "hook": hook, "event": event});
     for (name, value) in [("toolCallId", call), ("toolName", tool)] {
         if let Some(value) = value {

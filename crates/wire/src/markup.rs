@@ -63,7 +63,11 @@ impl MarkupEncoder {
             Writing::Append => Page::Appended(Appended::default()),
             Writing::Replace => Page::Replaced(Whole::default()),
         };
-        Self { page, agents: HashMap::new(), written_bytes: 0 }
+        Self {
+            page,
+            agents: HashMap::new(),
+            written_bytes: 0,
+        }
     }
 
     /// Takes note of an event the reader already has, so that what follows fits to it.
@@ -90,18 +94,34 @@ impl MarkupEncoder {
     fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
         let is_main = event.agent.is_main();
         match &event.body {
-            EventBody::Status { description, done, hidden, .. } => out.status(description, *done, *hidden),
+            EventBody::Status {
+                description,
+                done,
+                hidden,
+                ..
+            } => out.status(description, *done, *hidden),
             EventBody::ReasoningStarted { .. } => out.status(THINKING, false, false),
             EventBody::ReasoningFinished { .. } => out.status(THINKING, true, false),
             EventBody::RunResumed {} => out.status(RESUMED, false, false),
-            EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
-                out.status(&compacted(summary, *tokens_before, *tokens_after), false, false);
+            EventBody::ContextCompacted {
+                summary,
+                tokens_before,
+                tokens_after,
+                ..
+            } => {
+                out.status(
+                    &compacted(summary, *tokens_before, *tokens_after),
+                    false,
+                    false,
+                );
             }
             EventBody::RunForked { .. } => out.status(FORKED, false, false),
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 out.status(message, false, false);
             }
-            EventBody::HookFinished(end) if end.is_notable() => out.status(&end.line(), false, false),
+            EventBody::HookFinished(end) if end.is_notable() => {
+                out.status(&end.line(), false, false)
+            }
             EventBody::TextDelta { delta, .. } if is_main => self.write(delta, out),
             EventBody::TextFinished { text, answer, .. } if is_main => {
                 self.write(text.get(self.written_bytes..).unwrap_or_default(), out);
@@ -119,37 +139,95 @@ impl MarkupEncoder {
                 };
                 self.show(change, out);
             }
-            EventBody::ToolFinished { name, result, error, .. } => {
-                self.step(tool_step(self.agents.get(&event.agent), name, result, *error), out);
+            EventBody::ToolFinished {
+                name,
+                result,
+                error,
+                ..
+            } => {
+                self.step(
+                    tool_step(self.agents.get(&event.agent), name, result, *error),
+                    out,
+                );
             }
             EventBody::ToolHandedOver { name, .. } => {
-                self.step(format!("**🔧 {}:** for you to run", markdown_line(name)), out);
+                self.step(
+                    format!("**🔧 {}:** for you to run", markdown_line(name)),
+                    out,
+                );
             }
-            EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
-                self.step(format!("**⏸ {}:** waits for consent", markdown_line(name)), out);
-                out.push(&Payload::Approval { approval_id: approval, tool_id: call, name, args: arguments });
+            EventBody::ApprovalAsked {
+                approval,
+                call,
+                name,
+                arguments,
+                ..
+            } => {
+                self.step(
+                    format!("**⏸ {}:** waits for consent", markdown_line(name)),
+                    out,
+                );
+                out.push(&Payload::Approval {
+                    approval_id: approval,
+                    tool_id: call,
+                    name,
+                    args: arguments,
+                });
             }
-            EventBody::QuestionAsked { question, call, text, options, schema, .. } => {
+            EventBody::QuestionAsked {
+                question,
+                call,
+                text,
+                options,
+                schema,
+                ..
+            } => {
                 let fields = schema.as_ref().map(Form::fields).unwrap_or_default();
-                let labels: Vec<String> = fields.iter().map(|field| markdown_line(field.label())).collect();
-                let labels =
-                    if labels.is_empty() { String::new() } else { format!(" ({})", labels.join(", ")) };
-                self.step(format!("**❓ Question:** {}{labels}", markdown_line(text)), out);
+                let labels: Vec<String> = fields
+                    .iter()
+                    .map(|field| markdown_line(field.label()))
+                    .collect();
+                let labels = if labels.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({})", labels.join(", "))
+                };
+                self.step(
+                    format!("**❓ Question:** {}{labels}", markdown_line(text)),
+                    out,
+                );
                 let (question_id, tool_id, schema) = (question, call, schema.as_ref());
-                out.push(&Payload::Question { question_id, tool_id, question: text, options, schema });
+                out.push(&Payload::Question {
+                    question_id,
+                    tool_id,
+                    question: text,
+                    options,
+                    schema,
+                });
             }
             EventBody::SourcesFound { sources } => out.push(&Payload::sources(sources)),
             EventBody::AgentStarted { name, .. } => {
                 self.agents.insert(event.agent.clone(), name.clone());
                 out.status(&format!("🤖 Sub-agent: {name}..."), false, false);
             }
-            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
+            EventBody::RunFinished {
+                outcome,
+                problem,
+                usage,
+                cost_micro_usd,
+            } => {
                 let change = match &mut self.page {
                     Page::Appended(page) => page.finish(),
                     Page::Replaced(page) => page.finish(),
                 };
                 self.show(change, out);
-                out.finish(event.run, *outcome, problem.as_ref(), *usage, *cost_micro_usd);
+                out.finish(
+                    event.run,
+                    *outcome,
+                    problem.as_ref(),
+                    *usage,
+                    *cost_micro_usd,
+                );
             }
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
@@ -199,13 +277,17 @@ impl MarkupEncoder {
         match change {
             Change::Nothing => {}
             Change::More(text) => out.answer(&text),
-            Change::All => out.push(&Payload::Replace { content: &self.content() }),
+            Change::All => out.push(&Payload::Replace {
+                content: &self.content(),
+            }),
         }
     }
 }
 
 fn tool_step(agent: Option<&String>, name: &str, result: &str, error: bool) -> String {
-    let who = agent.map(|agent| format!("{} › ", markdown_line(agent))).unwrap_or_default();
+    let who = agent
+        .map(|agent| format!("{} › ", markdown_line(agent)))
+        .unwrap_or_default();
     let what = match (error, says_something(result)) {
         (true, true) => format!("✗ {}", preview(result)),
         (true, false) => "✗ failed".to_owned(),
@@ -234,9 +316,16 @@ mod tests {
             ("a\nb", "a b"),
             ("<b>", "&lt;b&gt;"),
         ] {
-            assert_eq!(step(result, false), format!("**🔧 ls:** {shown}"), "{result}");
+            assert_eq!(
+                step(result, false),
+                format!("**🔧 ls:** {shown}"),
+                "{result}"
+            );
         }
         assert_eq!(step("No such file.", true), "**🔧 ls:** ✗ No such file.");
-        assert_eq!(tool_step(Some(&"Reader".into()), "ls", "x", false), "**🔧 Reader › ls:** x");
+        assert_eq!(
+            tool_step(Some(&"Reader".into()), "ls", "x", false),
+            "**🔧 Reader › ls:** x"
+        );
     }
 }

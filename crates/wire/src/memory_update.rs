@@ -29,7 +29,17 @@ pub(crate) fn memory_update(body: &EventBody) -> Value {
             facts,
             error,
         } => {
-            put("state", Some(if error.is_some() { "failed" } else { "completed" }.into()));
+            put(
+                "state",
+                Some(
+                    if error.is_some() {
+                        "failed"
+                    } else {
+                        "completed"
+                    }
+                    .into(),
+                ),
+            );
             put("toolCallId", call.as_deref().map(Value::from));
             put("name", name.as_deref().map(Value::from));
             put("version", version.map(Value::from));

@@ -127,9 +127,12 @@ impl Chat {
         if has_too_many_values(json) {
             return Err("It has too many values.".to_owned());
         }
-        let row: Row = serde_json::from_slice(json).map_err(|_| "It is no chat of Open WebUI.".to_owned())?;
+        let row: Row =
+            serde_json::from_slice(json).map_err(|_| "It is no chat of Open WebUI.".to_owned())?;
         if let Some(product) = row.other_product() {
-            return Err(format!("It is an export of {product}, which is not supported."));
+            return Err(format!(
+                "It is an export of {product}, which is not supported."
+            ));
         }
         let (id, outer_title) = (text_of(&row.id), text_of(&row.title));
         let (pinned, archived) = (is_so(&row.pinned), is_so(&row.archived));
@@ -149,13 +152,22 @@ impl Chat {
         } else {
             outer_title
         };
-        let id = if id.is_empty() { inner.get("id").map_or_else(String::new, text_of) } else { id };
+        let id = if id.is_empty() {
+            inner.get("id").map_or_else(String::new, text_of)
+        } else {
+            id
+        };
         let found = tree::Found::of(&inner).ok_or_else(|| "It has no messages.".to_owned())?;
         if found.len() > MOST_MESSAGES {
             return Err(format!("It has more than {MOST_MESSAGES} messages."));
         }
-        let created_at = made.or_else(|| inner.get("timestamp").and_then(time)).unwrap_or(0);
-        let model = inner.get("models").and_then(|models| models.get(0)).map(text_of);
+        let created_at = made
+            .or_else(|| inner.get("timestamp").and_then(time))
+            .unwrap_or(0);
+        let model = inner
+            .get("models")
+            .and_then(|models| models.get(0))
+            .map(text_of);
         let mut chat = Self {
             id,
             title,
@@ -197,7 +209,11 @@ impl Chat {
         self.current = shown.or_else(|| self.messages.len().checked_sub(1));
         // Old ones have no times.
         if let Some(first) = self.messages.first() {
-            self.created_at = if self.created_at == 0 { first.at } else { self.created_at };
+            self.created_at = if self.created_at == 0 {
+                first.at
+            } else {
+                self.created_at
+            };
             self.updated_at = self.updated_at.max(self.created_at);
         }
     }
@@ -205,15 +221,22 @@ impl Chat {
 
 /// Newer versions have the tags beside the chat, older ones in it.
 fn tags_of(meta: &Value, inner: &Map<String, Value>) -> Vec<String> {
-    let found = meta.get("tags").or_else(|| inner.get("tags")).and_then(Value::as_array);
+    let found = meta
+        .get("tags")
+        .or_else(|| inner.get("tags"))
+        .and_then(Value::as_array);
     let tags = found.into_iter().flatten().take(MOST_TAGS);
     // As ids of tags they have lines for blanks.
-    tags.filter_map(Value::as_str).map(|tag| tag.replace('_', " ")).collect()
+    tags.filter_map(Value::as_str)
+        .map(|tag| tag.replace('_', " "))
+        .collect()
 }
 
 /// Old ones have numbers.
 fn is_so(value: &Value) -> bool {
-    value.as_bool().unwrap_or_else(|| value.as_i64().is_some_and(|number| number != 0))
+    value
+        .as_bool()
+        .unwrap_or_else(|| value.as_i64().is_some_and(|number| number != 0))
 }
 
 /// A text, or nothing where it is something else.

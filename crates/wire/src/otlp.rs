@@ -67,7 +67,10 @@ fn attribute(key: &str, value: impl Into<Value>) -> Value {
 /// The body of a request to a collector's `/v1/traces`.
 #[must_use]
 pub fn request(service_name: &str, version: &str, spans: &[Span]) -> Value {
-    let resource = [attribute("service.name", service_name), attribute("service.version", version)];
+    let resource = [
+        attribute("service.name", service_name),
+        attribute("service.version", version),
+    ];
     let scope = json!({"name": "glasshouse", "version": version});
     json!({"resourceSpans": [{
         "resource": {"attributes": resource},

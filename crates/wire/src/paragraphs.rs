@@ -36,9 +36,19 @@ impl Paragraphs {
         }
         let begun = if self.chars > 0 { PARAGRAPH_BREAK } else { "" };
         let start = self.chars + begun.len();
-        self.open.insert(item.to_owned(), Open { sent_bytes: delta.len(), start });
+        self.open.insert(
+            item.to_owned(),
+            Open {
+                sent_bytes: delta.len(),
+                start,
+            },
+        );
         self.chars = start + chars;
-        if begun.is_empty() { Cow::Borrowed(delta) } else { Cow::Owned(format!("{begun}{delta}")) }
+        if begun.is_empty() {
+            Cow::Borrowed(delta)
+        } else {
+            Cow::Owned(format!("{begun}{delta}"))
+        }
     }
 
     /// What is still to be sent of a whole text, and where the text begins in the whole, in characters.

@@ -21,8 +21,8 @@ use serde_json::Value;
 
 use crate::openai::Tool;
 pub use annotator::{
-    Annotator, Citation, MAX_CITATIONS, ServerTool, chat_citations, is_of_whole_answer, server_tools,
-    web_address,
+    Annotator, Citation, MAX_CITATIONS, ServerTool, chat_citations, is_of_whole_answer,
+    server_tools, web_address,
 };
 pub(crate) use of_chat::effort_name;
 pub(crate) use openai_family::budget_effort;
@@ -209,7 +209,11 @@ pub struct AnswerError {
 impl AnswerError {
     /// An error that says nothing of when to ask again.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), retry_after: None }
+        Self {
+            kind,
+            message: message.into(),
+            retry_after: None,
+        }
     }
 }
 

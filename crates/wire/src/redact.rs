@@ -87,10 +87,21 @@ fn argument(option: CommandOption, text: &str) -> Cow<'_, str> {
 
 fn object(fields: &mut Map<String, Value>) {
     // A header or variable as `{"name": "X-Api-Key", "value": "…"}`.
-    let named = ["name", "key"].iter().find_map(|field| fields.get(*field)?.as_str()).map(Name::of);
+    let named = ["name", "key"]
+        .iter()
+        .find_map(|field| fields.get(*field)?.as_str())
+        .map(Name::of);
     for (name, content) in fields {
-        let of_name = if name.eq_ignore_ascii_case("secret") { Name::Secret } else { Name::of(name) };
-        let known = if name == "value" { named.unwrap_or(of_name) } else { of_name };
+        let of_name = if name.eq_ignore_ascii_case("secret") {
+            Name::Secret
+        } else {
+            Name::of(name)
+        };
+        let known = if name == "value" {
+            named.unwrap_or(of_name)
+        } else {
+            of_name
+        };
         if is_secret(known, content) {
             *content = Value::from(REDACTED);
         } else {
@@ -102,7 +113,9 @@ fn object(fields: &mut Map<String, Value>) {
 fn is_secret(name: Name, content: &Value) -> bool {
     match (name, content) {
         (_, Value::Null | Value::Bool(_)) => false,
-        (Name::Secret | Name::Header | Name::Authorization, Value::String(text)) => !text.is_empty(),
+        (Name::Secret | Name::Header | Name::Authorization, Value::String(text)) => {
+            !text.is_empty()
+        }
         (Name::Secret | Name::Header | Name::Authorization, _) => true,
         (Name::Maybe, Value::String(text)) => tokens::looks_random(text),
         _ => false,
@@ -175,7 +188,10 @@ mod tests {
 
     #[test]
     fn a_text_without_secrets_is_not_copied() {
-        assert!(matches!(text("Nothing here: 12:30, a=b, https://example.org/?q=1"), Cow::Borrowed(_)));
+        assert!(matches!(
+            text("Nothing here: 12:30, a=b, https://example.org/?q=1"),
+            Cow::Borrowed(_)
+        ));
     }
 
     /// Inputs that make a scanner that looks back or ahead too far slow: seconds if it were quadratic.

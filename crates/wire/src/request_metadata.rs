@@ -65,7 +65,9 @@ impl RequestMetadata {
         };
         let id = |field: &str| {
             let what = format!("`metadata.{field}`");
-            let id = present(fields, field).map(|id| name(id, &what)).transpose()?;
+            let id = present(fields, field)
+                .map(|id| name(id, &what))
+                .transpose()?;
             Ok(id.filter(|id| !id.is_empty()))
         };
         Ok(Self {
@@ -85,7 +87,9 @@ pub fn passed_on(metadata: &Map<String, Value>) -> Map<String, Value> {
     let mut told = Map::new();
     let mut room = PASSED_ON_LIMIT_BYTES;
     for (name, value) in metadata {
-        let Some(value) = short(value).filter(|value| value != "") else { continue };
+        let Some(value) = short(value).filter(|value| value != "") else {
+            continue;
+        };
         let bytes = name.len() + value.to_string().len();
         if bytes <= room {
             room -= bytes;
@@ -102,7 +106,9 @@ fn short(value: &Value) -> Option<Value> {
         Value::String(text) if text.len() > VALUE_LIMIT_BYTES => None,
         Value::Array(items) => Some(items.iter().filter_map(short).collect()),
         Value::Object(fields) => {
-            let fields = fields.iter().filter_map(|(name, value)| Some((name.clone(), short(value)?)));
+            let fields = fields
+                .iter()
+                .filter_map(|(name, value)| Some((name.clone(), short(value)?)));
             Some(Value::Object(fields.collect()))
         }
         other => Some(other.clone()),
@@ -133,47 +139,85 @@ impl Features {
 impl AttachedFile {
     /// Nothing where the entry is no file, such as a collection.
     fn of(entry: &Value, at: &str) -> Checked<Option<Self>> {
-        let Value::Object(fields) = entry else { return wrong(at, "an object") };
-        if !matches!(fields.get("type").and_then(Value::as_str), None | Some("file" | "image" | "text")) {
+        let Value::Object(fields) = entry else {
+            return wrong(at, "an object");
+        };
+        if !matches!(
+            fields.get("type").and_then(Value::as_str),
+            None | Some("file" | "image" | "text")
+        ) {
             return Ok(None);
         }
         let named = ["/name", "/filename", "/file/filename", "/file/meta/name"];
-        let named = named.iter().find_map(|place| entry.pointer(place).filter(|name| !name.is_null()));
-        let named = named.map(|named| name(named, &format!("the name of {at}"))).transpose()?;
-        let named = named.as_deref().and_then(|name| name.rsplit(['/', '\\']).next());
-        let named = named.map(str::trim).filter(|name| !matches!(*name, "" | "." | ".."));
-        let data = entry.get("url").and_then(Value::as_str).and_then(|url| url.strip_prefix("data:"));
+        let named = named
+            .iter()
+            .find_map(|place| entry.pointer(place).filter(|name| !name.is_null()));
+        let named = named
+            .map(|named| name(named, &format!("the name of {at}")))
+            .transpose()?;
+        let named = named
+            .as_deref()
+            .and_then(|name| name.rsplit(['/', '\\']).next());
+        let named = named
+            .map(str::trim)
+            .filter(|name| !matches!(*name, "" | "." | ".."));
+        let data = entry
+            .get("url")
+            .and_then(Value::as_str)
+            .and_then(|url| url.strip_prefix("data:"));
         let content = match data {
             Some(data) => Some(decoded(data, at)?),
             None => {
                 let places = ["/file/data/content", "/data/content", "/content"];
-                let words = places.iter().find_map(|place| entry.pointer(place)).and_then(Value::as_str);
+                let words = places
+                    .iter()
+                    .find_map(|place| entry.pointer(place))
+                    .and_then(Value::as_str);
                 words.map(|words| words.as_bytes().to_vec())
             }
         };
-        Ok(Some(Self { name: named.unwrap_or("file").to_owned(), content }))
+        Ok(Some(Self {
+            name: named.unwrap_or("file").to_owned(),
+            content,
+        }))
     }
 }
 
 /// The bytes of a `data:` address, from behind its colon.
 fn decoded(data: &str, at: &str) -> Checked<Vec<u8>> {
-    let bytes = data.split_once(";base64,").and_then(|(_, data)| STANDARD.decode(data).ok());
-    bytes.ok_or_else(|| InvalidRequest(format!("{at} has a `url` that is no valid data:…;base64,… address.")))
+    let bytes = data
+        .split_once(";base64,")
+        .and_then(|(_, data)| STANDARD.decode(data).ok());
+    bytes.ok_or_else(|| {
+        InvalidRequest(format!(
+            "{at} has a `url` that is no valid data:…;base64,… address."
+        ))
+    })
 }
 
 fn variables(metadata: &Map<String, Value>) -> Checked<Vec<(String, String)>> {
     let variables = match present(metadata, "variables") {
         None => return Ok(Vec::new()),
         Some(Value::Object(variables)) if variables.len() <= LIST_LIMIT => variables,
-        Some(_) => return wrong("`metadata.variables`", &format!("an object of at most {LIST_LIMIT} texts")),
+        Some(_) => {
+            return wrong(
+                "`metadata.variables`",
+                &format!("an object of at most {LIST_LIMIT} texts"),
+            );
+        }
     };
     let read = |(name, value): (&String, &Value)| {
         let bare = name.trim_matches(['{', '}', ' ']);
         let plain = !bare.is_empty()
             && bare.len() <= NAME_LIMIT_BYTES
-            && bare.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+            && bare
+                .chars()
+                .all(|c| c.is_alphanumeric() || c == '_' || c == '-');
         if !plain {
-            return wrong("A name in `metadata.variables`", "letters, digits, “_” and “-”");
+            return wrong(
+                "A name in `metadata.variables`",
+                "letters, digits, “_” and “-”",
+            );
         }
         let what = format!("`metadata.variables.{bare}`");
         let value = match value {
@@ -186,8 +230,10 @@ fn variables(metadata: &Map<String, Value>) -> Checked<Vec<(String, String)>> {
         }
         Ok(Some((bare.to_owned(), value)))
     };
-    let mut read: Vec<_> =
-        variables.iter().filter_map(|variable| read(variable).transpose()).collect::<Checked<_>>()?;
+    let mut read: Vec<_> = variables
+        .iter()
+        .filter_map(|variable| read(variable).transpose())
+        .collect::<Checked<_>>()?;
     read.sort();
     Ok(read)
 }
@@ -202,7 +248,10 @@ fn list<T>(
         None => return Ok(Vec::new()),
         Some(Value::Array(entries)) if entries.len() <= LIST_LIMIT => entries,
         Some(_) => {
-            return wrong(&format!("`metadata.{field}`"), &format!("a list of at most {LIST_LIMIT} entries"));
+            return wrong(
+                &format!("`metadata.{field}`"),
+                &format!("a list of at most {LIST_LIMIT} entries"),
+            );
         }
     };
     let read = |(number, entry)| read(entry, &format!("`metadata.{field}[{number}]`")).transpose();
@@ -261,7 +310,11 @@ mod tests {
                 file("scan.pdf", None),
             ],
             tool_ids: vec!["python".into(), "server:mcp:files".into()],
-            features: Features { web_search: Some(true), citations: Some(false), ..Features::default() },
+            features: Features {
+                web_search: Some(true),
+                citations: Some(false),
+                ..Features::default()
+            },
             variables: vec![
                 ("CURRENT_DATE".into(), "2026-11-23".into()),
                 ("USER_NAME".into(), "Анна".into()),
@@ -288,10 +341,16 @@ mod tests {
 
     #[test]
     fn a_session_stands_for_a_chat_that_is_not_named() {
-        assert_eq!(read(json!({"session_id": "s"})).unwrap().chat_id.as_deref(), Some("s"));
-        for nothing in
-            [json!({}), json!(null), json!({"chat_id": null}), json!({"chat_id": "", "files": null})]
-        {
+        assert_eq!(
+            read(json!({"session_id": "s"})).unwrap().chat_id.as_deref(),
+            Some("s")
+        );
+        for nothing in [
+            json!({}),
+            json!(null),
+            json!({"chat_id": null}),
+            json!({"chat_id": "", "files": null}),
+        ] {
             assert_eq!(read(nothing), Ok(RequestMetadata::default()));
         }
     }
@@ -302,19 +361,40 @@ mod tests {
         refused(json!({"chat_id": 1}), "`metadata.chat_id` must be a string");
         refused(json!({"session_id": {}}), "`metadata.session_id`");
         refused(json!({"chat_id": "x".repeat(201)}), "at most 200 bytes");
-        refused(json!({"tool_ids": "python"}), "`metadata.tool_ids` must be a list");
-        refused(json!({"tool_ids": ["a", 1]}), "`metadata.tool_ids[1]` must be a string");
+        refused(
+            json!({"tool_ids": "python"}),
+            "`metadata.tool_ids` must be a list",
+        );
+        refused(
+            json!({"tool_ids": ["a", 1]}),
+            "`metadata.tool_ids[1]` must be a string",
+        );
         refused(json!({"tool_ids": vec!["a"; 101]}), "at most 100");
-        refused(json!({"features": []}), "`metadata.features` must be an object");
+        refused(
+            json!({"features": []}),
+            "`metadata.features` must be an object",
+        );
         refused(
             json!({"features": {"web_search": "no"}}),
             "`metadata.features.web_search` must be true or false",
         );
-        refused(json!({"files": ["a"]}), "`metadata.files[0]` must be an object");
+        refused(
+            json!({"files": ["a"]}),
+            "`metadata.files[0]` must be an object",
+        );
         refused(json!({"files": [{"name": "a\0b"}]}), "NUL");
-        refused(json!({"files": [{"name": "a", "url": "data:text/plain,hi"}]}), "`metadata.files[0]`");
+        refused(
+            json!({"files": [{"name": "a", "url": "data:text/plain,hi"}]}),
+            "`metadata.files[0]`",
+        );
         refused(json!({"variables": {"a b": "x"}}), "`metadata.variables`");
-        refused(json!({"variables": {"a": ["x"]}}), "`metadata.variables.a` must be a string");
-        refused(json!({"variables": {"a": "x".repeat(4001)}}), "at most 4000 bytes");
+        refused(
+            json!({"variables": {"a": ["x"]}}),
+            "`metadata.variables.a` must be a string",
+        );
+        refused(
+            json!({"variables": {"a": "x".repeat(4001)}}),
+            "at most 4000 bytes",
+        );
     }
 }

@@ -16,13 +16,20 @@ const MAX_EFFORT: &str = "max";
 /// models (`thinking`).
 pub(crate) fn of_chat(fields: &Map<String, Value>) -> Checked<ModelParameters> {
     let mut read = Reader::default();
-    read.same_names(fields, &[Parameter::Temperature, Parameter::TopP, Parameter::Seed])?;
+    read.same_names(
+        fields,
+        &[Parameter::Temperature, Parameter::TopP, Parameter::Seed],
+    )?;
     for name in ["max_tokens", "max_completion_tokens"] {
         // Some servers know -1 for “no limit”.
         let limit = present(fields, name).filter(|limit| limit.as_i64() != Some(-1));
         read.set(Parameter::MaxOutputTokens, name, limit.cloned())?;
     }
-    read.set(Parameter::Stop, "stop", present(fields, "stop").and_then(stop))?;
+    read.set(
+        Parameter::Stop,
+        "stop",
+        present(fields, "stop").and_then(stop),
+    )?;
     read.parameters.reasoning_effort = match present(fields, "reasoning_effort") {
         Some(word) => Some(effort(word, "reasoning_effort")?),
         None => other_reasoning(fields)?,
@@ -33,16 +40,31 @@ pub(crate) fn of_chat(fields: &Map<String, Value>) -> Checked<ModelParameters> {
 /// Those of `POST /v1/responses`, without the reasoning effort: it may be a word that only the model's server knows.
 pub(crate) fn of_responses(fields: &Map<String, Value>) -> Checked<ModelParameters> {
     let mut read = Reader::default();
-    read.same_names(fields, &[Parameter::Temperature, Parameter::TopP, Parameter::MaxOutputTokens])?;
+    read.same_names(
+        fields,
+        &[
+            Parameter::Temperature,
+            Parameter::TopP,
+            Parameter::MaxOutputTokens,
+        ],
+    )?;
     Ok(read.parameters)
 }
 
 /// Those of `POST /v1/messages`, whose types were checked before.
 pub(crate) fn of_messages(set: &Parameters) -> Checked<ModelParameters> {
     let mut read = Reader::default();
-    read.set(Parameter::Temperature, "temperature", set.temperature.map(Value::from))?;
+    read.set(
+        Parameter::Temperature,
+        "temperature",
+        set.temperature.map(Value::from),
+    )?;
     read.set(Parameter::TopP, "top_p", set.top_p.map(Value::from))?;
-    read.set(Parameter::MaxOutputTokens, "max_tokens", set.max_output_tokens.map(Value::from))?;
+    read.set(
+        Parameter::MaxOutputTokens,
+        "max_tokens",
+        set.max_output_tokens.map(Value::from),
+    )?;
     read.set(Parameter::Stop, "stop_sequences", Some(json!(set.stop)))?;
     read.parameters.reasoning_effort = set.reasoning.and_then(nearest_effort);
     Ok(read.parameters)
@@ -50,7 +72,11 @@ pub(crate) fn of_messages(set: &Parameters) -> Checked<ModelParameters> {
 
 /// The level that this word in `field` means.
 pub(crate) fn effort(word: &Value, field: &str) -> Checked<ReasoningEffort> {
-    let word = if word == MAX_EFFORT { ReasoningEffort::XHigh.name().into() } else { word.clone() };
+    let word = if word == MAX_EFFORT {
+        ReasoningEffort::XHigh.name().into()
+    } else {
+        word.clone()
+    };
     let mut read = Reader::default();
     read.set(Parameter::ReasoningEffort, field, Some(word))?;
     match read.parameters.reasoning_effort {
@@ -69,7 +95,11 @@ impl Reader {
     /// Those that the format names as we do.
     fn same_names(&mut self, fields: &Map<String, Value>, parameters: &[Parameter]) -> Checked<()> {
         parameters.iter().try_for_each(|parameter| {
-            self.set(*parameter, parameter.name(), fields.get(parameter.name()).cloned())
+            self.set(
+                *parameter,
+                parameter.name(),
+                fields.get(parameter.name()).cloned(),
+            )
         })
     }
 
@@ -79,7 +109,10 @@ impl Reader {
         let fields = Map::from_iter([(parameter.name().to_owned(), value)]);
         let read = ModelParameters::deserialize(fields).map_err(|error| {
             let (ours, theirs) = (format!("`{}`", parameter.name()), format!("`{field}`"));
-            InvalidRequest(format!("{}.", error.to_string().replacen(&ours, &theirs, 1)))
+            InvalidRequest(format!(
+                "{}.",
+                error.to_string().replacen(&ours, &theirs, 1)
+            ))
         })?;
         self.parameters = read.over(&self.parameters);
         Ok(())
@@ -101,9 +134,15 @@ fn other_reasoning(fields: &Map<String, Value>) -> Checked<Option<ReasoningEffor
     if let Some(word) = part("reasoning").and_then(|reasoning| present(reasoning, "effort")) {
         return effort(word, "reasoning.effort").map(Some);
     }
-    let in_reasoning = Parameters::of_chat(fields).reasoning.and_then(nearest_effort);
-    let Some(thinking) = part("thinking").filter(|_| in_reasoning.is_none()) else { return Ok(in_reasoning) };
-    let kind = present(thinking, "type").map(|kind| text(kind, "`thinking.type`")).transpose()?;
+    let in_reasoning = Parameters::of_chat(fields)
+        .reasoning
+        .and_then(nearest_effort);
+    let Some(thinking) = part("thinking").filter(|_| in_reasoning.is_none()) else {
+        return Ok(in_reasoning);
+    };
+    let kind = present(thinking, "type")
+        .map(|kind| text(kind, "`thinking.type`"))
+        .transpose()?;
     let budget = present(thinking, "budget_tokens").and_then(Value::as_u64);
     Ok(match kind {
         Some("disabled") => Some(ReasoningEffort::None),
@@ -151,8 +190,7 @@ mod tests {
             "reasoning_effort": "high",
         }));
         assert_eq!(chat(&all), Ok(expected));
-        let nothing =
-            json!({"max_tokens": -1, "stop": "", "seed": null, "reasoning_effort": null, "reasoning": {}});
+        let nothing = json!({"max_tokens": -1, "stop": "", "seed": null, "reasoning_effort": null, "reasoning": {}});
         assert_eq!(chat(&nothing), Ok(ModelParameters::default()));
     }
 
@@ -166,31 +204,65 @@ mod tests {
             (json!({"reasoning": {"enabled": false}}), Some(Off)),
             (json!({"reasoning": {"enabled": true}}), None),
             (json!({"thinking": {"type": "disabled"}}), Some(Off)),
-            (json!({"thinking": {"type": "enabled", "budget_tokens": 32_000}}), Some(High)),
+            (
+                json!({"thinking": {"type": "enabled", "budget_tokens": 32_000}}),
+                Some(High),
+            ),
             (json!({"thinking": {"type": "enabled"}}), None),
-            (json!({"reasoning_effort": "low", "thinking": {"type": "disabled"}}), Some(Low)),
+            (
+                json!({"reasoning_effort": "low", "thinking": {"type": "disabled"}}),
+                Some(Low),
+            ),
         ] {
-            assert_eq!(chat(&fields).unwrap().reasoning_effort, expected, "{fields}");
+            assert_eq!(
+                chat(&fields).unwrap().reasoning_effort,
+                expected,
+                "{fields}"
+            );
         }
     }
 
     #[test]
     fn faults_name_the_field_of_the_format() {
         for (fields, expected) in [
-            (json!({"temperature": 3}), "`temperature` must be a number from 0 to 2."),
-            (json!({"max_tokens": 0}), "`max_tokens` must be a whole number from 1 to 100000000."),
-            (json!({"max_completion_tokens": "7"}), "`max_completion_tokens` must be a whole number"),
-            (json!({"stop": 1}), "`stop` must be a list of at most 16 texts"),
+            (
+                json!({"temperature": 3}),
+                "`temperature` must be a number from 0 to 2.",
+            ),
+            (
+                json!({"max_tokens": 0}),
+                "`max_tokens` must be a whole number from 1 to 100000000.",
+            ),
+            (
+                json!({"max_completion_tokens": "7"}),
+                "`max_completion_tokens` must be a whole number",
+            ),
+            (
+                json!({"stop": 1}),
+                "`stop` must be a list of at most 16 texts",
+            ),
             (json!({"seed": 1.5}), "`seed` must be a whole number."),
-            (json!({"reasoning_effort": "much"}), "`reasoning_effort` must be \"none\", \"minimal\""),
-            (json!({"reasoning": {"effort": "much"}}), "`reasoning.effort` must be \"none\""),
+            (
+                json!({"reasoning_effort": "much"}),
+                "`reasoning_effort` must be \"none\", \"minimal\"",
+            ),
+            (
+                json!({"reasoning": {"effort": "much"}}),
+                "`reasoning.effort` must be \"none\"",
+            ),
         ] {
             let fault = chat(&fields).unwrap_err().to_string();
             assert!(fault.starts_with(expected), "{fault}");
         }
-        let long = Parameters { stop: vec!["x".repeat(257)], ..Parameters::default() };
+        let long = Parameters {
+            stop: vec!["x".repeat(257)],
+            ..Parameters::default()
+        };
         let fault = of_messages(&long).unwrap_err().to_string();
-        assert!(fault.starts_with("`stop_sequences` must be a list of at most 16 texts"), "{fault}");
+        assert!(
+            fault.starts_with("`stop_sequences` must be a list of at most 16 texts"),
+            "{fault}"
+        );
         let fields = json!({"max_output_tokens": 0});
         let fault = of_responses(fields.as_object().unwrap()).unwrap_err();
         assert_eq!(fault.field(), Some("max_output_tokens"));
@@ -209,6 +281,9 @@ mod tests {
             "temperature": 1.0, "max_output_tokens": 32_000, "stop": ["END"], "reasoning_effort": "low",
         }));
         assert_eq!(of_messages(&set), Ok(expected));
-        assert_eq!(of_messages(&Parameters::default()), Ok(ModelParameters::default()));
+        assert_eq!(
+            of_messages(&Parameters::default()),
+            Ok(ModelParameters::default())
+        );
     }
 }

@@ -36,7 +36,11 @@ pub fn write_data(data: &str, out: &mut Vec<u8>) {
     let mut rest = data;
     while let Some(at) = memchr::memchr2(b'\r', b'\n', rest.as_bytes()) {
         write_field(out, "data", &rest[..at]);
-        let end = if rest[at..].starts_with("\r\n") { at + 2 } else { at + 1 };
+        let end = if rest[at..].starts_with("\r\n") {
+            at + 2
+        } else {
+            at + 1
+        };
         rest = &rest[end..];
     }
     write_field(out, "data", rest);
@@ -133,7 +137,10 @@ impl Decoder {
     ///
     /// # Errors
     /// [`TooLarge`] once; after it the decoder gives nothing more.
-    #[expect(clippy::should_implement_trait, reason = "the event borrows from the decoder")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "the event borrows from the decoder"
+    )]
     pub fn next(&mut self) -> Option<Result<Event<'_>, TooLarge>> {
         if self.overflowed {
             return None;
@@ -193,7 +200,9 @@ impl Decoder {
                 self.scanned = self.scanned.max(self.start);
             }
         }
-        let found = self.buffer[self.scanned..].iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let found = self.buffer[self.scanned..]
+            .iter()
+            .position(|byte| matches!(byte, b'\n' | b'\r'));
         let Some(offset) = found else {
             self.scanned = self.buffer.len();
             return None;
@@ -210,7 +219,9 @@ impl Decoder {
         let line = &self.buffer[from..to];
         let is_next = self.has_data && self.data.ends_with(b"}");
         let data = line.strip_prefix(b"data:").filter(|_| is_next);
-        data.is_some_and(|data| data.trim_ascii_start().starts_with(b"{") || data.trim_ascii() == b"[DONE]")
+        data.is_some_and(|data| {
+            data.trim_ascii_start().starts_with(b"{") || data.trim_ascii() == b"[DONE]"
+        })
     }
 
     fn take_line(&mut self, from: usize, to: usize) {
@@ -232,7 +243,9 @@ impl Decoder {
                 self.data.extend_from_slice(value);
             }
             b"event" => self.name = Some(String::from_utf8_lossy(value).into_owned()),
-            b"id" if !value.contains(&0) => self.id = Some(String::from_utf8_lossy(value).into_owned()),
+            b"id" if !value.contains(&0) => {
+                self.id = Some(String::from_utf8_lossy(value).into_owned())
+            }
             // Comments begin with a colon: their field name is empty.
             _ => {}
         }
@@ -259,7 +272,9 @@ impl Decoder {
         self.overflowed = true;
         (self.buffer, self.data) = (Vec::new(), Vec::new());
         (self.start, self.scanned) = (0, 0);
-        TooLarge { limit_bytes: self.limit_bytes }
+        TooLarge {
+            limit_bytes: self.limit_bytes,
+        }
     }
 }
 
@@ -272,7 +287,11 @@ mod tests {
 
     fn decode(chunks: &[&[u8]]) -> Vec<Owned> {
         let owned = |event: Event<'_>| {
-            (event.name.map(str::to_owned), event.id.map(str::to_owned), event.data.into_owned())
+            (
+                event.name.map(str::to_owned),
+                event.id.map(str::to_owned),
+                event.data.into_owned(),
+            )
         };
         let mut decoder = Decoder::new(1000);
         let mut events = Vec::new();
@@ -287,7 +306,10 @@ mod tests {
     }
 
     fn check(stream: &str, data: &[&str]) {
-        let decoded: Vec<String> = decode(&[stream.as_bytes()]).into_iter().map(|event| event.2).collect();
+        let decoded: Vec<String> = decode(&[stream.as_bytes()])
+            .into_iter()
+            .map(|event| event.2)
+            .collect();
         assert_eq!(decoded, data, "{stream:?}");
     }
 
@@ -326,17 +348,35 @@ mod tests {
                 assert_eq!(data, expected, "{stream:?} by {size}");
             }
         };
-        check("data: {\"a\":1}\ndata: {\"b\":2}\ndata: [DONE]\n", &["{\"a\":1}", "{\"b\":2}", "[DONE]"]);
-        check("data: {\"a\":1}\r\ndata: {\"b\":2}\r\n\r\n", &["{\"a\":1}", "{\"b\":2}"]);
-        check("data: {\"a\":1}\ndata:{\"b\":2}", &["{\"a\":1}", "{\"b\":2}"]);
-        check("data: {\"a\":\ndata: {\"b\":2}\ndata: }\n\n", &["{\"a\":\n{\"b\":2}\n}"]);
+        check(
+            "data: {\"a\":1}\ndata: {\"b\":2}\ndata: [DONE]\n",
+            &["{\"a\":1}", "{\"b\":2}", "[DONE]"],
+        );
+        check(
+            "data: {\"a\":1}\r\ndata: {\"b\":2}\r\n\r\n",
+            &["{\"a\":1}", "{\"b\":2}"],
+        );
+        check(
+            "data: {\"a\":1}\ndata:{\"b\":2}",
+            &["{\"a\":1}", "{\"b\":2}"],
+        );
+        check(
+            "data: {\"a\":\ndata: {\"b\":2}\ndata: }\n\n",
+            &["{\"a\":\n{\"b\":2}\n}"],
+        );
         check("data: {\"a\":1}\n\ndata: x\n\n", &["{\"a\":1}", "x"]);
     }
 
     #[test]
     fn names_and_ids_belong_to_one_event() {
         let events = decode(&[b"event: x\nid: 7\ndata: a\n\nid: n\0\ndata: b\n\n"]);
-        assert_eq!(events, [(Some("x".into()), Some("7".into()), "a".into()), (None, None, "b".into())]);
+        assert_eq!(
+            events,
+            [
+                (Some("x".into()), Some("7".into()), "a".into()),
+                (None, None, "b".into())
+            ]
+        );
     }
 
     #[test]
@@ -361,8 +401,18 @@ mod tests {
     #[test]
     fn frames_come_back_as_they_were() {
         let mut bytes = Vec::new();
-        Frame { id: Some(3), event: Some("message"), data: "a\nb\r\nc".into() }.write(&mut bytes);
-        Frame { id: None, event: None, data: "{}".into() }.write(&mut bytes);
+        Frame {
+            id: Some(3),
+            event: Some("message"),
+            data: "a\nb\r\nc".into(),
+        }
+        .write(&mut bytes);
+        Frame {
+            id: None,
+            event: None,
+            data: "{}".into(),
+        }
+        .write(&mut bytes);
         assert_eq!(
             String::from_utf8_lossy(&bytes),
             "event: message\nid: 3\ndata: a\ndata: b\ndata: c\n\ndata: {}\n\n"

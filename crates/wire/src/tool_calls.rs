@@ -118,7 +118,11 @@ impl ToolCallsEncoder {
     fn read(&mut self, event: &RunEvent, out: &mut Frames) {
         match &event.body {
             // This format has nothing to take a line away with.
-            EventBody::Status { description, hidden: false, .. } => status(out, description),
+            EventBody::Status {
+                description,
+                hidden: false,
+                ..
+            } => status(out, description),
             EventBody::TextDelta { item, delta } if event.agent.is_main() => {
                 *self.sent_text.entry(item.clone()).or_default() += delta.len();
                 message(out, delta);
@@ -131,25 +135,53 @@ impl ToolCallsEncoder {
             EventBody::ToolRequested { call, name, .. } => {
                 drop(self.names.insert(call.clone(), name.clone()))
             }
-            EventBody::ToolStarted { call, name, arguments, .. } => self.start(call, name, arguments, out),
+            EventBody::ToolStarted {
+                call,
+                name,
+                arguments,
+                ..
+            } => self.start(call, name, arguments, out),
             EventBody::RunResumed {} => status(out, RESUMED),
-            EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
+            EventBody::ContextCompacted {
+                summary,
+                tokens_before,
+                tokens_after,
+                ..
+            } => {
                 status(out, &compacted(summary, *tokens_before, *tokens_after));
             }
             EventBody::RunForked { .. } => status(out, FORKED),
             EventBody::ToolProgress { message, .. } | EventBody::Notice { message, .. } => {
                 status(out, message);
             }
-            EventBody::ToolHandedOver { call, name, arguments } => {
+            EventBody::ToolHandedOver {
+                call,
+                name,
+                arguments,
+            } => {
                 self.start(call, name, arguments, out);
                 self.forget(call);
             }
-            EventBody::ToolFinished { call, name, arguments, result, error, files, .. } => {
+            EventBody::ToolFinished {
+                call,
+                name,
+                arguments,
+                result,
+                error,
+                files,
+                ..
+            } => {
                 self.start(call, name, arguments, out);
                 self.forget(call);
                 finish_call(out, call, name, result, *error, files);
             }
-            EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
+            EventBody::ApprovalAsked {
+                approval,
+                call,
+                name,
+                arguments,
+                ..
+            } => {
                 self.start(call, name, arguments, out);
                 out.push(&Payload::Approval {
                     approval_id: approval,
@@ -158,22 +190,42 @@ impl ToolCallsEncoder {
                     tool_args: arguments,
                 });
             }
-            EventBody::QuestionAsked { question, call, text, options, schema, .. } => {
+            EventBody::QuestionAsked {
+                question,
+                call,
+                text,
+                options,
+                schema,
+                ..
+            } => {
                 if let Some(name) = self.names.get(call).cloned() {
                     let arguments = serde_json::json!({"question": text, "options": options});
                     self.start(call, &name, &arguments, out);
                 }
                 let (question_id, tool_call_id) = (question, call);
                 let schema = schema.as_ref();
-                out.push(&Payload::Question { question_id, tool_call_id, content: text, options, schema });
+                out.push(&Payload::Question {
+                    question_id,
+                    tool_call_id,
+                    content: text,
+                    options,
+                    schema,
+                });
             }
             EventBody::MemoryUpdateStarted { call, name, .. } => {
                 let (tool_call_id, name) = (call.as_deref(), name.as_deref());
                 out.push(&Payload::MemoryUpdateStarted { tool_call_id, name });
             }
-            EventBody::MemoryUpdateCompleted { call, name, error, .. } => {
-                let (tool_call_id, name, error) = (call.as_deref(), name.as_deref(), error.as_deref());
-                out.push(&Payload::MemoryUpdateCompleted { tool_call_id, name, error });
+            EventBody::MemoryUpdateCompleted {
+                call, name, error, ..
+            } => {
+                let (tool_call_id, name, error) =
+                    (call.as_deref(), name.as_deref(), error.as_deref());
+                out.push(&Payload::MemoryUpdateCompleted {
+                    tool_call_id,
+                    name,
+                    error,
+                });
             }
             EventBody::HookStarted(call) if call.event.is_before() => {
                 out.push(&Payload::PreHookStarted((&**call).into()));
@@ -184,7 +236,9 @@ impl ToolCallsEncoder {
             }
             EventBody::HookFinished(end) => out.push(&Payload::PostHookCompleted((&**end).into())),
             EventBody::AgentStarted { name, .. } => status(out, &format!("Sub-agent: {name}…")),
-            EventBody::RunFinished { outcome, problem, .. } => finish(out, *outcome, problem.as_ref()),
+            EventBody::RunFinished {
+                outcome, problem, ..
+            } => finish(out, *outcome, problem.as_ref()),
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
             | EventBody::Status { .. }
@@ -210,7 +264,11 @@ impl ToolCallsEncoder {
     /// Announces a call the first time there is something to say about it.
     fn start(&mut self, call: &str, name: &str, arguments: &Value, out: &mut Frames) {
         if self.started.insert(call.to_owned()) {
-            out.push(&Payload::ToolCallStart { tool_call_id: call, tool_name: name, tool_args: arguments });
+            out.push(&Payload::ToolCallStart {
+                tool_call_id: call,
+                tool_name: name,
+                tool_args: arguments,
+            });
         }
     }
 
@@ -232,19 +290,37 @@ fn message(out: &mut Frames, content: &str) {
     }
 }
 
-fn finish_call(out: &mut Frames, call: &str, name: &str, result: &str, error: bool, files: &[ToolFile]) {
+fn finish_call(
+    out: &mut Frames,
+    call: &str,
+    name: &str,
+    result: &str,
+    error: bool,
+    files: &[ToolFile],
+) {
     let (tool_call_id, tool_name, result) = (call, name, &*cut(result, RESULT_LIMIT_CHARS));
     out.push(&if error {
-        Payload::ToolCallError { tool_call_id, tool_name, error: result }
+        Payload::ToolCallError {
+            tool_call_id,
+            tool_name,
+            error: result,
+        }
     } else {
-        Payload::ToolCallComplete { tool_call_id, tool_name, result, files: views(files) }
+        Payload::ToolCallComplete {
+            tool_call_id,
+            tool_name,
+            result,
+            files: views(files),
+        }
     });
 }
 
 fn finish(out: &mut Frames, outcome: Outcome, problem: Option<&Problem>) {
     let said = problem.map(|problem| problem.message.as_str());
     match outcome {
-        Outcome::Failed => out.push(&Payload::Error { content: said.unwrap_or("The run failed.") }),
+        Outcome::Failed => out.push(&Payload::Error {
+            content: said.unwrap_or("The run failed."),
+        }),
         // What was written stands, so it is no error.
         Outcome::Limited => status(out, said.unwrap_or("A limit was reached.")),
         Outcome::Completed | Outcome::Cancelled | Outcome::HandedOver => {}

@@ -40,7 +40,11 @@ impl<'a> FileView<'a> {
 
 /// The files as Open WebUI shows them: pictures by their content, since its page loads none from elsewhere here.
 pub(crate) fn open_webui_files(files: &[ToolFile]) -> Vec<Value> {
-    files.iter().filter(|file| !file.embed).filter_map(open_webui_file).collect()
+    files
+        .iter()
+        .filter(|file| !file.embed)
+        .filter_map(open_webui_file)
+        .collect()
 }
 
 fn open_webui_file(file: &ToolFile) -> Option<Value> {
@@ -54,7 +58,11 @@ fn open_webui_file(file: &ToolFile) -> Option<Value> {
 
 /// The HTML documents that tools want shown, as Open WebUI's `embeds`.
 pub(crate) fn open_webui_embeds(files: &[ToolFile]) -> Vec<&str> {
-    files.iter().filter(|file| file.embed).filter_map(|file| file.content.as_deref()).collect()
+    files
+        .iter()
+        .filter(|file| file.embed)
+        .filter_map(|file| file.content.as_deref())
+        .collect()
 }
 
 #[cfg(test)]
@@ -78,7 +86,11 @@ pub(crate) mod tests {
     #[test]
     fn open_webui_gets_pictures_by_content_and_the_rest_by_address() {
         let files = [
-            file("/results/a.png", "image/png", Some("data:image/png;base64,AA==")),
+            file(
+                "/results/a.png",
+                "image/png",
+                Some("data:image/png;base64,AA=="),
+            ),
             file("/large.png", "image/png", None),
             file("/a.pdf", "application/pdf", None),
             file("/results/b.html", "text/html", Some("<b>1</b>")),

@@ -65,7 +65,10 @@ impl ToolSchema {
     /// The JSON that a server of this format is sent.
     #[must_use]
     pub fn json_for(&self, tool_format: ToolFormat) -> &RawValue {
-        self.lowered(tool_format).json.as_deref().unwrap_or(&self.0.json)
+        self.lowered(tool_format)
+            .json
+            .as_deref()
+            .unwrap_or(&self.0.json)
     }
 
     /// The keywords of which a server of this format is not told all, in order.
@@ -103,7 +106,11 @@ fn raw(value: &Value) -> Box<RawValue> {
 
 impl From<Value> for ToolSchema {
     fn from(value: Value) -> Self {
-        Self(Arc::new(Inner { json: raw(&value), value, lowered: Default::default() }))
+        Self(Arc::new(Inner {
+            json: raw(&value),
+            value,
+            lowered: Default::default(),
+        }))
     }
 }
 

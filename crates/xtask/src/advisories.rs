@@ -32,9 +32,11 @@ pub(crate) struct Choice {
 /// If a package has a known fault that `deny.toml` does not explain, an explanation is not needed, or there is no database.
 pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
     let named = choice.db.clone().or_else(named);
-    let folder = named.with_context(|| format!("name a checkout of the database with --db or {VARIABLE}"))?;
-    let read =
-        |path: &str| fs::read_to_string(root().join(path)).with_context(|| format!("cannot read {path}"));
+    let folder = named
+        .with_context(|| format!("name a checkout of the database with --db or {VARIABLE}"))?;
+    let read = |path: &str| {
+        fs::read_to_string(root().join(path)).with_context(|| format!("cannot read {path}"))
+    };
     let ignored = ignored(&read("deny.toml")?)?;
     let mut locked = packages(&read("Cargo.lock")?)?;
     for (name, versions) in packages(&read("fuzz/Cargo.lock")?)? {
@@ -42,11 +44,19 @@ pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
     }
     let found = findings(&folder, &locked)?;
     println!("{} packages, {} known faults.", locked.len(), found.len());
-    let news: Vec<String> =
-        found.iter().filter(|fault| !ignored.contains(&fault.id)).map(ToString::to_string).collect();
-    let needless: Vec<&String> =
-        ignored.iter().filter(|id| found.iter().all(|fault| fault.id != **id)).collect();
-    ensure!(needless.is_empty(), "deny.toml explains what is no fault any more: {needless:?}");
+    let news: Vec<String> = found
+        .iter()
+        .filter(|fault| !ignored.contains(&fault.id))
+        .map(ToString::to_string)
+        .collect();
+    let needless: Vec<&String> = ignored
+        .iter()
+        .filter(|id| found.iter().all(|fault| fault.id != **id))
+        .collect();
+    ensure!(
+        needless.is_empty(),
+        "deny.toml explains what is no fault any more: {needless:?}"
+    );
     if !news.is_empty() {
         bail!("update, or explain in deny.toml:\n{}", news.join("\n"));
     }
@@ -69,7 +79,11 @@ struct Finding {
 
 impl std::fmt::Display for Finding {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(to, "{}: {} {}: {}", self.id, self.package, self.version, self.title)
+        write!(
+            to,
+            "{}: {} {}: {}",
+            self.id, self.package, self.version, self.title
+        )
     }
 }
 
@@ -78,12 +92,22 @@ type Locked = BTreeMap<String, BTreeSet<Version>>;
 fn packages(lock: &str) -> anyhow::Result<Locked> {
     let lock: Table = toml::from_str(lock).context("a lock file")?;
     let mut found = Locked::new();
-    for package in
-        lock.get("package").and_then(toml::Value::as_array).context("a lock file has no packages")?
+    for package in lock
+        .get("package")
+        .and_then(toml::Value::as_array)
+        .context("a lock file has no packages")?
     {
-        let text = |field: &str| package.get(field).and_then(toml::Value::as_str).unwrap_or_default();
+        let text = |field: &str| {
+            package
+                .get(field)
+                .and_then(toml::Value::as_str)
+                .unwrap_or_default()
+        };
         if package.get("source").is_some() {
-            found.entry(text("name").to_owned()).or_default().insert(text("version").parse()?);
+            found
+                .entry(text("name").to_owned())
+                .or_default()
+                .insert(text("version").parse()?);
         }
     }
     Ok(found)
@@ -92,17 +116,26 @@ fn packages(lock: &str) -> anyhow::Result<Locked> {
 /// What `deny.toml` explains.
 fn ignored(deny: &str) -> anyhow::Result<BTreeSet<String>> {
     let deny: Table = toml::from_str(deny).context("deny.toml")?;
-    let ignored = deny.get("advisories").and_then(|of| of.get("ignore")).and_then(toml::Value::as_array);
+    let ignored = deny
+        .get("advisories")
+        .and_then(|of| of.get("ignore"))
+        .and_then(toml::Value::as_array);
     let id = |it: &toml::Value| Some(it.get("id")?.as_str()?.to_owned());
     Ok(ignored.into_iter().flatten().filter_map(id).collect())
 }
 
 fn findings(folder: &Path, locked: &Locked) -> anyhow::Result<Vec<Finding>> {
     let crates = folder.join("crates");
-    ensure!(crates.is_dir(), "{} is no checkout of the advisory database", folder.display());
+    ensure!(
+        crates.is_dir(),
+        "{} is no checkout of the advisory database",
+        folder.display()
+    );
     let mut found = Vec::new();
     for (name, versions) in locked {
-        let Ok(entries) = fs::read_dir(crates.join(name)) else { continue };
+        let Ok(entries) = fs::read_dir(crates.join(name)) else {
+            continue;
+        };
         for entry in entries {
             let path = entry?.path();
             if path.extension().is_some_and(|end| end == "md") {
@@ -118,22 +151,43 @@ fn findings(folder: &Path, locked: &Locked) -> anyhow::Result<Vec<Finding>> {
 /// The versions among these that an advisory is about: all that it does not name as patched or unaffected.
 fn faults(text: &str, versions: &BTreeSet<Version>) -> anyhow::Result<Vec<Finding>> {
     let (_, rest) = text.split_once(FRONT_MATTER).context("no front matter")?;
-    let (front, prose) = rest.split_once("```").context("the front matter does not end")?;
+    let (front, prose) = rest
+        .split_once("```")
+        .context("the front matter does not end")?;
     let front: Table = toml::from_str(front)?;
-    let advisory = front.get("advisory").and_then(toml::Value::as_table).context("no advisory")?;
+    let advisory = front
+        .get("advisory")
+        .and_then(toml::Value::as_table)
+        .context("no advisory")?;
     if advisory.contains_key("withdrawn") {
         return Ok(Vec::new());
     }
-    let text = |field: &str| advisory.get(field).and_then(toml::Value::as_str).unwrap_or_default().to_owned();
+    let text = |field: &str| {
+        advisory
+            .get(field)
+            .and_then(toml::Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
     let list = |field: &str| {
-        let versions = front.get("versions").and_then(|versions| versions.get(field));
-        versions.and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice)
+        let versions = front
+            .get("versions")
+            .and_then(|versions| versions.get(field));
+        versions
+            .and_then(toml::Value::as_array)
+            .map_or(&[][..], Vec::as_slice)
     };
     let mut good = Vec::new();
     for range in list("patched").iter().chain(list("unaffected")) {
-        good.push(VersionReq::parse(range.as_str().context("a range is no text")?)?);
+        good.push(VersionReq::parse(
+            range.as_str().context("a range is no text")?,
+        )?);
     }
-    let title = prose.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or_default().to_owned();
+    let title = prose
+        .lines()
+        .find_map(|line| line.strip_prefix("# "))
+        .unwrap_or_default()
+        .to_owned();
     let is_bad = |version: &&Version| !good.iter().any(|range| range.matches(version));
     let finding = |version: &Version| Finding {
         id: text("id"),
@@ -157,9 +211,15 @@ mod tests {
     }
 
     fn bad_versions(more: &str, versions: &[&str]) -> Vec<String> {
-        let versions = versions.iter().map(|version| version.parse().unwrap()).collect();
+        let versions = versions
+            .iter()
+            .map(|version| version.parse().unwrap())
+            .collect();
         let found = faults(&advisory(more), &versions).unwrap();
-        found.into_iter().map(|fault| fault.version.to_string()).collect()
+        found
+            .into_iter()
+            .map(|fault| fault.version.to_string())
+            .collect()
     }
 
     #[test]
@@ -181,8 +241,14 @@ mod tests {
         );
         let found = findings(folder.path(), &locked.unwrap()).unwrap();
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].to_string(), "RUSTSEC-2099-0001: paste 1.0.0: It falls over");
-        assert!(findings(&folder.path().join("crates"), &Locked::new()).is_err(), "that is no checkout");
+        assert_eq!(
+            found[0].to_string(),
+            "RUSTSEC-2099-0001: paste 1.0.0: It falls over"
+        );
+        assert!(
+            findings(&folder.path().join("crates"), &Locked::new()).is_err(),
+            "that is no checkout"
+        );
     }
 
     #[test]

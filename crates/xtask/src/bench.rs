@@ -16,15 +16,28 @@ const REAL: &str = "--real";
 /// Where one of them fails.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     // Together, so that they share their dependencies; `cargo run` would build some of them again.
-    command::run(&mut cargo(&["build", "--release", "--package", "server", "--package", "bench"]))?;
+    command::run(&mut cargo(&[
+        "build",
+        "--release",
+        "--package",
+        "server",
+        "--package",
+        "bench",
+    ]))?;
     let release = debug_folder()?.join("../release");
     let mut bench = Command::new(release.join("bench"));
-    if !arguments.iter().any(|argument| argument.starts_with("--program")) {
+    if !arguments
+        .iter()
+        .any(|argument| argument.starts_with("--program"))
+    {
         bench.arg("--program").arg(release.join("glasshouse"));
     }
     // They are large, so not for those who measure everything without naming it.
     if arguments.iter().any(|argument| argument == "gateway") {
-        for (option, installed) in [("--litellm", gateways::litellm()), ("--portkey", gateways::portkey())] {
+        for (option, installed) in [
+            ("--litellm", gateways::litellm()),
+            ("--portkey", gateways::portkey()),
+        ] {
             match installed {
                 Ok(path) => drop(bench.arg(option).arg(path)),
                 // The table says that it is missing.
@@ -38,7 +51,10 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
             Err(error) => println!("Measuring without it: {error:#}"),
         }
     }
-    if arguments.iter().any(|argument| argument == "knowledge" || argument == "embedding") {
+    if arguments
+        .iter()
+        .any(|argument| argument == "knowledge" || argument == "embedding")
+    {
         for (option, installed) in [
             ("--banking", retrieval::banking()),
             ("--manual", retrieval::manual()),
@@ -63,6 +79,8 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
             Err(error) => println!("Measuring without it: {error:#}"),
         }
     }
-    bench.args(arguments.iter().filter(|argument| *argument != REAL)).current_dir(root());
+    bench
+        .args(arguments.iter().filter(|argument| *argument != REAL))
+        .current_dir(root());
     command::run(&mut bench)
 }

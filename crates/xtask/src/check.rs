@@ -20,11 +20,22 @@ type Part = fn() -> anyhow::Result<Counts>;
 /// the tests since they share what is checked.
 const PARTS: [(&str, Part); 11] = [
     ("format", || command(&["fmt", "--all", "--check"])),
-    ("node packages", || node_packages::install().map(|()| Counts::default())),
+    ("node packages", || {
+        node_packages::install().map(|()| Counts::default())
+    }),
     ("web check and lint", || web(&["check", "lint"])),
     ("web unit tests", test::web_units),
     ("web build", || web(&["build"])),
-    ("clippy", || command(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])),
+    ("clippy", || {
+        command(&[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ])
+    }),
     ("docs and generated files", docs_and_generated_files),
     ("rust tests", test::rust),
     ("browser journeys", test::journeys),
@@ -58,7 +69,11 @@ pub(crate) fn run() -> anyhow::Result<()> {
         println!("{:>6.1} s  {name}", took.as_secs_f64());
     }
     println!("{counts}");
-    if counts.failed > 0 { Err(TestsFailed.into()) } else { Ok(()) }
+    if counts.failed > 0 {
+        Err(TestsFailed.into())
+    } else {
+        Ok(())
+    }
 }
 
 fn command(arguments: &[&str]) -> anyhow::Result<Counts> {
@@ -76,7 +91,9 @@ fn web(scripts: &[&str]) -> anyhow::Result<Counts> {
 fn dependencies() -> anyhow::Result<Counts> {
     match advisories::named() {
         Some(_) => advisories::run(&advisories::Choice::default())?,
-        None => println!("known faults are not looked for: ADVISORY_DB names no checkout of the database"),
+        None => println!(
+            "known faults are not looked for: ADVISORY_DB names no checkout of the database"
+        ),
     }
     cargo_deny()?;
     command(&["deny", "check", "licenses", "bans", "sources"])
@@ -86,7 +103,10 @@ fn docs_and_generated_files() -> anyhow::Result<Counts> {
     run_command(cargo(&["doc", "--no-deps", "--workspace"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     let stale = generate::stale()?;
     if !stale.is_empty() {
-        bail!("{} is not what the code says: run `cargo xtask gen` and commit it", stale.join(", "));
+        bail!(
+            "{} is not what the code says: run `cargo xtask gen` and commit it",
+            stale.join(", ")
+        );
     }
     Ok(Counts::default())
 }

@@ -16,10 +16,17 @@ pub(crate) fn root() -> &'static Path {
     static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
         // Cargo says where it runs us from. Where we were built is the second best: a folder of build results
         // can serve two checkouts.
-        #[expect(clippy::disallowed_methods, reason = "Cargo's own variable, not configuration")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "Cargo's own variable, not configuration"
+        )]
         let package = env::var_os("CARGO_MANIFEST_DIR");
-        let package = package.map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-        package.ancestors().nth(2).map_or_else(|| package.clone(), Path::to_path_buf)
+        let package =
+            package.map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+        package
+            .ancestors()
+            .nth(2)
+            .map_or_else(|| package.clone(), Path::to_path_buf)
     });
     &ROOT
 }
@@ -38,12 +45,18 @@ pub(crate) fn debug_folder() -> anyhow::Result<PathBuf> {
 /// Where what the tests need is installed.
 pub(crate) fn parts_folder() -> anyhow::Result<PathBuf> {
     let folder = debug_folder()?.join("../test-parts");
-    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    folder.canonicalize().context("cannot find the folder just made")
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot make {}", folder.display()))?;
+    folder
+        .canonicalize()
+        .context("cannot find the folder just made")
 }
 
 /// A variable of the environment, where it is set and not empty.
-#[expect(clippy::disallowed_methods, reason = "tasks are set up through the environment, as builds are")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tasks are set up through the environment, as builds are"
+)]
 pub(crate) fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
@@ -55,7 +68,14 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     // `cargo run` tells us about this package; build scripts that watch these names would run again for it.
     for (name, _) in env::vars_os() {
         let name = name.to_string_lossy();
-        if ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"].iter().any(|p| name.starts_with(p))
+        if [
+            "CARGO_PKG_",
+            "CARGO_MANIFEST_",
+            "CARGO_BIN_",
+            "CARGO_CRATE_",
+        ]
+        .iter()
+        .any(|p| name.starts_with(p))
         {
             command.env_remove(&*name);
         }
@@ -78,7 +98,12 @@ pub(crate) fn npm(arguments: &[&str]) -> Command {
 pub(crate) fn find_program(names: &[&str]) -> Option<PathBuf> {
     let path = variable("PATH")?;
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
-    names.iter().find_map(|name| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file()))
+    names.iter().find_map(|name| {
+        folders
+            .iter()
+            .map(|folder| folder.join(name))
+            .find(|file| file.is_file())
+    })
 }
 
 /// Runs it to its end.
@@ -88,7 +113,10 @@ pub(crate) fn find_program(names: &[&str]) -> Option<PathBuf> {
 pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     let shown = show(command);
     println!("$ {shown}");
-    let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot run `{shown}`"))?;
+    let status = command
+        .stdin(Stdio::null())
+        .status()
+        .with_context(|| format!("cannot run `{shown}`"))?;
     if !status.success() {
         bail!("`{shown}` failed ({status})");
     }
@@ -110,16 +138,26 @@ pub(crate) struct Finished {
 pub(crate) fn run_reading(command: &mut Command) -> anyhow::Result<Finished> {
     let shown = show(command);
     println!("$ {shown}");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().with_context(|| format!("cannot run `{shown}`"))?;
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .with_context(|| format!("cannot run `{shown}`"))?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let output = Mutex::new(String::new());
     thread::scope(|threads| {
         threads.spawn(|| out.map(|out| show_lines(out, &output)));
         threads.spawn(|| err.map(|err| show_lines(err, &output)));
     });
-    let success = child.wait().with_context(|| format!("lost sight of `{shown}`"))?.success();
-    let output = output.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let success = child
+        .wait()
+        .with_context(|| format!("lost sight of `{shown}`"))?
+        .success();
+    let output = output
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     Ok(Finished { output, success })
 }
 
@@ -137,7 +175,9 @@ fn show_lines(from: impl Read, output: &Mutex<String>) {
 }
 
 fn show(command: &Command) -> String {
-    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let program = Path::new(command.get_program())
+        .file_name()
+        .unwrap_or(command.get_program());
     let words = std::iter::once(program).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
     words.join(" ")

@@ -44,11 +44,19 @@ pub(crate) enum Runner {
 
 impl Counts {
     /// One failed step that counts no tests.
-    pub(crate) const FAILURE: Self = Self { passed: 0, flaky: 0, failed: 1, skipped: 0 };
+    pub(crate) const FAILURE: Self = Self {
+        passed: 0,
+        flaky: 0,
+        failed: 1,
+        skipped: 0,
+    };
 
     /// These of a second run, after the first.
     pub(crate) fn after(self, first: Self) -> Self {
-        Self { flaky: first.failed.saturating_sub(self.failed), ..self }
+        Self {
+            flaky: first.failed.saturating_sub(self.failed),
+            ..self
+        }
     }
 
     /// Reads a runner's closing lines.
@@ -72,10 +80,14 @@ impl Counts {
 
     /// `12 passed`, `1 failed`, `3 skipped` in any order, with anything between.
     fn add_listed(&mut self, line: &str) {
-        let words: Vec<&str> =
-            line.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let words: Vec<&str> = line
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect();
         for pair in words.windows(2) {
-            let Ok(count) = pair[0].parse::<u32>() else { continue };
+            let Ok(count) = pair[0].parse::<u32>() else {
+                continue;
+            };
             match pair[1] {
                 "passed" => self.passed += count,
                 "flaky" => self.flaky += count,
@@ -88,8 +100,9 @@ impl Counts {
 
     /// `Ran 12 tests in 1.2s`, and then `OK` or `FAILED (failures=1, errors=2, skipped=3)`.
     fn add_unittest(&mut self, line: &str) {
-        if let Some(ran) =
-            line.strip_prefix("Ran ").and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok())
+        if let Some(ran) = line
+            .strip_prefix("Ran ")
+            .and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok())
         {
             self.passed += ran;
         }
@@ -97,8 +110,12 @@ impl Counts {
             return;
         }
         for word in line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '=')) {
-            let Some((name, count)) = word.split_once('=') else { continue };
-            let Ok(count) = count.parse::<u32>() else { continue };
+            let Some((name, count)) = word.split_once('=') else {
+                continue;
+            };
+            let Ok(count) = count.parse::<u32>() else {
+                continue;
+            };
             match name {
                 "failures" | "errors" | "successes" => self.failed += count,
                 "skipped" => self.skipped += count,
@@ -111,9 +128,15 @@ impl Counts {
 
     /// `ℹ pass 12`, or `# pass 12`.
     fn add_node(&mut self, line: &str) {
-        let Some(line) = line.strip_prefix("ℹ ").or_else(|| line.strip_prefix("# ")) else { return };
-        let Some((name, count)) = line.split_once(' ') else { return };
-        let Ok(count) = count.parse::<u32>() else { return };
+        let Some(line) = line.strip_prefix("ℹ ").or_else(|| line.strip_prefix("# ")) else {
+            return;
+        };
+        let Some((name, count)) = line.split_once(' ') else {
+            return;
+        };
+        let Ok(count) = count.parse::<u32>() else {
+            return;
+        };
         match name {
             "pass" => self.passed += count,
             "fail" | "cancelled" => self.failed += count,
@@ -161,31 +184,59 @@ mod tests {
     use super::*;
 
     fn check(runner: Runner, output: &str, expected: &str) {
-        assert_eq!(Counts::read(runner, output).to_string(), expected, "{output}");
+        assert_eq!(
+            Counts::read(runner, output).to_string(),
+            expected,
+            "{output}"
+        );
     }
 
     #[test]
     fn reads_every_runner() {
-        let nextest =
-            "  Summary [   1.2s] 9 tests run: 6 passed (1 slow, 1 flaky), 2 failed, 1 timed out, 4 skipped";
-        check(Runner::Nextest, nextest, "6 passed (1 flaky), 3 failed, 4 skipped");
+        let nextest = "  Summary [   1.2s] 9 tests run: 6 passed (1 slow, 1 flaky), 2 failed, 1 timed out, 4 skipped";
+        check(
+            Runner::Nextest,
+            nextest,
+            "6 passed (1 flaky), 3 failed, 4 skipped",
+        );
         let rustdoc = "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out";
-        check(Runner::Rustdoc, &format!("{rustdoc}\n{rustdoc}"), "6 passed, 0 failed, 2 skipped");
+        check(
+            Runner::Rustdoc,
+            &format!("{rustdoc}\n{rustdoc}"),
+            "6 passed, 0 failed, 2 skipped",
+        );
         let vitest = "\u{1b}[2m Test Files \u{1b}[22m 2 passed (2)\n\u{1b}[2m      Tests \u{1b}[22m \
                       \u{1b}[1m\u{1b}[31m1 failed\u{1b}[39m | \u{1b}[32m39 passed\u{1b}[39m (40)";
         check(Runner::Vitest, vitest, "39 passed, 1 failed");
-        let node = "ℹ tests 4\nℹ suites 0\nℹ pass 2\nℹ fail 1\nℹ cancelled 1\nℹ skipped 0\nℹ todo 0";
+        let node =
+            "ℹ tests 4\nℹ suites 0\nℹ pass 2\nℹ fail 1\nℹ cancelled 1\nℹ skipped 0\nℹ todo 0";
         check(Runner::Node, node, "2 passed, 2 failed");
         let unittest = "Ran 9 tests in 1.129s\n\nFAILED (failures=1, errors=2, skipped=1)";
         check(Runner::Unittest, unittest, "5 passed, 3 failed, 1 skipped");
-        check(Runner::Unittest, "Ran 16 tests in 1.129s\n\nOK", "16 passed, 0 failed");
+        check(
+            Runner::Unittest,
+            "Ran 16 tests in 1.129s\n\nOK",
+            "16 passed, 0 failed",
+        );
         check(Runner::Node, "nothing of the kind", "0 passed, 0 failed");
     }
 
     #[test]
     fn what_passes_only_when_it_is_run_again_is_told() {
-        let first = Counts { passed: 5, failed: 2, ..Counts::default() };
-        let second = |passed, failed| Counts { passed, failed, ..Counts::default() }.after(first).to_string();
+        let first = Counts {
+            passed: 5,
+            failed: 2,
+            ..Counts::default()
+        };
+        let second = |passed, failed| {
+            Counts {
+                passed,
+                failed,
+                ..Counts::default()
+            }
+            .after(first)
+            .to_string()
+        };
         assert_eq!(second(7, 0), "7 passed (2 flaky), 0 failed");
         assert_eq!(second(6, 1), "6 passed (1 flaky), 1 failed");
         assert_eq!(second(5, 2), "5 passed, 2 failed");

@@ -43,7 +43,13 @@ pub(crate) struct Choice {
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Pages beside those in `docs/`.
-const PAGES: [&str; 5] = ["README.md", "SECURITY.md", "LICENSE-APACHE", "LICENSE-MIT", "config.example.toml"];
+const PAGES: [&str; 5] = [
+    "README.md",
+    "SECURITY.md",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "config.example.toml",
+];
 
 /// What stands under which licence of others.
 const LICENCES: &str = "THIRD-PARTY";
@@ -68,10 +74,17 @@ pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
     let licences = work.path().join(LICENCES);
     let parts = components::all()?;
     fs::write(&licences, licences::all(&parts)?)?;
-    let package = deb::Package { program: &program, licences: &licences, version: VERSION };
+    let package = deb::Package {
+        program: &program,
+        licences: &licences,
+        version: VERSION,
+    };
     let materials = bill_of_materials(&parts, &folder)?;
-    let made =
-        [tarball(&package, work.path(), &folder)?, deb::make(&package, work.path(), &folder)?, materials];
+    let made = [
+        tarball(&package, work.path(), &folder)?,
+        deb::make(&package, work.path(), &folder)?,
+        materials,
+    ];
     sums(&made, &folder)?;
     println!("In {}: {}, SHA256SUMS.", folder.display(), made.join(", "));
     if choice.check {
@@ -82,16 +95,30 @@ pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
 
 /// What is built in, for programs that look for known faults in it; returns the file's name.
 fn bill_of_materials(parts: &BTreeSet<components::Part>, folder: &Path) -> anyhow::Result<String> {
-    let read =
-        |path: PathBuf| fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()));
-    let (crates, packages) = (read(root().join("Cargo.lock"))?, read(web().join("package-lock.json"))?);
+    let read = |path: PathBuf| {
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+    };
+    let (crates, packages) = (
+        read(root().join("Cargo.lock"))?,
+        read(web().join("package-lock.json"))?,
+    );
     let file = format!("glasshouse-{VERSION}.cdx.json");
-    fs::write(folder.join(&file), sbom::document(VERSION, parts, &crates, &packages)?)?;
+    fs::write(
+        folder.join(&file),
+        sbom::document(VERSION, parts, &crates, &packages)?,
+    )?;
     Ok(file)
 }
 
 fn build() -> anyhow::Result<PathBuf> {
-    run_command(&mut cargo(&["build", "--locked", "--profile", "dist", "--bin", "glasshouse"]))?;
+    run_command(&mut cargo(&[
+        "build",
+        "--locked",
+        "--profile",
+        "dist",
+        "--bin",
+        "glasshouse",
+    ]))?;
     Ok(debug_folder()?.join("../dist/glasshouse"))
 }
 
@@ -108,18 +135,39 @@ fn without_symbols(built: &Path, work: &Path) -> anyhow::Result<PathBuf> {
 
 /// The program, its unit and its pages, for machines that have no package of ours; returns the archive's name.
 fn tarball(package: &deb::Package<'_>, work: &Path, folder: &Path) -> anyhow::Result<String> {
-    let name = format!("glasshouse-{VERSION}-{}-{}", std::env::consts::ARCH, std::env::consts::OS);
+    let name = format!(
+        "glasshouse-{VERSION}-{}-{}",
+        std::env::consts::ARCH,
+        std::env::consts::OS
+    );
     let staged = work.join(&name);
     install(package.program, &staged.join("glasshouse"), 0o755)?;
     install(package.licences, &staged.join(LICENCES), 0o644)?;
-    install(&root().join("packaging/glasshouse.service"), &staged.join("glasshouse.service"), 0o644)?;
+    install(
+        &root().join("packaging/glasshouse.service"),
+        &staged.join("glasshouse.service"),
+        0o644,
+    )?;
     for page in pages()? {
         install(&root().join(&page), &staged.join(&page), 0o644)?;
     }
     let file = format!("{name}.tar.gz");
     let mut tar = Command::new("tar");
-    tar.args(["--create", "--gzip", "--owner=0", "--group=0", "--numeric-owner", "--sort=name", "--file"]);
-    run_command(tar.arg(folder.join(&file)).arg("--directory").arg(work).arg(&name))?;
+    tar.args([
+        "--create",
+        "--gzip",
+        "--owner=0",
+        "--group=0",
+        "--numeric-owner",
+        "--sort=name",
+        "--file",
+    ]);
+    run_command(
+        tar.arg(folder.join(&file))
+            .arg("--directory")
+            .arg(work)
+            .arg(&name),
+    )?;
     Ok(file)
 }
 
@@ -148,14 +196,19 @@ fn install(from: &Path, to: &Path, mode: u32) -> anyhow::Result<()> {
 
 /// Writes `SHA256SUMS`, which `sha256sum --check` reads.
 fn sums(files: &[String], folder: &Path) -> anyhow::Result<()> {
-    fs::write(folder.join("SHA256SUMS"), output(Command::new("sha256sum").args(files).current_dir(folder))?)?;
+    fs::write(
+        folder.join("SHA256SUMS"),
+        output(Command::new("sha256sum").args(files).current_dir(folder))?,
+    )?;
     Ok(())
 }
 
 /// What it prints, for programs that are asked something.
 fn output(command: &mut Command) -> anyhow::Result<String> {
     let shown = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().with_context(|| format!("cannot run {shown}"))?;
+    let output = command
+        .output()
+        .with_context(|| format!("cannot run {shown}"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         bail!(

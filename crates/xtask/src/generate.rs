@@ -39,17 +39,30 @@ pub(crate) fn stale() -> anyhow::Result<Vec<&'static str>> {
     let is_stale = |name: &str, text: &str| {
         !fs::read_to_string(root().join(name)).is_ok_and(|committed| committed == text)
     };
-    Ok(generate()?.into_iter().filter_map(|(name, text)| is_stale(name, &text).then_some(name)).collect())
+    Ok(generate()?
+        .into_iter()
+        .filter_map(|(name, text)| is_stale(name, &text).then_some(name))
+        .collect())
 }
 
 fn generate() -> anyhow::Result<Vec<(&'static str, String)>> {
     // The whole workspace is named so that its crates share their dependencies with other builds.
-    run(&mut cargo(&["build", "--workspace", "--example", "typescript", "--features", "domain/typescript"]))?;
+    run(&mut cargo(&[
+        "build",
+        "--workspace",
+        "--example",
+        "typescript",
+        "--features",
+        "domain/typescript",
+    ]))?;
     let output = Command::new(debug_folder()?.join("examples/typescript"))
         .output()
         .context("cannot run the example `typescript` of crates/domain")?;
     if !output.status.success() {
-        bail!("the example `typescript` failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+        bail!(
+            "the example `typescript` failed: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
     }
     Ok(vec![(EVENTS, format(EVENTS, &output.stdout)?)])
 }
@@ -60,7 +73,9 @@ fn format(name: &str, text: &[u8]) -> anyhow::Result<String> {
     if !prettier.is_file() {
         crate::parts::node_packages::install()?;
     }
-    let name = Path::new(name).strip_prefix("web").unwrap_or(Path::new(name));
+    let name = Path::new(name)
+        .strip_prefix("web")
+        .unwrap_or(Path::new(name));
     let mut child = Command::new("node")
         .arg(prettier)
         .arg("--stdin-filepath")
@@ -71,7 +86,11 @@ fn format(name: &str, text: &[u8]) -> anyhow::Result<String> {
         .spawn()
         .context("cannot run prettier")?;
     // Closed at the end of the statement: prettier reads to the end before it writes.
-    child.stdin.take().context("prettier takes no input")?.write_all(text)?;
+    child
+        .stdin
+        .take()
+        .context("prettier takes no input")?
+        .write_all(text)?;
     let output = child.wait_with_output()?;
     if !output.status.success() {
         bail!("prettier refused the generated {}", name.display());

@@ -1,5 +1,8 @@
 //! The project's tasks: `cargo xtask test`, `ci`, `advisories`, `gen`, `dist`, `bench` and `torture`.
-#![expect(clippy::print_stdout, reason = "a task tells the person at the terminal what it does")]
+#![expect(
+    clippy::print_stdout,
+    reason = "a task tells the person at the terminal what it does"
+)]
 
 mod advisories;
 mod bench;

@@ -47,17 +47,23 @@ pub(crate) fn cargo_deny() -> anyhow::Result<()> {
     println!("Installing cargo-deny, which looks at what we build on.");
     let mut install = cargo(&["install", "--locked", "--no-default-features", CARGO_DENY]);
     // It reads a few files: quicker to build is better than quicker.
-    run(install.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"))
+    run(install
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"))
 }
 
 /// Says what to do where Node.js is missing or too old.
 pub(crate) fn check_node() -> anyhow::Result<()> {
     let (major, minor) = OLDEST_NODE;
-    let needed = format!("The web app and its tests need Node.js {major}.{minor} or newer with npm");
+    let needed =
+        format!("The web app and its tests need Node.js {major}.{minor} or newer with npm");
     let output = Command::new("node").arg("--version").output();
     let output = output.with_context(|| format!("{needed}, but `node` cannot be run"))?;
     let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    let mut numbers = version.trim_start_matches('v').split('.').map_while(|n| n.parse::<u32>().ok());
+    let mut numbers = version
+        .trim_start_matches('v')
+        .split('.')
+        .map_while(|n| n.parse::<u32>().ok());
     match (numbers.next(), numbers.next()) {
         (Some(a), Some(b)) if (a, b) >= OLDEST_NODE => Ok(()),
         _ => bail!("{needed}; this is {version}"),
@@ -68,12 +74,16 @@ pub(crate) fn check_node() -> anyhow::Result<()> {
 pub(crate) fn apt_install(packages: &[&str]) -> anyhow::Result<()> {
     let words = packages.join(" ");
     if find_program(&["apt-get"]).is_none() || !is_root() {
-        bail!("install {words} with the system's package manager (Debian: `apt-get install {words}`)");
+        bail!(
+            "install {words} with the system's package manager (Debian: `apt-get install {words}`)"
+        );
     }
     println!("Installing {words} with apt-get.");
     let apt = |arguments: &[&str]| {
         let mut command = Command::new("apt-get");
-        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+        command
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive");
         command
     };
     run(&mut apt(&["update", "-qq"]))?;
@@ -109,7 +119,9 @@ impl Drop for Background {
             return;
         }
         let pid = self.child.id().to_string();
-        let told = Command::new("kill").args(["-s", self.signal, &pid]).status();
+        let told = Command::new("kill")
+            .args(["-s", self.signal, &pid])
+            .status();
         if !told.is_ok_and(|status| status.success()) {
             // Nothing more can be done about one that is neither told nor killed.
             let _ = self.child.kill();

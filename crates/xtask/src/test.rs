@@ -12,8 +12,8 @@ use crate::{
     command::{Finished, cargo, debug_folder, npm, root, run as run_command, run_reading, web},
     counts::{Counts, Runner, TestsFailed},
     parts::{
-        self, bolt::Bolt, chromium, clients, embedder, latex, node_packages, open_webui, postgres::Postgres,
-        real_model::RealModel,
+        self, bolt::Bolt, chromium, clients, embedder, latex, node_packages, open_webui,
+        postgres::Postgres, real_model::RealModel,
     },
 };
 
@@ -44,7 +44,12 @@ pub(crate) struct Choice {
 
 impl Choice {
     fn is_all(self) -> bool {
-        !(self.rust_only || self.web_only || self.e2e || self.clients || self.real_model || self.open_webui)
+        !(self.rust_only
+            || self.web_only
+            || self.e2e
+            || self.clients
+            || self.real_model
+            || self.open_webui)
     }
 }
 
@@ -62,7 +67,11 @@ pub(crate) fn run(choice: Choice) -> anyhow::Result<()> {
         println!("error: {error:#}");
     }
     println!("{counts}");
-    if counts.failed > 0 { Err(TestsFailed.into()) } else { Ok(()) }
+    if counts.failed > 0 {
+        Err(TestsFailed.into())
+    } else {
+        Ok(())
+    }
 }
 
 fn run_chosen(choice: Choice) -> anyhow::Result<Counts> {
@@ -102,19 +111,27 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
     latex::install()?;
     let postgres = Postgres::start()?;
     let mut tests = cargo(&["nextest", "run", "--workspace"]);
-    tests.env("GLASSHOUSE_TEST_POSTGRES_URL", postgres.url()).env("GLASSHOUSE_TEST_REQUIRE", "1");
+    tests
+        .env("GLASSHOUSE_TEST_POSTGRES_URL", postgres.url())
+        .env("GLASSHOUSE_TEST_REQUIRE", "1");
     if let Some(programs) = postgres.programs() {
         tests.env("GLASSHOUSE_TEST_POSTGRES_PROGRAMS", programs);
     }
     // With matplotlib, so that sessions make real pictures.
-    tests.env("GLASSHOUSE_TEST_PYTHON", clients::install_python(&root().join("crates/sandbox"))?);
+    tests.env(
+        "GLASSHOUSE_TEST_PYTHON",
+        clients::install_python(&root().join("crates/sandbox"))?,
+    );
     tests.env("GLASSHOUSE_TEST_EMBEDDER", embedder::install()?);
     let bolt = Bolt::start()?;
     tests.env("GLASSHOUSE_TEST_BOLT_URL", bolt.url());
     tests.env("GLASSHOUSE_TEST_CHROMIUM", chromium::install()?);
     let mut counts = count(Runner::Nextest, &run_reading(&mut tests)?);
     if has_doc_tests(&root().join("crates"))? {
-        counts += count(Runner::Rustdoc, &run_reading(&mut cargo(&["test", "--workspace", "--doc"]))?);
+        counts += count(
+            Runner::Rustdoc,
+            &run_reading(&mut cargo(&["test", "--workspace", "--doc"]))?,
+        );
     }
     Ok(counts)
 }
@@ -152,7 +169,9 @@ fn browse(files: &[PathBuf], paths: &[(&str, PathBuf)]) -> anyhow::Result<Counts
     // One at a time: each starts a server and a browser.
     for file in files {
         let mut node = Command::new("node");
-        node.args(["--test", "--test-reporter=spec"]).arg(file).current_dir(web());
+        node.args(["--test", "--test-reporter=spec"])
+            .arg(file)
+            .current_dir(web());
         node.env("GLASSHOUSE_BIN", programs.join("glasshouse"));
         node.env("SCRIPTED_MODEL_BIN", programs.join("scripted-model"));
         for (name, path) in paths {
@@ -169,7 +188,10 @@ fn with_open_webui() -> anyhow::Result<Counts> {
     let (chromium, program) = (chromium::install()?, open_webui::install()?);
     build()?;
     let tests = web().join("e2e/open-webui/open-webui.e2e.mjs");
-    browse(&[tests], &[("CHROMIUM", chromium), ("OPEN_WEBUI_BIN", program)])
+    browse(
+        &[tests],
+        &[("CHROMIUM", chromium), ("OPEN_WEBUI_BIN", program)],
+    )
 }
 
 /// Programs of others, unchanged, against the real program.
@@ -221,12 +243,17 @@ fn count(runner: Runner, finished: &Finished) -> Counts {
         return counts;
     }
     // It failed without naming a test: it could not be built, for example.
-    Counts { failed: 1, ..counts }
+    Counts {
+        failed: 1,
+        ..counts
+    }
 }
 
 /// Whether a comment holds an example; building for them takes a while, so that it is not done for none.
 fn has_doc_tests(folder: &Path) -> anyhow::Result<bool> {
-    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+    for entry in
+        fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?
+    {
         let path = entry?.path();
         let found = if path.is_dir() {
             has_doc_tests(&path)?
@@ -246,11 +273,18 @@ fn has_doc_tests(folder: &Path) -> anyhow::Result<bool> {
 fn has_doc_test(source: &str) -> bool {
     let mut inside = false;
     for line in source.lines().map(str::trim_start) {
-        let comment = line.strip_prefix("/// ```").or_else(|| line.strip_prefix("//! ```"));
+        let comment = line
+            .strip_prefix("/// ```")
+            .or_else(|| line.strip_prefix("//! ```"));
         let Some(language) = comment else { continue };
         inside = !inside;
         let first = language.split(',').next().unwrap_or("").trim();
-        if inside && matches!(first, "" | "rust" | "no_run" | "should_panic" | "compile_fail") {
+        if inside
+            && matches!(
+                first,
+                "" | "rust" | "no_run" | "should_panic" | "compile_fail"
+            )
+        {
             return true;
         }
     }
@@ -264,7 +298,11 @@ mod tests {
     #[test]
     fn only_rust_in_comments_is_a_doc_test() {
         assert!(has_doc_test("    /// ```\n    /// let a = 1;\n    /// ```"));
-        assert!(has_doc_test("//! ```json\n//! {}\n//! ```\n//!\n//! ```no_run\n//! ```"));
-        assert!(!has_doc_test("/// ```json\n/// {}\n/// ```\nlet s = \"```\";"));
+        assert!(has_doc_test(
+            "//! ```json\n//! {}\n//! ```\n//!\n//! ```no_run\n//! ```"
+        ));
+        assert!(!has_doc_test(
+            "/// ```json\n/// {}\n/// ```\nlet s = \"```\";"
+        ));
     }
 }

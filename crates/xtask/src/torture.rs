@@ -17,9 +17,14 @@ const POSTGRES: &str = "--postgres";
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     command::run(&mut cargo(&["build", "--release", "--package", "torture"]))?;
     let mut torture = Command::new(debug_folder()?.join("../release/torture"));
-    torture.args(arguments.iter().filter(|argument| *argument != POSTGRES)).current_dir(root());
-    let postgres =
-        if arguments.iter().any(|argument| argument == POSTGRES) { Some(Postgres::start()?) } else { None };
+    torture
+        .args(arguments.iter().filter(|argument| *argument != POSTGRES))
+        .current_dir(root());
+    let postgres = if arguments.iter().any(|argument| argument == POSTGRES) {
+        Some(Postgres::start()?)
+    } else {
+        None
+    };
     if let Some(postgres) = &postgres {
         torture.args(["--database-url", postgres.url()]);
     }

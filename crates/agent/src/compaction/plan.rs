@@ -32,8 +32,9 @@ pub(crate) fn plan(messages: &[Message], gauge: &Gauge) -> Option<Plan> {
     }
     let summary_tokens = (limit / 10).clamp(SUMMARY_TOKENS.start, SUMMARY_TOKENS.end);
     let (first, request) = (first(messages), request(messages));
-    let cuts: Vec<usize> =
-        (first + 1..=messages.len()).filter(|cut| may_cut(messages, request, *cut)).collect();
+    let cuts: Vec<usize> = (first + 1..=messages.len())
+        .filter(|cut| may_cut(messages, request, *cut))
+        .collect();
     let whole = gauge.request(messages);
     let saved = |cut: usize| -> u64 {
         let old = (first..cut).filter(|at| Some(*at) != request);
@@ -41,10 +42,15 @@ pub(crate) fn plan(messages: &[Message], gauge: &Gauge) -> Option<Plan> {
     };
     let aimed = AIMS_PERCENT.iter().find_map(|percent| {
         let aim = limit.saturating_mul(*percent) / 100;
-        cuts.iter().find(|cut| (whole + summary_tokens).saturating_sub(saved(**cut)) <= aim)
+        cuts.iter()
+            .find(|cut| (whole + summary_tokens).saturating_sub(saved(**cut)) <= aim)
     });
     let cut = *aimed.or(cuts.last())?;
-    (saved(cut) >= 2 * summary_tokens).then_some(Plan { old: first..cut, request, summary_tokens })
+    (saved(cut) >= 2 * summary_tokens).then_some(Plan {
+        old: first..cut,
+        request,
+        summary_tokens,
+    })
 }
 
 /// Puts the summary in the place of all but the instructions, the latest request and the last `kept` messages. Returns
@@ -52,34 +58,51 @@ pub(crate) fn plan(messages: &[Message], gauge: &Gauge) -> Option<Plan> {
 pub(crate) fn apply(messages: &mut Vec<Message>, kept: usize, summary: &str) {
     let (first, request) = (first(messages), request(messages));
     let cut = messages.len().saturating_sub(kept).max(first);
-    let request = request.filter(|at| *at < cut).map(|at| messages[at].clone());
+    let request = request
+        .filter(|at| *at < cut)
+        .map(|at| messages[at].clone());
     messages.splice(first..cut, recollection(summary).into_iter().chain(request));
 }
 
 /// The exchange that stands for what was before: the roles take turns, as some models want it.
 pub(crate) fn recollection(summary: &str) -> [Message; 2] {
-    let told = if summary.is_empty() { LEFT_OUT } else { summary };
-    [Message::text(Role::User, ASKED), Message::text(Role::Assistant, told)]
+    let told = if summary.is_empty() {
+        LEFT_OUT
+    } else {
+        summary
+    };
+    [
+        Message::text(Role::User, ASKED),
+        Message::text(Role::Assistant, told),
+    ]
 }
 
-const ASKED: &str = "What came before this has become too long for you to see. Sum it up for yourself.";
+const ASKED: &str =
+    "What came before this has become too long for you to see. Sum it up for yourself.";
 const LEFT_OUT: &str = "The earlier part of this conversation was left out: it was too long, and no summary of it \
     could be made. I ask, or look again, where I need something of it.";
 
 /// Where the conversation begins, behind the instructions.
 fn first(messages: &[Message]) -> usize {
-    messages.iter().take_while(|message| message.role == Role::System).count()
+    messages
+        .iter()
+        .take_while(|message| message.role == Role::System)
+        .count()
 }
 
 /// Where the latest request stands.
 pub(crate) fn request(messages: &[Message]) -> Option<usize> {
-    messages.iter().rposition(|message| message.role == Role::User)
+    messages
+        .iter()
+        .rposition(|message| message.role == Role::User)
 }
 
 /// Whether the conversation may begin anew at `cut`: with a request, or among the steps after the latest with a step.
 fn may_cut(messages: &[Message], request: Option<usize>, cut: usize) -> bool {
     match messages.get(cut) {
-        Some(message) if request.is_some_and(|request| cut <= request) => message.role == Role::User,
+        Some(message) if request.is_some_and(|request| cut <= request) => {
+            message.role == Role::User
+        }
         Some(message) => message.role == Role::Assistant,
         None => true,
     }
@@ -93,7 +116,10 @@ mod tests {
     use crate::run::ModelSettings;
 
     fn gauge(window: u64) -> Gauge {
-        let settings = ModelSettings { context_tokens: Some(window), ..ModelSettings::default() };
+        let settings = ModelSettings {
+            context_tokens: Some(window),
+            ..ModelSettings::default()
+        };
         Gauge::new(&settings, 0.75, &[])
     }
 
@@ -104,9 +130,16 @@ mod tests {
     /// A step with two calls, some 300 tokens.
     fn step(number: usize) -> Vec<Message> {
         let ids = [format!("c{number}a"), format!("c{number}b")];
-        let call = |id: &String| ToolCall { id: id.clone(), name: "ls".into(), arguments: "{}".into() };
+        let call = |id: &String| ToolCall {
+            id: id.clone(),
+            name: "ls".into(),
+            arguments: "{}".into(),
+        };
         let tool_calls = ids.iter().map(call).collect();
-        let said = Message { tool_calls, ..Message::text(Role::Assistant, format!("step {number}")) };
+        let said = Message {
+            tool_calls,
+            ..Message::text(Role::Assistant, format!("step {number}"))
+        };
         let result = |id: &String| Message::tool_result(id.clone(), "x".repeat(500));
         [said].into_iter().chain(ids.iter().map(result)).collect()
     }
@@ -153,7 +186,10 @@ mod tests {
                 let (messages, gauge) = (run(exchanges, steps), gauge(window));
                 let limit = gauge.limit().unwrap();
                 let Some(plan) = plan(&messages, &gauge) else {
-                    assert!(gauge.request(&messages) <= limit, "{exchanges} {steps} {window}");
+                    assert!(
+                        gauge.request(&messages) <= limit,
+                        "{exchanges} {steps} {window}"
+                    );
                     continue;
                 };
                 let mut cut = messages.clone();
@@ -162,9 +198,20 @@ mod tests {
                 assert_eq!(cut[0].plain_text(), "be kind");
                 assert_eq!(cut[2].plain_text(), "summary");
                 let roles: Vec<Role> = cut.iter().map(|message| message.role).collect();
-                assert!(!roles.windows(2).any(|two| two == [Role::User; 2]), "{roles:?}");
-                assert_eq!(cut.iter().filter(|message| message.plain_text() == "the request").count(), 1);
-                assert!(gauge.request(&cut) + plan.summary_tokens <= limit, "{exchanges} {steps} {window}");
+                assert!(
+                    !roles.windows(2).any(|two| two == [Role::User; 2]),
+                    "{roles:?}"
+                );
+                assert_eq!(
+                    cut.iter()
+                        .filter(|message| message.plain_text() == "the request")
+                        .count(),
+                    1
+                );
+                assert!(
+                    gauge.request(&cut) + plan.summary_tokens <= limit,
+                    "{exchanges} {steps} {window}"
+                );
                 let tail = messages.len() - plan.old.end;
                 assert_eq!(cut[cut.len() - tail..], messages[plan.old.end..]);
             }
@@ -176,7 +223,10 @@ mod tests {
         let messages = run(20, 0);
         let plan = plan(&messages, &gauge(8_000)).unwrap();
         assert_eq!(messages[plan.old.end].role, Role::User);
-        assert!(plan.old.end < messages.len() - 1, "more than the request stays");
+        assert!(
+            plan.old.end < messages.len() - 1,
+            "more than the request stays"
+        );
     }
 
     #[test]
@@ -190,7 +240,10 @@ mod tests {
     #[test]
     fn a_step_that_is_too_long_is_summed_up_too() {
         let mut messages = run(0, 2);
-        messages.push(Message { content: Vec::new(), ..step(7)[0].clone() });
+        messages.push(Message {
+            content: Vec::new(),
+            ..step(7)[0].clone()
+        });
         messages.extend(["c7a", "c7b"].map(|id| Message::tool_result(id, "x".repeat(20_000))));
         let plan = plan(&messages, &gauge(2_000)).unwrap();
         assert_eq!(plan.old.end, messages.len());
@@ -204,8 +257,16 @@ mod tests {
     fn where_it_would_not_help_nothing_is_done() {
         let long = vec![Message::text(Role::System, "x".repeat(40_000)), user("hi")];
         assert_eq!(plan(&long, &gauge(1_000)), None);
-        let twice = vec![user("hi"), Message::text(Role::Assistant, "hello"), user(&"x".repeat(40_000))];
-        assert_eq!(plan(&twice, &gauge(1_000)), None, "a summary would be as long");
+        let twice = vec![
+            user("hi"),
+            Message::text(Role::Assistant, "hello"),
+            user(&"x".repeat(40_000)),
+        ];
+        assert_eq!(
+            plan(&twice, &gauge(1_000)),
+            None,
+            "a summary would be as long"
+        );
     }
 
     #[test]

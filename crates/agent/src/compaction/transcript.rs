@@ -6,7 +6,10 @@ use domain::{Message, Role};
 const MOST_PIECES: usize = 8;
 
 /// The messages as text, in pieces of at most `limit_bytes`; a long message is shown with both its ends.
-pub(super) fn pieces<'a>(messages: impl Iterator<Item = &'a Message>, limit_bytes: usize) -> Vec<String> {
+pub(super) fn pieces<'a>(
+    messages: impl Iterator<Item = &'a Message>,
+    limit_bytes: usize,
+) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     for entry in messages.map(|message| both_ends(&entry(message), limit_bytes / 2)) {
         match pieces.last_mut() {
@@ -20,7 +23,10 @@ pub(super) fn pieces<'a>(messages: impl Iterator<Item = &'a Message>, limit_byte
     if pieces.len() > MOST_PIECES {
         pieces.drain(1..=pieces.len() - MOST_PIECES);
         if let Some(piece) = pieces.get_mut(1) {
-            piece.insert_str(0, "[Much that lay between was too long to be read and is left out.]\n\n");
+            piece.insert_str(
+                0,
+                "[Much that lay between was too long to be read and is left out.]\n\n",
+            );
         }
     }
     pieces
@@ -59,10 +65,17 @@ mod tests {
 
     #[test]
     fn says_who_said_and_did_what() {
-        let call = ToolCall { id: "c1".into(), name: "ls".into(), arguments: "{}".into() };
+        let call = ToolCall {
+            id: "c1".into(),
+            name: "ls".into(),
+            arguments: "{}".into(),
+        };
         let messages = [
             Message::text(Role::User, "Look."),
-            Message { tool_calls: vec![call], ..Message::text(Role::Assistant, "I look.") },
+            Message {
+                tool_calls: vec![call],
+                ..Message::text(Role::Assistant, "I look.")
+            },
             Message::tool_result("c1", "a.txt"),
         ];
         assert_eq!(
@@ -78,7 +91,10 @@ mod tests {
             let messages = vec![long.clone(); 50];
             let pieces = pieces(messages.iter(), limit);
             assert!(pieces.len() <= MOST_PIECES);
-            assert!(pieces.iter().all(|piece| piece.len() <= limit + 120), "{limit}");
+            assert!(
+                pieces.iter().all(|piece| piece.len() <= limit + 120),
+                "{limit}"
+            );
         }
         assert!(pieces(vec![long; 50].iter(), 1_000)[1].starts_with("[Much that lay between"));
         assert_eq!(pieces([].iter(), 1_000), Vec::<String>::new());

@@ -34,13 +34,18 @@ impl TryFrom<String> for Pattern {
 
     fn try_from(written: String) -> Result<Self, RuleProblem> {
         if written.len() > PATTERN_LIMIT_BYTES {
-            return Err(RuleProblem(Chats::LongPattern { limit: PATTERN_LIMIT_BYTES as u64 }));
+            return Err(RuleProblem(Chats::LongPattern {
+                limit: PATTERN_LIMIT_BYTES as u64,
+            }));
         }
         let (mut pieces, mut piece) = (Vec::new(), String::new());
         let mut characters = written.chars().peekable();
         while let Some(character) = characters.next() {
             match character {
-                '\\' if characters.peek().is_some_and(|next| matches!(next, '*' | '\\')) => {
+                '\\' if characters
+                    .peek()
+                    .is_some_and(|next| matches!(next, '*' | '\\')) =>
+                {
                     piece.extend(characters.next());
                 }
                 '*' => pieces.push(std::mem::take(&mut piece)),
@@ -75,7 +80,9 @@ impl Pattern {
         let [first, .., last] = self.pieces.as_slice() else {
             return self.pieces.first().is_some_and(|whole| whole == text);
         };
-        let inner = text.strip_prefix(first.as_str()).and_then(|rest| rest.strip_suffix(last.as_str()));
+        let inner = text
+            .strip_prefix(first.as_str())
+            .and_then(|rest| rest.strip_suffix(last.as_str()));
         let Some(mut rest) = inner else { return false };
         if self.written == "*" {
             // Whoever writes that means anything.
@@ -86,7 +93,9 @@ impl Pattern {
         }
         for piece in &self.pieces[1..self.pieces.len() - 1] {
             // The first place is as good as any: what stands outside the pieces is judged alike everywhere.
-            let Some((between, after)) = rest.split_once(piece.as_str()) else { return false };
+            let Some((between, after)) = rest.split_once(piece.as_str()) else {
+                return false;
+            };
             if !star.may_be(between) {
                 return false;
             }
@@ -107,8 +116,9 @@ impl Pattern {
 
 impl Star {
     fn may_be(self, text: &str) -> bool {
-        let harmful =
-            |c: char| c.is_control() || matches!(c, ';' | '&' | '|' | '<' | '>' | '$' | '`' | '(' | ')');
+        let harmful = |c: char| {
+            c.is_control() || matches!(c, ';' | '&' | '|' | '<' | '>' | '$' | '`' | '(' | ')')
+        };
         self == Self::Anything || !(text.contains(harmful) || text.contains(".."))
     }
 }
@@ -148,9 +158,15 @@ pub struct Rule {
 
 impl Rule {
     fn fits(&self, tool: &str, arguments: &Value) -> bool {
-        let star = if self.then == Verdict::Allow { Star::Harmless } else { Star::Anything };
+        let star = if self.then == Verdict::Allow {
+            Star::Harmless
+        } else {
+            Star::Anything
+        };
         let has = |(name, pattern): (&String, &Pattern)| {
-            arguments.get(name).is_some_and(|value| pattern.fits_value(value, star))
+            arguments
+                .get(name)
+                .is_some_and(|value| pattern.fits_value(value, star))
         };
         self.tool.fits(tool, star) && self.arguments.iter().all(has)
     }
@@ -177,7 +193,9 @@ impl Allowed {
     pub fn checked(self) -> Result<Self, RuleProblem> {
         match &self.arguments {
             Some(arguments) if arguments.len() > ARGUMENTS_LIMIT => {
-                Err(RuleProblem(Chats::TooManyArguments { count: ARGUMENTS_LIMIT as u64 }))
+                Err(RuleProblem(Chats::TooManyArguments {
+                    count: ARGUMENTS_LIMIT as u64,
+                }))
             }
             _ => Ok(self),
         }
@@ -186,10 +204,16 @@ impl Allowed {
     /// Whether a call is one of those.
     #[must_use]
     pub fn fits(&self, tool: &str, arguments: &Value) -> bool {
-        let Some(patterns) = &self.arguments else { return self.tool == tool };
-        let Some(given) = arguments.as_object() else { return false };
+        let Some(patterns) = &self.arguments else {
+            return self.tool == tool;
+        };
+        let Some(given) = arguments.as_object() else {
+            return false;
+        };
         let fits = |(name, value): (&String, &Value)| {
-            patterns.get(name).is_some_and(|pattern| pattern.fits_value(value, Star::Harmless))
+            patterns
+                .get(name)
+                .is_some_and(|pattern| pattern.fits_value(value, Star::Harmless))
         };
         self.tool == tool && given.len() == patterns.len() && given.iter().all(fits)
     }
@@ -219,25 +243,39 @@ impl Consents {
     /// The administrator's rules, the first that fits being the one that holds, and what the person has allowed.
     #[must_use]
     pub fn new(rules: Arc<[Rule]>, allowed: Vec<Allowed>) -> Self {
-        Self { rules, allowed: Arc::new(Mutex::new(allowed)) }
+        Self {
+            rules,
+            allowed: Arc::new(Mutex::new(allowed)),
+        }
     }
 
     /// Holds for calls from now on.
     pub fn allow(&self, allowed: Allowed) {
-        self.allowed.lock().unwrap_or_else(PoisonError::into_inner).push(allowed);
+        self.allowed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(allowed);
     }
 
     pub(crate) fn need(&self, tool: &str, asks_by_default: bool, arguments: &Value) -> Need {
-        let by_default = if asks_by_default { Verdict::Ask } else { Verdict::Allow };
+        let by_default = if asks_by_default {
+            Verdict::Ask
+        } else {
+            Verdict::Allow
+        };
         let rule = self.rules.iter().find(|rule| rule.fits(tool, arguments));
         match rule.map_or(by_default, |rule| rule.then) {
             Verdict::Allow => Need::Nothing,
             Verdict::Deny => Need::Refused,
-            Verdict::AskEachTime => Need::Consent { may_remember: false },
+            Verdict::AskEachTime => Need::Consent {
+                may_remember: false,
+            },
             Verdict::Ask => {
                 let allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
                 let given = allowed.iter().find(|allowed| allowed.fits(tool, arguments));
-                given.map_or(Need::Consent { may_remember: true }, |given| Need::Given(given.remembered))
+                given.map_or(Need::Consent { may_remember: true }, |given| {
+                    Need::Given(given.remembered)
+                })
             }
         }
     }
@@ -282,7 +320,11 @@ mod tests {
             ("", "", true),
             ("", "x", false),
         ] {
-            assert_eq!(pattern(written).fits(text, Star::Harmless), fits, "{written} {text}");
+            assert_eq!(
+                pattern(written).fits(text, Star::Harmless),
+                fits,
+                "{written} {text}"
+            );
         }
         assert!(pattern("rm *").fits("rm a; rm ../b", Star::Anything));
         assert!(Pattern::try_from("x".repeat(10_001)).is_err());
@@ -300,8 +342,11 @@ mod tests {
     #[test]
     fn what_is_allowed_names_all_arguments_of_a_call() {
         let arguments = BTreeMap::from([("path".to_owned(), pattern("/notes/*"))]);
-        let allowed =
-            Allowed { tool: "read".into(), arguments: Some(arguments), remembered: Remembered::Always };
+        let allowed = Allowed {
+            tool: "read".into(),
+            arguments: Some(arguments),
+            remembered: Remembered::Always,
+        };
         assert!(allowed.fits("read", &json!({"path": "/notes/a"})));
         assert!(!allowed.fits("read", &json!({"path": "/notes/a", "follow_links": true})));
         assert!(!allowed.fits("read", &json!({})));
@@ -312,8 +357,14 @@ mod tests {
         };
         let pushes = json!({"args": ["push", "--force", "x"]});
         assert!(!list(r#"["push","*"]"#).fits("read", &pushes));
-        assert!(list(r#"["push","--force","x"]"#).fits("read", &pushes) && list("*").fits("read", &pushes));
-        let any = Allowed { arguments: None, ..allowed };
+        assert!(
+            list(r#"["push","--force","x"]"#).fits("read", &pushes)
+                && list("*").fits("read", &pushes)
+        );
+        let any = Allowed {
+            arguments: None,
+            ..allowed
+        };
         assert!(any.fits("read", &json!({"anything": 1})));
     }
 
@@ -327,14 +378,29 @@ mod tests {
         ]))
         .unwrap();
         let consents = Consents::new(rules.into(), Vec::new());
-        let any = Allowed { tool: "shell".into(), arguments: None, remembered: Remembered::Chat };
+        let any = Allowed {
+            tool: "shell".into(),
+            arguments: None,
+            remembered: Remembered::Chat,
+        };
         let need = |command: &str| consents.need("shell", false, &json!({"command": command}));
         assert_eq!(need("ls"), Need::Consent { may_remember: true });
         consents.allow(any);
         assert_eq!(need("ls"), Need::Given(Remembered::Chat));
         assert_eq!(need("rm -r . && ls"), Need::Refused);
-        assert_eq!(need("git push --force"), Need::Consent { may_remember: false });
-        assert_eq!(consents.need("files__write", true, &json!({})), Need::Nothing);
-        assert_eq!(consents.need("other", true, &json!({})), Need::Consent { may_remember: true });
+        assert_eq!(
+            need("git push --force"),
+            Need::Consent {
+                may_remember: false
+            }
+        );
+        assert_eq!(
+            consents.need("files__write", true, &json!({})),
+            Need::Nothing
+        );
+        assert_eq!(
+            consents.need("other", true, &json!({})),
+            Need::Consent { may_remember: true }
+        );
     }
 }

@@ -31,15 +31,27 @@ pub(super) struct At<'a> {
 
 impl<'a> At<'a> {
     pub(super) fn run(event: HookEvent) -> Self {
-        Self { event, call: None, step: None, edited: false, limit: None }
+        Self {
+            event,
+            call: None,
+            step: None,
+            edited: false,
+            limit: None,
+        }
     }
 
     pub(super) fn step(event: HookEvent, step: u32) -> Self {
-        Self { step: Some(step), ..Self::run(event) }
+        Self {
+            step: Some(step),
+            ..Self::run(event)
+        }
     }
 
     pub(super) fn call(event: HookEvent, call: &'a str, tool: &'a str) -> Self {
-        Self { call: Some((call, tool)), ..Self::run(event) }
+        Self {
+            call: Some((call, tool)),
+            ..Self::run(event)
+        }
     }
 }
 
@@ -91,10 +103,15 @@ impl Denied {
     pub(super) fn by(end: &HookEnd) -> Self {
         let reason = match (&end.reason, &end.error) {
             (Some(reason), _) => reason.clone(),
-            (None, Some(_)) => "the hook could not be asked, and nothing goes on without it".to_owned(),
+            (None, Some(_)) => {
+                "the hook could not be asked, and nothing goes on without it".to_owned()
+            }
             (None, None) => "no reason was given".to_owned(),
         };
-        Self { hook: end.call.hook.clone(), reason }
+        Self {
+            hook: end.call.hook.clone(),
+            reason,
+        }
     }
 }
 
@@ -120,25 +137,40 @@ pub(super) async fn look(
     };
     let known = past.at(&place);
     let mut decided = Vec::new();
-    for end in known.iter().filter_map(PastHook::decided).filter(|_| source != Source::Hooks) {
+    for end in known
+        .iter()
+        .filter_map(PastHook::decided)
+        .filter(|_| source != Source::Hooks)
+    {
         if looked.take(end, subject) {
             return looked;
         }
         decided.push(end.call.hook.as_str());
     }
-    let fitting =
-        hooks.filter(|_| source != Source::Log).map(|hooks| hooks.at(agent, at)).unwrap_or_default();
-    let fitting: Vec<&Hook> = fitting.into_iter().filter(|hook| !decided.contains(&&*hook.name)).collect();
+    let fitting = hooks
+        .filter(|_| source != Source::Log)
+        .map(|hooks| hooks.at(agent, at))
+        .unwrap_or_default();
+    let fitting: Vec<&Hook> = fitting
+        .into_iter()
+        .filter(|hook| !decided.contains(&&*hook.name))
+        .collect();
     let mut in_flight: Vec<&HookCall> = known.iter().filter_map(PastHook::in_flight).collect();
     if source != Source::Log {
-        let goes_on =
-            |call: &&HookCall| source == Source::Both && fitting.iter().any(|hook| hook.name == call.hook);
+        let goes_on = |call: &&HookCall| {
+            source == Source::Both && fitting.iter().any(|hook| hook.name == call.hook)
+        };
         for call in in_flight.extract_if(.., |call| !goes_on(call)) {
             let end = HookEnd::withdrawn(call.clone());
-            agent.emitter.emit(EventBody::HookFinished(Box::new(end))).await;
+            agent
+                .emitter
+                .emit(EventBody::HookFinished(Box::new(end)))
+                .await;
         }
     }
-    let Some(hooks) = hooks.filter(|_| !fitting.is_empty()) else { return looked };
+    let Some(hooks) = hooks.filter(|_| !fitting.is_empty()) else {
+        return looked;
+    };
     let _busy = (agent.run.work_time.busy(), agent.run.asks.at_work());
     for hook in fitting {
         let call = match in_flight.iter().find(|call| call.hook == hook.name) {
@@ -149,7 +181,10 @@ pub(super) async fn look(
             },
         };
         let end = ask(agent, hooks, hook, (call, at.limit), subject, about).await;
-        agent.emitter.emit(EventBody::HookFinished(Box::new(end.clone()))).await;
+        agent
+            .emitter
+            .emit(EventBody::HookFinished(Box::new(end.clone())))
+            .await;
         if looked.take(&end, &mut Subject::Fixed) {
             break;
         }
@@ -160,10 +195,25 @@ pub(super) async fn look(
 /// Takes back the calls of this place that were on their way when the server stopped, and that nobody waits for any more.
 pub(super) async fn withdraw(agent: &AgentContext, at: At<'_>) {
     let call = at.call.map(|(call, _)| call.to_owned());
-    let place = Place { agent: agent.emitter.agent().clone(), event: at.event, call, step: at.step };
-    for call in agent.run.past.hooks.at(&place).iter().filter_map(PastHook::in_flight) {
+    let place = Place {
+        agent: agent.emitter.agent().clone(),
+        event: at.event,
+        call,
+        step: at.step,
+    };
+    for call in agent
+        .run
+        .past
+        .hooks
+        .at(&place)
+        .iter()
+        .filter_map(PastHook::in_flight)
+    {
         let end = HookEnd::withdrawn(call.clone());
-        agent.emitter.emit(EventBody::HookFinished(Box::new(end))).await;
+        agent
+            .emitter
+            .emit(EventBody::HookFinished(Box::new(end)))
+            .await;
     }
 }
 
@@ -172,7 +222,10 @@ impl Hooks {
     pub(super) fn at(&self, agent: &AgentContext, at: At<'_>) -> Vec<&Hook> {
         let (name, model) = (&agent.spec.known_as, agent.models.chosen().id());
         let tool = at.call.map(|(_, tool)| tool);
-        self.all.iter().filter(|hook| hook.fits(at.event, tool, name, model)).collect()
+        self.all
+            .iter()
+            .filter(|hook| hook.fits(at.event, tool, name, model))
+            .collect()
     }
 }
 
@@ -195,7 +248,10 @@ impl PastHook {
 /// Tells the log that a hook is called. That is stored first: after a crash the hook is called again by the same id. Nothing
 /// where the run has ended and nobody keeps its log any more.
 async fn start(agent: &AgentContext, at: At<'_>, hook: &Hook) -> Option<HookCall> {
-    let (call, tool) = at.call.map(|(call, tool)| (call.to_owned(), tool.to_owned())).unzip();
+    let (call, tool) = at
+        .call
+        .map(|(call, tool)| (call.to_owned(), tool.to_owned()))
+        .unzip();
     let call = HookCall {
         id: agent.next_item('h'),
         hook: hook.name.clone(),
@@ -231,16 +287,43 @@ async fn ask(
         }
     }
     let began = Instant::now();
-    let answer = hooks.caller.call(HookRequest { id, hook: name, event, data, limit }).await;
+    let answer = hooks
+        .caller
+        .call(HookRequest {
+            id,
+            hook: name,
+            event,
+            data,
+            limit,
+        })
+        .await;
     let duration_ms = millis(began.elapsed());
     match answer.and_then(|answer| heed(answer, subject)) {
-        Ok((decision, reason, context, change)) => {
-            HookEnd { call, decision, reason, change, context, duration_ms, error: None }
-        }
+        Ok((decision, reason, context, change)) => HookEnd {
+            call,
+            decision,
+            reason,
+            change,
+            context,
+            duration_ms,
+            error: None,
+        },
         Err(error) => {
-            let decision = if hook.fail_closed { Decision::Deny } else { Decision::Allow };
+            let decision = if hook.fail_closed {
+                Decision::Deny
+            } else {
+                Decision::Allow
+            };
             let error = Some(error);
-            HookEnd { call, decision, reason: None, change: None, context: None, duration_ms, error }
+            HookEnd {
+                call,
+                decision,
+                reason: None,
+                change: None,
+                context: None,
+                duration_ms,
+                error,
+            }
         }
     }
 }
@@ -289,8 +372,11 @@ impl Looked {
             let _ = subject.change(change);
         }
         let hook = &end.call.hook;
-        self.context
-            .extend(end.context.as_ref().map(|text| format!("[Context from the hook “{hook}”]\n{text}")));
+        self.context.extend(
+            end.context
+                .as_ref()
+                .map(|text| format!("[Context from the hook “{hook}”]\n{text}")),
+        );
         if end.decision == Decision::Deny {
             self.denied = Some(Denied::by(end));
         }
@@ -321,14 +407,16 @@ impl Subject<'_> {
     fn change(&mut self, change: &Value) -> Result<(), String> {
         match (self, change) {
             (Self::Arguments { arguments, tool }, change) => {
-                tool.check(change).map_err(|faults| format!("its arguments do not fit: {faults}"))?;
+                tool.check(change)
+                    .map_err(|faults| format!("its arguments do not fit: {faults}"))?;
                 change.clone_into(arguments);
             }
             (Self::Result { text, .. }, Value::String(new)) => new.clone_into(text),
             (Self::Answer { text, form }, Value::String(new)) => {
                 if let Some(form) = form {
-                    form.check(new)
-                        .map_err(|fault| format!("its answer is not in the form asked for: {fault}"))?;
+                    form.check(new).map_err(|fault| {
+                        format!("its answer is not in the form asked for: {fault}")
+                    })?;
                 }
                 new.clone_into(text);
             }

@@ -45,11 +45,14 @@ impl PastHooks {
     pub(crate) fn push(&mut self, agent: &AgentPath, body: &EventBody) {
         match body {
             EventBody::HookStarted(call) if !call.edited => {
-                self.of(agent, call).push(PastHook::InFlight((**call).clone()));
+                self.of(agent, call)
+                    .push(PastHook::InFlight((**call).clone()));
             }
             EventBody::HookFinished(end) if !end.call.edited => {
                 let calls = self.of(agent, &end.call);
-                calls.retain(|call| !matches!(call, PastHook::InFlight(call) if call.id == end.call.id));
+                calls.retain(
+                    |call| !matches!(call, PastHook::InFlight(call) if call.id == end.call.id),
+                );
                 if end.decision != Decision::Withdrawn {
                     calls.push(PastHook::Decided((**end).clone()));
                 }
@@ -58,7 +61,8 @@ impl PastHooks {
             // It is another run, for which nobody has asked its hooks.
             EventBody::RunForked { .. } => {
                 self.is_under_way = false;
-                self.calls.retain(|place, _| place.event != HookEvent::BeforeRun);
+                self.calls
+                    .retain(|place, _| place.event != HookEvent::BeforeRun);
             }
             _ => {}
         }
@@ -66,16 +70,31 @@ impl PastHooks {
 
     /// Why the agent was sent back from this step's answer, by which hook, where it was.
     pub(super) fn sent_back(&self, agent: &AgentPath, step: u32) -> Option<&HookEnd> {
-        let place =
-            Place { agent: agent.clone(), event: HookEvent::BeforeAnswer, call: None, step: Some(step) };
+        let place = Place {
+            agent: agent.clone(),
+            event: HookEvent::BeforeAnswer,
+            call: None,
+            step: Some(step),
+        };
         self.at(&place).iter().find_map(|call| match call {
             PastHook::Decided(end) if end.decision == Decision::Deny => Some(end),
             PastHook::Decided(_) | PastHook::InFlight(_) => None,
         })
     }
 
-    fn of(&mut self, agent: &AgentPath, HookCall { event, call, step, .. }: &HookCall) -> &mut Vec<PastHook> {
-        let place = Place { agent: agent.clone(), event: *event, call: call.clone(), step: *step };
+    fn of(
+        &mut self,
+        agent: &AgentPath,
+        HookCall {
+            event, call, step, ..
+        }: &HookCall,
+    ) -> &mut Vec<PastHook> {
+        let place = Place {
+            agent: agent.clone(),
+            event: *event,
+            call: call.clone(),
+            step: *step,
+        };
         self.calls.entry(place).or_default()
     }
 }

@@ -27,13 +27,19 @@ const AFTER_STOP: Duration = Duration::from_secs(2);
 impl Denied {
     fn stops(self) -> Stop {
         let Self { hook, reason } = self;
-        Stop::Failed(Problem::new(ProblemCode::Forbidden, Sentence::HookStopped { hook, reason }))
+        Stop::Failed(Problem::new(
+            ProblemCode::Forbidden,
+            Sentence::HookStopped { hook, reason },
+        ))
     }
 
     /// The end of a run whose answer is not shown.
     pub(crate) fn withholds(self) -> Stop {
         let Self { hook, reason } = self;
-        Stop::Failed(Problem::new(ProblemCode::Forbidden, Sentence::HookWithheld { hook, reason }))
+        Stop::Failed(Problem::new(
+            ProblemCode::Forbidden,
+            Sentence::HookWithheld { hook, reason },
+        ))
     }
 
     /// What the agent is told whose answer does not stand.
@@ -59,11 +65,25 @@ impl Denied {
 
 /// Before the run: what hooks add is told with its last message.
 pub(crate) async fn before_run(agent: &AgentContext, history: &mut [Message]) -> Result<(), Stop> {
-    let asked = history.iter().rev().find(|message| message.role == Role::User).map(Message::plain_text);
+    let asked = history
+        .iter()
+        .rev()
+        .find(|message| message.role == Role::User)
+        .map(Message::plain_text);
     let about = || object(json!({"message": asked}));
-    let source = if agent.run.past.hooks.is_under_way { Source::Log } else { Source::Both };
-    let Looked { denied, context } =
-        look(agent, At::run(HookEvent::BeforeRun), source, &mut Subject::Fixed, &about).await;
+    let source = if agent.run.past.hooks.is_under_way {
+        Source::Log
+    } else {
+        Source::Both
+    };
+    let Looked { denied, context } = look(
+        agent,
+        At::run(HookEvent::BeforeRun),
+        source,
+        &mut Subject::Fixed,
+        &about,
+    )
+    .await;
     add_context(history, &context);
     denied.map_or(Ok(()), |denied| Err(denied.stops()))
 }
@@ -79,7 +99,10 @@ pub(crate) async fn after_run(agent: &AgentContext, outcome: Outcome, problem: O
     };
     let is_interrupted = problem.is_some_and(|problem| problem.code == ProblemCode::Interrupted);
     let limit = (outcome == Outcome::Cancelled || is_interrupted).then_some(AFTER_STOP);
-    let at = At { limit, ..At::run(HookEvent::AfterRun) };
+    let at = At {
+        limit,
+        ..At::run(HookEvent::AfterRun)
+    };
     look(agent, at, Source::Both, &mut Subject::Fixed, &about).await;
     if let Some(hooks) = &agent.run.hooks {
         hooks.caller.forget().await;
@@ -99,8 +122,14 @@ pub(crate) async fn before_model(
         object(json!({"messages": messages, "messages_left_out": left_out}))
     };
     let source = if is_past { Source::Log } else { Source::Both };
-    let Looked { denied, context } =
-        look(agent, At::step(HookEvent::BeforeModel, step), source, &mut Subject::Fixed, &about).await;
+    let Looked { denied, context } = look(
+        agent,
+        At::step(HookEvent::BeforeModel, step),
+        source,
+        &mut Subject::Fixed,
+        &about,
+    )
+    .await;
     add_context(messages, &context);
     denied.map_or(Ok(()), |denied| Err(denied.stops()))
 }
@@ -121,12 +150,24 @@ pub(crate) async fn after_model(
     };
     let source = match is_past {
         // What the step led to was done.
-        true if agent.run.past.has_begun_step(agent.emitter.agent(), step.saturating_add(1)) => Source::Log,
+        true if agent
+            .run
+            .past
+            .has_begun_step(agent.emitter.agent(), step.saturating_add(1)) =>
+        {
+            Source::Log
+        }
         true => Source::Both,
         false => Source::Hooks,
     };
-    let Looked { denied, context } =
-        look(agent, At::step(HookEvent::AfterModel, step), source, &mut Subject::Fixed, &about).await;
+    let Looked { denied, context } = look(
+        agent,
+        At::step(HookEvent::AfterModel, step),
+        source,
+        &mut Subject::Fixed,
+        &about,
+    )
+    .await;
     denied.map_or(Ok(context), |denied| Err(denied.stops()))
 }
 
@@ -138,10 +179,23 @@ pub(crate) async fn before_tool(
     arguments: &mut Value,
 ) -> Result<Vec<String>, ToolFailure> {
     // Where somebody was asked about it, they were asked about what hooks had made of it.
-    let was_asked = agent.run.past.of_call(call).is_some_and(|past| past.approval.is_some());
+    let was_asked = agent
+        .run
+        .past
+        .of_call(call)
+        .is_some_and(|past| past.approval.is_some());
     let source = if was_asked { Source::Log } else { Source::Both };
     let at = At::call(HookEvent::BeforeTool, call, tool.name());
-    verdict_on_call(look(agent, at, source, &mut Subject::Arguments { arguments, tool }, &Map::new).await)
+    verdict_on_call(
+        look(
+            agent,
+            at,
+            source,
+            &mut Subject::Arguments { arguments, tool },
+            &Map::new,
+        )
+        .await,
+    )
 }
 
 /// Before a tool call whose arguments a person has changed: hooks may deny it, and change nothing.
@@ -151,7 +205,10 @@ pub(crate) async fn before_edited_tool(
     call: &str,
     arguments: &Value,
 ) -> Result<Vec<String>, ToolFailure> {
-    let at = At { edited: true, ..At::call(HookEvent::BeforeTool, call, tool.name()) };
+    let at = At {
+        edited: true,
+        ..At::call(HookEvent::BeforeTool, call, tool.name())
+    };
     let about = || object(json!({"tool": {"arguments": arguments}}));
     verdict_on_call(look(agent, at, Source::Hooks, &mut Subject::Fixed, &about).await)
 }
@@ -174,7 +231,9 @@ pub(crate) async fn withdraw_before_tool(agent: &AgentContext, call: &str, tool:
 /// What hooks added to a call before the server was stopped.
 pub(crate) async fn context_of_call(agent: &AgentContext, call: &str, tool: &str) -> Vec<String> {
     let at = At::call(HookEvent::BeforeTool, call, tool);
-    look(agent, at, Source::Log, &mut Subject::Fixed, &Map::new).await.context
+    look(agent, at, Source::Log, &mut Subject::Fixed, &Map::new)
+        .await
+        .context
 }
 
 /// After a tool call that was run: hooks may change its result, or keep it from the model. What they add, and what those before
@@ -192,15 +251,30 @@ pub(crate) async fn after_tool(
         Err(ToolFailure(text)) => (true, text),
     };
     let about = || object(json!({"tool": {"arguments": arguments}}));
-    let looked = look(agent, at, Source::Both, &mut Subject::Result { text: &mut text, error }, &about).await;
+    let looked = look(
+        agent,
+        at,
+        Source::Both,
+        &mut Subject::Result {
+            text: &mut text,
+            error,
+        },
+        &about,
+    )
+    .await;
     let context: Vec<String> = added_before.into_iter().chain(looked.context).collect();
     if let Some(Denied { hook, reason }) = looked.denied {
-        let why =
-            format!("The call was run, but the administrator's hook “{hook}” withheld its result: {reason}");
+        let why = format!(
+            "The call was run, but the administrator's hook “{hook}” withheld its result: {reason}"
+        );
         return Err(ToolFailure(with_context(why, &context)));
     }
     let text = with_context(text, &context);
-    if error { Err(ToolFailure(text)) } else { Ok(text) }
+    if error {
+        Err(ToolFailure(text))
+    } else {
+        Ok(text)
+    }
 }
 
 /// The result of a call as it was before hooks looked at it.
@@ -224,7 +298,9 @@ pub(crate) async fn keep_result(
 ) {
     let at = At::call(HookEvent::AfterTool, call, tool);
     let hooks = agent.run.hooks.as_ref();
-    let Some(hooks) = hooks.filter(|hooks| !hooks.at(agent, at).is_empty()) else { return };
+    let Some(hooks) = hooks.filter(|hooks| !hooks.at(agent, at).is_empty()) else {
+        return;
+    };
     // Plain texts always have a JSON form.
     let kept = serde_json::to_string(&result()).unwrap_or_default();
     hooks.caller.keep(format!("call {call}"), kept).await;
@@ -232,13 +308,24 @@ pub(crate) async fn keep_result(
 
 /// The result of a call that was run, and looked at, when the server stopped.
 pub(crate) async fn kept_result(agent: &AgentContext, call: &str) -> Option<KeptResult> {
-    let kept = agent.run.hooks.as_ref()?.caller.kept(format!("call {call}")).await?;
+    let kept = agent
+        .run
+        .hooks
+        .as_ref()?
+        .caller
+        .kept(format!("call {call}"))
+        .await?;
     serde_json::from_str(&kept).ok()
 }
 
 /// Whether nobody is shown an answer of the agent before its hooks have seen it. The answer is the main agent's.
 pub(crate) fn holds_answers(agent: &AgentContext) -> bool {
-    let Some(hooks) = agent.run.hooks.as_ref().filter(|_| agent.emitter.agent().is_main()) else {
+    let Some(hooks) = agent
+        .run
+        .hooks
+        .as_ref()
+        .filter(|_| agent.emitter.agent().is_main())
+    else {
         return false;
     };
     let of = |event| !hooks.at(agent, At::run(event)).is_empty();
@@ -248,7 +335,10 @@ pub(crate) fn holds_answers(agent: &AgentContext) -> bool {
 /// Keeps an answer that nobody has seen.
 pub(crate) async fn keep_answer(agent: &AgentContext, step: u32, text: &str) {
     if let Some(hooks) = &agent.run.hooks {
-        hooks.caller.keep(format!("answer {step}"), text.to_owned()).await;
+        hooks
+            .caller
+            .keep(format!("answer {step}"), text.to_owned())
+            .await;
     }
 }
 
@@ -257,7 +347,13 @@ pub(crate) async fn kept_answer(agent: &AgentContext, step: u32) -> Option<Strin
     if !holds_answers(agent) {
         return None;
     }
-    agent.run.hooks.as_ref()?.caller.kept(format!("answer {step}")).await
+    agent
+        .run
+        .hooks
+        .as_ref()?
+        .caller
+        .kept(format!("answer {step}"))
+        .await
 }
 
 /// What hooks say to an answer that the agent wants to end with.
@@ -279,13 +375,28 @@ pub(crate) async fn before_answer(
         return Settled::Stands;
     }
     if !answer.held {
-        let end = agent.run.past.hooks.sent_back(agent.emitter.agent(), step).filter(|_| is_past);
+        let end = agent
+            .run
+            .past
+            .hooks
+            .sent_back(agent.emitter.agent(), step)
+            .filter(|_| is_past);
         return end.map_or(Settled::Stands, |end| Settled::SentBack(Denied::by(end)));
     }
     let mut text = answer.text.clone();
-    let mut subject = Subject::Answer { text: &mut text, form: None };
+    let mut subject = Subject::Answer {
+        text: &mut text,
+        form: None,
+    };
     let source = if is_past { Source::Both } else { Source::Hooks };
-    let looked = look(agent, At::step(HookEvent::BeforeAnswer, step), source, &mut subject, &Map::new).await;
+    let looked = look(
+        agent,
+        At::step(HookEvent::BeforeAnswer, step),
+        source,
+        &mut subject,
+        &Map::new,
+    )
+    .await;
     looked.denied.map_or(Settled::Stands, Settled::SentBack)
 }
 
@@ -308,13 +419,25 @@ pub(crate) async fn after_answer(
     }
     let source = if is_past { Source::Both } else { Source::Hooks };
     let at = At::step(HookEvent::AfterAnswer, step);
-    let looked = look(agent, at, source, &mut Subject::Answer { text: &mut text, form }, &Map::new).await;
+    let looked = look(
+        agent,
+        at,
+        source,
+        &mut Subject::Answer {
+            text: &mut text,
+            form,
+        },
+        &Map::new,
+    )
+    .await;
     looked.denied.map_or(Ok(text), Err)
 }
 
 /// Tells the model what hooks add, with the last message of the conversation: one more would be taken for a request.
 pub(crate) fn add_context(messages: &mut [Message], context: &[String]) {
-    let Some(last) = messages.last_mut().filter(|_| !context.is_empty()) else { return };
+    let Some(last) = messages.last_mut().filter(|_| !context.is_empty()) else {
+        return;
+    };
     let added = context.join("\n\n");
     match last.content.last_mut() {
         Some(Part::Text { text }) => *text = format!("{text}\n\n{added}"),
@@ -323,7 +446,11 @@ pub(crate) fn add_context(messages: &mut [Message], context: &[String]) {
 }
 
 fn with_context(text: String, context: &[String]) -> String {
-    if context.is_empty() { text } else { format!("{text}\n\n{}", context.join("\n\n")) }
+    if context.is_empty() {
+        text
+    } else {
+        format!("{text}\n\n{}", context.join("\n\n"))
+    }
 }
 
 /// The latest messages in words, and how many are left out before them.
@@ -331,7 +458,12 @@ fn last_messages(messages: &[Message]) -> (Vec<Value>, usize) {
     let (mut told, mut room) = (Vec::new(), MAX_MESSAGES_BYTES);
     for message in messages.iter().rev() {
         let text = message.plain_text();
-        let size = text.len() + message.tool_calls.iter().map(|call| call.arguments.len()).sum::<usize>();
+        let size = text.len()
+            + message
+                .tool_calls
+                .iter()
+                .map(|call| call.arguments.len())
+                .sum::<usize>();
         if size > room {
             break;
         }
@@ -366,9 +498,19 @@ mod tests {
 
     #[test]
     fn a_reason_that_is_a_sentence_ends_once() {
-        let denied = || Denied { hook: "policy".into(), reason: "Not on this server.".into() };
+        let denied = || Denied {
+            hook: "policy".into(),
+            reason: "Not on this server.".into(),
+        };
         let ToolFailure(told) = denied().of_call();
-        assert!(told.contains("the reason: Not on this server. Do not repeat it"), "{told}");
-        assert!(denied().told().ends_with("the reason: Not on this server. Go on."));
+        assert!(
+            told.contains("the reason: Not on this server. Do not repeat it"),
+            "{told}"
+        );
+        assert!(
+            denied()
+                .told()
+                .ends_with("the reason: Not on this server. Go on.")
+        );
     }
 }

@@ -22,11 +22,13 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Those of this look.
 pub(super) fn all(look_up: &LookUp) -> Vec<Arc<Tool>> {
-    let documents = look_up.documents.as_ref().map(|library| search(library, PASSAGE_CHARS));
-    let web = look_up
-        .web
+    let documents = look_up
+        .documents
         .as_ref()
-        .map(|library| search(library, SNIPPET_CHARS).map(|tool| tool.finding_addresses(addresses)));
+        .map(|library| search(library, PASSAGE_CHARS));
+    let web = look_up.web.as_ref().map(|library| {
+        search(library, SNIPPET_CHARS).map(|tool| tool.finding_addresses(addresses))
+    });
     let read = look_up
         .web
         .as_ref()
@@ -39,7 +41,11 @@ pub(super) fn all(look_up: &LookUp) -> Vec<Arc<Tool>> {
             None
         }
     };
-    [documents, web, read].into_iter().flatten().filter_map(usable).collect()
+    [documents, web, read]
+        .into_iter()
+        .flatten()
+        .filter_map(usable)
+        .collect()
 }
 
 /// The addresses of the places that [`search`] gives.
@@ -50,8 +56,7 @@ fn addresses(said: &str) -> Vec<String> {
 
 fn read(library: &Arc<dyn Library>, passages: usize) -> Result<Tool, ToolFailure> {
     let text = || json!({"type": "string"});
-    let parameters =
-        json!({"type": "object", "properties": {"url": text(), "about": text()}, "required": ["url"]});
+    let parameters = json!({"type": "object", "properties": {"url": text(), "about": text()}, "required": ["url"]});
     let spec = ToolSpec {
         name: READ.to_owned(),
         description: "Reads a page for what is looked for.".to_owned(),
@@ -64,7 +69,8 @@ fn read(library: &Arc<dyn Library>, passages: usize) -> Result<Tool, ToolFailure
             let (url, about) = (&arguments["url"], &arguments["about"]);
             let page = library.read(url.as_str().unwrap_or_default());
             let page = tokio::time::timeout(PATIENCE, page).await;
-            let page = page.unwrap_or_else(|_| Err(ToolFailure("It does not answer in time.".to_owned())))?;
+            let page = page
+                .unwrap_or_else(|_| Err(ToolFailure("It does not answer in time.".to_owned())))?;
             let read = read_page(page, about.as_str().unwrap_or_default(), passages);
             serde_json::to_string_pretty(&read).map_err(|error| ToolFailure(error.to_string()))
         }

@@ -84,13 +84,18 @@ impl Notes {
                 Pipeline::FollowUps => {
                     let listed = value.filter(is_list_of_questions);
                     notes.follow_ups = distinct(listed.as_ref(), MOST_FOLLOW_UP_CHARS, FOLLOW_UPS);
-                    notes.follow_ups.is_empty().then(|| Sentence::FollowUpsMissing.into())
+                    notes
+                        .follow_ups
+                        .is_empty()
+                        .then(|| Sentence::FollowUpsMissing.into())
                 }
                 _ => None,
             };
             faults.extend(fault);
         }
-        let all = faults.into_iter().reduce(|fault, more| Sentence::FaultAndMore { fault, more }.into());
+        let all = faults
+            .into_iter()
+            .reduce(|fault, more| Sentence::FaultAndMore { fault, more }.into());
         match all {
             None => Ok(notes),
             Some(faults) => Err((faults, notes)),
@@ -117,7 +122,11 @@ pub fn enough_continued(said: &str, took: Duration) -> Option<usize> {
     if is_sentence || said.trim_start().contains('\n') {
         return Some(said.len());
     }
-    let most = if took < SOON { MOST_CONTINUED_WORDS } else { FEWEST_CONTINUED_WORDS };
+    let most = if took < SOON {
+        MOST_CONTINUED_WORDS
+    } else {
+        FEWEST_CONTINUED_WORDS
+    };
     // The last word may still grow.
     said.rfind(' ').filter(|_| words > most)
 }
@@ -131,8 +140,12 @@ pub fn enough_read_along(said: &str, _took: Duration) -> Option<usize> {
 /// What can be shown of a text that is still being continued: what will not change any more. As [`continuation`] else.
 #[must_use]
 pub fn continued_so_far(said: &str, written: &str) -> String {
-    let is_end = |(_, letter): &(usize, char)| letter.is_whitespace() || writes_without_blanks(*letter);
-    let end = said.char_indices().rfind(is_end).map_or(0, |(at, letter)| at + letter.len_utf8());
+    let is_end =
+        |(_, letter): &(usize, char)| letter.is_whitespace() || writes_without_blanks(*letter);
+    let end = said
+        .char_indices()
+        .rfind(is_end)
+        .map_or(0, |(at, letter)| at + letter.len_utf8());
     continuation(&said[..end], written)
 }
 
@@ -146,8 +159,15 @@ pub fn continuation(said: &str, written: &str) -> String {
         return String::new();
     }
     // One word that goes on in the middle needs no blank, and nothing after one does.
-    let line = if is_after_blank { line.trim_start() } else { line };
-    line.trim_end().chars().take(MOST_COMPLETION_CHARS).collect()
+    let line = if is_after_blank {
+        line.trim_start()
+    } else {
+        line
+    };
+    line.trim_end()
+        .chars()
+        .take(MOST_COMPLETION_CHARS)
+        .collect()
 }
 
 /// How the text goes on, in one line and without what is there already; empty where it does not.
@@ -156,25 +176,42 @@ pub fn continuation(said: &str, written: &str) -> String {
 /// With what is wrong, for the model.
 pub fn read_completion(text: &str, written: &str) -> Result<String, Words> {
     let found = object_with("text", text)?;
-    let said = found.get("text").and_then(Value::as_str).unwrap_or_default();
-    let line = said.trim_end().lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let said = found
+        .get("text")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let line = said
+        .trim_end()
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default();
     // What stands for the answer in the template.
     let line = if line.trim() == "…" { "" } else { line };
     let new = without_overlap(line, written);
     // One word that goes on in the middle needs no blank, and nothing after one does.
-    let new = if written.ends_with(char::is_whitespace) { new.trim_start() } else { new };
+    let new = if written.ends_with(char::is_whitespace) {
+        new.trim_start()
+    } else {
+        new
+    };
     Ok(new.chars().take(MOST_COMPLETION_CHARS).collect())
 }
 
 fn object_with(field: &str, text: &str) -> Result<Map<String, Value>, Words> {
-    object(text, &[field]).ok_or_else(|| Sentence::JsonMissing { field: field.to_owned() }.into())
+    object(text, &[field]).ok_or_else(|| {
+        Sentence::JsonMissing {
+            field: field.to_owned(),
+        }
+        .into()
+    })
 }
 
 /// The continuation without the end of what is written, which models like to say again.
 fn without_overlap<'a>(said: &'a str, written: &str) -> &'a str {
     let written = written.trim_end();
     let ends = said.char_indices().map(|(at, c)| at + c.len_utf8());
-    let repeated = ends.filter(|end| said[..*end].chars().count() >= 3 && written.ends_with(&said[..*end]));
+    let repeated =
+        ends.filter(|end| said[..*end].chars().count() >= 3 && written.ends_with(&said[..*end]));
     match repeated.max() {
         Some(end) => &said[end..],
         None => said,
@@ -187,7 +224,10 @@ fn field(found: Option<&Map<String, Value>>, text: &str, name: &str, alone: bool
     if let Some(found) = found {
         return found.get(name).cloned();
     }
-    let said = text.rsplit_once("</think>").map_or(text, |(_, said)| said).trim();
+    let said = text
+        .rsplit_once("</think>")
+        .map_or(text, |(_, said)| said)
+        .trim();
     if !alone || said.is_empty() || said.contains(['{', '<']) {
         return None;
     }
@@ -200,16 +240,23 @@ fn field(found: Option<&Map<String, Value>>, text: &str, name: &str, alone: bool
 fn tags(value: Option<&Value>) -> Vec<String> {
     let split: Vec<String> = match value {
         // Several in one line.
-        Some(Value::String(text)) if !text.contains('\n') => text.split(',').map(str::to_owned).collect(),
+        Some(Value::String(text)) if !text.contains('\n') => {
+            text.split(',').map(str::to_owned).collect()
+        }
         value => texts(value),
     };
     let tidy = |tag: &String| {
-        let tag = tag.trim_matches(|c: char| is_quote(c) || c.is_whitespace() || "-•.,*_`".contains(c));
-        tag.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+        let tag =
+            tag.trim_matches(|c: char| is_quote(c) || c.is_whitespace() || "-•.,*_`".contains(c));
+        tag.split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .to_lowercase()
     };
     let mut tags: Vec<String> = Vec::new();
     for tag in split.iter().map(tidy) {
-        let fits = tag.chars().count() <= MOST_TAG_CHARS && tag.split(' ').count() <= MOST_TAG_WORDS;
+        let fits =
+            tag.chars().count() <= MOST_TAG_CHARS && tag.split(' ').count() <= MOST_TAG_WORDS;
         if says_something(&tag) && fits && !tags.contains(&tag) {
             tags.push(tag);
         }
@@ -221,8 +268,14 @@ fn tags(value: Option<&Value>) -> Vec<String> {
 /// Whether a value is a list, or lines that can only be meant as one: each is a question, and there are several or they are
 /// marked as entries. Of a model that writes no JSON, all else is prose, which nobody is to be offered as a question.
 fn is_list_of_questions(value: &Value) -> bool {
-    let Value::String(text) = value else { return true };
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let Value::String(text) = value else {
+        return true;
+    };
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
     let is_question = |line: &&str| line.trim_end_matches(is_quote).ends_with(['?', '？', '؟']);
     let is_marked = |line: &&str| without_marker(line) != *line;
     lines.iter().all(is_question) && (lines.len() > 1 || lines.iter().all(is_marked))
@@ -254,8 +307,13 @@ fn says_something(text: &str) -> bool {
 fn without_marker(text: &str) -> &str {
     let (marker, rest) = text.split_once(' ').unwrap_or(("", text));
     let number = marker.trim_end_matches(['.', ')']);
-    let is_number = number.len() < marker.len() && number.len() <= 2 && number.parse::<u8>().is_ok();
-    if is_number || matches!(marker, "-" | "•" | "*") { rest } else { text }
+    let is_number =
+        number.len() < marker.len() && number.len() <= 2 && number.parse::<u8>().is_ok();
+    if is_number || matches!(marker, "-" | "•" | "*") {
+        rest
+    } else {
+        text
+    }
 }
 
 #[cfg(test)]
@@ -276,18 +334,37 @@ mod tests {
         let (fault, notes) =
             Notes::read(&[], r#"{"title": "🌱 How Plants Grow", "tags": ["a"#, &all).unwrap_err();
         assert_eq!(notes.title.as_deref(), Some("🌱 How Plants Grow"));
-        assert_eq!(fault.to_string(), "there are no tags; there are no follow_ups");
-        let other = Notes { title: Some("Other".to_owned()), tags: vec!["b".to_owned()], ..Notes::default() };
+        assert_eq!(
+            fault.to_string(),
+            "there are no tags; there are no follow_ups"
+        );
+        let other = Notes {
+            title: Some("Other".to_owned()),
+            tags: vec!["b".to_owned()],
+            ..Notes::default()
+        };
         let both = notes.or(other.clone());
-        assert_eq!((both.title.as_deref(), &both.tags), (Some("🌱 How Plants Grow"), &other.tags));
+        assert_eq!(
+            (both.title.as_deref(), &both.tags),
+            (Some("🌱 How Plants Grow"), &other.tags)
+        );
     }
 
     #[test]
     fn lists_may_be_lines() {
         let read = |text: &str, pipeline| Notes::read(&[], text, &[pipeline]).unwrap();
-        assert_eq!(read("1. Why?\n2. How?", Pipeline::FollowUps).follow_ups, ["Why?", "How?"]);
-        assert_eq!(read("science, biology", Pipeline::Tags).tags, ["science", "biology"]);
-        assert_eq!(read("[\"science\", \"biology\"]", Pipeline::Tags).tags, ["science", "biology"]);
+        assert_eq!(
+            read("1. Why?\n2. How?", Pipeline::FollowUps).follow_ups,
+            ["Why?", "How?"]
+        );
+        assert_eq!(
+            read("science, biology", Pipeline::Tags).tags,
+            ["science", "biology"]
+        );
+        assert_eq!(
+            read("[\"science\", \"biology\"]", Pipeline::Tags).tags,
+            ["science", "biology"]
+        );
         assert_eq!(
             read("**Science**, a sentence is no tag, plants", Pipeline::Tags).tags,
             ["science", "plants"]
@@ -307,18 +384,28 @@ mod tests {
             let (_, notes) = Notes::read(&[], prose, &[Pipeline::FollowUps]).unwrap_err();
             assert_eq!(notes.follow_ups, [""; 0], "{prose}");
         }
-        let listed = |text: &str| Notes::read(&[], text, &[Pipeline::FollowUps]).unwrap().follow_ups;
+        let listed = |text: &str| {
+            Notes::read(&[], text, &[Pipeline::FollowUps])
+                .unwrap()
+                .follow_ups
+        };
         assert_eq!(listed("- Why?"), ["Why?"]);
         assert_eq!(listed("Why?\n\nAnd “how?”"), ["Why?", "And “how?”"]);
         assert_eq!(listed("[\"Tell me more\"]"), ["Tell me more"]);
-        assert_eq!(listed("{\"follow_ups\": [\"Tell me more\"]}"), ["Tell me more"]);
+        assert_eq!(
+            listed("{\"follow_ups\": [\"Tell me more\"]}"),
+            ["Tell me more"]
+        );
     }
 
     #[test]
     fn queries_may_be_none() {
         assert_eq!(read_queries(r#"{"queries": []}"#), Ok(vec![]));
         let said = r#"Sure: {"queries": ["A b", "a B", "2026 prices"]}"#;
-        assert_eq!(read_queries(said), Ok(vec!["A b".to_owned(), "2026 prices".to_owned()]));
+        assert_eq!(
+            read_queries(said),
+            Ok(vec!["A b".to_owned(), "2026 prices".to_owned()])
+        );
         assert!(read_queries("none").is_err());
     }
 
@@ -328,14 +415,36 @@ mod tests {
             let offered = enough_continued(said, took);
             assert_eq!(offered.is_some(), enough, "{said}");
             let offered = &said[..offered.unwrap_or(said.len())];
-            assert_eq!(continuation(offered, written), expected, "{said} after {written}");
+            assert_eq!(
+                continuation(offered, written),
+                expected,
+                "{said} after {written}"
+            );
         };
         let now = Duration::ZERO;
-        check(" is the capital of Fra", "What", now, false, " is the capital of Fra");
-        check(" is the capital of Fra", "What", SOON, true, " is the capital of");
+        check(
+            " is the capital of Fra",
+            "What",
+            now,
+            false,
+            " is the capital of Fra",
+        );
+        check(
+            " is the capital of Fra",
+            "What",
+            SOON,
+            true,
+            " is the capital of",
+        );
         check(" is the", "What", SOON, false, " is the");
         check(" is the cap", "What", SOON, true, " is the");
-        check(" one two three four five six se", "What", now, true, " one two three four five six");
+        check(
+            " one two three four five six se",
+            "What",
+            now,
+            true,
+            " one two three four five six",
+        );
         check(" is it?", "What ", now, true, "is it?");
         check("ers. ", "din", now, false, "ers.");
         check("?", "Is it", now, false, "?");
@@ -360,14 +469,21 @@ mod tests {
         }
         assert_eq!(continued_so_far(" is it", "What "), "is");
         assert_eq!(enough_read_along(" one two three fo", SOON), None);
-        assert_eq!(enough_read_along(" one two three four five six se", SOON), Some(28));
+        assert_eq!(
+            enough_read_along(" one two three four five six se", SOON),
+            Some(28)
+        );
     }
 
     #[test]
     fn completions_go_on_where_the_text_ends() {
         let check = |said: &str, written: &str, expected: &str| {
             let text = serde_json::json!({"text": said}).to_string();
-            assert_eq!(read_completion(&text, written), Ok(expected.to_owned()), "{said} after {written}");
+            assert_eq!(
+                read_completion(&text, written),
+                Ok(expected.to_owned()),
+                "{said} after {written}"
+            );
         };
         check(" is the capital?", "What", " is the capital?");
         check("What is the capital?", "What is", " the capital?");

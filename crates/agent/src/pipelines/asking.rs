@@ -36,7 +36,12 @@ pub struct Asked<T> {
 }
 
 fn effort(bounds: Bounds, enough: fn(&str, Duration) -> Option<usize>) -> Effort {
-    Effort { output_tokens: bounds.output_tokens, patience: bounds.patience, thinks: false, enough }
+    Effort {
+        output_tokens: bounds.output_tokens,
+        patience: bounds.patience,
+        thinks: false,
+        enough,
+    }
 }
 
 /// Has a text continued by a model that continues texts ([`llm::ChatModel::continuing`]), until so many bytes are `enough`
@@ -59,7 +64,12 @@ pub async fn continue_text<T>(
         Ok(whole) => (Some(whole), None),
         Err((fault, part)) => (part, Some(fault)),
     };
-    Ok(Asked { read, fault, usage, tries: 1 })
+    Ok(Asked {
+        read,
+        fault,
+        usage,
+        tries: 1,
+    })
 }
 
 /// Asks for an answer in this form, if any, without thoughts where the model's server knows how to leave them out. `read` says
@@ -75,7 +85,12 @@ pub async fn ask<T>(
     mut read: impl FnMut(&str) -> Result<T, (Words, Option<T>)>,
 ) -> Result<Asked<T>, ModelError> {
     let mut messages = vec![Message::text(Role::User, prompt)];
-    let mut asked = Asked { read: None, fault: None, usage: Usage::default(), tries: 0 };
+    let mut asked = Asked {
+        read: None,
+        fault: None,
+        usage: Usage::default(),
+        tries: 0,
+    };
     let effort = effort(bounds, |_, _| None);
     for _ in 0..if bounds.repair { 2 } else { 1 } {
         let answer = alone::answer(model, &messages, form, effort).await;
@@ -87,12 +102,22 @@ pub async fn ask<T>(
         asked.tries += 1;
         asked.usage += used;
         match read(&text) {
-            Ok(whole) => return Ok(Asked { read: Some(whole), fault: None, ..asked }),
+            Ok(whole) => {
+                return Ok(Asked {
+                    read: Some(whole),
+                    fault: None,
+                    ..asked
+                });
+            }
             Err((fault, part)) => {
                 let shown: String = text.chars().take(SHOWN_CHARS).collect();
                 messages.truncate(1);
-                messages.push(Message::text(Role::Assistant, if shown.is_empty() { "…" } else { &shown }));
-                let again = format!("This cannot be used: {fault}. Answer with the JSON object alone.");
+                messages.push(Message::text(
+                    Role::Assistant,
+                    if shown.is_empty() { "…" } else { &shown },
+                ));
+                let again =
+                    format!("This cannot be used: {fault}. Answer with the JSON object alone.");
                 messages.push(Message::text(Role::User, again));
                 (asked.fault, asked.read) = (Some(fault), part.or(asked.read));
             }

@@ -114,7 +114,11 @@ impl TemplateError {
     #[must_use]
     pub fn refusal(&self) -> Settings {
         let (line, column) = (self.line as u64, self.column as u64);
-        Settings::WrongTemplate { line, column, why: self.problem.clone().into() }
+        Settings::WrongTemplate {
+            line,
+            column,
+            why: self.problem.clone().into(),
+        }
     }
 }
 
@@ -126,8 +130,14 @@ impl Template {
     /// With the place of a variable that is not known, or not there for this template.
     pub fn parse(text: &str, own: &[Name]) -> Result<Self, TemplateError> {
         if text.len() > MOST_TEMPLATE_BYTES {
-            let problem = Settings::LongTemplate { limit: MOST_TEMPLATE_BYTES as u64 };
-            return Err(TemplateError { line: 1, column: 1, problem });
+            let problem = Settings::LongTemplate {
+                limit: MOST_TEMPLATE_BYTES as u64,
+            };
+            return Err(TemplateError {
+                line: 1,
+                column: 1,
+                problem,
+            });
         }
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -141,7 +151,9 @@ impl Template {
             add_text(&mut pieces, &rest[..begin]);
             let variable = variable(inside[..end].trim(), own);
             let place = text.len() - rest.len() + begin;
-            pieces.push(Piece::Variable(variable.map_err(|problem| error_at(text, place, problem))?));
+            pieces.push(Piece::Variable(
+                variable.map_err(|problem| error_at(text, place, problem))?,
+            ));
             rest = &inside[end + 2..];
         }
         add_text(&mut pieces, rest);
@@ -157,9 +169,12 @@ impl Template {
     /// Whether it names what was said: the prompt or messages.
     #[must_use]
     pub fn has_conversation(&self) -> bool {
-        self.0
-            .iter()
-            .any(|piece| matches!(piece, Piece::Variable(Variable::Prompt(_) | Variable::Messages(..))))
+        self.0.iter().any(|piece| {
+            matches!(
+                piece,
+                Piece::Variable(Variable::Prompt(_) | Variable::Messages(..))
+            )
+        })
     }
 
     /// The text with these values in the places of the variables.
@@ -203,7 +218,9 @@ fn is_name(inside: &str) -> bool {
     let inside = inside.trim();
     inside.len() <= 100
         && inside.starts_with(|first: char| first.is_ascii_alphabetic())
-        && inside.chars().all(|c| c.is_ascii_alphanumeric() || "_:|".contains(c))
+        && inside
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_:|".contains(c))
 }
 
 fn variable(inside: &str, own: &[Name]) -> Result<Variable, Settings> {
@@ -217,22 +234,37 @@ fn variable(inside: &str, own: &[Name]) -> Result<Variable, Settings> {
     };
     let upper = name.to_ascii_uppercase();
     if upper == "MESSAGES" {
-        return Ok(Variable::Messages(part.map(cut).transpose()?, each.map(cut).transpose()?));
+        return Ok(Variable::Messages(
+            part.map(cut).transpose()?,
+            each.map(cut).transpose()?,
+        ));
     }
     if each.is_some() {
-        return Err(Settings::BarInVariable { name: name.to_owned() });
+        return Err(Settings::BarInVariable {
+            name: name.to_owned(),
+        });
     }
     if upper == "PROMPT" {
         return Ok(Variable::Prompt(part.map(cut).transpose()?));
     }
     if part.is_some() {
-        return Err(Settings::ColonInVariable { name: name.to_owned() });
+        return Err(Settings::ColonInVariable {
+            name: name.to_owned(),
+        });
     }
     let known = NAMES.iter().find(|(known, _)| *known == upper);
-    let Some((_, known)) = known else { return Err(Settings::NoSuchVariable { name: name.to_owned() }) };
+    let Some((_, known)) = known else {
+        return Err(Settings::NoSuchVariable {
+            name: name.to_owned(),
+        });
+    };
     match known {
-        Name::Context | Name::Query | Name::Type | Name::Tools | Name::Responses if !own.contains(known) => {
-            Err(Settings::VariableNotHere { name: name.to_owned() })
+        Name::Context | Name::Query | Name::Type | Name::Tools | Name::Responses
+            if !own.contains(known) =>
+        {
+            Err(Settings::VariableNotHere {
+                name: name.to_owned(),
+            })
         }
         known => Ok(Variable::Plain(*known)),
     }
@@ -240,9 +272,15 @@ fn variable(inside: &str, own: &[Name]) -> Result<Variable, Settings> {
 
 /// Reads `START:3` and the like.
 fn cut(text: &str) -> Result<Cut, Settings> {
-    let wrong = || Settings::BadCut { text: text.to_owned() };
+    let wrong = || Settings::BadCut {
+        text: text.to_owned(),
+    };
     let (way, count) = text.split_once(':').ok_or_else(wrong)?;
-    let count = count.parse().ok().filter(|count| (1..=MOST_COUNT).contains(count)).ok_or_else(wrong)?;
+    let count = count
+        .parse()
+        .ok()
+        .filter(|count| (1..=MOST_COUNT).contains(count))
+        .ok_or_else(wrong)?;
     match way.to_ascii_lowercase().as_str() {
         "start" => Ok(Cut::Start(count)),
         "end" => Ok(Cut::End(count)),
@@ -254,8 +292,18 @@ fn cut(text: &str) -> Result<Cut, Settings> {
 fn error_at(text: &str, place: usize, problem: Settings) -> TemplateError {
     let before = &text[..place];
     let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    TemplateError { line, column, problem }
+    let column = before
+        .rsplit('\n')
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .count()
+        + 1;
+    TemplateError {
+        line,
+        column,
+        problem,
+    }
 }
 
 #[cfg(test)]
@@ -265,40 +313,71 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &str) {
-        let read = Template::parse(text, &[]).map(|_| ()).map_err(|error| error.to_string());
-        let expected = if expected.is_empty() { Ok(()) } else { Err(expected.to_owned()) };
+        let read = Template::parse(text, &[])
+            .map(|_| ())
+            .map_err(|error| error.to_string());
+        let expected = if expected.is_empty() {
+            Ok(())
+        } else {
+            Err(expected.to_owned())
+        };
         assert_eq!(read, expected, "{text}");
     }
 
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
-        check("Hello {{USER_NAME}}, it is {{ current_weekday }}.\n{{MESSAGES:END:6|middletruncate:300}}", "");
+        check(
+            "Hello {{USER_NAME}}, it is {{ current_weekday }}.\n{{MESSAGES:END:6|middletruncate:300}}",
+            "",
+        );
         check(
             "{{prompt}} {{prompt:start:10}} {{PROMPT:MIDDLETRUNCATE:8}} {{MESSAGES}} {{MESSAGES|end:5}}",
             "",
         );
         check("JSON: {{\"a\": 1}} {{}} {{ {x} }} { \"b\": {} } {{", "");
-        check("Hé\n  é {{NOBODY}}", "Line 2, column 5: There is no variable NOBODY.");
-        check("{{CONTEXT}}", "Line 1, column 1: The variable CONTEXT is not there for this template.");
+        check(
+            "Hé\n  é {{NOBODY}}",
+            "Line 2, column 5: There is no variable NOBODY.",
+        );
+        check(
+            "{{CONTEXT}}",
+            "Line 1, column 1: The variable CONTEXT is not there for this template.",
+        );
         check(
             "{{MESSAGES:LAST:2}}",
             "Line 1, column 1: “LAST:2” is to be start:N, end:N or middletruncate:N.",
         );
-        check("{{prompt:end:0}}", "Line 1, column 1: “end:0” is to be start:N, end:N or middletruncate:N.");
-        check("{{prompt|end:3}}", "Line 1, column 1: “|” stands only in MESSAGES, not in prompt.");
+        check(
+            "{{prompt:end:0}}",
+            "Line 1, column 1: “end:0” is to be start:N, end:N or middletruncate:N.",
+        );
+        check(
+            "{{prompt|end:3}}",
+            "Line 1, column 1: “|” stands only in MESSAGES, not in prompt.",
+        );
         check(
             "{{USER_NAME:end:3}}",
             "Line 1, column 1: “:” stands only in MESSAGES and prompt, not in USER_NAME.",
         );
-        check(&"x".repeat(MOST_TEMPLATE_BYTES + 1), "Line 1, column 1: A template has at most 32000 bytes.");
+        check(
+            &"x".repeat(MOST_TEMPLATE_BYTES + 1),
+            "Line 1, column 1: A template has at most 32000 bytes.",
+        );
     }
 
     #[test]
     fn a_template_may_name_what_is_its_own() {
-        let template = Template::parse("{{CONTEXT}} {{query}}", &[Name::Context, Name::Query]).unwrap();
-        assert!(template.has(Name::Context) && template.has(Name::Query) && !template.has(Name::Type));
+        let template =
+            Template::parse("{{CONTEXT}} {{query}}", &[Name::Context, Name::Query]).unwrap();
+        assert!(
+            template.has(Name::Context) && template.has(Name::Query) && !template.has(Name::Type)
+        );
         assert!(!template.has_conversation());
-        assert!(Template::parse("{{prompt}}", &[]).unwrap().has_conversation());
+        assert!(
+            Template::parse("{{prompt}}", &[])
+                .unwrap()
+                .has_conversation()
+        );
     }
 
     proptest! {

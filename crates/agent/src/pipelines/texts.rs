@@ -93,12 +93,20 @@ pub(super) const CODE_INTERPRETER: &str = "### Python:\n{{TOOLS}}\nCode in a blo
 pub(super) fn to_continue(said: &[Said], written: &str) -> String {
     let mut text = "A chat between a person and an assistant.\n".to_owned();
     for Said { role, text: said } in &said[said.len().saturating_sub(CONTINUED_MESSAGES)..] {
-        let who = if *role == Role::User { "Person" } else { "Assistant" };
+        let who = if *role == Role::User {
+            "Person"
+        } else {
+            "Assistant"
+        };
         let words: Vec<&str> = said.split_whitespace().collect();
         let start: String = words.join(" ").chars().take(CONTINUED_CHARS).collect();
         text += &format!("\n{who}: {start}\n");
     }
-    let from = written.char_indices().rev().nth(MOST_WRITTEN_CHARS).map_or(0, |(at, _)| at);
+    let from = written
+        .char_indices()
+        .rev()
+        .nth(MOST_WRITTEN_CHARS)
+        .map_or(0, |(at, _)| at);
     // A model that has seen a blank expects no word that begins with one.
     text + "\nPerson: " + written[from..].trim_end()
 }

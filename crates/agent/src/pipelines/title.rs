@@ -22,8 +22,8 @@ const ENOUGH_LETTERS: usize = 10;
 const STEM_CHARS: usize = 4;
 /// Words that no title ends with.
 const LOOSE_ENDS: [&str; 22] = [
-    "a", "an", "and", "as", "at", "for", "from", "in", "of", "on", "or", "the", "to", "with", "в", "для",
-    "и", "из", "на", "о", "с", "у",
+    "a", "an", "and", "as", "at", "for", "from", "in", "of", "on", "or", "the", "to", "with", "в",
+    "для", "и", "из", "на", "о", "с", "у",
 ];
 
 /// An emoji, and the words.
@@ -45,21 +45,31 @@ pub(super) struct NoTitle {
 pub(super) fn read_title(value: Option<&Value>, said: &[Said]) -> Result<String, NoTitle> {
     let (emoji, words) = match title(value) {
         Ok(title) => title,
-        Err((fault, None)) => return Err(NoTitle { fault, instead: None }),
+        Err((fault, None)) => {
+            return Err(NoTitle {
+                fault,
+                instead: None,
+            });
+        }
         Err((fault, Some((emoji, short)))) => {
             let instead = widened(&short, said).map(|words| format!("{emoji} {words}"));
             return Err(NoTitle { fault, instead });
         }
     };
     if is_foreign_to_chat(&words, said) {
-        return Err(NoTitle { fault: Sentence::TitleInOtherLanguage.into(), instead: None });
+        return Err(NoTitle {
+            fault: Sentence::TitleInOtherLanguage.into(),
+            instead: None,
+        });
     }
     Ok(format!("{emoji} {words}"))
 }
 
 /// The emoji and the words; with the fault, where they are only too few.
 fn title(value: Option<&Value>) -> Result<Title, (Words, Option<Title>)> {
-    let said = value.and_then(Value::as_str).ok_or_else(|| (Sentence::TitleMissing.into(), None))?;
+    let said = value
+        .and_then(Value::as_str)
+        .ok_or_else(|| (Sentence::TitleMissing.into(), None))?;
     if said.trim().lines().count() > 1 {
         return Err((Sentence::TitleOfLines.into(), None));
     }
@@ -67,26 +77,44 @@ fn title(value: Option<&Value>) -> Result<Title, (Words, Option<Title>)> {
     let said = said.trim().trim_start_matches("Title:");
     let (emoji, rest) = split_emoji(said.trim_matches(is_quote).trim());
     let rest = rest.trim_matches(|c: char| is_quote(c) || c.is_whitespace());
-    let mut words: Vec<&str> = rest.trim_end_matches(['.', ':', ';', ',']).split_whitespace().collect();
+    let mut words: Vec<&str> = rest
+        .trim_end_matches(['.', ':', ';', ','])
+        .split_whitespace()
+        .collect();
     // An emoji may stand at the end, too.
-    let at_end = words.last().filter(|last| last.chars().all(is_emoji)).copied();
+    let at_end = words
+        .last()
+        .filter(|last| last.chars().all(is_emoji))
+        .copied();
     if at_end.is_some() {
         words.pop();
     }
     if words.is_empty() || words.iter().map(|word| word.chars().count()).sum::<usize>() > 200 {
         return Err((Sentence::TitleWithoutWords.into(), None));
     }
-    let emoji = if emoji.is_empty() { at_end.unwrap_or(ANY_CHAT) } else { emoji }.to_owned();
+    let emoji = if emoji.is_empty() {
+        at_end.unwrap_or(ANY_CHAT)
+    } else {
+        emoji
+    }
+    .to_owned();
     let has_blanks = !rest.chars().any(writes_without_blanks);
     if has_blanks && !TITLE_WORDS.contains(&words.len()) {
         if words.len() < *TITLE_WORDS.start() {
-            return Err((Sentence::TitleTooShort.into(), Some((emoji, words.join(" ")))));
+            return Err((
+                Sentence::TitleTooShort.into(),
+                Some((emoji, words.join(" "))),
+            ));
         }
         words.truncate(*TITLE_WORDS.end());
         drop_loose_end(&mut words);
     }
     let words = words.join(" ");
-    let words = words.trim_end_matches(['.', ':', ';', ',']).chars().take(MOST_TITLE_CHARS).collect();
+    let words = words
+        .trim_end_matches(['.', ':', ';', ','])
+        .chars()
+        .take(MOST_TITLE_CHARS)
+        .collect();
     Ok((emoji, words))
 }
 
@@ -107,17 +135,29 @@ fn is_loose(word: &str) -> bool {
 
 /// A title of one or two words with those that stand beside them in what the person said, so that it is none too short.
 fn widened(short: &str, said: &[Said]) -> Option<String> {
-    let wanted: Vec<String> = short.split_whitespace().map(folded).filter(|word| !word.is_empty()).collect();
+    let wanted: Vec<String> = short
+        .split_whitespace()
+        .map(folded)
+        .filter(|word| !word.is_empty())
+        .collect();
     let persons = said.iter().filter(|said| said.role == Role::User);
-    persons.map(|said| said.text.chars().take(LOOKED_AT_CHARS).collect::<String>()).find_map(|text| {
-        let mut sentences = text.split(['.', '!', '?', '…', '\n']);
-        sentences.find_map(|sentence| around(&wanted, &sentence.split_whitespace().collect::<Vec<_>>()))
-    })
+    persons
+        .map(|said| said.text.chars().take(LOOKED_AT_CHARS).collect::<String>())
+        .find_map(|text| {
+            let mut sentences = text.split(['.', '!', '?', '…', '\n']);
+            sentences.find_map(|sentence| {
+                around(&wanted, &sentence.split_whitespace().collect::<Vec<_>>())
+            })
+        })
 }
 
 /// 3 to 5 words of the sentence, with the wanted ones among them.
 fn around(wanted: &[String], sentence: &[&str]) -> Option<String> {
-    let is_wanted = |word: &&str| wanted.iter().any(|wanted| is_form_of(&folded(word), wanted));
+    let is_wanted = |word: &&str| {
+        wanted
+            .iter()
+            .any(|wanted| is_form_of(&folded(word), wanted))
+    };
     let mut from = sentence.iter().position(is_wanted)?;
     let mut to = sentence.iter().rposition(is_wanted)? + 1;
     if TITLE_WORDS.contains(&sentence.len()) {
@@ -136,24 +176,38 @@ fn around(wanted: &[String], sentence: &[&str]) -> Option<String> {
     let text = words.join(" ");
     let text = text.trim_matches(|c: char| is_quote(c) || c == ',' || c == ':' || c == ';');
     let mut letters = text.chars();
-    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    let first: String = letters
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .collect();
     let fits = TITLE_WORDS.contains(&words.len()) && text.chars().count() <= MOST_TITLE_CHARS;
     fits.then(|| first + letters.as_str())
 }
 
 /// The letters and digits of a word.
 fn folded(word: &str) -> String {
-    word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    word.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 fn is_form_of(word: &str, wanted: &str) -> bool {
-    let same = word.chars().zip(wanted.chars()).take_while(|(one, other)| one == other).count();
+    let same = word
+        .chars()
+        .zip(wanted.chars())
+        .take_while(|(one, other)| one == other)
+        .count();
     word == wanted || same >= STEM_CHARS
 }
 
 /// The emoji that a text begins with, and the rest.
 fn split_emoji(text: &str) -> (&str, &str) {
-    let end = text.char_indices().find(|(_, c)| !is_emoji(*c)).map_or(text.len(), |(at, _)| at);
+    let end = text
+        .char_indices()
+        .find(|(_, c)| !is_emoji(*c))
+        .map_or(text.len(), |(at, _)| at);
     (&text[..end], text[end..].trim_start())
 }
 
@@ -171,11 +225,21 @@ fn is_foreign_to_chat(title: &str, said: &[Said]) -> bool {
     };
     let own = of(&[Role::User]);
     let is_enough = script::letters(own.iter().copied()) >= ENOUGH_LETTERS;
-    script::is_foreign(title, if is_enough { own } else { of(&[Role::User, Role::Assistant]) })
+    script::is_foreign(
+        title,
+        if is_enough {
+            own
+        } else {
+            of(&[Role::User, Role::Assistant])
+        },
+    )
 }
 
 pub(super) fn is_quote(c: char) -> bool {
-    matches!(c, '"' | '\'' | '`' | '*' | '_' | '“' | '”' | '„' | '«' | '»' | '#' | '[' | ']')
+    matches!(
+        c,
+        '"' | '\'' | '`' | '*' | '_' | '“' | '”' | '„' | '«' | '»' | '#' | '[' | ']'
+    )
 }
 
 #[cfg(test)]
@@ -186,40 +250,77 @@ mod tests {
     #[test]
     fn the_person_says_what_the_language_is() {
         let check = |person: &str, answer: &str, title: &str, expected: bool| {
-            let of = |role, text: &str| Said { role, text: text.to_owned() };
+            let of = |role, text: &str| Said {
+                role,
+                text: text.to_owned(),
+            };
             let said = [of(Role::User, person), of(Role::Assistant, answer)];
-            assert_eq!(is_foreign_to_chat(title, &said), expected, "{title} for {person}");
+            assert_eq!(
+                is_foreign_to_chat(title, &said),
+                expected,
+                "{title} for {person}"
+            );
         };
         let answer = "Plants grow by eating light, water and air, and so does moss.";
         check("Как растут растения?", answer, "🌱 How Plants Grow", true);
-        check("Как растут растения?", answer, "🌱 Как растут растения", false);
-        check("Git?", "Это система управления версиями, самая распространённая.", "🌱 Что такое Git", false);
+        check(
+            "Как растут растения?",
+            answer,
+            "🌱 Как растут растения",
+            false,
+        );
+        check(
+            "Git?",
+            "Это система управления версиями, самая распространённая.",
+            "🌱 Что такое Git",
+            false,
+        );
         check("1 + 1", answer, "🌱 Как растут растения", true);
     }
 
     fn check_title(text: &str, expected: Option<&str>) {
-        let read = Notes::read(&[], text, &[Pipeline::Title]).ok().and_then(|notes| notes.title);
+        let read = Notes::read(&[], text, &[Pipeline::Title])
+            .ok()
+            .and_then(|notes| notes.title);
         assert_eq!(read.as_deref(), expected, "{text}");
     }
 
     #[test]
     fn titles_are_held_to_their_rules() {
-        check_title(r#"{"title": "🌱 How Plants Make Food"}"#, Some("🌱 How Plants Make Food"));
-        check_title("```json\n{\"title\": \"Bread at Home.\"}\n```", Some("💬 Bread at Home"));
+        check_title(
+            r#"{"title": "🌱 How Plants Make Food"}"#,
+            Some("🌱 How Plants Make Food"),
+        );
+        check_title(
+            "```json\n{\"title\": \"Bread at Home.\"}\n```",
+            Some("💬 Bread at Home"),
+        );
         check_title(
             r#"{"title": "\"👩‍🔬 The Life and Work of the Great Marie Curie\""}"#,
             Some("👩‍🔬 The Life and Work"),
         );
-        check_title(r#"{"title": "Как растут растения 🌱"}"#, Some("🌱 Как растут растения"));
-        check_title(r#"{"title": "🌱 植物如何制造食物"}"#, Some("🌱 植物如何制造食物"));
+        check_title(
+            r#"{"title": "Как растут растения 🌱"}"#,
+            Some("🌱 Как растут растения"),
+        );
+        check_title(
+            r#"{"title": "🌱 植物如何制造食物"}"#,
+            Some("🌱 植物如何制造食物"),
+        );
         check_title(
             "<think>hm {\"title\": \"x\"}</think>{\"title\": \"🍞 Baking Good Bread\"}",
             Some("🍞 Baking Good Bread"),
         );
         check_title("🍞 Baking Good Bread", Some("🍞 Baking Good Bread"));
         check_title("\"Baking Good Bread\"", Some("💬 Baking Good Bread"));
-        check_title("**Title:** Baking **Good** Bread", Some("💬 Baking Good Bread"));
-        check_title("🐍 Why `snake_case` in Python", Some("🐍 Why snake_case in Python"));
+        check_title(
+            "**Title:** Baking **Good** Bread",
+            Some("💬 Baking Good Bread"),
+        );
+        check_title(
+            "🐍 Why `snake_case` in Python",
+            Some("🐍 Why snake_case in Python"),
+        );
         for useless in [
             "",
             "{}",
@@ -238,7 +339,10 @@ mod tests {
     #[test]
     fn a_title_that_is_too_short_takes_along_the_words_beside_it() {
         let check = |short: &str, chat: &str, expected: Option<&str>| {
-            let said = [Said { role: Role::User, text: chat.to_owned() }];
+            let said = [Said {
+                role: Role::User,
+                text: chat.to_owned(),
+            }];
             let value = Value::from(short);
             let instead = read_title(Some(&value), &said).unwrap_err().instead;
             assert_eq!(instead.as_deref(), expected, "{short} in {chat}");
@@ -253,14 +357,26 @@ mod tests {
             "Hi! Explain stage fright to me as if I were ten.",
             Some("💬 Explain stage fright"),
         );
-        check("Tomatoes", "tomatoes in a pot: which ones?", Some("💬 Tomatoes in a pot"));
+        check(
+            "Tomatoes",
+            "tomatoes in a pot: which ones?",
+            Some("💬 Tomatoes in a pot"),
+        );
         check(
             "Домашние растения",
             "Объясни простыми словами: домашние растения.",
             Some("💬 Объясни простыми словами: домашние растения"),
         );
-        check("Ипотека", "Расскажи мне, что важно знать про ипотеку?", Some("💬 Знать про ипотеку"));
-        check("Пицца", "Расскажи, что важно знать. Тема: выпечка хлеба.", None);
+        check(
+            "Ипотека",
+            "Расскажи мне, что важно знать про ипотеку?",
+            Some("💬 Знать про ипотеку"),
+        );
+        check(
+            "Пицца",
+            "Расскажи, что важно знать. Тема: выпечка хлеба.",
+            None,
+        );
         check("Bread", "Bread.", None);
         check("…", "How do plants grow?", None);
         check("Bread", "", None);

@@ -75,7 +75,9 @@ impl Values<'_> {
     /// Adds the variable's value.
     pub(super) fn write(&self, variable: Variable, out: &mut String) {
         match variable {
-            Variable::Prompt(part) => out.push_str(&cut_text(self.prompt(), part, MOST_MESSAGES_CHARS)),
+            Variable::Prompt(part) => {
+                out.push_str(&cut_text(self.prompt(), part, MOST_MESSAGES_CHARS))
+            }
             Variable::Messages(which, each) => self.write_messages(which, each, out),
             Variable::Plain(Name::CurrentDatetime) => {
                 out.push_str(&format!("{} {}", self.now.date, self.now.time));
@@ -88,8 +90,15 @@ impl Values<'_> {
     }
 
     fn prompt(&self) -> &str {
-        let last = || self.messages.iter().rev().find(|said| said.role == Role::User);
-        self.prompt.or_else(|| last().map(|said| said.text.as_str())).unwrap_or_default()
+        let last = || {
+            self.messages
+                .iter()
+                .rev()
+                .find(|said| said.role == Role::User)
+        };
+        self.prompt
+            .or_else(|| last().map(|said| said.text.as_str()))
+            .unwrap_or_default()
     }
 
     fn plain(&self, name: Name) -> &str {
@@ -115,7 +124,9 @@ impl Values<'_> {
     fn write_answers(&self, out: &mut String) {
         for (number, answer) in (1..).zip(self.answers) {
             let break_before = if number > 1 { "\n" } else { "" };
-            out.push_str(&format!("{break_before}<response number=\"{number}\">\n{answer}\n</response>"));
+            out.push_str(&format!(
+                "{break_before}<response number=\"{number}\">\n{answer}\n</response>"
+            ));
         }
     }
 
@@ -132,8 +143,15 @@ impl Values<'_> {
         let mut lines: Vec<String> = Vec::new();
         let mut room = MOST_MESSAGES_CHARS;
         for said in head.iter().chain(tail).rev() {
-            let who = if said.role == Role::User { "USER" } else { "ASSISTANT" };
-            let line = format!("{who}: {}", cut_text(&said.text, each, MOST_MESSAGE_CHARS.min(room)));
+            let who = if said.role == Role::User {
+                "USER"
+            } else {
+                "ASSISTANT"
+            };
+            let line = format!(
+                "{who}: {}",
+                cut_text(&said.text, each, MOST_MESSAGE_CHARS.min(room))
+            );
             let chars = line.chars().count();
             if chars > room {
                 break;
@@ -148,9 +166,19 @@ impl Values<'_> {
 
 /// The answers that say something, each cut so that all have room in so many characters: short ones leave theirs to long ones.
 #[must_use]
-pub fn fit_answers<'a>(answers: impl IntoIterator<Item = &'a str>, most_chars: usize) -> Vec<String> {
-    let answers: Vec<&str> = answers.into_iter().map(str::trim).filter(|answer| !answer.is_empty()).collect();
-    let mut lengths: Vec<usize> = answers.iter().map(|answer| answer.chars().count()).collect();
+pub fn fit_answers<'a>(
+    answers: impl IntoIterator<Item = &'a str>,
+    most_chars: usize,
+) -> Vec<String> {
+    let answers: Vec<&str> = answers
+        .into_iter()
+        .map(str::trim)
+        .filter(|answer| !answer.is_empty())
+        .collect();
+    let mut lengths: Vec<usize> = answers
+        .iter()
+        .map(|answer| answer.chars().count())
+        .collect();
     lengths.sort_unstable();
     let (mut room, mut most) = (most_chars.min(MOST_ANSWERS_CHARS), usize::MAX);
     for (before, length) in lengths.iter().enumerate() {
@@ -161,7 +189,10 @@ pub fn fit_answers<'a>(answers: impl IntoIterator<Item = &'a str>, most_chars: u
         }
         room -= length;
     }
-    answers.iter().map(|answer| cut_text(answer, None, most)).collect()
+    answers
+        .iter()
+        .map(|answer| cut_text(answer, None, most))
+        .collect()
 }
 
 /// The part of the text that is wanted; both ends of one that is too long.
@@ -174,7 +205,11 @@ fn cut_text(text: &str, part: Option<Cut>, most: usize) -> String {
         Cut::Middle(wanted) if count <= wanted.min(most) => text.to_owned(),
         Cut::Middle(wanted) => {
             let wanted = wanted.min(most);
-            format!("{}...{}", from(0, wanted.div_ceil(2)), from(count - wanted / 2, wanted / 2))
+            format!(
+                "{}...{}",
+                from(0, wanted.div_ceil(2)),
+                from(count - wanted / 2, wanted / 2)
+            )
         }
     }
 }
@@ -185,7 +220,10 @@ mod tests {
     use crate::pipelines::Template;
 
     fn said(role: Role, text: &str) -> Said {
-        Said { role, text: text.to_owned() }
+        Said {
+            role,
+            text: text.to_owned(),
+        }
     }
 
     fn check(template: &str, expected: &str) {
@@ -194,18 +232,45 @@ mod tests {
             said(Role::Assistant, "twotwotwo"),
             said(Role::User, "three {{USER_EMAIL}}"),
         ];
-        let now = Now { date: "2026-11-24", time: "14:05:00", weekday: "Tuesday", timezone: "UTC" };
-        let person = Person { name: "Ann {{prompt}}", email: "ann@example.org", groups: "" };
-        let values = Values { messages: &messages, now, person, ..Values::default() };
-        assert_eq!(Template::parse(template, &[]).unwrap().fill(&values), expected, "{template}");
+        let now = Now {
+            date: "2026-11-24",
+            time: "14:05:00",
+            weekday: "Tuesday",
+            timezone: "UTC",
+        };
+        let person = Person {
+            name: "Ann {{prompt}}",
+            email: "ann@example.org",
+            groups: "",
+        };
+        let values = Values {
+            messages: &messages,
+            now,
+            person,
+            ..Values::default()
+        };
+        assert_eq!(
+            Template::parse(template, &[]).unwrap().fill(&values),
+            expected,
+            "{template}"
+        );
     }
 
     #[test]
     fn variables_are_filled_once() {
-        check("{{USER_NAME}}|{{USER_GROUPS}}|{{USER_AGE}}", "Ann {{prompt}}|Unknown|Unknown");
-        check("{{CURRENT_DATETIME}} {{CURRENT_WEEKDAY}}", "2026-11-24 14:05:00 Tuesday");
+        check(
+            "{{USER_NAME}}|{{USER_GROUPS}}|{{USER_AGE}}",
+            "Ann {{prompt}}|Unknown|Unknown",
+        );
+        check(
+            "{{CURRENT_DATETIME}} {{CURRENT_WEEKDAY}}",
+            "2026-11-24 14:05:00 Tuesday",
+        );
         check("{{prompt}}", "three {{USER_EMAIL}}");
-        check("{{prompt:start:5}} {{prompt:end:2}} {{prompt:middletruncate:4}}", "three }} th...}}");
+        check(
+            "{{prompt:start:5}} {{prompt:end:2}} {{prompt:middletruncate:4}}",
+            "three }} th...}}",
+        );
         check("{ {{{USER_EMAIL}}} }", "{ {ann@example.org} }");
     }
 
@@ -213,15 +278,24 @@ mod tests {
     fn answers_share_their_room_and_are_not_read_for_variables() {
         let long = "é".repeat(100);
         let answers = fit_answers([" {{USER_EMAIL}} ", "", &long, " \n", &long], 64);
-        let lengths: Vec<usize> = answers.iter().map(|answer| answer.chars().count()).collect();
+        let lengths: Vec<usize> = answers
+            .iter()
+            .map(|answer| answer.chars().count())
+            .collect();
         // What was left out is marked with three points.
         assert_eq!(lengths, [14, 28, 28]);
         let huge = "é".repeat(1_000_000);
-        let most: usize =
-            fit_answers(vec![huge.as_str(); 9], usize::MAX).iter().map(|one| one.chars().count()).sum();
+        let most: usize = fit_answers(vec![huge.as_str(); 9], usize::MAX)
+            .iter()
+            .map(|one| one.chars().count())
+            .sum();
         assert!(most <= MOST_ANSWERS_CHARS + 9 * 3, "{most}");
         assert!(fit_answers(["", " "], 10).is_empty());
-        let values = Values { answers: &answers[..1], prompt: Some("{{responses}}"), ..Values::default() };
+        let values = Values {
+            answers: &answers[..1],
+            prompt: Some("{{responses}}"),
+            ..Values::default()
+        };
         let template = Template::parse("{{prompt}}\n{{responses}}", &[Name::Responses]).unwrap();
         let expected = "{{responses}}\n<response number=\"1\">\n{{USER_EMAIL}}\n</response>";
         assert_eq!(template.fill(&values), expected);
@@ -229,20 +303,39 @@ mod tests {
 
     #[test]
     fn messages_are_chosen_and_cut() {
-        check("{{MESSAGES:END:2}}", "ASSISTANT: twotwotwo\nUSER: three {{USER_EMAIL}}");
+        check(
+            "{{MESSAGES:END:2}}",
+            "ASSISTANT: twotwotwo\nUSER: three {{USER_EMAIL}}",
+        );
         check("{{MESSAGES:START:1}}", "USER: one");
-        check("{{MESSAGES:MIDDLETRUNCATE:2|start:3}}", "USER: one\nUSER: thr");
+        check(
+            "{{MESSAGES:MIDDLETRUNCATE:2|start:3}}",
+            "USER: one\nUSER: thr",
+        );
         check("{{MESSAGES:END:2|end:3}}", "ASSISTANT: two\nUSER: L}}");
-        check("{{MESSAGES:END:9|middletruncate:4}}", "USER: one\nASSISTANT: tw...wo\nUSER: th...}}");
+        check(
+            "{{MESSAGES:END:9|middletruncate:4}}",
+            "USER: one\nASSISTANT: tw...wo\nUSER: th...}}",
+        );
     }
 
     #[test]
     fn what_is_long_is_bounded() {
         let long = "é".repeat(1_000_000);
         let messages: Vec<Said> = (0..100).map(|_| said(Role::User, &long)).collect();
-        let values = Values { messages: &messages, context: &long, ..Values::default() };
+        let values = Values {
+            messages: &messages,
+            context: &long,
+            ..Values::default()
+        };
         let own = [Name::Context];
-        let filled = |text| Template::parse(text, &own).unwrap().fill(&values).chars().count();
+        let filled = |text| {
+            Template::parse(text, &own)
+                .unwrap()
+                .fill(&values)
+                .chars()
+                .count()
+        };
         assert!(filled("{{MESSAGES}}") <= MOST_MESSAGES_CHARS + 100);
         assert!(filled("{{MESSAGES|end:900000}}") <= MOST_MESSAGES_CHARS + 100);
         assert!(filled("{{CONTEXT}}") <= MOST_VALUE_CHARS + 3);

@@ -36,7 +36,9 @@ pub(crate) struct Room {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FolderError> + Send + 'static,
 ) -> Result<T, ToolFailure> {
-    at_disk(work).await?.map_err(|error| ToolFailure(format!("The files could not be laid out: {error}.")))
+    at_disk(work)
+        .await?
+        .map_err(|error| ToolFailure(format!("The files could not be laid out: {error}.")))
 }
 
 /// The same; what the folder says of one file is the caller's to judge.
@@ -53,7 +55,14 @@ impl Room {
         super::clear(path)?;
         let folder = sandbox.folder(path)?;
         let (same, left_out) = (BTreeMap::new(), Vec::new());
-        Ok(Self { path: path.to_owned(), folder, same, left_out, half_done: false, session: None })
+        Ok(Self {
+            path: path.to_owned(),
+            folder,
+            same,
+            left_out,
+            half_done: false,
+            session: None,
+        })
     }
 
     /// Whether a program was stopped in it.
@@ -74,12 +83,17 @@ impl Room {
         if let Some(directory) = workspace.directory()? {
             check_size(&files, more)?;
             if self.same.is_empty() {
-                self.left_out.push(format!("{}, and neither are links", directory.left_out()));
+                self.left_out
+                    .push(format!("{}, and neither are links", directory.left_out()));
             }
         }
         let there: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        let gone: Vec<String> =
-            self.same.keys().filter(|path| !there.contains(path.as_str())).cloned().collect();
+        let gone: Vec<String> = self
+            .same
+            .keys()
+            .filter(|path| !there.contains(path.as_str()))
+            .cloned()
+            .collect();
         for path in gone {
             let (folder, inside) = (self.folder.clone(), inside(&path));
             if let Err(error @ (FolderError::Path(_) | FolderError::Disk(_))) =
@@ -90,12 +104,19 @@ impl Room {
             self.same.remove(&path);
         }
         for file in files {
-            if self.same.get(&file.path).is_some_and(|same| same.version == file.version) {
+            if self
+                .same
+                .get(&file.path)
+                .is_some_and(|same| same.version == file.version)
+            {
                 continue;
             }
             let path = Path::parse_file(&file.path)?;
             let read = match workspace.directory()? {
-                Some(_) => workspace.peek(&path).await.map(|bytes| (bytes, file.version)),
+                Some(_) => workspace
+                    .peek(&path)
+                    .await
+                    .map(|bytes| (bytes, file.version)),
                 None => workspace.read_bytes(&path).await,
             };
             let (bytes, version) = match read {
@@ -106,7 +127,8 @@ impl Room {
                 // One that is too large, or cannot be read, is not there for programs.
                 Err(problem) => {
                     self.same.remove(&file.path);
-                    self.left_out.push(format!("{path} was not laid out: {problem}"));
+                    self.left_out
+                        .push(format!("{path} was not laid out: {problem}"));
                     continue;
                 }
             };
@@ -117,13 +139,26 @@ impl Room {
                 folder.look(&name)
             });
             match put.await? {
-                Ok(File { size_bytes, changed_ms, .. }) => {
-                    self.same.insert(file.path, Same { version, hash, size_bytes, changed_ms });
+                Ok(File {
+                    size_bytes,
+                    changed_ms,
+                    ..
+                }) => {
+                    self.same.insert(
+                        file.path,
+                        Same {
+                            version,
+                            hash,
+                            size_bytes,
+                            changed_ms,
+                        },
+                    );
                 }
                 // What a program has put in its place is in the way, or the path is too long. The others go on.
                 Err(error) => {
                     self.same.remove(&file.path);
-                    self.left_out.push(format!("{path} was not laid out: {error}"));
+                    self.left_out
+                        .push(format!("{path} was not laid out: {error}"));
                 }
             }
         }
@@ -131,7 +166,10 @@ impl Room {
     }
 
     /// Takes what programs changed over into the chat's files.
-    pub(super) async fn take_over(&mut self, context: &ToolContext) -> Result<Vec<String>, ToolFailure> {
+    pub(super) async fn take_over(
+        &mut self,
+        context: &ToolContext,
+    ) -> Result<Vec<String>, ToolFailure> {
         let folder = self.folder.clone();
         let (files, more) = blocking(move || folder.collect(FILES_LIMIT)).await?;
         let mut told = std::mem::take(&mut self.left_out);
@@ -161,7 +199,8 @@ impl Room {
         }
         // What a program keeps for itself is not the chat's, unless it came from there.
         let same = &self.same;
-        let is_ours = |file: &File| is_kept(&file.path) || same.contains_key(&format!("/{}", file.path));
+        let is_ours =
+            |file: &File| is_kept(&file.path) || same.contains_key(&format!("/{}", file.path));
         let files: Vec<File> = files.into_iter().filter(is_ours).collect();
         for file in &files {
             if let Some(line) = self.take_one(context, file).await? {
@@ -170,7 +209,8 @@ impl Room {
         }
         if more {
             told.push(
-                "there are too many files, or folders that cannot be read: the rest was left".to_owned(),
+                "there are too many files, or folders that cannot be read: the rest was left"
+                    .to_owned(),
             );
         }
         if told.len() > TOLD_LIMIT {
@@ -183,16 +223,25 @@ impl Room {
     }
 
     /// Takes one file over where it has changed.
-    async fn take_one(&mut self, context: &ToolContext, file: &File) -> Result<Option<String>, ToolFailure> {
+    async fn take_one(
+        &mut self,
+        context: &ToolContext,
+        file: &File,
+    ) -> Result<Option<String>, ToolFailure> {
         let name = format!("/{}", file.path);
         let known = self.same.get(&name).copied();
-        if known.is_some_and(|same| (same.size_bytes, same.changed_ms) == (file.size_bytes, file.changed_ms))
-        {
+        if known.is_some_and(|same| {
+            (same.size_bytes, same.changed_ms) == (file.size_bytes, file.changed_ms)
+        }) {
             return Ok(None);
         }
         let path = match Path::parse_file(&name) {
             Ok(path) if path.as_str() == name => path,
-            _ => return Ok(Some(format!("{name:?} was not kept: the chat's files cannot have that name"))),
+            _ => {
+                return Ok(Some(format!(
+                    "{name:?} was not kept: the chat's files cannot have that name"
+                )));
+            }
         };
         let (folder, inside) = (self.folder.clone(), file.path.clone());
         let bytes = match at_disk(move || folder.read(&inside, BYTES_LIMIT as u64)).await? {
@@ -204,7 +253,14 @@ impl Room {
         let hash = Hash::of(&bytes);
         if let Some(same) = known.filter(|same| same.hash == hash) {
             // Written again as it was.
-            self.same.insert(name, Same { size_bytes, changed_ms, ..same });
+            self.same.insert(
+                name,
+                Same {
+                    size_bytes,
+                    changed_ms,
+                    ..same
+                },
+            );
             return Ok(None);
         }
         let workspace = context.workspace();
@@ -225,16 +281,33 @@ impl Room {
             Ok(written) => {
                 // A directory has another number for it, which the next look tells.
                 let version = if is_shared { 0 } else { written.version };
-                self.same.insert(name, Same { version, hash, size_bytes, changed_ms });
+                self.same.insert(
+                    name,
+                    Same {
+                        version,
+                        hash,
+                        size_bytes,
+                        changed_ms,
+                    },
+                );
                 context.emit(written.event(&path)).await;
                 context.attach_written(&path, written.version, &bytes);
                 if picture_type(&bytes).is_some() || is_drawing(path.as_str(), &bytes) {
                     context.note_picture(path.as_str());
                 }
-                let verb = if written.version == 1 { "new" } else { "changed" };
-                Ok(Some(format!("{verb} {path}, {} bytes{meanwhile}", bytes.len())))
+                let verb = if written.version == 1 {
+                    "new"
+                } else {
+                    "changed"
+                };
+                Ok(Some(format!(
+                    "{verb} {path}, {} bytes{meanwhile}",
+                    bytes.len()
+                )))
             }
-            Err(problem @ (FileProblem::Unavailable(_) | FileProblem::Full(_))) => Err(problem.into()),
+            Err(problem @ (FileProblem::Unavailable(_) | FileProblem::Full(_))) => {
+                Err(problem.into())
+            }
             Err(problem) => {
                 // The next program gets what is there, not this.
                 if let Some(same) = self.same.get_mut(&name).filter(|_| is_shared) {
@@ -287,7 +360,9 @@ fn inside(path: &str) -> String {
 
 /// Hidden files and what Python keeps for itself stay in the folder.
 fn is_kept(path: &str) -> bool {
-    !path.split('/').any(|part| part.starts_with('.') || part == "__pycache__")
+    !path
+        .split('/')
+        .any(|part| part.starts_with('.') || part == "__pycache__")
 }
 
 #[cfg(test)]

@@ -44,7 +44,9 @@ pub(super) async fn expected(
     if workspace.directory()?.is_none() {
         return Ok(known.map(|same| same.version));
     }
-    let Some(same) = known else { return Ok(Some(0)) };
+    let Some(same) = known else {
+        return Ok(Some(0));
+    };
     match workspace.read_bytes(path).await {
         Ok((bytes, version)) if Hash::of(&bytes) == same.hash => Ok(Some(version)),
         Ok(_) | Err(FileProblem::Missing(_)) => Err(FileProblem::Conflict(format!(

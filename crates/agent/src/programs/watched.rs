@@ -42,7 +42,9 @@ impl Printer {
             end -= 1;
         }
         printed.news.push_str(&text[..end]);
-        printed.news.push_str("\n… more is not shown while it runs\n");
+        printed
+            .news
+            .push_str("\n… more is not shown while it runs\n");
     }
 
     fn take(&self) -> String {
@@ -72,7 +74,12 @@ pub(crate) async fn watched<T>(
 async fn tell(context: &ToolContext, printer: &Printer) {
     let text = printer.take();
     if !text.is_empty() {
-        context.emit(EventBody::ToolOutput { call: context.call.clone(), text }).await;
+        context
+            .emit(EventBody::ToolOutput {
+                call: context.call.clone(),
+                text,
+            })
+            .await;
     }
 }
 
@@ -86,7 +93,11 @@ mod tests {
         printer.print(&"ё".repeat(SHOWN_BYTES));
         printer.print("more");
         let shown = printer.take();
-        assert!(shown.len() < SHOWN_BYTES + 100 && shown.contains("more is not shown"), "{}", shown.len());
+        assert!(
+            shown.len() < SHOWN_BYTES + 100 && shown.contains("more is not shown"),
+            "{}",
+            shown.len()
+        );
         printer.print("more");
         assert_eq!(printer.take(), "");
     }

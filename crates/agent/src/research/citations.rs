@@ -32,7 +32,14 @@ pub(crate) struct Citations {
 
 impl Citations {
     pub(crate) fn new(known: usize) -> Self {
-        Self { known, held: String::new(), blank: false, taken_out: false, in_code: false, last: ' ' }
+        Self {
+            known,
+            held: String::new(),
+            blank: false,
+            taken_out: false,
+            in_code: false,
+            last: ' ',
+        }
     }
 
     /// The part of the text so far that can be shown now.
@@ -99,7 +106,10 @@ impl Citations {
             self.blank = true;
             return;
         }
-        let closes = matches!(character, '.' | ',' | ';' | ':' | '!' | '?' | ')' | ']' | '»' | '”' | '\n');
+        let closes = matches!(
+            character,
+            '.' | ',' | ';' | ':' | '!' | '?' | ')' | ']' | '»' | '”' | '\n'
+        );
         if self.taken_out && closes {
             self.blank = false;
         }
@@ -128,7 +138,9 @@ impl Citations {
         if !inside.chars().any(|c| c.is_ascii_digit()) {
             return mark.to_owned();
         }
-        let numbers = inside.split([',', ';', ' ', '^', '†']).filter(|part| !part.is_empty());
+        let numbers = inside
+            .split([',', ';', ' ', '^', '†'])
+            .filter(|part| !part.is_empty());
         let numbers = numbers.filter_map(|part| part.parse::<usize>().ok());
         let known = numbers.filter(|number| (1..=self.known).contains(number));
         known.map(|number| format!("[{number}]")).collect()
@@ -149,12 +161,22 @@ pub(crate) fn nearest(text: &str, quotes: &[String]) -> String {
     let mut marks: Vec<usize> = Vec::new();
     for sentence in text.split(['.', '!', '?', '\n']).take(MOST_SENTENCES) {
         let said = words(sentence);
-        let best = quotes.iter().enumerate().filter_map(|(at, quote)| Some((shows(quote, &said)?, at + 1)));
+        let best = quotes
+            .iter()
+            .enumerate()
+            .filter_map(|(at, quote)| Some((shows(quote, &said)?, at + 1)));
         // Of equals the first.
         let best = best.max_by_key(|(shared, number)| (*shared, usize::MAX - number));
-        marks.extend(best.map(|(_, number)| number).filter(|number| !marks.contains(number)));
+        marks.extend(
+            best.map(|(_, number)| number)
+                .filter(|number| !marks.contains(number)),
+        );
     }
-    marks.iter().take(MOST_ADDED).map(|number| format!("[{number}]")).collect()
+    marks
+        .iter()
+        .take(MOST_ADDED)
+        .map(|number| format!("[{number}]"))
+        .collect()
 }
 
 /// How many words of what is said a quote has, where that shows it.
@@ -170,7 +192,9 @@ fn shows(quote: &HashSet<String>, said: &HashSet<String>) -> Option<usize> {
 pub(super) fn cited(text: &str) -> Vec<usize> {
     let mut numbers = Vec::new();
     for part in text.split('[').skip(1) {
-        let number = part.split_once(']').and_then(|(number, _)| number.parse().ok());
+        let number = part
+            .split_once(']')
+            .and_then(|(number, _)| number.parse().ok());
         numbers.extend(number.filter(|number| !numbers.contains(number)));
     }
     numbers
@@ -191,8 +215,16 @@ mod tests {
 
     #[test]
     fn only_sources_that_exist_are_cited() {
-        check(2, "It is so [1]. It is not [3].", "It is so [1]. It is not.");
-        check(3, "Both [1, 3] and [2;9][^1]【2】.", "Both [1][3] and [2][1][2].");
+        check(
+            2,
+            "It is so [1]. It is not [3].",
+            "It is so [1]. It is not.",
+        );
+        check(
+            3,
+            "Both [1, 3] and [2;9][^1]【2】.",
+            "Both [1][3] and [2][1][2].",
+        );
         check(
             2,
             "A [link](https://a.example), `x[7]` and [ ] to do",
@@ -200,11 +232,19 @@ mod tests {
         );
         check(2, "Cut at the end [1", "Cut at the end [1");
         check(0, "Nothing [1][18446744073709551616][0].", "Nothing.");
-        check(1, "One [9] two [8] [1]  three [7]\nfour[9] five [9]", "One two [1]  three\nfour five");
+        check(
+            1,
+            "One [9] two [8] [1]  three [7]\nfour[9] five [9]",
+            "One two [1]  three\nfour five",
+        );
         check(1, "Это так [2], а то [1] нет.", "Это так, а то [1] нет.");
         check(1, "[[9]] [[1]] [x [9]].", "[] [[1]] [x].");
         check(1, "A ` [9] ` stays [", "A ` [9] ` stays [");
-        check(1, "Blanks  stay . At the end too  ", "Blanks  stay . At the end too  ");
+        check(
+            1,
+            "Blanks  stay . At the end too  ",
+            "Blanks  stay . At the end too  ",
+        );
         check(
             1,
             "![p](https://a.example/x.png) Yes![1] A ![2] b",
@@ -215,7 +255,11 @@ mod tests {
             "![a][1] `![a](b)` <img src=x><IMG> a < b <br><b>",
             "! [a][1] `![a](b)` < img src=x>< IMG> a < b <br><b>",
         );
-        check(1, "<https://a.example/> <svg/onload=x>", "<https://a.example/> < svg/onload=x>");
+        check(
+            1,
+            "<https://a.example/> <svg/onload=x>",
+            "<https://a.example/> < svg/onload=x>",
+        );
         assert_eq!(cited("a [2] b [1][2] [x] [3"), [2, 1]);
     }
 
@@ -228,11 +272,18 @@ mod tests {
             "To visit the Astra lighthouse costs 94 crowns.",
         ]
         .map(str::to_owned);
-        let check = |text: &str, expected: &str| assert_eq!(nearest(text, &quotes), expected, "{text}");
+        let check =
+            |text: &str, expected: &str| assert_eq!(nearest(text, &quotes), expected, "{text}");
         check("The height of the Korvel lighthouse is 18 metres.", "[2]");
-        check("The first keeper was Ida Halovic. The Korvel lighthouse was built in 1702.", "[1][2]");
+        check(
+            "The first keeper was Ida Halovic. The Korvel lighthouse was built in 1702.",
+            "[1][2]",
+        );
         // Another number is another statement.
-        check("The cost of visiting the Astra lighthouse is 100 crowns.", "");
+        check(
+            "The cost of visiting the Astra lighthouse is 100 crowns.",
+            "",
+        );
         check("The Korvel lighthouse is 18 metres high [1].", "");
         check("Nothing was found about the moon and its craters.", "");
         check("", "");

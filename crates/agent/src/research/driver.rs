@@ -75,12 +75,27 @@ pub(super) async fn carry_out(
     history: Vec<Message>,
 ) -> Result<String, Stop> {
     let (notes, readings) = Notes::of_earlier(&history);
-    let read = readings.iter().map(|reading| same_address(&reading.url)).collect();
+    let read = readings
+        .iter()
+        .map(|reading| same_address(&reading.url))
+        .collect();
     let tools = agent.tools();
     let conversation = conversation(&history);
     let (plan, queries) = (Vec::new(), Vec::new());
-    let mut course = Course { agent, task, tools, conversation, step: 0, plan, notes, queries, read };
-    readings.iter().for_each(|reading| course.know_text(reading));
+    let mut course = Course {
+        agent,
+        task,
+        tools,
+        conversation,
+        step: 0,
+        plan,
+        notes,
+        queries,
+        read,
+    };
+    readings
+        .iter()
+        .for_each(|reading| course.know_text(reading));
     course.check_libraries()?;
     course.notes.tell(&course.agent).await;
     course.task.know(&course.notes);
@@ -94,7 +109,10 @@ impl Course {
         if libraries.any(|library| self.tools.get(library.name()).is_some()) {
             return Ok(());
         }
-        Err(Stop::Failed(Problem::new(ProblemCode::InvalidRequest, Sentence::NothingToResearchIn)))
+        Err(Stop::Failed(Problem::new(
+            ProblemCode::InvalidRequest,
+            Sentence::NothingToResearchIn,
+        )))
     }
 
     /// Everything up to the report. Why it ended early, where it did.
@@ -109,7 +127,9 @@ impl Course {
             if let Some(over) = self.over() {
                 return Ok(Some(over));
             }
-            let Some(found) = self.search(turn).await? else { break };
+            let Some(found) = self.search(turn).await? else {
+                break;
+            };
             if let Some(over) = self.over() {
                 return Ok(Some(over));
             }
@@ -126,7 +146,11 @@ impl Course {
     fn over(&self) -> Option<Over> {
         let (past, path) = (&self.agent.run.past, self.agent.emitter.agent());
         if let Some(why) = past.last_of(path, self.step + 1) {
-            return Some(if why == FINISH { Over::Finish } else { Over::Limit(why.into()) });
+            return Some(if why == FINISH {
+                Over::Finish
+            } else {
+                Over::Limit(why.into())
+            });
         }
         if past.answer(path, self.step + 1).is_some() {
             return None;
@@ -137,11 +161,18 @@ impl Course {
         // The search, the reading and the report still have to come.
         let steps = self.agent.steps();
         if self.step + 3 > steps && self.step > 0 {
-            let near = Sentence::LimitStepsNear { count: self.step, limit: steps };
+            let near = Sentence::LimitStepsNear {
+                count: self.step,
+                limit: steps,
+            };
             return Some(Over::Limit(near.into()));
         }
         let spent = self.agent.run.work_time.spent();
-        self.agent.budget.nearly_spent(spent).filter(|_| self.step > 0).map(Over::Limit)
+        self.agent
+            .budget
+            .nearly_spent(spent)
+            .filter(|_| self.step > 0)
+            .map(Over::Limit)
     }
 
     async fn make_plan(&mut self) -> Result<(), Stop> {
@@ -152,21 +183,31 @@ impl Course {
                 None => {
                     self.agent.status(Sentence::Planning).await;
                     let language = prompts::in_the_language_of(&self.task.question);
-                    let ask = format!("{}{}{language}", prompts::PLAN, if may_ask { MAY_ASK } else { "" });
+                    let ask = format!(
+                        "{}{}{language}",
+                        prompts::PLAN,
+                        if may_ask { MAY_ASK } else { "" }
+                    );
                     let properties = json!({"plan": {"type": "array", "items": {"type": "string"}}, "question": {"type": "string"}});
                     let thought = self.think(ask, properties).await?;
-                    let fields =
-                        thought.as_ref().and_then(|thought| thought.fields.clone()).unwrap_or_default();
+                    let fields = thought
+                        .as_ref()
+                        .and_then(|thought| thought.fields.clone())
+                        .unwrap_or_default();
                     let wanted = self.wanted_plan(&fields, may_ask);
                     self.request(vec![wanted], thought).await
                 }
             };
             let results = self.run(&calls).await;
-            let Some((call, result)) = calls.first().zip(results.first()) else { break };
+            let Some((call, result)) = calls.first().zip(results.first()) else {
+                break;
+            };
             if call.written.name == ASK {
                 let answer = result.plain_text();
-                self.conversation
-                    .push(Message::text(Role::User, format!("(Asked by you, the person said:) {answer}")));
+                self.conversation.push(Message::text(
+                    Role::User,
+                    format!("(Asked by you, the person said:) {answer}"),
+                ));
                 continue;
             }
             let result: Value = serde_json::from_str(&result.plain_text()).unwrap_or_default();
@@ -177,7 +218,11 @@ impl Course {
     }
 
     fn wanted_plan(&self, fields: &Map<String, Value>, may_ask: bool) -> (&'static str, Value) {
-        let question = fields.get("question").and_then(Value::as_str).unwrap_or_default().trim();
+        let question = fields
+            .get("question")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .trim();
         let asked = self.task.question.as_str();
         // A question that the person cannot read helps nobody, nor does their own: the research begins without an answer.
         if may_ask
@@ -191,9 +236,15 @@ impl Course {
         // Names may be in other letters, but a plan that is in them whole cannot be read.
         if plan.iter().all(|part| is_foreign(part, [asked])) {
             // A model that cannot plan: the question itself is what has to be found out.
-            plan = parts(vec![first_chars(&asked.replace('\n', " "), tools::PART_CHARS)]);
+            plan = parts(vec![first_chars(
+                &asked.replace('\n', " "),
+                tools::PART_CHARS,
+            )]);
         }
-        (PLAN, json!({"plan": plan, "review": self.task.research.interactive}))
+        (
+            PLAN,
+            json!({"plan": plan, "review": self.task.research.interactive}),
+        )
     }
 
     /// What the searches of a turn found; nothing where the notes answer the question.
@@ -219,7 +270,10 @@ impl Course {
             return Ok(None);
         }
         for call in &calls {
-            let query = arguments(call)["query"].as_str().unwrap_or_default().to_owned();
+            let query = arguments(call)["query"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
             if !self.queries.contains(&query) {
                 self.queries.push(query);
             }
@@ -239,14 +293,20 @@ impl Course {
         if is_done && !self.notes.is_empty() {
             return Vec::new();
         }
-        let mut wanted = fields.map(|fields| texts(fields.get("queries"))).unwrap_or_default();
+        let mut wanted = fields
+            .map(|fields| texts(fields.get("queries")))
+            .unwrap_or_default();
         let asked = &self.task.question;
         if wanted.is_empty() {
             wanted.push(asked.clone());
             wanted.extend(self.plan.iter().cloned());
         }
         let queries = self.new_queries(&wanted);
-        if queries.is_empty() || !queries.iter().all(|query| is_foreign(query, [asked.as_str()])) {
+        if queries.is_empty()
+            || !queries
+                .iter()
+                .all(|query| is_foreign(query, [asked.as_str()]))
+        {
             return queries;
         }
         // What is written in the person's language is looked for, too; small models get names wrong in another.
@@ -267,11 +327,20 @@ impl Course {
     }
 
     fn searches(&self, queries: &[String]) -> Vec<(&'static str, Value)> {
-        let libraries = self.task.research.libraries.iter().map(|library| library.name());
-        let libraries: Vec<_> = libraries.filter(|name| self.tools.get(name).is_some()).collect();
-        let calls = queries
+        let libraries = self
+            .task
+            .research
+            .libraries
             .iter()
-            .flat_map(|query| libraries.iter().map(move |name| (*name, json!({"query": query}))));
+            .map(|library| library.name());
+        let libraries: Vec<_> = libraries
+            .filter(|name| self.tools.get(name).is_some())
+            .collect();
+        let calls = queries.iter().flat_map(|query| {
+            libraries
+                .iter()
+                .map(move |name| (*name, json!({"query": query})))
+        });
         calls.collect()
     }
 
@@ -280,18 +349,29 @@ impl Course {
         let calls = match self.begin(None).await {
             Some(calls) => calls,
             None => {
-                self.agent.status(Sentence::ReadingInTurn { turn, count: chosen.len() as u64 }).await;
+                self.agent
+                    .status(Sentence::ReadingInTurn {
+                        turn,
+                        count: chosen.len() as u64,
+                    })
+                    .await;
                 let focus = first_chars(&self.queries.join("; "), 1_000);
                 let call = |Candidate { library, hit }| {
-                    (READ, json!({"library": library, "url": hit.url, "title": hit.title, "focus": focus}))
+                    (
+                        READ,
+                        json!({"library": library, "url": hit.url, "title": hit.title, "focus": focus}),
+                    )
                 };
-                self.request(chosen.into_iter().map(call).collect(), None).await
+                self.request(chosen.into_iter().map(call).collect(), None)
+                    .await
             }
         };
         // Before the others are read: what was read before a restart.
         for call in &calls {
             let past = &self.agent.run.past;
-            let path = past.of_call(&call.id).and_then(|call| call.sub_agent.as_ref());
+            let path = past
+                .of_call(&call.id)
+                .and_then(|call| call.sub_agent.as_ref());
             let read = path.and_then(|path| past.end_of(path));
             if let Some(reading) = read.and_then(|(_, result)| serde_json::from_str(&result).ok()) {
                 self.know_text(&reading);
@@ -299,7 +379,9 @@ impl Course {
         }
         let results = self.run(&calls).await;
         for (call, result) in calls.iter().zip(results) {
-            self.read.insert(same_address(arguments(call)["url"].as_str().unwrap_or_default()));
+            self.read.insert(same_address(
+                arguments(call)["url"].as_str().unwrap_or_default(),
+            ));
             if let Ok(reading) = serde_json::from_str::<Reading>(&result.plain_text()) {
                 self.notes.add(&reading);
             }
@@ -320,8 +402,14 @@ impl Course {
             Over::Finish => FINISH.to_owned(),
             Over::Limit(why) => why.to_string(),
         });
-        let past = self.agent.run.past.answer(self.agent.emitter.agent(), self.step + 1);
-        let said = past.map(|(answer, _)| answer.text).filter(|text| !text.trim().is_empty());
+        let past = self
+            .agent
+            .run
+            .past
+            .answer(self.agent.emitter.agent(), self.step + 1);
+        let said = past
+            .map(|(answer, _)| answer.text)
+            .filter(|text| !text.trim().is_empty());
         let text = match said {
             Some(text) => text,
             None => {
@@ -336,7 +424,10 @@ impl Course {
         match over {
             Some(Over::Limit(why)) => {
                 self.agent.notice(NoticeLevel::Warning, why.clone()).await;
-                Err(Stop::Limited { problem: limit_reached(why), text })
+                Err(Stop::Limited {
+                    problem: limit_reached(why),
+                    text,
+                })
             }
             _ => Ok(text),
         }
@@ -347,7 +438,11 @@ impl Course {
         let mut most_bytes = self.notes_bytes();
         for shorter in 0..=SHORTER {
             let notes = self.notes.for_model(most_bytes);
-            let notes = if notes.is_empty() { NOTHING_FOUND } else { &notes };
+            let notes = if notes.is_empty() {
+                NOTHING_FOUND
+            } else {
+                &notes
+            };
             let mut messages = with_instructions(REPORT, self.conversation.clone());
             let plan = self.plan.join("\n- ");
             // Once more, since the notes stand between the request and here.
@@ -357,8 +452,14 @@ impl Course {
                  the report now."
             );
             messages.push(Message::text(Role::User, told));
-            let shape = Shape { step: self.step, format: None, cites: Some(self.notes.count()), proofs };
-            let failed = match call_model(&self.agent, &messages, &Toolbox::default(), shape).await {
+            let shape = Shape {
+                step: self.step,
+                format: None,
+                cites: Some(self.notes.count()),
+                proofs,
+            };
+            let failed = match call_model(&self.agent, &messages, &Toolbox::default(), shape).await
+            {
                 Ok(answer) if answer.text.trim().is_empty() => break,
                 Ok(answer) => return shown(&self.agent, self.step, &answer).await,
                 Err(failed) => failed,
@@ -374,8 +475,14 @@ impl Course {
 
     /// What is known, where the model writes nothing.
     async fn write_without_model(&self) -> Result<String, Stop> {
-        self.agent.notice(NoticeLevel::Warning, Sentence::NoReport).await;
-        let text = if self.notes.is_empty() { NOTHING_FOUND.to_owned() } else { self.notes.as_report() };
+        self.agent
+            .notice(NoticeLevel::Warning, Sentence::NoReport)
+            .await;
+        let text = if self.notes.is_empty() {
+            NOTHING_FOUND.to_owned()
+        } else {
+            self.notes.as_report()
+        };
         write_answer(&self.agent, self.step, &text, None).await
     }
 
@@ -383,18 +490,31 @@ impl Course {
     async fn tell_share(&self, text: &str) {
         let (verified, cited) = self.notes.verified(&citations::cited(text));
         if cited == 0 {
-            self.agent.notice(NoticeLevel::Warning, Sentence::CitesNothing).await;
+            self.agent
+                .notice(NoticeLevel::Warning, Sentence::CitesNothing)
+                .await;
         }
         if cited > 0 {
-            let level = if verified == cited { NoticeLevel::Info } else { NoticeLevel::Warning };
+            let level = if verified == cited {
+                NoticeLevel::Info
+            } else {
+                NoticeLevel::Warning
+            };
             let (verified, count) = (verified as u64, cited as u64);
-            self.agent.notice(level, Sentence::QuotesFound { verified, count }).await;
+            self.agent
+                .notice(level, Sentence::QuotesFound { verified, count })
+                .await;
         }
     }
 
     async fn tell_plan(&self, status: TodoStatus) {
         if !self.plan.is_empty() {
-            self.agent.emitter.emit(EventBody::PlanChanged { todos: todos(&self.plan, status) }).await;
+            self.agent
+                .emitter
+                .emit(EventBody::PlanChanged {
+                    todos: todos(&self.plan, status),
+                })
+                .await;
         }
     }
 
@@ -403,7 +523,11 @@ impl Course {
         let notes = self.notes.for_model(self.notes_bytes() / 2);
         let notes = if notes.is_empty() { "none yet" } else { &notes };
         let plan = self.plan.join("\n- ");
-        let queries = if self.queries.is_empty() { "none yet".to_owned() } else { self.queries.join("\n- ") };
+        let queries = if self.queries.is_empty() {
+            "none yet".to_owned()
+        } else {
+            self.queries.join("\n- ")
+        };
         let most = self.task.research.queries;
         format!(
             "To find out:\n- {plan}\n\nSearched for so far:\n- {queries}\n\nNotes so far:\n{notes}\n\n{ask} At most {most} queries."
@@ -412,7 +536,9 @@ impl Course {
 
     fn notes_bytes(&self) -> usize {
         let window = self.agent.models.chosen().settings().context_tokens;
-        let bytes = window.map_or(MOST_NOTES_BYTES, |tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
+        let bytes = window.map_or(MOST_NOTES_BYTES, |tokens| {
+            usize::try_from(tokens).unwrap_or(usize::MAX)
+        });
         bytes.clamp(LEAST_NOTES_BYTES, MOST_NOTES_BYTES)
     }
 
@@ -439,12 +565,18 @@ impl Course {
         let path = self.agent.emitter.agent();
         // Where it is a fork, the person may have said something there.
         let said = self.agent.run.past.guidance(path, self.step);
-        self.conversation.extend(said.map(|text| Message::text(Role::User, text)));
+        self.conversation
+            .extend(said.map(|text| Message::text(Role::User, text)));
         let past = self.agent.run.past.answer(path, self.step);
         if let Some((answer, _)) = past {
             return Some(answer.calls);
         }
-        self.agent.emit_and_part_calls(EventBody::StepStarted { step: self.step, last }).await;
+        self.agent
+            .emit_and_part_calls(EventBody::StepStarted {
+                step: self.step,
+                last,
+            })
+            .await;
         None
     }
 
@@ -473,10 +605,21 @@ fn arguments(call: &RequestedCall) -> Value {
 
 /// What was said, without the work that was done for it.
 fn conversation(history: &[Message]) -> Vec<Message> {
-    let said = history.iter().filter(|message| message.role != Role::Tool).filter_map(|message| {
-        let content: Vec<Part> = message.content.iter().filter(|part| !is_blank(part)).cloned().collect();
-        (!content.is_empty()).then(|| Message { content, ..Message::text(message.role, "") })
-    });
+    let said = history
+        .iter()
+        .filter(|message| message.role != Role::Tool)
+        .filter_map(|message| {
+            let content: Vec<Part> = message
+                .content
+                .iter()
+                .filter(|part| !is_blank(part))
+                .cloned()
+                .collect();
+            (!content.is_empty()).then(|| Message {
+                content,
+                ..Message::text(message.role, "")
+            })
+        });
     let (mut kept, mut bytes) = (Vec::new(), 0);
     for message in said.collect::<Vec<_>>().into_iter().rev().take(MESSAGES) {
         bytes += message.plain_text().len();

@@ -16,8 +16,11 @@ pub(super) fn excerpt(text: &str, about: &str, most_chars: usize) -> String {
     }
     let blocks = blocks(text);
     let wanted = words(about);
-    let mut order: Vec<(usize, usize)> =
-        blocks.iter().enumerate().map(|(at, block)| (shared(block, &wanted), at)).collect();
+    let mut order: Vec<(usize, usize)> = blocks
+        .iter()
+        .enumerate()
+        .map(|(at, block)| (shared(block, &wanted), at))
+        .collect();
     // The first says what the text is.
     order.sort_by_key(|(shared, at)| (*at != 0, usize::MAX - shared, *at));
     let (mut left, mut taken) = (most_chars, Vec::new());
@@ -49,20 +52,33 @@ pub(super) fn best_sentences(text: &str, about: &str, most: usize) -> Vec<String
 /// text itself says of it. A question has words of its own ("how many", "which of") that no source needs to say.
 pub(super) fn nearest_sentences(text: &str, about: &str, most: usize) -> Vec<String> {
     let wanted = words(about);
-    let least = LEAST_SHARED.max(shared(text, &wanted) / 2 + 1).max(wanted.len().div_ceil(3));
+    let least = LEAST_SHARED
+        .max(shared(text, &wanted) / 2 + 1)
+        .max(wanted.len().div_ceil(3));
     sentences_sharing(text, &wanted, least, most)
 }
 
-fn sentences_sharing(text: &str, wanted: &HashSet<String>, least: usize, most: usize) -> Vec<String> {
+fn sentences_sharing(
+    text: &str,
+    wanted: &HashSet<String>,
+    least: usize,
+    most: usize,
+) -> Vec<String> {
     let sentences = text.split_inclusive(['.', '!', '?', '\n']).map(str::trim);
     let mut scored: Vec<(usize, &str)> = sentences
         // A heading states nothing.
-        .filter(|sentence| !sentence.starts_with('#') && (20..=400).contains(&sentence.chars().count()))
+        .filter(|sentence| {
+            !sentence.starts_with('#') && (20..=400).contains(&sentence.chars().count())
+        })
         .map(|sentence| (shared(sentence, wanted), sentence))
         .filter(|(shared, _)| *shared >= least)
         .collect();
     scored.sort_by_key(|(shared, _)| usize::MAX - shared);
-    scored.into_iter().take(most).map(|(_, sentence)| sentence.to_owned()).collect()
+    scored
+        .into_iter()
+        .take(most)
+        .map(|(_, sentence)| sentence.to_owned())
+        .collect()
 }
 
 /// The blocks that share most words with `about`, at most so many, in their order; where none shares any, the first. Each with
@@ -75,13 +91,18 @@ pub(crate) fn best_blocks<'a>(text: &'a str, about: &str, most: usize) -> Vec<(u
         begin += block.chars().count();
         (shared(block, &wanted), from, block)
     });
-    let mut scored: Vec<_> = placed.filter(|(_, _, block)| !block.trim().is_empty()).collect();
+    let mut scored: Vec<_> = placed
+        .filter(|(_, _, block)| !block.trim().is_empty())
+        .collect();
     // Stable: of equals the first ones win.
     scored.sort_by_key(|(shared, ..)| usize::MAX - shared);
     let finds = scored.iter().take_while(|(shared, ..)| *shared > 0).count();
     scored.truncate(most.min(finds.max(1)));
     scored.sort_by_key(|(_, from, _)| *from);
-    scored.into_iter().map(|(_, from, block)| (from, block)).collect()
+    scored
+        .into_iter()
+        .map(|(_, from, block)| (from, block))
+        .collect()
 }
 
 /// Pieces of about [`BLOCK_CHARS`], which end at the end of a line where there is one.
@@ -102,7 +123,9 @@ fn blocks(text: &str) -> Vec<&str> {
 
 /// The stems of the words that tell something.
 pub(super) fn words(text: &str) -> HashSet<String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter_map(stem).collect()
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter_map(stem)
+        .collect()
 }
 
 fn shared(text: &str, wanted: &HashSet<String>) -> usize {
@@ -146,17 +169,24 @@ mod tests {
         let filler = "Nothing of interest stands here at all, não.\n".repeat(60);
         let text = format!("Ships.\n{filler}The Mayflower sailed in 1620.\n{filler}");
         let found = best_blocks(&text, "When did the Mayflower sail?", 2);
-        let [(from, block)] = found[..] else { panic!("{found:?}") };
+        let [(from, block)] = found[..] else {
+            panic!("{found:?}")
+        };
         assert!(block.contains("The Mayflower sailed in 1620."), "{block}");
-        assert_eq!(text.chars().skip(from).take(block.chars().count()).collect::<String>(), block);
+        assert_eq!(
+            text.chars()
+                .skip(from)
+                .take(block.chars().count())
+                .collect::<String>(),
+            block
+        );
         assert!(best_blocks(&text, "zebra", 3)[0].1.starts_with("Ships."));
         assert!(best_blocks(" ", "x", 3).is_empty());
     }
 
     #[test]
     fn sentences_are_as_they_stand() {
-        let text =
-            "Ships sail on the sea. The Mayflower sailed in 1620 from Plymouth. Birds fly over all of it.";
+        let text = "Ships sail on the sea. The Mayflower sailed in 1620 from Plymouth. Birds fly over all of it.";
         assert_eq!(
             best_sentences(text, "Mayflower 1620?", 2),
             ["The Mayflower sailed in 1620 from Plymouth."]
@@ -168,10 +198,15 @@ mod tests {
             ["The Mayflower sailed in 1620 from Plymouth."]
         );
         assert_eq!(
-            near("Tell briefly about which English harbour the Mayflower sailed from: Plymouth, perhaps?"),
+            near(
+                "Tell briefly about which English harbour the Mayflower sailed from: Plymouth, perhaps?"
+            ),
             ["The Mayflower sailed in 1620 from Plymouth."]
         );
-        assert!(near("When was the Mayflower built, where, and by which family of carpenters?").is_empty());
+        assert!(
+            near("When was the Mayflower built, where, and by which family of carpenters?")
+                .is_empty()
+        );
         assert!(near("Mayflower?").is_empty());
     }
 }

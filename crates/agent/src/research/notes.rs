@@ -95,7 +95,11 @@ impl Notes {
             };
             if !self.all.iter().any(is_same) {
                 let (title, url) = (reading.title.clone(), reading.url.clone());
-                self.all.push(Note { title, url, taken: taken.clone() });
+                self.all.push(Note {
+                    title,
+                    url,
+                    taken: taken.clone(),
+                });
             }
         }
     }
@@ -106,7 +110,10 @@ impl Notes {
 
     /// The quotes, in the order of the numbers; empty where one was not found.
     pub(super) fn quotes(&self) -> Vec<String> {
-        self.all.iter().map(|note| note.taken.quote.clone().unwrap_or_default()).collect()
+        self.all
+            .iter()
+            .map(|note| note.taken.quote.clone().unwrap_or_default())
+            .collect()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -115,18 +122,32 @@ impl Notes {
 
     /// Tells the log of the new ones, each as a source with its quote.
     pub(super) async fn tell(&mut self, agent: &AgentContext) {
-        let new = self.all.iter().enumerate().skip(std::mem::replace(&mut self.told, self.all.len()));
+        let new = self
+            .all
+            .iter()
+            .enumerate()
+            .skip(std::mem::replace(&mut self.told, self.all.len()));
         let new = new.map(|(at, note)| note.source(at + 1));
-        let sources: Vec<Source> = new.filter(|source| !agent.run.past.knows_source(&source.id)).collect();
+        let sources: Vec<Source> = new
+            .filter(|source| !agent.run.past.knows_source(&source.id))
+            .collect();
         if !sources.is_empty() {
-            agent.emitter.emit(EventBody::SourcesFound { sources }).await;
+            agent
+                .emitter
+                .emit(EventBody::SourcesFound { sources })
+                .await;
         }
     }
 
     /// How many of these have a quote that was found in its source, and how many there are.
     pub(super) fn verified(&self, numbers: &[usize]) -> (usize, usize) {
-        let cited = numbers.iter().filter_map(|number| self.all.get(number.checked_sub(1)?));
-        let verified = cited.clone().filter(|note| note.taken.quote.is_some()).count();
+        let cited = numbers
+            .iter()
+            .filter_map(|number| self.all.get(number.checked_sub(1)?));
+        let verified = cited
+            .clone()
+            .filter(|note| note.taken.quote.is_some())
+            .count();
         (verified, cited.count())
     }
 
@@ -157,7 +178,10 @@ impl Notes {
     /// A report without a model: the points as they are.
     pub(super) fn as_report(&self) -> String {
         let lines = self.all.iter().enumerate().take(MOST_OF_REPORT);
-        lines.map(|(at, note)| format!("- {} [{}]", note.taken.point, at + 1)).collect::<Vec<_>>().join("\n")
+        lines
+            .map(|(at, note)| format!("- {} [{}]", note.taken.point, at + 1))
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 
@@ -165,7 +189,16 @@ impl Note {
     fn source(&self, number: usize) -> Source {
         let Taken { quote, copy, .. } = self.taken.clone();
         let verified = Some(quote.is_some());
-        let new = Source::new(number.to_string(), self.title.clone(), self.url.clone(), quote);
-        Source { verified, copy, ..new }
+        let new = Source::new(
+            number.to_string(),
+            self.title.clone(),
+            self.url.clone(),
+            quote,
+        );
+        Source {
+            verified,
+            copy,
+            ..new
+        }
     }
 }

@@ -17,8 +17,12 @@ pub(super) const MAY_ASK: &str = " Only where the request can mean very differen
 
 /// In which language the person reads, after what is asked of the model: small ones forget it where it stands further up.
 pub(super) fn in_the_language_of(request: &str) -> String {
-    let letters = script::name_of(request).map(|name| format!(", in {name} letters")).unwrap_or_default();
-    format!(" Write \"plan\" and \"question\" in the language of the person's last request{letters}.")
+    let letters = script::name_of(request)
+        .map(|name| format!(", in {name} letters"))
+        .unwrap_or_default();
+    format!(
+        " Write \"plan\" and \"question\" in the language of the person's last request{letters}."
+    )
 }
 
 pub(super) const QUERIES: &str = "Decide what to search for next. Look at what the notes leave open or contradict. \

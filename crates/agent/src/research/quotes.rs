@@ -22,7 +22,11 @@ impl<'a> Quotable<'a> {
                 places.push(at);
             }
         }
-        Self { text, plain, places }
+        Self {
+            text,
+            plain,
+            places,
+        }
     }
 
     /// The place where the quote stands, in characters of the text, and the words as they stand there.
@@ -36,8 +40,16 @@ impl<'a> Quotable<'a> {
         let first = self.plain[..begin].chars().count();
         let last = first + quote.chars().count() - 1;
         let place = *self.places.get(first)?..self.places.get(last)? + 1;
-        let words: String = self.text.chars().skip(place.start).take(place.len()).collect();
-        Some((place, words.split_whitespace().collect::<Vec<_>>().join(" ")))
+        let words: String = self
+            .text
+            .chars()
+            .skip(place.start)
+            .take(place.len())
+            .collect();
+        Some((
+            place,
+            words.split_whitespace().collect::<Vec<_>>().join(" "),
+        ))
     }
 }
 
@@ -67,14 +79,26 @@ mod tests {
 
     fn check(text: &str, quote: &str, expected: Option<(Range<usize>, &str)>) {
         let found = Quotable::new(text).find(quote);
-        assert_eq!(found, expected.map(|(place, words)| (place, words.to_owned())), "{quote:?} in {text:?}");
+        assert_eq!(
+            found,
+            expected.map(|(place, words)| (place, words.to_owned())),
+            "{quote:?} in {text:?}"
+        );
     }
 
     #[test]
     fn only_white_space_and_quotation_marks_may_differ() {
         let text = "Вот.  Она сказала: «Луна\n   далеко» — и ушла.";
-        check(text, "Она сказала: \"Луна далеко\"", Some((6..34, "Она сказала: «Луна далеко")));
-        check("a\u{a0}b  \u{ad}cdefghijk", "“a b cdefghijk”", Some((0..15, "a b \u{ad}cdefghijk")));
+        check(
+            text,
+            "Она сказала: \"Луна далеко\"",
+            Some((6..34, "Она сказала: «Луна далеко")),
+        );
+        check(
+            "a\u{a0}b  \u{ad}cdefghijk",
+            "“a b cdefghijk”",
+            Some((0..15, "a b \u{ad}cdefghijk")),
+        );
         check("The moon is far away.", "The Moon is far away.", None);
         check("The moon is far away.", "The moon is very far away.", None);
         check("The moon is far away.", "moon ... away", None);

@@ -56,7 +56,13 @@ pub(crate) fn best(
             let at = *places.entry(key).or_insert(scored.len());
             match scored.get_mut(at) {
                 Some((sum, _)) => *sum += score,
-                None => scored.push((score, Candidate { library: library.clone(), hit })),
+                None => scored.push((
+                    score,
+                    Candidate {
+                        library: library.clone(),
+                        hit,
+                    },
+                )),
             }
         }
     }
@@ -81,20 +87,35 @@ pub(crate) fn best(
 /// An address as it is compared: without what does not change the page.
 pub(super) fn same_address(url: &str) -> String {
     let url = url.split('#').next().unwrap_or_default();
-    let (address, query) = url.split_once('?').map_or((url, ""), |(address, query)| (address, query));
+    let (address, query) = url
+        .split_once('?')
+        .map_or((url, ""), |(address, query)| (address, query));
     let kept: Vec<&str> = query
         .split('&')
         .filter(|part| !part.is_empty() && !part.starts_with("utm_"))
-        .filter(|part| url.starts_with("http") || !(part.starts_with("from=") || part.starts_with("to=")))
+        .filter(|part| {
+            url.starts_with("http") || !(part.starts_with("from=") || part.starts_with("to="))
+        })
         .collect();
     let address = address.trim_end_matches('/');
-    let address = address.strip_prefix("https://").or(address.strip_prefix("http://")).unwrap_or(address);
+    let address = address
+        .strip_prefix("https://")
+        .or(address.strip_prefix("http://"))
+        .unwrap_or(address);
     let address = address.strip_prefix("www.").unwrap_or(address);
-    if kept.is_empty() { address.to_owned() } else { format!("{address}?{}", kept.join("&")) }
+    if kept.is_empty() {
+        address.to_owned()
+    } else {
+        format!("{address}?{}", kept.join("&"))
+    }
 }
 
 fn site(url: &str) -> String {
-    same_address(url).split('/').next().unwrap_or_default().to_owned()
+    same_address(url)
+        .split('/')
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -102,13 +123,22 @@ mod tests {
     use super::*;
 
     fn hit(url: &str) -> Hit {
-        Hit { title: url.to_owned(), url: url.to_owned(), snippet: String::new() }
+        Hit {
+            title: url.to_owned(),
+            url: url.to_owned(),
+            snippet: String::new(),
+        }
     }
 
     fn check(found: &[&[&str]], most: usize, expected: &[&str]) {
-        let found = found.iter().map(|list| ("web".to_owned(), list.iter().map(|url| hit(url)).collect()));
+        let found = found
+            .iter()
+            .map(|list| ("web".to_owned(), list.iter().map(|url| hit(url)).collect()));
         let best = best(found.collect(), |url| url == "known.example", most);
-        let urls: Vec<&str> = best.iter().map(|candidate| candidate.hit.url.as_str()).collect();
+        let urls: Vec<&str> = best
+            .iter()
+            .map(|candidate| candidate.hit.url.as_str())
+            .collect();
         assert_eq!(urls, expected);
     }
 
@@ -130,12 +160,25 @@ mod tests {
             &["https://b.example/", "https://a.example/1"],
         );
         check(
-            &[&["https://a.example/1", "https://a.example/2", "https://a.example/3", "https://b.example/"]],
+            &[&[
+                "https://a.example/1",
+                "https://a.example/2",
+                "https://a.example/3",
+                "https://b.example/",
+            ]],
             3,
-            &["https://a.example/1", "https://a.example/2", "https://b.example/"],
+            &[
+                "https://a.example/1",
+                "https://a.example/2",
+                "https://b.example/",
+            ],
         );
         check(
-            &[&["https://known.example/", "https://a.example/?utm_source=x", "https://a.example"]],
+            &[&[
+                "https://known.example/",
+                "https://a.example/?utm_source=x",
+                "https://a.example",
+            ]],
             5,
             &["https://a.example/?utm_source=x"],
         );
@@ -145,6 +188,9 @@ mod tests {
     #[test]
     fn a_document_is_one_place() {
         assert_eq!(same_address("/knowledge/c/d?from=1&to=2"), "/knowledge/c/d");
-        assert_eq!(same_address("https://a.example/?from=1"), "a.example?from=1");
+        assert_eq!(
+            same_address("https://a.example/?from=1"),
+            "a.example?from=1"
+        );
     }
 }

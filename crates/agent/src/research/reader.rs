@@ -42,7 +42,9 @@ pub(super) async fn read(
 ) -> Result<Reading, Stop> {
     let text = first_chars(&page.text, PAGE_CHARS);
     let window = agent.models.chosen().settings().context_tokens;
-    let most = window.map_or(MOST_CHARS, |tokens| usize::try_from(tokens).unwrap_or(MOST_CHARS));
+    let most = window.map_or(MOST_CHARS, |tokens| {
+        usize::try_from(tokens).unwrap_or(MOST_CHARS)
+    });
     let about = format!("{} {focus}", task.question);
     let shown = excerpt(&text, &about, most.clamp(LEAST_CHARS, MOST_CHARS));
     let mut messages = vec![
@@ -64,14 +66,21 @@ pub(super) async fn read(
         json!({"notes": {"type": "array", "items": note}})
     };
     let failed = |problem: Problem| Stop::because(problem);
-    let thought = think(agent, &messages, properties()).await.map_err(failed)?;
-    let answered = thought.fields.as_ref().map(|fields| written(fields.get("notes")));
+    let thought = think(agent, &messages, properties())
+        .await
+        .map_err(failed)?;
+    let answered = thought
+        .fields
+        .as_ref()
+        .map(|fields| written(fields.get("notes")));
     thought.tell(agent).await;
     let quotable = Quotable::new(&text);
     let Some(written_notes) = answered else {
         // The model cannot take notes: the source speaks for itself.
         let sentences = best_sentences(&text, &about, SENTENCES);
-        let notes = sentences.into_iter().filter_map(|said| taken(&quotable, &page, said.clone(), &said));
+        let notes = sentences
+            .into_iter()
+            .filter_map(|said| taken(&quotable, &page, said.clone(), &said));
         return Ok(reading(&page, &text, notes.collect()));
     };
     let (mut notes, mut wrong) = (Vec::new(), Vec::new());
@@ -86,17 +95,25 @@ pub(super) async fn read(
     if !wrong.is_empty() && agent.budget.check().is_ok() {
         let list: Vec<Value> = wrong
             .iter()
-            .map(|note| json!({"point": note.point, "quote": first_chars(&note.quote, QUOTE_CHARS)}))
+            .map(
+                |note| json!({"point": note.point, "quote": first_chars(&note.quote, QUOTE_CHARS)}),
+            )
             .collect();
-        messages.push(Message::text(Role::Assistant, json!({"notes": list}).to_string()));
+        messages.push(Message::text(
+            Role::Assistant,
+            json!({"notes": list}).to_string(),
+        ));
         messages.push(Message::text(
             Role::User,
             COPY_EXACTLY.to_owned() + &format!("\n{}", json!({"notes": list})),
         ));
         // A source with some notes is better than none.
         if let Ok(thought) = think(agent, &messages, properties()).await {
-            let again =
-                thought.fields.as_ref().map(|fields| written(fields.get("notes"))).unwrap_or_default();
+            let again = thought
+                .fields
+                .as_ref()
+                .map(|fields| written(fields.get("notes")))
+                .unwrap_or_default();
             thought.tell(agent).await;
             for Written { point, quote } in again {
                 if let Some(note) = taken(&quotable, &page, point.clone(), &quote) {
@@ -106,19 +123,39 @@ pub(super) async fn read(
             }
         }
     }
-    add_nearest(&mut notes, &quotable, &page, nearest_sentences(&text, &task.question, NEAREST));
+    add_nearest(
+        &mut notes,
+        &quotable,
+        &page,
+        nearest_sentences(&text, &task.question, NEAREST),
+    );
     let unverified = wrong.into_iter().filter(|note| !note.point.is_empty());
-    notes.extend(unverified.map(|note| Taken { point: note.point, quote: None, copy: None }));
+    notes.extend(unverified.map(|note| Taken {
+        point: note.point,
+        quote: None,
+        copy: None,
+    }));
     notes.truncate(MOST_OF_SOURCE);
     Ok(reading(&page, &text, notes))
 }
 
 /// Adds these sentences of the source, before the others, where no note quotes them. Small models note what stands at the
 /// beginning of a page, and leave out what was asked for.
-fn add_nearest(notes: &mut Vec<Taken>, quotable: &Quotable<'_>, page: &Page, sentences: Vec<String>) {
+fn add_nearest(
+    notes: &mut Vec<Taken>,
+    quotable: &Quotable<'_>,
+    page: &Page,
+    sentences: Vec<String>,
+) {
     for said in sentences.into_iter().rev() {
-        let Some(near) = taken(quotable, page, said.clone(), &said) else { continue };
-        let is_quoted = |note: &Taken| note.quote.as_ref().is_some_and(|quote| shares(quote, &said));
+        let Some(near) = taken(quotable, page, said.clone(), &said) else {
+            continue;
+        };
+        let is_quoted = |note: &Taken| {
+            note.quote
+                .as_ref()
+                .is_some_and(|quote| shares(quote, &said))
+        };
         if !notes.iter().any(is_quoted) {
             notes.insert(0, near);
         }
@@ -133,13 +170,24 @@ fn shares(one: &str, other: &str) -> bool {
 
 /// The notes in an answer.
 fn written(notes: Option<&Value>) -> Vec<Written> {
-    let list = notes.and_then(Value::as_array).into_iter().flatten().take(2 * MOST_OF_SOURCE);
+    let list = notes
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .take(2 * MOST_OF_SOURCE);
     let notes = list.filter_map(|note| {
-        let text = |name: &str| note.get(name).and_then(Value::as_str).map(str::trim).unwrap_or_default();
+        let text = |name: &str| {
+            note.get(name)
+                .and_then(Value::as_str)
+                .map(str::trim)
+                .unwrap_or_default()
+        };
         let (point, quote) = (text("point"), text("quote"));
         let point = if point.is_empty() { quote } else { point };
-        (!point.is_empty())
-            .then(|| Written { point: first_chars(&one_line(point), POINT_CHARS), quote: quote.to_owned() })
+        (!point.is_empty()).then(|| Written {
+            point: first_chars(&one_line(point), POINT_CHARS),
+            quote: quote.to_owned(),
+        })
     });
     notes.take(MOST_OF_SOURCE).collect()
 }
@@ -148,12 +196,23 @@ fn written(notes: Option<&Value>) -> Vec<Written> {
 fn taken(quotable: &Quotable<'_>, page: &Page, point: String, quote: &str) -> Option<Taken> {
     let quote = first_chars(quote, QUOTE_CHARS);
     let (place, words) = quotable.find(&quote)?;
-    let copy = page.copy.as_ref().map(|copy| format!("{copy}?from={}&to={}", place.start, place.end));
-    Some(Taken { point: first_chars(&one_line(&point), POINT_CHARS), quote: Some(words), copy })
+    let copy = page
+        .copy
+        .as_ref()
+        .map(|copy| format!("{copy}?from={}&to={}", place.start, place.end));
+    Some(Taken {
+        point: first_chars(&one_line(&point), POINT_CHARS),
+        quote: Some(words),
+        copy,
+    })
 }
 
 fn reading(page: &Page, text: &str, notes: Vec<Taken>) -> Reading {
-    let title = if page.title.trim().is_empty() { page.url.clone() } else { one_line(&page.title) };
+    let title = if page.title.trim().is_empty() {
+        page.url.clone()
+    } else {
+        one_line(&page.title)
+    };
     Reading {
         title: first_chars(&title, 200),
         url: first_chars(&page.url, 1_000),
@@ -165,7 +224,10 @@ fn reading(page: &Page, text: &str, notes: Vec<Taken>) -> Reading {
 
 /// Nothing of a page whose text was read under another address.
 pub(super) fn same_text(page: &Page, other: String) -> Reading {
-    Reading { same_as: Some(other), ..reading(page, &page.text, Vec::new()) }
+    Reading {
+        same_as: Some(other),
+        ..reading(page, &page.text, Vec::new())
+    }
 }
 
 /// The same for every text that says the same words.
@@ -175,7 +237,12 @@ pub(super) fn name_of(text: &str) -> String {
         hash.update(word.as_bytes());
         hash.update(b" ");
     }
-    hash.finish().as_ref().iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+    hash.finish()
+        .as_ref()
+        .iter()
+        .take(12)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 fn one_line(text: &str) -> String {

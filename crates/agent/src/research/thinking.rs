@@ -4,7 +4,9 @@ use domain::{Message, Problem, Role};
 use serde_json::{Map, Value, json};
 
 use super::first_chars;
-use crate::{loose_json::object, open_call::EndedCall, quiet_call::call_quietly, turns::AgentContext};
+use crate::{
+    loose_json::object, open_call::EndedCall, quiet_call::call_quietly, turns::AgentContext,
+};
 
 /// Longest answer that is waited for, bytes.
 const ANSWER_BYTES: usize = 16_000;
@@ -32,11 +34,13 @@ pub(super) async fn think(
     messages: &[Message],
     properties: Value,
 ) -> Result<Thought, Problem> {
-    let fields: Vec<String> =
-        properties.as_object().into_iter().flat_map(|all| all.keys().cloned()).collect();
+    let fields: Vec<String> = properties
+        .as_object()
+        .into_iter()
+        .flat_map(|all| all.keys().cloned())
+        .collect();
     let schema = json!({"type": "object", "properties": properties, "required": fields, "additionalProperties": false});
-    let form =
-        json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}});
+    let form = json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}});
     let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
     let (mut thought, said) = once(agent, messages, &form, &fields).await?;
     if thought.fields.is_none() {
@@ -47,7 +51,14 @@ pub(super) async fn think(
         let mut messages = messages.to_vec();
         let said = first_chars(&said, SHOWN_CHARS);
         messages.extend([
-            Message::text(Role::Assistant, if said.is_empty() { "…".to_owned() } else { said }),
+            Message::text(
+                Role::Assistant,
+                if said.is_empty() {
+                    "…".to_owned()
+                } else {
+                    said
+                },
+            ),
             Message::text(Role::User, again),
         ]);
         let (second, _) = once(agent, &messages, &form, &fields).await?;
@@ -64,6 +75,9 @@ async fn once(
     fields: &[&str],
 ) -> Result<(Thought, String), Problem> {
     let answer = call_quietly(agent, messages, ANSWER_BYTES, Some(form)).await?;
-    let thought = Thought { fields: object(&answer.text, fields), call: answer.call };
+    let thought = Thought {
+        fields: object(&answer.text, fields),
+        call: answer.call,
+    };
     Ok((thought, answer.text))
 }

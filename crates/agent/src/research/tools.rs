@@ -35,9 +35,13 @@ pub(super) const PART_CHARS: usize = 300;
 /// What the form of the plan calls its one field.
 const FIELD: &str = "plan";
 
-pub(super) fn all(task: &Arc<Task>, narrowed: &[ToolChoice]) -> Result<Vec<Arc<Tool>>, ToolFailure> {
+pub(super) fn all(
+    task: &Arc<Task>,
+    narrowed: &[ToolChoice],
+) -> Result<Vec<Arc<Tool>>, ToolFailure> {
     let mut tools = vec![Arc::new(ask()?), Arc::new(plan()?)];
-    let is_open = |library: &&Arc<dyn Library>| narrowed.iter().all(|choice| choice.allows(library.name()));
+    let is_open =
+        |library: &&Arc<dyn Library>| narrowed.iter().all(|choice| choice.allows(library.name()));
     for library in task.research.libraries.iter().filter(is_open) {
         tools.push(Arc::new(search(library, SNIPPET_CHARS)?));
     }
@@ -47,25 +51,46 @@ pub(super) fn all(task: &Arc<Task>, narrowed: &[ToolChoice]) -> Result<Vec<Arc<T
 
 fn spec(name: &str, description: &str, properties: Value) -> ToolSpec {
     let parameters = json!({"type": "object", "properties": properties});
-    ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters: parameters.into() }
+    ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        parameters: parameters.into(),
+    }
 }
 
 fn ask() -> Result<Tool, ToolFailure> {
-    let spec = spec(ASK, "Asks the person.", json!({"question": {"type": "string"}}));
-    Tool::from_outside(spec, ToolKind::WAITING, |arguments: Value, context: ToolContext| async move {
-        let text = arguments["question"].as_str().unwrap_or_default().to_owned();
-        let question = Question { text, options: Vec::new(), form: None };
-        Ok(match wait(&context, question).await {
-            Some(Reply::Words(words)) => words,
-            _ => "(no answer)".to_owned(),
-        })
-    })
+    let spec = spec(
+        ASK,
+        "Asks the person.",
+        json!({"question": {"type": "string"}}),
+    );
+    Tool::from_outside(
+        spec,
+        ToolKind::WAITING,
+        |arguments: Value, context: ToolContext| async move {
+            let text = arguments["question"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
+            let question = Question {
+                text,
+                options: Vec::new(),
+                form: None,
+            };
+            Ok(match wait(&context, question).await {
+                Some(Reply::Words(words)) => words,
+                _ => "(no answer)".to_owned(),
+            })
+        },
+    )
 }
 
 /// Asks, until somebody answers or wants the report now.
 async fn wait(context: &ToolContext, question: Question) -> Option<Reply> {
     let finish = context.agent.run.finish.clone();
-    context.ask(question, async move { finish.cancelled().await }).await
+    context
+        .ask(question, async move { finish.cancelled().await })
+        .await
 }
 
 fn plan() -> Result<Tool, ToolFailure> {
@@ -109,19 +134,32 @@ async fn show_plan(arguments: Value, context: ToolContext) -> Result<String, Too
 }
 
 async fn tell_plan(context: &ToolContext, plan: &[String]) {
-    context.emit(EventBody::PlanChanged { todos: todos(plan, TodoStatus::Pending) }).await;
+    context
+        .emit(EventBody::PlanChanged {
+            todos: todos(plan, TodoStatus::Pending),
+        })
+        .await;
 }
 
 /// The plan as it is shown.
 pub(super) fn todos(plan: &[String], status: TodoStatus) -> Vec<Todo> {
-    plan.iter().map(|part| Todo { content: part.clone(), status }).collect()
+    plan.iter()
+        .map(|part| Todo {
+            content: part.clone(),
+            status,
+        })
+        .collect()
 }
 
 /// The parts of a plan, none too long.
 pub(super) fn parts(texts: Vec<String>) -> Vec<String> {
     let lines = texts.iter().flat_map(|text| text.lines());
     let parts = lines.map(|line| line.trim().trim_start_matches(['-', '*', '•']).trim());
-    parts.filter(|part| !part.is_empty()).take(MOST_PARTS).map(|part| first_chars(part, PART_CHARS)).collect()
+    parts
+        .filter(|part| !part.is_empty())
+        .take(MOST_PARTS)
+        .map(|part| first_chars(part, PART_CHARS))
+        .collect()
 }
 
 fn form(plan: &[String]) -> Result<Form, ToolFailure> {
@@ -131,37 +169,51 @@ fn form(plan: &[String]) -> Result<Form, ToolFailure> {
         description: Some("One part on each line.".to_owned()),
         required: false,
         default: Some(plan.join("\n").into()),
-        kind: Kind::Text { least: 0, most: Some(4_000), format: None },
+        kind: Kind::Text {
+            least: 0,
+            most: Some(4_000),
+            format: None,
+        },
     };
     Form::new(vec![field]).map_err(|fault| ToolFailure(fault.message.message))
 }
 
 /// What searches the library, as JSON; so much of each place is told.
-pub(crate) fn search(library: &Arc<dyn Library>, snippet_chars: usize) -> Result<Tool, ToolFailure> {
+pub(crate) fn search(
+    library: &Arc<dyn Library>,
+    snippet_chars: usize,
+) -> Result<Tool, ToolFailure> {
     let properties = json!({"query": {"type": "string"}});
     let spec = spec(library.name(), "Searches for sources.", properties);
     let library = Arc::clone(library);
-    Tool::from_outside(spec, ToolKind::REPEATABLE, move |arguments: Value, context: ToolContext| {
-        let library = Arc::clone(&library);
-        async move {
-            let query = arguments["query"].as_str().unwrap_or_default();
-            let Hits { places: mut hits, note } = tokio::select! {
-                () = context.agent.run.finish.cancelled() => return Err(not_any_more()),
-                hits = library.search(query, HITS) => hits?,
-            };
-            if let Some(note) = note {
-                context.progress(note).await;
+    Tool::from_outside(
+        spec,
+        ToolKind::REPEATABLE,
+        move |arguments: Value, context: ToolContext| {
+            let library = Arc::clone(&library);
+            async move {
+                let query = arguments["query"].as_str().unwrap_or_default();
+                let Hits {
+                    places: mut hits,
+                    note,
+                } = tokio::select! {
+                    () = context.agent.run.finish.cancelled() => return Err(not_any_more()),
+                    hits = library.search(query, HITS) => hits?,
+                };
+                if let Some(note) = note {
+                    context.progress(note).await;
+                }
+                hits.truncate(HITS);
+                for hit in &mut hits {
+                    hit.title = first_chars(&hit.title, 200);
+                    hit.snippet = first_chars(&hit.snippet, snippet_chars);
+                }
+                // An address that is that long is a trap.
+                hits.retain(|hit| hit.url.len() <= 1_000);
+                serde_json::to_string_pretty(&hits).map_err(|error| ToolFailure(error.to_string()))
             }
-            hits.truncate(HITS);
-            for hit in &mut hits {
-                hit.title = first_chars(&hit.title, 200);
-                hit.snippet = first_chars(&hit.snippet, snippet_chars);
-            }
-            // An address that is that long is a trap.
-            hits.retain(|hit| hit.url.len() <= 1_000);
-            serde_json::to_string_pretty(&hits).map_err(|error| ToolFailure(error.to_string()))
-        }
-    })
+        },
+    )
 }
 
 fn not_any_more() -> ToolFailure {
@@ -183,40 +235,56 @@ fn read(task: &Arc<Task>) -> Result<Tool, ToolFailure> {
     let properties = json!({"library": text(), "url": text(), "title": text(), "focus": text()});
     let spec = spec(READ, "Reads a source and takes notes.", properties);
     let task = Arc::clone(task);
-    Tool::from_outside(spec, ToolKind::WAITING, move |arguments: Value, context: ToolContext| {
-        let task = Arc::clone(&task);
-        async move {
-            let source: Source =
-                serde_json::from_value(arguments).map_err(|error| ToolFailure(error.to_string()))?;
-            let role = "Reads one source of a research.";
-            let nothing = ToolChoice::Only(Vec::new());
-            let spec = AgentSpec::new("reader", role, role, &Toolbox::default(), nothing);
-            let name = if source.title.is_empty() { source.url.clone() } else { source.title.clone() };
-            // Only addresses of the web say something to people; one of a document is made of ids.
-            let is_web = source.url.starts_with("http");
-            let what = if is_web { source.url.clone() } else { name.clone() };
-            let job = Job { name: first_chars(&name, 80), task: what, continues: None };
-            run_reader(context, spec, job, move |agent| async move {
-                let library = task.library(&source.library);
-                let page = match library {
-                    Some(library) => library.read(&source.url).await,
-                    None => Err(ToolFailure("It cannot be looked in any more.".to_owned())),
-                };
-                let page = page.map_err(|why| reader::cannot_read(why.0))?;
-                if page.text.trim().is_empty() {
-                    return Err(reader::cannot_read("There is no text in it.".to_owned()));
-                }
-                let text = reader::name_of(&page.text);
-                let first = task.first_with(&text, &source.url);
-                let reading = if first == source.url {
-                    reader::read(&agent, &task, page, &source.focus).await?
+    Tool::from_outside(
+        spec,
+        ToolKind::WAITING,
+        move |arguments: Value, context: ToolContext| {
+            let task = Arc::clone(&task);
+            async move {
+                let source: Source = serde_json::from_value(arguments)
+                    .map_err(|error| ToolFailure(error.to_string()))?;
+                let role = "Reads one source of a research.";
+                let nothing = ToolChoice::Only(Vec::new());
+                let spec = AgentSpec::new("reader", role, role, &Toolbox::default(), nothing);
+                let name = if source.title.is_empty() {
+                    source.url.clone()
                 } else {
-                    reader::same_text(&page, first)
+                    source.title.clone()
                 };
-                task.know_reading(&reading);
-                Ok(reading.into_result())
-            })
-            .await
-        }
-    })
+                // Only addresses of the web say something to people; one of a document is made of ids.
+                let is_web = source.url.starts_with("http");
+                let what = if is_web {
+                    source.url.clone()
+                } else {
+                    name.clone()
+                };
+                let job = Job {
+                    name: first_chars(&name, 80),
+                    task: what,
+                    continues: None,
+                };
+                run_reader(context, spec, job, move |agent| async move {
+                    let library = task.library(&source.library);
+                    let page = match library {
+                        Some(library) => library.read(&source.url).await,
+                        None => Err(ToolFailure("It cannot be looked in any more.".to_owned())),
+                    };
+                    let page = page.map_err(|why| reader::cannot_read(why.0))?;
+                    if page.text.trim().is_empty() {
+                        return Err(reader::cannot_read("There is no text in it.".to_owned()));
+                    }
+                    let text = reader::name_of(&page.text);
+                    let first = task.first_with(&text, &source.url);
+                    let reading = if first == source.url {
+                        reader::read(&agent, &task, page, &source.focus).await?
+                    } else {
+                        reader::same_text(&page, first)
+                    };
+                    task.know_reading(&reading);
+                    Ok(reading.into_result())
+                })
+                .await
+            }
+        },
+    )
 }

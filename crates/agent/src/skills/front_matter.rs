@@ -15,9 +15,16 @@ impl<'a> FrontMatter<'a> {
     pub(super) fn parse(text: &'a str) -> Result<Self, Tools> {
         let text = text.trim_start_matches('\u{feff}');
         let (head, body) = split(text).ok_or(Tools::SkillNoHead)?;
-        let field =
-            |name: &str| value(head, name).ok_or_else(|| Tools::SkillFieldMissing { field: name.to_owned() });
-        Ok(Self { name: field("name")?, description: field("description")?, body })
+        let field = |name: &str| {
+            value(head, name).ok_or_else(|| Tools::SkillFieldMissing {
+                field: name.to_owned(),
+            })
+        };
+        Ok(Self {
+            name: field("name")?,
+            description: field("description")?,
+            body,
+        })
     }
 }
 
@@ -40,15 +47,30 @@ fn split(text: &str) -> Option<(&str, &str)> {
 /// The value of a key that stands at the beginning of a line; the lines below it that are set in belong to it.
 fn value(head: &str, key: &str) -> Option<String> {
     let mut lines = head.lines();
-    let first = lines.by_ref().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?.trim();
-    let more = lines.take_while(|line| line.is_empty() || line.starts_with([' ', '\t'])).map(str::trim);
-    let first = if matches!(first, ">" | "|" | ">-" | "|-" | ">+" | "|+") { "" } else { first };
-    let words: Vec<&str> = std::iter::once(first).chain(more).filter(|line| !line.is_empty()).collect();
+    let first = lines
+        .by_ref()
+        .find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?
+        .trim();
+    let more = lines
+        .take_while(|line| line.is_empty() || line.starts_with([' ', '\t']))
+        .map(str::trim);
+    let first = if matches!(first, ">" | "|" | ">-" | "|-" | ">+" | "|+") {
+        ""
+    } else {
+        first
+    };
+    let words: Vec<&str> = std::iter::once(first)
+        .chain(more)
+        .filter(|line| !line.is_empty())
+        .collect();
     Some(unquoted(&words.join(" ")))
 }
 
 fn unquoted(text: &str) -> String {
-    let inside = |quote: char| text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+    let inside = |quote: char| {
+        text.strip_prefix(quote)
+            .and_then(|rest| rest.strip_suffix(quote))
+    };
     match (inside('"'), inside('\'')) {
         (Some(text), _) => text.replace("\\\"", "\"").replace("\\\\", "\\"),
         (_, Some(text)) => text.replace("''", "'"),
@@ -62,13 +84,30 @@ mod tests {
 
     fn check(text: &str, name: &str, description: &str, body: &str) {
         let (name, description) = (name.to_owned(), description.to_owned());
-        assert_eq!(FrontMatter::parse(text), Ok(FrontMatter { name, description, body }));
+        assert_eq!(
+            FrontMatter::parse(text),
+            Ok(FrontMatter {
+                name,
+                description,
+                body
+            })
+        );
     }
 
     #[test]
     fn reads_what_skills_use() {
-        check("---\nname: a\ndescription: b: c\n---\nd\n", "a", "b: c", "d\n");
-        check("\u{feff}---\r\nname: a\r\ndescription: 'it''s'\r\n---\r\nd", "a", "it's", "d");
+        check(
+            "---\nname: a\ndescription: b: c\n---\nd\n",
+            "a",
+            "b: c",
+            "d\n",
+        );
+        check(
+            "\u{feff}---\r\nname: a\r\ndescription: 'it''s'\r\n---\r\nd",
+            "a",
+            "it's",
+            "d",
+        );
         check(
             "---\nlicense: MIT\nname: \"a\"\ndescription: >-\n  one\n\n  two\nmetadata:\n  name: no\n---\n",
             "a",
@@ -93,7 +132,13 @@ mod tests {
             ("---\ndescription: a\n---\n", "`name:`"),
             ("---\n name: a\ndescription: b\n---\n", "`name:`"),
         ] {
-            assert!(FrontMatter::parse(text).unwrap_err().to_string().contains(word), "{text:?}");
+            assert!(
+                FrontMatter::parse(text)
+                    .unwrap_err()
+                    .to_string()
+                    .contains(word),
+                "{text:?}"
+            );
         }
     }
 }

@@ -29,9 +29,12 @@ impl Step<'_> {
         let item = match (part, &self.writing) {
             (DataPart::Reasoning, Writing::Reasoning { item, .. })
             | (DataPart::Text, Writing::Text { item, .. }) => Some(item.clone()),
-            (DataPart::Call(index), _) => {
-                self.answer.calls.iter().find(|call| call.index == index).map(|call| call.id.clone())
-            }
+            (DataPart::Call(index), _) => self
+                .answer
+                .calls
+                .iter()
+                .find(|call| call.index == index)
+                .map(|call| call.id.clone()),
             _ => None,
         };
         // A text is shown as one, wherever its provider parts it.
@@ -45,7 +48,13 @@ impl Step<'_> {
         };
         let provider = self.model.model().provider().to_owned();
         let reasoning = item.is_none() && part == DataPart::Reasoning;
-        let body = EventBody::ProviderData(ProviderData { item, reasoning, at, provider, data });
+        let body = EventBody::ProviderData(ProviderData {
+            item,
+            reasoning,
+            at,
+            provider,
+            data,
+        });
         self.answer.blocks.push(&body);
         self.agent.emitter.emit(body).await;
     }
@@ -84,7 +93,9 @@ impl Step<'_> {
 
     /// Adds the pictures that code has made to an answer that does not show them itself.
     pub(super) async fn show_pictures(&mut self) {
-        let left_out = self.with_text(|text| self.agent.code.pictures_beside(text)).unwrap_or_default();
+        let left_out = self
+            .with_text(|text| self.agent.code.pictures_beside(text))
+            .unwrap_or_default();
         if !left_out.is_empty() && self.agent.answer_form().is_none() {
             self.write_text(left_out).await;
         }
@@ -92,7 +103,9 @@ impl Step<'_> {
 
     /// Adds the numbers of the sources that say the same to an answer that cites none.
     pub(super) async fn cite_nearest(&mut self) {
-        let marks = self.with_text(|text| nearest(text, self.proofs)).unwrap_or_default();
+        let marks = self
+            .with_text(|text| nearest(text, self.proofs))
+            .unwrap_or_default();
         if !marks.is_empty() {
             self.write_text(format!(" {marks}")).await;
         }
@@ -109,9 +122,15 @@ impl Step<'_> {
     pub(super) async fn tell_cited(&mut self, text: Option<EndedText<'_>>) {
         // Where citations are taken out of a text, places in it are others.
         let text = text.filter(|_| self.citations.is_none());
-        let sources = self.agent.emitter.with_source_numbers(|numbers| self.cited.take(numbers, text));
+        let sources = self
+            .agent
+            .emitter
+            .with_source_numbers(|numbers| self.cited.take(numbers, text));
         if !sources.is_empty() {
-            self.agent.emitter.emit(EventBody::SourcesFound { sources }).await;
+            self.agent
+                .emitter
+                .emit(EventBody::SourcesFound { sources })
+                .await;
         }
     }
 }

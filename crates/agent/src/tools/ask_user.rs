@@ -40,8 +40,16 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
 }
 
 async fn ask_user(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
-    let Arguments { question: text, options, fields } = arguments;
-    let question = Question { text, form: form(fields, &options)?, options };
+    let Arguments {
+        question: text,
+        options,
+        fields,
+    } = arguments;
+    let question = Question {
+        text,
+        form: form(fields, &options)?,
+        options,
+    };
     match context.ask(question, std::future::pending()).await {
         Some(Reply::Words(words)) => Ok(words),
         Some(Reply::Values(values)) => Ok(Value::Object(values).to_string()),
@@ -65,6 +73,11 @@ fn form(fields: Vec<WantedField>, options: &[String]) -> Result<Option<Form>, To
         let fault = "Give options or fields, not both: options of a field stand in the field.";
         return Err(ToolFailure(fault.to_owned()));
     }
-    let fields = fields.into_iter().map(WantedField::read).collect::<Result<Vec<_>, _>>()?;
-    Form::new(fields).map(Some).map_err(|fault| ToolFailure(fault.message.message))
+    let fields = fields
+        .into_iter()
+        .map(WantedField::read)
+        .collect::<Result<Vec<_>, _>>()?;
+    Form::new(fields)
+        .map(Some)
+        .map_err(|fault| ToolFailure(fault.message.message))
 }

@@ -51,9 +51,18 @@ async fn edit_file(arguments: Arguments, context: ToolContext) -> Result<String,
     }
     let edited = content.replace(&arguments.old_text, &arguments.new_text);
     // Another agent may have written meanwhile; its change must not be lost.
-    let written = context.workspace().replace(&path, (&content, version), &edited).await?;
+    let written = context
+        .workspace()
+        .replace(&path, (&content, version), &edited)
+        .await?;
     context.emit(written.event(&path)).await;
     let (version, size_bytes) = (written.version, written.size_bytes);
-    let places = if places == 1 { "1 place".to_owned() } else { format!("{places} places") };
-    Ok(format!("Changed {places} in {path}, now {size_bytes} bytes, version {version}."))
+    let places = if places == 1 {
+        "1 place".to_owned()
+    } else {
+        format!("{places} places")
+    };
+    Ok(format!(
+        "Changed {places} in {path}, now {size_bytes} bytes, version {version}."
+    ))
 }

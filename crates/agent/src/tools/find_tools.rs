@@ -46,12 +46,22 @@ pub(crate) fn tool(all: &Arc<[ToolSpec]>, left_out: &[&ToolSpec]) -> Result<Tool
 fn description(left_out: &[&ToolSpec]) -> String {
     let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
     for tool in left_out {
-        let server = tool.name.split_once("__").map_or("other", |(server, _)| server);
+        let server = tool
+            .name
+            .split_once("__")
+            .map_or("other", |(server, _)| server);
         *groups.entry(server).or_default() += 1;
     }
-    let more = if groups.len() > MAX_GROUPS { ", …" } else { "" };
-    let groups: Vec<String> =
-        groups.iter().take(MAX_GROUPS).map(|(server, count)| format!("{server} ({count})")).collect();
+    let more = if groups.len() > MAX_GROUPS {
+        ", …"
+    } else {
+        ""
+    };
+    let groups: Vec<String> = groups
+        .iter()
+        .take(MAX_GROUPS)
+        .map(|(server, count)| format!("{server} ({count})"))
+        .collect();
     format!(
         "Finds tools that are not listed here. There are {} more: {}{more}. Search for what you need before you say that \
          you cannot do it. The tools in the result can be called in your next step.",
@@ -65,28 +75,46 @@ fn result(found: &[&ToolSpec]) -> String {
         return "No tool was found. Try other words.".to_owned();
     }
     let line = |tool: &&ToolSpec| {
-        let text: String = tool.description.split_whitespace().collect::<Vec<_>>().join(" ");
-        format!("- {}: {}", tool.name, text.chars().take(MAX_DESCRIPTION_CHARS).collect::<String>())
+        let text: String = tool
+            .description
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        format!(
+            "- {}: {}",
+            tool.name,
+            text.chars().take(MAX_DESCRIPTION_CHARS).collect::<String>()
+        )
     };
     found.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The names in a result.
 pub(crate) fn names_in(result: &str) -> impl Iterator<Item = &str> {
-    result.lines().filter_map(|line| Some(line.strip_prefix("- ")?.split_once(": ")?.0))
+    result
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix("- ")?.split_once(": ")?.0))
 }
 
 /// The tools that fit best, the best first. A word counts more the fewer tools have it, and three times in a name.
 fn found<'a>(tools: &'a [ToolSpec], query: &str) -> Vec<&'a ToolSpec> {
     let wanted = words(query);
-    let texts: Vec<(Vec<String>, Vec<String>)> =
-        tools.iter().map(|tool| (words(&tool.name), words(&tool.description))).collect();
+    let texts: Vec<(Vec<String>, Vec<String>)> = tools
+        .iter()
+        .map(|tool| (words(&tool.name), words(&tool.description)))
+        .collect();
     let has = |words: &[String], wanted: &str| words.iter().any(|word| is_like(word, wanted));
     let mut scores = vec![0_usize; tools.len()];
     for word in &wanted {
         let weights: Vec<usize> = texts
             .iter()
-            .map(|(name, description)| if has(name, word) { 3 } else { usize::from(has(description, word)) })
+            .map(|(name, description)| {
+                if has(name, word) {
+                    3
+                } else {
+                    usize::from(has(description, word))
+                }
+            })
             .collect();
         let count = weights.iter().filter(|weight| **weight > 0).count();
         let rarity = 1_000 / count.max(1);
@@ -94,10 +122,17 @@ fn found<'a>(tools: &'a [ToolSpec], query: &str) -> Vec<&'a ToolSpec> {
             *score += weight * rarity;
         }
     }
-    let mut found: Vec<(usize, &ToolSpec)> =
-        scores.into_iter().zip(tools).filter(|(score, _)| *score > 0).collect();
+    let mut found: Vec<(usize, &ToolSpec)> = scores
+        .into_iter()
+        .zip(tools)
+        .filter(|(score, _)| *score > 0)
+        .collect();
     found.sort_by_key(|(score, _)| Reverse(*score));
-    found.into_iter().take(MAX_FOUND).map(|(_, tool)| tool).collect()
+    found
+        .into_iter()
+        .take(MAX_FOUND)
+        .map(|(_, tool)| tool)
+        .collect()
 }
 
 /// The words of a text in lower case; a name in camel case has several.
@@ -131,7 +166,11 @@ mod tests {
 
     fn spec(name: &str, description: &str) -> ToolSpec {
         let parameters = json!({"type": "object", "properties": {}}).into();
-        ToolSpec { name: name.into(), description: description.into(), parameters }
+        ToolSpec {
+            name: name.into(),
+            description: description.into(),
+            parameters,
+        }
     }
 
     #[test]
@@ -143,7 +182,10 @@ mod tests {
             spec("mail__поиск", "Ищет письма."),
         ];
         let check = |query: &str, expected: &[&str]| {
-            let names: Vec<&str> = found(&tools, query).iter().map(|tool| tool.name.as_str()).collect();
+            let names: Vec<&str> = found(&tools, query)
+                .iter()
+                .map(|tool| tool.name.as_str())
+                .collect();
             assert_eq!(names, expected, "{query}");
         };
         check("create an issue", &["jira__createIssue", "mail__send"]);
@@ -153,14 +195,23 @@ mod tests {
         check("письма", &["mail__поиск"]);
         check("?!", &[]);
         let result = result(&found(&tools, "project"));
-        assert_eq!(result, "- jira__list_projects: Lists the projects of the person.");
-        assert_eq!(names_in(&result).collect::<Vec<_>>(), ["jira__list_projects"]);
+        assert_eq!(
+            result,
+            "- jira__list_projects: Lists the projects of the person."
+        );
+        assert_eq!(
+            names_in(&result).collect::<Vec<_>>(),
+            ["jira__list_projects"]
+        );
     }
 
     #[test]
     fn what_is_left_out_is_counted_by_server() {
         let tools = [spec("jira__a", ""), spec("jira__b", ""), spec("x", "")];
         let said = description(&tools.iter().collect::<Vec<_>>());
-        assert!(said.contains("There are 3 more: jira (2), other (1)."), "{said}");
+        assert!(
+            said.contains("There are 3 more: jira (2), other (1)."),
+            "{said}"
+        );
     }
 }

@@ -40,17 +40,32 @@ async fn glob(arguments: Arguments, context: ToolContext) -> Result<String, Tool
         .build()
         .map_err(|error| ToolFailure(format!("The pattern is not valid: {error}")))?
         .compile_matcher();
-    let prefix = if folder.as_str() == "/" { "/".to_owned() } else { format!("{folder}/") };
+    let prefix = if folder.as_str() == "/" {
+        "/".to_owned()
+    } else {
+        format!("{folder}/")
+    };
     let Listing { files, more } = context.workspace().list().await?;
     let found: Vec<&str> = files
         .iter()
         .map(|(path, _)| path.as_str())
-        .filter(|path| path.strip_prefix(&prefix).is_some_and(|rest| pattern.is_match(rest)))
+        .filter(|path| {
+            path.strip_prefix(&prefix)
+                .is_some_and(|rest| pattern.is_match(rest))
+        })
         .collect();
     if found.is_empty() {
-        return Ok(format!("No file fits the pattern.{}", if more { MORE_FILES } else { "" }));
+        return Ok(format!(
+            "No file fits the pattern.{}",
+            if more { MORE_FILES } else { "" }
+        ));
     }
-    let mut listed = found.iter().take(PATHS_LIMIT).copied().collect::<Vec<_>>().join("\n");
+    let mut listed = found
+        .iter()
+        .take(PATHS_LIMIT)
+        .copied()
+        .collect::<Vec<_>>()
+        .join("\n");
     if found.len() > PATHS_LIMIT {
         listed.push_str(&format!("\n… and {} more", found.len() - PATHS_LIMIT));
     }

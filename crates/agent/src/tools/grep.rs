@@ -66,15 +66,18 @@ async fn grep(arguments: Arguments, context: ToolContext) -> Result<String, Tool
             continue;
         }
         // A file deleted meanwhile has no lines.
-        let Ok(content) = context.workspace().peek_text(&Path::parse(&path)?).await else { continue };
+        let Ok(content) = context.workspace().peek_text(&Path::parse(&path)?).await else {
+            continue;
+        };
         let pattern = pattern.clone();
         let searched = spawn_blocking(move || {
             let is_whole = found.search(&path, &content, &pattern, deadline);
             (found, is_whole)
         });
         let is_whole;
-        (found, is_whole) =
-            searched.await.map_err(|_| ToolFailure("The search broke off. Try it again.".into()))?;
+        (found, is_whole) = searched
+            .await
+            .map_err(|_| ToolFailure("The search broke off. Try it again.".into()))?;
         if !is_whole {
             return Err(ToolFailure(
                 "The search took too long. Use a simpler expression, or search fewer files with `path`."
@@ -105,7 +108,9 @@ impl Found {
                 return false;
             }
             let line = &line[..line.floor_char_boundary(LINE_SEARCHED_BYTES)];
-            let Some(place) = pattern.find(line) else { continue };
+            let Some(place) = pattern.find(line) else {
+                continue;
+            };
             self.count += 1;
             if self.shown.len() < LINES_LIMIT && self.shown_bytes < SHOWN_BYTES {
                 let line = format!("{path}:{}: {}", index + 1, around(line, place.start()));
@@ -128,10 +133,17 @@ impl Found {
 
 /// A long line from a little before the first place that fits.
 fn around(line: &str, place: usize) -> String {
-    let begin =
-        if line.len() <= LINE_LIMIT_CHARS { 0 } else { line.floor_char_boundary(place.saturating_sub(100)) };
+    let begin = if line.len() <= LINE_LIMIT_CHARS {
+        0
+    } else {
+        line.floor_char_boundary(place.saturating_sub(100))
+    };
     let shown: String = line[begin..].chars().take(LINE_LIMIT_CHARS).collect();
-    if begin > 0 { format!("…{shown}") } else { shown }
+    if begin > 0 {
+        format!("…{shown}")
+    } else {
+        shown
+    }
 }
 
 #[cfg(test)]
@@ -150,7 +162,11 @@ mod tests {
     fn a_line_is_searched_as_far_as_it_may_cost() {
         let (pattern, mut found) = (Regex::new("x").unwrap(), Found::default());
         let line = |before: usize| format!("{}x", "é".repeat(before / 2));
-        let lines = format!("{}\n{}", line(LINE_SEARCHED_BYTES - 2), line(LINE_SEARCHED_BYTES));
+        let lines = format!(
+            "{}\n{}",
+            line(LINE_SEARCHED_BYTES - 2),
+            line(LINE_SEARCHED_BYTES)
+        );
         assert!(found.search("/a", &lines, &pattern, Instant::now() + TIME_LIMIT));
         assert_eq!(found.count, 1);
     }

@@ -51,29 +51,41 @@ async fn latex(
     let log = outcome.stdout.text.trim_end();
     let lines: Vec<&str> = log.lines().collect();
     let tail = lines[lines.len().saturating_sub(LOG_TAIL_LINES)..].join("\n");
-    Err(ToolFailure(format!("LaTeX could not make the PDF: {}.\n{tail}", outcome.ended)))
+    Err(ToolFailure(format!(
+        "LaTeX could not make the PDF: {}.\n{tail}",
+        outcome.ended
+    )))
 }
 
 /// The folder inside `/files` and the name without `.tex`. Both go through the environment, never into the script.
 fn split(path: &Path) -> Result<(String, String), ToolFailure> {
-    let (folder, file) = path.as_str().rsplit_once('/').unwrap_or(("", path.as_str()));
+    let (folder, file) = path
+        .as_str()
+        .rsplit_once('/')
+        .unwrap_or(("", path.as_str()));
     match file.strip_suffix(".tex") {
         Some(name) if !name.is_empty() && !name.starts_with('-') => {
             Ok((format!("/files{folder}"), name.to_owned()))
         }
-        _ => Err(ToolFailure(format!("{path} is not a LaTeX document: its name has to end with .tex."))),
+        _ => Err(ToolFailure(format!(
+            "{path} is not a LaTeX document: its name has to end with .tex."
+        ))),
     }
 }
 
 /// What makes the PDF with the best of the programs that are there. Only the PDF is left among the files.
 fn script(found: &[String]) -> Result<String, ToolFailure> {
     let has = |program: &str| found.iter().any(|found| found == program);
-    let flags = "-interaction=nonstopmode -halt-on-error -file-line-error -output-directory=/tmp/latex";
+    let flags =
+        "-interaction=nonstopmode -halt-on-error -file-line-error -output-directory=/tmp/latex";
     let make = if has("latexmk") {
         format!("latexmk -pdf {flags} \"$NAME.tex\"")
     } else if has("tectonic") {
         "tectonic --only-cached --outdir /tmp/latex \"$NAME.tex\"".to_owned()
-    } else if let Some(engine) = ["lualatex", "pdflatex", "xelatex"].into_iter().find(|engine| has(engine)) {
+    } else if let Some(engine) = ["lualatex", "pdflatex", "xelatex"]
+        .into_iter()
+        .find(|engine| has(engine))
+    {
         // References and the table of contents are right from the second time on.
         format!("{engine} {flags} \"$NAME.tex\" && {engine} {flags} \"$NAME.tex\"")
     } else {
@@ -84,7 +96,9 @@ fn script(found: &[String]) -> Result<String, ToolFailure> {
                 .to_owned(),
         ));
     };
-    Ok(format!("mkdir -p /tmp/latex && cd \"$FOLDER\" && {make} && cp \"/tmp/latex/$NAME.pdf\" ."))
+    Ok(format!(
+        "mkdir -p /tmp/latex && cd \"$FOLDER\" && {make} && cp \"/tmp/latex/$NAME.pdf\" ."
+    ))
 }
 
 #[cfg(test)]
@@ -95,7 +109,10 @@ mod tests {
     fn names_stay_out_of_the_script() {
         let path = Path::parse_file("/a b/$(rm -r .).tex").unwrap();
         let (folder, name) = split(&path).unwrap();
-        assert_eq!((folder.as_str(), name.as_str()), ("/files/a b", "$(rm -r .)"));
+        assert_eq!(
+            (folder.as_str(), name.as_str()),
+            ("/files/a b", "$(rm -r .)")
+        );
         assert!(!script(&["pdflatex".to_owned()]).unwrap().contains("rm -r"));
         assert!(split(&Path::parse_file("/-shell-escape.tex").unwrap()).is_err());
         assert!(split(&Path::parse_file("/notes.md").unwrap()).is_err());
@@ -104,6 +121,10 @@ mod tests {
     #[test]
     fn without_latex_it_says_what_to_do() {
         assert!(script(&[]).unwrap_err().0.contains("texlive-latex-extra"));
-        assert!(script(&["pdflatex".into(), "latexmk".into()]).unwrap().contains("latexmk -pdf"));
+        assert!(
+            script(&["pdflatex".into(), "latexmk".into()])
+                .unwrap()
+                .contains("latexmk -pdf")
+        );
     }
 }

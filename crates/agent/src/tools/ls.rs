@@ -30,19 +30,28 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
 async fn ls(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
     let folder = Path::parse(arguments.path.as_deref().unwrap_or("/"))?;
     let Listing { files, more } = context.workspace().list().await?;
-    let prefix = if folder.as_str() == "/" { "/".to_owned() } else { format!("{folder}/") };
+    let prefix = if folder.as_str() == "/" {
+        "/".to_owned()
+    } else {
+        format!("{folder}/")
+    };
     // A name with a slash is a folder; its figure is the number of files in it.
     let mut entries: BTreeMap<String, u64> = BTreeMap::new();
     for (path, size_bytes) in &files {
-        let Some(rest) = path.strip_prefix(&prefix) else { continue };
+        let Some(rest) = path.strip_prefix(&prefix) else {
+            continue;
+        };
         match rest.split_once('/') {
             Some((name, _)) => *entries.entry(format!("{name}/")).or_default() += 1,
             None => drop(entries.insert(rest.to_owned(), *size_bytes)),
         }
     }
     if entries.is_empty() {
-        let what =
-            if files.is_empty() { "The workspace is empty." } else { "There is nothing in this folder." };
+        let what = if files.is_empty() {
+            "The workspace is empty."
+        } else {
+            "There is nothing in this folder."
+        };
         return Ok(what.to_owned());
     }
     let line = |(name, figure): (&String, &u64)| match name.strip_suffix('/') {

@@ -17,17 +17,33 @@ use crate::{
 /// The tools that only look.
 pub(crate) const LOOKING: [&str; 3] = ["memory_list", "memory_read", "memory_search"];
 /// All of them.
-pub const NAMES: [&str; 5] = ["memory_list", "memory_read", "memory_search", "memory_write", "memory_append"];
+pub const NAMES: [&str; 5] = [
+    "memory_list",
+    "memory_read",
+    "memory_search",
+    "memory_write",
+    "memory_append",
+];
 
 pub(super) fn tools() -> Result<[Tool; 5], ToolFailure> {
-    Ok([list::tool()?, read::tool()?, search::tool()?, write::tool()?, append::tool()?])
+    Ok([
+        list::tool()?,
+        read::tool()?,
+        search::tool()?,
+        write::tool()?,
+        append::tool()?,
+    ])
 }
 
 /// The memory, where the person has not turned it off, which may have been a moment ago.
 async fn memory(context: &ToolContext) -> Result<&Memory, ToolFailure> {
     let off = || ToolFailure("The person has turned the memory off. Go on without it.".to_owned());
     let memory = context.agent.run.memory.as_ref().ok_or_else(off)?;
-    if memory.is_on().await? { Ok(memory) } else { Err(off()) }
+    if memory.is_on().await? {
+        Ok(memory)
+    } else {
+        Err(off())
+    }
 }
 
 /// Makes a change and tells the log that it begins and how it ended, of which the log may have heard before a crash.
@@ -39,13 +55,24 @@ async fn change(
 ) -> Result<Done, ToolFailure> {
     let memory = memory(context).await?;
     let past = context.agent.run.past.of_call(&context.call);
-    let (has_begun, is_over) = past.map(|past| (past.memory_begun, past.memory_changed)).unwrap_or_default();
+    let (has_begun, is_over) = past
+        .map(|past| (past.memory_begun, past.memory_changed))
+        .unwrap_or_default();
     let (call, named) = (context.call.clone(), name.to_owned());
     if !has_begun && !is_over {
         let (call, name) = (Some(call.clone()), Some(named.clone()));
-        context.emit(EventBody::MemoryUpdateStarted { call, name, chat: None }).await;
+        context
+            .emit(EventBody::MemoryUpdateStarted {
+                call,
+                name,
+                chat: None,
+            })
+            .await;
     }
-    let caller = Caller { agent: &context.agent.spec.known_as, call: &context.call };
+    let caller = Caller {
+        agent: &context.agent.spec.known_as,
+        call: &context.call,
+    };
     let done = memory.change(caller, name, only_for_me, wish).await;
     if !is_over {
         let end = match &done {

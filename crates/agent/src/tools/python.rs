@@ -25,9 +25,16 @@ pub(crate) fn tool(programs: &Programs) -> Result<Tool, ToolFailure> {
     let found = programs.found();
     let modules = match found.python_modules.as_slice() {
         [] => "Only the standard library is there".to_owned(),
-        modules => format!("Beside the standard library there are {}", modules.join(", ")),
+        modules => format!(
+            "Beside the standard library there are {}",
+            modules.join(", ")
+        ),
     };
-    let pictures = if found.python_modules.iter().any(|module| module == "matplotlib") {
+    let pictures = if found
+        .python_modules
+        .iter()
+        .any(|module| module == "matplotlib")
+    {
         " Open matplotlib figures become PNG files; show one to the person with ![what it shows](/its/path.png)."
     } else {
         ""
@@ -40,9 +47,12 @@ pub(crate) fn tool(programs: &Programs) -> Result<Tool, ToolFailure> {
         programs.limits().wall_ms / 1000
     );
     let programs = programs.clone();
-    Tool::new("python", &description, ToolKind::PROGRAM, move |arguments, context| {
-        python(programs.clone(), arguments, context)
-    })
+    Tool::new(
+        "python",
+        &description,
+        ToolKind::PROGRAM,
+        move |arguments, context| python(programs.clone(), arguments, context),
+    )
 }
 
 async fn python(
@@ -57,7 +67,12 @@ async fn python(
     }
     let printer = Printer::default();
     let (shown, print) = (printer.clone(), move |_, text: &str| printer.print(text));
-    let running = room.run_cell(programs.sandbox(), programs.limits(), &arguments.code, print);
+    let running = room.run_cell(
+        programs.sandbox(),
+        programs.limits(),
+        &arguments.code,
+        print,
+    );
     let (started, cell) = watched(&context, &shown, running)
         .await
         .map_err(|error| ToolFailure(format!("It could not be run: {error}.")))?;
@@ -80,7 +95,8 @@ fn told(cell: &Cell, started: bool, files: &[String]) -> Result<String, ToolFail
             parts.push(raised.traceback.trim_end().to_owned());
             if started {
                 parts.push(
-                    "[this was a new Python process: there are no variables of earlier calls]".to_owned(),
+                    "[this was a new Python process: there are no variables of earlier calls]"
+                        .to_owned(),
                 );
             }
             false
@@ -96,10 +112,18 @@ fn told(cell: &Cell, started: bool, files: &[String]) -> Result<String, ToolFail
         }
     };
     if !cell.pictures.is_empty() {
-        let names: Vec<String> = cell.pictures.iter().map(|name| format!("/{name}")).collect();
+        let names: Vec<String> = cell
+            .pictures
+            .iter()
+            .map(|name| format!("/{name}"))
+            .collect();
         parts.push(format!("[pictures: {}]", names.join(", ")));
     }
     parts.extend(changed(files));
     let told = parts.join("\n");
-    if well { Ok(told) } else { Err(ToolFailure(told)) }
+    if well {
+        Ok(told)
+    } else {
+        Err(ToolFailure(told))
+    }
 }

@@ -45,14 +45,18 @@ async fn read_file(arguments: Arguments, context: ToolContext) -> Result<String,
         return Ok(shown);
     }
     let content = context.workspace().peek_text(&path).await?;
-    let first = usize::try_from(arguments.first_line.unwrap_or(1)).unwrap_or(usize::MAX).max(1);
+    let first = usize::try_from(arguments.first_line.unwrap_or(1))
+        .unwrap_or(usize::MAX)
+        .max(1);
     let limit = usize::try_from(arguments.lines.unwrap_or(2000)).unwrap_or(usize::MAX);
     let total = content.lines().count();
     if total == 0 {
         return Ok("The file is empty.".to_owned());
     }
     if first > total {
-        return Err(ToolFailure(format!("{path} has {total} lines, so there is no line {first}.")));
+        return Err(ToolFailure(format!(
+            "{path} has {total} lines, so there is no line {first}."
+        )));
     }
     let mut shown = String::new();
     let mut last = first - 1;
@@ -64,11 +68,18 @@ async fn read_file(arguments: Arguments, context: ToolContext) -> Result<String,
         let end = line.floor_char_boundary(SHOWN_BYTES);
         shown.push_str(&format!("{last}\t{}\n", &line[..end]));
         if end < line.len() {
-            shown.push_str(&format!("… {} more bytes in this line; search it with grep\n", line.len() - end));
+            shown.push_str(&format!(
+                "… {} more bytes in this line; search it with grep\n",
+                line.len() - end
+            ));
         }
     }
     if last < total {
-        shown.push_str(&format!("… {} more lines; read on with first_line {}", total - last, last + 1));
+        shown.push_str(&format!(
+            "… {} more lines; read on with first_line {}",
+            total - last,
+            last + 1
+        ));
     }
     Ok(shown)
 }
@@ -76,7 +87,9 @@ async fn read_file(arguments: Arguments, context: ToolContext) -> Result<String,
 /// Has the model see a picture; `None` if the file is none.
 async fn show_picture(path: &Path, context: &ToolContext) -> Result<Option<String>, ToolFailure> {
     let (bytes, version) = context.workspace().read_bytes(path).await?;
-    let Some(media_type) = picture_type(&bytes) else { return Ok(None) };
+    let Some(media_type) = picture_type(&bytes) else {
+        return Ok(None);
+    };
     let size_bytes = bytes.len() as u64;
     context.attach(ToolFile {
         path: path.to_string(),
@@ -88,5 +101,7 @@ async fn show_picture(path: &Path, context: &ToolContext) -> Result<Option<Strin
         url: None,
         content: None,
     });
-    Ok(Some(format!("[Picture: {path}, {media_type}, {size_bytes} bytes]")))
+    Ok(Some(format!(
+        "[Picture: {path}, {media_type}, {size_bytes} bytes]"
+    )))
 }

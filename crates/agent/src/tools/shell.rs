@@ -24,9 +24,12 @@ pub(crate) fn tool(programs: &Programs) -> Result<Tool, ToolFailure> {
          /files/notes.md); what a command changes there is kept. Nothing else is. Limit: {seconds} seconds."
     );
     let programs = programs.clone();
-    Tool::new("shell", &description, ToolKind::PROGRAM, move |arguments, context| {
-        shell(programs.clone(), arguments, context)
-    })
+    Tool::new(
+        "shell",
+        &description,
+        ToolKind::PROGRAM,
+        move |arguments, context| shell(programs.clone(), arguments, context),
+    )
 }
 
 async fn shell(
@@ -34,12 +37,18 @@ async fn shell(
     arguments: Arguments,
     context: ToolContext,
 ) -> Result<String, ToolFailure> {
-    let (outcome, files) = programs.run_script(&context, &arguments.command, &[]).await?;
+    let (outcome, files) = programs
+        .run_script(&context, &arguments.command, &[])
+        .await?;
     let told = told(&outcome, &files);
     if told.is_empty() {
         context.note_for_model("It printed nothing and changed no files.");
     }
-    if matches!(outcome.ended, Ended::Exit(_)) { Ok(told) } else { Err(ToolFailure(told)) }
+    if matches!(outcome.ended, Ended::Exit(_)) {
+        Ok(told)
+    } else {
+        Err(ToolFailure(told))
+    }
 }
 
 /// Output, errors, how it ended and which files have changed; empty where there is nothing of it.

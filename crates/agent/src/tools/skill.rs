@@ -46,7 +46,11 @@ pub(crate) fn with_skills(tool: &Tool, skills: &[Arc<Skill>]) -> Tool {
     let room = DESCRIPTIONS_BYTES / skills.len().max(1);
     let line = |skill: &Arc<Skill>| {
         let end = skill.description.floor_char_boundary(room);
-        let cut = if end < skill.description.len() { "…" } else { "" };
+        let cut = if end < skill.description.len() {
+            "…"
+        } else {
+            ""
+        };
         format!("\n- {}: {}{cut}", skill.name, &skill.description[..end])
     };
     let lines: String = skills.iter().map(line).collect();
@@ -57,10 +61,17 @@ pub(crate) fn with_skills(tool: &Tool, skills: &[Arc<Skill>]) -> Tool {
 async fn skill(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
     let Arguments { skill, file, copy } = arguments;
     let known = &context.agent.spec.skills;
-    let found = known.iter().find(|known| known.name == skill).cloned().ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|skill| skill.name.as_str()).collect();
-        ToolFailure(format!("There is no skill {skill}. There are: {}.", names.join(", ")))
-    })?;
+    let found = known
+        .iter()
+        .find(|known| known.name == skill)
+        .cloned()
+        .ok_or_else(|| {
+            let names: Vec<&str> = known.iter().map(|skill| skill.name.as_str()).collect();
+            ToolFailure(format!(
+                "There is no skill {skill}. There are: {}.",
+                names.join(", ")
+            ))
+        })?;
     match (copy, file) {
         (true, file) => copy_files(found, file, &context).await,
         (false, Some(file)) => {
@@ -70,7 +81,10 @@ async fn skill(arguments: Arguments, context: ToolContext) -> Result<String, Too
         }
         (false, None) => {
             let files = list(&found);
-            Ok(format!("{}{files}", on_disk(move || found.instructions()).await?))
+            Ok(format!(
+                "{}{files}",
+                on_disk(move || found.instructions()).await?
+            ))
         }
     }
 }
@@ -82,7 +96,11 @@ fn list(skill: &Skill) -> String {
     let line = |(path, size): (&String, &u64)| format!("\n- {path} ({size} bytes)");
     let lines: String = skill.files.iter().take(NAMED_LIMIT).map(line).collect();
     let more = skill.files.len().saturating_sub(NAMED_LIMIT);
-    let more = if more > 0 { format!("\n… {more} more") } else { String::new() };
+    let more = if more > 0 {
+        format!("\n… {more} more")
+    } else {
+        String::new()
+    };
     format!("\n\nOther files of this skill:{lines}{more}")
 }
 
@@ -91,13 +109,17 @@ async fn copy_files(
     file: Option<String>,
     context: &ToolContext,
 ) -> Result<String, ToolFailure> {
-    let files: Vec<String> = file.map_or_else(|| skill.files.keys().cloned().collect(), |file| vec![file]);
+    let files: Vec<String> =
+        file.map_or_else(|| skill.files.keys().cloned().collect(), |file| vec![file]);
     let mut copied = Vec::new();
     for file in files {
         let (from, name) = (Arc::clone(&skill), file.clone());
         let content = on_disk(move || from.content_of(&name)).await?;
         let path = Path::parse_file(&format!("/skills/{}/{file}", skill.name))?;
-        let written = context.workspace().write_bytes(&path, &content, None).await?;
+        let written = context
+            .workspace()
+            .write_bytes(&path, &content, None)
+            .await?;
         context.emit(written.event(&path)).await;
         copied.push(path.to_string());
     }
@@ -112,5 +134,6 @@ async fn on_disk<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, ToolFailure> {
     let done = tokio::task::spawn_blocking(read).await;
-    done.unwrap_or_else(|_| Err("The skill could not be read.".to_owned())).map_err(ToolFailure)
+    done.unwrap_or_else(|_| Err("The skill could not be read.".to_owned()))
+        .map_err(ToolFailure)
 }

@@ -39,30 +39,58 @@ const DESCRIPTION: &str = "Gives a piece of work to a sub-agent with its own con
 
 /// The tool as it is told to an agent that has these sub-agents.
 pub(crate) fn with_types(tool: &Tool, sub_agents: &[&AgentSpec]) -> Tool {
-    let types: Vec<String> =
-        sub_agents.iter().map(|agent| format!("{} ({})", agent.name, agent.description)).collect();
+    let types: Vec<String> = sub_agents
+        .iter()
+        .map(|agent| format!("{} ({})", agent.name, agent.description))
+        .collect();
     let names: Vec<&str> = sub_agents.iter().map(|agent| agent.name.as_str()).collect();
-    tool.told(format!("{DESCRIPTION} Types: {}.", types.join(", ")), "subagent_type", &names)
+    tool.told(
+        format!("{DESCRIPTION} Types: {}.", types.join(", ")),
+        "subagent_type",
+        &names,
+    )
 }
 
 async fn task(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
-    let Arguments { description: task, subagent_type, continues } = arguments;
+    let Arguments {
+        description: task,
+        subagent_type,
+        continues,
+    } = arguments;
     // Models fill in what they leave out elsewhere.
     let continues = continues.filter(|name| !name.trim().is_empty());
     match context.agent.sub_agent(&subagent_type) {
-        Ok(spec) => run_sub_agent(context, spec, Job { name: name_of(&task), task, continues }).await,
+        Ok(spec) => {
+            run_sub_agent(
+                context,
+                spec,
+                Job {
+                    name: name_of(&task),
+                    task,
+                    continues,
+                },
+            )
+            .await
+        }
         Err(why) => no_sub_agent(&context, why).await,
     }
 }
 
 /// The first line, cut at a word.
 fn name_of(description: &str) -> String {
-    let line = description.trim().lines().next().unwrap_or_default().trim_end_matches([':', '.']);
+    let line = description
+        .trim()
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches([':', '.']);
     if line.chars().count() <= NAME_LIMIT_CHARS {
         return line.to_owned();
     }
     let cut: String = line.chars().take(NAME_LIMIT_CHARS).collect();
-    let cut = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    let cut = cut
+        .rsplit_once(' ')
+        .map_or(cut.as_str(), |(words, _)| words);
     format!("{cut}…")
 }
 
@@ -72,8 +100,14 @@ mod tests {
 
     #[test]
     fn a_name_is_the_first_line_cut_at_a_word() {
-        assert_eq!(name_of(" Licence reader:\nRead all licences."), "Licence reader");
+        assert_eq!(
+            name_of(" Licence reader:\nRead all licences."),
+            "Licence reader"
+        );
         let long = "Сравнить условия лицензий трёх открытых звёздных каталогов и записать выводы";
-        assert_eq!(name_of(long), "Сравнить условия лицензий трёх открытых звёздных каталогов…");
+        assert_eq!(
+            name_of(long),
+            "Сравнить условия лицензий трёх открытых звёздных каталогов…"
+        );
     }
 }

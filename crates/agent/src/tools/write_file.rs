@@ -29,7 +29,10 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
 
 async fn write_file(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
     let path = Path::parse_file(&arguments.path)?;
-    let written = context.workspace().write(&path, &arguments.content, None).await?;
+    let written = context
+        .workspace()
+        .write(&path, &arguments.content, None)
+        .await?;
     let (version, size_bytes) = (written.version, written.size_bytes);
     let answer = match version {
         1 => format!("Wrote {path}, {size_bytes} bytes."),

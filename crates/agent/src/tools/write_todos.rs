@@ -61,7 +61,10 @@ async fn write_todos(arguments: Arguments, context: ToolContext) -> Result<Strin
             },
         })
         .collect();
-    let done = todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count();
+    let done = todos
+        .iter()
+        .filter(|todo| todo.status == TodoStatus::Completed)
+        .count();
     let answer = format!("The plan has {} tasks, {done} completed.", todos.len());
     context.emit(EventBody::PlanChanged { todos }).await;
     Ok(answer)

@@ -4,14 +4,26 @@
 pub(super) fn csv() -> String {
     let mut lines = String::from("date,rain_mm\n");
     let mut state: u32 = 2025;
-    for (month, days) in [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].into_iter().enumerate() {
+    for (month, days) in [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        .into_iter()
+        .enumerate()
+    {
         for day in 1..=days {
             // A small linear congruential generator: the figures only have to look like weather.
             state = state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
             let chance = (state >> 16) % 100;
             let autumn = u32::from((8..=10).contains(&month)) * 20;
-            let tenths = if chance < 55 - autumn { 0 } else { (chance * 7 + day * 3) % 180 };
-            lines.push_str(&format!("2025-{:02}-{day:02},{}.{}\n", month + 1, tenths / 10, tenths % 10));
+            let tenths = if chance < 55 - autumn {
+                0
+            } else {
+                (chance * 7 + day * 3) % 180
+            };
+            lines.push_str(&format!(
+                "2025-{:02}-{day:02},{}.{}\n",
+                month + 1,
+                tenths / 10,
+                tenths % 10
+            ));
         }
     }
     lines
@@ -61,8 +73,11 @@ mod tests {
     fn sums_agree_whatever_stands_before_the_days() {
         let csv = csv();
         assert_eq!(days(&csv).count(), 365);
-        let numbered: String =
-            csv.lines().enumerate().map(|(n, line)| format!("{}\t{line}\n", n + 1)).collect();
+        let numbered: String = csv
+            .lines()
+            .enumerate()
+            .map(|(n, line)| format!("{}\t{line}\n", n + 1))
+            .collect();
         assert!((total_mm(&csv) - total_mm(&numbered)).abs() < 1e-9);
         let months = by_month(&numbered);
         assert_eq!(months.len(), 12);

@@ -36,7 +36,11 @@ impl Texts {
     /// Russian for a text with Cyrillic letters, otherwise English.
     pub(super) fn for_reader(text: &str) -> &'static Self {
         let is_cyrillic = |letter: char| ('\u{400}'..='\u{4ff}').contains(&letter);
-        if text.chars().any(is_cyrillic) { &RUSSIAN } else { &ENGLISH }
+        if text.chars().any(is_cyrillic) {
+            &RUSSIAN
+        } else {
+            &ENGLISH
+        }
     }
 
     /// What a sub-agent is told.
@@ -47,7 +51,9 @@ impl Texts {
     /// Which half year a sub-agent was told to read; nothing where this is no sub-agent's task.
     pub(super) fn half_year_of(&self, task: &str) -> Option<Half> {
         let rest = task.strip_prefix(self.task)?;
-        [Half::First, Half::Second].into_iter().find(|&half| rest.contains(self.half(half)))
+        [Half::First, Half::Second]
+            .into_iter()
+            .find(|&half| rest.contains(self.half(half)))
     }
 
     fn half(&self, half: Half) -> &'static str {
@@ -58,8 +64,17 @@ impl Texts {
     }
 
     /// What a sub-agent reports.
-    pub(super) fn reader_answer(&self, half: Half, total_mm: f64, wettest: Option<(&str, f64)>) -> String {
-        let mut answer = format!("**{}** {}: {total_mm:.1} mm.", self.finding, self.half(half));
+    pub(super) fn reader_answer(
+        &self,
+        half: Half,
+        total_mm: f64,
+        wettest: Option<(&str, f64)>,
+    ) -> String {
+        let mut answer = format!(
+            "**{}** {}: {total_mm:.1} mm.",
+            self.finding,
+            self.half(half)
+        );
         if let Some((date, millimetres)) = wettest {
             answer.push_str(&format!(" {}: {date}, {millimetres:.1} mm.", self.wettest));
         }
@@ -82,10 +97,18 @@ impl Texts {
                 format!("| {name} | {millimetres:.1} | {share:.0} % |\n")
             })
             .collect();
-        let state = if report_is_final { self.answer_final } else { self.answer_draft };
+        let state = if report_is_final {
+            self.answer_final
+        } else {
+            self.answer_draft
+        };
         format!(
             "{} **{total:.1} mm**.\n\n{}\n| :-- | --: | --: |\n{rows}\n{}\n\n{}\n\n{state}\n\n{}",
-            self.answer_intro, self.table_head, self.answer_formula, self.answer_code, self.answer_outro
+            self.answer_intro,
+            self.table_head,
+            self.answer_formula,
+            self.answer_code,
+            self.answer_outro
         )
     }
 }

@@ -77,7 +77,10 @@ pub enum LineKind {
 pub fn count(old: &str, new: &str) -> Option<LineCounts> {
     // The two most frequent cases need no comparing, however long the text is.
     if old.is_empty() || new.is_empty() {
-        return Some(LineCounts { added: lines(new) as u64, removed: lines(old) as u64 });
+        return Some(LineCounts {
+            added: lines(new) as u64,
+            removed: lines(old) as u64,
+        });
     }
     compare(old, new).map(|diff| counts(&diff))
 }
@@ -104,13 +107,23 @@ pub fn difference(old: &str, new: &str) -> Option<Difference> {
             };
             let (old, new) = (change.old_index(), change.new_index());
             let text = shown_text(change.value());
-            shown.push(Line { kind, old: old.map(|at| at + 1), new: new.map(|at| at + 1), text });
+            shown.push(Line {
+                kind,
+                old: old.map(|at| at + 1),
+                new: new.map(|at| at + 1),
+                text,
+            });
         }
         if !shown.is_empty() {
             hunks.push(Hunk { lines: shown });
         }
     }
-    Some(Difference { added_lines: added, removed_lines: removed, hunks, cut })
+    Some(Difference {
+        added_lines: added,
+        removed_lines: removed,
+        hunks,
+        cut,
+    })
 }
 
 fn lines(text: &str) -> usize {
@@ -121,14 +134,25 @@ fn compare<'a>(old: &'a str, new: &'a str) -> Option<TextDiff<'a, 'a, str>> {
     if lines(old) + lines(new) > LINES_LIMIT {
         return None;
     }
-    Some(TextDiff::configure().algorithm(Algorithm::Myers).timeout(EFFORT).diff_lines(old, new))
+    Some(
+        TextDiff::configure()
+            .algorithm(Algorithm::Myers)
+            .timeout(EFFORT)
+            .diff_lines(old, new),
+    )
 }
 
 fn counts(diff: &TextDiff<'_, '_, str>) -> LineCounts {
-    diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal).fold(LineCounts::default(), |sum, op| {
-        let (added, removed) = (op.new_range().len() as u64, op.old_range().len() as u64);
-        LineCounts { added: sum.added + added, removed: sum.removed + removed }
-    })
+    diff.ops()
+        .iter()
+        .filter(|op| op.tag() != DiffTag::Equal)
+        .fold(LineCounts::default(), |sum, op| {
+            let (added, removed) = (op.new_range().len() as u64, op.old_range().len() as u64);
+            LineCounts {
+                added: sum.added + added,
+                removed: sum.removed + removed,
+            }
+        })
 }
 
 fn shown_text(line: &str) -> String {
@@ -167,23 +191,50 @@ mod tests {
         let old: String = (1..=30).map(|line| format!("{line}\n")).collect();
         let new = old.replace("10\n", "ten\n").replace("29\n", "");
         let found = difference(&old, &new).unwrap();
-        assert_eq!((found.added_lines, found.removed_lines, found.cut), (1, 2, false));
+        assert_eq!(
+            (found.added_lines, found.removed_lines, found.cut),
+            (1, 2, false)
+        );
         let shown = |hunk: &Hunk| -> Vec<String> {
             let sign = |kind| match kind {
                 LineKind::Same => ' ',
                 LineKind::Added => '+',
                 LineKind::Removed => '-',
             };
-            let number = |number: Option<usize>| number.map_or(String::new(), |number| number.to_string());
+            let number =
+                |number: Option<usize>| number.map_or(String::new(), |number| number.to_string());
             let line = |line: &Line| {
-                format!("{}|{}|{}{}", number(line.old), number(line.new), sign(line.kind), line.text)
+                format!(
+                    "{}|{}|{}{}",
+                    number(line.old),
+                    number(line.new),
+                    sign(line.kind),
+                    line.text
+                )
             };
             hunk.lines.iter().map(line).collect()
         };
-        let first =
-            ["7|7| 7", "8|8| 8", "9|9| 9", "10||-10", "|10|+ten", "11|11| 11", "12|12| 12", "13|13| 13"];
+        let first = [
+            "7|7| 7",
+            "8|8| 8",
+            "9|9| 9",
+            "10||-10",
+            "|10|+ten",
+            "11|11| 11",
+            "12|12| 12",
+            "13|13| 13",
+        ];
         assert_eq!(shown(&found.hunks[0]), first);
-        assert_eq!(shown(&found.hunks[1]), ["26|26| 26", "27|27| 27", "28|28| 28", "29||-29", "30|29| 30"]);
+        assert_eq!(
+            shown(&found.hunks[1]),
+            [
+                "26|26| 26",
+                "27|27| 27",
+                "28|28| 28",
+                "29||-29",
+                "30|29| 30"
+            ]
+        );
         assert_eq!(difference("same\n", "same\n").unwrap().hunks, []);
     }
 
@@ -193,7 +244,10 @@ mod tests {
         assert_eq!((count(&old, &new), difference(&old, &new)), (None, None));
         assert_eq!(counted("", &old), Some((60_000, 0)));
         let long = difference("", &"x\n".repeat(20_000)).unwrap();
-        assert_eq!((long.added_lines, long.hunks[0].lines.len(), long.cut), (20_000, 5_000, true));
+        assert_eq!(
+            (long.added_lines, long.hunks[0].lines.len(), long.cut),
+            (20_000, 5_000, true)
+        );
         let wide = difference("", &"я".repeat(5_000)).unwrap();
         assert_eq!(wide.hunks[0].lines[0].text.chars().count(), 1_001);
     }
@@ -202,14 +256,25 @@ mod tests {
     #[test]
     fn the_effort_is_bounded() {
         let text = |first: u64| -> String {
-            let next = |number: u64| number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let next = |number: u64| {
+                number
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1)
+            };
             let numbers = std::iter::successors(Some(first), |number| Some(next(*number)));
-            numbers.take(45_000).map(|number| format!("{}\n", number >> 50)).collect()
+            numbers
+                .take(45_000)
+                .map(|number| format!("{}\n", number >> 50))
+                .collect()
         };
         let (old, new) = (text(1), text(2));
         let begun = std::time::Instant::now();
         let counts = count(&old, &new).unwrap();
-        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        assert!(
+            begun.elapsed() < Duration::from_secs(5),
+            "{:?}",
+            begun.elapsed()
+        );
         // What stays is the same number of lines of both.
         assert_eq!(45_000 - counts.removed, 45_000 - counts.added);
     }

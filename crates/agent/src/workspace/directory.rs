@@ -18,8 +18,17 @@ use super::{BYTES_LIMIT, FileProblem, Path, Workspace, unavailable};
 const LISTED_LIMIT: usize = 10_000;
 /// What is not there for agents, whatever the configuration says: repositories, whose hooks people run, and folders
 /// that programs fill.
-pub const LEFT_OUT: [&str; 9] =
-    [".git", ".hg", ".svn", "node_modules", "target", "__pycache__", ".venv", "venv", ".tox"];
+pub const LEFT_OUT: [&str; 9] = [
+    ".git",
+    ".hg",
+    ".svn",
+    "node_modules",
+    "target",
+    "__pycache__",
+    ".venv",
+    "venv",
+    ".tox",
+];
 /// What is under it is the chat's own and never on the disk.
 const OWN: &str = "/.glasshouse/";
 
@@ -49,8 +58,18 @@ impl Directory {
     /// The directory at `path`, without links on its way. Files and folders named as one of `left_out` do not exist.
     #[must_use]
     pub fn new(name: String, path: PathBuf, left_out: &[String], read_only: bool) -> Self {
-        let left_out = LEFT_OUT.into_iter().map(str::to_owned).chain(left_out.iter().cloned()).collect();
-        Self { name, path, left_out, read_only, turn: Mutex::default() }
+        let left_out = LEFT_OUT
+            .into_iter()
+            .map(str::to_owned)
+            .chain(left_out.iter().cloned())
+            .collect();
+        Self {
+            name,
+            path,
+            left_out,
+            read_only,
+            turn: Mutex::default(),
+        }
     }
 
     /// Tries whether it can be read.
@@ -100,10 +119,16 @@ impl Directory {
 
     fn in_words(&self, error: FolderError) -> FileProblem {
         match error {
-            FolderError::Path(path) => {
-                FileProblem::Refused(Files::PathUnusable { path, names: self.left_out.join(", ") }.into())
+            FolderError::Path(path) => FileProblem::Refused(
+                Files::PathUnusable {
+                    path,
+                    names: self.left_out.join(", "),
+                }
+                .into(),
+            ),
+            FolderError::Missing(path) => {
+                FileProblem::Missing(format!("There is no file /{path}."))
             }
-            FolderError::Missing(path) => FileProblem::Missing(format!("There is no file /{path}.")),
             FolderError::Changed(path) => FileProblem::Conflict(format!(
                 "/{path} has changed meanwhile, or there is a file already. Read it again and repeat the change."
             )),
@@ -111,7 +136,12 @@ impl Directory {
                 FileProblem::TooLarge(Files::FileOverLimit { limit: limit_bytes }.into())
             }
             FolderError::Disk(error) if error.kind() == std::io::ErrorKind::StorageFull => {
-                FileProblem::Full(Files::DirectoryFull { name: self.name.clone() }.into())
+                FileProblem::Full(
+                    Files::DirectoryFull {
+                        name: self.name.clone(),
+                    }
+                    .into(),
+                )
             }
             FolderError::Disk(error) => {
                 tracing::warn!(%error, directory = self.name, "a chat's directory did not answer");
@@ -127,7 +157,8 @@ impl Directory {
 
     pub(super) async fn read(&self, path: &Path) -> Result<Option<(Vec<u8>, Mark)>, FileProblem> {
         let inside = inside(path);
-        self.on_disk(move |disk| disk.read(&inside, BYTES_LIMIT as u64)).await
+        self.on_disk(move |disk| disk.read(&inside, BYTES_LIMIT as u64))
+            .await
     }
 }
 
@@ -140,9 +171,15 @@ pub(super) struct Turn<'a> {
 
 impl Turn<'_> {
     /// Writes beside the file what it is to become.
-    pub(super) async fn draft(&self, path: &Path, content: &[u8]) -> Result<sandbox::Draft, FileProblem> {
+    pub(super) async fn draft(
+        &self,
+        path: &Path,
+        content: &[u8],
+    ) -> Result<sandbox::Draft, FileProblem> {
         let (inside, content, seen) = (inside(path), content.to_vec(), self.seen);
-        self.directory.on_disk(move |disk| disk.draft(&inside, &content, seen)).await
+        self.directory
+            .on_disk(move |disk| disk.draft(&inside, &content, seen))
+            .await
     }
 
     /// Puts it in its place.
@@ -152,12 +189,16 @@ impl Turn<'_> {
 
     pub(super) async fn remove(&self, path: &Path) -> Result<(), FileProblem> {
         let (inside, seen) = (inside(path), self.seen);
-        self.directory.on_disk(move |disk| seen.map_or(Ok(()), |seen| disk.remove(&inside, seen))).await
+        self.directory
+            .on_disk(move |disk| seen.map_or(Ok(()), |seen| disk.remove(&inside, seen)))
+            .await
     }
 
     pub(super) async fn rename(&self, from: &Path, to: &Path) -> Result<(), FileProblem> {
         let (from, to, seen) = (inside(from), inside(to), self.seen);
-        self.directory.on_disk(move |disk| seen.map_or(Ok(()), |seen| disk.rename(&from, &to, seen))).await
+        self.directory
+            .on_disk(move |disk| seen.map_or(Ok(()), |seen| disk.rename(&from, &to, seen)))
+            .await
     }
 }
 
@@ -166,20 +207,29 @@ const RESULTS: [&str; 2] = ["/results", "/.glasshouse/results"];
 
 /// Whether a file is one of those that are made of results.
 pub(crate) fn is_of_results(path: &str) -> bool {
-    RESULTS.iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+    RESULTS.iter().any(|folder| {
+        path.strip_prefix(folder)
+            .is_some_and(|rest| rest.starts_with('/'))
+    })
 }
 
 impl Workspace {
     /// The same workspace with the files of this directory.
     #[must_use]
     pub fn in_directory(self, directory: Arc<Directory>) -> Self {
-        Self { place: Place::Directory(directory), ..self }
+        Self {
+            place: Place::Directory(directory),
+            ..self
+        }
     }
 
     /// The same workspace whose directory is not to be had: `why`, in a sentence.
     #[must_use]
     pub fn nowhere(self, why: impl Into<Words>) -> Self {
-        Self { place: Place::Nowhere(why.into()), ..self }
+        Self {
+            place: Place::Nowhere(why.into()),
+            ..self
+        }
     }
 
     /// The directory its files are in; nothing where they are virtual.
@@ -206,7 +256,10 @@ impl Workspace {
 
     /// All files, also the chat's own; the `version` is a number that differs after each change. And whether there are
     /// more.
-    pub(super) async fn on_disk(&self, directory: &Directory) -> Result<(Vec<FileRow>, bool), FileProblem> {
+    pub(super) async fn on_disk(
+        &self,
+        directory: &Directory,
+    ) -> Result<(Vec<FileRow>, bool), FileProblem> {
         let (files, more) = directory.list().await?;
         let row = |(file, mark): (File, Mark)| FileRow {
             path: format!("/{}", file.path),
@@ -216,7 +269,9 @@ impl Workspace {
         };
         let mut rows: Vec<FileRow> = files.into_iter().map(row).collect();
         // A name that cannot be said cannot be asked for.
-        rows.retain(|row| Path::parse_file(&row.path).is_ok_and(|path| path.0 == row.path) && !is_own(row));
+        rows.retain(|row| {
+            Path::parse_file(&row.path).is_ok_and(|path| path.0 == row.path) && !is_own(row)
+        });
         let kept = self.store.files(&self.name).await.map_err(unavailable)?;
         rows.extend(kept.into_iter().filter(is_own));
         Ok((rows, more))
@@ -225,14 +280,22 @@ impl Workspace {
     /// Waits for the right to change this file, and lets the store catch up with the disk. Nothing where the file is in
     /// the store alone.
     pub(super) async fn turn(&self, path: &Path) -> Result<Option<Turn<'_>>, FileProblem> {
-        let Some(directory) = self.directory_of(path)? else { return Ok(None) };
+        let Some(directory) = self.directory_of(path)? else {
+            return Ok(None);
+        };
         if directory.read_only {
-            let sentence = Files::DirectoryReadOnly { name: directory.name.clone() };
+            let sentence = Files::DirectoryReadOnly {
+                name: directory.name.clone(),
+            };
             return Err(FileProblem::Refused(sentence.into()));
         }
         let turn = directory.turn.lock().await;
         let seen = self.catch_up(directory, path).await?;
-        Ok(Some(Turn { directory, seen, _turn: turn }))
+        Ok(Some(Turn {
+            directory,
+            seen,
+            _turn: turn,
+        }))
     }
 
     /// Lets the store know what is on the disk. A file that is only in the store is not touched.
@@ -251,15 +314,23 @@ impl Workspace {
         path: &Path,
     ) -> Result<Option<Mark>, FileProblem> {
         let there = directory.read(path).await?;
-        let known = self.store.read_file(&self.name, &path.0).await.map_err(unavailable)?;
+        let known = self
+            .store
+            .read_file(&self.name, &path.0)
+            .await
+            .map_err(unavailable)?;
         match (&there, known) {
             (Some((bytes, _)), Some(known)) if *bytes == known.content => {}
             (Some((bytes, _)), known) => {
-                self.keep(path, bytes, Some(known.map_or(0, |known| known.version))).await?;
+                self.keep(path, bytes, Some(known.map_or(0, |known| known.version)))
+                    .await?;
             }
             (None, Some(known)) => {
                 let now = (self.now_ms)();
-                let gone = self.store.delete_file(&self.name, &path.0, Some(known.version), now).await;
+                let gone = self
+                    .store
+                    .delete_file(&self.name, &path.0, Some(known.version), now)
+                    .await;
                 gone.map_err(unavailable)?;
             }
             (None, None) => {}

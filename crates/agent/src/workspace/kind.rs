@@ -32,7 +32,10 @@ const PICTURES: [(&[u8], &str); 5] = [
 /// The media type of a picture that a browser may show; nothing for all else.
 #[must_use]
 pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
-    PICTURES.iter().find(|(start, _)| begins_with(bytes, start)).map(|(_, media_type)| *media_type)
+    PICTURES
+        .iter()
+        .find(|(start, _)| begins_with(bytes, start))
+        .map(|(_, media_type)| *media_type)
 }
 
 /// Other media that a browser plays or shows: bytes they begin with and their media types.
@@ -67,30 +70,43 @@ pub fn media_type(bytes: &[u8]) -> Option<&'static str> {
 /// Whether it is a drawing: SVG, which a page may show as an image and never as a document.
 #[must_use]
 pub(crate) fn is_drawing(path: &str, bytes: &[u8]) -> bool {
-    path.to_ascii_lowercase().ends_with(".svg") && as_text(bytes).is_some_and(|text| text.contains("<svg"))
+    path.to_ascii_lowercase().ends_with(".svg")
+        && as_text(bytes).is_some_and(|text| text.contains("<svg"))
 }
 
 /// Whether a name is that of a picture or a drawing.
 #[must_use]
 pub(crate) fn seems_picture(path: &str) -> bool {
-    let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    ending.is_some_and(|ending| ["png", "jpg", "jpeg", "gif", "webp", "svg"].contains(&ending.as_str()))
+    let ending = path
+        .rsplit_once('.')
+        .map(|(_, ending)| ending.to_ascii_lowercase());
+    ending.is_some_and(|ending| {
+        ["png", "jpg", "jpeg", "gif", "webp", "svg"].contains(&ending.as_str())
+    })
 }
 
 /// Whether it is text: UTF-8 without NUL characters.
 #[must_use]
 pub fn as_text(bytes: &[u8]) -> Option<&str> {
-    std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+    std::str::from_utf8(bytes)
+        .ok()
+        .filter(|text| !text.contains('\0'))
 }
 
 /// What it is, for a sentence.
 pub(super) fn describe(bytes: &[u8]) -> &'static str {
-    KINDS.iter().find(|(start, _)| begins_with(bytes, start)).map_or("binary data", |(_, kind)| *kind)
+    KINDS
+        .iter()
+        .find(|(start, _)| begins_with(bytes, start))
+        .map_or("binary data", |(_, kind)| *kind)
 }
 
 fn begins_with(bytes: &[u8], start: &[u8]) -> bool {
     bytes.len() >= start.len()
-        && start.iter().zip(bytes).all(|(expected, byte)| *expected == b'*' || expected == byte)
+        && start
+            .iter()
+            .zip(bytes)
+            .all(|(expected, byte)| *expected == b'*' || expected == byte)
 }
 
 #[cfg(test)]
@@ -137,6 +153,9 @@ mod tests {
         assert_eq!(as_text("Привет".as_bytes()), Some("Привет"));
         assert_eq!(as_text(b"a\0b"), None);
         assert_eq!(as_text(b"\xff\xfe"), None);
-        assert_eq!((describe(b"%PDF-1.7"), describe(b"\0\x01")), ("a PDF document", "binary data"));
+        assert_eq!(
+            (describe(b"%PDF-1.7"), describe(b"\0\x01")),
+            ("a PDF document", "binary data")
+        );
     }
 }

@@ -20,7 +20,12 @@ impl Path {
     /// Where it is too long or holds control characters.
     pub fn parse(text: &str) -> Result<Self, FileProblem> {
         if text.len() > PATH_LIMIT_BYTES || text.chars().any(char::is_control) {
-            return Err(FileProblem::Refused(Files::BadPath { limit: PATH_LIMIT_BYTES as u64 }.into()));
+            return Err(FileProblem::Refused(
+                Files::BadPath {
+                    limit: PATH_LIMIT_BYTES as u64,
+                }
+                .into(),
+            ));
         }
         let mut parts: Vec<&str> = Vec::new();
         for part in text.split(['/', '\\']) {
@@ -39,7 +44,11 @@ impl Path {
     /// As `parse`, and for the root.
     pub fn parse_file(text: &str) -> Result<Self, FileProblem> {
         let path = Self::parse(text)?;
-        if path.0 == "/" { Err(FileProblem::Refused(Files::PathMissing.into())) } else { Ok(path) }
+        if path.0 == "/" {
+            Err(FileProblem::Refused(Files::PathMissing.into()))
+        } else {
+            Ok(path)
+        }
     }
 
     /// As text.
@@ -52,7 +61,9 @@ impl Path {
     #[must_use]
     pub fn contains(&self, path: &str) -> bool {
         self.0 == "/"
-            || path.strip_prefix(&self.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            || path
+                .strip_prefix(&self.0)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 }
 

@@ -6,8 +6,8 @@ use domain::refusal::Files;
 use store::StoreError;
 
 use super::{
-    BYTES_LIMIT, FILE_LIMIT_BYTES, FILES_LIMIT, FileProblem, Path, WORKSPACE_LIMIT_BYTES, Workspace, Written,
-    changed_meanwhile, diff, directory::Place, unavailable,
+    BYTES_LIMIT, FILE_LIMIT_BYTES, FILES_LIMIT, FileProblem, Path, WORKSPACE_LIMIT_BYTES,
+    Workspace, Written, changed_meanwhile, diff, directory::Place, unavailable,
 };
 
 impl Workspace {
@@ -22,7 +22,8 @@ impl Workspace {
         expected_version: Option<u64>,
     ) -> Result<Written, FileProblem> {
         check_text(content)?;
-        self.write_bytes(path, content.as_bytes(), expected_version).await
+        self.write_bytes(path, content.as_bytes(), expected_version)
+            .await
     }
 
     /// Writes a whole file of any kind, as `write` does.
@@ -37,7 +38,12 @@ impl Workspace {
     ) -> Result<Written, FileProblem> {
         let version = self.put(path, content, expected_version).await?;
         let lines = self.lines_changed(path, version, content).await;
-        Ok(Written { version, size_bytes: content.len() as u64, deleted: false, lines })
+        Ok(Written {
+            version,
+            size_bytes: content.len() as u64,
+            deleted: false,
+            lines,
+        })
     }
 
     /// Writes a text over one that was read before at this version.
@@ -53,7 +59,12 @@ impl Workspace {
         check_text(content)?;
         let version = self.put(path, content.as_bytes(), Some(version)).await?;
         let lines = diff::count(before, content);
-        Ok(Written { version, size_bytes: content.len() as u64, deleted: false, lines })
+        Ok(Written {
+            version,
+            size_bytes: content.len() as u64,
+            deleted: false,
+            lines,
+        })
     }
 
     /// Writes, and gives the new version.
@@ -65,7 +76,11 @@ impl Workspace {
     ) -> Result<u64, FileProblem> {
         if content.len() > BYTES_LIMIT {
             return Err(FileProblem::TooLarge(
-                Files::FileTooLarge { size: content.len() as u64, limit: BYTES_LIMIT as u64 }.into(),
+                Files::FileTooLarge {
+                    size: content.len() as u64,
+                    limit: BYTES_LIMIT as u64,
+                }
+                .into(),
             ));
         }
         let Some(turn) = self.turn(path).await? else {
@@ -87,12 +102,18 @@ impl Workspace {
     ) -> Result<u64, FileProblem> {
         self.check_room(path, content.len() as u64).await?;
         let now = (self.now_ms)();
-        match self.store.write_file(&self.name, &path.0, content, expected_version, now).await {
+        match self
+            .store
+            .write_file(&self.name, &path.0, content, expected_version, now)
+            .await
+        {
             Ok(version) => {
                 if version == 1 {
                     self.seen.files.fetch_add(1, Ordering::Relaxed);
                 }
-                self.seen.bytes.fetch_add(content.len() as u64, Ordering::Relaxed);
+                self.seen
+                    .bytes
+                    .fetch_add(content.len() as u64, Ordering::Relaxed);
                 Ok(version)
             }
             Err(StoreError::Conflict(_)) => Err(changed_meanwhile(path)),
@@ -103,7 +124,10 @@ impl Workspace {
     /// Refuses what is one file, or some bytes, too many. All is counted once and then kept count of: another run of
     /// the same chat may go a little beyond the limit, which bounds all the same.
     async fn check_room(&self, path: &Path, size_bytes: u64) -> Result<(), FileProblem> {
-        let seen = (self.seen.files.load(Ordering::Relaxed), self.seen.bytes.load(Ordering::Relaxed));
+        let seen = (
+            self.seen.files.load(Ordering::Relaxed),
+            self.seen.bytes.load(Ordering::Relaxed),
+        );
         if (1..FILES_LIMIT).contains(&seen.0) && seen.1 + size_bytes <= WORKSPACE_LIMIT_BYTES {
             return Ok(());
         }
@@ -113,11 +137,16 @@ impl Workspace {
         self.seen.bytes.store(total, Ordering::Relaxed);
         let replaced = files.iter().find(|file| file.path == path.0);
         if files.len() >= FILES_LIMIT && replaced.is_none() {
-            return Err(self.no_room(Files::TooManyFiles { count: FILES_LIMIT as u64 }));
+            return Err(self.no_room(Files::TooManyFiles {
+                count: FILES_LIMIT as u64,
+            }));
         }
         let after = total + size_bytes - replaced.map_or(0, |file| file.size_bytes);
         if after > WORKSPACE_LIMIT_BYTES {
-            return Err(self.no_room(Files::FilesTooLarge { size: after, limit: WORKSPACE_LIMIT_BYTES }));
+            return Err(self.no_room(Files::FilesTooLarge {
+                size: after,
+                limit: WORKSPACE_LIMIT_BYTES,
+            }));
         }
         Ok(())
     }
@@ -127,7 +156,10 @@ impl Workspace {
         let sentence = if matches!(self.place, Place::Store) {
             sentence
         } else {
-            Files::DirectoryKept { files: FILES_LIMIT as u64, bytes: WORKSPACE_LIMIT_BYTES }
+            Files::DirectoryKept {
+                files: FILES_LIMIT as u64,
+                bytes: WORKSPACE_LIMIT_BYTES,
+            }
         };
         FileProblem::TooLarge(sentence.into())
     }
@@ -136,7 +168,11 @@ impl Workspace {
 fn check_text(content: &str) -> Result<(), FileProblem> {
     if content.len() > FILE_LIMIT_BYTES {
         return Err(FileProblem::TooLarge(
-            Files::TextTooLarge { size: content.len() as u64, limit: FILE_LIMIT_BYTES as u64 }.into(),
+            Files::TextTooLarge {
+                size: content.len() as u64,
+                limit: FILE_LIMIT_BYTES as u64,
+            }
+            .into(),
         ));
     }
     if content.contains('\0') {

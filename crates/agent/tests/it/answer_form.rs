@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use crate::play::{Play, lines};
 
 fn format() -> Value {
-    let city = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    let city =
+        json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     json!({"type": "json_schema", "json_schema": {"name": "place", "schema": city}})
 }
 
@@ -27,7 +28,10 @@ async fn an_answer_in_its_form_is_shown_and_the_words_before_it_are_thoughts() {
     let mut play = Play::turns(vec![first, text("```json\n{\"city\":\"Rome\"}\n```")]).await;
     wish(&mut play);
     let log = play.log().await;
-    let said: Vec<_> = lines(&log).into_iter().filter(|line| !line.contains(" c2")).collect();
+    let said: Vec<_> = lines(&log)
+        .into_iter()
+        .filter(|line| !line.contains(" c2"))
+        .collect();
     assert_eq!(
         said,
         [
@@ -40,7 +44,9 @@ async fn an_answer_in_its_form_is_shown_and_the_words_before_it_are_thoughts() {
     let requests = play.requests();
     assert_eq!(requests.len(), 2);
     assert!(
-        requests[0][0].plain_text().ends_with("Write nothing before or after it."),
+        requests[0][0]
+            .plain_text()
+            .ends_with("Write nothing before or after it."),
         "{:?}",
         requests[0][0]
     );
@@ -50,17 +56,32 @@ async fn an_answer_in_its_form_is_shown_and_the_words_before_it_are_thoughts() {
 async fn an_answer_in_another_form_is_written_again() {
     let script = |request: &ChatRequest<'_>| {
         let forced = request.answer_format == Some(&format()) && request.tools.is_empty();
-        text(if forced { r#"{"city":"Rome"}"# } else { "It is Rome." })
+        text(if forced {
+            r#"{"city":"Rome"}"#
+        } else {
+            "It is Rome."
+        })
     };
     let mut play = Play::new(Arc::new(script)).await;
     wish(&mut play);
     let log = lines(&play.log().await);
-    assert_eq!(log[log.len() - 2..], [r#"main answers "{\"city\":\"Rome\"}""#, "main finished Completed"]);
-    assert!(log[1].starts_with("main notices The answer is not in the form that was asked for"), "{log:?}");
+    assert_eq!(
+        log[log.len() - 2..],
+        [
+            r#"main answers "{\"city\":\"Rome\"}""#,
+            "main finished Completed"
+        ]
+    );
+    assert!(
+        log[1].starts_with("main notices The answer is not in the form that was asked for"),
+        "{log:?}"
+    );
     let last = play.requests().remove(1);
     assert_eq!(last[last.len() - 2].plain_text(), "It is Rome.");
     assert!(
-        last.last().is_some_and(|told| told.role == Role::User && told.plain_text().contains("JSON Schema"))
+        last.last().is_some_and(
+            |told| told.role == Role::User && told.plain_text().contains("JSON Schema")
+        )
     );
 }
 
@@ -81,15 +102,22 @@ async fn a_model_that_cannot_write_the_form_fails_the_run() {
 #[tokio::test]
 async fn sub_agents_answer_in_words() {
     let script = |request: &ChatRequest<'_>| match request.messages {
-        messages if messages.iter().any(|message| message.role == Role::Tool) => text(r#"{"city":"Rome"}"#),
-        [_, asked] if asked.plain_text() == "Please." => {
-            call(0, "task", &json!({"description": "Where?", "subagent_type": "general"}))
+        messages if messages.iter().any(|message| message.role == Role::Tool) => {
+            text(r#"{"city":"Rome"}"#)
         }
+        [_, asked] if asked.plain_text() == "Please." => call(
+            0,
+            "task",
+            &json!({"description": "Where?", "subagent_type": "general"}),
+        ),
         _ => text("In Rome."),
     };
     let mut play = Play::new(Arc::new(script)).await;
     wish(&mut play);
     let log = lines(&play.log().await);
-    assert!(log.contains(&"a1 answers \"In Rome.\"".to_owned()), "{log:?}");
+    assert!(
+        log.contains(&"a1 answers \"In Rome.\"".to_owned()),
+        "{log:?}"
+    );
     assert_eq!(log.last().unwrap(), "main finished Completed", "{log:?}");
 }

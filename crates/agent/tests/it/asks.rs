@@ -21,19 +21,32 @@ fn answer(decision: Decision) -> ApprovalAnswer {
 
 /// Three writes in one answer, then one more, each of which asks.
 async fn many_writes() -> Play {
-    let write = |index, path: &str| call(index, "write_file", &json!({"path": path, "content": "x"}));
-    let first = [write(0, "/notes/a"), write(1, "/notes/b"), write(2, "/other")].concat();
+    let write =
+        |index, path: &str| call(index, "write_file", &json!({"path": path, "content": "x"}));
+    let first = [
+        write(0, "/notes/a"),
+        write(1, "/notes/b"),
+        write(2, "/other"),
+    ]
+    .concat();
     let mut play = Play::turns(vec![first, write(0, "/notes/c"), text("Ok.")]).await;
     play.agents.main.tools = play.agents.main.tools.with_approval("write_file");
     play
 }
 
 fn rules(rules: serde_json::Value) -> Consents {
-    Consents::new(serde_json::from_value::<Vec<Rule>>(rules).unwrap().into(), Vec::new())
+    Consents::new(
+        serde_json::from_value::<Vec<Rule>>(rules).unwrap().into(),
+        Vec::new(),
+    )
 }
 
 async fn writer() -> Play {
-    let turn = call(0, "write_file", &json!({"path": "a.md", "content": "draft"}));
+    let turn = call(
+        0,
+        "write_file",
+        &json!({"path": "a.md", "content": "draft"}),
+    );
     let mut play = Play::turns(vec![turn, text("Ok.")]).await;
     play.agents.main.tools = play.agents.main.tools.with_approval("write_file");
     play
@@ -59,17 +72,32 @@ async fn edited_arguments_are_checked_and_used() {
     let play = writer().await;
     let log = play
         .watched(&mut |event, play| {
-            let EventBody::ApprovalAsked { approval, .. } = &event.body else { return };
+            let EventBody::ApprovalAsked { approval, .. } = &event.body else {
+                return;
+            };
             let mut edit = answer(Decision::Allow);
             edit.arguments = Some(json!({"path": 5}));
-            let refused = play.asks.answer_approval(approval, edit.clone()).unwrap_err();
-            assert!(matches!(refused, AskError::InvalidArguments(_)), "{refused}");
+            let refused = play
+                .asks
+                .answer_approval(approval, edit.clone())
+                .unwrap_err();
+            assert!(
+                matches!(refused, AskError::InvalidArguments(_)),
+                "{refused}"
+            );
             edit.arguments = Some(json!({"path": "b.md", "content": "better"}));
             play.asks.answer_approval(approval, edit.clone()).unwrap();
-            assert_eq!(play.asks.answer_approval(approval, edit), Err(AskError::NotWaiting));
+            assert_eq!(
+                play.asks.answer_approval(approval, edit),
+                Err(AskError::NotWaiting)
+            );
         })
         .await;
-    assert!(lines(&log).contains(&"main changed /b.md v1".to_owned()), "{:?}", lines(&log));
+    assert!(
+        lines(&log).contains(&"main changed /b.md v1".to_owned()),
+        "{:?}",
+        lines(&log)
+    );
     assert!(lines(&log).contains(&"main is told Allow edited=true".to_owned()));
 }
 
@@ -86,22 +114,39 @@ async fn denied_the_model_is_told_why() {
         })
         .await;
     let told = play.requests()[1].last().unwrap().plain_text();
-    assert_eq!(told, "Error: The person did not allow this call; the reason: not there. Do not repeat it.");
-    assert!(!lines(&log).iter().any(|line| line.contains("main runs")), "it must not run");
+    assert_eq!(
+        told,
+        "Error: The person did not allow this call; the reason: not there. Do not repeat it."
+    );
+    assert!(
+        !lines(&log).iter().any(|line| line.contains("main runs")),
+        "it must not run"
+    );
 }
 
 #[tokio::test]
 async fn a_sub_agent_waits_alone() {
     let script = |request: &ChatRequest<'_>| {
         let told = request.messages[1].plain_text();
-        let answers =
-            request.messages.iter().filter(|message| message.role == domain::Role::Assistant).count();
+        let answers = request
+            .messages
+            .iter()
+            .filter(|message| message.role == domain::Role::Assistant)
+            .count();
         let task = |index, name: &str| {
-            call(index, "task", &json!({"description": name, "subagent_type": "general"}))
+            call(
+                index,
+                "task",
+                &json!({"description": name, "subagent_type": "general"}),
+            )
         };
         match (told.as_str(), answers) {
             ("Please.", 0) => [task(0, "asker"), task(1, "worker")].concat(),
-            ("asker", 0) => call(0, "ask_user", &json!({"question": "Which?", "options": ["red", "blue"]})),
+            ("asker", 0) => call(
+                0,
+                "ask_user",
+                &json!({"question": "Which?", "options": ["red", "blue"]}),
+            ),
             ("asker", _) => text(&request.messages.last().unwrap().plain_text()),
             ("worker", 0) => call(0, "ls", &json!({})),
             ("worker", _) => text("worked"),
@@ -113,7 +158,9 @@ async fn a_sub_agent_waits_alone() {
     let log = play
         .watched(&mut |event, play| {
             match &event.body {
-                EventBody::QuestionAsked { question: asked, .. } => question = Some(asked.clone()),
+                EventBody::QuestionAsked {
+                    question: asked, ..
+                } => question = Some(asked.clone()),
                 EventBody::AgentFinished { result, .. } => worked |= result == "worked",
                 _ => {}
             }
@@ -124,8 +171,14 @@ async fn a_sub_agent_waits_alone() {
         })
         .await;
     let all = lines(&log);
-    assert!(all.contains(&r#"a1 asks "Which?" ["red", "blue"]"#.to_owned()), "{all:#?}");
-    assert!(all.contains(&"a1 ends Completed: blue".to_owned()), "{all:#?}");
+    assert!(
+        all.contains(&r#"a1 asks "Which?" ["red", "blue"]"#.to_owned()),
+        "{all:#?}"
+    );
+    assert!(
+        all.contains(&"a1 ends Completed: blue".to_owned()),
+        "{all:#?}"
+    );
 }
 
 #[tokio::test]
@@ -147,7 +200,10 @@ async fn stopped_while_it_waits_nothing_stays_open() {
             "main finished Cancelled"
         ]
     );
-    assert_eq!(play.asks.answer_approval("p2", answer(Decision::Allow)), Err(AskError::NotWaiting));
+    assert_eq!(
+        play.asks.answer_approval("p2", answer(Decision::Allow)),
+        Err(AskError::NotWaiting)
+    );
 }
 
 #[tokio::test]
@@ -160,30 +216,57 @@ async fn what_is_allowed_for_good_lets_waiting_and_later_calls_run() {
     let mut asked = Vec::new();
     let log = play
         .watched(&mut |event, play| {
-            let EventBody::ApprovalAsked { approval, arguments, may_remember, .. } = &event.body else {
+            let EventBody::ApprovalAsked {
+                approval,
+                arguments,
+                may_remember,
+                ..
+            } = &event.body
+            else {
                 return;
             };
             assert!(may_remember);
             asked.push((approval.clone(), arguments["path"].clone()));
             if asked.len() == 3 {
-                let answer = ApprovalAnswer { remembered: Some(Remembered::Chat), ..answer(Decision::Allow) };
+                let answer = ApprovalAnswer {
+                    remembered: Some(Remembered::Chat),
+                    ..answer(Decision::Allow)
+                };
                 play.asks.answer_approval(&asked[0].0, answer).unwrap();
                 play.consents.allow(allowed.clone());
                 play.asks.allow_all(&allowed);
                 // It goes on only with this one: the rule does not fit it.
-                play.asks.answer_approval(&asked[2].0, ApprovalAnswer::only(Decision::Deny)).unwrap();
+                play.asks
+                    .answer_approval(&asked[2].0, ApprovalAnswer::only(Decision::Deny))
+                    .unwrap();
             }
         })
         .await;
-    let paths: Vec<_> = asked.iter().map(|(_, path)| path.as_str().unwrap()).collect();
-    assert_eq!(paths, ["/notes/a", "/notes/b", "/other"], "the fourth asks no more");
+    let paths: Vec<_> = asked
+        .iter()
+        .map(|(_, path)| path.as_str().unwrap())
+        .collect();
+    assert_eq!(
+        paths,
+        ["/notes/a", "/notes/b", "/other"],
+        "the fourth asks no more"
+    );
     let remembered = |event: &&domain::RunEvent| {
-        matches!(event.body, EventBody::ApprovalAnswered { remembered: Some(Remembered::Chat), .. })
+        matches!(
+            event.body,
+            EventBody::ApprovalAnswered {
+                remembered: Some(Remembered::Chat),
+                ..
+            }
+        )
     };
     assert_eq!(log.iter().filter(remembered).count(), 1);
     let said = lines(&log);
     for path in ["/notes/a", "/notes/b", "/notes/c"] {
-        assert!(said.contains(&format!("main changed {path} v1")), "{said:#?}");
+        assert!(
+            said.contains(&format!("main changed {path} v1")),
+            "{said:#?}"
+        );
     }
     assert!(!said.iter().any(|line| line.contains("changed /other")));
     let why = "Runs without asking: you allowed such calls in this chat.";
@@ -202,12 +285,23 @@ async fn the_administrators_rules_come_first() {
     let mut asked = Vec::new();
     let log = play
         .watched(&mut |event, play| {
-            let EventBody::ApprovalAsked { approval, .. } = &event.body else { return };
-            let for_good = ApprovalAnswer { remembered: Some(Remembered::Always), ..answer(Decision::Allow) };
-            assert_eq!(play.asks.answer_approval(approval, for_good), Err(AskError::EachTime));
+            let EventBody::ApprovalAsked { approval, .. } = &event.body else {
+                return;
+            };
+            let for_good = ApprovalAnswer {
+                remembered: Some(Remembered::Always),
+                ..answer(Decision::Allow)
+            };
+            assert_eq!(
+                play.asks.answer_approval(approval, for_good),
+                Err(AskError::EachTime)
+            );
             // Nobody can edit a call into one that is refused.
             let edited = Some(json!({"path": "/other", "content": "x"}));
-            let edit = ApprovalAnswer { arguments: edited, ..answer(Decision::Allow) };
+            let edit = ApprovalAnswer {
+                arguments: edited,
+                ..answer(Decision::Allow)
+            };
             play.asks.answer_approval(approval, edit).unwrap();
             asked.push(approval.clone());
         })
@@ -215,35 +309,64 @@ async fn the_administrators_rules_come_first() {
     assert_eq!(asked.len(), 1);
     let said = lines(&log);
     let refused = "The administrator's rules do not allow this call. Do not repeat it.";
-    assert_eq!(said.iter().filter(|line| line.ends_with(refused)).count(), 2, "{said:#?}");
-    assert!(!said.iter().any(|line| line.contains("changed /other") || line.contains("changed /notes/c")));
+    assert_eq!(
+        said.iter().filter(|line| line.ends_with(refused)).count(),
+        2,
+        "{said:#?}"
+    );
+    assert!(
+        !said
+            .iter()
+            .any(|line| line.contains("changed /other") || line.contains("changed /notes/c"))
+    );
 }
 
 #[tokio::test]
 async fn nobody_answers_in_time() {
     let ask = call(0, "ask_user", &json!({"question": "Which?"}));
-    let write = call(1, "write_file", &json!({"path": "a.md", "content": "draft"}));
+    let write = call(
+        1,
+        "write_file",
+        &json!({"path": "a.md", "content": "draft"}),
+    );
     let mut play = Play::turns(vec![[ask, write].concat(), text("Ok.")]).await;
     play.agents.main.tools = play.agents.main.tools.with_approval("write_file");
     play.limits.waiting = Duration::from_millis(200);
     let log = play.log().await;
     let expiry = |event: &domain::RunEvent| match &event.body {
-        EventBody::ApprovalAsked { expires_in_ms, .. } | EventBody::QuestionAsked { expires_in_ms, .. } => {
-            *expires_in_ms
-        }
+        EventBody::ApprovalAsked { expires_in_ms, .. }
+        | EventBody::QuestionAsked { expires_in_ms, .. } => *expires_in_ms,
         _ => None,
     };
-    assert_eq!(log.iter().filter_map(expiry).collect::<Vec<_>>(), [200, 200]);
+    assert_eq!(
+        log.iter().filter_map(expiry).collect::<Vec<_>>(),
+        [200, 200]
+    );
     let said = lines(&log);
-    assert!(said.contains(&"main is told Expired edited=false".to_owned()), "{said:#?}");
+    assert!(
+        said.contains(&"main is told Expired edited=false".to_owned()),
+        "{said:#?}"
+    );
     assert!(said.contains(&"main hears None".to_owned()), "{said:#?}");
-    assert!(said.iter().any(|line| line.contains("Nobody decided about this call in time")), "{said:#?}");
-    assert!(said.iter().any(|line| line.contains("Nobody answered in time")), "{said:#?}");
+    assert!(
+        said.iter()
+            .any(|line| line.contains("Nobody decided about this call in time")),
+        "{said:#?}"
+    );
+    assert!(
+        said.iter()
+            .any(|line| line.contains("Nobody answered in time")),
+        "{said:#?}"
+    );
     assert_eq!(said.last().unwrap(), "main finished Completed");
 }
 
 fn form_asker(fields: serde_json::Value) -> Vec<llm::Line> {
-    call(0, "ask_user", &json!({"question": "Where to?", "fields": fields}))
+    call(
+        0,
+        "ask_user",
+        &json!({"question": "Where to?", "fields": fields}),
+    )
 }
 
 fn trip() -> serde_json::Value {
@@ -258,22 +381,46 @@ async fn a_form_takes_only_what_fits_it() {
     let play = Play::turns(vec![form_asker(trip()), text("Ok.")]).await;
     let log = play
         .watched(&mut |event, play| {
-            let EventBody::QuestionAsked { question, .. } = &event.body else { return };
-            let reply = |values: serde_json::Value| Reply::Values(values.as_object().cloned().unwrap());
-            let refused = play.asks.answer_question(question, reply(json!({"city": "Rome", "seats": 10})));
-            let Err(AskError::Unfit(fault)) = refused else { panic!("{refused:?}") };
+            let EventBody::QuestionAsked { question, .. } = &event.body else {
+                return;
+            };
+            let reply =
+                |values: serde_json::Value| Reply::Values(values.as_object().cloned().unwrap());
+            let refused = play
+                .asks
+                .answer_question(question, reply(json!({"city": "Rome", "seats": 10})));
+            let Err(AskError::Unfit(fault)) = refused else {
+                panic!("{refused:?}")
+            };
             assert_eq!(fault.field.as_deref(), Some("seats"));
-            assert!(play.asks.check_reply(question, "Rome for two".into()).is_err());
-            play.asks.check_reply(question, "City: Rome".into()).unwrap();
-            play.asks.answer_question(question, reply(json!({"seats": 3, "city": "Rome"}))).unwrap();
-            assert_eq!(play.asks.answer_question(question, "x".into()), Err(AskError::NotWaiting));
+            assert!(
+                play.asks
+                    .check_reply(question, "Rome for two".into())
+                    .is_err()
+            );
+            play.asks
+                .check_reply(question, "City: Rome".into())
+                .unwrap();
+            play.asks
+                .answer_question(question, reply(json!({"seats": 3, "city": "Rome"})))
+                .unwrap();
+            assert_eq!(
+                play.asks.answer_question(question, "x".into()),
+                Err(AskError::NotWaiting)
+            );
         })
         .await;
     let said = lines(&log);
     let asked = r#"main asks "Where to?" with a form: City: a text of 1 to 500 characters; seats: a whole number, 1 to 9 (may be left out)"#;
     assert!(said.contains(&asked.to_owned()), "{said:#?}");
-    assert!(said.contains(&r#"main hears {"city":"Rome","seats":3}"#.to_owned()), "{said:#?}");
-    assert_eq!(play.requests()[1].last().unwrap().plain_text(), r#"{"city":"Rome","seats":3}"#);
+    assert!(
+        said.contains(&r#"main hears {"city":"Rome","seats":3}"#.to_owned()),
+        "{said:#?}"
+    );
+    assert_eq!(
+        play.requests()[1].last().unwrap().plain_text(),
+        r#"{"city":"Rome","seats":3}"#
+    );
 }
 
 #[tokio::test]
@@ -283,27 +430,47 @@ async fn who_does_not_want_to_answer_says_so() {
         let log = play
             .watched(&mut |event, play| {
                 if let EventBody::QuestionAsked { question, .. } = &event.body {
-                    play.asks.answer_question(question, Reply::Declined(None)).unwrap();
+                    play.asks
+                        .answer_question(question, Reply::Declined(None))
+                        .unwrap();
                 }
             })
             .await;
-        assert!(lines(&log).contains(&"main hears that there is no answer".to_owned()), "{:#?}", lines(&log));
+        assert!(
+            lines(&log).contains(&"main hears that there is no answer".to_owned()),
+            "{:#?}",
+            lines(&log)
+        );
         let told = play.requests()[1].last().unwrap().plain_text();
-        assert!(told.starts_with("The person does not want to answer."), "{told}");
+        assert!(
+            told.starts_with("The person does not want to answer."),
+            "{told}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_form_that_cannot_be_shown_is_told_to_the_model() {
-    let many: Vec<_> = (0..13).map(|n| json!({"name": format!("f{n}"), "type": "text"})).collect();
+    let many: Vec<_> = (0..13)
+        .map(|n| json!({"name": format!("f{n}"), "type": "text"}))
+        .collect();
     for (arguments, fault) in [
-        (json!({"question": "?", "fields": many}), "The arguments do not fit: /fields"),
-        (json!({"question": "?", "fields": [{"name": "a", "type": "colour"}]}), "The arguments do not fit"),
+        (
+            json!({"question": "?", "fields": many}),
+            "The arguments do not fit: /fields",
+        ),
+        (
+            json!({"question": "?", "fields": [{"name": "a", "type": "colour"}]}),
+            "The arguments do not fit",
+        ),
         (
             json!({"question": "?", "fields": [{"name": "a", "type": "choice"}]}),
             "The field “a” needs options.",
         ),
-        (json!({"question": "?", "options": ["x"], "fields": [{"name": "a", "type": "text"}]}), "not both"),
+        (
+            json!({"question": "?", "options": ["x"], "fields": [{"name": "a", "type": "text"}]}),
+            "not both",
+        ),
         (
             json!({"question": "?", "fields": [{"name": "a", "type": "text"}, {"name": "a", "type": "text"}]}),
             "The field “a” comes twice.",
@@ -311,8 +478,14 @@ async fn a_form_that_cannot_be_shown_is_told_to_the_model() {
     ] {
         let play = Play::turns(vec![call(0, "ask_user", &arguments), text("Ok.")]).await;
         let log = play.log().await;
-        assert!(!log.iter().any(|event| matches!(event.body, EventBody::QuestionAsked { .. })));
+        assert!(
+            !log.iter()
+                .any(|event| matches!(event.body, EventBody::QuestionAsked { .. }))
+        );
         let told = play.requests()[1].last().unwrap().plain_text();
-        assert!(told.starts_with("Error: ") && told.contains(fault), "{told}");
+        assert!(
+            told.starts_with("Error: ") && told.contains(fault),
+            "{told}"
+        );
     }
 }

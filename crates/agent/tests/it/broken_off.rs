@@ -40,7 +40,9 @@ impl agent::Quota for Open {
     }
 }
 
-async fn play(script: impl Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sync + 'static) -> (Play, Told) {
+async fn play(
+    script: impl Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sync + 'static,
+) -> (Play, Told) {
     let mut play = Play::new(Arc::new(script)).await;
     let told = Told::default();
     play.quota = Some(Arc::new(Open(Arc::clone(&told))));
@@ -51,9 +53,16 @@ async fn play(script: impl Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sync + 'st
 /// The calls that broke off: the agent, what was used, and what that cost.
 fn broken_off(log: &[RunEvent]) -> Vec<(String, Usage, u64)> {
     let lost = log.iter().filter_map(|event| match &event.body {
-        EventBody::ModelCalled { usage, cost_micro_usd, broken_off: true, .. } => {
-            Some((format!("{:?}", event.agent), *usage, cost_micro_usd.unwrap()))
-        }
+        EventBody::ModelCalled {
+            usage,
+            cost_micro_usd,
+            broken_off: true,
+            ..
+        } => Some((
+            format!("{:?}", event.agent),
+            *usage,
+            cost_micro_usd.unwrap(),
+        )),
         _ => None,
     });
     lost.collect()
@@ -63,8 +72,16 @@ fn broken_off(log: &[RunEvent]) -> Vec<(String, Usage, u64)> {
 fn sum(log: &[RunEvent]) -> (Usage, u64) {
     let mut sum = (Usage::default(), 0);
     for event in log {
-        if let EventBody::ModelCalled { usage, cost_micro_usd: Some(cost), .. }
-        | EventBody::ContextCompacted { usage, cost_micro_usd: Some(cost), .. } = &event.body
+        if let EventBody::ModelCalled {
+            usage,
+            cost_micro_usd: Some(cost),
+            ..
+        }
+        | EventBody::ContextCompacted {
+            usage,
+            cost_micro_usd: Some(cost),
+            ..
+        } = &event.body
         {
             sum.0 += *usage;
             sum.1 += cost;
@@ -76,10 +93,20 @@ fn sum(log: &[RunEvent]) -> (Usage, u64) {
 /// The events, the end of the run and the quota have the same sum.
 #[track_caller]
 fn check_sums(log: &[RunEvent], told: &Told) {
-    let EventBody::RunFinished { usage, cost_micro_usd, .. } = &log.last().unwrap().body else {
+    let EventBody::RunFinished {
+        usage,
+        cost_micro_usd,
+        ..
+    } = &log.last().unwrap().body
+    else {
         panic!("{:#?}", lines(log));
     };
-    assert_eq!((*usage, cost_micro_usd.unwrap_or(0)), sum(log), "{:#?}", lines(log));
+    assert_eq!(
+        (*usage, cost_micro_usd.unwrap_or(0)),
+        sum(log),
+        "{:#?}",
+        lines(log)
+    );
     let mut quota = (Usage::default(), 0);
     for (usage, cost) in told.lock().unwrap().iter().flatten() {
         quota.0 += *usage;
@@ -89,17 +116,35 @@ fn check_sums(log: &[RunEvent], told: &Told) {
 }
 
 fn cut() -> Vec<Line> {
-    vec![Line::Fail(ModelError::new(ProblemCode::ModelFailed, "Cut."))]
+    vec![Line::Fail(ModelError::new(
+        ProblemCode::ModelFailed,
+        "Cut.",
+    ))]
 }
 
 #[tokio::test]
 async fn an_answer_that_its_server_cuts_is_booked() {
-    let script = |_: &ChatRequest<'_>| [reasoning("Let me think."), text("Half an answer"), cut()].concat();
+    let script =
+        |_: &ChatRequest<'_>| [reasoning("Let me think."), text("Half an answer"), cut()].concat();
     let (play, told) = play(script).await;
     let log = play.log().await;
     let lost = broken_off(&log);
     // 27 bytes were written.
-    assert!(matches!(&lost[..], [(_, Usage { output_tokens: 6, estimated: true, .. }, _)]), "{lost:?}");
+    assert!(
+        matches!(
+            &lost[..],
+            [(
+                _,
+                Usage {
+                    output_tokens: 6,
+                    estimated: true,
+                    ..
+                },
+                _
+            )]
+        ),
+        "{lost:?}"
+    );
     assert!(lost[0].1.input_tokens > 100, "{lost:?}");
     check_sums(&log, &told);
 }
@@ -116,7 +161,13 @@ async fn a_call_that_fails_before_anything_came_has_used_nothing() {
 async fn what_a_person_stops_is_booked_for_each_agent() {
     let script = |request: &ChatRequest<'_>| match request.messages[1].plain_text().as_str() {
         "Please." => [0, 1]
-            .map(|index| call(index, "task", &json!({"description": "slow", "subagent_type": "general"})))
+            .map(|index| {
+                call(
+                    index,
+                    "task",
+                    &json!({"description": "slow", "subagent_type": "general"}),
+                )
+            })
             .concat(),
         _ => [text("I have begun"), vec![Line::Pause { ms: 600_000 }]].concat(),
     };
@@ -124,14 +175,18 @@ async fn what_a_person_stops_is_booked_for_each_agent() {
     let mut writing = 0;
     let log = play
         .watched(&mut |event, play| {
-            writing +=
-                usize::from(matches!(&event.body, EventBody::TextDelta { delta, .. } if delta == "begun"));
+            writing += usize::from(
+                matches!(&event.body, EventBody::TextDelta { delta, .. } if delta == "begun"),
+            );
             if writing == 2 {
                 play.stop.cancel.cancel();
             }
         })
         .await;
-    let mut agents: Vec<String> = broken_off(&log).into_iter().map(|(agent, ..)| agent).collect();
+    let mut agents: Vec<String> = broken_off(&log)
+        .into_iter()
+        .map(|(agent, ..)| agent)
+        .collect();
     agents.sort();
     assert_eq!(agents, ["a1", "a2"]);
     check_sums(&log, &told);
@@ -139,7 +194,8 @@ async fn what_a_person_stops_is_booked_for_each_agent() {
 
 #[tokio::test]
 async fn what_a_time_limit_ends_is_booked() {
-    let script = |_: &ChatRequest<'_>| [text("Half an"), vec![Line::Pause { ms: 3_600_000 }]].concat();
+    let script =
+        |_: &ChatRequest<'_>| [text("Half an"), vec![Line::Pause { ms: 3_600_000 }]].concat();
     let (mut play, told) = play(script).await;
     play.limits.time = Duration::from_millis(100);
     let log = play.log().await;
@@ -150,7 +206,8 @@ async fn what_a_time_limit_ends_is_booked() {
 /// The next server asks again, and the run has paid for both.
 #[tokio::test]
 async fn what_the_end_of_the_server_stops_is_booked_and_not_an_answer() {
-    let script = |_: &ChatRequest<'_>| [text("Half an"), vec![Line::Pause { ms: 600_000 }]].concat();
+    let script =
+        |_: &ChatRequest<'_>| [text("Half an"), vec![Line::Pause { ms: 600_000 }]].concat();
     let (mut first, told) = play(script).await;
     first.outlives_server = true;
     let before = first
@@ -162,30 +219,46 @@ async fn what_the_end_of_the_server_stops_is_booked_and_not_an_answer() {
         .await;
     assert_eq!(broken_off(&before).len(), 1, "{:#?}", lines(&before));
     let whole = |_: &ChatRequest<'_>| {
-        [text("A whole answer."), finish_with(FinishReason::Stop, Usage::of(100, 3))].concat()
+        [
+            text("A whole answer."),
+            finish_with(FinishReason::Stop, Usage::of(100, 3)),
+        ]
+        .concat()
     };
     let (mut again, told_again) = play(whole).await;
     (again.outlives_server, again.before) = (true, before);
     let log = again.log().await;
     told.lock().unwrap().append(&mut told_again.lock().unwrap());
     check_sums(&log, &told);
-    let said: Vec<String> = messages_of(&log).iter().map(domain::Message::plain_text).collect();
+    let said: Vec<String> = messages_of(&log)
+        .iter()
+        .map(domain::Message::plain_text)
+        .collect();
     assert_eq!(said, ["A whole answer."]);
 }
 
 #[tokio::test]
 async fn a_summary_that_breaks_off_is_booked() {
-    let script = |request: &ChatRequest<'_>| match request.messages[0].plain_text().starts_with("You sum up")
+    let script = |request: &ChatRequest<'_>| match request.messages[0]
+        .plain_text()
+        .starts_with("You sum up")
     {
         true => [text("The summary begins"), cut()].concat(),
         false => {
             let content = "word ".repeat(1_000);
-            call(0, "write_file", &json!({"path": "/a.md", "content": content}))
+            call(
+                0,
+                "write_file",
+                &json!({"path": "/a.md", "content": content}),
+            )
         }
     };
     let (mut play, told) = play(script).await;
-    play.agents.main.tools =
-        play.agents.main.tools.chosen(&agent::ToolChoice::named(&["write_file"]).unwrap());
+    play.agents.main.tools = play
+        .agents
+        .main
+        .tools
+        .chosen(&agent::ToolChoice::named(&["write_file"]).unwrap());
     play.settings.context_tokens = Some(3_000);
     let log = play.log().await;
     assert!(!broken_off(&log).is_empty(), "{:#?}", lines(&log));

@@ -29,8 +29,13 @@ async fn played(kind: ProviderKind, recording: &str) -> Vec<RunEvent> {
 }
 
 async fn log_of(kind: ProviderKind, recording: &Recording) -> Vec<RunEvent> {
-    let options = ServerOptions { tokens: Some(strict::tokens()), ..ServerOptions::default() };
-    let server = ScriptedServer::start_with(recording.behaviour(Pieces::Bytes(61)), options).await.unwrap();
+    let options = ServerOptions {
+        tokens: Some(strict::tokens()),
+        ..ServerOptions::default()
+    };
+    let server = ScriptedServer::start_with(recording.behaviour(Pieces::Bytes(61)), options)
+        .await
+        .unwrap();
     let play = Play::with_model(model(kind, &server, &model_name(&recording.0[0]))).await;
     play.log().await
 }
@@ -41,7 +46,12 @@ fn answer(log: &[RunEvent]) -> (String, String, Vec<Source>) {
     for event in log {
         match &event.body {
             EventBody::SourcesFound { sources: found } => sources.extend(found.iter().cloned()),
-            EventBody::TextFinished { item, text, answer: true, .. } => {
+            EventBody::TextFinished {
+                item,
+                text,
+                answer: true,
+                ..
+            } => {
                 return (item.clone(), text.clone(), sources);
             }
             _ => {}
@@ -55,18 +65,29 @@ fn cited(log: &[RunEvent]) -> Vec<(String, String, Vec<String>)> {
     let (answered, text, sources) = answer(log);
     let words = |CitedPlace { item, start, end }: &CitedPlace| {
         assert_eq!(*item, answered);
-        let (start, end) = (usize::try_from(*start).unwrap(), usize::try_from(*end).unwrap());
+        let (start, end) = (
+            usize::try_from(*start).unwrap(),
+            usize::try_from(*end).unwrap(),
+        );
         text.chars().skip(start).take(end - start).collect()
     };
     let short = |text: &str| text.chars().take(28).collect();
     let line = |source: &Source| {
-        (source.id.clone(), short(&source.url), source.cited.iter().map(words).collect::<Vec<String>>())
+        (
+            source.id.clone(),
+            short(&source.url),
+            source.cited.iter().map(words).collect::<Vec<String>>(),
+        )
     };
     sources.iter().map(line).collect()
 }
 
 fn line(id: &str, url: &str, words: &[&str]) -> (String, String, Vec<String>) {
-    (id.to_owned(), url.to_owned(), words.iter().map(|words| (*words).to_owned()).collect())
+    (
+        id.to_owned(),
+        url.to_owned(),
+        words.iter().map(|words| (*words).to_owned()).collect(),
+    )
 }
 
 #[tokio::test]
@@ -80,12 +101,26 @@ async fn citations_of_providers_are_sources_of_the_run() {
         &["today (September 16) shows a high of 76°F and low of 59°F"],
     );
     assert_eq!(found[0], first);
-    assert!(answer(&log).2[0].quote.as_ref().unwrap().starts_with("San Francisco, CA Weather Today"));
+    assert!(
+        answer(&log).2[0]
+            .quote
+            .as_ref()
+            .unwrap()
+            .starts_with("San Francisco, CA Weather Today")
+    );
     assert_eq!(found[2].2.len(), 2, "it is cited at two places");
 
-    let log = played(ProviderKind::OpenaiResponses, "citations/responses_web_search_stream").await;
-    let link = "([britannica.com](https://www.britannica.com/place/Mount-Columbia?utm_source=openai))";
-    assert_eq!(cited(&log), [line("1", "https://www.britannica.com/p", &[link])]);
+    let log = played(
+        ProviderKind::OpenaiResponses,
+        "citations/responses_web_search_stream",
+    )
+    .await;
+    let link =
+        "([britannica.com](https://www.britannica.com/place/Mount-Columbia?utm_source=openai))";
+    assert_eq!(
+        cited(&log),
+        [line("1", "https://www.britannica.com/p", &[link])]
+    );
 
     let log = played(ProviderKind::Gemini, "citations/gemini_web_search_stream").await;
     let found = cited(&log);
@@ -101,7 +136,10 @@ async fn citations_of_providers_are_sources_of_the_run() {
 
     let log = played(ProviderKind::Openai, "citations/chat_openrouter_web_search").await;
     let found = cited(&log);
-    assert!(!found.is_empty() && found.iter().all(|(_, url, _)| url.starts_with("https://")), "{found:?}");
+    assert!(
+        !found.is_empty() && found.iter().all(|(_, url, _)| url.starts_with("https://")),
+        "{found:?}"
+    );
 }
 
 /// A whole answer of Chat Completions with further fields.
@@ -111,11 +149,19 @@ async fn chat(text: &str, message: Value, top_level: Value) -> Vec<RunEvent> {
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
     });
     for (into, fields) in [("/choices/0/message", message), ("", top_level)] {
-        let place = answer.pointer_mut(into).and_then(Value::as_object_mut).unwrap();
+        let place = answer
+            .pointer_mut(into)
+            .and_then(Value::as_object_mut)
+            .unwrap();
         place.extend(fields.as_object().unwrap().clone());
     }
     let request = json!({"model": "sonar"});
-    let exchange = Exchange { path: String::new(), request, status: 200, response: answer };
+    let exchange = Exchange {
+        path: String::new(),
+        request,
+        status: 200,
+        response: answer,
+    };
     log_of(ProviderKind::Openai, &Recording(vec![exchange])).await
 }
 
@@ -128,7 +174,13 @@ async fn numbers_in_a_text_of_perplexity_are_those_of_its_sources() {
     let log = chat("It is so [2].", json!({}), beside).await;
     let (_, text, sources) = answer(&log);
     assert_eq!(text, "It is so [2].");
-    let of = |source: &Source| (source.id.clone(), source.title.clone(), source.quote.clone());
+    let of = |source: &Source| {
+        (
+            source.id.clone(),
+            source.title.clone(),
+            source.quote.clone(),
+        )
+    };
     assert_eq!(
         sources.iter().map(of).collect::<Vec<_>>(),
         [
@@ -146,9 +198,14 @@ fn server_tools(log: &[RunEvent]) -> Vec<(String, Value, String, bool)> {
         )
     };
     let finished = log.iter().filter_map(|event| match &event.body {
-        EventBody::ToolFinished { call, name, arguments, result, error, .. } if by_provider(call) => {
-            Some((name.clone(), arguments.clone(), result.clone(), *error))
-        }
+        EventBody::ToolFinished {
+            call,
+            name,
+            arguments,
+            result,
+            error,
+            ..
+        } if by_provider(call) => Some((name.clone(), arguments.clone(), result.clone(), *error)),
         _ => None,
     });
     finished.collect()
@@ -158,31 +215,62 @@ fn server_tools(log: &[RunEvent]) -> Vec<(String, Value, String, bool)> {
 async fn tools_of_the_provider_are_shown_and_not_run() {
     let log = played(ProviderKind::Anthropic, "anthropic/web_search_stream").await;
     let tools = server_tools(&log);
-    assert_eq!((tools.len(), &*tools[0].0, tools[0].3), (2, "web_search", false), "{tools:#?}");
-    assert!(tools[0].1["query"].as_str().unwrap().contains("San Francisco"), "{tools:#?}");
+    assert_eq!(
+        (tools.len(), &*tools[0].0, tools[0].3),
+        (2, "web_search", false),
+        "{tools:#?}"
+    );
+    assert!(
+        tools[0].1["query"]
+            .as_str()
+            .unwrap()
+            .contains("San Francisco"),
+        "{tools:#?}"
+    );
     assert!(tools[0].2.contains(" — https://"), "{tools:#?}");
     assert!(!tools[0].2.contains("encrypted"), "{tools:#?}");
     let said = messages_of(&log);
     assert!(
-        said.iter().all(|message| message.tool_calls.is_empty() && message.role != Role::Tool),
+        said.iter()
+            .all(|message| message.tool_calls.is_empty() && message.role != Role::Tool),
         "{said:#?}"
     );
 
-    let tools = server_tools(&played(ProviderKind::Anthropic, "anthropic/code_execution_stream").await);
-    assert!(!tools.is_empty() && tools.iter().all(|(.., result, _)| !result.is_empty()), "{tools:#?}");
+    let tools =
+        server_tools(&played(ProviderKind::Anthropic, "anthropic/code_execution_stream").await);
+    assert!(
+        !tools.is_empty() && tools.iter().all(|(.., result, _)| !result.is_empty()),
+        "{tools:#?}"
+    );
 
-    let log = played(ProviderKind::OpenaiResponses, "openai_responses/code_interpreter_stream").await;
+    let log = played(
+        ProviderKind::OpenaiResponses,
+        "openai_responses/code_interpreter_stream",
+    )
+    .await;
     let tools = server_tools(&log);
-    assert!(tools.iter().any(|(name, ..)| name == "code_interpreter"), "{tools:#?}");
-    assert!(tools.iter().any(|(_, input, ..)| input["code"].is_string()), "{tools:#?}");
+    assert!(
+        tools.iter().any(|(name, ..)| name == "code_interpreter"),
+        "{tools:#?}"
+    );
+    assert!(
+        tools.iter().any(|(_, input, ..)| input["code"].is_string()),
+        "{tools:#?}"
+    );
 
     let log = played(ProviderKind::Gemini, "gemini/code_execution").await;
     let tools = server_tools(&log);
     assert_eq!(tools[0].0, "code_execution");
-    assert!(tools[0].1["code"].is_string() && !tools[0].2.is_empty(), "{tools:#?}");
+    assert!(
+        tools[0].1["code"].is_string() && !tools[0].2.is_empty(),
+        "{tools:#?}"
+    );
 
     let tools = server_tools(&played(ProviderKind::Bedrock, "bedrock/code_interpreter").await);
-    assert!(!tools.is_empty() && tools.iter().all(|(.., result, _)| !result.is_empty()), "{tools:#?}");
+    assert!(
+        !tools.is_empty() && tools.iter().all(|(.., result, _)| !result.is_empty()),
+        "{tools:#?}"
+    );
 }
 
 #[tokio::test]
@@ -195,16 +283,31 @@ async fn a_server_that_is_killed_while_the_provider_works_asks_again() {
     let is_tool = |event: &RunEvent| {
         matches!(
             event.body,
-            EventBody::ToolRequested { .. } | EventBody::ToolStarted { .. } | EventBody::ToolFinished { .. }
+            EventBody::ToolRequested { .. }
+                | EventBody::ToolStarted { .. }
+                | EventBody::ToolFinished { .. }
         )
     };
-    for kept in log.iter().enumerate().filter(|(_, event)| is_tool(event)).map(|(at, _)| at + 1) {
-        let server = ScriptedServer::start_with(recording.behaviour(Pieces::Whole), ServerOptions::default())
-            .await
-            .unwrap();
+    for kept in log
+        .iter()
+        .enumerate()
+        .filter(|(_, event)| is_tool(event))
+        .map(|(at, _)| at + 1)
+    {
+        let server = ScriptedServer::start_with(
+            recording.behaviour(Pieces::Whole),
+            ServerOptions::default(),
+        )
+        .await
+        .unwrap();
         let mut play = Play::with_model(model(kind, &server, &model_name(&recording.0[0]))).await;
         play.before = log[..kept].to_vec();
         let whole = play.log().await;
-        assert_eq!(answer(&whole).1, answer(&log).1, "{kept}: {:#?}", lines(&whole));
+        assert_eq!(
+            answer(&whole).1,
+            answer(&log).1,
+            "{kept}: {:#?}",
+            lines(&whole)
+        );
     }
 }

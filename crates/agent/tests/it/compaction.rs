@@ -8,7 +8,8 @@ use std::sync::{
 
 use agent::history::{messages_of, recall};
 use domain::{
-    AgentPath, EventBody, Message, Outcome, ProblemCode, Role, RunEvent, RunId, Usage, event::Forked,
+    AgentPath, EventBody, Message, Outcome, ProblemCode, Role, RunEvent, RunId, Usage,
+    event::Forked,
 };
 use llm::{
     ChatRequest, FinishReason, Line, ModelError,
@@ -28,7 +29,9 @@ fn tokens(request: &ChatRequest<'_>) -> u64 {
 }
 
 fn is_summing_up(request: &ChatRequest<'_>) -> bool {
-    request.messages[0].plain_text().starts_with("You sum up the older part")
+    request.messages[0]
+        .plain_text()
+        .starts_with("You sum up the older part")
 }
 
 /// Writes a file in each of `steps` steps, then answers; sums up where it is asked to.
@@ -44,14 +47,21 @@ fn long_work(steps: usize) -> impl Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sy
             return text("All written.");
         }
         let content = format!("{number} {}", "word ".repeat(60));
-        call(0, "write_file", &json!({"path": format!("/{number}.md"), "content": content}))
+        call(
+            0,
+            "write_file",
+            &json!({"path": format!("/{number}.md"), "content": content}),
+        )
     }
 }
 
 async fn play(script: impl Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sync + 'static) -> Play {
     let mut play = Play::new(Arc::new(script)).await;
-    play.agents.main.tools =
-        play.agents.main.tools.chosen(&agent::ToolChoice::named(&["write_file", "ls", "task"]).unwrap());
+    play.agents.main.tools = play
+        .agents
+        .main
+        .tools
+        .chosen(&agent::ToolChoice::named(&["write_file", "ls", "task"]).unwrap());
     play.settings.context_tokens = Some(WINDOW);
     play.limits.steps = 400;
     play.limits.tokens = u64::MAX;
@@ -69,7 +79,10 @@ fn compactions(log: &[RunEvent]) -> Vec<&EventBody> {
 /// What was asked of the model, without the calls that summed up.
 fn asked(play: &Play) -> Vec<Vec<Message>> {
     let is_summary = |messages: &Vec<Message>| messages[0].plain_text().starts_with("You sum up");
-    play.requests().into_iter().filter(|messages| !is_summary(messages)).collect()
+    play.requests()
+        .into_iter()
+        .filter(|messages| !is_summary(messages))
+        .collect()
 }
 
 /// The conversation without the ids of calls, which the model gives and a restart cannot know.
@@ -77,7 +90,10 @@ fn without_ids(messages: &[Message]) -> Vec<Message> {
     let mut messages = messages.to_vec();
     for message in &mut messages {
         message.tool_call_id = None;
-        message.tool_calls.iter_mut().for_each(|call| call.id.clear());
+        message
+            .tool_calls
+            .iter_mut()
+            .for_each(|call| call.id.clear());
     }
     messages
 }
@@ -94,34 +110,61 @@ async fn three_hundred_steps_fit_into_a_small_window() {
     .await;
     let log = play.log().await;
     assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
-    assert!(*largest.lock().unwrap() <= WINDOW, "{} tokens", largest.lock().unwrap());
+    assert!(
+        *largest.lock().unwrap() <= WINDOW,
+        "{} tokens",
+        largest.lock().unwrap()
+    );
     let compacted = compactions(&log);
-    assert!((5..100).contains(&compacted.len()), "{} times", compacted.len());
+    assert!(
+        (5..100).contains(&compacted.len()),
+        "{} times",
+        compacted.len()
+    );
     for body in compacted {
-        let EventBody::ContextCompacted { tokens_before, tokens_after, summary, messages, .. } = body else {
+        let EventBody::ContextCompacted {
+            tokens_before,
+            tokens_after,
+            summary,
+            messages,
+            ..
+        } = body
+        else {
             unreachable!()
         };
-        assert!(tokens_after < tokens_before && summary.starts_with("Summary") && *messages > 2, "{body:?}");
+        assert!(
+            tokens_after < tokens_before && summary.starts_with("Summary") && *messages > 2,
+            "{body:?}"
+        );
     }
     let requests = asked(&play);
     assert_eq!(requests.len(), 301, "each step once");
     for messages in &requests {
-        let person: Vec<String> =
-            messages.iter().filter(|m| m.role == Role::User).map(Message::plain_text).collect();
+        let person: Vec<String> = messages
+            .iter()
+            .filter(|m| m.role == Role::User)
+            .map(Message::plain_text)
+            .collect();
         assert!(person.last().unwrap().contains("marzipan"), "{person:?}");
     }
     let last: Vec<String> = requests[300].iter().map(Message::plain_text).collect();
     assert!(last[2].starts_with("Summary"), "{last:?}");
-    assert_eq!(last.last().unwrap().split(',').next().unwrap(), "Wrote /299.md");
-    let EventBody::RunFinished { usage, .. } = &log.last().unwrap().body else { unreachable!() };
-    let booked: u64 = log
-        .iter()
-        .filter_map(|event| match &event.body {
-            EventBody::ModelCalled { usage, .. } | EventBody::ContextCompacted { usage, .. } => Some(usage),
-            _ => None,
-        })
-        .map(|usage| usage.total_tokens())
-        .sum();
+    assert_eq!(
+        last.last().unwrap().split(',').next().unwrap(),
+        "Wrote /299.md"
+    );
+    let EventBody::RunFinished { usage, .. } = &log.last().unwrap().body else {
+        unreachable!()
+    };
+    let booked: u64 =
+        log.iter()
+            .filter_map(|event| match &event.body {
+                EventBody::ModelCalled { usage, .. }
+                | EventBody::ContextCompacted { usage, .. } => Some(usage),
+                _ => None,
+            })
+            .map(|usage| usage.total_tokens())
+            .sum();
     assert_eq!(usage.total_tokens(), booked, "summaries count");
 }
 
@@ -136,13 +179,20 @@ async fn a_conversation_is_bounded_where_no_window_is_known() {
         if is_summing_up(request) {
             return text("Summary: files were written.");
         }
-        let calls = request.messages.iter().flat_map(|message| &message.tool_calls);
+        let calls = request
+            .messages
+            .iter()
+            .flat_map(|message| &message.tool_calls);
         let bytes: usize = calls.map(|call| call.arguments.len()).sum();
         let mut largest = seen.lock().unwrap();
         *largest = bytes.max(*largest);
         match done.fetch_add(1, Ordering::Relaxed) {
             6 => text("All written."),
-            number => call(0, "ls", &json!({"path": format!("/{number}"), "pad": "x".repeat(7_000_000)})),
+            number => call(
+                0,
+                "ls",
+                &json!({"path": format!("/{number}"), "pad": "x".repeat(7_000_000)}),
+            ),
         }
     })
     .await;
@@ -160,30 +210,51 @@ async fn a_restart_at_any_place_sends_the_same() {
     let mut first = play(long_work(steps)).await;
     first.settings.context_tokens = Some(4_000);
     let whole = first.log().await;
-    let sent: Vec<Vec<Message>> = asked(&first).iter().map(|messages| without_ids(messages)).collect();
+    let sent: Vec<Vec<Message>> = asked(&first)
+        .iter()
+        .map(|messages| without_ids(messages))
+        .collect();
     assert!(compactions(&whole).len() > 1);
     let around = whole.iter().enumerate().filter_map(|(at, event)| {
-        matches!(event.body, EventBody::ContextCompacted { .. } | EventBody::StepStarted { .. })
-            .then_some(at + 1)
+        matches!(
+            event.body,
+            EventBody::ContextCompacted { .. } | EventBody::StepStarted { .. }
+        )
+        .then_some(at + 1)
     });
     for cut in around.chain([whole.len() - 1]) {
-        let begun =
-            whole[..cut].iter().filter(|event| matches!(event.body, EventBody::ModelCalled { .. })).count();
+        let begun = whole[..cut]
+            .iter()
+            .filter(|event| matches!(event.body, EventBody::ModelCalled { .. }))
+            .count();
         let mut play = play(long_work(steps)).await;
         play.settings.context_tokens = Some(4_000);
         // The script counts its steps: what was said before is not asked again.
         for _ in 0..begun {
-            let _ = play.model.call(&ChatRequest { messages: &[Message::text(Role::User, "")], ..bare() });
+            let _ = play.model.call(&ChatRequest {
+                messages: &[Message::text(Role::User, "")],
+                ..bare()
+            });
         }
         let skipped = play.requests().len();
         play.before = whole[..cut].to_vec();
         play.outlives_server = true;
         let log = play.log().await;
-        assert_eq!(lines(&log).last().unwrap(), "main finished Completed", "cut after {cut}");
-        let now: Vec<Vec<Message>> =
-            asked(&play)[skipped..].iter().map(|messages| without_ids(messages)).collect();
+        assert_eq!(
+            lines(&log).last().unwrap(),
+            "main finished Completed",
+            "cut after {cut}"
+        );
+        let now: Vec<Vec<Message>> = asked(&play)[skipped..]
+            .iter()
+            .map(|messages| without_ids(messages))
+            .collect();
         assert_eq!(now, sent[begun..], "cut after {cut}");
-        assert_eq!(compactions(&log).len(), compactions(&whole).len(), "cut after {cut}");
+        assert_eq!(
+            compactions(&log).len(),
+            compactions(&whole).len(),
+            "cut after {cut}"
+        );
     }
 }
 
@@ -210,13 +281,28 @@ fn failing(code: ProblemCode) -> Vec<Line> {
 async fn without_a_summary_the_older_part_is_left_out() {
     for answer in [failing(ProblemCode::ModelRejected), text(" \n")] {
         let work = long_work(60);
-        let play =
-            play(move |request| if is_summing_up(request) { answer.clone() } else { work(request) }).await;
+        let play = play(move |request| {
+            if is_summing_up(request) {
+                answer.clone()
+            } else {
+                work(request)
+            }
+        })
+        .await;
         let log = play.log().await;
         assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
-        assert!(lines(&log).iter().any(|line| line.contains("so they are left out")), "{:?}", lines(&log));
+        assert!(
+            lines(&log)
+                .iter()
+                .any(|line| line.contains("so they are left out")),
+            "{:?}",
+            lines(&log)
+        );
         let is_empty = |body: &&&EventBody| matches!(body, EventBody::ContextCompacted { summary, .. } if summary.is_empty());
-        assert_eq!(compactions(&log).iter().filter(is_empty).count(), compactions(&log).len());
+        assert_eq!(
+            compactions(&log).iter().filter(is_empty).count(),
+            compactions(&log).len()
+        );
     }
 }
 
@@ -224,20 +310,47 @@ async fn without_a_summary_the_older_part_is_left_out() {
 async fn a_server_that_is_gone_ends_the_run_as_ever() {
     let work = long_work(60);
     let gone = || failing(ProblemCode::ModelUnreachable);
-    let play = play(move |request| if is_summing_up(request) { gone() } else { work(request) }).await;
-    assert_eq!(lines(&play.log().await).last().unwrap(), "main finished Failed: No.");
+    let play = play(move |request| {
+        if is_summing_up(request) {
+            gone()
+        } else {
+            work(request)
+        }
+    })
+    .await;
+    assert_eq!(
+        lines(&play.log().await).last().unwrap(),
+        "main finished Failed: No."
+    );
 }
 
 #[tokio::test]
 async fn a_long_winded_summary_is_cut() {
     let work = long_work(60);
     let long = text(&"blah ".repeat(20_000));
-    let play = play(move |request| if is_summing_up(request) { long.clone() } else { work(request) }).await;
+    let play = play(move |request| {
+        if is_summing_up(request) {
+            long.clone()
+        } else {
+            work(request)
+        }
+    })
+    .await;
     let log = play.log().await;
     assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
     for body in compactions(&log) {
-        let EventBody::ContextCompacted { tokens_before, tokens_after, .. } = body else { unreachable!() };
-        assert!(tokens_after < tokens_before, "{tokens_before} {tokens_after}");
+        let EventBody::ContextCompacted {
+            tokens_before,
+            tokens_after,
+            ..
+        } = body
+        else {
+            unreachable!()
+        };
+        assert!(
+            tokens_after < tokens_before,
+            "{tokens_before} {tokens_after}"
+        );
     }
 }
 
@@ -245,19 +358,23 @@ async fn a_long_winded_summary_is_cut() {
 #[tokio::test]
 async fn a_server_that_finds_it_too_long_is_asked_again() {
     let work = long_work(100);
-    let mut play =
-        play(
-            move |request| {
-                if tokens(request) > 6_000 { failing(ProblemCode::ModelContextFull) } else { work(request) }
-            },
-        )
-        .await;
+    let mut play = play(move |request| {
+        if tokens(request) > 6_000 {
+            failing(ProblemCode::ModelContextFull)
+        } else {
+            work(request)
+        }
+    })
+    .await;
     play.settings.context_tokens = None;
     let log = play.log().await;
     assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
     let (compacted, asked) = (compactions(&log).len(), asked(&play).len());
     assert!(compacted > 1, "{compacted}");
-    assert!((102..110).contains(&asked), "the refusals are few, as it learns: {asked}");
+    assert!(
+        (102..110).contains(&asked),
+        "the refusals are few, as it learns: {asked}"
+    );
 }
 
 #[tokio::test]
@@ -265,9 +382,17 @@ async fn what_cannot_be_made_shorter_fails_in_words() {
     let mut play = Play::new(Arc::new(|_| failing(ProblemCode::ModelContextFull))).await;
     play.question = "x".repeat(100_000);
     let log = play.log().await;
-    let EventBody::RunFinished { outcome, problem, .. } = &log.last().unwrap().body else { unreachable!() };
+    let EventBody::RunFinished {
+        outcome, problem, ..
+    } = &log.last().unwrap().body
+    else {
+        unreachable!()
+    };
     assert_eq!(*outcome, Outcome::Failed);
-    assert_eq!(problem.as_ref().unwrap().code, ProblemCode::ModelContextFull);
+    assert_eq!(
+        problem.as_ref().unwrap().code,
+        ProblemCode::ModelContextFull
+    );
     assert_eq!(play.requests().len(), 1, "there is nothing to sum up");
 }
 
@@ -281,11 +406,18 @@ async fn the_servers_own_count_is_what_matters() {
         let input_tokens = 2 * tokens(request);
         seen.fetch_max(usize::try_from(input_tokens).unwrap(), Ordering::Relaxed);
         let usage = Usage::of(input_tokens, 1);
-        let reason = if request.tools.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
+        let reason = if request.tools.is_empty() {
+            FinishReason::Stop
+        } else {
+            FinishReason::ToolCalls
+        };
         [work(request), finish_with(reason, usage)].concat()
     })
     .await;
-    assert_eq!(lines(&play.log().await).last().unwrap(), "main finished Completed");
+    assert_eq!(
+        lines(&play.log().await).last().unwrap(),
+        "main finished Completed"
+    );
     assert!(largest.load(Ordering::Relaxed) <= 8_000, "{largest:?}");
 }
 
@@ -297,12 +429,18 @@ async fn a_result_larger_than_the_window_is_cut_or_summed_up() {
         () if request.messages.len() == 2 => {
             let big = "long ".repeat(1_000);
             [0, 1, 2]
-                .map(|n| call(n, "write_file", &json!({"path": format!("/{n}.md"), "content": big})))
+                .map(|n| {
+                    call(
+                        n,
+                        "write_file",
+                        &json!({"path": format!("/{n}.md"), "content": big}),
+                    )
+                })
                 .concat()
         }
-        () if request.messages.len() == 6 => {
-            [0, 1, 2].map(|n| call(n, "read_file", &json!({"path": format!("/{n}.md")}))).concat()
-        }
+        () if request.messages.len() == 6 => [0, 1, 2]
+            .map(|n| call(n, "read_file", &json!({"path": format!("/{n}.md")})))
+            .concat(),
         () => text("Done."),
     };
     let mut play = play(script).await;
@@ -312,9 +450,20 @@ async fn a_result_larger_than_the_window_is_cut_or_summed_up() {
         .tools
         .chosen(&agent::ToolChoice::named(&["write_file", "read_file"]).unwrap());
     let log = play.log().await;
-    assert_eq!(lines(&log).last().unwrap(), "main finished Completed", "{:?}", lines(&log));
-    let kept = log.iter().filter(|event| matches!(event.body, EventBody::ToolFinished { file: Some(_), .. }));
-    assert_eq!(kept.count(), 3, "what the model cannot read at once is in files");
+    assert_eq!(
+        lines(&log).last().unwrap(),
+        "main finished Completed",
+        "{:?}",
+        lines(&log)
+    );
+    let kept = log
+        .iter()
+        .filter(|event| matches!(event.body, EventBody::ToolFinished { file: Some(_), .. }));
+    assert_eq!(
+        kept.count(),
+        3,
+        "what the model cannot read at once is in files"
+    );
 }
 
 /// A later turn goes on from the summary and pays nothing for it.
@@ -329,12 +478,20 @@ async fn the_next_turn_of_a_chat_goes_on_from_the_summary() {
         request.clone(),
     ];
     recall(&mut history, &log);
-    assert!(history[1].plain_text().starts_with("Summary"), "{:?}", history[1]);
+    assert!(
+        history[1].plain_text().starts_with("Summary"),
+        "{:?}",
+        history[1]
+    );
     assert_eq!(history[2], request);
     assert_eq!(history.last().unwrap().plain_text(), "All written.");
     // Past the summary it is what the model saw last.
     let saw = asked(&play).pop().unwrap();
-    assert_eq!(history.len(), saw.len(), "the answer stands where the instructions were");
+    assert_eq!(
+        history.len(),
+        saw.len(),
+        "the answer stands where the instructions were"
+    );
     assert_eq!(messages_of(&log).len(), history.len() - 1);
 }
 
@@ -363,7 +520,13 @@ fn a_request_in_the_middle_of_a_run_outlives_a_summary() {
     };
     let run = RunId::generate();
     let log = |bodies: Vec<EventBody>| -> Vec<RunEvent> {
-        let event = |(body, seq)| RunEvent { run, seq, at: 1, agent: AgentPath::main(), body };
+        let event = |(body, seq)| RunEvent {
+            run,
+            seq,
+            at: 1,
+            agent: AgentPath::main(),
+            body,
+        };
         bodies.into_iter().zip(1..).map(event).collect()
     };
     let recalled = |log: &[RunEvent]| {
@@ -371,12 +534,29 @@ fn a_request_in_the_middle_of_a_run_outlives_a_summary() {
         recall(&mut history, log);
         history.iter().map(Message::plain_text).collect::<Vec<_>>()
     };
-    let forked = EventBody::RunForked(Forked { from: run, after: 1, guidance });
-    let bodies = [step(1), said("Eins"), forked, step(2), said("Un"), step(3), said("Deux"), step(4)];
+    let forked = EventBody::RunForked(Forked {
+        from: run,
+        after: 1,
+        guidance,
+    });
+    let bodies = [
+        step(1),
+        said("Eins"),
+        forked,
+        step(2),
+        said("Un"),
+        step(3),
+        said("Deux"),
+        step(4),
+    ];
     // It is old, and in what is kept.
     for (kept_messages, rest) in [(1, &["Deux"][..]), (3, &["Un", "Deux"])] {
         let found = recalled(&log([&bodies[..], &[compacted(kept_messages)]].concat()));
-        assert_eq!(found[1..3], ["All that was.", "In French, please"], "{found:?}");
+        assert_eq!(
+            found[1..3],
+            ["All that was.", "In French, please"],
+            "{found:?}"
+        );
         assert_eq!(found[3..], *rest);
     }
 }
@@ -385,13 +565,19 @@ fn a_request_in_the_middle_of_a_run_outlives_a_summary() {
 #[tokio::test]
 async fn a_sub_agents_conversation_becomes_a_summary_too() {
     let work = long_work(60);
-    let play = play(move |request| match request.messages[1].plain_text().as_str() {
-        "Write all the files. Remember the word marzipan." if request.messages.len() == 2 => {
-            call(0, "task", &json!({"description": "write", "subagent_type": "general"}))
-        }
-        "Write all the files. Remember the word marzipan." => text("It is done."),
-        _ => work(request),
-    })
+    let play = play(
+        move |request| match request.messages[1].plain_text().as_str() {
+            "Write all the files. Remember the word marzipan." if request.messages.len() == 2 => {
+                call(
+                    0,
+                    "task",
+                    &json!({"description": "write", "subagent_type": "general"}),
+                )
+            }
+            "Write all the files. Remember the word marzipan." => text("It is done."),
+            _ => work(request),
+        },
+    )
     .await;
     let log = play.log().await;
     assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
@@ -401,5 +587,9 @@ async fn a_sub_agents_conversation_becomes_a_summary_too() {
         .map(|event| event.agent.is_main())
         .collect();
     assert_eq!(by, [false]);
-    assert_eq!(messages_of(&log).len(), 3, "nothing of it concerns the main agent");
+    assert_eq!(
+        messages_of(&log).len(),
+        3,
+        "nothing of it concerns the main agent"
+    );
 }

@@ -45,8 +45,18 @@ impl std::fmt::Debug for Fake {
 impl HookCaller for Fake {
     fn call(&self, request: HookRequest) -> BoxFuture<'static, Result<HookAnswer, String>> {
         let answer = (self.says)(&request).and_then(|text| HookAnswer::read(request.event, &text));
-        let HookRequest { id, hook, event, data, .. } = request;
-        self.asked.lock().unwrap().push((id, format!("{hook} {}", event.as_str()), Value::Object(data)));
+        let HookRequest {
+            id,
+            hook,
+            event,
+            data,
+            ..
+        } = request;
+        self.asked.lock().unwrap().push((
+            id,
+            format!("{hook} {}", event.as_str()),
+            Value::Object(data),
+        ));
         Box::pin(async {
             tokio::task::yield_now().await;
             answer
@@ -59,7 +69,9 @@ impl HookCaller for Fake {
     }
 
     fn kept(&self, item: String) -> BoxFuture<'static, Option<String>> {
-        Box::pin(std::future::ready(self.kept.lock().unwrap().get(&item).cloned()))
+        Box::pin(std::future::ready(
+            self.kept.lock().unwrap().get(&item).cloned(),
+        ))
     }
 
     fn forget(&self) -> BoxFuture<'static, ()> {
@@ -69,18 +81,33 @@ impl HookCaller for Fake {
 }
 
 impl Fake {
-    fn new(says: impl Fn(&HookRequest) -> Result<String, String> + Send + Sync + 'static) -> Arc<Self> {
-        Arc::new(Self { says: Box::new(says), asked: Mutex::default(), kept: Mutex::default() })
+    fn new(
+        says: impl Fn(&HookRequest) -> Result<String, String> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            says: Box::new(says),
+            asked: Mutex::default(),
+            kept: Mutex::default(),
+        })
     }
 
     /// Which hooks were asked for what, in order.
     fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().iter().map(|(_, what, _)| what.clone()).collect()
+        self.asked
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|(_, what, _)| what.clone())
+            .collect()
     }
 
     fn data(&self, what: &str) -> Vec<Value> {
         let asked = self.asked.lock().unwrap();
-        asked.iter().filter(|(_, asked, _)| asked == what).map(|(_, _, data)| data.clone()).collect()
+        asked
+            .iter()
+            .filter(|(_, asked, _)| asked == what)
+            .map(|(_, _, data)| data.clone())
+            .collect()
     }
 }
 
@@ -100,7 +127,10 @@ fn pattern(text: &str) -> Vec<Pattern> {
 }
 
 fn hooks(all: Vec<Hook>, fake: &Arc<Fake>) -> Option<Hooks> {
-    Some(Hooks::new(all.into(), Arc::clone(fake) as Arc<dyn HookCaller>))
+    Some(Hooks::new(
+        all.into(),
+        Arc::clone(fake) as Arc<dyn HookCaller>,
+    ))
 }
 
 fn ends(log: &[RunEvent]) -> Vec<&HookEnd> {
@@ -149,7 +179,10 @@ async fn each_event_has_its_hooks_in_the_declared_order() {
     let play = launching(&fake, vec![hook("a", &both), hook("b", &both)]).await;
     let log = play.log().await;
     let asked = fake.asked();
-    let of_a: Vec<&str> = asked.iter().filter_map(|asked| asked.strip_prefix("a ")).collect();
+    let of_a: Vec<&str> = asked
+        .iter()
+        .filter_map(|asked| asked.strip_prefix("a "))
+        .collect();
     assert_eq!(
         of_a,
         [
@@ -165,19 +198,37 @@ async fn each_event_has_its_hooks_in_the_declared_order() {
             "after_run"
         ]
     );
-    assert!(asked.chunks(2).all(|two| two[0].replacen('a', "b", 1) == two[1]), "{asked:?}");
-    assert!(lines(&log).contains(&"main answers \"Told: Launched rocket.\"".to_owned()), "{:?}", lines(&log));
+    assert!(
+        asked
+            .chunks(2)
+            .all(|two| two[0].replacen('a', "b", 1) == two[1]),
+        "{asked:?}"
+    );
+    assert!(
+        lines(&log).contains(&"main answers \"Told: Launched rocket.\"".to_owned()),
+        "{:?}",
+        lines(&log)
+    );
     assert_eq!(fake.data("a before_run")[0]["message"], "Please.");
     let told = &fake.data("a after_tool")[0]["tool"];
     assert_eq!(
         *told,
         json!({"call": "c5", "name": "launch", "arguments": {"what": "rocket"}, "result": "Launched rocket.", "error": false})
     );
-    assert_eq!(fake.data("a after_model")[0]["tool_calls"][0]["name"], "launch");
-    assert_eq!(fake.data("a before_answer")[0]["answer"], "Told: Launched rocket.");
+    assert_eq!(
+        fake.data("a after_model")[0]["tool_calls"][0]["name"],
+        "launch"
+    );
+    assert_eq!(
+        fake.data("a before_answer")[0]["answer"],
+        "Told: Launched rocket."
+    );
     assert_eq!(fake.data("a after_run")[0]["outcome"], "completed");
     let messages = fake.data("a before_model")[1]["messages"].clone();
-    assert_eq!(messages.as_array().unwrap().last().unwrap()["content"], "Launched rocket.");
+    assert_eq!(
+        messages.as_array().unwrap().last().unwrap()["content"],
+        "Launched rocket."
+    );
 }
 
 #[tokio::test]
@@ -196,18 +247,34 @@ async fn arguments_results_and_answers_are_changed_one_after_the_other() {
         }
         .to_string())
     });
-    let events = [HookEvent::BeforeTool, HookEvent::AfterTool, HookEvent::AfterAnswer];
+    let events = [
+        HookEvent::BeforeTool,
+        HookEvent::AfterTool,
+        HookEvent::AfterAnswer,
+    ];
     let play = launching(&fake, vec![hook("x", &events), hook("y", &events)]).await;
     let log = play.log().await;
     let said = lines(&log);
-    assert!(said.contains(&"main runs c1 {\"what\":\"rocket-x-y\"}".to_owned()), "{said:?}");
-    assert!(said.contains(&"main finished c1: Launched rocket-x-y. (x) (y)".to_owned()), "{said:?}");
-    assert!(said.contains(&"main answers \"Told: Launched rocket-x-y. (x) (y)!!\"".to_owned()), "{said:?}");
+    assert!(
+        said.contains(&"main runs c1 {\"what\":\"rocket-x-y\"}".to_owned()),
+        "{said:?}"
+    );
+    assert!(
+        said.contains(&"main finished c1: Launched rocket-x-y. (x) (y)".to_owned()),
+        "{said:?}"
+    );
+    assert!(
+        said.contains(&"main answers \"Told: Launched rocket-x-y. (x) (y)!!\"".to_owned()),
+        "{said:?}"
+    );
     let unchanged = log.iter().any(|event| match &event.body {
         EventBody::TextDelta { delta, .. } => !delta.ends_with("!!"),
         _ => false,
     });
-    assert!(!unchanged, "nobody sees an answer before its hooks have: {said:?}");
+    assert!(
+        !unchanged,
+        "nobody sees an answer before its hooks have: {said:?}"
+    );
 }
 
 #[tokio::test]
@@ -226,12 +293,24 @@ async fn a_denied_call_is_an_error_that_the_model_reads() {
     let play = launching(&fake, vec![only_launches]).await;
     let log = play.log().await;
     let said = lines(&log);
-    assert!(!said.iter().any(|line| line.starts_with("main runs")), "{said:?}");
+    assert!(
+        !said.iter().any(|line| line.starts_with("main runs")),
+        "{said:?}"
+    );
     let told = play.requests()[1].last().unwrap().plain_text();
-    assert!(told.starts_with("Error: The administrator's hook “safety” did not allow"), "{told}");
-    assert!(told.contains("no rockets here") && told.contains("Try a kite."), "{told}");
+    assert!(
+        told.starts_with("Error: The administrator's hook “safety” did not allow"),
+        "{told}"
+    );
+    assert!(
+        told.contains("no rockets here") && told.contains("Try a kite."),
+        "{told}"
+    );
     let denied = ends(&log)[0];
-    assert_eq!((denied.decision, denied.reason.as_deref()), (Decision::Deny, Some("no rockets here")));
+    assert_eq!(
+        (denied.decision, denied.reason.as_deref()),
+        (Decision::Deny, Some("no rockets here"))
+    );
 }
 
 #[tokio::test]
@@ -255,23 +334,45 @@ async fn hooks_are_matched_by_tool_agent_and_model() {
 
 #[tokio::test]
 async fn what_a_failing_hook_means_is_said_by_its_declaration() {
-    for (fail_closed, answer) in [(false, "{"), (true, "{"), (true, r#"{"arguments":{"where":"?"}}"#)] {
+    for (fail_closed, answer) in [
+        (false, "{"),
+        (true, "{"),
+        (true, r#"{"arguments":{"where":"?"}}"#),
+    ] {
         let fake = Fake::new(|_| Ok(answer.to_owned()));
-        let failing = Hook { fail_closed, ..hook("broken", &[HookEvent::BeforeTool]) };
+        let failing = Hook {
+            fail_closed,
+            ..hook("broken", &[HookEvent::BeforeTool])
+        };
         let log = launching(&fake, vec![failing]).await.log().await;
         let ran = lines(&log).iter().any(|line| line.starts_with("main runs"));
         assert_eq!(ran, !fail_closed, "{answer}: {:?}", lines(&log));
         let end = ends(&log)[0];
         assert!(end.error.is_some(), "{end:?}");
-        assert_eq!(end.decision, if fail_closed { Decision::Deny } else { Decision::Allow });
+        assert_eq!(
+            end.decision,
+            if fail_closed {
+                Decision::Deny
+            } else {
+                Decision::Allow
+            }
+        );
     }
 }
 
 #[tokio::test]
 async fn a_run_and_a_model_call_can_be_stopped() {
-    for event in [HookEvent::BeforeRun, HookEvent::BeforeModel, HookEvent::AfterModel] {
-        let fake = Fake::new(|_| Ok(json!({"decision": "deny", "reason": "not today"}).to_string()));
-        let log = launching(&fake, vec![hook("closing", &[event])]).await.log().await;
+    for event in [
+        HookEvent::BeforeRun,
+        HookEvent::BeforeModel,
+        HookEvent::AfterModel,
+    ] {
+        let fake =
+            Fake::new(|_| Ok(json!({"decision": "deny", "reason": "not today"}).to_string()));
+        let log = launching(&fake, vec![hook("closing", &[event])])
+            .await
+            .log()
+            .await;
         let last = lines(&log).pop().unwrap();
         let expected = "main finished Failed: The hook “closing” stopped the run: not today";
         assert_eq!(last, expected, "{}", event.as_str());
@@ -280,8 +381,9 @@ async fn a_run_and_a_model_call_can_be_stopped() {
 
 #[tokio::test]
 async fn context_reaches_the_model_and_no_later_turn() {
-    let fake =
-        Fake::new(|request| Ok(json!({"context": format!("({})", request.event.as_str())}).to_string()));
+    let fake = Fake::new(|request| {
+        Ok(json!({"context": format!("({})", request.event.as_str())}).to_string())
+    });
     let events = [
         HookEvent::BeforeRun,
         HookEvent::BeforeModel,
@@ -298,18 +400,34 @@ async fn context_reaches_the_model_and_no_later_turn() {
         "Please.\n\n[Context from the hook “clock”]\n(before_run)\n\n[Context from the hook “clock”]\n(before_model)"
     );
     let second = requests[1].last().unwrap().plain_text();
-    for words in ["Launched rocket.", "(before_tool)", "(after_tool)", "(after_model)", "(before_model)"] {
+    for words in [
+        "Launched rocket.",
+        "(before_tool)",
+        "(after_tool)",
+        "(after_model)",
+        "(before_model)",
+    ] {
         assert!(second.contains(words), "{second}");
     }
     // What stands with a result stays with it; what stood with a request was for this run.
-    let later = messages_of(&log).iter().map(domain::Message::plain_text).collect::<Vec<_>>().join("|");
-    assert!(later.contains("(after_tool)") && !later.contains("(before_model)\n"), "{later}");
+    let later = messages_of(&log)
+        .iter()
+        .map(domain::Message::plain_text)
+        .collect::<Vec<_>>()
+        .join("|");
+    assert!(
+        later.contains("(after_tool)") && !later.contains("(before_model)\n"),
+        "{later}"
+    );
 }
 
 #[tokio::test]
 async fn a_person_consents_to_what_hooks_have_made_of_a_call() {
     let fake = Fake::new(|request| {
-        let what = request.data["tool"]["arguments"]["what"].as_str().unwrap().to_owned();
+        let what = request.data["tool"]["arguments"]["what"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         Ok(match what.as_str() {
             "rocket" => json!({"arguments": {"what": "kite"}}),
             "bomb" => json!({"decision": "deny", "reason": "no bombs"}),
@@ -317,36 +435,61 @@ async fn a_person_consents_to_what_hooks_have_made_of_a_call() {
         }
         .to_string())
     });
-    for (edited, ran) in
-        [(None, true), (Some(json!({"what": "bomb"})), false), (Some(json!({"what": "balloon"})), true)]
-    {
+    for (edited, ran) in [
+        (None, true),
+        (Some(json!({"what": "bomb"})), false),
+        (Some(json!({"what": "balloon"})), true),
+    ] {
         let mut play = launching(&fake, vec![hook("safety", &[HookEvent::BeforeTool])]).await;
         play.agents.main.tools = play.agents.main.tools.clone().with_approval("launch");
-        let answer = ApprovalAnswer { arguments: edited.clone(), ..ApprovalAnswer::only(Decision::Allow) };
+        let answer = ApprovalAnswer {
+            arguments: edited.clone(),
+            ..ApprovalAnswer::only(Decision::Allow)
+        };
         let log = play
             .watched(&mut |event, play| {
-                if let EventBody::ApprovalAsked { approval, arguments, .. } = &event.body {
+                if let EventBody::ApprovalAsked {
+                    approval,
+                    arguments,
+                    ..
+                } = &event.body
+                {
                     assert_eq!(*arguments, json!({"what": "kite"}));
                     play.asks.answer_approval(approval, answer.clone()).unwrap();
                 }
             })
             .await;
         let said = lines(&log);
-        assert!(said.contains(&"main asks to run c1".to_owned()), "a hook gives no consent: {said:?}");
-        assert_eq!(said.iter().any(|line| line.starts_with("main runs")), ran, "{edited:?}: {said:?}");
+        assert!(
+            said.contains(&"main asks to run c1".to_owned()),
+            "a hook gives no consent: {said:?}"
+        );
+        assert_eq!(
+            said.iter().any(|line| line.starts_with("main runs")),
+            ran,
+            "{edited:?}: {said:?}"
+        );
         let seen_again = ends(&log).iter().filter(|end| end.call.edited).count();
-        assert_eq!(seen_again, usize::from(edited.is_some()), "an edited call is looked at once more");
+        assert_eq!(
+            seen_again,
+            usize::from(edited.is_some()),
+            "an edited call is looked at once more"
+        );
     }
 }
 
 #[tokio::test]
 async fn an_answer_is_sent_back_until_it_is_good_and_no_longer_than_that() {
     let drafts = ["one", "two", "three", "four", "five"];
-    for (good_from, expected) in
-        [(2, "main finished Completed"), (9, "main finished Failed: The hook “editor” withheld")]
-    {
+    for (good_from, expected) in [
+        (2, "main finished Completed"),
+        (9, "main finished Failed: The hook “editor” withheld"),
+    ] {
         let fake = Fake::new(move |request| {
-            let number = drafts.iter().position(|draft| request.data["answer"] == *draft).unwrap();
+            let number = drafts
+                .iter()
+                .position(|draft| request.data["answer"] == *draft)
+                .unwrap();
             let good = number >= good_from;
             Ok(if good {
                 String::new()
@@ -359,25 +502,51 @@ async fn an_answer_is_sent_back_until_it_is_good_and_no_longer_than_that() {
         let log = play.log().await;
         let said = lines(&log);
         assert!(said.last().unwrap().starts_with(expected), "{said:?}");
-        assert_eq!(said.contains(&"main answers \"three\"".to_owned()), good_from == 2, "{said:?}");
+        assert_eq!(
+            said.contains(&"main answers \"three\"".to_owned()),
+            good_from == 2,
+            "{said:?}"
+        );
         assert!(said.contains(&"main says \"one\"".to_owned()), "{said:?}");
         assert_eq!(play.requests().len(), if good_from == 2 { 3 } else { 4 });
-        assert!(play.requests()[1].last().unwrap().plain_text().contains("try again"));
-        let recalled: Vec<String> = messages_of(&log).iter().map(domain::Message::plain_text).collect();
-        assert!(recalled[1].contains("try again"), "a later turn knows why it went on: {recalled:?}");
+        assert!(
+            play.requests()[1]
+                .last()
+                .unwrap()
+                .plain_text()
+                .contains("try again")
+        );
+        let recalled: Vec<String> = messages_of(&log)
+            .iter()
+            .map(domain::Message::plain_text)
+            .collect();
+        assert!(
+            recalled[1].contains("try again"),
+            "a later turn knows why it went on: {recalled:?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_withheld_answer_or_result_is_seen_by_nobody() {
     let fake = Fake::new(|request| {
-        let secret =
-            request.data.get("answer").is_some() || request.data["tool"]["result"] == "Launched rocket.";
-        Ok(if secret { json!({"decision": "deny", "reason": "secret"}).to_string() } else { String::new() })
+        let secret = request.data.get("answer").is_some()
+            || request.data["tool"]["result"] == "Launched rocket.";
+        Ok(if secret {
+            json!({"decision": "deny", "reason": "secret"}).to_string()
+        } else {
+            String::new()
+        })
     });
-    let log = launching(&fake, vec![hook("leaks", &[HookEvent::AfterTool])]).await.log().await;
+    let log = launching(&fake, vec![hook("leaks", &[HookEvent::AfterTool])])
+        .await
+        .log()
+        .await;
     let json = serde_json::to_string(&log).unwrap();
-    assert!(!json.contains("Launched rocket") && json.contains("withheld its result: secret"), "{json}");
+    assert!(
+        !json.contains("Launched rocket") && json.contains("withheld its result: secret"),
+        "{json}"
+    );
     let mut play = Play::turns(vec![text("The code is 1234.")]).await;
     play.hooks = hooks(vec![hook("leaks", &[HookEvent::AfterAnswer])], &fake);
     let log = play.log().await;
@@ -396,9 +565,16 @@ async fn only_hooks_on_answers_hold_them_back() {
         let mut play = Play::turns(vec![[text("Hello, "), text("you.")].concat()]).await;
         play.hooks = hooks(vec![hook("h", &[event])], &fake);
         let log = play.log().await;
-        let deltas = log.iter().filter(|event| matches!(event.body, EventBody::TextDelta { .. })).count();
+        let deltas = log
+            .iter()
+            .filter(|event| matches!(event.body, EventBody::TextDelta { .. }))
+            .count();
         assert!(deltas >= pieces && (pieces > 1 || deltas == 1), "{deltas}");
-        assert!(lines(&log).contains(&"main answers \"Hello, you.\"".to_owned()), "{:?}", lines(&log));
+        assert!(
+            lines(&log).contains(&"main answers \"Hello, you.\"".to_owned()),
+            "{:?}",
+            lines(&log)
+        );
     }
 }
 
@@ -425,11 +601,17 @@ async fn parallel_calls_have_their_hooks_in_parallel() {
             Box::pin(std::future::ready(()))
         }
     }
-    let calls: Vec<_> =
-        (0..3).flat_map(|index| call(index, "launch", &json!({"what": index.to_string()}))).collect();
+    let calls: Vec<_> = (0..3)
+        .flat_map(|index| call(index, "launch", &json!({"what": index.to_string()})))
+        .collect();
     let mut play = Play::turns(vec![calls, text("Done.")]).await;
     play.agents.main.tools = Toolbox::new(vec![launch(&Arc::default())]);
-    play.hooks = Some(Hooks::new([hook("h", &[HookEvent::BeforeTool])].into(), Arc::new(Together(barrier))));
-    let log = tokio::time::timeout(Duration::from_secs(20), play.log()).await.unwrap();
+    play.hooks = Some(Hooks::new(
+        [hook("h", &[HookEvent::BeforeTool])].into(),
+        Arc::new(Together(barrier)),
+    ));
+    let log = tokio::time::timeout(Duration::from_secs(20), play.log())
+        .await
+        .unwrap();
     assert!(lines(&log).contains(&"main answers \"Done.\"".to_owned()));
 }

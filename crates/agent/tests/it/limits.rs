@@ -17,36 +17,60 @@ use crate::play::{Play, lines};
 
 fn spend(input_tokens: u64) -> Vec<Line> {
     let usage = Usage::of(input_tokens, 0);
-    [call(0, "ls", &json!({})), finish_with(FinishReason::ToolCalls, usage)].concat()
+    [
+        call(0, "ls", &json!({})),
+        finish_with(FinishReason::ToolCalls, usage),
+    ]
+    .concat()
 }
 
 fn outcome(log: &[domain::RunEvent]) -> (Outcome, Option<ProblemCode>) {
-    let EventBody::RunFinished { outcome, problem, .. } = &log.last().unwrap().body else { unreachable!() };
+    let EventBody::RunFinished {
+        outcome, problem, ..
+    } = &log.last().unwrap().body
+    else {
+        unreachable!()
+    };
     (*outcome, problem.as_ref().map(|problem| problem.code))
 }
 
 #[tokio::test]
 async fn out_of_steps_it_answers_without_tools() {
     let script = |request: &ChatRequest<'_>| {
-        if request.tools.is_empty() { text("What I know so far.") } else { call(0, "ls", &json!({})) }
+        if request.tools.is_empty() {
+            text("What I know so far.")
+        } else {
+            call(0, "ls", &json!({}))
+        }
     };
     let mut play = Play::new(Arc::new(script)).await;
     play.limits.steps = 3;
     let log = play.log().await;
     assert_eq!(play.requests().len(), 3);
-    assert_eq!(outcome(&log), (Outcome::Limited, Some(ProblemCode::LimitReached)));
+    assert_eq!(
+        outcome(&log),
+        (Outcome::Limited, Some(ProblemCode::LimitReached))
+    );
     assert!(lines(&log).contains(&r#"main answers "What I know so far.""#.to_owned()));
 }
 
 #[tokio::test]
 async fn an_answer_cut_at_the_callers_limit_is_no_whole_one() {
     for (limit, expected) in [(None, Outcome::Completed), (Some(2), Outcome::Limited)] {
-        let cut = [text("Half an"), finish_with(FinishReason::Length, Usage::default())].concat();
+        let cut = [
+            text("Half an"),
+            finish_with(FinishReason::Length, Usage::default()),
+        ]
+        .concat();
         let mut play = Play::turns(vec![cut]).await;
         play.wishes.parameters.max_output_tokens = limit;
         let log = play.log().await;
         assert_eq!(outcome(&log).0, expected);
-        assert!(lines(&log).contains(&r#"main answers "Half an""#.to_owned()), "{:?}", lines(&log));
+        assert!(
+            lines(&log).contains(&r#"main answers "Half an""#.to_owned()),
+            "{:?}",
+            lines(&log)
+        );
     }
 }
 
@@ -56,32 +80,55 @@ async fn tokens_and_money_end_it() {
     play.limits.tokens = 100;
     let log = play.log().await;
     assert_eq!(play.requests().len(), 2);
-    assert_eq!(outcome(&log), (Outcome::Limited, Some(ProblemCode::LimitReached)));
+    assert_eq!(
+        outcome(&log),
+        (Outcome::Limited, Some(ProblemCode::LimitReached))
+    );
 
     let mut play = Play::turns(vec![spend(60), spend(60), spend(60)]).await;
     play.limits.cost_micro_usd = 100;
     play.settings.prices = Some(Prices::of(1.0, 1.0));
     let log = play.log().await;
-    let EventBody::RunFinished { cost_micro_usd, .. } = &log.last().unwrap().body else { unreachable!() };
+    let EventBody::RunFinished { cost_micro_usd, .. } = &log.last().unwrap().body else {
+        unreachable!()
+    };
     assert_eq!(*cost_micro_usd, Some(120));
-    assert!(lines(&log).last().unwrap().contains("$0.0001"), "{:?}", lines(&log).last());
+    assert!(
+        lines(&log).last().unwrap().contains("$0.0001"),
+        "{:?}",
+        lines(&log).last()
+    );
 }
 
 #[tokio::test]
 async fn time_ends_it_in_the_middle_of_a_word() {
-    let turn = [text("Half an"), vec![Line::Pause { ms: 3_600_000 }], text(" answer")].concat();
+    let turn = [
+        text("Half an"),
+        vec![Line::Pause { ms: 3_600_000 }],
+        text(" answer"),
+    ]
+    .concat();
     let mut play = Play::turns(vec![turn]).await;
     play.limits.time = Duration::from_millis(100);
     let log = play.log().await;
     assert_eq!(lines(&log)[0], r#"main answers "Half an""#);
-    assert_eq!(outcome(&log), (Outcome::Limited, Some(ProblemCode::LimitReached)));
+    assert_eq!(
+        outcome(&log),
+        (Outcome::Limited, Some(ProblemCode::LimitReached))
+    );
 }
 
 #[tokio::test]
 async fn stop_ends_all_sub_agents_and_keeps_what_was_written() {
     let script = |request: &ChatRequest<'_>| match request.messages[1].plain_text().as_str() {
         "Please." => [0, 1]
-            .map(|index| call(index, "task", &json!({"description": "slow", "subagent_type": "general"})))
+            .map(|index| {
+                call(
+                    index,
+                    "task",
+                    &json!({"description": "slow", "subagent_type": "general"}),
+                )
+            })
             .concat(),
         _ => [text("I have begun"), vec![Line::Pause { ms: 600_000 }]].concat(),
     };
@@ -89,16 +136,29 @@ async fn stop_ends_all_sub_agents_and_keeps_what_was_written() {
     let mut writing = 0;
     let log = play
         .watched(&mut |event, play| {
-            writing +=
-                usize::from(matches!(&event.body, EventBody::TextDelta { delta, .. } if delta == "begun"));
+            writing += usize::from(
+                matches!(&event.body, EventBody::TextDelta { delta, .. } if delta == "begun"),
+            );
             if writing == 2 {
                 play.stop.cancel.cancel();
             }
         })
         .await;
     let all = lines(&log);
-    assert_eq!(all.iter().filter(|line| line.ends_with(r#"answers "I have begun""#)).count(), 2, "{all:#?}");
-    assert_eq!(all.iter().filter(|line| line.ends_with("ends Cancelled: Stopped.")).count(), 2, "{all:#?}");
+    assert_eq!(
+        all.iter()
+            .filter(|line| line.ends_with(r#"answers "I have begun""#))
+            .count(),
+        2,
+        "{all:#?}"
+    );
+    assert_eq!(
+        all.iter()
+            .filter(|line| line.ends_with("ends Cancelled: Stopped."))
+            .count(),
+        2,
+        "{all:#?}"
+    );
     assert_eq!(outcome(&log), (Outcome::Cancelled, None));
 }
 
@@ -106,67 +166,110 @@ async fn stop_ends_all_sub_agents_and_keeps_what_was_written() {
 async fn a_restart_says_so() {
     let play = Play::turns(vec![vec![Line::Pause { ms: 600_000 }]]).await;
     play.stop.shutdown.cancel();
-    assert_eq!(outcome(&play.log().await), (Outcome::Failed, Some(ProblemCode::Interrupted)));
+    assert_eq!(
+        outcome(&play.log().await),
+        (Outcome::Failed, Some(ProblemCode::Interrupted))
+    );
 }
 
 #[tokio::test]
 async fn with_little_left_it_answers_with_what_it_has() {
     let answering = |request: &ChatRequest<'_>| {
-        if request.tools.is_empty() { text("What I know so far.") } else { spend(46) }
+        if request.tools.is_empty() {
+            text("What I know so far.")
+        } else {
+            spend(46)
+        }
     };
     let mut tokens = Play::new(Arc::new(answering)).await;
     tokens.limits.tokens = 100;
     let mut steps = Play::new(Arc::new(answering)).await;
     steps.limits.all_steps = 3;
-    for (play, why) in [(tokens, "used 92 tokens"), (steps, "took 2 steps with all its agents")] {
+    for (play, why) in [
+        (tokens, "used 92 tokens"),
+        (steps, "took 2 steps with all its agents"),
+    ] {
         let log = play.log().await;
         let said = lines(&log);
         assert_eq!(play.requests().len(), 3, "{why}");
-        assert_eq!(outcome(&log), (Outcome::Limited, Some(ProblemCode::LimitReached)));
-        assert!(said.contains(&r#"main answers "What I know so far.""#.to_owned()), "{said:#?}");
+        assert_eq!(
+            outcome(&log),
+            (Outcome::Limited, Some(ProblemCode::LimitReached))
+        );
+        assert!(
+            said.contains(&r#"main answers "What I know so far.""#.to_owned()),
+            "{said:#?}"
+        );
         assert!(said.last().unwrap().contains(why), "{said:#?}");
         let notice = log.iter().find_map(|event| match &event.body {
             EventBody::Notice { sentence, .. } => sentence.as_deref(),
             _ => None,
         });
         let is_of_limits = |said| {
-            matches!(said, &Coded::Sentence(Sentence::LimitTokens { .. } | Sentence::LimitAllSteps { .. }))
+            matches!(
+                said,
+                &Coded::Sentence(Sentence::LimitTokens { .. } | Sentence::LimitAllSteps { .. })
+            )
         };
-        assert!(notice.is_some_and(is_of_limits), "it has a code: {notice:?}");
+        assert!(
+            notice.is_some_and(is_of_limits),
+            "it has a code: {notice:?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn the_steps_of_all_agents_are_counted() {
     let script = |request: &ChatRequest<'_>| match request.messages[1].plain_text().as_str() {
-        "Please." => call(0, "task", &json!({"description": "busy", "subagent_type": "general"})),
+        "Please." => call(
+            0,
+            "task",
+            &json!({"description": "busy", "subagent_type": "general"}),
+        ),
         _ => call(0, "ls", &json!({})),
     };
     let mut play = Play::new(Arc::new(script)).await;
     play.limits.all_steps = 20;
     let log = play.log().await;
     assert_eq!(play.requests().len(), 20);
-    assert_eq!(outcome(&log), (Outcome::Limited, Some(ProblemCode::LimitReached)));
+    assert_eq!(
+        outcome(&log),
+        (Outcome::Limited, Some(ProblemCode::LimitReached))
+    );
 }
 
 /// A crash between the last answer and the end does not make a run complete that a limit ended.
 #[tokio::test]
 async fn a_run_that_a_limit_ended_is_limited_after_a_restart_too() {
     let answering = |request: &ChatRequest<'_>| {
-        if request.tools.is_empty() { text("What I know so far.") } else { spend(46) }
+        if request.tools.is_empty() {
+            text("What I know so far.")
+        } else {
+            spend(46)
+        }
     };
     let mut play = Play::new(Arc::new(answering)).await;
     play.limits.tokens = 100;
     let whole = play.log().await;
-    assert_eq!(outcome(&whole), (Outcome::Limited, Some(ProblemCode::LimitReached)));
-    let last_step = whole.iter().rposition(|event| matches!(event.body, EventBody::StepStarted { .. }));
+    assert_eq!(
+        outcome(&whole),
+        (Outcome::Limited, Some(ProblemCode::LimitReached))
+    );
+    let last_step = whole
+        .iter()
+        .rposition(|event| matches!(event.body, EventBody::StepStarted { .. }));
     for cut in last_step.unwrap() + 1..whole.len() {
         let mut again = Play::new(Arc::new(answering)).await;
         again.limits.tokens = 100;
         again.outlives_server = true;
         again.before = whole[..cut].to_vec();
         let log = again.log().await;
-        assert_eq!(outcome(&log), outcome(&whole), "cut after {cut}: {:?}", lines(&log));
+        assert_eq!(
+            outcome(&log),
+            outcome(&whole),
+            "cut after {cut}: {:?}",
+            lines(&log)
+        );
     }
 }
 
@@ -182,14 +285,21 @@ impl agent::Quota for Calls {
         self.check(call, 1)?;
         *self.left.lock().unwrap() -= 1;
         let used = Arc::clone(&self.used);
-        Ok(Box::new(move |usage| used.lock().unwrap().push(usage.map(|(usage, _)| usage.total_tokens()))))
+        Ok(Box::new(move |usage| {
+            used.lock()
+                .unwrap()
+                .push(usage.map(|(usage, _)| usage.total_tokens()))
+        }))
     }
 
     fn check(&self, _: agent::CallEstimate<'_>, calls: u64) -> Result<(), domain::Problem> {
         if *self.left.lock().unwrap() >= calls {
             return Ok(());
         }
-        Err(domain::Problem::new(ProblemCode::LimitReached, "This account has reached its limit."))
+        Err(domain::Problem::new(
+            ProblemCode::LimitReached,
+            "This account has reached its limit.",
+        ))
     }
 
     fn allows_tool(&self, _: &str) -> bool {
@@ -204,11 +314,18 @@ impl agent::Quota for Calls {
 /// Plays a run that lists files until it has no tools, with so many calls allowed.
 async fn with_quota(calls: u64) -> (Vec<domain::RunEvent>, usize, Vec<Option<u64>>) {
     let script = |request: &ChatRequest<'_>| {
-        if request.tools.is_empty() { text("What I know so far.") } else { spend(5) }
+        if request.tools.is_empty() {
+            text("What I know so far.")
+        } else {
+            spend(5)
+        }
     };
     let mut play = Play::new(Arc::new(script)).await;
     let used: Arc<Mutex<Vec<Option<u64>>>> = Arc::default();
-    play.quota = Some(Arc::new(Calls { left: Mutex::new(calls), used: Arc::clone(&used) }));
+    play.quota = Some(Arc::new(Calls {
+        left: Mutex::new(calls),
+        used: Arc::clone(&used),
+    }));
     let log = play.log().await;
     let used = used.lock().unwrap().clone();
     (log, play.requests().len(), used)
@@ -219,12 +336,18 @@ async fn near_a_limit_it_shares_it_answers_without_tools() {
     let (log, requests, used) = with_quota(3).await;
     assert_eq!((requests, used.len()), (3, 3));
     assert_eq!(used[0], Some(5));
-    assert_eq!(outcome(&log), (Outcome::Limited, Some(ProblemCode::LimitReached)));
+    assert_eq!(
+        outcome(&log),
+        (Outcome::Limited, Some(ProblemCode::LimitReached))
+    );
     assert!(lines(&log).contains(&r#"main answers "What I know so far.""#.to_owned()));
 }
 
 #[tokio::test]
 async fn without_anything_left_it_asks_no_model() {
     let (log, requests, _) = with_quota(0).await;
-    assert_eq!((requests, outcome(&log)), (0, (Outcome::Failed, Some(ProblemCode::RateLimited))));
+    assert_eq!(
+        (requests, outcome(&log)),
+        (0, (Outcome::Failed, Some(ProblemCode::RateLimited)))
+    );
 }

@@ -32,7 +32,10 @@ impl Library for Place {
     }
 
     fn search<'a>(&'a self, query: &'a str, _: usize) -> BoxFuture<'a, Result<Hits, ToolFailure>> {
-        self.asked.lock().unwrap().push(format!("{} {query}", self.name));
+        self.asked
+            .lock()
+            .unwrap()
+            .push(format!("{} {query}", self.name));
         let hit = |title: &str, url: &str, snippet: &str| Hit {
             title: title.into(),
             url: url.into(),
@@ -45,7 +48,11 @@ impl Library for Place {
                 hit("Ship", SHIP, "A ship."),
                 hit("Dead", "https://dead.example/", "It says little."),
             ]),
-            _ => Ok(vec![hit("Log book", "/knowledge/c/d?from=4&to=9", "The captain was Jones.")]),
+            _ => Ok(vec![hit(
+                "Log book",
+                "/knowledge/c/d?from=4&to=9",
+                "The captain was Jones.",
+            )]),
         };
         std::future::ready(found.map(|places| Hits { places, note: None })).boxed()
     }
@@ -58,7 +65,11 @@ impl Library for Place {
             copy: Some("/pages/p".into()),
             text: FACT.into(),
         };
-        let page = if url == SHIP { Ok(page) } else { Err(ToolFailure("It is gone.".into())) };
+        let page = if url == SHIP {
+            Ok(page)
+        } else {
+            Err(ToolFailure("It is gone.".into()))
+        };
         std::future::ready(page).boxed()
     }
 }
@@ -78,7 +89,12 @@ impl Asker for Says {
 }
 
 fn look_up(queries: &[&'static str], asked: &Asked) -> LookUp {
-    let place = |name| Arc::new(Place { name, asked: Arc::clone(asked) }) as Arc<dyn Library>;
+    let place = |name| {
+        Arc::new(Place {
+            name,
+            asked: Arc::clone(asked),
+        }) as Arc<dyn Library>
+    };
     LookUp {
         asker: Arc::new(Says(queries.to_vec(), Arc::clone(asked))),
         documents: None,
@@ -92,13 +108,18 @@ fn look_up(queries: &[&'static str], asked: &Asked) -> LookUp {
 
 async fn play(look_up: LookUp, answer: &'static str) -> Play {
     let mut play = Play::new(Arc::new(move |_| text(answer))).await;
-    (play.look_up, play.question, play.outlives_server) = (Some(look_up), "When did it sail?".into(), true);
+    (play.look_up, play.question, play.outlives_server) =
+        (Some(look_up), "When did it sail?".into(), true);
     play
 }
 
 fn statuses(log: &[RunEvent]) -> Vec<&str> {
     let shown = log.iter().filter_map(|event| match &event.body {
-        EventBody::Status { description, hidden: false, .. } => Some(description.as_str()),
+        EventBody::Status {
+            description,
+            hidden: false,
+            ..
+        } => Some(description.as_str()),
         _ => None,
     });
     shown.collect()
@@ -117,14 +138,26 @@ fn last(play: &Play) -> String {
 }
 
 fn answer(log: &[RunEvent]) -> String {
-    messages_of(log).last().map(Message::plain_text).unwrap_or_default()
+    messages_of(log)
+        .last()
+        .map(Message::plain_text)
+        .unwrap_or_default()
 }
 
 #[tokio::test]
 async fn what_is_found_stands_before_the_words_with_its_numbers() {
     let asked = Asked::default();
-    let queries = ["mayflower sailed", "Mayflower  Sailed", "ships https://evil.example/?x", "fails"];
-    let play = play(look_up(&queries, &asked), "On 6 September 1620 [1], not [7].").await;
+    let queries = [
+        "mayflower sailed",
+        "Mayflower  Sailed",
+        "ships https://evil.example/?x",
+        "fails",
+    ];
+    let play = play(
+        look_up(&queries, &asked),
+        "On 6 September 1620 [1], not [7].",
+    )
+    .await;
     let log = play.log().await;
     assert_eq!(
         *asked.lock().unwrap(),
@@ -139,7 +172,12 @@ async fn what_is_found_stands_before_the_words_with_its_numbers() {
     );
     assert_eq!(
         statuses(&log),
-        ["Looking for what to search…", "Searching 3 queries…", "Reading 2 pages…", "Thinking…"]
+        [
+            "Looking for what to search…",
+            "Searching 3 queries…",
+            "Reading 2 pages…",
+            "Thinking…"
+        ]
     );
     let told = format!(
         "<found>\n[1] The Mayflower ({SHIP})\n{FACT}\n\n[2] Dead (https://dead.example/)\nIt says little.\n\n</found>\nWhen did it \
@@ -148,12 +186,23 @@ async fn what_is_found_stands_before_the_words_with_its_numbers() {
     assert_eq!(last(&play), told);
     let sources = sources(&log);
     let ids: Vec<_> = sources.iter().map(|source| source.id.as_str()).collect();
-    assert_eq!((ids, sources[0].quote.as_deref()), (vec!["1", "2"], Some(FACT)));
+    assert_eq!(
+        (ids, sources[0].quote.as_deref()),
+        (vec!["1", "2"], Some(FACT))
+    );
     assert_eq!(sources[0].copy.as_deref(), Some("/pages/p?from=0&to=55"));
-    assert_eq!(answer(&log), "On 6 September 1620 [1], not.", "what no source has is not cited");
+    assert_eq!(
+        answer(&log),
+        "On 6 September 1620 [1], not.",
+        "what no source has is not cited"
+    );
     // The status is away before the first token.
-    let at = |is: &dyn Fn(&EventBody) -> bool| log.iter().rposition(|event| is(&event.body)).unwrap();
-    let first = log.iter().position(|event| matches!(event.body, EventBody::TextStarted { .. })).unwrap();
+    let at =
+        |is: &dyn Fn(&EventBody) -> bool| log.iter().rposition(|event| is(&event.body)).unwrap();
+    let first = log
+        .iter()
+        .position(|event| matches!(event.body, EventBody::TextStarted { .. }))
+        .unwrap();
     let thinking = at(&|body| matches!(body, EventBody::Status { hidden: false, .. }));
     assert!(
         thinking < first
@@ -163,7 +212,11 @@ async fn what_is_found_stands_before_the_words_with_its_numbers() {
     );
     // Later turns know what was searched and read.
     let recalled = messages_of(&log);
-    assert!(recalled.iter().any(|message| message.role == Role::Tool && message.plain_text().contains(FACT)));
+    assert!(
+        recalled
+            .iter()
+            .any(|message| message.role == Role::Tool && message.plain_text().contains(FACT))
+    );
 }
 
 #[tokio::test]
@@ -172,14 +225,20 @@ async fn where_nothing_has_to_be_looked_up_nothing_is() {
     let play = play(look_up(&[], &asked), "You are welcome [1].").await;
     let log = play.log().await;
     assert_eq!(*asked.lock().unwrap(), ["queries"]);
-    assert_eq!((last(&play).as_str(), sources(&log).len()), ("When did it sail?", 0));
+    assert_eq!(
+        (last(&play).as_str(), sources(&log).len()),
+        ("When did it sail?", 0)
+    );
     assert_eq!(answer(&log), "You are welcome [1].");
 }
 
 #[tokio::test]
 async fn documents_are_told_by_passage_and_with_the_instructions_where_that_is_set() {
     let asked = Asked::default();
-    let documents = Arc::new(Place { name: "search_knowledge", asked: Arc::clone(&asked) });
+    let documents = Arc::new(Place {
+        name: "search_knowledge",
+        asked: Arc::clone(&asked),
+    });
     let look = LookUp {
         documents: Some(documents),
         web: None,
@@ -190,7 +249,11 @@ async fn documents_are_told_by_passage_and_with_the_instructions_where_that_is_s
     let log = play.log().await;
     let request = play.requests().remove(0);
     assert_eq!(request[0].role, Role::System);
-    assert!(request[0].plain_text().ends_with("<found>\n[1] Log book\nThe captain was Jones.\n\n</found>"));
+    assert!(
+        request[0]
+            .plain_text()
+            .ends_with("<found>\n[1] Log book\nThe captain was Jones.\n\n</found>")
+    );
     assert_eq!(request.len(), 2, "one message of the system");
     assert_eq!(last(&play), "When did it sail?");
     assert_eq!(sources(&log)[0].url, "/knowledge/c/d?from=4&to=9");
@@ -200,16 +263,25 @@ async fn documents_are_told_by_passage_and_with_the_instructions_where_that_is_s
 async fn it_looks_only_where_it_may_and_says_what_it_cannot() {
     let asked = Asked::default();
     let mut narrowed = play(look_up(&["ship"], &asked), "No.").await;
-    narrowed.narrowed = vec![ToolChoice::Only(vec!["web_search".to_owned().try_into().unwrap()])];
+    narrowed.narrowed = vec![ToolChoice::Only(vec![
+        "web_search".to_owned().try_into().unwrap(),
+    ])];
     narrowed.log().await;
-    assert_eq!(*asked.lock().unwrap(), ["queries", "web_search ship"], "nothing is read");
-    assert!(last(&narrowed).contains("[1] Ship (https://ships.example/mayflower)\nA ship."));
-    let nowhere = LookUp { web: None, warning: Some("Not here.".into()), ..look_up(&["ship"], &asked) };
-    let log = play(nowhere, "No.").await.log().await;
-    assert!(
-        log.iter()
-            .any(|event| matches!(&event.body, EventBody::Notice { message, .. } if message == "Not here."))
+    assert_eq!(
+        *asked.lock().unwrap(),
+        ["queries", "web_search ship"],
+        "nothing is read"
     );
+    assert!(last(&narrowed).contains("[1] Ship (https://ships.example/mayflower)\nA ship."));
+    let nowhere = LookUp {
+        web: None,
+        warning: Some("Not here.".into()),
+        ..look_up(&["ship"], &asked)
+    };
+    let log = play(nowhere, "No.").await.log().await;
+    assert!(log.iter().any(
+        |event| matches!(&event.body, EventBody::Notice { message, .. } if message == "Not here.")
+    ));
     assert_eq!(asked.lock().unwrap().len(), 2, "nobody is asked");
 }
 
@@ -236,8 +308,7 @@ async fn killed_after_any_event_it_looks_for_nothing_twice() {
     let first = play(look_up(&["ship"], &asked), "On 6 September 1620 [1].").await;
     let whole = first.log().await;
     let finished = |log: &[RunEvent], tool: &str| {
-        let is_it =
-            |event: &&RunEvent| matches!(&event.body, EventBody::ToolFinished { name, .. } if name == tool);
+        let is_it = |event: &&RunEvent| matches!(&event.body, EventBody::ToolFinished { name, .. } if name == tool);
         log.iter().filter(is_it).count()
     };
     for killed_at in 1..whole.len() {
@@ -247,15 +318,41 @@ async fn killed_after_any_event_it_looks_for_nothing_twice() {
         let log = again.log().await;
         assert_eq!(laws::check(&log), Ok(()));
         let asked = asked.lock().unwrap();
-        let searched = asked.iter().filter(|asked| asked.starts_with("web_search")).count();
-        let read = asked.iter().filter(|asked| asked.starts_with("reads")).count();
+        let searched = asked
+            .iter()
+            .filter(|asked| asked.starts_with("web_search"))
+            .count();
+        let read = asked
+            .iter()
+            .filter(|asked| asked.starts_with("reads"))
+            .count();
         let before = &whole[..killed_at];
-        assert_eq!(searched, 1 - finished(before, "web_search"), "killed at {killed_at}: {asked:?}");
-        assert_eq!(read, 2 - finished(before, "fetch_page"), "killed at {killed_at}: {asked:?}");
-        assert_eq!(sources(&log).len(), 2, "killed at {killed_at}: {}", lines(&log).join("\n"));
-        assert_eq!(answer(&log), "On 6 September 1620 [1].", "killed at {killed_at}");
+        assert_eq!(
+            searched,
+            1 - finished(before, "web_search"),
+            "killed at {killed_at}: {asked:?}"
+        );
+        assert_eq!(
+            read,
+            2 - finished(before, "fetch_page"),
+            "killed at {killed_at}: {asked:?}"
+        );
+        assert_eq!(
+            sources(&log).len(),
+            2,
+            "killed at {killed_at}: {}",
+            lines(&log).join("\n")
+        );
+        assert_eq!(
+            answer(&log),
+            "On 6 September 1620 [1].",
+            "killed at {killed_at}"
+        );
         if let Some(request) = again.requests().last() {
-            assert!(request.last().unwrap().plain_text().contains(FACT), "killed at {killed_at}");
+            assert!(
+                request.last().unwrap().plain_text().contains(FACT),
+                "killed at {killed_at}"
+            );
         }
     }
 }

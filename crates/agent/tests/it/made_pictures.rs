@@ -18,8 +18,7 @@ use crate::{
 };
 
 /// The picture of all recordings.
-const PNG: &str =
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /// The link to it in an answer.
 const LINK: &str = "![image-generation-6b7fa434f92a](/results/image-generation-6b7fa434f92a.png)";
@@ -61,15 +60,23 @@ const CASES: [Case; 3] = [
 
 fn exchange(recording: &str) -> Exchange {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/recordings/pictures");
-    Recording::read(&folder.join(recording).with_extension("json")).unwrap().0.remove(0)
+    Recording::read(&folder.join(recording).with_extension("json"))
+        .unwrap()
+        .0
+        .remove(0)
 }
 
 /// A play whose model gives this answer as often as it is asked, and its server.
 async fn playing(kind: ProviderKind, exchange: Exchange) -> (Play, ScriptedServer) {
     let name = model_name(&exchange);
-    let options = ServerOptions { tokens: Some(strict::tokens()), ..ServerOptions::default() };
+    let options = ServerOptions {
+        tokens: Some(strict::tokens()),
+        ..ServerOptions::default()
+    };
     let recording = Recording(vec![exchange; 40]);
-    let server = ScriptedServer::start_with(recording.behaviour(Pieces::Whole), options).await.unwrap();
+    let server = ScriptedServer::start_with(recording.behaviour(Pieces::Whole), options)
+        .await
+        .unwrap();
     let mut play = Play::with_model(model(kind, &server, &name)).await;
     play.agents.main.tools = agent::Toolbox::default();
     play.agents.main.instructions.clear();
@@ -78,7 +85,9 @@ async fn playing(kind: ProviderKind, exchange: Exchange) -> (Play, ScriptedServe
 
 fn files(log: &[RunEvent]) -> Vec<ToolFile> {
     let files = log.iter().filter_map(|event| match &event.body {
-        EventBody::ToolFinished { name, files, .. } if name == "image_generation" => Some(files.clone()),
+        EventBody::ToolFinished { name, files, .. } if name == "image_generation" => {
+            Some(files.clone())
+        }
         _ => None,
     });
     files.flatten().collect()
@@ -86,7 +95,9 @@ fn files(log: &[RunEvent]) -> Vec<ToolFile> {
 
 fn answers(log: &[RunEvent]) -> Vec<String> {
     let text = |event: &RunEvent| match &event.body {
-        EventBody::TextFinished { text, answer: true, .. } if !text.is_empty() => Some(text.clone()),
+        EventBody::TextFinished {
+            text, answer: true, ..
+        } if !text.is_empty() => Some(text.clone()),
         _ => None,
     };
     log.iter().filter_map(text).collect()
@@ -112,10 +123,16 @@ async fn next_turn(play: &mut Play, log: &[RunEvent]) -> Vec<RunEvent> {
 /// What the model was sent last has the picture at its place, once, and not the link that people see.
 fn check_given_back(server: &ScriptedServer, case: &Case) {
     let sent = server.requests().pop().unwrap();
-    let picture = sent.pointer(case.place).unwrap_or_else(|| panic!("{sent:#}"));
+    let picture = sent
+        .pointer(case.place)
+        .unwrap_or_else(|| panic!("{sent:#}"));
     assert_eq!(picture, &json!(format!("{}{PNG}", case.prefix)));
     let sent = sent.to_string();
-    assert_eq!((sent.matches(PNG).count(), sent.matches("/results/").count()), (1, 0), "{sent}");
+    assert_eq!(
+        (sent.matches(PNG).count(), sent.matches("/results/").count()),
+        (1, 0),
+        "{sent}"
+    );
 }
 
 #[tokio::test]
@@ -124,12 +141,25 @@ async fn pictures_are_kept_once_shown_and_given_back() {
         let (mut play, server) = playing(case.kind, exchange(case.recording)).await;
         let log = play.log().await;
         let told = lines(&log).join("\n");
-        let [file] = &files(&log)[..] else { panic!("{told}") };
-        assert_eq!((&*file.media_type, file.size_bytes), ("image/png", 70), "{told}");
+        let [file] = &files(&log)[..] else {
+            panic!("{told}")
+        };
+        assert_eq!(
+            (&*file.media_type, file.size_bytes),
+            ("image/png", 70),
+            "{told}"
+        );
         let shown = answers(&log);
         assert_eq!(shown.last().map(String::as_str), Some(LINK), "{told}");
-        assert_eq!(shown.len(), if case.text.is_empty() { 1 } else { 2 }, "{told}");
-        assert!(shown[0].starts_with(case.text), "text before a picture is part of the answer: {told}");
+        assert_eq!(
+            shown.len(),
+            if case.text.is_empty() { 1 } else { 2 },
+            "{told}"
+        );
+        assert!(
+            shown[0].starts_with(case.text),
+            "text before a picture is part of the answer: {told}"
+        );
         assert_eq!(notices(&log), [] as [String; 0]);
         let stored = serde_json::to_string(&log).unwrap();
         assert!(!stored.contains(PNG), "the log names the file: {stored}");
@@ -137,9 +167,19 @@ async fn pictures_are_kept_once_shown_and_given_back() {
 
         let second = next_turn(&mut play, &log).await;
         check_given_back(&server, case);
-        assert_eq!(files(&second), files(&log), "the same picture is the same file");
+        assert_eq!(
+            files(&second),
+            files(&log),
+            "the same picture is the same file"
+        );
         let changed = |event: &&RunEvent| matches!(event.body, EventBody::FileChanged { .. });
-        assert_eq!((log.iter().filter(changed).count(), second.iter().filter(changed).count()), (1, 0));
+        assert_eq!(
+            (
+                log.iter().filter(changed).count(),
+                second.iter().filter(changed).count()
+            ),
+            (1, 0)
+        );
     }
 }
 
@@ -182,7 +222,11 @@ async fn a_model_of_another_provider_reads_the_link() {
             play.model = next.model;
             next_turn(&mut play, &log).await;
             let sent = server.requests().pop().unwrap().to_string();
-            assert!(sent.contains(LINK) && !sent.contains(PNG), "{} {sent}", case.recording);
+            assert!(
+                sent.contains(LINK) && !sent.contains(PNG),
+                "{} {sent}",
+                case.recording
+            );
         }
     }
 }
@@ -190,16 +234,17 @@ async fn a_model_of_another_provider_reads_the_link() {
 /// An answer of Gemini with this in the place of the picture.
 fn gemini_with(picture: &Value) -> Exchange {
     let mut exchange = exchange("gemini_story");
-    *exchange.response.pointer_mut("/candidates/0/content/parts/1/inlineData/data").unwrap() =
-        picture.clone();
+    *exchange
+        .response
+        .pointer_mut("/candidates/0/content/parts/1/inlineData/data")
+        .unwrap() = picture.clone();
     exchange
 }
 
 #[tokio::test]
 async fn a_picture_that_cannot_be_kept_is_a_notice() {
     let unreadable = "A picture that the model has made cannot be read, and is not shown.";
-    let too_large =
-        "A picture that the model has made is too large to be kept: 10500003 bytes of at most 10000000.";
+    let too_large = "A picture that the model has made is too large to be kept: 10500003 bytes of at most 10000000.";
     for (picture, expected) in [
         (json!("not base64!"), unreadable),
         (json!("aGVsbG8="), unreadable),
@@ -213,11 +258,18 @@ async fn a_picture_that_cannot_be_kept_is_a_notice() {
         let told = lines(&log).join("\n");
         assert_eq!(notices(&log), [expected], "{told}");
         assert_eq!((files(&log).len(), answers(&log).len()), (0, 1), "{told}");
-        assert!(serde_json::to_string(&log).unwrap().len() < 20_000, "the log does not hold it");
+        assert!(
+            serde_json::to_string(&log).unwrap().len() < 20_000,
+            "the log does not hold it"
+        );
         assert!(lines(&log).last().unwrap().contains("Completed"), "{told}");
         next_turn(&mut play, &log).await;
         let sent = server.requests().pop().unwrap();
-        assert_eq!(sent["contents"][1]["parts"].as_array().unwrap().len(), 1, "{sent:#}");
+        assert_eq!(
+            sent["contents"][1]["parts"].as_array().unwrap().len(),
+            1,
+            "{sent:#}"
+        );
     }
 }
 
@@ -226,23 +278,41 @@ async fn a_picture_that_cannot_be_kept_is_a_notice() {
 async fn pictures_beside_the_text_never_fail_the_answer() {
     let url = |url: String| json!([{"type": "image_url", "image_url": {"url": url}}]);
     for (images, expected) in [
-        (url(format!("data:image/png;base64,{}", "A".repeat(14_000_004))), "too large to be kept"),
-        (url("https://example.org/a.png".to_owned()), "cannot be read"),
-        (url("data:image/svg+xml;base64,PHN2Zy8+".to_owned()), "cannot be read"),
-        (json!([{"image_url": {"url": 7}}, {"image_url": null}, "x", null]), "cannot be read"),
+        (
+            url(format!("data:image/png;base64,{}", "A".repeat(14_000_004))),
+            "too large to be kept",
+        ),
+        (
+            url("https://example.org/a.png".to_owned()),
+            "cannot be read",
+        ),
+        (
+            url("data:image/svg+xml;base64,PHN2Zy8+".to_owned()),
+            "cannot be read",
+        ),
+        (
+            json!([{"image_url": {"url": 7}}, {"image_url": null}, "x", null]),
+            "cannot be read",
+        ),
     ] {
         let mut exchange = exchange("chat_openrouter_stream");
         let message = json!({"role": "assistant", "content": "Here you go: ", "images": images});
-        exchange.response = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
+        exchange.response =
+            json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
         let (mut play, server) = playing(ProviderKind::Openai, exchange).await;
         let log = play.log().await;
         let told = lines(&log).join("\n");
-        let [notice] = &notices(&log)[..] else { panic!("{told}") };
+        let [notice] = &notices(&log)[..] else {
+            panic!("{told}")
+        };
         assert!(notice.contains(expected), "{notice}");
         assert_eq!(answers(&log), ["Here you go: "], "{told}");
         next_turn(&mut play, &log).await;
         let sent = server.requests().pop().unwrap();
-        assert_eq!(sent["messages"][1], json!({"role": "assistant", "content": "Here you go: "}));
+        assert_eq!(
+            sent["messages"][1],
+            json!({"role": "assistant", "content": "Here you go: "})
+        );
     }
 }
 
@@ -256,5 +326,8 @@ async fn older_pictures_are_links() {
     play.said_before = std::iter::repeat_n(turn, 12).flatten().collect();
     play.log().await;
     let sent = server.requests().pop().unwrap().to_string();
-    assert_eq!((sent.matches(PNG).count(), sent.matches(LINK).count()), (8, 4));
+    assert_eq!(
+        (sent.matches(PNG).count(), sent.matches(LINK).count()),
+        (8, 4)
+    );
 }

@@ -1,6 +1,10 @@
 //! The run loop driven by a scripted model: whole logs and the exact requests are looked at.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test ends at the first surprise")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test ends at the first surprise"
+)]
 
 mod answer_form;
 mod asks;

@@ -54,7 +54,10 @@ impl Person {
 
     /// A run that makes these calls one after the other.
     async fn play(&self, calls: &[(&str, Value)]) -> Play {
-        let mut turns: Vec<_> = calls.iter().map(|(name, arguments)| call(0, name, arguments)).collect();
+        let mut turns: Vec<_> = calls
+            .iter()
+            .map(|(name, arguments)| call(0, name, arguments))
+            .collect();
         turns.push(text("End."));
         let mut play = Play::turns(turns).await;
         play.memory = Some((self.run().await, Told::default()));
@@ -72,7 +75,10 @@ impl Person {
 
     async fn texts(&self) -> Vec<String> {
         let memories = self.store.memories(self.id).await.unwrap();
-        memories.into_iter().map(|memory| memory.content.text).collect()
+        memories
+            .into_iter()
+            .map(|memory| memory.content.text)
+            .collect()
     }
 }
 
@@ -82,23 +88,44 @@ async fn texts_are_written_read_added_to_and_found() {
     let answers = ann
         .told(&[
             ("memory_list", json!({})),
-            ("memory_write", json!({"name": "likes", "text": "Tea\nRust", "description": "What Ann likes"})),
+            (
+                "memory_write",
+                json!({"name": "likes", "text": "Tea\nRust", "description": "What Ann likes"}),
+            ),
             ("memory_write", json!({"name": "likes", "text": "Coffee"})),
-            ("memory_append", json!({"name": "likes", "text": "Чай с лимоном"})),
-            ("memory_append", json!({"name": "new", "text": "x", "only_for_me": true})),
+            (
+                "memory_append",
+                json!({"name": "likes", "text": "Чай с лимоном"}),
+            ),
+            (
+                "memory_append",
+                json!({"name": "new", "text": "x", "only_for_me": true}),
+            ),
             ("memory_read", json!({"name": "likes"})),
             ("memory_read", json!({"name": "like"})),
             ("memory_list", json!({})),
             ("memory_search", json!({"query": "чай ЛИМОН"})),
             ("memory_search", json!({"query": "tea coffee"})),
             ("memory_search", json!({"query": "what ann likes"})),
-            ("memory_write", json!({"name": "likes", "text": "Tea", "version": 2})),
+            (
+                "memory_write",
+                json!({"name": "likes", "text": "Tea", "version": 2}),
+            ),
             ("memory_write", json!({"name": "new", "text": ""})),
-            ("memory_write", json!({"name": "new", "text": "", "version": 1})),
+            (
+                "memory_write",
+                json!({"name": "new", "text": "", "version": 1}),
+            ),
             ("memory_write", json!({"name": "new", "text": " \n"})),
             ("memory_write", json!({"name": "a\nb", "text": "x"})),
-            ("memory_write", json!({"name": "long", "text": "a".repeat(8_001)})),
-            ("memory_append", json!({"name": "likes", "text": "a".repeat(8_000)})),
+            (
+                "memory_write",
+                json!({"name": "long", "text": "a".repeat(8_001)}),
+            ),
+            (
+                "memory_append",
+                json!({"name": "likes", "text": "a".repeat(8_000)}),
+            ),
         ])
         .await;
     let expected = [
@@ -133,11 +160,26 @@ async fn the_log_says_what_changed_and_by_which_call() {
     let ann = Person::new().await;
     let play = ann
         .play(&[
-            ("memory_append", json!({"name": "likes", "text": "Tea\nRust"})),
-            ("memory_write", json!({"name": "likes", "text": "Tea", "version": 1})),
-            ("memory_append", json!({"name": "mine", "text": "x", "only_for_me": true})),
-            ("memory_write", json!({"name": "likes", "text": "", "version": 2})),
-            ("memory_write", json!({"name": "likes", "text": "", "version": 2})),
+            (
+                "memory_append",
+                json!({"name": "likes", "text": "Tea\nRust"}),
+            ),
+            (
+                "memory_write",
+                json!({"name": "likes", "text": "Tea", "version": 1}),
+            ),
+            (
+                "memory_append",
+                json!({"name": "mine", "text": "x", "only_for_me": true}),
+            ),
+            (
+                "memory_write",
+                json!({"name": "likes", "text": "", "version": 2}),
+            ),
+            (
+                "memory_write",
+                json!({"name": "likes", "text": "", "version": 2}),
+            ),
         ])
         .await;
     let log = play.log().await;
@@ -156,7 +198,14 @@ async fn the_log_says_what_changed_and_by_which_call() {
                 error: None,
             } => {
                 let lines = (*added, *removed);
-                Some((call.as_str(), name.as_str(), only_for.as_deref(), *version, *deleted, lines))
+                Some((
+                    call.as_str(),
+                    name.as_str(),
+                    only_for.as_deref(),
+                    *version,
+                    *deleted,
+                    lines,
+                ))
             }
             _ => None,
         })
@@ -176,7 +225,10 @@ async fn document_001_each_memory_update_is_started_and_completed() {
     let play = ann
         .play(&[
             ("memory_append", json!({"name": "likes", "text": "Tea"})),
-            ("memory_write", json!({"name": "likes", "text": "Coffee", "version": 7})),
+            (
+                "memory_write",
+                json!({"name": "likes", "text": "Coffee", "version": 7}),
+            ),
             ("memory_read", json!({"name": "likes"})),
         ])
         .await;
@@ -193,7 +245,9 @@ async fn document_001_each_memory_update_is_started_and_completed() {
                 Some(("completed", call.as_deref(), error.is_none()))
             }
             EventBody::ToolStarted { call, .. } => Some(("runs", Some(call.as_str()), true)),
-            EventBody::ToolFinished { call, error, .. } => Some(("ends", Some(call.as_str()), !error)),
+            EventBody::ToolFinished { call, error, .. } => {
+                Some(("ends", Some(call.as_str()), !error))
+            }
             _ => None,
         })
         .collect();
@@ -221,7 +275,10 @@ fn logs_of_before_are_read() {
         &body,
         EventBody::MemoryUpdateCompleted { call: Some(call), version: Some(2), error: None, .. } if call == "c1"
     ));
-    assert_eq!(serde_json::to_value(&body).unwrap()["type"], "memory_update_completed");
+    assert_eq!(
+        serde_json::to_value(&body).unwrap()["type"],
+        "memory_update_completed"
+    );
 }
 
 #[tokio::test]
@@ -230,14 +287,21 @@ async fn a_run_that_is_killed_anywhere_remembers_once() {
         ("memory_append", json!({"name": "log", "text": "one"})),
         ("memory_append", json!({"name": "log", "text": "two"})),
         ("memory_write", json!({"name": "likes", "text": "Tea"})),
-        ("memory_write", json!({"name": "gone", "text": "", "version": 1})),
+        (
+            "memory_write",
+            json!({"name": "gone", "text": "", "version": 1}),
+        ),
     ];
     let ann = Person::new().await;
     change(&ann, "gone", "x").await;
     let whole = ann.play(&calls).await.log().await;
     for cut in 1..whole.len() {
-        let count =
-            |is_it: fn(&EventBody) -> bool| whole[..cut].iter().filter(|event| is_it(&event.body)).count();
+        let count = |is_it: fn(&EventBody) -> bool| {
+            whole[..cut]
+                .iter()
+                .filter(|event| is_it(&event.body))
+                .count()
+        };
         let answered = count(|body| matches!(body, EventBody::ModelCalled { .. }));
         let started = count(|body| matches!(body, EventBody::ToolStarted { .. }));
         let finished = count(|body| matches!(body, EventBody::ToolFinished { .. }));
@@ -255,9 +319,12 @@ async fn a_run_that_is_killed_anywhere_remembers_once() {
             let said = format!("cut after {cut}, {done} done: {:#?}", lines(&log));
             laws::check(&log).unwrap_or_else(|law| panic!("{law}, {said}"));
             assert_eq!(ann.texts().await, ["Tea", "one\ntwo"], "{said}");
-            let count = |is_it: fn(&EventBody) -> bool| log.iter().filter(|event| is_it(&event.body)).count();
+            let count = |is_it: fn(&EventBody) -> bool| {
+                log.iter().filter(|event| is_it(&event.body)).count()
+            };
             let begun = count(|body| matches!(body, EventBody::MemoryUpdateStarted { .. }));
-            let over = count(|body| matches!(body, EventBody::MemoryUpdateCompleted { error: None, .. }));
+            let over =
+                count(|body| matches!(body, EventBody::MemoryUpdateCompleted { error: None, .. }));
             assert_eq!((begun, over), (4, 4), "{said}");
         }
     }
@@ -271,8 +338,15 @@ async fn change(ann: &Person, name: &str, text: &str) {
         text: text.to_owned(),
         pinned: false,
     };
-    let create = MemoryChange::Create { id: domain::MemoryId::generate(), content, most: 9 };
-    ann.store.change_memory(ann.id, &create, None, 1).await.unwrap();
+    let create = MemoryChange::Create {
+        id: domain::MemoryId::generate(),
+        content,
+        most: 9,
+    };
+    ann.store
+        .change_memory(ann.id, &create, None, 1)
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
@@ -281,8 +355,16 @@ async fn agents_are_told_at_the_beginning_and_see_only_their_own() {
     let asked = |messages: &[Message]| messages[1].plain_text().lines().last().unwrap().to_owned();
     let script = move |request: &llm::ChatRequest<'_>| match asked(request.messages).as_str() {
         "Please." if request.messages.len() == 2 => [
-            call(0, "memory_append", &json!({"name": "mine", "text": "x", "only_for_me": true})),
-            call(1, "task", &json!({"description": "look", "subagent_type": "explore"})),
+            call(
+                0,
+                "memory_append",
+                &json!({"name": "mine", "text": "x", "only_for_me": true}),
+            ),
+            call(
+                1,
+                "task",
+                &json!({"description": "look", "subagent_type": "explore"}),
+            ),
         ]
         .concat(),
         "look" if request.messages.len() == 2 => [
@@ -300,25 +382,46 @@ async fn agents_are_told_at_the_beginning_and_see_only_their_own() {
         text: text.map(str::to_owned),
     };
     let told = Told {
-        blocks: vec![block("", "likes", Some("Ann likes tea.")), block("main", "mine", None)],
+        blocks: vec![
+            block("", "likes", Some("Ann likes tea.")),
+            block("main", "mine", None),
+        ],
         facts: vec!["Lives in Riga.".to_owned()],
     };
     play.memory = Some((ann.run().await, told));
     play.log().await;
     let requests = play.requests();
     let told = |task: &str| {
-        let request = requests.iter().find(|request| asked(request) == task).unwrap();
-        assert!(!request[0].plain_text().contains("Ann likes tea."), "the instructions stay the same");
+        let request = requests
+            .iter()
+            .find(|request| asked(request) == task)
+            .unwrap();
+        assert!(
+            !request[0].plain_text().contains("Ann likes tea."),
+            "the instructions stay the same"
+        );
         request[1].plain_text()
     };
     let main = told("Please.");
-    assert!(main.contains("Ann likes tea.") && main.contains("- mine") && main.contains("Riga"), "{main}");
+    assert!(
+        main.contains("Ann likes tea.") && main.contains("- mine") && main.contains("Riga"),
+        "{main}"
+    );
     let explore = told("look");
-    assert!(explore.contains("Ann likes tea.") && !explore.contains("- mine"), "{explore}");
-    let looked = requests.iter().find(|request| request.len() > 3 && asked(request) == "look").unwrap();
+    assert!(
+        explore.contains("Ann likes tea.") && !explore.contains("- mine"),
+        "{explore}"
+    );
+    let looked = requests
+        .iter()
+        .find(|request| request.len() > 3 && asked(request) == "look")
+        .unwrap();
     let results: Vec<String> = looked[3..].iter().map(Message::plain_text).collect();
     assert_eq!(results[0], "Nothing is remembered yet.", "{results:?}");
-    assert!(results[1].starts_with("Error: There is no tool memory_write."), "{results:?}");
+    assert!(
+        results[1].starts_with("Error: There is no tool memory_write."),
+        "{results:?}"
+    );
 }
 
 #[tokio::test]
@@ -326,6 +429,9 @@ async fn without_the_memory_there_are_no_tools_for_it() {
     let play = Play::turns(vec![call(0, "memory_list", &json!({})), text("End.")]).await;
     play.log().await;
     let told = play.requests().pop().unwrap().pop().unwrap().plain_text();
-    assert!(told.starts_with("Error: There is no tool memory_list."), "{told}");
+    assert!(
+        told.starts_with("Error: There is no tool memory_list."),
+        "{told}"
+    );
     assert!(!told.contains("memory_read"), "{told}");
 }

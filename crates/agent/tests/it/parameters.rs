@@ -23,10 +23,20 @@ fn script(seen: &Seen) -> Arc<impl Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sy
     let seen = Arc::clone(seen);
     Arc::new(move |request: &ChatRequest<'_>| {
         let told = request.messages[0].plain_text();
-        seen.lock().unwrap().push((told, request.parameters.clone()));
-        let task =
-            |index, agent: &str| call(index, "task", &json!({"description": "d", "subagent_type": agent}));
-        match (request.messages[1].plain_text().as_str(), request.messages.len()) {
+        seen.lock()
+            .unwrap()
+            .push((told, request.parameters.clone()));
+        let task = |index, agent: &str| {
+            call(
+                index,
+                "task",
+                &json!({"description": "d", "subagent_type": agent}),
+            )
+        };
+        match (
+            request.messages[1].plain_text().as_str(),
+            request.messages.len(),
+        ) {
             ("Please.", 2) => {
                 llm::script::interleave(vec![task(0, "plain"), task(1, "set"), task(2, "apart")])
             }
@@ -39,23 +49,42 @@ fn script(seen: &Seen) -> Arc<impl Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sy
 async fn each_agent_has_its_layers() {
     let seen = Seen::default();
     let mut play = Play::new(script(&seen)).await;
-    play.settings.parameters = set(json!({"temperature": 0.9, "seed": 1, "system_prompt": "Of the model."}));
+    play.settings.parameters =
+        set(json!({"temperature": 0.9, "seed": 1, "system_prompt": "Of the model."}));
     play.agents.main.parameters = set(json!({"temperature": 0.5, "top_p": 0.5}));
-    play.wishes.parameters = set(json!({"temperature": 0.1, "stop": ["x"], "max_output_tokens": 50,
-        "system_prompt": "Of the chat."}));
+    play.wishes.parameters = set(
+        json!({"temperature": 0.1, "stop": ["x"], "max_output_tokens": 50,
+        "system_prompt": "Of the chat."}),
+    );
     let tools = play.agents.main.tools.clone();
     let agent = |name: &str| {
-        AgentSpec::new(name, name, &format!("I am {name}."), &tools, ToolChoice::All).as_sub_agent()
+        AgentSpec::new(
+            name,
+            name,
+            &format!("I am {name}."),
+            &tools,
+            ToolChoice::All,
+        )
+        .as_sub_agent()
     };
     let apart = CallableModel {
         id: "apart".into(),
         model: ChatModel::scripted(ScriptedModel::new("apart", script(&seen))),
-        settings: ModelSettings { parameters: set(json!({"seed": 2})), ..ModelSettings::default() },
+        settings: ModelSettings {
+            parameters: set(json!({"seed": 2})),
+            ..ModelSettings::default()
+        },
     };
     play.agents.sub_agents = vec![
         agent("plain"),
-        AgentSpec { parameters: set(json!({"temperature": 0.7})), ..agent("set") },
-        AgentSpec { models: Some(Arc::new(Models::new(apart, Vec::new()))), ..agent("apart") },
+        AgentSpec {
+            parameters: set(json!({"temperature": 0.7})),
+            ..agent("set")
+        },
+        AgentSpec {
+            models: Some(Arc::new(Models::new(apart, Vec::new()))),
+            ..agent("apart")
+        },
     ];
     play.agents = play.agents.introduced();
     play.log().await;
@@ -64,7 +93,13 @@ async fn each_agent_has_its_layers() {
     let of = |name: &str| {
         let (told, parameters) = seen.iter().find(|(told, _)| told.contains(name)).unwrap();
         let prompts = ["Of the chat.", "Of the model."].map(|prompt| told.contains(prompt));
-        (prompts, ModelParameters { system_prompt: None, ..parameters.clone() })
+        (
+            prompts,
+            ModelParameters {
+                system_prompt: None,
+                ..parameters.clone()
+            },
+        )
     };
     let main = json!({"temperature": 0.1, "top_p": 0.5, "seed": 1, "stop": ["x"], "max_output_tokens": 50});
     assert_eq!(of("assistant of a person"), ([true, false], set(main)));
@@ -73,7 +108,13 @@ async fn each_agent_has_its_layers() {
     let own = json!({"temperature": 0.7, "seed": 1, "stop": ["x"], "max_output_tokens": 50});
     assert_eq!(of("I am set."), ([false, true], set(own)));
     // Its model is not the one they were chosen for.
-    assert_eq!(of("I am apart."), ([false, false], set(json!({"seed": 2, "max_output_tokens": 50}))));
+    assert_eq!(
+        of("I am apart."),
+        (
+            [false, false],
+            set(json!({"seed": 2, "max_output_tokens": 50}))
+        )
+    );
 }
 
 /// Each call leaves out the same parameter.
@@ -92,7 +133,11 @@ fn forgetful() -> Vec<Vec<Line>> {
 
 fn notices(log: &[RunEvent]) -> Vec<String> {
     let words = |event: &RunEvent| match &event.body {
-        EventBody::Notice { message, failed_try: false, .. } => Some(message.clone()),
+        EventBody::Notice {
+            message,
+            failed_try: false,
+            ..
+        } => Some(message.clone()),
         _ => None,
     };
     log.iter().filter_map(words).collect()
@@ -106,7 +151,10 @@ async fn what_is_left_out_is_told_once_in_a_run_also_after_a_restart() {
         "The model was asked without “seed”, which it does not accept here.",
     ];
     assert_eq!(notices(&whole), told);
-    let last = whole.iter().rposition(|event| matches!(event.body, EventBody::ToolFinished { .. })).unwrap();
+    let last = whole
+        .iter()
+        .rposition(|event| matches!(event.body, EventBody::ToolFinished { .. }))
+        .unwrap();
     let mut again = Play::turns(forgetful().split_off(2)).await;
     again.before = whole[..=last].to_vec();
     assert_eq!(notices(&again.log().await), told);

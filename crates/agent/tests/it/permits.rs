@@ -26,7 +26,10 @@ impl Quota for Permits {
     fn begin(&self, call: CallEstimate<'_>) -> Result<EndCall, Problem> {
         assert_eq!((call.model, call.agent), ("test", "main"));
         if self.model_gone.load(Ordering::Relaxed) {
-            return Err(Problem::new(ProblemCode::Forbidden, "It is not yours any more."));
+            return Err(Problem::new(
+                ProblemCode::Forbidden,
+                "It is not yours any more.",
+            ));
         }
         Ok(Box::new(|_| {}))
     }
@@ -51,7 +54,11 @@ fn write() -> Vec<llm::Line> {
 /// Plays these answers; `take` takes something away as soon as the model has been asked so often.
 async fn play(turns: Vec<Vec<llm::Line>>, take: fn(&Permits, usize)) -> (Play, Arc<Permits>) {
     let permits = Arc::<Permits>::default();
-    let (asked, turns, taken) = (AtomicUsize::new(0), Mutex::new(turns.into_iter()), Arc::clone(&permits));
+    let (asked, turns, taken) = (
+        AtomicUsize::new(0),
+        Mutex::new(turns.into_iter()),
+        Arc::clone(&permits),
+    );
     let script = move |_: &ChatRequest<'_>| {
         take(&taken, asked.fetch_add(1, Ordering::Relaxed) + 1);
         turns.lock().unwrap().next().unwrap_or_default()
@@ -66,7 +73,10 @@ async fn a_model_that_is_taken_away_is_not_called_again() {
     let take = |permits: &Permits, _| permits.model_gone.store(true, Ordering::Relaxed);
     let (play, _) = play(vec![write(), text("Never said.")], take).await;
     let all = lines(&play.log().await);
-    assert_eq!(all.last().map(String::as_str), Some("main finished Failed: It is not yours any more."));
+    assert_eq!(
+        all.last().map(String::as_str),
+        Some("main finished Failed: It is not yours any more.")
+    );
     assert_eq!(play.requests().len(), 1);
 }
 
@@ -75,9 +85,18 @@ async fn a_tool_that_is_taken_away_does_nothing_more() {
     let take = |permits: &Permits, asked| permits.files_gone.store(asked > 1, Ordering::Relaxed);
     let (play, _) = play(vec![write(), write(), text("Done.")], take).await;
     let all = lines(&play.log().await);
-    assert_eq!(all.iter().filter(|line| line.contains("changed /a.txt")).count(), 1, "{all:#?}");
+    assert_eq!(
+        all.iter()
+            .filter(|line| line.contains("changed /a.txt"))
+            .count(),
+        1,
+        "{all:#?}"
+    );
     let refused = all.iter().find(|line| line.contains("failed")).unwrap();
-    assert!(refused.contains("There is no tool write_file.") && refused.contains("read_file"), "{refused}");
+    assert!(
+        refused.contains("There is no tool write_file.") && refused.contains("read_file"),
+        "{refused}"
+    );
     assert!(!refused.contains(", write_file"), "{refused}");
 }
 
@@ -92,8 +111,16 @@ async fn one_that_is_taken_away_while_a_person_is_asked_does_nothing_either() {
         }
     };
     let all = lines(&play.watched(&mut { take }).await);
-    assert!(all.iter().any(|line| line.contains("failed") && line.contains("any more")), "{all:#?}");
-    assert!(!all.iter().any(|line| line.contains("runs ") || line.contains("changed")), "{all:#?}");
+    assert!(
+        all.iter()
+            .any(|line| line.contains("failed") && line.contains("any more")),
+        "{all:#?}"
+    );
+    assert!(
+        !all.iter()
+            .any(|line| line.contains("runs ") || line.contains("changed")),
+        "{all:#?}"
+    );
 }
 
 #[tokio::test]
@@ -102,5 +129,8 @@ async fn work_is_not_handed_to_an_agent_that_may_not_be_used() {
     let (play, _) = play(vec![call(0, "task", &task), text("Done.")], |_, _| ()).await;
     let all = lines(&play.log().await);
     let refused = all.iter().find(|line| line.contains("failed")).unwrap();
-    assert!(refused.contains("There is no sub-agent explore. There are: general."), "{refused}");
+    assert!(
+        refused.contains("There is no sub-agent explore. There are: general."),
+        "{refused}"
+    );
 }

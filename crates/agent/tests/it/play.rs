@@ -59,8 +59,11 @@ impl Play {
             seen.lock().unwrap().push(request.messages.to_vec());
             script(request)
         };
-        let mut play =
-            Self::with_model(ChatModel::scripted(ScriptedModel::new("test", Arc::new(play)))).await;
+        let mut play = Self::with_model(ChatModel::scripted(ScriptedModel::new(
+            "test",
+            Arc::new(play),
+        )))
+        .await;
         play.requests = requests;
         play
     }
@@ -68,7 +71,10 @@ impl Play {
     /// A run whose main agent's answers come from a list, one for each call.
     pub(crate) async fn turns(turns: Vec<Vec<Line>>) -> Self {
         let turns = Mutex::new(turns.into_iter());
-        Self::new(Arc::new(move |_| turns.lock().unwrap().next().unwrap_or_default())).await
+        Self::new(Arc::new(move |_| {
+            turns.lock().unwrap().next().unwrap_or_default()
+        }))
+        .await
     }
 
     /// A run with this model.
@@ -120,7 +126,10 @@ impl Play {
     /// The same for a log that need not be whole.
     pub(crate) async fn unchecked(&self, watch: Watch<'_>) -> Vec<RunEvent> {
         let (emitter, events) = Emitter::channel(8);
-        let run = self.before.first().map_or_else(RunId::generate, |first| first.run);
+        let run = self
+            .before
+            .first()
+            .map_or_else(RunId::generate, |first| first.run);
         let request = RunRequest {
             chat: None,
             message: None,
@@ -150,7 +159,11 @@ impl Play {
             council: None,
             past: self.past(),
             outlives_server: self.outlives_server,
-            trace: RunTrace { run: RunId::generate(), origin: Origin::default(), is_exported: false },
+            trace: RunTrace {
+                run: RunId::generate(),
+                origin: Origin::default(),
+                is_exported: false,
+            },
             caller: None,
         };
         let work = agent::run(request, emitter, self.asks.clone(), self.stop.clone());
@@ -167,7 +180,13 @@ impl Play {
         self.so_far.lock().unwrap().clone_from(&log);
         while let Some(emitted) = events.recv().await {
             let (agent, body) = (emitted.agent, emitted.body);
-            log.push(RunEvent { run, seq: log.len() as u64 + 1, at: 0, agent, body });
+            log.push(RunEvent {
+                run,
+                seq: log.len() as u64 + 1,
+                at: 0,
+                agent,
+                body,
+            });
             self.so_far.lock().unwrap().extend(log.last().cloned());
             emitted.stored.map(|stored| stored.send(()));
             watch(&log[log.len() - 1], self);
@@ -178,7 +197,13 @@ impl Play {
     fn late_tools(&self) -> Option<LateTools> {
         let (tools, needs_approval, missing) = self.offered.clone();
         let missing = missing.into_iter().map(Words::from).collect();
-        Some(LateTools::new(async { FoundTools { tools, needs_approval, missing } }))
+        Some(LateTools::new(async {
+            FoundTools {
+                tools,
+                needs_approval,
+                missing,
+            }
+        }))
     }
 
     fn earlier_agents(&self, run: RunId) -> Option<EarlierAgents> {
@@ -191,7 +216,11 @@ impl Play {
                     && (event.agent.id() == Some(handle.agent())
                         || matches!(event.body, EventBody::RunResumed {}))
             });
-            let found = if all.is_empty() { Err(no_earlier_agent()) } else { Ok(all) };
+            let found = if all.is_empty() {
+                Err(no_earlier_agent())
+            } else {
+                Ok(all)
+            };
             Box::pin(std::future::ready(found))
         }))
     }
@@ -223,7 +252,9 @@ impl Play {
 
 /// The log as short lines, deltas and bookkeeping left out.
 pub(crate) fn lines(log: &[RunEvent]) -> Vec<String> {
-    log.iter().filter_map(|event| line(event).map(|line| format!("{:?} {line}", event.agent))).collect()
+    log.iter()
+        .filter_map(|event| line(event).map(|line| format!("{:?} {line}", event.agent)))
+        .collect()
 }
 
 fn line(event: &RunEvent) -> Option<String> {
@@ -233,33 +264,66 @@ fn line(event: &RunEvent) -> Option<String> {
         }
         EventBody::ReasoningFinished { text, .. } => format!("thinks {text:?}"),
         EventBody::ToolRequested { call, name, .. } => format!("requests {call} {name}"),
-        EventBody::ToolStarted { call, arguments, .. } => format!("runs {call} {arguments}"),
-        EventBody::ToolFinished { call, result, error, .. } => {
-            format!("{} {call}: {result}", if *error { "failed" } else { "finished" })
+        EventBody::ToolStarted {
+            call, arguments, ..
+        } => format!("runs {call} {arguments}"),
+        EventBody::ToolFinished {
+            call,
+            result,
+            error,
+            ..
+        } => {
+            format!(
+                "{} {call}: {result}",
+                if *error { "failed" } else { "finished" }
+            )
         }
-        EventBody::ToolHandedOver { call, arguments, .. } => format!("hands over {call} {arguments}"),
+        EventBody::ToolHandedOver {
+            call, arguments, ..
+        } => format!("hands over {call} {arguments}"),
         EventBody::ApprovalAsked { call, .. } => format!("asks to run {call}"),
-        EventBody::ApprovalAnswered { decision, edited, .. } => {
+        EventBody::ApprovalAnswered {
+            decision, edited, ..
+        } => {
             format!("is told {decision:?} edited={edited}")
         }
-        EventBody::QuestionAsked { text, schema: Some(form), .. } => {
-            format!("asks {text:?} with a form: {}", form.words().replace('\n', "; "))
+        EventBody::QuestionAsked {
+            text,
+            schema: Some(form),
+            ..
+        } => {
+            format!(
+                "asks {text:?} with a form: {}",
+                form.words().replace('\n', "; ")
+            )
         }
         EventBody::QuestionAsked { text, options, .. } => format!("asks {text:?} {options:?}"),
-        EventBody::QuestionAnswered { values: Some(values), .. } => {
+        EventBody::QuestionAnswered {
+            values: Some(values),
+            ..
+        } => {
             format!("hears {}", serde_json::json!(values))
         }
-        EventBody::QuestionAnswered { declined: true, .. } => "hears that there is no answer".to_owned(),
+        EventBody::QuestionAnswered { declined: true, .. } => {
+            "hears that there is no answer".to_owned()
+        }
         EventBody::QuestionAnswered { answer, .. } => format!("hears {answer:?}"),
         EventBody::PlanChanged { todos } => format!("plans {} tasks", todos.len()),
         EventBody::FileChanged { path, version, .. } => format!("changed {path} v{version}"),
-        EventBody::MemoryUpdateCompleted { call, name, version, .. } => {
+        EventBody::MemoryUpdateCompleted {
+            call,
+            name,
+            version,
+            ..
+        } => {
             format!("{call:?} remembers {name:?} {version:?}")
         }
         EventBody::AgentStarted { name, call, .. } => format!("starts {name:?} for {call}"),
         EventBody::AgentFinished { outcome, result } => format!("ends {outcome:?}: {result}"),
         EventBody::Notice { message, .. } => format!("notices {message}"),
-        EventBody::RunFinished { outcome, problem, .. } => match problem {
+        EventBody::RunFinished {
+            outcome, problem, ..
+        } => match problem {
             Some(problem) => format!("finished {outcome:?}: {}", problem.message),
             None => format!("finished {outcome:?}"),
         },

@@ -22,7 +22,9 @@ fn offered(name: &str) -> Arc<Tool> {
         description: format!("Does {name}."),
         parameters: json!({"type": "object"}).into(),
     };
-    let tool = Tool::from_outside(spec, ToolKind::REPEATABLE, |_, _| std::future::ready(Ok("Done.".into())));
+    let tool = Tool::from_outside(spec, ToolKind::REPEATABLE, |_, _| {
+        std::future::ready(Ok("Done.".into()))
+    });
     Arc::new(tool.unwrap())
 }
 
@@ -31,14 +33,36 @@ async fn play(sent: &Sent, tools: &[&str]) -> Play {
     let seen = Arc::clone(sent);
     let script = move |request: &ChatRequest<'_>| {
         let tools = serde_json::to_string(request.tools).unwrap();
-        let messages = request.messages.iter().map(|message| serde_json::to_string(message).unwrap());
-        seen.lock().unwrap().push(std::iter::once(tools).chain(messages).collect());
-        let last_request = request.messages.iter().rposition(|message| message.role == Role::User).unwrap();
+        let messages = request
+            .messages
+            .iter()
+            .map(|message| serde_json::to_string(message).unwrap());
+        seen.lock()
+            .unwrap()
+            .push(std::iter::once(tools).chain(messages).collect());
+        let last_request = request
+            .messages
+            .iter()
+            .rposition(|message| message.role == Role::User)
+            .unwrap();
         let is_helper = request.messages[last_request].plain_text() == "help";
-        match request.messages[last_request..].iter().filter(|it| it.role == Role::Assistant).count() {
+        match request.messages[last_request..]
+            .iter()
+            .filter(|it| it.role == Role::Assistant)
+            .count()
+        {
             0 if is_helper => [reasoning("I look."), call(0, "ls", &json!({}))].concat(),
-            0 => [text("I begin."), call(0, "ls", &json!({})), call(1, "a__one", &json!({}))].concat(),
-            1 if !is_helper => call(0, "task", &json!({"description": "help", "subagent_type": "general"})),
+            0 => [
+                text("I begin."),
+                call(0, "ls", &json!({})),
+                call(1, "a__one", &json!({})),
+            ]
+            .concat(),
+            1 if !is_helper => call(
+                0,
+                "task",
+                &json!({"description": "help", "subagent_type": "general"}),
+            ),
             _ => text("Done."),
         }
     };
@@ -48,7 +72,10 @@ async fn play(sent: &Sent, tools: &[&str]) -> Play {
 }
 
 fn assert_begins(longer: &[String], shorter: &[String]) {
-    assert!(longer.starts_with(shorter), "{longer:#?}\ndoes not begin with\n{shorter:#?}");
+    assert!(
+        longer.starts_with(shorter),
+        "{longer:#?}\ndoes not begin with\n{shorter:#?}"
+    );
 }
 
 #[tokio::test]
@@ -61,11 +88,14 @@ async fn the_next_turn_repeats_all_of_this_one_whatever_order_tools_come_in() {
     let (helper, main): (Vec<_>, Vec<_>) = of_turn.into_iter().partition(is_of_helper);
     assert_eq!((main.len(), helper.len()), (3, 2));
     for requests in [&main, &helper] {
-        requests.windows(2).for_each(|pair| assert_begins(&pair[1], &pair[0]));
+        requests
+            .windows(2)
+            .for_each(|pair| assert_begins(&pair[1], &pair[0]));
     }
 
     let mut next = play(&sent, &["b__three", "a__two", "a__one"]).await;
-    next.said_before.push(Message::text(Role::User, first.question.clone()));
+    next.said_before
+        .push(Message::text(Role::User, first.question.clone()));
     recall(&mut next.said_before, &log);
     next.question = "And again?".to_owned();
     next.log().await;
@@ -81,7 +111,8 @@ async fn a_run_that_goes_on_repeats_what_was_sent() {
     let log = first.log().await;
     let whole = std::mem::take(&mut *sent.lock().unwrap());
     let results = log.iter().position(|event| {
-        matches!(&event.body, domain::EventBody::StepStarted { step: 2, .. }) && event.agent.is_main()
+        matches!(&event.body, domain::EventBody::StepStarted { step: 2, .. })
+            && event.agent.is_main()
     });
     let mut again = play(&sent, &["a__one"]).await;
     (again.outlives_server, again.before) = (true, log[..results.unwrap()].to_vec());

@@ -47,19 +47,36 @@ const PROVIDERS: [Provider; 6] = [
     Provider {
         kind: ProviderKind::Anthropic,
         folder: "anthropic",
-        recordings: &["document_in_result", "redacted_two_turns", "schema_and_tools", "tool_with_thinking"],
+        recordings: &[
+            "document_in_result",
+            "redacted_two_turns",
+            "schema_and_tools",
+            "tool_with_thinking",
+        ],
         items: anthropic,
     },
     Provider {
         kind: ProviderKind::Bedrock,
         folder: "bedrock",
-        recordings: &["code_interpreter", "redacted_thinking", "tool_stream", "tool_with_thinking"],
+        recordings: &[
+            "code_interpreter",
+            "redacted_thinking",
+            "tool_stream",
+            "tool_with_thinking",
+        ],
         items: bedrock,
     },
     Provider {
         kind: ProviderKind::Openai,
         folder: "chat_completions",
-        recordings: &["cerebras", "deepseek", "groq", "mistral_tool", "openai_stream", "zai"],
+        recordings: &[
+            "cerebras",
+            "deepseek",
+            "groq",
+            "mistral_tool",
+            "openai_stream",
+            "zai",
+        ],
         items: chat_completions,
     },
     Provider {
@@ -96,7 +113,10 @@ const PROVIDERS: [Provider; 6] = [
 ];
 
 fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    value[name].as_array().map(Vec::as_slice).unwrap_or_default()
+    value[name]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default()
 }
 
 fn text(value: &Value) -> String {
@@ -129,10 +149,16 @@ fn anthropic(body: &Value) -> Vec<Item> {
     let mut items = Vec::new();
     for message in list(body, "messages") {
         for block in list(message, "content") {
-            match (text(&message["role"]).as_str(), text(&block["type"]).as_str()) {
+            match (
+                text(&message["role"]).as_str(),
+                text(&block["type"]).as_str(),
+            ) {
                 ("user", "text") => items.push(Item::Asked(text(&block["text"]))),
                 ("user", "tool_result") => {
-                    items.push(Item::Result(text(&block["tool_use_id"]), content_text(&block["content"])));
+                    items.push(Item::Result(
+                        text(&block["tool_use_id"]),
+                        content_text(&block["content"]),
+                    ));
                 }
                 ("user", _) => {}
                 (_, kind) => {
@@ -154,9 +180,14 @@ fn bedrock(body: &Value) -> Vec<Item> {
             let result = &block["toolResult"];
             match text(&message["role"]).as_str() {
                 "user" if result.is_object() => {
-                    items.push(Item::Result(text(&result["toolUseId"]), content_text(&result["content"])));
+                    items.push(Item::Result(
+                        text(&result["toolUseId"]),
+                        content_text(&result["content"]),
+                    ));
                 }
-                "user" if block["text"].is_string() => items.push(Item::Asked(text(&block["text"]))),
+                "user" if block["text"].is_string() => {
+                    items.push(Item::Asked(text(&block["text"])))
+                }
                 "assistant" if block.get("cachePoint").is_none() => {
                     items.push(Item::Said(without(block, &[])));
                     if block["toolUse"].is_object() {
@@ -175,10 +206,15 @@ fn chat_completions(body: &Value) -> Vec<Item> {
     let mut items = Vec::new();
     // Calls of the recorded client itself, which the model has not made.
     let is_clients = |message: &&Value| {
-        let id = message["tool_call_id"].as_str().or(message["tool_calls"][0]["id"].as_str());
+        let id = message["tool_call_id"]
+            .as_str()
+            .or(message["tool_calls"][0]["id"].as_str());
         id.is_some_and(|id| id.starts_with("auto_load_"))
     };
-    for message in list(body, "messages").iter().filter(|message| !is_clients(message)) {
+    for message in list(body, "messages")
+        .iter()
+        .filter(|message| !is_clients(message))
+    {
         match text(&message["role"]).as_str() {
             "user" => items.push(Item::Asked(content_text(&message["content"]))),
             "assistant" => {
@@ -189,13 +225,16 @@ fn chat_completions(body: &Value) -> Vec<Item> {
                 }
                 items.push(Item::Said(said));
                 items.extend(
-                    list(message, "tool_calls")
-                        .iter()
-                        .map(|call| Item::Called(text(&call["id"]), text(&call["function"]["name"]))),
+                    list(message, "tool_calls").iter().map(|call| {
+                        Item::Called(text(&call["id"]), text(&call["function"]["name"]))
+                    }),
                 );
             }
             "tool" => {
-                items.push(Item::Result(text(&message["tool_call_id"]), content_text(&message["content"])));
+                items.push(Item::Result(
+                    text(&message["tool_call_id"]),
+                    content_text(&message["content"]),
+                ));
             }
             _ => {}
         }
@@ -209,9 +248,10 @@ fn gemini_part(part: &Value) -> Value {
     let field = |(name, value): (&String, &Value)| match name.as_str() {
         "function_call" | "functionCall" => ("functionCall".to_owned(), without(value, &["id"])),
         "function_response" => ("functionResponse".to_owned(), value.clone()),
-        "thought_signature" | "thoughtSignature" => {
-            ("thoughtSignature".to_owned(), json!(text(value).replace('-', "+").replace('_', "/")))
-        }
+        "thought_signature" | "thoughtSignature" => (
+            "thoughtSignature".to_owned(),
+            json!(text(value).replace('-', "+").replace('_', "/")),
+        ),
         "toolCall" | "toolResponse" => (name.clone(), value["id"].clone()),
         _ => (name.clone(), value.clone()),
     };
@@ -225,7 +265,10 @@ fn gemini(body: &Value) -> Vec<Item> {
             let result = &part["functionResponse"];
             match text(&content["role"]).as_str() {
                 "user" if result.is_object() => {
-                    items.push(Item::Result(text(&result["name"]), text(&result["response"])));
+                    items.push(Item::Result(
+                        text(&result["name"]),
+                        text(&result["response"]),
+                    ));
                 }
                 "user" if part["text"].is_string() => items.push(Item::Asked(text(&part["text"]))),
                 "model" => {
@@ -252,7 +295,10 @@ fn openai_responses(body: &Value) -> Vec<Item> {
             (_, "user") => items.push(Item::Asked(content_text(&item["content"]))),
             (_, "system" | "developer") => {}
             ("function_call_output", _) => {
-                items.push(Item::Result(text(&item["call_id"]), content_text(&item["output"])));
+                items.push(Item::Result(
+                    text(&item["call_id"]),
+                    content_text(&item["output"]),
+                ));
             }
             (kind, _) => {
                 // What the recorded client leaves out of calls at servers of others is not asked of us.
@@ -284,7 +330,10 @@ fn tools(items: &[Item]) -> Toolbox {
         match item {
             Item::Called(id, name) => drop(names.insert(id.clone(), name.clone())),
             Item::Result(id, result) => {
-                results.entry(names[id].clone()).or_default().push_back(result.clone());
+                results
+                    .entry(names[id].clone())
+                    .or_default()
+                    .push_back(result.clone());
             }
             Item::Asked(_) | Item::Said(_) => {}
         }
@@ -296,7 +345,11 @@ fn tools(items: &[Item]) -> Toolbox {
             std::future::ready(Ok(result))
         };
         let parameters = json!({"type": "object"}).into();
-        let spec = ToolSpec { name, description: "Recorded.".to_owned(), parameters };
+        let spec = ToolSpec {
+            name,
+            description: "Recorded.".to_owned(),
+            parameters,
+        };
         Arc::new(Tool::from_outside(spec, ToolKind::REPEATABLE, give).unwrap())
     };
     Toolbox::new(results.into_iter().map(tool).collect())
@@ -307,7 +360,10 @@ pub(crate) fn model_name(exchange: &Exchange) -> String {
     let after = |mark: &str| exchange.path.split_once(mark).map(|(_, name)| name);
     let name = after("/models/").and_then(|name| name.split(':').next());
     let name = name.or_else(|| after("/model/").and_then(|name| name.split('/').next()));
-    name.map_or_else(|| text(&exchange.request["model"]), |name| name.replace("%3A", ":"))
+    name.map_or_else(
+        || text(&exchange.request["model"]),
+        |name| name.replace("%3A", ":"),
+    )
 }
 
 pub(crate) fn model(kind: ProviderKind, server: &ScriptedServer, name: &str) -> ChatModel {
@@ -318,19 +374,36 @@ pub(crate) fn model(kind: ProviderKind, server: &ScriptedServer, name: &str) -> 
         _ => "key".to_owned(),
     };
     let base_url = BaseUrl::parse_of(kind, &address).unwrap();
-    let settings = ServerSettings { kind, ..ServerSettings::alone(base_url, Some(Secret::new(key))) };
+    let settings = ServerSettings {
+        kind,
+        ..ServerSettings::alone(base_url, Some(Secret::new(key)))
+    };
     let pool = Arc::new(Pool::of_one(Server::new(settings, Arc::default())));
-    ChatModel::openai(OpenAiSettings::of_pool(pool, name), &HttpClient::new().unwrap())
+    ChatModel::openai(
+        OpenAiSettings::of_pool(pool, name),
+        &HttpClient::new().unwrap(),
+    )
 }
 
 async fn check(provider: &Provider, name: &str, pieces: Pieces) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/recordings").join(provider.folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../wire/tests/recordings")
+        .join(provider.folder);
     let recording = Recording::read(&folder.join(name).with_extension("json")).unwrap();
-    let recorded: Vec<Vec<Item>> =
-        recording.0.iter().map(|exchange| (provider.items)(&exchange.request)).collect();
-    let options = ServerOptions { tokens: Some(strict::tokens()), ..ServerOptions::default() };
-    let server = ScriptedServer::start_with(recording.behaviour(pieces), options).await.unwrap();
-    let mut play = Play::with_model(model(provider.kind, &server, &model_name(&recording.0[0]))).await;
+    let recorded: Vec<Vec<Item>> = recording
+        .0
+        .iter()
+        .map(|exchange| (provider.items)(&exchange.request))
+        .collect();
+    let options = ServerOptions {
+        tokens: Some(strict::tokens()),
+        ..ServerOptions::default()
+    };
+    let server = ScriptedServer::start_with(recording.behaviour(pieces), options)
+        .await
+        .unwrap();
+    let mut play =
+        Play::with_model(model(provider.kind, &server, &model_name(&recording.0[0]))).await;
     play.agents.main.tools = tools(recorded.last().unwrap());
     let asked = |items: &[Item]| {
         items.iter().rev().find_map(|item| match item {
@@ -339,7 +412,11 @@ async fn check(provider: &Provider, name: &str, pieces: Pieces) {
         })
     };
     let questions = || -> Vec<scripted::Request> {
-        server.received().into_iter().filter(|request| !request.path.ends_with("/token")).collect()
+        server
+            .received()
+            .into_iter()
+            .filter(|request| !request.path.ends_with("/token"))
+            .collect()
     };
     let mut answered = 0;
     while let Some(next) = recorded.get(answered) {
@@ -348,7 +425,8 @@ async fn check(provider: &Provider, name: &str, pieces: Pieces) {
         let count = questions().len();
         assert!(count > answered, "{name}: {:#?}", lines(&log));
         answered = count;
-        play.said_before.push(Message::text(Role::User, play.question.clone()));
+        play.said_before
+            .push(Message::text(Role::User, play.question.clone()));
         play.said_before.extend(messages_of(&log));
     }
     let sent = questions();

@@ -66,26 +66,38 @@ impl Library for Web {
         let hits = if query.contains("fails") {
             Err(ToolFailure("No search today.".into()))
         } else {
-            let note = query.contains("passengers").then(|| "Found by another.".to_owned());
-            Ok(Hits { places: hits.collect(), note })
+            let note = query
+                .contains("passengers")
+                .then(|| "Found by another.".to_owned());
+            Ok(Hits {
+                places: hits.collect(),
+                note,
+            })
         };
         std::future::ready(hits).boxed()
     }
 
     fn read<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Page, ToolFailure>> {
         self.read.lock().unwrap().push(url.to_owned());
-        let page = PAGES.iter().find(|(known, ..)| *known == url).map(|(url, title, text)| Page {
-            title: (*title).to_owned(),
-            url: (*url).to_owned(),
-            copy: Some(format!("/pages/{}", title.len())),
-            text: (*text).to_owned(),
-        });
+        let page = PAGES
+            .iter()
+            .find(|(known, ..)| *known == url)
+            .map(|(url, title, text)| Page {
+                title: (*title).to_owned(),
+                url: (*url).to_owned(),
+                copy: Some(format!("/pages/{}", title.len())),
+                text: (*text).to_owned(),
+            });
         std::future::ready(page.ok_or_else(|| ToolFailure("There is no such page.".into()))).boxed()
     }
 }
 
 fn last(request: &ChatRequest<'_>) -> String {
-    request.messages.last().map(Message::plain_text).unwrap_or_default()
+    request
+        .messages
+        .last()
+        .map(Message::plain_text)
+        .unwrap_or_default()
 }
 
 /// Which question of ours a request holds.
@@ -94,7 +106,11 @@ fn asked(request: &ChatRequest<'_>) -> &'static str {
     if first.starts_with("You write the report") {
         "report"
     } else if first.starts_with("You take notes") {
-        if last.contains("do not stand in the source") { "repair" } else { "read" }
+        if last.contains("do not stand in the source") {
+            "repair"
+        } else {
+            "read"
+        }
     } else if last.contains("Plan the research") {
         "plan"
     } else {
@@ -124,7 +140,9 @@ fn good(request: &ChatRequest<'_>) -> Vec<Line> {
     })
 }
 
-async fn play(script: impl Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sync + 'static) -> (Play, Arc<Web>) {
+async fn play(
+    script: impl Fn(&ChatRequest<'_>) -> Vec<Line> + Send + Sync + 'static,
+) -> (Play, Arc<Web>) {
     let mut play = Play::new(Arc::new(script)).await;
     let web = Arc::new(Web::default());
     play.question = "When did the Mayflower sail, and with how many?".into();
@@ -149,14 +167,20 @@ fn sources(log: &[RunEvent]) -> Vec<Source> {
 
 fn answer(log: &[RunEvent]) -> Option<String> {
     log.iter().rev().find_map(|event| match &event.body {
-        EventBody::TextFinished { text, answer: true, .. } => Some(text.clone()),
+        EventBody::TextFinished {
+            text, answer: true, ..
+        } => Some(text.clone()),
         _ => None,
     })
 }
 
 fn statuses(log: &[RunEvent]) -> Vec<String> {
     let said = log.iter().filter_map(|event| match &event.body {
-        EventBody::Status { description, hidden: false, .. } => Some(description.clone()),
+        EventBody::Status {
+            description,
+            hidden: false,
+            ..
+        } => Some(description.clone()),
         _ => None,
     });
     said.collect()
@@ -164,18 +188,34 @@ fn statuses(log: &[RunEvent]) -> Vec<String> {
 
 /// Every quote that is shown stands in its source, word for word.
 fn quotes_stand(log: &[RunEvent]) {
-    let plain =
-        |text: &str| text.replace(['«', '»', '"'], "'").split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain = |text: &str| {
+        text.replace(['«', '»', '"'], "'")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     for source in sources(log) {
         let page = PAGES.iter().find(|(url, ..)| *url == source.url).unwrap();
         assert_eq!(source.verified, Some(source.quote.is_some()));
         if let Some(quote) = &source.quote {
-            assert!(plain(page.2).contains(&plain(quote)), "{quote:?} does not stand in {}", page.2);
-            let place = source.copy.as_deref().and_then(|copy| copy.split_once("?from=")).unwrap();
+            assert!(
+                plain(page.2).contains(&plain(quote)),
+                "{quote:?} does not stand in {}",
+                page.2
+            );
+            let place = source
+                .copy
+                .as_deref()
+                .and_then(|copy| copy.split_once("?from="))
+                .unwrap();
             let (from, to) = place.1.split_once("&to=").unwrap();
             let (from, to): (usize, usize) = (from.parse().unwrap(), to.parse().unwrap());
             let words: String = page.2.chars().skip(from).take(to - from).collect();
-            assert_eq!(plain(&words), plain(quote), "the place is that of the quote");
+            assert_eq!(
+                plain(&words),
+                plain(quote),
+                "the place is that of the quote"
+            );
         }
     }
 }
@@ -189,16 +229,26 @@ async fn a_report_cites_what_stands_in_the_sources() {
         "It sailed on 6 September 1620 [1] with 102 [2] or 104 passengers [4]. It was of gold [3]. And more."
     );
     quotes_stand(&log);
-    let found: Vec<_> =
-        sources(&log).into_iter().map(|source| (source.id, source.quote, source.verified)).collect();
+    let found: Vec<_> = sources(&log)
+        .into_iter()
+        .map(|source| (source.id, source.quote, source.verified))
+        .collect();
     let quote = |words: &str| Some(words.to_owned());
     assert_eq!(
         found,
         [
-            ("1".into(), quote("sailed from Plymouth on 6 September 1620"), Some(true)),
+            (
+                "1".into(),
+                quote("sailed from Plymouth on 6 September 1620"),
+                Some(true)
+            ),
             ("2".into(), quote("with 102 passengers"), Some(true)),
             ("3".into(), None, Some(false)),
-            ("4".into(), quote("the Mayflower» carried 104 passengers"), Some(true)),
+            (
+                "4".into(),
+                quote("the Mayflower» carried 104 passengers"),
+                Some(true)
+            ),
         ]
     );
     assert_eq!(
@@ -232,7 +282,10 @@ async fn a_report_cites_what_stands_in_the_sources() {
     });
     assert_eq!(plans.next_back(), Some(TodoStatus::Completed));
     let said = lines(&log);
-    assert!(said.iter().any(|line| line.contains("3 of 4 cited notes")), "{said:?}");
+    assert!(
+        said.iter().any(|line| line.contains("3 of 4 cited notes")),
+        "{said:?}"
+    );
     let told: Vec<_> = log
         .iter()
         .filter_map(|event| match &event.body {
@@ -240,7 +293,11 @@ async fn a_report_cites_what_stands_in_the_sources() {
             _ => None,
         })
         .collect();
-    assert_eq!(told, ["Found by another."], "how the second query was answered is seen");
+    assert_eq!(
+        told,
+        ["Found by another."],
+        "how the second query was answered is seen"
+    );
     // The copy is known by its text, and is no second source.
     assert!(said.iter().any(|line| line.contains("same_as")), "{said:?}");
 }
@@ -249,7 +306,8 @@ async fn a_report_cites_what_stands_in_the_sources() {
 fn careless(request: &ChatRequest<'_>) -> Vec<Line> {
     match asked(request) {
         "read" | "repair" => {
-            let note = json!({"point": "It was a ship.", "quote": "The Mayflower was an English ship."});
+            let note =
+                json!({"point": "It was a ship.", "quote": "The Mayflower was an English ship."});
             text(&json!({"notes": [note]}).to_string())
         }
         "report" => text("The Mayflower sailed from Plymouth in 1620."),
@@ -260,12 +318,22 @@ fn careless(request: &ChatRequest<'_>) -> Vec<Line> {
 #[tokio::test]
 async fn what_was_asked_for_is_noted_and_cited_where_the_model_does_neither() {
     let (mut play, _) = play(careless).await;
-    play.question = "With how many passengers was it that the Mayflower sailed from Plymouth?".into();
+    play.question =
+        "With how many passengers was it that the Mayflower sailed from Plymouth?".into();
     let log = play.log().await;
     quotes_stand(&log);
-    assert_eq!(answer(&log).unwrap(), "The Mayflower sailed from Plymouth in 1620. [1]");
-    let first = sources(&log).into_iter().next().and_then(|source| source.quote);
-    assert_eq!(first.as_deref(), Some("It sailed from Plymouth on 6 September 1620 with 102 passengers."));
+    assert_eq!(
+        answer(&log).unwrap(),
+        "The Mayflower sailed from Plymouth in 1620. [1]"
+    );
+    let first = sources(&log)
+        .into_iter()
+        .next()
+        .and_then(|source| source.quote);
+    assert_eq!(
+        first.as_deref(),
+        Some("It sailed from Plymouth on 6 September 1620 with 102 passengers.")
+    );
 }
 
 #[tokio::test]
@@ -275,8 +343,17 @@ async fn a_report_that_nothing_shows_says_so() {
         _ => good(request),
     };
     let log = play(model).await.0.log().await;
-    assert_eq!(answer(&log).unwrap(), "It was all a dream of somebody who slept on a beach.");
-    assert!(lines(&log).iter().any(|line| line.contains("cites no source")), "{:?}", lines(&log));
+    assert_eq!(
+        answer(&log).unwrap(),
+        "It was all a dream of somebody who slept on a beach."
+    );
+    assert!(
+        lines(&log)
+            .iter()
+            .any(|line| line.contains("cites no source")),
+        "{:?}",
+        lines(&log)
+    );
 }
 
 #[tokio::test]
@@ -287,19 +364,38 @@ async fn killed_after_any_event_it_goes_on() {
         play.before = whole[..cut].to_vec();
         let log = play.log().await;
         assert_eq!(laws::check(&log), Ok(()), "cut after {cut}");
-        assert_eq!(answer(&log), answer(&whole), "cut after {cut}: {:?}", lines(&log));
+        assert_eq!(
+            answer(&log),
+            answer(&whole),
+            "cut after {cut}: {:?}",
+            lines(&log)
+        );
         quotes_stand(&log);
         let ids: Vec<_> = sources(&log).into_iter().map(|source| source.id).collect();
-        assert_eq!(ids, ["1", "2", "3", "4"], "cut after {cut}: each source is told once");
+        assert_eq!(
+            ids,
+            ["1", "2", "3", "4"],
+            "cut after {cut}: each source is told once"
+        );
         let done = |name: &str| {
             let before = whole[..cut].iter().filter(
                 |event| matches!(&event.body, EventBody::ToolFinished { name: tool, .. } if tool == name),
             );
             before.count()
         };
-        assert_eq!(web.searched.lock().unwrap().len(), 2 - done("web_search"), "cut after {cut}");
-        assert!(web.read.lock().unwrap().len() <= 4 - done("read_source"), "cut after {cut}");
-        let agents = log.iter().filter(|event| matches!(event.body, EventBody::AgentStarted { .. })).count();
+        assert_eq!(
+            web.searched.lock().unwrap().len(),
+            2 - done("web_search"),
+            "cut after {cut}"
+        );
+        assert!(
+            web.read.lock().unwrap().len() <= 4 - done("read_source"),
+            "cut after {cut}"
+        );
+        let agents = log
+            .iter()
+            .filter(|event| matches!(event.body, EventBody::AgentStarted { .. }))
+            .count();
         assert_eq!(agents, 4, "cut after {cut}: {:?}", lines(&log));
     }
 }
@@ -318,7 +414,12 @@ async fn who_wants_the_report_now_gets_it_from_what_is_known() {
             })
             .await;
         let last = lines(&log).pop().unwrap();
-        assert_eq!(last, "main finished Completed", "at {at}: {:?}", lines(&log));
+        assert_eq!(
+            last,
+            "main finished Completed",
+            "at {at}: {:?}",
+            lines(&log)
+        );
         assert!(answer(&log).is_some(), "at {at}: {:?}", lines(&log));
         quotes_stand(&log);
     }
@@ -343,9 +444,19 @@ async fn a_model_that_does_not_do_as_told_still_gives_a_report() {
         let (play, web) = play(move |_| text(&said)).await;
         let log = play.log().await;
         let lines = lines(&log);
-        assert_eq!(lines.last().unwrap(), "main finished Completed", "{lines:?}");
-        assert!(answer(&log).is_some_and(|answer| !answer.trim().is_empty()), "{lines:?}");
-        assert!(!web.searched.lock().unwrap().is_empty(), "it searches for the question itself: {lines:?}");
+        assert_eq!(
+            lines.last().unwrap(),
+            "main finished Completed",
+            "{lines:?}"
+        );
+        assert!(
+            answer(&log).is_some_and(|answer| !answer.trim().is_empty()),
+            "{lines:?}"
+        );
+        assert!(
+            !web.searched.lock().unwrap().is_empty(),
+            "it searches for the question itself: {lines:?}"
+        );
         assert!(!answer(&log).unwrap().contains("[77]"), "{lines:?}");
         quotes_stand(&log);
     }
@@ -353,12 +464,26 @@ async fn a_model_that_does_not_do_as_told_still_gives_a_report() {
 
 #[tokio::test]
 async fn a_model_that_cannot_take_notes_leaves_sentences_of_the_source() {
-    let (play, _) =
-        play(|request| if asked(request) == "report" { text("See [1].") } else { text("no") }).await;
+    let (play, _) = play(|request| {
+        if asked(request) == "report" {
+            text("See [1].")
+        } else {
+            text("no")
+        }
+    })
+    .await;
     let log = play.log().await;
     quotes_stand(&log);
-    let quotes: Vec<_> = sources(&log).into_iter().filter_map(|source| source.quote).collect();
-    assert!(quotes.iter().any(|quote| quote.contains("6 September 1620")), "{quotes:?}");
+    let quotes: Vec<_> = sources(&log)
+        .into_iter()
+        .filter_map(|source| source.quote)
+        .collect();
+    assert!(
+        quotes
+            .iter()
+            .any(|quote| quote.contains("6 September 1620")),
+        "{quotes:?}"
+    );
     assert_eq!(answer(&log).unwrap(), "See [1].");
 }
 
@@ -380,8 +505,15 @@ async fn orders_in_pages_move_nothing() {
     .await;
     let log = play.log().await;
     quotes_stand(&log);
-    let asked = [web.searched.lock().unwrap().clone(), web.read.lock().unwrap().clone()].concat();
-    assert!(asked.iter().all(|asked| !asked.contains("evil")), "{asked:?}");
+    let asked = [
+        web.searched.lock().unwrap().clone(),
+        web.read.lock().unwrap().clone(),
+    ]
+    .concat();
+    assert!(
+        asked.iter().all(|asked| !asked.contains("evil")),
+        "{asked:?}"
+    );
     let tools = ["plan_research", "web_search", "read_source"];
     for event in &log {
         if let EventBody::ToolRequested { name, .. } = &event.body {
@@ -409,7 +541,11 @@ async fn a_later_question_uses_the_same_notes_without_searching() {
     let log = second.log().await;
     assert_eq!(answer(&log).unwrap(), "102 [2].");
     assert!(web.searched.lock().unwrap().is_empty() && web.read.lock().unwrap().is_empty());
-    assert_eq!(sources(&log), sources(&first), "the same sources under the same numbers");
+    assert_eq!(
+        sources(&log),
+        sources(&first),
+        "the same sources under the same numbers"
+    );
 }
 
 #[tokio::test]
@@ -417,7 +553,14 @@ async fn without_anything_to_look_in_it_says_so() {
     let (mut play, _) = play(good).await;
     play.research.as_mut().unwrap().libraries.clear();
     let log = play.log().await;
-    assert!(lines(&log).pop().unwrap().contains("nothing to research in"), "{:?}", lines(&log));
+    assert!(
+        lines(&log)
+            .pop()
+            .unwrap()
+            .contains("nothing to research in"),
+        "{:?}",
+        lines(&log)
+    );
 }
 
 #[tokio::test]
@@ -436,10 +579,16 @@ async fn a_search_that_fails_is_no_end() {
 #[tokio::test]
 async fn what_is_looked_for_in_other_letters_only_is_looked_for_in_the_persons_too() {
     for (queries, expected) in [
-        (vec!["mayflower", "ship"], vec!["Когда отплыл корабль?", "mayflower", "ship"]),
+        (
+            vec!["mayflower", "ship"],
+            vec!["Когда отплыл корабль?", "mayflower", "ship"],
+        ),
         (vec!["корабль", "ship"], vec!["корабль", "ship"]),
         // The last is one too many to be searched for.
-        (vec!["mayflower", "ship", "sail", "корабль"], vec!["Когда отплыл корабль?", "mayflower", "ship"]),
+        (
+            vec!["mayflower", "ship", "sail", "корабль"],
+            vec!["Когда отплыл корабль?", "mayflower", "ship"],
+        ),
     ] {
         let (mut play, web) = play(move |request| match asked(request) {
             "queries" if last(request).contains("Searched for so far:\n- none") => {
@@ -452,6 +601,11 @@ async fn what_is_looked_for_in_other_letters_only_is_looked_for_in_the_persons_t
         play.log().await;
         let searched = web.searched.lock().unwrap().clone();
         assert_eq!(searched.len(), expected.len(), "{searched:?}");
-        assert!(expected.iter().all(|query| searched.iter().any(|other| other == query)), "{searched:?}");
+        assert!(
+            expected
+                .iter()
+                .all(|query| searched.iter().any(|other| other == query)),
+            "{searched:?}"
+        );
     }
 }

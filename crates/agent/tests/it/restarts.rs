@@ -33,14 +33,25 @@ fn launch(launches: &Launches) -> Arc<Tool> {
         std::future::ready(Ok("Launched.".to_owned()))
     };
     Arc::new(
-        Tool::new("launch", "Launches something, which cannot be undone.", ToolKind::ONCE, launch).unwrap(),
+        Tool::new(
+            "launch",
+            "Launches something, which cannot be undone.",
+            ToolKind::ONCE,
+            launch,
+        )
+        .unwrap(),
     )
 }
 
 /// The main agent launches, asks, and has two sub-agents that launch too; all at the same time.
 fn script(request: &ChatRequest<'_>) -> Vec<llm::Line> {
-    let task =
-        |index, task: &str| call(index, "task", &json!({"description": task, "subagent_type": "general"}));
+    let task = |index, task: &str| {
+        call(
+            index,
+            "task",
+            &json!({"description": task, "subagent_type": "general"}),
+        )
+    };
     match (request.messages[1].plain_text().as_str(), request.messages.len()) {
         ("Please.", 2) => [
             text("First the work."),
@@ -60,7 +71,9 @@ fn script(request: &ChatRequest<'_>) -> Vec<llm::Line> {
 
 async fn play(launches: &Launches) -> Play {
     let mut play = Play::new(Arc::new(script)).await;
-    let ours = ["ls", "task", "ask_user"].iter().filter_map(|name| play.agents.main.tools.get(name).cloned());
+    let ours = ["ls", "task", "ask_user"]
+        .iter()
+        .filter_map(|name| play.agents.main.tools.get(name).cloned());
     let tools = ours.chain([launch(launches)]).collect();
     play.agents.main.tools = Toolbox::new(tools).with_approval("launch");
     for helper in &mut play.agents.sub_agents {
@@ -76,7 +89,9 @@ async fn say_yes(play: &Play) {
         for number in 0..500 {
             let allow = ApprovalAnswer::only(Decision::Allow);
             let _ = play.asks.answer_approval(&format!("p{number}"), allow);
-            let _ = play.asks.answer_question(&format!("q{number}"), "which: This one.".into());
+            let _ = play
+                .asks
+                .answer_question(&format!("q{number}"), "which: This one.".into());
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
@@ -89,7 +104,10 @@ fn shape(log: &[RunEvent]) -> Vec<(Role, usize, String)> {
         _ => String::new(),
     };
     let messages = messages_of(log);
-    messages.iter().map(|message| (message.role, message.tool_calls.len(), words(message))).collect()
+    messages
+        .iter()
+        .map(|message| (message.role, message.tool_calls.len(), words(message)))
+        .collect()
 }
 
 async fn log_of(play: &Play) -> Vec<RunEvent> {
@@ -102,11 +120,16 @@ async fn log_of(play: &Play) -> Vec<RunEvent> {
 #[tokio::test]
 async fn killed_after_any_event_it_goes_on() {
     let whole = log_of(&play(&Launches::default()).await).await;
-    assert_eq!(lines(&whole).last().unwrap(), "main finished Completed", "{:?}", lines(&whole));
+    assert_eq!(
+        lines(&whole).last().unwrap(),
+        "main finished Completed",
+        "{:?}",
+        lines(&whole)
+    );
     let launched = |event: &RunEvent| match &event.body {
-        EventBody::ToolStarted { name, arguments, .. } if name == "launch" => {
-            Some(arguments["what"].to_string())
-        }
+        EventBody::ToolStarted {
+            name, arguments, ..
+        } if name == "launch" => Some(arguments["what"].to_string()),
         _ => None,
     };
     for cut in 1..whole.len() {
@@ -116,12 +139,24 @@ async fn killed_after_any_event_it_goes_on() {
         let log = log_of(&play).await;
         laws::check(&log).unwrap_or_else(|law| panic!("cut after {cut}: {law}"));
         let said = lines(&log);
-        assert!(said.contains(&"main answers \"All done.\"".to_owned()), "cut after {cut}: {said:?}");
-        assert_eq!(shape(&log), shape(&whole), "cut after {cut}: the next turn sees what was said, once");
+        assert!(
+            said.contains(&"main answers \"All done.\"".to_owned()),
+            "cut after {cut}: {said:?}"
+        );
+        assert_eq!(
+            shape(&log),
+            shape(&whole),
+            "cut after {cut}: the next turn sees what was said, once"
+        );
         let before: Vec<String> = whole[..cut].iter().filter_map(launched).collect();
         for what in ["main", "one", "two"] {
             let had_begun = before.contains(&format!("\"{what}\""));
-            let count = launches.lock().unwrap().get(what).copied().unwrap_or_default();
+            let count = launches
+                .lock()
+                .unwrap()
+                .get(what)
+                .copied()
+                .unwrap_or_default();
             assert_eq!(
                 count,
                 usize::from(!had_begun),
@@ -132,10 +167,18 @@ async fn killed_after_any_event_it_goes_on() {
             matches!(&event.body,
             EventBody::ToolFinished { name, .. } if name == "launch")
         });
-        let in_doubt =
-            log.iter().filter(|event| matches!(event.body, EventBody::ToolFinished { in_doubt: true, .. }));
-        assert_eq!(in_doubt.count(), before.len() - finished.count(), "cut after {cut}: {said:?}");
-        let agents = log.iter().filter(|event| matches!(event.body, EventBody::AgentStarted { .. })).count();
+        let in_doubt = log
+            .iter()
+            .filter(|event| matches!(event.body, EventBody::ToolFinished { in_doubt: true, .. }));
+        assert_eq!(
+            in_doubt.count(),
+            before.len() - finished.count(),
+            "cut after {cut}: {said:?}"
+        );
+        let agents = log
+            .iter()
+            .filter(|event| matches!(event.body, EventBody::AgentStarted { .. }))
+            .count();
         assert_eq!(agents, 2, "cut after {cut}: {said:?}");
     }
 }
@@ -160,14 +203,21 @@ async fn killed_again_and_again_it_comes_to_its_end() {
         launches.lock().unwrap().clear();
     }
     assert_eq!(laws::check(&before), Ok(()), "{:?}", lines(&before));
-    assert!(lines(&before).contains(&"main answers \"All done.\"".to_owned()), "{:?}", lines(&before));
+    assert!(
+        lines(&before).contains(&"main answers \"All done.\"".to_owned()),
+        "{:?}",
+        lines(&before)
+    );
 }
 
 #[tokio::test]
 async fn the_end_of_the_server_leaves_its_log_open() {
     for outlives_server in [true, false] {
-        let mut play =
-            Play::turns(vec![call(0, "ls", &json!({})), vec![llm::Line::Pause { ms: 60_000 }]]).await;
+        let mut play = Play::turns(vec![
+            call(0, "ls", &json!({})),
+            vec![llm::Line::Pause { ms: 60_000 }],
+        ])
+        .await;
         play.outlives_server = outlives_server;
         let log = play
             .unchecked(&mut |event, play| {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use agent::{Agents, CallableModel, Tool, Toolbox, history::messages_of, tool::ToolKind};
 use domain::{EventBody, Message, Outcome, Role, RunEvent};
 use llm::{
-    BaseUrl, ChatModel, HttpClient, OpenAiSettings, ProviderKind, ProviderOptions, Secret, ToolSpec,
+    BaseUrl, ChatModel, HttpClient, OpenAiSettings, ProviderKind, ProviderOptions, Secret,
+    ToolSpec,
     openai::{Pool, Server, ServerSettings},
 };
 use schemars::JsonSchema;
@@ -36,14 +37,19 @@ fn kind(rules: Rules) -> ProviderKind {
         Rules::Gemini => ProviderKind::Gemini,
         Rules::Vertex => ProviderKind::Vertex,
         Rules::Responses => ProviderKind::OpenaiResponses,
-        Rules::ReasoningContent | Rules::ReasoningDetails | Rules::ExtraContent => ProviderKind::Openai,
+        Rules::ReasoningContent | Rules::ReasoningDetails | Rules::ExtraContent => {
+            ProviderKind::Openai
+        }
     }
 }
 
 fn model(rules: Rules, server: &ScriptedServer) -> ChatModel {
     let address = format!("http://{}", server.address());
     let (key, name) = match rules {
-        Rules::Bedrock => (strict::ACCESS_KEY.to_owned(), "eu.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+        Rules::Bedrock => (
+            strict::ACCESS_KEY.to_owned(),
+            "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        ),
         Rules::Gemini => ("key".to_owned(), "gemini-3-pro-preview"),
         Rules::Vertex => (strict::service_account(&address), "gemini-3-pro-preview"),
         _ => ("key".to_owned(), "strict-model"),
@@ -61,7 +67,10 @@ fn model(rules: Rules, server: &ScriptedServer) -> ChatModel {
         ..ServerSettings::alone(base_url, Some(Secret::new(key)))
     };
     let pool = Arc::new(Pool::of_one(Server::new(settings, Arc::default())));
-    ChatModel::openai(OpenAiSettings::of_pool(pool, name), &HttpClient::new().unwrap())
+    ChatModel::openai(
+        OpenAiSettings::of_pool(pool, name),
+        &HttpClient::new().unwrap(),
+    )
 }
 
 async fn server(rules: Rules) -> ScriptedServer {
@@ -70,7 +79,11 @@ async fn server(rules: Rules) -> ScriptedServer {
 
 /// What the model was asked; tokens are no questions.
 fn asked(server: &ScriptedServer) -> Vec<scripted::Request> {
-    server.received().into_iter().filter(|request| !request.path.ends_with("/token")).collect()
+    server
+        .received()
+        .into_iter()
+        .filter(|request| !request.path.ends_with("/token"))
+        .collect()
 }
 
 fn look() -> Arc<Tool> {
@@ -87,7 +100,9 @@ async fn play(rules: Rules, server: &ScriptedServer) -> Play {
 
 fn answer_of(log: &[RunEvent]) -> String {
     let answers = log.iter().rev().find_map(|event| match &event.body {
-        EventBody::TextFinished { text, answer: true, .. } => Some(text.clone()),
+        EventBody::TextFinished {
+            text, answer: true, ..
+        } => Some(text.clone()),
         _ => None,
     });
     answers.unwrap_or_default()
@@ -95,8 +110,13 @@ fn answer_of(log: &[RunEvent]) -> String {
 
 #[track_caller]
 fn check(log: &[RunEvent], what: &str) {
-    let is_done =
-        matches!(log.last().unwrap().body, EventBody::RunFinished { outcome: Outcome::Completed, .. });
+    let is_done = matches!(
+        log.last().unwrap().body,
+        EventBody::RunFinished {
+            outcome: Outcome::Completed,
+            ..
+        }
+    );
     assert!(is_done, "{what}: {:#?}", lines(log));
     assert_eq!(answer_of(log), "Done after 10 steps.", "{what}");
 }
@@ -107,10 +127,15 @@ async fn ten_steps_with_thoughts_and_parallel_calls() {
         let server = server(rules).await;
         let log = play(rules, &server).await.log().await;
         check(&log, &format!("{rules:?}"));
-        let calls =
-            log.iter().filter(|event| matches!(event.body, EventBody::ToolFinished { error: false, .. }));
+        let calls = log
+            .iter()
+            .filter(|event| matches!(event.body, EventBody::ToolFinished { error: false, .. }));
         assert_eq!(calls.count(), 15, "{rules:?}");
-        assert_eq!(asked(&server).len(), STEPS + 1, "{rules:?}: nothing was asked twice");
+        assert_eq!(
+            asked(&server).len(),
+            STEPS + 1,
+            "{rules:?}: nothing was asked twice"
+        );
         let usage = log.iter().find_map(|event| match &event.body {
             EventBody::ModelCalled { usage, .. } => Some(*usage),
             _ => None,
@@ -164,7 +189,10 @@ async fn the_next_turn_and_a_fork_bring_everything_back() {
         check(&play.log().await, &format!("{rules:?}"));
         // It was all sent: reasoning of the earlier turn, too.
         let sent = asked(&next)[0].body.to_string();
-        let given = ["Thought 2", "sig-"].iter().filter(|given| sent.contains(**given)).count();
+        let given = ["Thought 2", "sig-"]
+            .iter()
+            .filter(|given| sent.contains(**given))
+            .count();
         assert!(given > 0, "{rules:?}: {sent}");
     }
 }
@@ -176,10 +204,17 @@ async fn a_conversation_that_is_made_shorter() {
         let mut play = play(rules, &server).await;
         play.settings.context_tokens = Some(1_800);
         let log = play.log().await;
-        let is_done =
-            matches!(log.last().unwrap().body, EventBody::RunFinished { outcome: Outcome::Completed, .. });
+        let is_done = matches!(
+            log.last().unwrap().body,
+            EventBody::RunFinished {
+                outcome: Outcome::Completed,
+                ..
+            }
+        );
         assert!(is_done, "{rules:?}: {:#?}", lines(&log));
-        let compacted = log.iter().any(|event| matches!(event.body, EventBody::ContextCompacted { .. }));
+        let compacted = log
+            .iter()
+            .any(|event| matches!(event.body, EventBody::ContextCompacted { .. }));
         assert!(compacted, "{rules:?}: {:#?}", lines(&log));
     }
 }
@@ -192,7 +227,10 @@ fn text_of(request: &scripted::Request) -> String {
 /// Which agent asks, by what it was asked.
 fn agent_of(request: &scripted::Request) -> &'static str {
     let text = text_of(request);
-    [strict::TWO_LOOK, "the left", "the right"].into_iter().find(|words| text.contains(words)).unwrap()
+    [strict::TWO_LOOK, "the left", "the right"]
+        .into_iter()
+        .find(|words| text.contains(words))
+        .unwrap()
 }
 
 /// The strict servers check what comes back to each; that it is its own shows by the numbers of its requests.
@@ -201,7 +239,13 @@ async fn parallel_sub_agents_keep_their_reasoning_apart() {
     for rules in Rules::ALL {
         let server = server(rules).await;
         let mut play = play(rules, &server).await;
-        let task = Agents::built_in().unwrap().main.tools.get("task").cloned().unwrap();
+        let task = Agents::built_in()
+            .unwrap()
+            .main
+            .tools
+            .get("task")
+            .cloned()
+            .unwrap();
         play.agents.main.tools = Toolbox::new(vec![task, look()]);
         play.question = strict::TWO_LOOK.to_owned();
         for helper in &mut play.agents.sub_agents {
@@ -213,7 +257,11 @@ async fn parallel_sub_agents_keep_their_reasoning_apart() {
             EventBody::AgentFinished { result, .. } => Some(result.as_str()),
             _ => None,
         });
-        assert_eq!(results.collect::<Vec<_>>(), ["Done after 10 steps."; 2], "{rules:?}");
+        assert_eq!(
+            results.collect::<Vec<_>>(),
+            ["Done after 10 steps."; 2],
+            "{rules:?}"
+        );
         let requests: Vec<_> = asked(&server)
             .iter()
             .map(|request| (request.number, agent_of(request), text_of(request)))
@@ -223,9 +271,15 @@ async fn parallel_sub_agents_keep_their_reasoning_apart() {
                 let has_calls = text.contains(&format!("\"request\":{other}}}"));
                 let has_thought = text.contains(&format!("Thought {other} "));
                 let is_own = other < number && other_agent == agent;
-                assert!(is_own || !has_calls && !has_thought, "{rules:?}, {other} in {number}: {text}");
+                assert!(
+                    is_own || !has_calls && !has_thought,
+                    "{rules:?}, {other} in {number}: {text}"
+                );
                 let must_have = is_own && *agent != strict::TWO_LOOK;
-                assert!(!must_have || has_calls, "{rules:?}, {other} is not in {number}: {text}");
+                assert!(
+                    !must_have || has_calls,
+                    "{rules:?}, {other} is not in {number}: {text}"
+                );
             }
         }
     }
@@ -241,12 +295,21 @@ async fn a_model_of_another_provider_takes_over() {
             Behaviour::Answer(choose) if request.number <= 5 => choose(request),
             _ => scripted::Reply::error(401, "This key has ended."),
         });
-        let options = ServerOptions { tokens: Some(strict::tokens()), ..ServerOptions::default() };
-        let (first, second) =
-            (ScriptedServer::start_with(failing, options).await.unwrap(), server(other).await);
+        let options = ServerOptions {
+            tokens: Some(strict::tokens()),
+            ..ServerOptions::default()
+        };
+        let (first, second) = (
+            ScriptedServer::start_with(failing, options).await.unwrap(),
+            server(other).await,
+        );
         let mut play = play(rules, &first).await;
         let settings = play.settings.clone();
-        play.fallbacks = vec![CallableModel { id: "other".into(), model: model(other, &second), settings }];
+        play.fallbacks = vec![CallableModel {
+            id: "other".into(),
+            model: model(other, &second),
+            settings,
+        }];
         let what = format!("{rules:?}, then {other:?}");
         check(&play.log().await, &what);
         let asked = asked(&second);
@@ -261,10 +324,18 @@ async fn a_model_of_another_provider_takes_over() {
 async fn another_provider_gets_the_words_and_calls_alone() {
     let first = server(Rules::Anthropic).await;
     let whole = play(Rules::Anthropic, &first).await.log().await;
-    for rules in [Rules::ReasoningContent, Rules::Responses, Rules::Gemini, Rules::Bedrock] {
+    for rules in [
+        Rules::ReasoningContent,
+        Rules::Responses,
+        Rules::Gemini,
+        Rules::Bedrock,
+    ] {
         let other = ScriptedServer::start(scripted::Behaviour::answer(move |request| {
             let sent = request.body.to_string();
-            assert!(!sent.contains("sig-") && !sent.contains("Thought 2"), "{sent}");
+            assert!(
+                !sent.contains("sig-") && !sent.contains("Thought 2"),
+                "{sent}"
+            );
             scripted::Reply::error(400, "Enough.")
         }))
         .await
@@ -274,7 +345,10 @@ async fn another_provider_gets_the_words_and_calls_alone() {
         play.said_before.extend(messages_of(&whole));
         play.log().await;
         let sent = &asked(&other)[0].body.to_string();
-        assert!(sent.contains("Done after 10 steps.") && sent.contains("Seen. "), "{rules:?}: {sent}");
+        assert!(
+            sent.contains("Done after 10 steps.") && sent.contains("Seen. "),
+            "{rules:?}: {sent}"
+        );
     }
 }
 
@@ -282,7 +356,9 @@ async fn another_provider_gets_the_words_and_calls_alone() {
 fn hostile_tools() -> Vec<Arc<Tool>> {
     let of = |schema: Value| json!({"type": "object", "properties": {"a": schema}});
     let schemas = [
-        of(json!({"type": "string", "format": "email", "pattern": "^(?!\\.)(?!.*\\.\\.)[a-z]+@[a-z]+$"})),
+        of(
+            json!({"type": "string", "format": "email", "pattern": "^(?!\\.)(?!.*\\.\\.)[a-z]+@[a-z]+$"}),
+        ),
         of(json!({"type": "string", "pattern": "\\S"})),
         of(json!({"type": "array", "items": [{"type": "string"}, {"type": "number"}]})),
         of(json!({"type": "array"})),
@@ -292,13 +368,14 @@ fn hostile_tools() -> Vec<Arc<Tool>> {
             {"next": {"$ref": "#"}, "größe": {"type": "any"}}, "required": null}),
         json!({"anyOf": [{"properties": {"a": {"type": "string"}}, "required": ["a"]}, {"required": ["b"]}],
             "properties": {"b": true}}),
-        of(json!({"type": "object", "patternProperties": {"^(.*)$": {}}, "propertyNames": {"minLength": 1}})),
+        of(
+            json!({"type": "object", "patternProperties": {"^(.*)$": {}}, "propertyNames": {"minLength": 1}}),
+        ),
         json!({"$ref": "#/$defs/Args", "$defs": {"Args": {"type": "object", "properties": {"a": {"const": 1}},
             "not": {"required": ["x"]}}}}),
         json!({}),
     ];
-    let named =
-        json!({"Node A": {"type": "object", "properties": {"next": {"$ref": "#/definitions/Node%20A"}}}});
+    let named = json!({"Node A": {"type": "object", "properties": {"next": {"$ref": "#/definitions/Node%20A"}}}});
     let tool = |(number, mut schema): (usize, Value)| {
         schema["definitions"] = named.clone();
         let spec = ToolSpec {
@@ -328,11 +405,20 @@ async fn schemas_that_servers_refuse_are_lowered_and_said_once() {
         play.agents.main.tools = play.agents.main.tools.with_tools(&hostile_tools());
         let log = play.log().await;
         check(&log, &format!("{rules:?}"));
-        assert_eq!(asked(&server).len(), STEPS + 1, "{rules:?}: nothing was refused");
+        assert_eq!(
+            asked(&server).len(),
+            STEPS + 1,
+            "{rules:?}: nothing was refused"
+        );
         let notices = notices(&log);
-        let [said] = notices.as_slice() else { panic!("{rules:?}: {notices:?}") };
+        let [said] = notices.as_slice() else {
+            panic!("{rules:?}: {notices:?}")
+        };
         assert!(said.contains("mcp__tool_0"), "the look-around: {said}");
-        assert!(!said.contains("mcp__tool_3") && !said.contains("look,"), "{said}");
+        assert!(
+            !said.contains("mcp__tool_3") && !said.contains("look,"),
+            "{said}"
+        );
     }
 }
 
@@ -340,21 +426,37 @@ async fn schemas_that_servers_refuse_are_lowered_and_said_once() {
 async fn a_schema_that_is_refused_all_the_same_is_asked_for_once_more() {
     for rules in Rules::ALL {
         let behaviour = strict::behaviour_without(rules, "look", STEPS, "const_or_enum");
-        let options = ServerOptions { tokens: Some(strict::tokens()), ..ServerOptions::default() };
-        let server = ScriptedServer::start_with(behaviour, options).await.unwrap();
+        let options = ServerOptions {
+            tokens: Some(strict::tokens()),
+            ..ServerOptions::default()
+        };
+        let server = ScriptedServer::start_with(behaviour, options)
+            .await
+            .unwrap();
         let mut play = play(rules, &server).await;
         let odd = |name: &str| {
             let schema = json!({"type": "object", "properties": {"a": {"type": "object", "properties":
                 {"const_or_enum": {"type": "string"}}}}});
-            let spec =
-                ToolSpec { name: name.to_owned(), description: "Does it.".into(), parameters: schema.into() };
+            let spec = ToolSpec {
+                name: name.to_owned(),
+                description: "Does it.".into(),
+                parameters: schema.into(),
+            };
             let none = |_, _| std::future::ready(Ok(String::new()));
             Arc::new(Tool::from_outside(spec, ToolKind::REPEATABLE, none).unwrap())
         };
-        play.agents.main.tools = play.agents.main.tools.with_tools(&[odd("odd_a"), odd("odd_b")]);
+        play.agents.main.tools = play
+            .agents
+            .main
+            .tools
+            .with_tools(&[odd("odd_a"), odd("odd_b")]);
         let log = play.log().await;
         check(&log, &format!("{rules:?}"));
-        assert_eq!(asked(&server).len(), STEPS + 1 + 2, "{rules:?}: each was refused once, and remembered");
+        assert_eq!(
+            asked(&server).len(),
+            STEPS + 1 + 2,
+            "{rules:?}: each was refused once, and remembered"
+        );
         let notices = notices(&log);
         assert_eq!(notices.len(), 2, "{notices:?}");
         assert!(
@@ -386,12 +488,28 @@ async fn more_tools_than_a_server_takes_are_found_by_search() {
         play.agents.main.tools = play.agents.main.tools.with_tools(&tools);
         let log = play.log().await;
         check(&log, &format!("{rules:?}"));
-        assert_eq!(asked(&server).len(), STEPS + 1, "{rules:?}: nothing was refused");
+        assert_eq!(
+            asked(&server).len(),
+            STEPS + 1,
+            "{rules:?}: nothing was refused"
+        );
         let has_search = asked(&server)[0].body.to_string().contains("find_tools");
-        assert_eq!(has_search, !matches!(rules, Rules::Anthropic | Rules::Bedrock), "{rules:?} has no limit");
+        assert_eq!(
+            has_search,
+            !matches!(rules, Rules::Anthropic | Rules::Bedrock),
+            "{rules:?} has no limit"
+        );
         let said = notices(&log);
         let expected = "There are more tools than this model's server takes: 104 of 223 are listed, the others are found \
             by search.";
-        assert_eq!(said, if has_search { vec![expected.to_owned()] } else { Vec::new() }, "{rules:?}");
+        assert_eq!(
+            said,
+            if has_search {
+                vec![expected.to_owned()]
+            } else {
+                Vec::new()
+            },
+            "{rules:?}"
+        );
     }
 }

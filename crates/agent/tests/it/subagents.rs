@@ -12,13 +12,20 @@ use serde_json::json;
 use crate::play::{Play, lines};
 
 fn task(index: usize, description: &str) -> Vec<Line> {
-    call(index, "task", &json!({"description": description, "subagent_type": "general"}))
+    call(
+        index,
+        "task",
+        &json!({"description": description, "subagent_type": "general"}),
+    )
 }
 
 /// What the agent that is asked was told, and how often it has answered.
 fn asked(request: &ChatRequest<'_>) -> (String, usize) {
     let messages = request.messages;
-    let answers = messages.iter().filter(|message| message.role == domain::Role::Assistant).count();
+    let answers = messages
+        .iter()
+        .filter(|message| message.role == domain::Role::Assistant)
+        .count();
     (messages[1].plain_text(), answers)
 }
 
@@ -28,20 +35,30 @@ async fn one_failing_sub_agent_does_not_touch_its_sibling() {
         let (told, answers) = asked(request);
         match (told.as_str(), answers) {
             ("Please.", 0) => interleave(vec![task(0, "good"), task(1, "bad"), task(2, "panic")]),
-            ("good", 0) => call(0, "write_file", &json!({"path": "good.md", "content": "yes"})),
+            ("good", 0) => call(
+                0,
+                "write_file",
+                &json!({"path": "good.md", "content": "yes"}),
+            ),
             ("good", _) => text("It went well."),
             ("panic", _) => panic!("a fault in the model's code"),
-            ("bad", _) => {
-                [text("I try"), vec![Line::Fail(ModelError::new(ProblemCode::ModelFailed, "It broke."))]]
-                    .concat()
-            }
+            ("bad", _) => [
+                text("I try"),
+                vec![Line::Fail(ModelError::new(
+                    ProblemCode::ModelFailed,
+                    "It broke.",
+                ))],
+            ]
+            .concat(),
             _ => text("All done."),
         }
     };
     let play = Play::new(Arc::new(script)).await;
     let log = play.log().await;
-    let answers: Vec<String> =
-        play.requests().last().unwrap()[3..].iter().map(domain::Message::plain_text).collect();
+    let answers: Vec<String> = play.requests().last().unwrap()[3..]
+        .iter()
+        .map(domain::Message::plain_text)
+        .collect();
     assert_eq!(
         answers,
         [
@@ -60,7 +77,10 @@ async fn one_failing_sub_agent_does_not_touch_its_sibling() {
         "main failed c2: The sub-agent failed. It broke.",
         r#"main answers "All done.""#,
     ] {
-        assert!(all.iter().any(|found| found == line), "{line:?} is missing in {all:#?}");
+        assert!(
+            all.iter().any(|found| found == line),
+            "{line:?} is missing in {all:#?}"
+        );
     }
 }
 
@@ -69,7 +89,11 @@ async fn nesting_ends_at_the_limit() {
     let script = |request: &ChatRequest<'_>| {
         let (_, answers) = asked(request);
         let may_nest = request.tools.iter().any(|tool| tool.name == "task");
-        if answers == 0 && may_nest { task(0, "deeper") } else { text("bottom") }
+        if answers == 0 && may_nest {
+            task(0, "deeper")
+        } else {
+            text("bottom")
+        }
     };
     let mut play = Play::new(Arc::new(script)).await;
     play.limits.depth = 2;
@@ -85,11 +109,18 @@ async fn nesting_ends_at_the_limit() {
 
 #[tokio::test]
 async fn an_unknown_kind_of_sub_agent_is_answered() {
-    let turn = call(0, "task", &json!({"description": "x", "subagent_type": "wizard"}));
+    let turn = call(
+        0,
+        "task",
+        &json!({"description": "x", "subagent_type": "wizard"}),
+    );
     let play = Play::turns(vec![turn, text("Well.")]).await;
     play.log().await;
     let answer = play.requests()[1].last().unwrap().plain_text();
-    assert_eq!(answer, "Error: There is no sub-agent wizard. There are: general, explore.");
+    assert_eq!(
+        answer,
+        "Error: There is no sub-agent wizard. There are: general, explore."
+    );
 }
 
 #[tokio::test]
@@ -97,14 +128,18 @@ async fn an_explorer_cannot_write() {
     let script = |request: &ChatRequest<'_>| {
         let (told, answers) = asked(request);
         match (told.as_str(), answers) {
-            ("Please.", 0) => call(0, "task", &json!({"description": "look", "subagent_type": "explore"})),
+            ("Please.", 0) => call(
+                0,
+                "task",
+                &json!({"description": "look", "subagent_type": "explore"}),
+            ),
             ("look", 0) => call(0, "write_file", &json!({"path": "x", "content": "y"})),
             _ => text("Over."),
         }
     };
     let log = Play::new(Arc::new(script)).await.log().await;
-    let refused = lines(&log)
-        .iter()
-        .any(|line| line.contains("There is no tool write_file. The tools are: ls, read_file, glob, grep."));
+    let refused = lines(&log).iter().any(|line| {
+        line.contains("There is no tool write_file. The tools are: ls, read_file, glob, grep.")
+    });
     assert!(refused, "{:#?}", lines(&log));
 }

@@ -18,7 +18,9 @@ async fn tour(question: &str, decision: Decision) -> (Vec<String>, String) {
         })
         .await;
     let answer = log.iter().rev().find_map(|event| match &event.body {
-        EventBody::TextFinished { text, answer: true, .. } if event.agent.is_main() => Some(text.clone()),
+        EventBody::TextFinished {
+            text, answer: true, ..
+        } if event.agent.is_main() => Some(text.clone()),
         _ => None,
     });
     (lines(&log), answer.unwrap())
@@ -34,7 +36,9 @@ async fn shows_everything_once() {
     assert_eq!(count("changed /report.md v2"), 1);
     assert!(count("thinks") >= 3 && count("plans 4 tasks") >= 4);
     assert!(
-        answer.contains("| October |") && answer.contains("```python") && answer.contains("marked as final")
+        answer.contains("| October |")
+            && answer.contains("```python")
+            && answer.contains("marked as final")
     );
     assert_eq!(all.last().unwrap(), "main finished Completed");
 }
@@ -42,8 +46,14 @@ async fn shows_everything_once() {
 #[tokio::test]
 async fn speaks_russian_and_takes_no_for_an_answer() {
     let (all, answer) = tour("Покажи, как это работает", Decision::Deny).await;
-    assert!(answer.contains("остался черновиком") && answer.contains("| Октябрь |"), "{answer}");
-    assert!(all.iter().any(|line| line.contains("Найдено за")), "{all:#?}");
+    assert!(
+        answer.contains("остался черновиком") && answer.contains("| Октябрь |"),
+        "{answer}"
+    );
+    assert!(
+        all.iter().any(|line| line.contains("Найдено за")),
+        "{all:#?}"
+    );
 }
 
 /// The sub-agents' sums, found with grep over two halves, add up to the year that was read from the file.
@@ -52,9 +62,20 @@ async fn its_figures_are_read_from_real_results() {
     let (all, answer) = tour("Show me around", Decision::Allow).await;
     let millimetres = |text: &str| -> f64 {
         let before = text.split(" mm").next().unwrap();
-        before.rsplit([' ', '*']).find(|word| !word.is_empty()).unwrap().parse().unwrap()
+        before
+            .rsplit([' ', '*'])
+            .find(|word| !word.is_empty())
+            .unwrap()
+            .parse()
+            .unwrap()
     };
-    let halves: f64 =
-        all.iter().filter(|line| line.contains("ends Completed")).map(|line| millimetres(line)).sum();
-    assert!((halves - millimetres(&answer)).abs() < 0.2, "{halves} and {answer}");
+    let halves: f64 = all
+        .iter()
+        .filter(|line| line.contains("ends Completed"))
+        .map(|line| millimetres(line))
+        .sum();
+    assert!(
+        (halves - millimetres(&answer)).abs() < 0.2,
+        "{halves} and {answer}"
+    );
 }

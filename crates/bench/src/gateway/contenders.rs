@@ -51,53 +51,99 @@ impl Contender {
 pub(super) type Started = Result<Contender, (&'static str, String)>;
 
 pub(super) fn name(started: &Started) -> &'static str {
-    started.as_ref().map_or_else(|(name, _)| *name, |contender| contender.name)
+    started
+        .as_ref()
+        .map_or_else(|(name, _)| *name, |contender| contender.name)
 }
 
 /// Starts everyone before `upstream`.
 pub(super) async fn start(program: &Path, peers: &Peers, upstream: SocketAddr) -> Vec<Started> {
     let named = |name| move |error: anyhow::Error| (name, format!("{error:#}"));
     vec![
-        Ok(Contender { name: UPSTREAM, target: plain(upstream), server: Server::Upstream }),
+        Ok(Contender {
+            name: UPSTREAM,
+            target: plain(upstream),
+            server: Server::Upstream,
+        }),
         raw_copy(program, upstream).await.map_err(named(RAW_COPY)),
-        glasshouse(program, upstream).await.map_err(named(GLASSHOUSE)),
+        glasshouse(program, upstream)
+            .await
+            .map_err(named(GLASSHOUSE)),
         with_key(program, upstream).await.map_err(named(WITH_KEY)),
-        portkey(peers.portkey.as_deref(), upstream).await.map_err(named("Portkey")),
-        litellm(peers.litellm.as_deref(), upstream).await.map_err(named("LiteLLM")),
+        portkey(peers.portkey.as_deref(), upstream)
+            .await
+            .map_err(named("Portkey")),
+        litellm(peers.litellm.as_deref(), upstream)
+            .await
+            .map_err(named("LiteLLM")),
     ]
 }
 
 fn plain(address: SocketAddr) -> Target {
     let models = ["scripted"; 2].map(str::to_owned);
-    Target { address, path: CHAT, models, headers: String::new() }
+    Target {
+        address,
+        path: CHAT,
+        models,
+        headers: String::new(),
+    }
 }
 
 async fn raw_copy(program: &Path, upstream: SocketAddr) -> anyhow::Result<Contender> {
     // It is built beside this program, and so beside the one that is measured only by default.
     let beside = std::env::current_exe()?.with_file_name("raw-copy");
-    let path = if beside.is_file() { beside } else { program.with_file_name("raw-copy") };
+    let path = if beside.is_file() {
+        beside
+    } else {
+        program.with_file_name("raw-copy")
+    };
     let (process, address) =
         Process::start_listening(Command::new(path).args(["--upstream", &upstream.to_string()]))?;
     try_once(&plain(address)).await?;
-    Ok(Contender { name: RAW_COPY, target: plain(address), server: Server::RawCopy(process) })
+    Ok(Contender {
+        name: RAW_COPY,
+        target: plain(address),
+        server: Server::RawCopy(process),
+    })
 }
 
 async fn glasshouse(program: &Path, upstream: SocketAddr) -> anyhow::Result<Contender> {
     let upstream = Some(format!("http://{upstream}/v1"));
-    let mut program = Program::start(Setup { program, upstream, data_dir: None, environment: &[] })?;
+    let mut program = Program::start(Setup {
+        program,
+        upstream,
+        data_dir: None,
+        environment: &[],
+    })?;
     let target = plain(program.address);
     until_it_answers(&mut program.process, async || try_once(&target).await).await?;
-    Ok(Contender { name: GLASSHOUSE, target, server: Server::Glasshouse(program) })
+    Ok(Contender {
+        name: GLASSHOUSE,
+        target,
+        server: Server::Glasshouse(program),
+    })
 }
 
 async fn with_key(program: &Path, upstream: SocketAddr) -> anyhow::Result<Contender> {
     let upstream = Some(format!("http://{upstream}/v1"));
-    let (mut program, key) =
-        Program::start_with_key(Setup { program, upstream, data_dir: None, environment: &[] }).await?;
+    let (mut program, key) = Program::start_with_key(Setup {
+        program,
+        upstream,
+        data_dir: None,
+        environment: &[],
+    })
+    .await?;
     let headers = format!("authorization: Bearer {key}\r\n");
-    let target = Target { headers, ..plain(program.address) };
+    let target = Target {
+        headers,
+        ..plain(program.address)
+    };
     until_it_answers(&mut program.process, async || try_once(&target).await).await?;
-    Ok(Contender { name: WITH_KEY, target, server: Server::Glasshouse(program) })
+    Ok(Contender {
+        name: WITH_KEY,
+        target,
+        server: Server::Glasshouse(program),
+    })
 }
 
 /// Without its page for people, and without the checks of a gateway that is open to the network.
@@ -107,13 +153,22 @@ async fn portkey(script: Option<&Path>, upstream: SocketAddr) -> anyhow::Result<
     let headers = format!(
         "x-portkey-provider: openai\r\nx-portkey-custom-host: http://{upstream}/v1\r\nauthorization: Bearer none\r\n"
     );
-    let target = Target { headers, ..plain(address) };
+    let target = Target {
+        headers,
+        ..plain(address)
+    };
     let mut command = Command::new("node");
-    command.arg(script).args([&format!("--port={}", address.port()), "--headless"]);
+    command
+        .arg(script)
+        .args([&format!("--port={}", address.port()), "--headless"]);
     command.env("NODE_ENV", "production");
     let mut peer = Peer::start(command, made_folder("portkey")?)?;
     until(&mut peer, async || try_once(&target).await).await?;
-    Ok(Contender { name: "Portkey", target, server: Server::Peer(peer) })
+    Ok(Contender {
+        name: "Portkey",
+        target,
+        server: Server::Peer(peer),
+    })
 }
 
 /// With one worker, without a database, keys and what it would ask other machines.
@@ -128,12 +183,21 @@ async fn litellm(program: Option<&Path>, upstream: SocketAddr) -> anyhow::Result
     );
     fs::write(&config, text).with_context(|| format!("cannot write {}", config.display()))?;
     let mut command = Command::new(program);
-    command.arg("--config").arg(&config).args(["--host", "127.0.0.1", "--telemetry", "False"]);
+    command
+        .arg("--config")
+        .arg(&config)
+        .args(["--host", "127.0.0.1", "--telemetry", "False"]);
     command.args(["--port", &target.address.port().to_string()]);
-    command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True").env("LITELLM_LOG", "ERROR");
+    command
+        .env("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+        .env("LITELLM_LOG", "ERROR");
     let mut peer = Peer::start(command, folder)?;
     until(&mut peer, async || try_once(&target).await).await?;
-    Ok(Contender { name: "LiteLLM", target, server: Server::Peer(peer) })
+    Ok(Contender {
+        name: "LiteLLM",
+        target,
+        server: Server::Peer(peer),
+    })
 }
 
 const NOT_INSTALLED: &str = "not installed; `cargo xtask bench gateway` installs it";

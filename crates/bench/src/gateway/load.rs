@@ -75,11 +75,21 @@ impl Tally {
 
 /// The model server behind all contenders.
 pub(super) async fn model() -> anyhow::Result<ScriptedServer> {
-    let text: String = (0..TOKENS).map(|number| format!("{TOKEN}{number} ")).collect();
+    let text: String = (0..TOKENS)
+        .map(|number| format!("{TOKEN}{number} "))
+        .collect();
     let stream = Reply::stream(&[
-        Step::Text { text, tokens_per_second: Some(f64::INFINITY) },
-        Step::Usage { input_tokens: 200, output_tokens: 500 },
-        Step::Finish { reason: Finish::Stop },
+        Step::Text {
+            text,
+            tokens_per_second: Some(f64::INFINITY),
+        },
+        Step::Usage {
+            input_tokens: 200,
+            output_tokens: 500,
+        },
+        Step::Finish {
+            reason: Finish::Stop,
+        },
     ]);
     let message = json!({"role": "assistant", "content": "An answer of some length. ".repeat(25)});
     let whole = Reply::json(&json!({
@@ -91,14 +101,24 @@ pub(super) async fn model() -> anyhow::Result<ScriptedServer> {
         "usage": {"prompt_tokens": 200, "completion_tokens": 150, "total_tokens": 350},
     }));
     let choose = move |request: &Request| {
-        if request.body["stream"] == true { stream.clone() } else { whole.clone() }
+        if request.body["stream"] == true {
+            stream.clone()
+        } else {
+            whole.clone()
+        }
     };
-    let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+    let options = ServerOptions {
+        keep_requests: false,
+        ..ServerOptions::default()
+    };
     Ok(ScriptedServer::start_with(Behaviour::answer(choose), options).await?)
 }
 
 fn body(kind: Kind, target: &Target) -> String {
-    let (system, question) = ("You answer questions about a long text. ".repeat(20), "What does it say?");
+    let (system, question) = (
+        "You answer questions about a long text. ".repeat(20),
+        "What does it say?",
+    );
     let question = json!({"role": "user", "content": question});
     let stream = kind == Kind::Stream;
     let model = &target.models[usize::from(stream)];
@@ -112,7 +132,12 @@ fn body(kind: Kind, target: &Target) -> String {
 
 /// Asks once, to see whether it answers.
 pub(super) async fn try_once(target: &Target) -> anyhow::Result<()> {
-    let load = Load { kind: Kind::Whole, connections: 1, answers: 1, time: Duration::MAX };
+    let load = Load {
+        kind: Kind::Whole,
+        connections: 1,
+        answers: 1,
+        time: Duration::MAX,
+    };
     put_on(target, load).await.map(drop)
 }
 
@@ -120,9 +145,16 @@ pub(super) async fn try_once(target: &Target) -> anyhow::Result<()> {
 pub(super) async fn put_on(target: &Target, load: Load) -> anyhow::Result<Tally> {
     let mut clients = Vec::new();
     for _ in 0..load.connections {
-        clients.push(Client::connect(target.address).await?.with_headers(&target.headers));
+        clients.push(
+            Client::connect(target.address)
+                .await?
+                .with_headers(&target.headers),
+        );
     }
-    let (left, body) = (Arc::new(AtomicUsize::new(load.answers)), Arc::<str>::from(body(load.kind, target)));
+    let (left, body) = (
+        Arc::new(AtomicUsize::new(load.answers)),
+        Arc::<str>::from(body(load.kind, target)),
+    );
     let began = Instant::now();
     let mut workers = JoinSet::new();
     for client in clients {
@@ -130,7 +162,8 @@ pub(super) async fn put_on(target: &Target, load: Load) -> anyhow::Result<Tally>
         workers.spawn(async move {
             let may_go_on = || {
                 let one_less = |left: usize| left.checked_sub(1);
-                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
+                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
+                    .is_ok()
                     && began.elapsed() < load.time
             };
             work(client, load.kind, (path, &body), may_go_on).await

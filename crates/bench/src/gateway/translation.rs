@@ -46,13 +46,48 @@ struct Route {
 }
 
 const ROUTES: [Route; 7] = [
-    Route { name: "chat completions, passed on", path: CHAT, upstream: Format::Chat, beside: None },
-    Route { name: "  to Anthropic", path: CHAT, upstream: Format::Messages, beside: Some(0) },
-    Route { name: "  to Gemini", path: CHAT, upstream: Format::Gemini, beside: Some(0) },
-    Route { name: "  to Responses", path: CHAT, upstream: Format::Responses, beside: Some(0) },
-    Route { name: "  to Bedrock", path: CHAT, upstream: Format::Converse, beside: Some(0) },
-    Route { name: "messages, passed on", path: MESSAGES, upstream: Format::Messages, beside: None },
-    Route { name: "  to chat completions", path: MESSAGES, upstream: Format::Chat, beside: Some(5) },
+    Route {
+        name: "chat completions, passed on",
+        path: CHAT,
+        upstream: Format::Chat,
+        beside: None,
+    },
+    Route {
+        name: "  to Anthropic",
+        path: CHAT,
+        upstream: Format::Messages,
+        beside: Some(0),
+    },
+    Route {
+        name: "  to Gemini",
+        path: CHAT,
+        upstream: Format::Gemini,
+        beside: Some(0),
+    },
+    Route {
+        name: "  to Responses",
+        path: CHAT,
+        upstream: Format::Responses,
+        beside: Some(0),
+    },
+    Route {
+        name: "  to Bedrock",
+        path: CHAT,
+        upstream: Format::Converse,
+        beside: Some(0),
+    },
+    Route {
+        name: "messages, passed on",
+        path: MESSAGES,
+        upstream: Format::Messages,
+        beside: None,
+    },
+    Route {
+        name: "  to chat completions",
+        path: MESSAGES,
+        upstream: Format::Chat,
+        beside: Some(5),
+    },
 ];
 
 /// What was measured of a route.
@@ -80,11 +115,23 @@ impl Figures {
         self.stream_cpu_s * 1e6 / self.streams.tokens as f64
     }
 
-    async fn measure(&mut self, process: &Process, target: &Target, share: usize) -> anyhow::Result<()> {
-        let load = |kind, answers| Load { kind, connections: 1, answers, time: Duration::from_secs(10) };
-        self.whole.add(put_on(target, load(Kind::Whole, ANSWERS / share)).await?);
+    async fn measure(
+        &mut self,
+        process: &Process,
+        target: &Target,
+        share: usize,
+    ) -> anyhow::Result<()> {
+        let load = |kind, answers| Load {
+            kind,
+            connections: 1,
+            answers,
+            time: Duration::from_secs(10),
+        };
+        self.whole
+            .add(put_on(target, load(Kind::Whole, ANSWERS / share)).await?);
         let before = process.cpu_s()?;
-        self.streams.add(put_on(target, load(Kind::Stream, STREAMS / share)).await?);
+        self.streams
+            .add(put_on(target, load(Kind::Stream, STREAMS / share)).await?);
         self.stream_cpu_s += process.cpu_s()? - before;
         Ok(())
     }
@@ -95,7 +142,12 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     for format in Format::ALL {
         upstreams.push((format, format.start().await?));
     }
-    let program = Program::start(Setup { program, upstream: None, data_dir: None, environment: &[] })?;
+    let program = Program::start(Setup {
+        program,
+        upstream: None,
+        data_dir: None,
+        environment: &[],
+    })?;
     for (format, server) in &upstreams {
         connect(&program, *format, server).await?;
     }
@@ -131,21 +183,34 @@ async fn connect(program: &Program, format: Format, server: &ScriptedServer) -> 
         "api_key": "sk-bench", "settings": settings,
     });
     let mut client = Client::connect(program.address).await?;
-    client.call("POST", "/api/v1/connections", &body.to_string()).await?;
+    client
+        .call("POST", "/api/v1/connections", &body.to_string())
+        .await?;
     Ok(())
 }
 
 async fn target(program: &Program, route: &Route) -> anyhow::Result<Target> {
-    let (_, list) = Client::connect(program.address).await?.call("GET", "/api/v1/models", "").await?;
+    let (_, list) = Client::connect(program.address)
+        .await?
+        .call("GET", "/api/v1/models", "")
+        .await?;
     let list: Value = serde_json::from_slice(&list)?;
     let id = |name: &str| {
         let end = route.upstream.model(name);
         let models = list["models"].as_array().into_iter().flatten();
-        let id = models.filter_map(|model| model["id"].as_str()).find(|id| id.ends_with(&end));
-        id.map(str::to_owned).with_context(|| format!("the program knows no model {end}"))
+        let id = models
+            .filter_map(|model| model["id"].as_str())
+            .find(|id| id.ends_with(&end));
+        id.map(str::to_owned)
+            .with_context(|| format!("the program knows no model {end}"))
     };
     let models = [id(WHOLE)?, id(STREAM)?];
-    Ok(Target { address: program.address, path: route.path, models, headers: String::new() })
+    Ok(Target {
+        address: program.address,
+        path: route.path,
+        models,
+        headers: String::new(),
+    })
 }
 
 const COLUMNS: [&str; 9] = [
@@ -164,14 +229,20 @@ fn show(mut figures: Vec<Figures>) {
     let measured: Vec<_> = figures
         .iter_mut()
         .map(|it| {
-            (it.whole_ms(), percentile(&mut it.streams.latencies_ms, 0.5), it.token_us(), it.token_cpu_us())
+            (
+                it.whole_ms(),
+                percentile(&mut it.streams.latencies_ms, 0.5),
+                it.token_us(),
+                it.token_cpu_us(),
+            )
         })
         .collect();
     let (mut lines, mut aims) = (Vec::new(), Vec::<Row>::new());
     for (route, (whole_ms, first_ms, token_us, cpu_us)) in ROUTES.iter().zip(&measured) {
         let beside = route.beside.map(|at| &measured[at]);
-        let added =
-            |of: f64, than: Option<f64>| than.map_or_else(String::new, |than| format!("{:.2}", of - than));
+        let added = |of: f64, than: Option<f64>| {
+            than.map_or_else(String::new, |than| format!("{:.2}", of - than))
+        };
         let allocated = route.beside.map(|_| allocations_per_token(route));
         let cells = vec![
             format!("{:.2}", whole_ms[0]),
@@ -182,16 +253,29 @@ fn show(mut figures: Vec<Figures>) {
             format!("{token_us:.2}"),
             added(*token_us, beside.map(|it| it.2)),
             format!("{cpu_us:.1}"),
-            allocated.flatten().map_or_else(String::new, |count| format!("{count:.1}")),
+            allocated
+                .flatten()
+                .map_or_else(String::new, |count| format!("{count:.1}")),
         ];
         lines.push((route.name.to_owned(), Ok(cells)));
         if let Some(beside) = beside {
-            aims.push(row(route.name, whole_ms[0] - beside.0[0], "ms", Some(Aim::AtMost(0.3))));
-            aims.push(row("    for a streamed token", token_us - beside.2, "µs", Some(Aim::AtMost(10.0))));
+            aims.push(row(
+                route.name,
+                whole_ms[0] - beside.0[0],
+                "ms",
+                Some(Aim::AtMost(0.3)),
+            ));
+            aims.push(row(
+                "    for a streamed token",
+                token_us - beside.2,
+                "µs",
+                Some(Aim::AtMost(10.0)),
+            ));
         }
     }
-    let title =
-        format!("Translated beside passed on: whole answers, and streams of {TOKENS} tokens, one at a time");
+    let title = format!(
+        "Translated beside passed on: whole answers, and streams of {TOKENS} tokens, one at a time"
+    );
     print_grid(&title, &COLUMNS, &lines);
     print("What a translation adds to a whole answer", &aims);
 }
@@ -215,7 +299,9 @@ fn allocations_per_token(route: &Route) -> Option<f64> {
         if route.upstream == Format::Converse {
             frames.feed(write);
             while let Some(Ok(frame)) = frames.next() {
-                decoder.event(Some(&frame.name), &frame.data, &mut events).ok()?;
+                decoder
+                    .event(Some(&frame.name), &frame.data, &mut events)
+                    .ok()?;
             }
         } else {
             sse.feed(write);
@@ -233,7 +319,9 @@ fn allocations_per_token(route: &Route) -> Option<f64> {
 fn encode(encoder: &mut ChatAnswer, event: AnswerEvent, out: &mut Vec<u8>) {
     let mut frames = Vec::new();
     match event {
-        AnswerEvent::Finished { .. } => encoder.finish(StopReason::Stop, Used::default(), &mut frames),
+        AnswerEvent::Finished { .. } => {
+            encoder.finish(StopReason::Stop, Used::default(), &mut frames)
+        }
         event => encoder.push(event, &mut frames),
     }
     out.clear();

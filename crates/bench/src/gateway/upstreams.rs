@@ -23,8 +23,13 @@ pub(super) enum Format {
 }
 
 impl Format {
-    pub(super) const ALL: [Self; 5] =
-        [Self::Chat, Self::Messages, Self::Gemini, Self::Responses, Self::Converse];
+    pub(super) const ALL: [Self; 5] = [
+        Self::Chat,
+        Self::Messages,
+        Self::Gemini,
+        Self::Responses,
+        Self::Converse,
+    ];
 
     /// What a connection calls it.
     pub(super) fn kind(self) -> &'static str {
@@ -45,20 +50,29 @@ impl Format {
     /// Starts a server with both models.
     pub(super) async fn start(self) -> anyhow::Result<ScriptedServer> {
         let stream = Reply::writes(self.content_type(), self.events(TOKENS));
-        let at_once = Reply::writes(self.content_type(), vec![self.events(WHOLE_TOKENS).concat()]);
+        let at_once = Reply::writes(
+            self.content_type(),
+            vec![self.events(WHOLE_TOKENS).concat()],
+        );
         let object = Reply::json(&self.whole());
         let choose = move |request: &Request| {
             let model = request.body["model"].as_str().unwrap_or(&request.path);
             // Those that always stream say so in their address.
-            match (model.contains(WHOLE), request.body["stream"] == false || request.body["stream"].is_null())
-            {
+            match (
+                model.contains(WHOLE),
+                request.body["stream"] == false || request.body["stream"].is_null(),
+            ) {
                 (false, _) => stream.clone(),
                 (true, true) if !request.path.contains(WHOLE) => object.clone(),
                 (true, _) => at_once.clone(),
             }
         };
         let models = [WHOLE, STREAM].map(|name| self.model(name)).to_vec();
-        let options = ServerOptions { keep_requests: false, models, ..ServerOptions::default() };
+        let options = ServerOptions {
+            keep_requests: false,
+            models,
+            ..ServerOptions::default()
+        };
         Ok(ScriptedServer::start_with(Behaviour::answer(choose), options).await?)
     }
 
@@ -73,8 +87,16 @@ impl Format {
     pub(super) fn events(self, tokens: usize) -> Vec<Vec<u8>> {
         let texts: Vec<String> = (0..tokens).map(token).collect();
         let (before, after) = self.around(&texts.concat());
-        let mut writes: Vec<Vec<u8>> = texts.iter().map(|text| self.event(&self.delta(text))).collect();
-        let all = |events: &[Value]| events.iter().flat_map(|event| self.event(event)).collect::<Vec<u8>>();
+        let mut writes: Vec<Vec<u8>> = texts
+            .iter()
+            .map(|text| self.event(&self.delta(text)))
+            .collect();
+        let all = |events: &[Value]| {
+            events
+                .iter()
+                .flat_map(|event| self.event(event))
+                .collect::<Vec<u8>>()
+        };
         if let Some(first) = writes.first_mut() {
             first.splice(..0, all(&before));
         }
@@ -91,7 +113,9 @@ impl Format {
         let name = event["type"].as_str().unwrap_or_default();
         match self {
             Self::Chat | Self::Gemini => format!("data: {event}\n\n").into_bytes(),
-            Self::Messages | Self::Responses => format!("event: {name}\ndata: {event}\n\n").into_bytes(),
+            Self::Messages | Self::Responses => {
+                format!("event: {name}\ndata: {event}\n\n").into_bytes()
+            }
             Self::Converse => event_stream::event(name, &event["data"]),
         }
     }
@@ -120,10 +144,17 @@ impl Format {
     fn around(self, text: &str) -> (Vec<Value>, Vec<Value>) {
         match self {
             Self::Chat => {
-                let usage = json!({"prompt_tokens": 200, "completion_tokens": 500, "total_tokens": 700});
+                let usage =
+                    json!({"prompt_tokens": 200, "completion_tokens": 500, "total_tokens": 700});
                 let mut last = chunk(json!({}), "stop".into());
                 last["usage"] = usage;
-                (vec![chunk(json!({"role": "assistant", "content": ""}), Value::Null)], vec![last])
+                (
+                    vec![chunk(
+                        json!({"role": "assistant", "content": ""}),
+                        Value::Null,
+                    )],
+                    vec![last],
+                )
             }
             Self::Messages => (
                 vec![
@@ -142,8 +173,7 @@ impl Format {
                 ],
             ),
             Self::Gemini => {
-                let usage =
-                    json!({"promptTokenCount": 200, "candidatesTokenCount": 500, "totalTokenCount": 700});
+                let usage = json!({"promptTokenCount": 200, "candidatesTokenCount": 500, "totalTokenCount": 700});
                 let last = json!({
                     "candidates": [{"content": {"parts": [{"text": ""}], "role": "model"}, "finishReason": "STOP", "index": 0}],
                     "usageMetadata": usage, "modelVersion": "scripted", "responseId": "r1",

@@ -43,14 +43,24 @@ pub(super) fn measure(
     }
     let middle = |figures: &mut Vec<f64>| percentile(figures, 0.5);
     let ours = middle(&mut ours);
-    let row = |what, figure, unit, aim| Row { what, figure, unit, aim };
+    let row = |what, figure, unit, aim| Row {
+        what,
+        figure,
+        unit,
+        aim,
+    };
     let mut rows = vec![row("built-in model, on two threads", ours, "texts/s", None)];
     if python.is_some() {
         let (alone, batches) = (middle(&mut alone), middle(&mut batches));
         let best = alone.max(batches);
         rows.push(row("Python, one text at a time", alone, "texts/s", None));
         rows.push(row("Python, batches of 32", batches, "texts/s", None));
-        rows.push(row("times as fast as the better of them", ours / best, "", Some(Aim::AtLeast(1.5))));
+        rows.push(row(
+            "times as fast as the better of them",
+            ours / best,
+            "",
+            Some(Aim::AtLeast(1.5)),
+        ));
     }
     print("Embedding, the middle of three turns", &rows);
     Ok(())
@@ -59,13 +69,26 @@ pub(super) fn measure(
 /// Texts a second of Python: one at a time, and in batches.
 fn reference(python: &Path, folder: &Path, texts: &[String]) -> anyhow::Result<(f64, f64)> {
     let mut command = Command::new(python);
-    command.args(["-c", REFERENCE]).arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+        .args(["-c", REFERENCE])
+        .arg(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
     let mut running = command.spawn().context("the reference needs Python")?;
     // Dropped at the end of the statement, so that the program sees that all has come.
-    running.stdin.take().context("no way in")?.write_all(&serde_json::to_vec(texts)?)?;
+    running
+        .stdin
+        .take()
+        .context("no way in")?
+        .write_all(&serde_json::to_vec(texts)?)?;
     let output = running.wait_with_output()?;
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let figures: Vec<f64> = printed.lines().filter_map(|line| line.trim().parse().ok()).collect();
-    let [one, many] = figures[..] else { bail!("the reference gave no two figures: {printed}") };
+    let figures: Vec<f64> = printed
+        .lines()
+        .filter_map(|line| line.trim().parse().ok())
+        .collect();
+    let [one, many] = figures[..] else {
+        bail!("the reference gave no two figures: {printed}")
+    };
     Ok((one, many))
 }

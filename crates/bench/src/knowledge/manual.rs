@@ -8,7 +8,13 @@ use anyhow::Context;
 use super::collections::{Collection, Question, Text};
 
 /// Pages that only repeat what stands elsewhere, or are tables.
-const LEFT_OUT: [&str; 5] = ["perltoc", "perlfaq", "perluniprops", "perlapi", "perlintern"];
+const LEFT_OUT: [&str; 5] = [
+    "perltoc",
+    "perlfaq",
+    "perluniprops",
+    "perlapi",
+    "perlintern",
+];
 /// Shorter sections say next to nothing.
 const SHORTEST_CHARS: usize = 40;
 /// A heading with fewer words is no question that somebody would ask.
@@ -17,9 +23,15 @@ const FEWEST_WORDS: usize = 4;
 /// The pages of a folder.
 pub(super) fn manual(folder: &Path) -> anyhow::Result<Collection> {
     let mut pages = Vec::new();
-    for entry in fs::read_dir(folder).with_context(|| format!("no manual in {}", folder.display()))? {
+    for entry in
+        fs::read_dir(folder).with_context(|| format!("no manual in {}", folder.display()))?
+    {
         let path = entry?.path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let is_page = path.extension().is_some_and(|extension| extension == "pod");
         if is_page && !LEFT_OUT.contains(&name.as_str()) && !name.ends_with("delta") {
             pages.push((name, path));
@@ -30,7 +42,12 @@ pub(super) fn manual(folder: &Path) -> anyhow::Result<Collection> {
     for (name, path) in pages {
         let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
         let mut title = name.clone();
-        for Section { above, heading, body } in sections(&text) {
+        for Section {
+            above,
+            heading,
+            body,
+        } in sections(&text)
+        {
             if heading == "NAME" {
                 title = body;
                 continue;
@@ -38,14 +55,26 @@ pub(super) fn manual(folder: &Path) -> anyhow::Result<Collection> {
             if body.chars().count() < SHORTEST_CHARS {
                 continue;
             }
-            let is_question = heading.ends_with('?') && heading.split_whitespace().count() >= FEWEST_WORDS;
+            let is_question =
+                heading.ends_with('?') && heading.split_whitespace().count() >= FEWEST_WORDS;
             if name.starts_with("perlfaq") && is_question {
-                questions.push(Question { text: heading, grades: HashMap::from([(documents.len(), 1.0)]) });
+                questions.push(Question {
+                    text: heading,
+                    grades: HashMap::from([(documents.len(), 1.0)]),
+                });
             }
-            documents.push(Text { title: title.clone(), heading: above, body });
+            documents.push(Text {
+                title: title.clone(),
+                heading: above,
+                body,
+            });
         }
     }
-    Ok(Collection { name: "Perl FAQ, unseen", documents, questions })
+    Ok(Collection {
+        name: "Perl FAQ, unseen",
+        documents,
+        questions,
+    })
 }
 
 /// What stands below a heading of the first or second level.
@@ -66,18 +95,28 @@ fn sections(text: &str) -> Vec<Section> {
         let words = match paragraph.strip_prefix('=') {
             None => plain(paragraph),
             Some(command) => {
-                let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+                let (name, rest) = command
+                    .split_once(char::is_whitespace)
+                    .unwrap_or((command, ""));
                 let words = plain(&rest.split_whitespace().collect::<Vec<_>>().join(" "));
                 // Marks for an index may follow, of which nothing is shown.
                 let words = words.trim().to_owned();
                 match name {
                     "head1" => {
                         first = Some(words.clone());
-                        sections.push(Section { above: None, heading: words, body: String::new() });
+                        sections.push(Section {
+                            above: None,
+                            heading: words,
+                            body: String::new(),
+                        });
                         continue;
                     }
                     "head2" => {
-                        sections.push(Section { above: first.clone(), heading: words, body: String::new() });
+                        sections.push(Section {
+                            above: first.clone(),
+                            heading: words,
+                            body: String::new(),
+                        });
                         continue;
                     }
                     "head3" | "head4" | "item" => words,
@@ -102,7 +141,12 @@ fn plain(text: &str) -> String {
     let mut open: Vec<(usize, char, usize)> = Vec::new();
     let mut rest = text;
     while let Some(next) = rest.chars().next() {
-        let brackets = rest.get(next.len_utf8()..).unwrap_or("").bytes().take_while(|it| *it == b'<').count();
+        let brackets = rest
+            .get(next.len_utf8()..)
+            .unwrap_or("")
+            .bytes()
+            .take_while(|it| *it == b'<')
+            .count();
         if next.is_ascii_uppercase()
             && brackets > 0
             && !plain.ends_with(|it: char| it.is_ascii_alphanumeric())
@@ -117,7 +161,9 @@ fn plain(text: &str) -> String {
             let shown = match mark {
                 'E' if inner == "lt" => "<",
                 'E' if inner == "gt" => ">",
-                'L' => inner.split_once('|').map_or(inner.as_str(), |(shown, _)| shown),
+                'L' => inner
+                    .split_once('|')
+                    .map_or(inner.as_str(), |(shown, _)| shown),
                 'X' | 'Z' => "",
                 _ => inner.trim(),
             };
@@ -139,10 +185,16 @@ mod tests {
     fn pages_are_sections_without_marks() {
         let text = "=head1 Strings\n\n=head2 How do I use C<print E<lt>> well?\nX<print>\n\nSee L<the manual|perlfunc> and\n \t\n\
                     =item C<< a > b >>\n\n    code <here>\n\n=cut\n";
-        let found: Vec<_> = sections(text).into_iter().map(|it| (it.above, it.heading, it.body)).collect();
+        let found: Vec<_> = sections(text)
+            .into_iter()
+            .map(|it| (it.above, it.heading, it.body))
+            .collect();
         let heading = "How do I use print < well?".to_owned();
         let body = "See the manual and\n\na > b\n\n    code <here>".to_owned();
-        let expected = [(None, "Strings".into(), String::new()), (Some("Strings".to_owned()), heading, body)];
+        let expected = [
+            (None, "Strings".into(), String::new()),
+            (Some("Strings".to_owned()), heading, body),
+        ];
         assert_eq!(found, expected);
     }
 }

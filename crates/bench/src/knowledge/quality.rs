@@ -20,9 +20,16 @@ pub(super) fn measure(
     let (mut rows, mut lines) = (Vec::new(), Vec::new());
     for (collection, what, aim) in collections {
         let plain = ask(collection, None);
-        let mut orders = vec![("own words", &plain, words as fn(&Hit) -> f32), ("fused", &plain, fused)];
-        let embedded = embedder.map(|embedder| Embedded::new(embedder, collection)).transpose()?;
-        let by_meaning = embedded.as_ref().map(|embedded| ask(collection, Some(embedded)));
+        let mut orders = vec![
+            ("own words", &plain, words as fn(&Hit) -> f32),
+            ("fused", &plain, fused),
+        ];
+        let embedded = embedder
+            .map(|embedder| Embedded::new(embedder, collection))
+            .transpose()?;
+        let by_meaning = embedded
+            .as_ref()
+            .map(|embedded| ask(collection, Some(embedded)));
         if let Some(found) = &by_meaning {
             orders.push(("built-in model alone", found, meaning));
             orders.push(("words and built-in model", found, fused));
@@ -32,15 +39,26 @@ pub(super) fn measure(
             let figures = judge(&collection.questions, found, key);
             let halves = [0, 1].map(|half| mean(figures.iter().skip(half).step_by(2).copied()));
             let all = mean(figures.iter().copied());
-            let cells = [halves[0], halves[1], all].map(|figure| format!("{figure:.4}")).to_vec();
+            let cells = [halves[0], halves[1], all]
+                .map(|figure| format!("{figure:.4}"))
+                .to_vec();
             lines.push((format!("{}, {order}", collection.name), Ok(cells)));
             if at == judged {
-                rows.push(Row { what, figure: all, unit: "", aim: aim.map(Aim::AtLeast) });
+                rows.push(Row {
+                    what,
+                    figure: all,
+                    unit: "",
+                    aim: aim.map(Aim::AtLeast),
+                });
             }
         }
     }
     if !lines.is_empty() {
-        print_grid("Quality, nDCG@10", &["first half", "second half", "all"], &lines);
+        print_grid(
+            "Quality, nDCG@10",
+            &["first half", "second half", "all"],
+            &lines,
+        );
         print("Quality", &rows);
     }
     Ok(())
@@ -70,10 +88,20 @@ impl Embedded {
         let passages: Vec<Vec<String>> = of.passages().collect();
         let vectors = embedder.embed(&passages.concat(), Urgency::Passage)?;
         let mut vectors = vectors.iter().map(|vector| encode_vector(vector));
-        let documents = passages.iter().map(|pieces| vectors.by_ref().take(pieces.len()).collect()).collect();
-        let questions: Vec<String> = of.questions.iter().map(|question| question.text.clone()).collect();
+        let documents = passages
+            .iter()
+            .map(|pieces| vectors.by_ref().take(pieces.len()).collect())
+            .collect();
+        let questions: Vec<String> = of
+            .questions
+            .iter()
+            .map(|question| question.text.clone())
+            .collect();
         let questions = embedder.embed(&questions, Urgency::Question)?;
-        Ok(Self { documents, questions })
+        Ok(Self {
+            documents,
+            questions,
+        })
     }
 
     fn vector(&self, document: usize, piece: usize) -> Option<&[u8]> {
@@ -99,14 +127,23 @@ fn ask(collection: &Collection, embedded: Option<&Embedded>) -> Vec<Vec<Hit>> {
         .collect();
     let documents: Vec<ToIndex<'_>> = (0..)
         .zip(collection.documents.iter().zip(&documents))
-        .map(|(document, (text, chunks))| ToIndex { document, title: &text.title, chunks })
+        .map(|(document, (text, chunks))| ToIndex {
+            document,
+            title: &text.title,
+            chunks,
+        })
         .collect();
     let mut index = Index::default();
     index.put(&terms, &documents);
     let find = |(at, question): (usize, &Question)| {
         let vector = embedded.and_then(|embedded| embedded.questions.get(at));
         let meaning = vector.map_or(Meaning::Unknown, |vector| Meaning::Vector(vector.clone()));
-        let query = Query { text: &question.text, meanings: &[meaning], limit: 1000, admits: None };
+        let query = Query {
+            text: &question.text,
+            meanings: &[meaning],
+            limit: 1000,
+            admits: None,
+        };
         search(&terms, &[&index], &query)
     };
     collection.questions.iter().enumerate().map(find).collect()
@@ -129,16 +166,30 @@ fn judge(questions: &[Question], found: &[Vec<Hit>], key: fn(&Hit) -> f32) -> Ve
 /// The gain of what was found, each place worth less than the one before, as a share of the best there is.
 fn ndcg(hits: &[&Hit], grades: &HashMap<usize, f64>) -> f64 {
     let worth = |gains: &mut dyn Iterator<Item = f64>| -> f64 {
-        (2_u32..).zip(gains.take(JUDGED)).map(|(place, gain)| gain / f64::from(place).log2()).sum()
+        (2_u32..)
+            .zip(gains.take(JUDGED))
+            .map(|(place, gain)| gain / f64::from(place).log2())
+            .sum()
     };
-    let grade = |hit: &&Hit| usize::try_from(hit.document).ok().and_then(|at| grades.get(&at)).copied();
+    let grade = |hit: &&Hit| {
+        usize::try_from(hit.document)
+            .ok()
+            .and_then(|at| grades.get(&at))
+            .copied()
+    };
     let mut best: Vec<f64> = grades.values().copied().collect();
     best.sort_by(|a, b| b.total_cmp(a));
     let ideal = worth(&mut best.into_iter());
-    if ideal > 0.0 { worth(&mut hits.iter().map(|hit| grade(hit).unwrap_or(0.0))) / ideal } else { 0.0 }
+    if ideal > 0.0 {
+        worth(&mut hits.iter().map(|hit| grade(hit).unwrap_or(0.0))) / ideal
+    } else {
+        0.0
+    }
 }
 
 fn mean(figures: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = figures.fold((0.0, 0_u32), |(sum, count), figure| (sum + figure, count + 1));
+    let (sum, count) = figures.fold((0.0, 0_u32), |(sum, count), figure| {
+        (sum + figure, count + 1)
+    });
     sum / f64::from(count.max(1))
 }

@@ -3,7 +3,8 @@
 use std::{hint::black_box, time::Instant};
 
 use knowledge::{
-    ChunkToIndex, Document, Index, Meaning, Query, Sizes, Terms, ToIndex, cut, encode_vector, search,
+    ChunkToIndex, Document, Index, Meaning, Query, Sizes, Terms, ToIndex, cut, encode_vector,
+    search,
 };
 
 use anyhow::Context;
@@ -24,7 +25,10 @@ pub(super) fn measure(quick: bool) -> anyhow::Result<()> {
     let mut rows = ingest(if quick { 2_000_000 } else { 20_000_000 });
     rows.extend(searches(chunks));
     print("Knowledge: speed, one thread", &rows);
-    print("Knowledge: memory", &memory(if quick { 20_000_000 } else { 1_000_000_000 })?);
+    print(
+        "Knowledge: memory",
+        &memory(if quick { 20_000_000 } else { 1_000_000_000 })?,
+    );
     Ok(())
 }
 
@@ -41,11 +45,25 @@ fn ingest(bytes: usize) -> Vec<Row> {
     black_box(index.chunk_count());
     let pages = bytes as f64 / PAGE_CHARS as f64;
     let figure = pages / start.elapsed().as_secs_f64();
-    vec![Row { what: "pages a second, cut and indexed", figure, unit: "/s", aim: Some(Aim::AtLeast(200.0)) }]
+    vec![Row {
+        what: "pages a second, cut and indexed",
+        figure,
+        unit: "/s",
+        aim: Some(Aim::AtLeast(200.0)),
+    }]
 }
 
-fn put(index: &mut Index, terms: &Terms, document: u128, text: String, vectors: Option<&mut Words>) {
-    let document_text = Document { text, ..Document::default() };
+fn put(
+    index: &mut Index,
+    terms: &Terms,
+    document: u128,
+    text: String,
+    vectors: Option<&mut Words>,
+) {
+    let document_text = Document {
+        text,
+        ..Document::default()
+    };
     let cut = cut(&document_text, Sizes::default());
     let vectors: Vec<Option<Vec<u8>>> = match vectors {
         Some(words) => cut.iter().map(|_| encode_vector(&words.vector())).collect(),
@@ -60,7 +78,14 @@ fn put(index: &mut Index, terms: &Terms, document: u128, text: String, vectors: 
             vector: vector.as_deref(),
         })
         .collect();
-    index.put(terms, &[ToIndex { document, title: "", chunks: &chunks }]);
+    index.put(
+        terms,
+        &[ToIndex {
+            document,
+            title: "",
+            chunks: &chunks,
+        }],
+    );
 }
 
 /// Latencies among many chunks of two collections and ten owners.
@@ -71,7 +96,13 @@ fn searches(chunks: usize) -> Vec<Row> {
     let mut document = 0;
     while indexes.iter().map(Index::chunk_count).sum::<usize>() < chunks {
         let index = &mut indexes[usize::from(document % 10 == 0)];
-        put(index, &terms, document, words.text(10_000), Some(&mut other));
+        put(
+            index,
+            &terms,
+            document,
+            words.text(10_000),
+            Some(&mut other),
+        );
         document += 1;
     }
     let all: Vec<&Index> = indexes.iter().collect();
@@ -79,9 +110,18 @@ fn searches(chunks: usize) -> Vec<Row> {
         let mut times: Vec<f64> = (0..SEARCHES)
             .map(|_| {
                 let question = words.text(60);
-                let meaning = if has_vector { Meaning::Vector(words.vector()) } else { Meaning::Unknown };
+                let meaning = if has_vector {
+                    Meaning::Vector(words.vector())
+                } else {
+                    Meaning::Unknown
+                };
                 let meanings = [meaning.clone(), meaning];
-                let query = Query { text: &question, meanings: &meanings, limit: 20, admits };
+                let query = Query {
+                    text: &question,
+                    meanings: &meanings,
+                    limit: 20,
+                    admits,
+                };
                 let start = Instant::now();
                 black_box(search(&terms, indexes, &query));
                 start.elapsed().as_secs_f64() * 1000.0
@@ -92,15 +132,37 @@ fn searches(chunks: usize) -> Vec<Row> {
     let tenth = |document: u128| document % 10 == 3;
     let measured = [
         ("words, p50", "words, p99", time(&all, None, false)),
-        ("words and vectors, p50", "words and vectors, p99", time(&all, None, true)),
-        ("a tenth of the documents, p50", "a tenth of the documents, p99", time(&all, Some(&tenth), true)),
-        ("a small collection, p50", "a small collection, p99", time(&all[1..], None, true)),
+        (
+            "words and vectors, p50",
+            "words and vectors, p99",
+            time(&all, None, true),
+        ),
+        (
+            "a tenth of the documents, p50",
+            "a tenth of the documents, p99",
+            time(&all, Some(&tenth), true),
+        ),
+        (
+            "a small collection, p50",
+            "a small collection, p99",
+            time(&all[1..], None, true),
+        ),
     ];
     let rows = measured.into_iter().flat_map(|(half, most, (p50, p99))| {
         let aim = Some(Aim::AtMost(30.0));
         [
-            Row { what: half, figure: p50, unit: "ms", aim: None },
-            Row { what: most, figure: p99, unit: "ms", aim },
+            Row {
+                what: half,
+                figure: p50,
+                unit: "ms",
+                aim: None,
+            },
+            Row {
+                what: most,
+                figure: p99,
+                unit: "ms",
+                aim,
+            },
         ]
     });
     rows.collect()
@@ -131,15 +193,29 @@ fn memory(bytes: usize) -> anyhow::Result<Vec<Row>> {
             unit: "MB",
             aim: None,
         },
-        Row { what: "chunks of it", figure: index.chunk_count() as f64, unit: "", aim: None },
-        Row { what: "time to make it", figure: start.elapsed().as_secs_f64(), unit: "s", aim: None },
+        Row {
+            what: "chunks of it",
+            figure: index.chunk_count() as f64,
+            unit: "",
+            aim: None,
+        },
+        Row {
+            what: "time to make it",
+            figure: start.elapsed().as_secs_f64(),
+            unit: "s",
+            aim: None,
+        },
     ])
 }
 
 /// What the system counts for this process.
 fn memory_mb() -> anyhow::Result<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").context("memory is counted on Linux only")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    let status =
+        std::fs::read_to_string("/proc/self/status").context("memory is counted on Linux only")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .context("no VmRSS")?;
     let kilobytes: f64 = line.trim().trim_end_matches(" kB").parse()?;
     Ok(kilobytes / 1000.0)
 }

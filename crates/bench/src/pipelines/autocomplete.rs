@@ -69,7 +69,12 @@ pub(super) async fn measure(program: &Path, base_url: &str, quick: bool) -> anyh
     let mut seen = Seen::default();
     let mut dice = Dice(7);
     for text in TEXTS.iter().step_by(if quick { 4 } else { 1 }) {
-        let mut field = Field { program: &program, model: &model, known: Vec::new(), asked: None };
+        let mut field = Field {
+            program: &program,
+            model: &model,
+            known: Vec::new(),
+            asked: None,
+        };
         field.write(text, &mut dice, &mut seen).await?;
         tell(text, &field.known);
     }
@@ -91,12 +96,32 @@ pub(super) async fn measure(program: &Path, base_url: &str, quick: bool) -> anyh
                 "ms",
                 Some(Aim::AtMost(300.0)),
             ),
-            row("the same, p90", percentile(&mut seen.offered, 0.9), "ms", None),
+            row(
+                "the same, p90",
+                percentile(&mut seen.offered, 0.9),
+                "ms",
+                None,
+            ),
             row("looks", seen.looks.into(), "", None),
-            row("of them at what was offered before", seen.known.into(), "", None),
+            row(
+                "of them at what was offered before",
+                seen.known.into(),
+                "",
+                None,
+            ),
             row("calls", seen.calls.into(), "", None),
-            row("of them given up for the next key", seen.given_up.into(), "", None),
-            row("of these before a word was shown", seen.unseen.into(), "", None),
+            row(
+                "of them given up for the next key",
+                seen.given_up.into(),
+                "",
+                None,
+            ),
+            row(
+                "of these before a word was shown",
+                seen.unseen.into(),
+                "",
+                None,
+            ),
             row("of them with nothing to offer", seen.empty.into(), "", None),
             row("tokens written", written, "", None),
             row(
@@ -152,7 +177,11 @@ impl Field<'_> {
             let pressed = Instant::now();
             let next = pressed + if looks { LOOK } else { dice.key() };
             seen.looks += u32::from(looks);
-            let rest = if letter.is_alphanumeric() { REST_IN_WORD } else { REST };
+            let rest = if letter.is_alphanumeric() {
+                REST_IN_WORD
+            } else {
+                REST
+            };
             if let Some(overtaken) = self.asked.take_if(|asked| !asked.offer.goes_on(&typed)) {
                 seen.given_up += 1;
                 seen.unseen += u32::from(overtaken.offer.ghost.is_empty());
@@ -183,20 +212,35 @@ impl Field<'_> {
         seen.calls += 1;
         let body = json!({"model": self.model, "prompt": typed, "type": "chat", "stream": true});
         let mut client = Client::connect(self.program.address).await?;
-        client.begin("POST", "/api/v1/tasks/auto/completions", &body.to_string()).await?;
-        let offer = Offer { typed: typed.to_owned(), ghost: String::new() };
-        self.asked = Some(Asked { client, offer, json: String::new(), pressed, looks });
+        client
+            .begin("POST", "/api/v1/tasks/auto/completions", &body.to_string())
+            .await?;
+        let offer = Offer {
+            typed: typed.to_owned(),
+            ghost: String::new(),
+        };
+        self.asked = Some(Asked {
+            client,
+            offer,
+            json: String::new(),
+            pressed,
+            looks,
+        });
         Ok(())
     }
 
     /// Reads what comes before the next key.
     async fn read_until(&mut self, next: Instant, seen: &mut Seen) -> anyhow::Result<()> {
         while let Some(asked) = &mut self.asked {
-            let Ok(line) = timeout_at(next, asked.client.take_line()).await else { return Ok(()) };
+            let Ok(line) = timeout_at(next, asked.client.take_line()).await else {
+                return Ok(());
+            };
             let line = line?;
             let failed = line.starts_with("HTTP/1.1 ") && !line.starts_with("HTTP/1.1 2");
             anyhow::ensure!(!failed, "a completion answered {line}");
-            let Some(data) = line.strip_prefix("data: ") else { continue };
+            let Some(data) = line.strip_prefix("data: ") else {
+                continue;
+            };
             if data == "[DONE]" {
                 seen.empty += u32::from(asked.offer.ghost.is_empty());
                 if let Some(ended) = self.asked.take() {
@@ -205,12 +249,21 @@ impl Field<'_> {
                 break;
             }
             let chunk: Value = serde_json::from_str(data)?;
-            anyhow::ensure!(chunk["error"].is_null(), "a completion failed: {}", chunk["error"]);
-            asked.json.push_str(chunk["choices"][0]["delta"]["content"].as_str().unwrap_or_default());
+            anyhow::ensure!(
+                chunk["error"].is_null(),
+                "a completion failed: {}",
+                chunk["error"]
+            );
+            asked.json.push_str(
+                chunk["choices"][0]["delta"]["content"]
+                    .as_str()
+                    .unwrap_or_default(),
+            );
             let was_empty = asked.offer.ghost.is_empty();
             asked.offer.ghost = so_far(&asked.json);
             if was_empty && !asked.offer.ghost.is_empty() && asked.looks {
-                seen.offered.push(asked.pressed.elapsed().as_secs_f64() * 1000.0);
+                seen.offered
+                    .push(asked.pressed.elapsed().as_secs_f64() * 1000.0);
             }
         }
         sleep_until(next).await;
@@ -229,7 +282,8 @@ impl Field<'_> {
 fn so_far(json: &str) -> String {
     let whole = |json: &str| serde_json::from_str::<Value>(json).ok();
     let read = whole(json).or_else(|| whole(&format!("{json}\"}}")));
-    read.and_then(|read| read["text"].as_str().map(str::to_owned)).unwrap_or_default()
+    read.and_then(|read| read["text"].as_str().map(str::to_owned))
+        .unwrap_or_default()
 }
 
 #[expect(clippy::print_stdout, reason = "a benchmark prints")]
@@ -253,7 +307,10 @@ impl Dice {
 
     /// 0 to 1.
     fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
         let top = (self.0 >> 11) as f64;
         top / 9_007_199_254_740_992.0

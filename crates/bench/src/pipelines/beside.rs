@@ -58,7 +58,12 @@ pub(super) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
             row("with, p50", on_p50, "ms", None),
             row("without, p99", off_p99, "ms", None),
             row("with, p99", on_p99, "ms", None),
-            row("with / without, p50", on_p50 / off_p50, "", Some(Aim::AtMost(1.02))),
+            row(
+                "with / without, p50",
+                on_p50 / off_p50,
+                "",
+                Some(Aim::AtMost(1.02)),
+            ),
             row("with / without, p99", on_p99 / off_p99, "", None),
         ],
     );
@@ -83,11 +88,19 @@ async fn shared(program: &Path, chats: usize) -> anyhow::Result<()> {
         words.push(model.words() - before);
     }
     #[expect(clippy::cast_precision_loss, reason = "some thousands")]
-    let [together, apart] = [words[0] as f64 / chats as f64, words[1] as f64 / chats as f64];
+    let [together, apart] = [
+        words[0] as f64 / chats as f64,
+        words[1] as f64 / chats as f64,
+    ];
     print(
         "Title, tags and follow-ups of a first answer: words read and written",
         &[
-            row("in three calls, an answer of 200 words", apart, "words", None),
+            row(
+                "in three calls, an answer of 200 words",
+                apart,
+                "words",
+                None,
+            ),
             row("in one call", together, "words", None),
             row("one / three", together / apart, "", Some(Aim::AtMost(0.4))),
         ],
@@ -101,7 +114,9 @@ async fn set_templates(program: &Program) -> anyhow::Result<()> {
     for name in ["title", "tags", "follow_ups"] {
         let template = seen(&mut client, name).await?["template"].clone();
         let set = json!({"template": template}).to_string();
-        client.call("PUT", &format!("/api/v1/pipelines/{name}"), &set).await?;
+        client
+            .call("PUT", &format!("/api/v1/pipelines/{name}"), &set)
+            .await?;
     }
     Ok(())
 }
@@ -114,12 +129,22 @@ async fn one_chat(program: &Program) -> anyhow::Result<()> {
     let began = Instant::now();
     loop {
         let beside = get(&mut client, &format!("/api/v1/runs/{run}/pipelines")).await?;
-        let calls = beside["calls"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let names = calls.iter().filter_map(|call| call["pipelines"].as_array()).map(Vec::len).sum::<usize>();
+        let calls = beside["calls"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let names = calls
+            .iter()
+            .filter_map(|call| call["pipelines"].as_array())
+            .map(Vec::len)
+            .sum::<usize>();
         if names >= 3 {
             return Ok(());
         }
-        anyhow::ensure!(began.elapsed() < Duration::from_secs(30), "nothing is written beside a chat");
+        anyhow::ensure!(
+            began.elapsed() < Duration::from_secs(30),
+            "nothing is written beside a chat"
+        );
         sleep(Duration::from_millis(10)).await;
     }
 }
@@ -148,7 +173,9 @@ async fn say(client: &mut Client, program: &Program, chat: &str) -> anyhow::Resu
     let mut log = Client::connect(program.address).await?;
     let began = Instant::now();
     let body = json!({"content": QUESTION, "model": "scripted"}).to_string();
-    let (_, begun) = client.call("POST", &format!("/api/v1/chats/{chat}/messages"), &body).await?;
+    let (_, begun) = client
+        .call("POST", &format!("/api/v1/chats/{chat}/messages"), &body)
+        .await?;
     let begun: Value = serde_json::from_slice(&begun)?;
     let run = begun["run"].as_str().context("no run")?.to_owned();
     log.send("GET", &format!("/runs/{run}/events"), "").await?;
@@ -184,19 +211,36 @@ impl Model {
         let behaviour = Behaviour::answer(move |request: &Request| {
             let asked = asked(request);
             let is_beside = asked.contains("### Task:");
-            let text = if is_beside { beside(&asked) } else { ANSWER.to_owned() };
+            let text = if is_beside {
+                beside(&asked)
+            } else {
+                ANSWER.to_owned()
+            };
             if is_beside {
                 let all = asked.split_whitespace().count() + text.split_whitespace().count();
                 counted.fetch_add(all, Ordering::Relaxed);
             }
             Reply::stream(&[
-                Step::Pause { ms: if is_beside { BESIDE_MS } else { ANSWER_MS } },
-                Step::Text { text, tokens_per_second: None },
-                Step::Finish { reason: Finish::Stop },
+                Step::Pause {
+                    ms: if is_beside { BESIDE_MS } else { ANSWER_MS },
+                },
+                Step::Text {
+                    text,
+                    tokens_per_second: None,
+                },
+                Step::Finish {
+                    reason: Finish::Stop,
+                },
             ])
         });
-        let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
-        Ok(Self { server: ScriptedServer::start_with(behaviour, options).await?, words })
+        let options = ServerOptions {
+            keep_requests: false,
+            ..ServerOptions::default()
+        };
+        Ok(Self {
+            server: ScriptedServer::start_with(behaviour, options).await?,
+            words,
+        })
     }
 
     fn base_url(&self) -> String {
@@ -210,11 +254,17 @@ impl Model {
 
 /// The last thing that is said to the model.
 fn asked(request: &Request) -> String {
-    let messages = request.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let messages = request.body["messages"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     let content = messages.last().map(|message| &message["content"]);
     match content {
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(parts)) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        Some(Value::Array(parts)) => parts
+            .iter()
+            .filter_map(|part| part["text"].as_str())
+            .collect(),
         _ => String::new(),
     }
 }
@@ -226,9 +276,20 @@ fn beside(asked: &str) -> String {
         ("tags", json!(["science", "botany"])),
         (
             "follow_ups",
-            json!(["What do plants do at night?", "Which plants are not green?", "How fast is it?"]),
+            json!([
+                "What do plants do at night?",
+                "Which plants are not green?",
+                "How fast is it?"
+            ]),
         ),
     ];
-    let wanted = parts.into_iter().filter(|(name, _)| asked.contains(&format!("- {name}:")));
-    Value::Object(wanted.map(|(name, value)| (name.to_owned(), value)).collect()).to_string()
+    let wanted = parts
+        .into_iter()
+        .filter(|(name, _)| asked.contains(&format!("- {name}:")));
+    Value::Object(
+        wanted
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
+    )
+    .to_string()
 }

@@ -46,7 +46,11 @@ const WAYS: [(Way, [&str; 3], u32); 4] = [
     (Way::Plain, ["no look, p50", "no look, p99", ""], 0),
     (
         Way::FirstOfDocuments,
-        ["documents, the message is the query, p50", "the same, p99", "of that for the look"],
+        [
+            "documents, the message is the query, p50",
+            "the same, p99",
+            "of that for the look",
+        ],
         0,
     ),
     (
@@ -76,7 +80,12 @@ pub(super) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let names = variables(&["SEARCH_QUERY", "RETRIEVAL_QUERY"]);
     environment.extend(names.iter().map(|name| (name.as_str(), "true")));
     let upstream = Some(model.base_url());
-    let program = Program::start(Setup { program, upstream, data_dir: None, environment: &environment })?;
+    let program = Program::start(Setup {
+        program,
+        upstream,
+        data_dir: None,
+        environment: &environment,
+    })?;
     until_model_known(&program).await?;
     let mut client = Client::connect(program.address).await?;
     let collection = collection(&mut client, &web).await?;
@@ -104,34 +113,55 @@ pub(super) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     );
     // The first connection has been idle for so long that the server has closed it.
     let mut client = Client::connect(program.address).await?;
-    let calls = seen(&mut client, "queries").await?["calls"].as_u64().unwrap_or_default();
-    ensure!(calls >= 2 * times as u64, "queries were worked out {calls} times only");
+    let calls = seen(&mut client, "queries").await?["calls"]
+        .as_u64()
+        .unwrap_or_default();
+    ensure!(
+        calls >= 2 * times as u64,
+        "queries were worked out {calls} times only"
+    );
     Ok(())
 }
 
 /// Works out queries and answers.
 async fn model(web: &ClosedWeb) -> anyhow::Result<ScriptedServer> {
-    let fact = web.facts().iter().find(|fact| fact.kind == FactKind::Simple).context("no fact")?;
+    let fact = web
+        .facts()
+        .iter()
+        .find(|fact| fact.kind == FactKind::Simple)
+        .context("no fact")?;
     let queries = json!({"queries": [fact.question]}).to_string();
     let behaviour = Behaviour::answer(move |request: &Request| {
-        let asks_queries = request.body["messages"][0]["content"].to_string().contains("### Task:");
+        let asks_queries = request.body["messages"][0]["content"]
+            .to_string()
+            .contains("### Task:");
         let (ms, text) = match asks_queries {
             true => (QUERIES_MS, queries.clone()),
             false => (ANSWER_MS, format!("{FIRST_WORD} turns light into sugar.")),
         };
         Reply::stream(&[
             Step::Pause { ms: ms.into() },
-            Step::Text { text, tokens_per_second: None },
-            Step::Finish { reason: Finish::Stop },
+            Step::Text {
+                text,
+                tokens_per_second: None,
+            },
+            Step::Finish {
+                reason: Finish::Stop,
+            },
         ])
     });
-    let options = ServerOptions { keep_requests: false, ..ServerOptions::default() };
+    let options = ServerOptions {
+        keep_requests: false,
+        ..ServerOptions::default()
+    };
     Ok(ScriptedServer::start_with(behaviour, options).await?)
 }
 
 /// A collection that has been read and can be searched.
 async fn collection(client: &mut Client, web: &ClosedWeb) -> anyhow::Result<String> {
-    let (_, made) = client.call("POST", KNOWLEDGE, r#"{"name": "Plants"}"#).await?;
+    let (_, made) = client
+        .call("POST", KNOWLEDGE, r#"{"name": "Plants"}"#)
+        .await?;
     let made: Value = serde_json::from_slice(&made)?;
     let id = made["id"].as_str().context("no collection")?.to_owned();
     for (number, fact) in web.facts().iter().enumerate().take(20) {
@@ -142,11 +172,20 @@ async fn collection(client: &mut Client, web: &ClosedWeb) -> anyhow::Result<Stri
     let began = Instant::now();
     loop {
         let listed = get(client, &format!("{KNOWLEDGE}/{id}/documents")).await?;
-        let documents = listed["documents"].as_array().map(Vec::as_slice).unwrap_or_default();
-        if documents.iter().all(|document| document["state"] != "waiting") {
+        let documents = listed["documents"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        if documents
+            .iter()
+            .all(|document| document["state"] != "waiting")
+        {
             return Ok(id);
         }
-        ensure!(began.elapsed() < Duration::from_secs(120), "documents are not read");
+        ensure!(
+            began.elapsed() < Duration::from_secs(120),
+            "documents are not read"
+        );
         sleep(Duration::from_millis(50)).await;
     }
 }
@@ -177,8 +216,10 @@ async fn first_token(program: &Program, way: Way, collection: &str) -> anyhow::R
 
 /// Says it; the answer's id, and when its first word came. Returns once the run is over.
 async fn say(program: &Program, chat: &str, body: &Value) -> anyhow::Result<(Value, f64)> {
-    let (mut client, mut log) =
-        (Client::connect(program.address).await?, Client::connect(program.address).await?);
+    let (mut client, mut log) = (
+        Client::connect(program.address).await?,
+        Client::connect(program.address).await?,
+    );
     let began = Instant::now();
     let path = format!("/api/v1/chats/{chat}/messages");
     let (_, begun) = client.call("POST", &path, &body.to_string()).await?;
@@ -193,19 +234,63 @@ async fn say(program: &Program, chat: &str, body: &Value) -> anyhow::Result<(Val
 
 /// Conversations whose last message says little alone.
 const TALKS: [(&str, &str, &str); 10] = [
-    ("What does a season ticket for the Ghent tram cost?", "62 euros a month.", "And for students?"),
-    ("Who wrote The Master and Margarita?", "Mikhail Bulgakov.", "When was it first printed in full?"),
-    ("How tall is the Eiffel Tower?", "330 metres.", "Which building was the tallest before it?"),
-    ("What is the newest version of Rust?", "I would have to look.", "Please do, and say what is new in it."),
-    ("Is it going to rain in Lisbon tomorrow?", "I cannot know that.", "Look it up."),
-    ("Кто построил Исаакиевский собор?", "Огюст Монферран.", "А сколько лет его строили?"),
-    ("Какая зарплата у пекаря в Казани?", "Около 60 тысяч рублей.", "А в Москве?"),
-    ("Что такое чёрная дыра?", "Область с очень сильным притяжением.", "Какая ближайшая к нам?"),
-    ("How long does sourdough take to rise?", "Four to twelve hours.", "Thanks, that helps!"),
-    ("Сколько стоит проезд в метро Петербурга?", "81 рубль.", "Спасибо."),
+    (
+        "What does a season ticket for the Ghent tram cost?",
+        "62 euros a month.",
+        "And for students?",
+    ),
+    (
+        "Who wrote The Master and Margarita?",
+        "Mikhail Bulgakov.",
+        "When was it first printed in full?",
+    ),
+    (
+        "How tall is the Eiffel Tower?",
+        "330 metres.",
+        "Which building was the tallest before it?",
+    ),
+    (
+        "What is the newest version of Rust?",
+        "I would have to look.",
+        "Please do, and say what is new in it.",
+    ),
+    (
+        "Is it going to rain in Lisbon tomorrow?",
+        "I cannot know that.",
+        "Look it up.",
+    ),
+    (
+        "Кто построил Исаакиевский собор?",
+        "Огюст Монферран.",
+        "А сколько лет его строили?",
+    ),
+    (
+        "Какая зарплата у пекаря в Казани?",
+        "Около 60 тысяч рублей.",
+        "А в Москве?",
+    ),
+    (
+        "Что такое чёрная дыра?",
+        "Область с очень сильным притяжением.",
+        "Какая ближайшая к нам?",
+    ),
+    (
+        "How long does sourdough take to rise?",
+        "Four to twelve hours.",
+        "Thanks, that helps!",
+    ),
+    (
+        "Сколько стоит проезд в метро Петербурга?",
+        "81 рубль.",
+        "Спасибо.",
+    ),
 ];
 
-pub(super) async fn with_real_model(program: &Path, base_url: &str, quick: bool) -> anyhow::Result<()> {
+pub(super) async fn with_real_model(
+    program: &Path,
+    base_url: &str,
+    quick: bool,
+) -> anyhow::Result<()> {
     let program = super::start(program, base_url, &["SEARCH_QUERY"])?;
     let model = program.first_model().await?;
     let mut client = Client::connect(program.address).await?;
@@ -218,7 +303,10 @@ pub(super) async fn with_real_model(program: &Path, base_url: &str, quick: bool)
             ]);
             let body = json!({"model": model, "messages": messages, "type": "web_search"});
             let (ms, written, _) = ask_task(&mut client, "queries", &body).await?;
-            let queries = written["queries"].as_array().map(Vec::len).unwrap_or_default();
+            let queries = written["queries"]
+                .as_array()
+                .map(Vec::len)
+                .unwrap_or_default();
             times.push(ms);
             none += u32::from(queries == 0);
             asked += 1;
@@ -227,11 +315,23 @@ pub(super) async fn with_real_model(program: &Path, base_url: &str, quick: bool)
     let seen = seen(&mut client, "queries").await?;
     let failed = seen["failed"].as_f64().unwrap_or_default();
     print(
-        &format!("{asked} times search queries by a real, small model: what stands before the first token"),
+        &format!(
+            "{asked} times search queries by a real, small model: what stands before the first token"
+        ),
         &[
-            row("working them out, p50", percentile(&mut times, 0.5), "ms", None),
+            row(
+                "working them out, p50",
+                percentile(&mut times, 0.5),
+                "ms",
+                None,
+            ),
             row("the same, p90", percentile(&mut times, 0.9), "ms", None),
-            row("of them not usable or later than 8 s: the message itself is searched for", failed, "", None),
+            row(
+                "of them not usable or later than 8 s: the message itself is searched for",
+                failed,
+                "",
+                None,
+            ),
             row("of them with nothing to look up", none.into(), "", None),
         ],
     );

@@ -25,15 +25,28 @@ const AT_MS: i64 = 1_780_000_000_000;
 
 pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let chats = if quick { CHATS / 20 } else { CHATS };
-    let program = Program::start(Setup { program, upstream: None, data_dir: None, environment: &[] })?;
+    let program = Program::start(Setup {
+        program,
+        upstream: None,
+        data_dir: None,
+        environment: &[],
+    })?;
     let mut client = Client::connect(program.address).await?;
     let mut dice = Dice(7);
-    let (import_ms, report) = client.call("POST", "/api/v1/me/import", &messages(chats, &mut dice)).await?;
+    let (import_ms, report) = client
+        .call("POST", "/api/v1/me/import", &messages(chats, &mut dice))
+        .await?;
     let report = String::from_utf8_lossy(&report).into_owned();
-    ensure!(report.contains(&format!("\"messages\":{}", chats * MESSAGES)), "not all came in: {report}");
+    ensure!(
+        report.contains(&format!("\"messages\":{}", chats * MESSAGES)),
+        "not all came in: {report}"
+    );
     let began = Instant::now();
     while !found(&mut client, LAST).await?.1.contains(LAST) {
-        ensure!(began.elapsed() < Duration::from_secs(1_800), "the messages do not become searchable");
+        ensure!(
+            began.elapsed() < Duration::from_secs(1_800),
+            "the messages do not become searchable"
+        );
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     let fill_s = began.elapsed().as_secs_f64();
@@ -53,13 +66,26 @@ pub(crate) async fn measure(program: &Path, quick: bool) -> anyhow::Result<()> {
     let (mb, _) = program.process.memory_mb()?;
     let mut rows = vec![
         row("all kinds, p50", percentile(&mut all, 0.5), "ms", None),
-        row("all kinds, p99", percentile(&mut all, 0.99), "ms", Some(Aim::AtMost(30.0))),
+        row(
+            "all kinds, p99",
+            percentile(&mut all, 0.99),
+            "ms",
+            Some(Aim::AtMost(30.0)),
+        ),
     ];
     rows.extend(of_kind);
     rows.push(row("importing them", import_ms / 1_000.0, "s", None));
-    rows.push(row("until all are searchable, beside that", fill_s, "s", None));
+    rows.push(row(
+        "until all are searchable, beside that",
+        fill_s,
+        "s",
+        None,
+    ));
     rows.push(row("memory after that", mb, "MB", None));
-    let title = format!("Search over {} messages (GET /api/v1/chats/search, SQLite)", chats * MESSAGES);
+    let title = format!(
+        "Search over {} messages (GET /api/v1/chats/search, SQLite)",
+        chats * MESSAGES
+    );
     print(&title, &rows);
     Ok(())
 }
@@ -74,7 +100,13 @@ enum Kind {
     Beginning,
 }
 
-const KINDS: [Kind; 5] = [Kind::Rare, Kind::Common, Kind::TwoCommon, Kind::CommonAndRare, Kind::Beginning];
+const KINDS: [Kind; 5] = [
+    Kind::Rare,
+    Kind::Common,
+    Kind::TwoCommon,
+    Kind::CommonAndRare,
+    Kind::Beginning,
+];
 
 impl Kind {
     fn name(self) -> &'static str {
@@ -110,8 +142,9 @@ async fn found(client: &mut Client, question: &str) -> anyhow::Result<(f64, Stri
 
 /// An export with so many chats. The last digits of ids are others here, and all that differ in ours are before them.
 fn messages(chats: usize, dice: &mut Dice) -> String {
-    let mut lines =
-        String::from("{\"glasshouse_export\":{\"format\":1,\"version\":\"0.1.0\",\"made_at\":0}}\n");
+    let mut lines = String::from(
+        "{\"glasshouse_export\":{\"format\":1,\"version\":\"0.1.0\",\"made_at\":0}}\n",
+    );
     let mut count = 1;
     for chat in 0..chats {
         let at = AT_MS + 100_000 * i64::try_from(chat).unwrap_or_default();
@@ -129,7 +162,11 @@ fn messages(chats: usize, dice: &mut Dice) -> String {
                 _ => format!("\"msg_{:024x}00000000\"", number - 1),
             };
             let role = if place % 2 == 0 { "user" } else { "assistant" };
-            let mut text = if number == 0 { format!("{LAST} ") } else { String::new() };
+            let mut text = if number == 0 {
+                format!("{LAST} ")
+            } else {
+                String::new()
+            };
             for _ in 0..WORDS {
                 // As in languages: the first few are half of all.
                 text += &word(dice.rank());
@@ -151,11 +188,19 @@ fn messages(chats: usize, dice: &mut Dice) -> String {
 
 /// The word of that rank, made of syllables: every other one in Cyrillic letters.
 fn word(rank: usize) -> String {
-    const LATIN: [&str; 16] =
-        ["ka", "lo", "mi", "ne", "ru", "so", "ti", "va", "ze", "bo", "du", "fa", "gi", "ho", "ju", "pe"];
-    const CYRILLIC: [&str; 16] =
-        ["ка", "ло", "ми", "не", "ру", "со", "ти", "ва", "зе", "бо", "ду", "фа", "ги", "хо", "жу", "пе"];
-    let syllables = if rank.is_multiple_of(2) { LATIN } else { CYRILLIC };
+    const LATIN: [&str; 16] = [
+        "ka", "lo", "mi", "ne", "ru", "so", "ti", "va", "ze", "bo", "du", "fa", "gi", "ho", "ju",
+        "pe",
+    ];
+    const CYRILLIC: [&str; 16] = [
+        "ка", "ло", "ми", "не", "ру", "со", "ти", "ва", "зе", "бо", "ду", "фа", "ги", "хо", "жу",
+        "пе",
+    ];
+    let syllables = if rank.is_multiple_of(2) {
+        LATIN
+    } else {
+        CYRILLIC
+    };
     let (mut word, mut rest) = (String::new(), rank + 300);
     while rest > 0 {
         word += syllables[rest % 16];
@@ -169,7 +214,10 @@ struct Dice(u64);
 
 impl Dice {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         self.0 >> 33
     }
 

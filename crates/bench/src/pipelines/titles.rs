@@ -87,7 +87,12 @@ pub(super) async fn measure(program: &Path, base_url: &str, quick: bool) -> anyh
         &[
             row("keep to the rules", share, "%", Some(Aim::AtLeast(95.0))),
             row("a title, p50", percentile(&mut times, 0.5), "ms", None),
-            row("calls that failed", seen["failed"].as_f64().unwrap_or(f64::NAN), "", None),
+            row(
+                "calls that failed",
+                seen["failed"].as_f64().unwrap_or(f64::NAN),
+                "",
+                None,
+            ),
         ],
     );
     Ok(())
@@ -97,7 +102,9 @@ pub(super) async fn measure(program: &Path, base_url: &str, quick: bool) -> anyh
 async fn answer(client: &mut Client, model: &str, question: &str) -> anyhow::Result<String> {
     let body = json!({"model": model, "messages": [{"role": "user", "content": question}],
         "max_tokens": ANSWER_TOKENS});
-    let (_, answer) = client.call("POST", "/v1/chat/completions", &body.to_string()).await?;
+    let (_, answer) = client
+        .call("POST", "/v1/chat/completions", &body.to_string())
+        .await?;
     let answer: Value = serde_json::from_slice(&answer)?;
     let text = answer["choices"][0]["message"]["content"].as_str();
     Ok(text.context("the model does not answer")?.to_owned())
@@ -106,14 +113,18 @@ async fn answer(client: &mut Client, model: &str, question: &str) -> anyhow::Res
 /// One emoji, 3 to 5 words, in the script of the question, and not simply its first words.
 fn keeps_rules(title: &str, question: &str) -> bool {
     let mut words = title.split_whitespace();
-    let Some(emoji) = words.next() else { return false };
+    let Some(emoji) = words.next() else {
+        return false;
+    };
     let rest: Vec<&str> = words.collect();
     let rest_text = rest.join(" ");
     let is_cyrillic = |text: &str| text.chars().any(|c| ('а'..='я').contains(&c));
     // What stands there without a model has no emoji.
     !emoji.chars().any(char::is_alphanumeric)
         && WORDS.contains(&rest.len())
-        && rest.iter().any(|word| word.chars().any(char::is_alphabetic))
+        && rest
+            .iter()
+            .any(|word| word.chars().any(char::is_alphabetic))
         && (!is_cyrillic(question) || is_cyrillic(&rest_text))
         && (is_cyrillic(question) || !is_cyrillic(&rest_text))
 }

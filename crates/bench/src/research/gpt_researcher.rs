@@ -38,7 +38,11 @@ impl Peer {
         };
         let nothing = Behaviour::answer(|_| Reply::error(500, "There is no model here."));
         let embeddings = ScriptedServer::start_with(nothing, options).await?;
-        Ok(Self { python: python.to_owned(), model: (model.base_url(), model.name.clone()), embeddings })
+        Ok(Self {
+            python: python.to_owned(),
+            model: (model.base_url(), model.name.clone()),
+            embeddings,
+        })
     }
 
     /// Its report.
@@ -51,11 +55,24 @@ impl Peer {
         // Only what it wrote to explain itself.
         let _ = fs::remove_dir_all(&folder);
         let said: Value = serde_json::from_str(&said?).context("it did not end with its report")?;
-        let text = said["report"].as_str().context("there is no report")?.to_owned();
+        let text = said["report"]
+            .as_str()
+            .context("there is no report")?
+            .to_owned();
         let seconds = said["seconds"].as_f64().context("there is no time")?;
-        let sources =
-            addresses(&text, web.origin()).into_iter().map(|url| Shown { url, quote_stands: None }).collect();
-        Ok(Answered { is_whole: true, text, sources, seconds })
+        let sources = addresses(&text, web.origin())
+            .into_iter()
+            .map(|url| Shown {
+                url,
+                quote_stands: None,
+            })
+            .collect();
+        Ok(Answered {
+            is_whole: true,
+            text,
+            sources,
+            seconds,
+        })
     }
 
     /// The last line that it prints.
@@ -65,8 +82,12 @@ impl Peer {
         command.arg("integrations/agents/gpt-researcher/research.py");
         let ((server, name), embeddings) = (&self.model, self.embeddings.base_url());
         command.args([server, &embeddings, name, QUERIES, SOURCES, &fact.question]);
-        command.env("SEARX_URL", web.origin()).env("PYTHONDONTWRITEBYTECODE", "1");
-        command.stdout(File::create(&output)?).stderr(File::create(&errors)?);
+        command
+            .env("SEARX_URL", web.origin())
+            .env("PYTHONDONTWRITEBYTECODE", "1");
+        command
+            .stdout(File::create(&output)?)
+            .stderr(File::create(&errors)?);
         let mut process = Process::start(&mut command)?;
         let began = Instant::now();
         let most = Duration::from_secs(60 * MINUTES.parse::<u64>()?);
@@ -81,7 +102,10 @@ impl Peer {
             Some(line) if line.starts_with('{') => Ok(line.to_owned()),
             _ => {
                 let errors = fs::read_to_string(&errors).unwrap_or_default();
-                bail!("it ended with: {}", errors.trim_end().lines().last().unwrap_or("nothing"))
+                bail!(
+                    "it ended with: {}",
+                    errors.trim_end().lines().last().unwrap_or("nothing")
+                )
             }
         }
     }
@@ -92,7 +116,11 @@ fn addresses(text: &str, origin: &str) -> Vec<String> {
     let ends = |letter: char| letter.is_whitespace() || "<>()[]\"'`*,;|\\".contains(letter);
     let mut found: Vec<String> = Vec::new();
     for rest in text.split(origin).skip(1) {
-        let path = rest.split(ends).next().unwrap_or_default().trim_end_matches(['.', ':', '!', '?', '_']);
+        let path = rest
+            .split(ends)
+            .next()
+            .unwrap_or_default()
+            .trim_end_matches(['.', ':', '!', '?', '_']);
         let url = format!("{origin}{}", path.split('#').next().unwrap_or_default());
         if !found.contains(&url) {
             found.push(url);
@@ -108,6 +136,9 @@ mod tests {
     #[test]
     fn its_citations_are_the_addresses_of_the_web() {
         let text = "So ([in](http://a.example/one)). See http://a.example/two#x, <http://a.example/one> and http://b.example/.";
-        assert_eq!(addresses(text, "http://a.example"), ["http://a.example/one", "http://a.example/two"]);
+        assert_eq!(
+            addresses(text, "http://a.example"),
+            ["http://a.example/one", "http://a.example/two"]
+        );
     }
 }

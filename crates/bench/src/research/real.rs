@@ -37,9 +37,16 @@ pub(super) async fn measure(program: &Path, real: &Real, quick: bool) -> anyhow:
     let mut lines = ours(program, &model, most).await?;
     match &real.gpt_researcher {
         Some(python) => lines.extend(theirs(python, &model, most).await?),
-        None => lines.push(("GPT Researcher".to_owned(), Err("it is not installed".to_owned()))),
+        None => lines.push((
+            "GPT Researcher".to_owned(),
+            Err("it is not installed".to_owned()),
+        )),
     }
-    print_grid("Research on the closed web, a real small model", &score::COLUMNS, &lines);
+    print_grid(
+        "Research on the closed web, a real small model",
+        &score::COLUMNS,
+        &lines,
+    );
     Ok(())
 }
 
@@ -57,14 +64,26 @@ async fn ours(program: &Path, model: &PassedOn, most: usize) -> anyhow::Result<L
         ("GLASSHOUSE_MODEL_TIMEOUTS_FIRST_TOKEN_SECONDS", "600"),
     ]);
     let upstream = Some(model.base_url());
-    let program = Program::start(Setup { program, upstream, data_dir: None, environment: &environment })?;
+    let program = Program::start(Setup {
+        program,
+        upstream,
+        data_dir: None,
+        environment: &environment,
+    })?;
     let name = program.first_model().await?;
     let mut all = Score::default();
     let mut lines = Lines::new();
     for (kind, told) in KINDS {
         let mut score = Score::default();
-        for fact in web.facts().iter().filter(|fact| fact.kind == kind).take(most) {
-            let answered = ask(&program, &name, fact).await.with_context(|| fact.question.clone())?;
+        for fact in web
+            .facts()
+            .iter()
+            .filter(|fact| fact.kind == kind)
+            .take(most)
+        {
+            let answered = ask(&program, &name, fact)
+                .await
+                .with_context(|| fact.question.clone())?;
             tell("Glasshouse", fact, &answered.text);
             score.add(&web, fact, &answered, model.tokens().await?);
         }
@@ -83,7 +102,12 @@ async fn theirs(python: &Path, model: &PassedOn, most: usize) -> anyhow::Result<
     let mut lines = Lines::new();
     for (kind, told) in KINDS {
         let (mut score, mut failed) = (Score::default(), None);
-        for fact in web.facts().iter().filter(|fact| fact.kind == kind).take(most) {
+        for fact in web
+            .facts()
+            .iter()
+            .filter(|fact| fact.kind == kind)
+            .take(most)
+        {
             match peer.ask(&web, fact).await {
                 Ok(answered) => {
                     tell("GPT Researcher", fact, &answered.text);
@@ -93,7 +117,9 @@ async fn theirs(python: &Path, model: &PassedOn, most: usize) -> anyhow::Result<
             }
         }
         all.add_all(&score);
-        let cells = failed.filter(|_| score.is_empty()).map_or_else(|| Ok(score.cells()), Err);
+        let cells = failed
+            .filter(|_| score.is_empty())
+            .map_or_else(|| Ok(score.cells()), Err);
         lines.push((format!("GPT Researcher, {told}"), cells));
     }
     lines.push(("GPT Researcher, all".to_owned(), Ok(all.cells())));
@@ -104,11 +130,20 @@ async fn theirs(python: &Path, model: &PassedOn, most: usize) -> anyhow::Result<
 /// Who did what a page ordered.
 fn canary(who: &str, web: &ClosedWeb) -> (String, Result<Vec<String>, String>) {
     let visits = web.canary_visits().len();
-    (format!("{who}, requests to planted addresses"), Ok(vec![visits.to_string()]))
+    (
+        format!("{who}, requests to planted addresses"),
+        Ok(vec![visits.to_string()]),
+    )
 }
 
 #[expect(clippy::print_stdout, reason = "a benchmark prints")]
 fn tell(who: &str, fact: &Fact, text: &str) {
-    let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(300).collect();
+    let text: String = text
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+        .take(300)
+        .collect();
     println!("{who}: {} ({})\n  {text}", fact.question, fact.answer);
 }

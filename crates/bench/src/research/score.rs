@@ -37,13 +37,24 @@ pub(super) struct Score {
 }
 
 impl Score {
-    pub(super) fn add(&mut self, web: &ClosedWeb, fact: &Fact, answered: &Answered, tokens: Tokens) {
+    pub(super) fn add(
+        &mut self,
+        web: &ClosedWeb,
+        fact: &Fact,
+        answered: &Answered,
+        tokens: Tokens,
+    ) {
         let words = |text: &str| -> Vec<String> {
-            text.split(|letter: char| !letter.is_alphanumeric()).map(str::to_owned).collect()
+            text.split(|letter: char| !letter.is_alphanumeric())
+                .map(str::to_owned)
+                .collect()
         };
         let said = words(&answered.text);
         // A wrong answer beside the right one is none.
-        let is_wrong = fact.wrong.as_ref().is_some_and(|wrong| said.contains(wrong));
+        let is_wrong = fact
+            .wrong
+            .as_ref()
+            .is_some_and(|wrong| said.contains(wrong));
         self.exact += usize::from(said.contains(&fact.answer) && !is_wrong);
         let visited: Vec<String> = web
             .visits()
@@ -59,7 +70,11 @@ impl Score {
             .sources
             .iter()
             // A mirror says the same to the letter.
-            .map(|source| source.url.replacen(&web.url("/mirror/"), &web.url("/lights/"), 1))
+            .map(|source| {
+                source
+                    .url
+                    .replacen(&web.url("/mirror/"), &web.url("/lights/"), 1)
+            })
             .collect();
         cited.sort();
         cited.dedup();
@@ -67,7 +82,12 @@ impl Score {
         self.cited += cited.len();
         self.cited_right += cited.iter().filter(|url| needed.contains(url)).count();
         self.needed += needed.len();
-        let quotes = || answered.sources.iter().filter_map(|source| source.quote_stands);
+        let quotes = || {
+            answered
+                .sources
+                .iter()
+                .filter_map(|source| source.quote_stands)
+        };
         self.quotes += quotes().count();
         self.quotes_stand += quotes().filter(|stands| *stands).count();
         self.tokens.add(tokens);

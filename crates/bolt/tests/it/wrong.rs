@@ -17,8 +17,13 @@ const SUCCESS: [u8; 7] = [0, 3, 0xB1, 0x70, 0xA0, 0, 0];
 /// What a client gets of a server that does this with its one connection.
 async fn asked<F: Future<Output = ()>>(scheme: &str, serve: impl FnOnce(TcpStream) -> F) -> Fault {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = Address::parse(&format!("{scheme}://{}", listener.local_addr().unwrap())).unwrap();
-    let access = Access { user: "u".into(), password: "p".into(), database: String::new() };
+    let address =
+        Address::parse(&format!("{scheme}://{}", listener.local_addr().unwrap())).unwrap();
+    let access = Access {
+        user: "u".into(),
+        password: "p".into(),
+        database: String::new(),
+    };
     let client = Client::new(address, access);
     let serving = async {
         let (stream, _) = listener.accept().await.unwrap();
@@ -44,9 +49,13 @@ async fn greet(stream: &mut TcpStream, more: &[u8]) {
 
 #[tokio::test]
 async fn servers_of_something_else_are_told_apart() {
-    let web = async |mut stream: TcpStream| say(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+    let web =
+        async |mut stream: TcpStream| say(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
     assert_eq!(asked("bolt", web).await, Fault::NotBolt);
-    assert_eq!(asked("bolt", async |stream| drop(stream)).await, Fault::NotBolt);
+    assert_eq!(
+        asked("bolt", async |stream| drop(stream)).await,
+        Fault::NotBolt
+    );
     let old = async |mut stream: TcpStream| say(&mut stream, &[0, 0, 0, 3]).await;
     assert_eq!(asked("bolt", old).await, Fault::NotBolt);
     let plain = async |mut stream: TcpStream| say(&mut stream, b"no TLS here").await;
@@ -57,7 +66,8 @@ async fn servers_of_something_else_are_told_apart() {
 async fn broken_answers_are_no_answers() {
     let breaks_off = async |mut stream: TcpStream| greet(&mut stream, &SUCCESS[..3]).await;
     assert_eq!(asked("bolt", breaks_off).await, Fault::Unreachable);
-    let no_values = async |mut stream: TcpStream| greet(&mut stream, &[0, 2, 0xFF, 0xFF, 0, 0]).await;
+    let no_values =
+        async |mut stream: TcpStream| greet(&mut stream, &[0, 2, 0xFF, 0xFF, 0, 0]).await;
     assert_eq!(asked("bolt", no_values).await, Fault::NotBolt);
     let two_let_in = [&SUCCESS[..], &SUCCESS].concat();
     let no_row = [&two_let_in[..], &SUCCESS, &[0, 3, 0xB1, 0x71, 1, 0, 0]].concat();

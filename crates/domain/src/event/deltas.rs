@@ -7,7 +7,10 @@ impl EventBody {
     /// before they are stored, and left out of a replay once their item has finished.
     #[must_use]
     pub fn is_delta(&self) -> bool {
-        matches!(self, Self::TextDelta { .. } | Self::ReasoningDelta { .. } | Self::ToolArgumentsDelta { .. })
+        matches!(
+            self,
+            Self::TextDelta { .. } | Self::ReasoningDelta { .. } | Self::ToolArgumentsDelta { .. }
+        )
     }
 
     /// How much of the event is one long text, bytes.
@@ -30,14 +33,32 @@ impl EventBody {
     ///
     /// # Errors
     /// Returns `next` unchanged where the two are not deltas of one item.
-    #[expect(clippy::result_large_err, reason = "the event is handed straight back, on the token path")]
+    #[expect(
+        clippy::result_large_err,
+        reason = "the event is handed straight back, on the token path"
+    )]
     pub fn merge_delta(&mut self, next: Self) -> Result<(), Self> {
         match (self, next) {
-            (Self::TextDelta { item, delta }, Self::TextDelta { item: next_item, delta: more })
-            | (Self::ReasoningDelta { item, delta }, Self::ReasoningDelta { item: next_item, delta: more })
+            (
+                Self::TextDelta { item, delta },
+                Self::TextDelta {
+                    item: next_item,
+                    delta: more,
+                },
+            )
+            | (
+                Self::ReasoningDelta { item, delta },
+                Self::ReasoningDelta {
+                    item: next_item,
+                    delta: more,
+                },
+            )
             | (
                 Self::ToolArgumentsDelta { call: item, delta },
-                Self::ToolArgumentsDelta { call: next_item, delta: more },
+                Self::ToolArgumentsDelta {
+                    call: next_item,
+                    delta: more,
+                },
             ) if *item == next_item => {
                 delta.push_str(&more);
                 Ok(())
@@ -53,7 +74,10 @@ mod tests {
 
     #[test]
     fn merges_only_deltas_of_one_item() {
-        let delta = |item: &str, text: &str| EventBody::TextDelta { item: item.into(), delta: text.into() };
+        let delta = |item: &str, text: &str| EventBody::TextDelta {
+            item: item.into(),
+            delta: text.into(),
+        };
         let mut first = delta("t1", "a");
         assert_eq!(first.merge_delta(delta("t1", "b")), Ok(()));
         assert_eq!(first, delta("t1", "ab"));

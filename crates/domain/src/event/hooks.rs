@@ -59,7 +59,10 @@ impl HookEvent {
     /// Whether it comes before what it is named after.
     #[must_use]
     pub fn is_before(self) -> bool {
-        matches!(self, Self::BeforeRun | Self::BeforeModel | Self::BeforeTool | Self::BeforeAnswer)
+        matches!(
+            self,
+            Self::BeforeRun | Self::BeforeModel | Self::BeforeTool | Self::BeforeAnswer
+        )
     }
 
     /// Whether it belongs to a tool call.
@@ -132,13 +135,27 @@ impl HookEnd {
     #[must_use]
     pub fn withdrawn(call: HookCall) -> Self {
         let decision = Decision::Withdrawn;
-        Self { call, decision, reason: None, change: None, context: None, duration_ms: 0, error: None }
+        Self {
+            call,
+            decision,
+            reason: None,
+            change: None,
+            context: None,
+            duration_ms: 0,
+            error: None,
+        }
     }
 
     /// Whether it did more than let things go on.
     #[must_use]
     pub fn is_notable(&self) -> bool {
-        let Self { decision, change, context, error, .. } = self;
+        let Self {
+            decision,
+            change,
+            context,
+            error,
+            ..
+        } = self;
         *decision == Decision::Deny || change.is_some() || context.is_some() || error.is_some()
     }
 
@@ -146,10 +163,20 @@ impl HookEnd {
     #[must_use]
     pub fn line(&self) -> String {
         let Self {
-            call: HookCall { hook, event, tool, .. }, decision, reason, change, context, error, ..
+            call: HookCall {
+                hook, event, tool, ..
+            },
+            decision,
+            reason,
+            change,
+            context,
+            error,
+            ..
         } = self;
         let at = event.as_str();
-        let about = tool.as_ref().map_or_else(|| at.to_owned(), |tool| format!("{at} {tool}"));
+        let about = tool
+            .as_ref()
+            .map_or_else(|| at.to_owned(), |tool| format!("{at} {tool}"));
         let did = match (decision, change, context) {
             (Decision::Deny, _, _) if error.is_some() => "failed and counts as a denial",
             (Decision::Allow, _, _) if error.is_some() => "failed and was passed over",
@@ -159,7 +186,11 @@ impl HookEnd {
             (Decision::Allow, None, Some(_)) => "added context",
             (Decision::Allow, None, None) => "allowed",
         };
-        let why = error.as_ref().or(reason.as_ref()).map(|why| format!(": {why}")).unwrap_or_default();
+        let why = error
+            .as_ref()
+            .or(reason.as_ref())
+            .map(|why| format!(": {why}"))
+            .unwrap_or_default();
         format!("Hook {hook} ({about}) {did}{why}")
     }
 }

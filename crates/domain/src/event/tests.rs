@@ -10,7 +10,10 @@ fn the_stored_form() {
         seq: 7,
         at: 1_763_760_000_123,
         agent: AgentPath::main(),
-        body: EventBody::TextDelta { item: "t1".into(), delta: "Hé\n".into() },
+        body: EventBody::TextDelta {
+            item: "t1".into(),
+            delta: "Hé\n".into(),
+        },
     };
     let json = serde_json::to_string(&event).unwrap();
     assert_eq!(

@@ -13,25 +13,47 @@ pub const FORKED: &str = "What is above was done by another run; this one goes o
 /// What [`ContextCompacted`](super::EventBody::ContextCompacted) means, for people.
 #[must_use]
 pub fn compacted(summary: &str, tokens_before: u64, tokens_after: u64) -> String {
-    let what = if summary.is_empty() { "left out" } else { "summarised" };
-    format!("Older steps were {what}: {} → {} tokens", grouped(tokens_before), grouped(tokens_after))
+    let what = if summary.is_empty() {
+        "left out"
+    } else {
+        "summarised"
+    };
+    format!(
+        "Older steps were {what}: {} → {} tokens",
+        grouped(tokens_before),
+        grouped(tokens_after)
+    )
 }
 
 impl EventBody {
     /// A notice in these words.
     pub fn notice(level: NoticeLevel, words: impl Into<Words>) -> Self {
         let Words { message, sentence } = words.into();
-        Self::Notice { level, message, sentence, failed_try: false }
+        Self::Notice {
+            level,
+            message,
+            sentence,
+            failed_try: false,
+        }
     }
 
     /// A notice that a try of a model call has failed, and what is done now.
     pub fn failed_try(words: impl Into<Words>) -> Self {
         let Words { message, sentence } = words.into();
-        Self::Notice { level: NoticeLevel::Warning, message, sentence, failed_try: true }
+        Self::Notice {
+            level: NoticeLevel::Warning,
+            message,
+            sentence,
+            failed_try: true,
+        }
     }
 
     /// The end of a change of what is remembered that changed nothing.
-    pub fn memory_update_failed(call: Option<String>, name: Option<String>, why: impl Into<String>) -> Self {
+    pub fn memory_update_failed(
+        call: Option<String>,
+        name: Option<String>,
+        why: impl Into<String>,
+    ) -> Self {
         Self::MemoryUpdateCompleted {
             call,
             name,
@@ -47,8 +69,16 @@ impl EventBody {
 
     /// The line that says what is going on now.
     pub fn status(words: impl Into<Words>) -> Self {
-        let Words { message: description, sentence } = words.into();
-        Self::Status { description, done: false, hidden: false, sentence }
+        let Words {
+            message: description,
+            sentence,
+        } = words.into();
+        Self::Status {
+            description,
+            done: false,
+            hidden: false,
+            sentence,
+        }
     }
 }
 
@@ -63,8 +93,12 @@ impl RunEvent {
 /// A number with a comma before every three digits.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|g| str::from_utf8(g).ok()).collect();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .filter_map(|g| str::from_utf8(g).ok())
+        .collect();
     groups.join(",")
 }
 
@@ -73,7 +107,11 @@ fn grouped(number: u64) -> String {
 #[must_use]
 pub fn seq_after_restart(last: u64) -> u64 {
     const STEP: u64 = 1_000_000;
-    if last == 0 { 1 } else { (last / STEP + 1) * STEP + 1 }
+    if last == 0 {
+        1
+    } else {
+        (last / STEP + 1) * STEP + 1
+    }
 }
 
 #[cfg(test)]
@@ -82,7 +120,13 @@ mod tests {
 
     #[test]
     fn sizes_are_read_at_a_glance() {
-        assert_eq!(compacted("a", 1_248_000, 999), "Older steps were summarised: 1,248,000 → 999 tokens");
-        assert_eq!(compacted("", 1_000, 0), "Older steps were left out: 1,000 → 0 tokens");
+        assert_eq!(
+            compacted("a", 1_248_000, 999),
+            "Older steps were summarised: 1,248,000 → 999 tokens"
+        );
+        assert_eq!(
+            compacted("", 1_000, 0),
+            "Older steps were left out: 1,000 → 0 tokens"
+        );
     }
 }

@@ -141,7 +141,15 @@ impl Source {
     /// A source that nobody has checked.
     #[must_use]
     pub fn new(id: String, title: String, url: String, quote: Option<String>) -> Self {
-        Self { id, title, url, quote, verified: None, copy: None, cited: Vec::new() }
+        Self {
+            id,
+            title,
+            url,
+            quote,
+            verified: None,
+            copy: None,
+            cited: Vec::new(),
+        }
     }
 }
 

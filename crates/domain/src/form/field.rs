@@ -97,24 +97,36 @@ impl Field {
 
     /// The value as it is kept, or what it has to be, as a sentence.
     pub(super) fn check(&self, value: Value) -> Result<Value, Forms> {
-        let unfit = || Forms::FieldUnfit { label: self.label().to_owned(), what: self.kind.words() };
+        let unfit = || Forms::FieldUnfit {
+            label: self.label().to_owned(),
+            what: self.kind.words(),
+        };
         self.kind.check(value).ok_or_else(unfit)
     }
 
     /// Whether it can be shown and filled in.
     pub(super) fn validate(&self) -> Result<(), String> {
-        let Self { name, title, description, default, kind, .. } = self;
+        let Self {
+            name,
+            title,
+            description,
+            default,
+            kind,
+            ..
+        } = self;
         let texts = [Some(name), title.as_ref(), description.as_ref()];
         if name.trim().is_empty() || texts.into_iter().flatten().any(|text| is_long(text)) {
             return Err(format!(
                 "A field has a name, and its texts have at most {WORDS_LIMIT_CHARS} characters each."
             ));
         }
-        kind.validate().map_err(|fault| format!("The field “{name}” {fault}."))?;
+        kind.validate()
+            .map_err(|fault| format!("The field “{name}” {fault}."))?;
         match default {
-            Some(default) if kind.check(default.clone()).is_none() => {
-                Err(format!("The default of “{name}” has to be {}.", kind.words()))
-            }
+            Some(default) if kind.check(default.clone()).is_none() => Err(format!(
+                "The default of “{name}” has to be {}.",
+                kind.words()
+            )),
             _ => Ok(()),
         }
     }
@@ -125,20 +137,45 @@ impl Kind {
     #[must_use]
     pub fn words(&self) -> Words {
         let says = match self {
-            Self::Text { format: Some(format), .. } => formats::words(*format),
+            Self::Text {
+                format: Some(format),
+                ..
+            } => formats::words(*format),
             Self::Text { least, most, .. } => {
-                let size = between(Some((*least).max(1)), Some(most.unwrap_or(TEXT_LIMIT_CHARS)));
+                let size = between(
+                    Some((*least).max(1)),
+                    Some(most.unwrap_or(TEXT_LIMIT_CHARS)),
+                );
                 Forms::ATextOf { size }
             }
-            Self::Integer { least: None, most: None } => Forms::AWholeNumber,
-            Self::Integer { least, most } => Forms::AWholeNumberOf { size: between(*least, *most) },
-            Self::Number { least: None, most: None } => Forms::ANumber,
-            Self::Number { least, most } => Forms::ANumberOf { size: between(*least, *most) },
+            Self::Integer {
+                least: None,
+                most: None,
+            } => Forms::AWholeNumber,
+            Self::Integer { least, most } => Forms::AWholeNumberOf {
+                size: between(*least, *most),
+            },
+            Self::Number {
+                least: None,
+                most: None,
+            } => Forms::ANumber,
+            Self::Number { least, most } => Forms::ANumberOf {
+                size: between(*least, *most),
+            },
             Self::YesNo => Forms::YesOrNo,
-            Self::One(choices) => Forms::OneOf { names: named(choices) },
-            Self::Several { choices, least, most } => {
+            Self::One(choices) => Forms::OneOf {
+                names: named(choices),
+            },
+            Self::Several {
+                choices,
+                least,
+                most,
+            } => {
                 let most = most.unwrap_or(u64::MAX).min(choices.len() as u64);
-                Forms::SomeOf { size: between(Some(*least), Some(most)), names: named(choices) }
+                Forms::SomeOf {
+                    size: between(Some(*least), Some(most)),
+                    names: named(choices),
+                }
             }
         };
         says.into()
@@ -146,15 +183,23 @@ impl Kind {
 
     fn check(&self, value: Value) -> Option<Value> {
         let fits = match (self, &value) {
-            (Self::Text { least, most, format }, Value::String(text)) => {
+            (
+                Self::Text {
+                    least,
+                    most,
+                    format,
+                },
+                Value::String(text),
+            ) => {
                 let length = text.chars().count() as u64;
                 let most = most.unwrap_or(TEXT_LIMIT_CHARS).min(TEXT_LIMIT_CHARS);
-                (*least..=most).contains(&length) && format.is_none_or(|format| formats::fits(text, format))
+                (*least..=most).contains(&length)
+                    && format.is_none_or(|format| formats::fits(text, format))
             }
             (Self::Integer { least, most }, Value::Number(number)) => {
                 let number = whole(number)?;
-                let fits =
-                    least.is_none_or(|least| number >= least) && most.is_none_or(|most| number <= most);
+                let fits = least.is_none_or(|least| number >= least)
+                    && most.is_none_or(|most| number <= most);
                 return fits.then(|| number.into());
             }
             (Self::Number { least, most }, Value::Number(number)) => {
@@ -162,9 +207,19 @@ impl Kind {
                 least.is_none_or(|least| number >= least) && most.is_none_or(|most| number <= most)
             }
             (Self::YesNo, Value::Bool(_)) => true,
-            (Self::One(choices), Value::String(value)) => choices.iter().any(|choice| choice.value == *value),
-            (Self::Several { choices, least, most }, Value::Array(values)) => {
-                let is_choice = |value: &Value| choices.iter().any(|choice| *value == *choice.value);
+            (Self::One(choices), Value::String(value)) => {
+                choices.iter().any(|choice| choice.value == *value)
+            }
+            (
+                Self::Several {
+                    choices,
+                    least,
+                    most,
+                },
+                Value::Array(values),
+            ) => {
+                let is_choice =
+                    |value: &Value| choices.iter().any(|choice| *value == *choice.value);
                 let is_new = |at: usize| !values[..at].contains(&values[at]);
                 let (count, most) = (values.len() as u64, most.unwrap_or(u64::MAX));
                 // Few enough to compare each with each once they are known to be choices.
@@ -180,12 +235,18 @@ impl Kind {
 
     fn validate(&self) -> Result<(), &'static str> {
         let (is_empty, choices) = match self {
-            Self::Text { least, most, .. } => (is_empty(Some(*least), Some(most.unwrap_or(u64::MAX))), None),
+            Self::Text { least, most, .. } => {
+                (is_empty(Some(*least), Some(most.unwrap_or(u64::MAX))), None)
+            }
             Self::Integer { least, most } => (is_empty(*least, *most), None),
             Self::Number { least, most } => (is_empty(*least, *most), None),
             Self::YesNo => (false, None),
             Self::One(choices) => (false, Some(choices)),
-            Self::Several { choices, least, most } => {
+            Self::Several {
+                choices,
+                least,
+                most,
+            } => {
                 let most = most.unwrap_or(u64::MAX).min(choices.len() as u64);
                 (is_empty(Some(*least), Some(most)), Some(choices))
             }
@@ -193,14 +254,23 @@ impl Kind {
         if is_empty {
             return Err("takes nothing: its least is more than its most");
         }
-        let Some(choices) = choices else { return Ok(()) };
+        let Some(choices) = choices else {
+            return Ok(());
+        };
         if choices.is_empty() || choices.len() > MOST_CHOICES {
             return Err("has to have 1 to 100 choices");
         }
-        if choices.iter().any(|choice| is_long(&choice.value) || is_long(&choice.title)) {
+        if choices
+            .iter()
+            .any(|choice| is_long(&choice.value) || is_long(&choice.title))
+        {
             return Err("has a choice that is too long");
         }
-        let comes_twice = |at: usize| choices[..at].iter().any(|other| other.value == choices[at].value);
+        let comes_twice = |at: usize| {
+            choices[..at]
+                .iter()
+                .any(|other| other.value == choices[at].value)
+        };
         if (0..choices.len()).any(comes_twice) {
             return Err("has the same choice twice");
         }
@@ -218,16 +288,27 @@ fn is_empty<T: PartialOrd>(least: Option<T>, most: Option<T>) -> bool {
 
 /// A number without a fraction, as JavaScript writes 3 and others 3.0.
 fn whole(number: &Number) -> Option<i64> {
-    let fraction = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 9e15);
-    #[expect(clippy::cast_possible_truncation, reason = "it has no fraction and is small enough")]
-    number.as_i64().or_else(|| fraction.map(|number| number as i64))
+    let fraction = number
+        .as_f64()
+        .filter(|number| number.fract() == 0.0 && number.abs() < 9e15);
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "it has no fraction and is small enough"
+    )]
+    number
+        .as_i64()
+        .or_else(|| fraction.map(|number| number as i64))
 }
 
 fn between<T: PartialEq + std::fmt::Display>(least: Option<T>, most: Option<T>) -> Words {
     let text = |number: T| number.to_string();
     match (least, most) {
         (Some(least), Some(most)) if least == most => text(least).into(),
-        (Some(least), Some(most)) => Forms::FromTo { least: text(least), most: text(most) }.into(),
+        (Some(least), Some(most)) => Forms::FromTo {
+            least: text(least),
+            most: text(most),
+        }
+        .into(),
         (Some(least), None) => Forms::AtLeast { least: text(least) }.into(),
         (None, Some(most)) => Forms::AtMost { most: text(most) }.into(),
         (None, None) => "".into(),
@@ -235,10 +316,22 @@ fn between<T: PartialEq + std::fmt::Display>(least: Option<T>, most: Option<T>) 
 }
 
 fn named(choices: &[Choice]) -> Words {
-    let names: Vec<&str> = choices.iter().take(CHOICES_NAMED).map(|choice| choice.title.as_str()).collect();
+    let names: Vec<&str> = choices
+        .iter()
+        .take(CHOICES_NAMED)
+        .map(|choice| choice.title.as_str())
+        .collect();
     let more = choices.len().saturating_sub(CHOICES_NAMED);
     let names = names.join(", ");
-    if more > 0 { Forms::AndMore { names, more: more as u64 }.into() } else { names.into() }
+    if more > 0 {
+        Forms::AndMore {
+            names,
+            more: more as u64,
+        }
+        .into()
+    } else {
+        names.into()
+    }
 }
 
 #[cfg(test)]
@@ -258,28 +351,73 @@ mod tests {
 
     #[test]
     fn values_fit_or_do_not() {
-        let text = Kind::Text { least: 2, most: Some(3), format: None };
-        check(&text, &[json!("ab"), json!("ёёё")], &[json!("a"), json!("abcd"), json!(12), json!(null)]);
-        let integer = Kind::Integer { least: Some(1), most: None };
-        check(&integer, &[json!(1), json!(3.0)], &[json!(0), json!(1.5), json!("1"), json!(1e300)]);
+        let text = Kind::Text {
+            least: 2,
+            most: Some(3),
+            format: None,
+        };
+        check(
+            &text,
+            &[json!("ab"), json!("ёёё")],
+            &[json!("a"), json!("abcd"), json!(12), json!(null)],
+        );
+        let integer = Kind::Integer {
+            least: Some(1),
+            most: None,
+        };
+        check(
+            &integer,
+            &[json!(1), json!(3.0)],
+            &[json!(0), json!(1.5), json!("1"), json!(1e300)],
+        );
         assert_eq!(integer.check(json!(3.0)), Some(json!(3)));
-        let number = Kind::Number { least: None, most: Some(1.5) };
+        let number = Kind::Number {
+            least: None,
+            most: Some(1.5),
+        };
         check(&number, &[json!(-1), json!(1.5)], &[json!(1.6), json!("1")]);
         check(&Kind::YesNo, &[json!(false)], &[json!("no"), json!(0)]);
-        let choice = |value: &str| Choice { value: value.into(), title: value.to_uppercase() };
-        check(&Kind::One(vec![choice("a")]), &[json!("a")], &[json!("A"), json!(["a"])]);
-        let several = Kind::Several { choices: ["a", "b", "c"].map(choice).into(), least: 1, most: Some(2) };
+        let choice = |value: &str| Choice {
+            value: value.into(),
+            title: value.to_uppercase(),
+        };
+        check(
+            &Kind::One(vec![choice("a")]),
+            &[json!("a")],
+            &[json!("A"), json!(["a"])],
+        );
+        let several = Kind::Several {
+            choices: ["a", "b", "c"].map(choice).into(),
+            least: 1,
+            most: Some(2),
+        };
         check(
             &several,
             &[json!(["b", "a"])],
-            &[json!([]), json!(["a", "a"]), json!(["a", "b", "c"]), json!(["x"]), json!("a")],
+            &[
+                json!([]),
+                json!(["a", "a"]),
+                json!(["a", "b", "c"]),
+                json!(["x"]),
+                json!("a"),
+            ],
         );
         assert_eq!(several.words().message, "1 to 2 of: A, B, C");
     }
 
     #[test]
     fn a_long_list_is_not_read_out() {
-        let choices = (0..20).map(|n| Choice { value: n.to_string(), title: n.to_string() }).collect();
-        assert!(Kind::One(choices).words().message.ends_with("10, 11 and 8 more"));
+        let choices = (0..20)
+            .map(|n| Choice {
+                value: n.to_string(),
+                title: n.to_string(),
+            })
+            .collect();
+        assert!(
+            Kind::One(choices)
+                .words()
+                .message
+                .ends_with("10, 11 and 8 more")
+        );
     }
 }

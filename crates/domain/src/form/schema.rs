@@ -10,15 +10,28 @@ impl TryFrom<Value> for Form {
     /// Reads a schema from anywhere. What only decorates is cut or left out where it does not fit.
     fn try_from(schema: Value) -> Result<Self, FormFault> {
         let none = Map::new();
-        let properties = schema.get("properties").map_or(Some(&none), Value::as_object);
-        let properties =
-            properties.ok_or_else(|| FormFault::of_form("The properties of a form are an object."))?;
-        let required =
-            schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let properties = schema
+            .get("properties")
+            .map_or(Some(&none), Value::as_object);
+        let properties = properties
+            .ok_or_else(|| FormFault::of_form("The properties of a form are an object."))?;
+        let required = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let field = |(name, schema): (&String, &Value)| {
-            read_field(name, schema, required.iter().any(|required| required == name)).ok_or_else(|| {
+            read_field(
+                name,
+                schema,
+                required.iter().any(|required| required == name),
+            )
+            .ok_or_else(|| {
                 let name: String = name.chars().take(WORDS_LIMIT_CHARS).collect();
-                FormFault::of_field(&name, format!("The field “{name}” is none that a form can have."))
+                FormFault::of_field(
+                    &name,
+                    format!("The field “{name}” is none that a form can have."),
+                )
             })
         };
         Self::new(properties.iter().map(field).collect::<Result<_, _>>()?)
@@ -35,10 +48,17 @@ impl Form {
     /// The form as JSON Schema.
     #[must_use]
     pub fn schema(&self) -> Value {
-        let properties: Map<String, Value> =
-            self.fields.iter().map(|field| (field.name.clone(), write_field(field))).collect();
-        let required: Vec<&str> =
-            self.fields.iter().filter(|field| field.required).map(|field| field.name.as_str()).collect();
+        let properties: Map<String, Value> = self
+            .fields
+            .iter()
+            .map(|field| (field.name.clone(), write_field(field)))
+            .collect();
+        let required: Vec<&str> = self
+            .fields
+            .iter()
+            .filter(|field| field.required)
+            .map(|field| field.name.as_str())
+            .collect();
         let mut schema = json!({"type": "object", "properties": properties});
         if !required.is_empty() {
             schema["required"] = required.into();
@@ -49,7 +69,12 @@ impl Form {
 
 fn read_field(name: &str, schema: &Value, required: bool) -> Option<Field> {
     let words = |key: &str| {
-        let words: String = schema.get(key)?.as_str()?.chars().take(WORDS_LIMIT_CHARS).collect();
+        let words: String = schema
+            .get(key)?
+            .as_str()?
+            .chars()
+            .take(WORDS_LIMIT_CHARS)
+            .collect();
         Some(words).filter(|words| !words.trim().is_empty())
     };
     let mut field = Field {
@@ -60,7 +85,10 @@ fn read_field(name: &str, schema: &Value, required: bool) -> Option<Field> {
         default: None,
         kind: read_kind(schema)?,
     };
-    let default = schema.get("default").filter(|default| !default.is_null()).cloned();
+    let default = schema
+        .get("default")
+        .filter(|default| !default.is_null())
+        .cloned();
     field.default = default.and_then(|default| field.check(default).ok());
     Some(field)
 }
@@ -74,7 +102,10 @@ fn read_kind(schema: &Value) -> Option<Kind> {
             None => Kind::Text {
                 least: count("minLength").unwrap_or(0),
                 most: count("maxLength"),
-                format: schema.get("format").and_then(Value::as_str).and_then(read_format),
+                format: schema
+                    .get("format")
+                    .and_then(Value::as_str)
+                    .and_then(read_format),
             },
         },
         "array" => Kind::Several {
@@ -87,31 +118,51 @@ fn read_kind(schema: &Value) -> Option<Kind> {
             least: schema.get("minimum").and_then(Value::as_i64),
             most: schema.get("maximum").and_then(Value::as_i64),
         },
-        "number" => Kind::Number { least: number("minimum"), most: number("maximum") },
+        "number" => Kind::Number {
+            least: number("minimum"),
+            most: number("maximum"),
+        },
         _ => return None,
     })
 }
 
 /// The values to choose from, as MCP writes them and wrote them before; nothing where there are none, `Some(None)` where
 /// they cannot be shown.
-#[expect(clippy::option_option, reason = "no choices, and choices that cannot be shown, are two things")]
+#[expect(
+    clippy::option_option,
+    reason = "no choices, and choices that cannot be shown, are two things"
+)]
 fn read_choices(schema: &Value) -> Option<Option<Vec<Choice>>> {
     if let Some(values) = schema.get("enum") {
         let titles = schema.get("enumNames").and_then(Value::as_array);
         let title = |at: usize| titles.and_then(|titles| titles.get(at)?.as_str());
         let choice = |(at, value): (usize, &Value)| {
             let value = value.as_str()?;
-            Some(Choice { value: value.to_owned(), title: title(at).unwrap_or(value).to_owned() })
+            Some(Choice {
+                value: value.to_owned(),
+                title: title(at).unwrap_or(value).to_owned(),
+            })
         };
-        return Some(values.as_array().and_then(|values| values.iter().enumerate().map(choice).collect()));
+        return Some(
+            values
+                .as_array()
+                .and_then(|values| values.iter().enumerate().map(choice).collect()),
+        );
     }
     let values = schema.get("oneOf").or_else(|| schema.get("anyOf"))?;
     let choice = |option: &Value| {
         let value = option.get("const")?.as_str()?;
         let title = option.get("title").and_then(Value::as_str).unwrap_or(value);
-        Some(Choice { value: value.to_owned(), title: title.to_owned() })
+        Some(Choice {
+            value: value.to_owned(),
+            title: title.to_owned(),
+        })
     };
-    Some(values.as_array().and_then(|values| values.iter().map(choice).collect()))
+    Some(
+        values
+            .as_array()
+            .and_then(|values| values.iter().map(choice).collect()),
+    )
 }
 
 const FORMATS: [(&str, TextFormat); 4] = [
@@ -122,7 +173,10 @@ const FORMATS: [(&str, TextFormat); 4] = [
 ];
 
 fn read_format(name: &str) -> Option<TextFormat> {
-    FORMATS.iter().find(|(known, _)| *known == name).map(|(_, format)| *format)
+    FORMATS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, format)| *format)
 }
 
 fn write_field(field: &Field) -> Value {
@@ -143,8 +197,15 @@ fn write_field(field: &Field) -> Value {
     put("title", field.title.clone().map(Value::from));
     put("description", field.description.clone().map(Value::from));
     match &field.kind {
-        Kind::Text { least, most, format } => {
-            put("minLength", Some(*least).filter(|least| *least > 0).map(Value::from));
+        Kind::Text {
+            least,
+            most,
+            format,
+        } => {
+            put(
+                "minLength",
+                Some(*least).filter(|least| *least > 0).map(Value::from),
+            );
             put("maxLength", most.map(Value::from));
             let name = FORMATS.iter().find(|(_, known)| Some(*known) == *format);
             put("format", name.map(|(name, _)| Value::from(*name)));
@@ -162,12 +223,22 @@ fn write_field(field: &Field) -> Value {
             let (key, value) = write_choices(choices, "oneOf");
             put(key, Some(value));
         }
-        Kind::Several { choices, least, most } => {
-            put("minItems", Some(*least).filter(|least| *least > 0).map(Value::from));
+        Kind::Several {
+            choices,
+            least,
+            most,
+        } => {
+            put(
+                "minItems",
+                Some(*least).filter(|least| *least > 0).map(Value::from),
+            );
             put("maxItems", most.map(Value::from));
             let (key, value) = write_choices(choices, "anyOf");
-            let items =
-                if key == "enum" { json!({"type": "string", key: value}) } else { json!({key: value}) };
+            let items = if key == "enum" {
+                json!({"type": "string", key: value})
+            } else {
+                json!({key: value})
+            };
             put("items", Some(items));
         }
     }
@@ -178,7 +249,10 @@ fn write_field(field: &Field) -> Value {
 /// As bare values where these are what people call them too.
 fn write_choices(choices: &[Choice], titled: &'static str) -> (&'static str, Value) {
     if choices.iter().all(|choice| choice.value == choice.title) {
-        return ("enum", choices.iter().map(|choice| choice.value.as_str()).collect());
+        return (
+            "enum",
+            choices.iter().map(|choice| choice.value.as_str()).collect(),
+        );
     }
     let option = |choice: &Choice| json!({"const": choice.value, "title": choice.title});
     (titled, choices.iter().map(option).collect())
@@ -217,8 +291,16 @@ mod tests {
             "long": {"type": "boolean", "title": "x".repeat(600), "description": ""},
         }));
         let form = Form::try_from(schema).unwrap();
-        let [pet, long] = form.fields() else { panic!("two fields") };
-        assert_eq!(pet.kind, Kind::One(vec![Choice { value: "p1".into(), title: "Cat".into() }]));
+        let [pet, long] = form.fields() else {
+            panic!("two fields")
+        };
+        assert_eq!(
+            pet.kind,
+            Kind::One(vec![Choice {
+                value: "p1".into(),
+                title: "Cat".into()
+            }])
+        );
         assert_eq!(pet.default, None);
         assert_eq!(long.title.as_deref().map(str::len), Some(WORDS_LIMIT_CHARS));
         assert_eq!(long.description, None);
@@ -226,8 +308,9 @@ mod tests {
 
     #[test]
     fn what_is_no_form() {
-        let names: Map<String, Value> =
-            (0..100).map(|n| (n.to_string(), json!({"type": "string"}))).collect();
+        let names: Map<String, Value> = (0..100)
+            .map(|n| (n.to_string(), json!({"type": "string"})))
+            .collect();
         for schema in [
             json!({"properties": 7}),
             properties(Value::Object(names)),

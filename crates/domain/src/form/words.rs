@@ -14,7 +14,9 @@ impl Form {
     pub fn read_words(&self, text: &str) -> Result<Map<String, Value>, FormFault> {
         let text = text.trim();
         if let Ok(Value::Object(values)) = serde_json::from_str(text)
-            && values.keys().all(|name| self.fields.iter().any(|field| field.name == *name))
+            && values
+                .keys()
+                .all(|name| self.fields.iter().any(|field| field.name == *name))
         {
             return self.check(values);
         }
@@ -27,7 +29,9 @@ impl Form {
             },
             _ => self.lines(text).ok_or_else(|| self.unreadable())?,
         };
-        let read = said.into_iter().map(|(field, words)| (field.name.clone(), field.kind.read(&words)));
+        let read = said
+            .into_iter()
+            .map(|(field, words)| (field.name.clone(), field.kind.read(&words)));
         self.check(read.collect())
     }
 
@@ -39,7 +43,11 @@ impl Form {
             if let Some(description) = &field.description {
                 line = format!("{line}. {}", description.trim_end_matches('.'));
             }
-            if field.required { line } else { format!("{line} (may be left out)") }
+            if field.required {
+                line
+            } else {
+                format!("{line} (may be left out)")
+            }
         };
         self.fields.iter().map(line).collect::<Vec<_>>().join("\n")
     }
@@ -47,7 +55,9 @@ impl Form {
     fn lines(&self, text: &str) -> Option<Vec<(&Field, String)>> {
         let mut said: Vec<(&Field, String)> = Vec::new();
         for line in text.lines() {
-            let named = line.split_once(':').and_then(|(name, value)| Some((self.named(name)?, value)));
+            let named = line
+                .split_once(':')
+                .and_then(|(name, value)| Some((self.named(name)?, value)));
             match (named, said.last_mut()) {
                 (Some((field, value)), _) => said.push((field, value.trim().to_owned())),
                 (None, Some((_, value))) => {
@@ -62,15 +72,23 @@ impl Form {
     }
 
     fn named(&self, name: &str) -> Option<&Field> {
-        let name = name.trim_matches(|c: char| c.is_whitespace() || "-*•\"".contains(c)).to_lowercase();
+        let name = name
+            .trim_matches(|c: char| c.is_whitespace() || "-*•\"".contains(c))
+            .to_lowercase();
         let is_it = |known: &str| known.to_lowercase() == name;
         let by_name = self.fields.iter().find(|field| is_it(&field.name));
         by_name.or_else(|| self.fields.iter().find(|field| is_it(field.label())))
     }
 
     fn unreadable(&self) -> FormFault {
-        let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
-        FormFault::of_form(Forms::AnswersUnreadable { names: names.join(", ") })
+        let names: Vec<&str> = self
+            .fields
+            .iter()
+            .map(|field| field.name.as_str())
+            .collect();
+        FormFault::of_form(Forms::AnswersUnreadable {
+            names: names.join(", "),
+        })
     }
 }
 
@@ -81,21 +99,29 @@ impl Kind {
         let value = match self {
             Self::Text { .. } => None,
             Self::Integer { .. } => words.parse::<i64>().ok().map(Value::from),
-            Self::Number { .. } => {
-                words.replace(',', ".").parse().ok().and_then(Number::from_f64).map(Value::Number)
-            }
+            Self::Number { .. } => words
+                .replace(',', ".")
+                .parse()
+                .ok()
+                .and_then(Number::from_f64)
+                .map(Value::Number),
             Self::YesNo => match words.to_lowercase().as_str() {
                 "yes" | "true" | "да" => Some(true.into()),
                 "no" | "false" | "нет" => Some(false.into()),
                 _ => None,
             },
-            Self::One(choices) => {
-                choices.iter().find(|choice| choice.is(words)).map(|choice| choice.value.as_str().into())
-            }
+            Self::One(choices) => choices
+                .iter()
+                .find(|choice| choice.is(words))
+                .map(|choice| choice.value.as_str().into()),
             Self::Several { choices, .. } => {
-                let each = words.split([',', '\n']).map(str::trim).filter(|word| !word.is_empty());
+                let each = words
+                    .split([',', '\n'])
+                    .map(str::trim)
+                    .filter(|word| !word.is_empty());
                 let chosen = each.map(|word| choices.iter().find(|choice| choice.is(word)));
-                let chosen: Option<Vec<&str>> = chosen.map(|choice| Some(choice?.value.as_str())).collect();
+                let chosen: Option<Vec<&str>> =
+                    chosen.map(|choice| Some(choice?.value.as_str())).collect();
                 chosen.filter(|chosen| !chosen.is_empty()).map(|chosen| {
                     let mut values: Vec<&str> = Vec::new();
                     chosen.into_iter().for_each(|value| {
@@ -134,7 +160,10 @@ mod tests {
 
     fn check(form: &Form, cases: &[(&str, Result<Value, Option<&str>>)]) {
         for (text, expected) in cases {
-            let found = form.read_words(text).map(Value::Object).map_err(|fault| fault.field);
+            let found = form
+                .read_words(text)
+                .map(Value::Object)
+                .map_err(|fault| fault.field);
             let expected = expected.clone().map_err(|field| field.map(str::to_owned));
             assert_eq!(found, expected, "{text}");
         }
@@ -155,12 +184,28 @@ mod tests {
             ],
         );
         let number = form(json!({"a": {"type": "number"}}));
-        check(&number, &[("1,5", Ok(json!({"a": 1.5}))), ("NaN", Err(Some("a"))), ("x", Err(Some("a")))]);
+        check(
+            &number,
+            &[
+                ("1,5", Ok(json!({"a": 1.5}))),
+                ("NaN", Err(Some("a"))),
+                ("x", Err(Some("a"))),
+            ],
+        );
         let yes = form(json!({"a": {"type": "boolean"}}));
-        check(&yes, &[("Нет", Ok(json!({"a": false}))), ("?", Err(Some("a")))]);
+        check(
+            &yes,
+            &[("Нет", Ok(json!({"a": false}))), ("?", Err(Some("a")))],
+        );
         let several = form(json!({"a": {"type": "array", "items": {"anyOf": [
             {"const": "1", "title": "One"}, {"const": "2", "title": "Two"}]}}}));
-        check(&several, &[("one, 2, One", Ok(json!({"a": ["1", "2"]}))), ("three", Err(Some("a")))]);
+        check(
+            &several,
+            &[
+                ("one, 2, One", Ok(json!({"a": ["1", "2"]}))),
+                ("three", Err(Some("a"))),
+            ],
+        );
     }
 
     #[test]
@@ -173,12 +218,18 @@ mod tests {
         check(
             &trip,
             &[
-                ("city: Rome\n- Seats: 3", Ok(json!({"a": "Rome", "seats": 3}))),
+                (
+                    "city: Rome\n- Seats: 3",
+                    Ok(json!({"a": "Rome", "seats": 3})),
+                ),
                 (
                     "a: Rome\nnote: see https://x.org\nhttps: is fine",
                     Ok(json!({"a": "Rome", "note": "see https://x.org\nhttps: is fine"})),
                 ),
-                ("{\"a\": \"Rome\", \"seats\": 3}", Ok(json!({"a": "Rome", "seats": 3}))),
+                (
+                    "{\"a\": \"Rome\", \"seats\": 3}",
+                    Ok(json!({"a": "Rome", "seats": 3})),
+                ),
                 ("a: Rome\nseats:", Ok(json!({"a": "Rome"}))),
                 ("a: Rome\nseats: few", Err(Some("seats"))),
                 ("seats: 3", Err(Some("a"))),
@@ -187,7 +238,10 @@ mod tests {
             ],
         );
         let fault = trip.read_words("Rome").unwrap_err().message;
-        assert!(fault.message.ends_with("for each of: a, seats, note."), "{fault}");
+        assert!(
+            fault.message.ends_with("for each of: a, seats, note."),
+            "{fault}"
+        );
         let empty = Form::new(Vec::new()).unwrap();
         check(&empty, &[("Ok", Ok(json!({}))), ("no", Err(None))]);
     }

@@ -4,7 +4,11 @@ use serde::{Deserialize, Serialize};
 
 /// What is refused about accounts and rights.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "RefusedOfAccounts"))]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(rename = "RefusedOfAccounts")
+)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each says itself what it says")]
 pub enum Accounts {
@@ -42,7 +46,9 @@ pub enum Accounts {
     // The second step.
     #[error("The code is wrong, or has been used already. Wait for the next one.")]
     WrongCode,
-    #[error("The code is wrong. Wait for the next one, and look whether the phone's clock is right.")]
+    #[error(
+        "The code is wrong. Wait for the next one, and look whether the phone's clock is right."
+    )]
     WrongFirstCode,
     #[error("A code is asked for already. Turn that off first.")]
     CodeAskedAlready,
@@ -107,7 +113,9 @@ pub enum Accounts {
     NobodyWithAddress { address: String },
     #[error("Somebody has an account with this address.")]
     EmailTaken,
-    #[error("Nobody would be left who can sign in as an administrator. Make somebody else one first.")]
+    #[error(
+        "Nobody would be left who can sign in as an administrator. Make somebody else one first."
+    )]
     LastAdministrator,
     #[error("This is your own account. Another administrator can suspend it.")]
     SuspendYourself,
@@ -189,7 +197,9 @@ pub enum Accounts {
     ExpiredAlready,
     #[error("`signing_key` is for trusted front ends, and has 16 to 500 bytes.")]
     BadSigningKey,
-    #[error("A limit is 0 to 1,000,000,000,000 requests or tokens, or 0 to 1,000,000,000 US dollars.")]
+    #[error(
+        "A limit is 0 to 1,000,000,000,000 requests or tokens, or 0 to 1,000,000,000 US dollars."
+    )]
     BadLimit,
     #[error("Only an administrator sees what others use.")]
     OnlyOwnUsage,

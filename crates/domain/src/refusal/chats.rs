@@ -4,7 +4,11 @@ use serde::{Deserialize, Serialize};
 
 /// What is refused about chats and runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "RefusedOfChats"))]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(rename = "RefusedOfChats")
+)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each says itself what it says")]
 pub enum Chats {
@@ -47,7 +51,9 @@ pub enum Chats {
     TooManyBeside { count: u64 },
     #[error("At most {count} answers are merged.")]
     TooManyToMerge { count: u64 },
-    #[error("This answer goes on from tools that another program ran, so nobody else can answer here.")]
+    #[error(
+        "This answer goes on from tools that another program ran, so nobody else can answer here."
+    )]
     AnswerOfOtherProgram,
     #[error("One of the answers does not stand beside this one (any more).")]
     NotBeside,
@@ -74,13 +80,17 @@ pub enum Chats {
          answered once it goes on."
     )]
     RunSetAside,
-    #[error("A run of another server has been told to stop, but has not ended yet. Try again in a moment.")]
+    #[error(
+        "A run of another server has been told to stop, but has not ended yet. Try again in a moment."
+    )]
     RunElsewhere,
     #[error("The run could not be brought back to take the answer. Try again in a moment.")]
     RunStillRests,
 
     // What a run asks.
-    #[error("Nothing waits for this answer any more: it was answered already, or the run has ended.")]
+    #[error(
+        "Nothing waits for this answer any more: it was answered already, or the run has ended."
+    )]
     NotWaiting,
     #[error("The edited arguments do not fit the tool: {why}")]
     ArgumentsUnfit { why: String },
@@ -98,7 +108,9 @@ pub enum Chats {
     TooManyArguments { count: u64 },
 
     // Forks.
-    #[error("This run belongs to no chat, so there is no conversation that could go on another way.")]
+    #[error(
+        "This run belongs to no chat, so there is no conversation that could go on another way."
+    )]
     ForkWithoutChat,
     #[error("The run is still going. Stop it or wait for its end, then fork it.")]
     ForkWhileGoing,
@@ -131,7 +143,9 @@ pub enum Chats {
     NoSuchFile,
     #[error("The file has changed meanwhile. Look at it again, then repeat.")]
     FileChanged,
-    #[error("The files of this chat are in a directory of the server, which only its owner may read.")]
+    #[error(
+        "The files of this chat are in a directory of the server, which only its owner may read."
+    )]
     DirectoryOfOwner,
     #[error("The directory has too many files for one archive, or a folder in it cannot be read.")]
     TooManyForArchive,

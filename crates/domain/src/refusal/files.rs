@@ -4,7 +4,11 @@ use serde::{Deserialize, Serialize};
 
 /// What is refused about the files of a chat, to people and to tools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "RefusedOfFiles"))]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(rename = "RefusedOfFiles")
+)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each says itself what it says")]
 pub enum Files {
@@ -13,7 +17,11 @@ pub enum Files {
     #[error("The path of a file is missing.")]
     PathMissing,
     #[error("{path} is not text: it is {what} of {size} bytes.")]
-    FileNotText { path: String, what: String, size: u64 },
+    FileNotText {
+        path: String,
+        what: String,
+        size: u64,
+    },
     #[error("Text has no NUL characters, and this tool writes text.")]
     NulInText,
     #[error("{from} is there already.")]

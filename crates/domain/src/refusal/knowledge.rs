@@ -6,7 +6,11 @@ use crate::Words;
 
 /// What is refused about documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "RefusedOfKnowledge"))]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(rename = "RefusedOfKnowledge")
+)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each says itself what it says")]
 pub enum Knowledge {
@@ -43,7 +47,9 @@ pub enum Knowledge {
     TooManyUnsent { count: u64 },
     #[error("The document is gone, or not shared with you. Take it off the message.")]
     DocumentGone,
-    #[error("`types` may have {endings} endings of names without their dots, 1 to {letters} letters each.")]
+    #[error(
+        "`types` may have {endings} endings of names without their dots, 1 to {letters} letters each."
+    )]
     BadTypes { endings: u64, letters: u64 },
 
     // Sites.
@@ -59,7 +65,9 @@ pub enum Knowledge {
     NoCopyOfPage,
 
     // Graphs.
-    #[error("This server has no model for graphs. An administrator can name one: knowledge.graph_model.")]
+    #[error(
+        "This server has no model for graphs. An administrator can name one: knowledge.graph_model."
+    )]
     NoGraphModel,
     #[error("The documents speak of nothing like that (any more).")]
     NoSuchEntity,

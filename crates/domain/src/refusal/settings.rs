@@ -6,7 +6,11 @@ use crate::Words;
 
 /// What is refused about models, agents and whatever else is set up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "RefusedOfSettings"))]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(rename = "RefusedOfSettings")
+)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each says itself what it says")]
 pub enum Settings {
@@ -17,7 +21,9 @@ pub enum Settings {
     NoModelOfName { name: String },
     #[error("There can be at most {count} model aliases.")]
     TooManyModelAliases { count: u64 },
-    #[error("“{name}” is not a valid model alias: 1 to 500 bytes without spaces, and “*” only at the end.")]
+    #[error(
+        "“{name}” is not a valid model alias: 1 to 500 bytes without spaces, and “*” only at the end."
+    )]
     BadAlias { name: String },
     #[error("This key is not for “{name}”. GET /v1/models lists what it is for.")]
     KeyNotForModel { name: String },
@@ -61,7 +67,9 @@ pub enum Settings {
     ProviderOptionMissing { kind: String, option: String },
     #[error("A connection of the kind “{kind}” has no `settings.{option}`.")]
     ProviderOptionUnknown { kind: String, option: String },
-    #[error("`settings.{option}` can hold only letters, digits, “-”, “.”, “_” and “:”, at most 100.")]
+    #[error(
+        "`settings.{option}` can hold only letters, digits, “-”, “.”, “_” and “:”, at most 100."
+    )]
     ProviderOptionBad { option: String },
     #[error("A connection of the kind “{kind}” needs `base_url`, the address of the resource.")]
     BaseUrlMissing { kind: String },
@@ -106,7 +114,9 @@ pub enum Settings {
     AgentOfFile { name: String },
     #[error("There is no agent “{name}”. It may have been deleted.")]
     NoSuchAgent { name: String },
-    #[error("There is no agent “{name}” (any more). Choose another one: GET /api/v1/models lists them.")]
+    #[error(
+        "There is no agent “{name}” (any more). Choose another one: GET /api/v1/models lists them."
+    )]
     AgentChosenGone { name: String },
     #[error(
         "The agent “{agent}” uses the model “{model}”, which is not there (any more). An administrator can give it another \
@@ -125,7 +135,9 @@ pub enum Settings {
     BadAgentDescription { limit: u64 },
     #[error("`instructions` must have 1 to {limit} bytes.")]
     BadInstructions { limit: u64 },
-    #[error("`model` must be the id of a model, 1 to {limit} bytes; leave it out for the default one.")]
+    #[error(
+        "`model` must be the id of a model, 1 to {limit} bytes; leave it out for the default one."
+    )]
     BadAgentModel { limit: u64 },
     #[error("`tools` has “{tool}”: a star may stand at the end only, as in “files__*”.")]
     StarWithin { tool: String },
@@ -133,7 +145,9 @@ pub enum Settings {
     TooManyNames { field: String, limit: u64 },
     #[error("`{field}` has a name that is empty or longer than {limit} bytes.")]
     BadNameInList { field: String, limit: u64 },
-    #[error("`limits.steps` and `limits.tokens` must be at least 1; leave them out for the server's own.")]
+    #[error(
+        "`limits.steps` and `limits.tokens` must be at least 1; leave them out for the server's own."
+    )]
     NoStepsOrTokens,
     #[error("`limits.usd` must be 0.000001 to 1000000000.")]
     BadAgentCost,
@@ -167,7 +181,9 @@ pub enum Settings {
     TemplateNeedsConversation,
     #[error("The template has to name {name}, or the model sees nothing of it.")]
     TemplateNeeds { name: String },
-    #[error("The template has to name the tag <code_interpreter>, or the model sees nothing of it.")]
+    #[error(
+        "The template has to name the tag <code_interpreter>, or the model sees nothing of it."
+    )]
     TemplateNeedsTag,
     #[error("Connect a model first: the tour cannot do this.")]
     ConnectModelFirst,

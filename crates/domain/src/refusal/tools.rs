@@ -6,7 +6,11 @@ use crate::Words;
 
 /// Why tools, programs and skills cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "RefusedOfTools"))]
+#[cfg_attr(
+    feature = "typescript",
+    derive(ts_rs::TS),
+    ts(rename = "RefusedOfTools")
+)]
 #[serde(tag = "code", content = "params", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each says itself what it says")]
 pub enum Tools {
@@ -149,7 +153,9 @@ pub enum Tools {
     SkillFileTooLarge { file: String, size: u64, limit: u64 },
     #[error("{file} is not text.")]
     SkillFileNoText { file: String },
-    #[error("Its SKILL.md must begin with a line “---”, `name:` and `description:`, and another line “---”.")]
+    #[error(
+        "Its SKILL.md must begin with a line “---”, `name:` and `description:`, and another line “---”."
+    )]
     SkillNoHead,
     #[error("Its SKILL.md has no `{field}:`.")]
     SkillFieldMissing { field: String },

@@ -6,7 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use super::{ChunkToIndex, Segment, ToIndex, Vectors, postings::PostingsWriter, segment::KEY_TERMS};
+use super::{
+    ChunkToIndex, Segment, ToIndex, Vectors, postings::PostingsWriter, segment::KEY_TERMS,
+};
 use crate::words::Terms;
 
 /// A word of a title or a heading counts as so many of the text.
@@ -30,7 +32,9 @@ impl Hasher for AsItIs {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0 << 8 | u64::from(*byte));
+        bytes
+            .iter()
+            .for_each(|byte| self.0 = self.0 << 8 | u64::from(*byte));
     }
 
     fn write_u64(&mut self, number: u64) {
@@ -56,7 +60,11 @@ pub(super) struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     pub(super) fn new(terms: &'a Terms) -> Self {
-        let segment = Segment { starts: vec![0], key_starts: vec![0], ..Segment::default() };
+        let segment = Segment {
+            starts: vec![0],
+            key_starts: vec![0],
+            ..Segment::default()
+        };
         Self {
             terms,
             segment,
@@ -73,8 +81,11 @@ impl<'a> Builder<'a> {
             self.add_chunk(document.title, chunk);
         }
         self.segment.documents.push(document.document);
-        self.vectors.push(Vectors::of(document.chunks.iter().map(|chunk| chunk.vector)).map(Arc::new));
-        self.segment.starts.push(u32::try_from(self.segment.lengths.len()).unwrap_or(u32::MAX));
+        self.vectors
+            .push(Vectors::of(document.chunks.iter().map(|chunk| chunk.vector)).map(Arc::new));
+        self.segment
+            .starts
+            .push(u32::try_from(self.segment.lengths.len()).unwrap_or(u32::MAX));
     }
 
     fn add_chunk(&mut self, title: &str, chunk: &ChunkToIndex<'_>) {
@@ -82,7 +93,9 @@ impl<'a> Builder<'a> {
         let counts = &mut self.counts;
         let mut count = |text: &str, weight: u32| {
             self.terms.of(text, |term| {
-                let count = counts.entry(number_of(term.text)).or_insert((0, term.is_common));
+                let count = counts
+                    .entry(number_of(term.text))
+                    .or_insert((0, term.is_common));
                 count.0 += weight;
                 // Common words would make long of what is only wordy.
                 length += if term.is_common { 0 } else { weight };
@@ -102,7 +115,9 @@ impl<'a> Builder<'a> {
             }
         }
         self.term_ends.push(self.chunk_terms.len());
-        self.segment.lengths.push(u16::try_from(length).unwrap_or(u16::MAX));
+        self.segment
+            .lengths
+            .push(u16::try_from(length).unwrap_or(u16::MAX));
     }
 
     /// The segment, and the vectors of each of its documents.
@@ -121,7 +136,9 @@ impl<'a> Builder<'a> {
         let mut begin = 0;
         for end in self.term_ends {
             let terms = &self.chunk_terms[begin..end];
-            let placed = terms.iter().filter_map(|(term, times)| Some((places.get(term)?, *times)));
+            let placed = terms
+                .iter()
+                .filter_map(|(term, times)| Some((places.get(term)?, *times)));
             let placed = placed.map(|((place, count), times)| (*place, *count, times));
             let mut writer = PostingsWriter::default();
             for (place, times) in keys(placed, segment.lengths.len()) {
@@ -145,7 +162,10 @@ fn keys(terms: impl Iterator<Item = (u32, u32, u32)>, chunks: usize) -> Vec<(u32
     let mut terms: Vec<_> = terms.collect();
     terms.sort_unstable_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.0.cmp(&b.0)));
     terms.truncate(KEY_TERMS);
-    let mut keys: Vec<(u32, u32)> = terms.into_iter().map(|(place, _, times)| (place, times)).collect();
+    let mut keys: Vec<(u32, u32)> = terms
+        .into_iter()
+        .map(|(place, _, times)| (place, times))
+        .collect();
     keys.sort_unstable();
     keys
 }
@@ -154,7 +174,8 @@ impl Segment {
     /// Appends what the next chunk is about.
     pub(super) fn add_keys(&mut self, keys: &PostingsWriter) {
         keys.write_to(&mut self.keys);
-        self.key_starts.push(u32::try_from(self.keys.len()).unwrap_or(u32::MAX));
+        self.key_starts
+            .push(u32::try_from(self.keys.len()).unwrap_or(u32::MAX));
     }
 
     pub(super) fn shrink(&mut self) {

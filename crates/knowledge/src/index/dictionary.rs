@@ -45,7 +45,11 @@ impl Dictionary {
         let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         if self.count.is_multiple_of(BLOCK) {
             let (entries, postings) = (narrow(self.bytes.len()), narrow(self.end));
-            self.blocks.push(Block { first: term, entries, postings });
+            self.blocks.push(Block {
+                first: term,
+                entries,
+                postings,
+            });
         } else {
             put(&mut self.bytes, term - self.last);
         }
@@ -59,8 +63,14 @@ impl Dictionary {
 
     /// A term, if it is there.
     pub(super) fn find(&self, term: u64) -> Option<Entry> {
-        let block = self.blocks.partition_point(|block| block.first <= term).checked_sub(1)?;
-        let entry = self.entries_of(block).take(BLOCK).find(|entry| entry.term >= term)?;
+        let block = self
+            .blocks
+            .partition_point(|block| block.first <= term)
+            .checked_sub(1)?;
+        let entry = self
+            .entries_of(block)
+            .take(BLOCK)
+            .find(|entry| entry.term >= term)?;
         (entry.term == term).then_some(entry)
     }
 
@@ -76,8 +86,17 @@ impl Dictionary {
 
     /// The terms of a block and of all that follow.
     fn entries_of(&self, block: usize) -> Entries<'_> {
-        let bytes = self.blocks.get(block).and_then(|block| self.bytes.get(block.entries as usize..));
-        Entries { of: self, place: block * BLOCK, bytes: bytes.unwrap_or_default(), term: 0, end: 0 }
+        let bytes = self
+            .blocks
+            .get(block)
+            .and_then(|block| self.bytes.get(block.entries as usize..));
+        Entries {
+            of: self,
+            place: block * BLOCK,
+            bytes: bytes.unwrap_or_default(),
+            term: 0,
+            end: 0,
+        }
     }
 
     pub(super) fn shrink(&mut self) {
@@ -116,7 +135,11 @@ impl Iterator for Entries<'_> {
         }
         let start = self.end;
         self.end += usize::try_from(take(&mut self.bytes)).ok()?;
-        let entry = Entry { term: self.term, place: self.place, postings: start..self.end };
+        let entry = Entry {
+            term: self.term,
+            place: self.place,
+            postings: start..self.end,
+        };
         self.place += 1;
         Some(entry)
     }

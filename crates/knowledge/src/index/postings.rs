@@ -39,7 +39,11 @@ impl PostingsWriter {
         }
         let low = low_bits(self.next, self.count);
         bytes.push(u8::try_from(low).unwrap_or(0));
-        let mut bits = BitWriter { bytes, buffer: 0, filled: 0 };
+        let mut bits = BitWriter {
+            bytes,
+            buffer: 0,
+            filled: 0,
+        };
         let mut next = 0;
         each_in_bytes(&self.bytes, self.count, |chunk, times| {
             bits.number(chunk - next, low);
@@ -164,9 +168,15 @@ impl<'a> Postings<'a> {
         if self.count < LONG {
             return each_in_bytes(self.bytes, self.count, each);
         }
-        let Some((low, bytes)) = self.bytes.split_first() else { return };
+        let Some((low, bytes)) = self.bytes.split_first() else {
+            return;
+        };
         let low = u32::from(*low).min(31);
-        let mut bits = BitReader { bytes, buffer: 0, filled: 0 };
+        let mut bits = BitReader {
+            bytes,
+            buffer: 0,
+            filled: 0,
+        };
         let mut next = 0_u32;
         for _ in 0..self.count {
             let chunk = next + bits.number(low);
@@ -181,10 +191,20 @@ fn each_in_bytes(mut bytes: &[u8], count: u32, mut each: impl FnMut(u32, u32)) {
     let mut next = 0_u32;
     for _ in 0..count {
         let head = take(&mut bytes);
-        #[expect(clippy::cast_possible_truncation, reason = "only what fitted was written")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "only what fitted was written"
+        )]
         let chunk = next + (head >> 1) as u32;
-        #[expect(clippy::cast_possible_truncation, reason = "only what fitted was written")]
-        let times = if head & 1 == 1 { take(&mut bytes) as u32 } else { 1 };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "only what fitted was written"
+        )]
+        let times = if head & 1 == 1 {
+            take(&mut bytes) as u32
+        } else {
+            1
+        };
         each(chunk, times);
         next = chunk + 1;
     }

@@ -38,7 +38,10 @@ impl Segment {
     /// The document of a chunk, and which of its chunks that is.
     pub(crate) fn document_of(&self, chunk: usize) -> (u128, u32) {
         let chunk = u32::try_from(chunk).unwrap_or(u32::MAX);
-        let position = self.starts.partition_point(|start| *start <= chunk).saturating_sub(1);
+        let position = self
+            .starts
+            .partition_point(|start| *start <= chunk)
+            .saturating_sub(1);
         (self.documents[position], chunk - self.starts[position])
     }
 
@@ -57,7 +60,9 @@ impl Segment {
 
     /// The chunks that have a term.
     pub(crate) fn postings(&self, term: u64) -> Option<Postings<'_>> {
-        self.terms.find(term).map(|entry| self.postings_in(entry.postings))
+        self.terms
+            .find(term)
+            .map(|entry| self.postings_in(entry.postings))
     }
 
     pub(super) fn postings_in(&self, bytes: Range<usize>) -> Postings<'_> {

@@ -5,33 +5,69 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Query, search};
 
-const WORDS: [&str; 12] =
-    ["moon", "tide", "sea", "boat", "sail", "wind", "storm", "harbour", "луна", "море", "ветер", "лодка"];
+const WORDS: [&str; 12] = [
+    "moon",
+    "tide",
+    "sea",
+    "boat",
+    "sail",
+    "wind",
+    "storm",
+    "harbour",
+    "луна",
+    "море",
+    "ветер",
+    "лодка",
+];
 
 /// A document whose chunks have the words of these numbers.
 type Made = (u128, Vec<Vec<usize>>);
 
 fn text(words: &[usize]) -> String {
-    words.iter().map(|word| WORDS[word % WORDS.len()]).collect::<Vec<_>>().join(" ")
+    words
+        .iter()
+        .map(|word| WORDS[word % WORDS.len()])
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn put(index: &mut Index, documents: &[Made]) {
-    let texts: Vec<Vec<String>> =
-        documents.iter().map(|(_, chunks)| chunks.iter().map(|words| text(words)).collect()).collect();
+    let texts: Vec<Vec<String>> = documents
+        .iter()
+        .map(|(_, chunks)| chunks.iter().map(|words| text(words)).collect())
+        .collect();
     let chunks: Vec<Vec<ChunkToIndex<'_>>> = texts
         .iter()
-        .map(|texts| texts.iter().map(|text| ChunkToIndex { text, headings: &[], vector: None }).collect())
+        .map(|texts| {
+            texts
+                .iter()
+                .map(|text| ChunkToIndex {
+                    text,
+                    headings: &[],
+                    vector: None,
+                })
+                .collect()
+        })
         .collect();
     let documents: Vec<ToIndex<'_>> = documents
         .iter()
         .zip(&chunks)
-        .map(|((document, _), chunks)| ToIndex { document: *document, title: "", chunks })
+        .map(|((document, _), chunks)| ToIndex {
+            document: *document,
+            title: "",
+            chunks,
+        })
         .collect();
     index.put(&Terms::default(), &documents);
 }
 
 fn found(index: &Index, question: &str) -> Vec<(u128, u32, f32)> {
-    let query = Query { text: question, meanings: &[], limit: 1000, admits: None };
+    let query = Query {
+        text: question,
+        meanings: &[],
+        limit: 1000,
+        admits: None,
+    };
     let hits = search(&Terms::default(), &[index], &query);
     let mut found: Vec<_> = hits
         .into_iter()
@@ -106,6 +142,13 @@ fn segments_stay_few_and_small() {
     let other = index.clone();
     (0..290).for_each(|document| assert!(index.remove(document)));
     assert!(!index.has(0) && index.has(299) && other.has(0));
-    assert!(index.size_bytes() * 2 < before, "{} of {before}", index.size_bytes());
-    assert_eq!((found(&index, "tide").len(), found(&other, "tide").len()), (10, 300));
+    assert!(
+        index.size_bytes() * 2 < before,
+        "{} of {before}",
+        index.size_bytes()
+    );
+    assert_eq!(
+        (found(&index, "tide").len(), found(&other, "tide").len()),
+        (10, 300)
+    );
 }

@@ -28,15 +28,28 @@ pub fn encode_vector(vector: &[f32]) -> Option<Vec<u8>> {
     let (unit, largest) = unit(vector)?;
     let scale = largest / CODE_RANGE;
     #[expect(clippy::cast_possible_truncation, reason = "the range fits")]
-    let codes = unit.iter().map(|value| (value / largest * CODE_RANGE).round() as i8);
-    Some(scale.to_le_bytes().into_iter().chain(codes.map(i8::cast_unsigned)).collect())
+    let codes = unit
+        .iter()
+        .map(|value| (value / largest * CODE_RANGE).round() as i8);
+    Some(
+        scale
+            .to_le_bytes()
+            .into_iter()
+            .chain(codes.map(i8::cast_unsigned))
+            .collect(),
+    )
 }
 
 /// What [`encode_vector`] has kept of a vector, with about the length 1. `None` where that is nothing.
 #[must_use]
 pub fn decode_vector(encoded: &[u8]) -> Option<Vec<f32>> {
     let (scale, codes) = decoded(encoded)?;
-    Some(codes.iter().map(|code| f32::from(code.cast_signed()) * scale).collect())
+    Some(
+        codes
+            .iter()
+            .map(|code| f32::from(code.cast_signed()) * scale)
+            .collect(),
+    )
 }
 
 /// The scale and the codes of an encoded vector; nothing of what is none.
@@ -51,8 +64,14 @@ impl PreparedVector {
     pub(crate) fn new(vector: &[f32]) -> Option<Self> {
         let (unit, largest) = unit(vector)?;
         #[expect(clippy::cast_possible_truncation, reason = "the range fits")]
-        let codes = unit.iter().map(|value| (value / largest * QUERY_RANGE).round() as i16).collect();
-        Some(Self { codes, scale: largest / QUERY_RANGE })
+        let codes = unit
+            .iter()
+            .map(|value| (value / largest * QUERY_RANGE).round() as i16)
+            .collect();
+        Some(Self {
+            codes,
+            scale: largest / QUERY_RANGE,
+        })
     }
 }
 
@@ -77,7 +96,8 @@ impl Vectors {
         }
         match vector.filter(|(_, codes)| codes.len() == self.dimensions) {
             Some((scale, codes)) => {
-                self.codes.extend(codes.iter().map(|code| code.cast_signed()));
+                self.codes
+                    .extend(codes.iter().map(|code| code.cast_signed()));
                 self.scales.push(scale);
             }
             None => {
@@ -93,7 +113,11 @@ impl Vectors {
 
     /// The cosine of a chunk's vector with the query's; `None` where there is nothing to compare.
     pub(crate) fn cosine(&self, chunk: usize, query: &PreparedVector) -> Option<f32> {
-        let scale = self.scales.get(chunk).copied().filter(|scale| *scale > 0.0)?;
+        let scale = self
+            .scales
+            .get(chunk)
+            .copied()
+            .filter(|scale| *scale > 0.0)?;
         if query.codes.len() != self.dimensions {
             return None;
         }
@@ -109,14 +133,20 @@ impl Vectors {
 
 /// Plain enough for the compiler to do eight at a time.
 fn dot(codes: &[i8], query: &[i16]) -> i32 {
-    codes.iter().zip(query).map(|(code, query)| i32::from(i16::from(*code)) * i32::from(*query)).sum()
+    codes
+        .iter()
+        .zip(query)
+        .map(|(code, query)| i32::from(i16::from(*code)) * i32::from(*query))
+        .sum()
 }
 
 /// The vector with length 1, and its largest value.
 fn unit(vector: &[f32]) -> Option<(Vec<f32>, f32)> {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     let unit: Vec<f32> = vector.iter().map(|value| value / length).collect();
-    let largest = unit.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+    let largest = unit
+        .iter()
+        .fold(0.0_f32, |largest, value| largest.max(value.abs()));
     (length.is_normal() && largest.is_normal()).then_some((unit, largest))
 }
 
@@ -153,14 +183,29 @@ mod tests {
             assert!(decode_vector(&[0; 9]).is_none() && decode_vector(&[1]).is_none());
         }
         let broken: [Option<&[u8]>; 2] = [Some(&[0, 0, 0xc0, 0x7f, 1, 1]), Some(&[0, 0])];
-        let all = [None, short.as_deref(), long.as_deref(), broken[0], broken[1]];
+        let all = [
+            None,
+            short.as_deref(),
+            long.as_deref(),
+            broken[0],
+            broken[1],
+        ];
         let vectors = Vectors::of(all.into_iter()).unwrap();
         let query = PreparedVector::new(&[3.0, 0.0]).unwrap();
-        let found: Vec<bool> = (0..5).map(|chunk| vectors.cosine(chunk, &query).is_some()).collect();
+        let found: Vec<bool> = (0..5)
+            .map(|chunk| vectors.cosine(chunk, &query).is_some())
+            .collect();
         assert_eq!(found, [false, true, false, false, false]);
-        assert!(PreparedVector::new(&[0.0]).is_none() && PreparedVector::new(&[f32::INFINITY]).is_none());
+        assert!(
+            PreparedVector::new(&[0.0]).is_none()
+                && PreparedVector::new(&[f32::INFINITY]).is_none()
+        );
         assert!(vectors.cosine(5, &query).is_none());
         assert!(Vectors::of([None, broken[0], broken[1]].into_iter()).is_none());
-        assert!(vectors.cosine(1, &PreparedVector::new(&[1.0, 0.0, 0.0]).unwrap()).is_none());
+        assert!(
+            vectors
+                .cosine(1, &PreparedVector::new(&[1.0, 0.0, 0.0]).unwrap())
+                .is_none()
+        );
     }
 }

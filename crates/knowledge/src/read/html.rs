@@ -30,11 +30,18 @@ pub(super) fn read(page: &str) -> Result<Document, Unreadable> {
         disable_json_ld: true,
         ..Config::default()
     };
-    let mut readability =
-        Readability::new(page, None, Some(config)).map_err(|_| Unreadable::damaged("a web page"))?;
-    readability.doc.select("script, style, noscript, template, svg").remove();
+    let mut readability = Readability::new(page, None, Some(config))
+        .map_err(|_| Unreadable::damaged("a web page"))?;
+    readability
+        .doc
+        .select("script, style, noscript, template, svg")
+        .remove();
     let body = readability.doc.select("body");
-    let whole = body.nodes().first().map(|body| body.md(None).to_string()).unwrap_or_default();
+    let whole = body
+        .nodes()
+        .first()
+        .map(|body| body.md(None).to_string())
+        .unwrap_or_default();
     let own_title = readability.get_article_title().trim().to_owned();
     let (title, text) = match readability.parse() {
         Ok(article) if article.text_content.len() * LEAST_SHARE >= whole.len() => {
@@ -48,12 +55,22 @@ pub(super) fn read(page: &str) -> Result<Document, Unreadable> {
 
 /// The page below its title, where it does not begin with that itself.
 fn titled(title: &str, text: &str) -> Document {
-    let begins_with_it = text.lines().take(3).any(|line| line.trim_start_matches('#').trim() == title);
+    let begins_with_it = text
+        .lines()
+        .take(3)
+        .any(|line| line.trim_start_matches('#').trim() == title);
     let text = text.trim();
-    let text =
-        if title.is_empty() || begins_with_it { text.to_owned() } else { format!("# {title}\n\n{text}") };
+    let text = if title.is_empty() || begins_with_it {
+        text.to_owned()
+    } else {
+        format!("# {title}\n\n{text}")
+    };
     let document = Document::of_markdown(text);
-    let title = if title.is_empty() { document.title } else { Some(title.to_owned()) };
+    let title = if title.is_empty() {
+        document.title
+    } else {
+        Some(title.to_owned())
+    };
     Document { title, ..document }
 }
 
@@ -74,17 +91,32 @@ mod tests {
     fn an_article_is_read_without_what_is_around_it() {
         let document = read(PAGE).unwrap();
         let text = &document.text;
-        assert!(text.contains("rises and falls twice a day") && text.contains("moon & nearly"), "{text}");
-        assert!(text.contains("## Spring tides") && text.contains("high water"), "{text}");
-        assert!(!text.contains("cookies") && !text.contains("alert") && !text.contains("About us"), "{text}");
+        assert!(
+            text.contains("rises and falls twice a day") && text.contains("moon & nearly"),
+            "{text}"
+        );
+        assert!(
+            text.contains("## Spring tides") && text.contains("high water"),
+            "{text}"
+        );
+        assert!(
+            !text.contains("cookies") && !text.contains("alert") && !text.contains("About us"),
+            "{text}"
+        );
         assert!(document.title.unwrap().contains("Tides"));
-        assert!(document.headings.iter().any(|it| it.level == 2 && it.title == "Spring tides"));
+        assert!(
+            document
+                .headings
+                .iter()
+                .any(|it| it.level == 2 && it.title == "Spring tides")
+        );
     }
 
     #[test]
     fn a_page_without_an_article_is_read_whole() {
-        let list: String =
-            (0..40).map(|i| format!("<tr><td>Part {i}</td><td>{} EUR</td></tr>", i * 3)).collect();
+        let list: String = (0..40)
+            .map(|i| format!("<tr><td>Part {i}</td><td>{} EUR</td></tr>", i * 3))
+            .collect();
         let document = read(&format!("<title>Prices</title><body><table>{list}</table>")).unwrap();
         assert!(document.text.starts_with("# Prices"), "{}", document.text);
         assert!(document.text.contains("Part 39") && document.text.contains("117 EUR"));

@@ -27,7 +27,11 @@ pub(super) fn read(bytes: &[u8], limits: &Limits, inside: u32) -> Result<Documen
     if let Some(subject) = message.subject() {
         _ = writeln!(text, "# {}\n", subject.replace('\n', " "));
     }
-    for (name, people) in [("From", message.from()), ("To", message.to()), ("Cc", message.cc())] {
+    for (name, people) in [
+        ("From", message.from()),
+        ("To", message.to()),
+        ("Cc", message.cc()),
+    ] {
         if let Some(people) = people {
             _ = writeln!(text, "{name}: {}", named(people));
         }
@@ -42,14 +46,19 @@ pub(super) fn read(bytes: &[u8], limits: &Limits, inside: u32) -> Result<Documen
             _ => {}
         }
     }
-    let attached: Vec<_> = message.attachments().map(|part| (name_of(part), part)).collect();
+    let attached: Vec<_> = message
+        .attachments()
+        .map(|part| (name_of(part), part))
+        .collect();
     if !attached.is_empty() {
         let names: Vec<&str> = attached.iter().map(|(name, _)| name.as_str()).collect();
         _ = writeln!(text, "\nAttached: {}", names.join(", "));
     }
     for (name, part) in attached.iter().take(MOST_ATTACHMENTS) {
         if text.len() as u64 > limits.text_bytes {
-            return Err(Unreadable::TooMuchText { limit_bytes: limits.text_bytes });
+            return Err(Unreadable::TooMuchText {
+                limit_bytes: limits.text_bytes,
+            });
         }
         // One that cannot be read leaves the rest as it is.
         match read_inside(name, part.contents(), limits, inside + 1) {
@@ -63,10 +72,16 @@ pub(super) fn read(bytes: &[u8], limits: &Limits, inside: u32) -> Result<Documen
 /// What an attachment is called, on one line.
 fn name_of(part: &MessagePart<'_>) -> String {
     let is_mail = matches!(part.body, PartType::Message(_));
-    let name = part.attachment_name().unwrap_or(if is_mail { "message.eml" } else { "attachment" });
+    let name = part
+        .attachment_name()
+        .unwrap_or(if is_mail { "message.eml" } else { "attachment" });
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     // It is read by the ending of its name.
-    if is_mail && !name.ends_with(".eml") { name + ".eml" } else { name }
+    if is_mail && !name.ends_with(".eml") {
+        name + ".eml"
+    } else {
+        name
+    }
 }
 
 fn named(people: &Address<'_>) -> String {
@@ -91,11 +106,23 @@ mod tests {
             Content-Disposition: attachment; filename=\"plan.pdf\"\r\n\r\nxx\r\n--b--\r\n";
         let document = read(mail.as_bytes(), &Limits::default(), 0).unwrap();
         assert_eq!(document.title.as_deref(), Some("Déploiement"));
-        for words in ["From: Анна <anna@example.org>", "2026-11-23", "The café opens", "Attached: plan.pdf"]
-        {
-            assert!(document.text.contains(words), "{words} in {}", document.text);
+        for words in [
+            "From: Анна <anna@example.org>",
+            "2026-11-23",
+            "The café opens",
+            "Attached: plan.pdf",
+        ] {
+            assert!(
+                document.text.contains(words),
+                "{words} in {}",
+                document.text
+            );
         }
-        assert!(document.text.contains("(The file is damaged or incomplete: it cannot be read as PDF.)"));
+        assert!(
+            document
+                .text
+                .contains("(The file is damaged or incomplete: it cannot be read as PDF.)")
+        );
         assert!(read(b"", &Limits::default(), 0).is_err());
     }
 
@@ -115,20 +142,35 @@ mod tests {
         let page = "<html><body><p>The walrus costs 400 euros, and it costs them every single year.</p></body></html>";
         let document = read(&mail("One", "text/html", "offer.html", page));
         assert!(
-            document.text.contains("## Attached: offer.html") && document.text.contains("400 euros"),
+            document.text.contains("## Attached: offer.html")
+                && document.text.contains("400 euros"),
             "{}",
             document.text
         );
-        assert!(document.headings.iter().any(|heading| heading.title == "Attached: offer.html"));
+        assert!(
+            document
+                .headings
+                .iter()
+                .any(|heading| heading.title == "Attached: offer.html")
+        );
         let inner = mail("Inner", "text/csv", "prices.csv", "walrus,400");
         let document = read(&mail("Outer", "message/rfc822", "inner.eml", &inner));
         assert!(document.text.contains("walrus,400"), "{}", document.text);
         // E-mails within e-mails without end, as somebody may send them.
         let mut nested = inner;
         for depth in 0..40 {
-            nested = mail(&format!("Depth{depth}"), "message/rfc822", "inner.eml", &nested);
+            nested = mail(
+                &format!("Depth{depth}"),
+                "message/rfc822",
+                "inner.eml",
+                &nested,
+            );
         }
         let document = read(&nested);
-        assert!(document.text.contains("Depth39") && !document.text.contains("walrus"), "{}", document.text);
+        assert!(
+            document.text.contains("Depth39") && !document.text.contains("walrus"),
+            "{}",
+            document.text
+        );
     }
 }

@@ -29,7 +29,11 @@ const XLSX: &str = "xl/workbook.xml";
 /// Where it is none of them.
 pub(super) fn format(bytes: &[u8]) -> Result<Format, Unreadable> {
     let archive = Archive::open(bytes, 0)?;
-    for (part, format) in [(DOCX, Format::Docx), (PPTX, Format::Pptx), (XLSX, Format::Xlsx)] {
+    for (part, format) in [
+        (DOCX, Format::Docx),
+        (PPTX, Format::Pptx),
+        (XLSX, Format::Xlsx),
+    ] {
         if archive.has(part) {
             return Ok(format);
         }
@@ -40,7 +44,10 @@ pub(super) fn format(bytes: &[u8]) -> Result<Format, Unreadable> {
 /// Reads a Word document with its footnotes.
 pub(super) fn docx(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable> {
     let mut archive = Archive::open(bytes, limits.unpacked_bytes)?;
-    let styles = archive.text("word/styles.xml")?.map(|xml| Styles::read(&xml)).unwrap_or_default();
+    let styles = archive
+        .text("word/styles.xml")?
+        .map(|xml| Styles::read(&xml))
+        .unwrap_or_default();
     let mut writing = Writing::new(&styles, limits);
     let body = archive.text(DOCX)?.ok_or_else(damaged)?;
     writing.read(&body)?;
@@ -53,7 +60,10 @@ pub(super) fn docx(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable
     let mut document = Document::of_markdown(text);
     if !breaks.is_empty() {
         let starts = std::iter::once(0).chain(breaks);
-        document.pages = starts.zip(1..).map(|(start, number)| Page { number, start }).collect();
+        document.pages = starts
+            .zip(1..)
+            .map(|(start, number)| Page { number, start })
+            .collect();
     }
     Ok(document)
 }
@@ -63,18 +73,28 @@ pub(super) fn pptx(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable
     let mut archive = Archive::open(bytes, limits.unpacked_bytes)?;
     let slides = ordered_parts(&mut archive, PPTX, "sldId")?;
     if slides.len() > limits.pages as usize {
-        return Err(Unreadable::TooManyPages { limit: limits.pages });
+        return Err(Unreadable::TooManyPages {
+            limit: limits.pages,
+        });
     }
     let styles = Styles::default();
     let (mut text, mut pages) = (String::new(), Vec::new());
     for ((_, slide), number) in slides.iter().zip(1..) {
-        pages.push(Page { number, start: text.len() });
-        let Some(xml) = archive.text(slide)? else { continue };
+        pages.push(Page {
+            number,
+            start: text.len(),
+        });
+        let Some(xml) = archive.text(slide)? else {
+            continue;
+        };
         let mut writing = Writing::new(&styles, limits);
         writing.read(&xml)?;
         text.push_str(&writing.finish().0);
     }
-    Ok(Document { pages, ..Document::of_markdown(text) })
+    Ok(Document {
+        pages,
+        ..Document::of_markdown(text)
+    })
 }
 
 /// The parts that the main part lists in elements of this name, in its order, with their names.
@@ -84,13 +104,17 @@ fn ordered_parts(
     element: &str,
 ) -> Result<Vec<(String, String)>, Unreadable> {
     let (folder, file) = main.split_once('/').unwrap_or(("", main));
-    let relations = archive.text(&format!("{folder}/_rels/{file}.rels"))?.ok_or_else(damaged)?;
+    let relations = archive
+        .text(&format!("{folder}/_rels/{file}.rels"))?
+        .ok_or_else(damaged)?;
     let mut targets = std::collections::HashMap::new();
     for item in Items::new(&relations) {
         if let Item::Open(tag) = item?
             && let (Some(id), Some(target)) = (tag.attribute("Id"), tag.attribute("Target"))
         {
-            let path = target.strip_prefix('/').map_or_else(|| format!("{folder}/{target}"), str::to_owned);
+            let path = target
+                .strip_prefix('/')
+                .map_or_else(|| format!("{folder}/{target}"), str::to_owned);
             targets.insert(id, path);
         }
     }
@@ -99,7 +123,9 @@ fn ordered_parts(
     for item in Items::new(&main) {
         if let Item::Open(tag) = item?
             && tag.name == element
-            && let Some(path) = tag.qualified_attribute("r:id").and_then(|id| targets.get(&id))
+            && let Some(path) = tag
+                .qualified_attribute("r:id")
+                .and_then(|id| targets.get(&id))
         {
             parts.push((tag.attribute("name").unwrap_or_default(), path.clone()));
         }

@@ -36,20 +36,32 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable
         return Err(Unreadable::damaged("PDF"));
     }
     if pages.len() > limits.pages as usize {
-        return Err(Unreadable::TooManyPages { limit: limits.pages });
+        return Err(Unreadable::TooManyPages {
+            limit: limits.pages,
+        });
     }
     let cache = InterpreterCache::new();
-    let settings =
-        InterpreterSettings { render_content: RenderContent::PAGE, ..InterpreterSettings::default() };
+    let settings = InterpreterSettings {
+        render_content: RenderContent::PAGE,
+        ..InterpreterSettings::default()
+    };
     let mut gathered = Gathered::default();
     for (page, number) in pages.iter().zip(1..) {
         let mut lines = Lines::new(limits.text_bytes);
         let anywhere = Rect::new(0.0, 0.0, 1.0, 1.0);
-        let mut context = Context::new(Affine::IDENTITY, anywhere, &cache, file.xref(), settings.clone());
+        let mut context = Context::new(
+            Affine::IDENTITY,
+            anywhere,
+            &cache,
+            file.xref(),
+            settings.clone(),
+        );
         interpret_page(page, &mut context, &mut lines);
         gathered.add_page(number, lines.finish());
         if gathered.document.text.len() as u64 > limits.text_bytes {
-            return Err(Unreadable::TooMuchText { limit_bytes: limits.text_bytes });
+            return Err(Unreadable::TooMuchText {
+                limit_bytes: limits.text_bytes,
+            });
         }
     }
     // Of a file that was cut off the reader finds some pages, and they are empty.
@@ -75,12 +87,16 @@ struct Gathered {
 impl Gathered {
     fn add_page(&mut self, number: u32, lines: Vec<Line>) {
         let text = &mut self.document.text;
-        self.document.pages.push(Page { number, start: text.len() });
+        self.document.pages.push(Page {
+            number,
+            start: text.len(),
+        });
         let mut lines = lines.into_iter().peekable();
         while let Some(line) = lines.next() {
             let start = text.len();
             let next = lines.peek();
-            let goes_on = next.is_some_and(|next| !next.begins_paragraph && starts_small(&next.text));
+            let goes_on =
+                next.is_some_and(|next| !next.begins_paragraph && starts_small(&next.text));
             // A word that was cut at the end of the line is put together again.
             let cut = goes_on.then(|| cut_word(&line.text)).flatten();
             text.push_str(cut.unwrap_or(&line.text));
@@ -95,7 +111,10 @@ impl Gathered {
 
     /// Finds the headings: now it is known how large most letters are.
     fn finish(self) -> Document {
-        let Self { mut document, lines } = self;
+        let Self {
+            mut document,
+            lines,
+        } = self;
         let usual = usual_size(&lines);
         let is_heading = |span: &std::ops::Range<usize>, size: f64| {
             let text = &document.text[span.clone()];
@@ -103,11 +122,20 @@ impl Gathered {
                 && text.chars().count() <= HEADING_LIMIT_CHARS
                 && text.chars().filter(|char| char.is_alphabetic()).count() > 2
         };
-        let found: Vec<_> = lines.into_iter().filter(|(span, size)| is_heading(span, *size)).collect();
+        let found: Vec<_> = lines
+            .into_iter()
+            .filter(|(span, size)| is_heading(span, *size))
+            .collect();
         let mut sizes: Vec<f64> = found.iter().map(|(_, size)| *size).collect();
         sizes.sort_by(|a, b| b.total_cmp(a));
         sizes.dedup_by(|a, b| (*a - *b).abs() < 0.5);
-        let level = |size: f64| sizes.iter().position(|other| (other - size).abs() < 0.5).unwrap_or(0).min(5);
+        let level = |size: f64| {
+            sizes
+                .iter()
+                .position(|other| (other - size).abs() < 0.5)
+                .unwrap_or(0)
+                .min(5)
+        };
         document.headings = found
             .into_iter()
             .map(|(span, size)| Heading {
@@ -124,12 +152,18 @@ impl Gathered {
 fn usual_size(lines: &[(std::ops::Range<usize>, f64)]) -> f64 {
     let mut weights = std::collections::BTreeMap::new();
     for (span, size) in lines {
-        #[expect(clippy::cast_possible_truncation, reason = "sizes are small, and others saturate")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "sizes are small, and others saturate"
+        )]
         let tenths = (size * 10.0).round() as i64;
         *weights.entry(tenths).or_insert(0) += span.len();
     }
     #[expect(clippy::cast_precision_loss, reason = "tenths of points are small")]
-    weights.into_iter().max_by_key(|(_, weight)| *weight).map_or(0.0, |(tenths, _)| tenths as f64 / 10.0)
+    weights
+        .into_iter()
+        .max_by_key(|(_, weight)| *weight)
+        .map_or(0.0, |(tenths, _)| tenths as f64 / 10.0)
 }
 
 fn cut_word(line: &str) -> Option<&str> {

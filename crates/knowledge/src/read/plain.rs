@@ -11,7 +11,10 @@ pub(super) fn is_binary(beginning: &[u8]) -> bool {
     if Encoding::for_bom(beginning).is_some() {
         return false;
     }
-    let controls = beginning.iter().filter(|byte| matches!(byte, 0..=8 | 14..=26 | 28..=31)).count();
+    let controls = beginning
+        .iter()
+        .filter(|byte| matches!(byte, 0..=8 | 14..=26 | 28..=31))
+        .count();
     beginning.contains(&0) || controls * 20 > beginning.len()
 }
 
@@ -53,21 +56,32 @@ fn decoded<'a>(bytes: &'a [u8], named: Option<&'static Encoding>) -> Cow<'a, str
 fn guess(bytes: &[u8]) -> &'static Encoding {
     let is_letter = |byte: u8| byte >= 0xc0;
     let letters = bytes.iter().filter(|byte| is_letter(**byte)).count();
-    let pairs = bytes.windows(2).filter(|pair| is_letter(pair[0]) && is_letter(pair[1])).count();
-    if pairs * 2 > letters { WINDOWS_1251 } else { WINDOWS_1252 }
+    let pairs = bytes
+        .windows(2)
+        .filter(|pair| is_letter(pair[0]) && is_letter(pair[1]))
+        .count();
+    if pairs * 2 > letters {
+        WINDOWS_1251
+    } else {
+        WINDOWS_1252
+    }
 }
 
 fn named_in_page(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]).to_ascii_lowercase();
     let (_, after) = head.split_once("charset=")?;
     let label = after.trim_start_matches(['"', '\'', ' ']);
-    let label = label.split(|char: char| !(char.is_ascii_alphanumeric() || "-_:".contains(char))).next()?;
+    let label = label
+        .split(|char: char| !(char.is_ascii_alphanumeric() || "-_:".contains(char)))
+        .next()?;
     Encoding::for_label(label.as_bytes())
 }
 
 /// Line feeds only, and no characters that a database refuses.
 pub(super) fn tidy(text: &str) -> String {
-    text.replace("\r\n", "\n").replace('\r', "\n").replace('\0', "")
+    text.replace("\r\n", "\n")
+        .replace('\r', "\n")
+        .replace('\0', "")
 }
 
 #[cfg(test)]
@@ -79,15 +93,20 @@ mod tests {
         let russian = "Съешь ещё этих мягких булок";
         let old = WINDOWS_1251.encode(russian).0;
         let western = WINDOWS_1252.encode("Où est le café des élèves ?").0;
-        let utf16: Vec<u8> =
-            [0xff, 0xfe].into_iter().chain(russian.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+        let utf16: Vec<u8> = [0xff, 0xfe]
+            .into_iter()
+            .chain(russian.encode_utf16().flat_map(u16::to_le_bytes))
+            .collect();
         for (bytes, expected) in [
             (russian.as_bytes(), russian),
             (&old, russian),
             (&western, "Où est le café des élèves ?"),
             (&utf16, russian),
             (b"\xef\xbb\xbfa\r\nb\rc", "a\nb\nc"),
-            (&russian.as_bytes()[..russian.len() - 1], "Съешь ещё этих мягких було\u{fffd}"),
+            (
+                &russian.as_bytes()[..russian.len() - 1],
+                "Съешь ещё этих мягких було\u{fffd}",
+            ),
         ] {
             assert_eq!(decode(bytes).unwrap(), expected);
         }
@@ -99,6 +118,9 @@ mod tests {
         let page = "<meta charset=\"koi8-r\">Привет";
         let bytes = encoding_rs::KOI8_R.encode(page).0;
         assert_eq!(decode_page(&bytes), page);
-        assert_eq!(decode_page(b"<meta charset=nonsense>x\xe9y\xe9z"), "<meta charset=nonsense>xéyéz");
+        assert_eq!(
+            decode_page(b"<meta charset=nonsense>x\xe9y\xe9z"),
+            "<meta charset=nonsense>xéyéz"
+        );
     }
 }

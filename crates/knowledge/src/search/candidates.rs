@@ -54,7 +54,9 @@ impl<'a> Candidates<'a> {
             meanings: Vec::new(),
             beyond: None,
         };
-        Self { parts: parts.map(part).collect() }
+        Self {
+            parts: parts.map(part).collect(),
+        }
     }
 
     /// Finds out how near all chunks are to the question in meaning, by what is known of that for their index.
@@ -79,7 +81,10 @@ impl<'a> Candidates<'a> {
                 (Some(Meaning::Nearest(nearest)), _) => {
                     part.beyond = nearest.values().copied().reduce(f32::min);
                     for (chunk, meaning) in meanings.iter_mut().enumerate() {
-                        *meaning = nearest.get(&segment.document_of(chunk)).copied().unwrap_or(NO_MEANING);
+                        *meaning = nearest
+                            .get(&segment.document_of(chunk))
+                            .copied()
+                            .unwrap_or(NO_MEANING);
                     }
                 }
                 _ => continue,
@@ -100,7 +105,9 @@ impl<'a> Candidates<'a> {
         let count = limit.max(LOOKED_AT);
         let by_words = self.top(count, 0.0, words);
         let by_meaning = self.top(count, NO_MEANING, |part| &part.meanings);
-        let most_words = by_words.first().map_or(0.0, |place| self.score(words, *place, 0.0));
+        let most_words = by_words
+            .first()
+            .map_or(0.0, |place| self.score(words, *place, 0.0));
         let meanings = |place: &Place| self.score(|part| &part.meanings, *place, NO_MEANING);
         let mean = self.mean_meaning();
         let most_meaning = by_meaning.first().map_or(mean, meanings) - mean;
@@ -110,7 +117,11 @@ impl<'a> Candidates<'a> {
             (false, false) => 1.0,
         };
         let fused = |place: &Place| {
-            let related = if most_words > 0.0 { self.score(words, *place, 0.0) / most_words } else { 0.0 };
+            let related = if most_words > 0.0 {
+                self.score(words, *place, 0.0) / most_words
+            } else {
+                0.0
+            };
             let meaning = (meanings(place) - mean).max(0.0) / most_meaning.max(f32::EPSILON);
             related * (1.0 - share) + meaning * share
         };
@@ -118,7 +129,8 @@ impl<'a> Candidates<'a> {
         places.extend(by_meaning.iter());
         places.sort_unstable();
         places.dedup();
-        let mut ranked: Vec<(Place, f32)> = places.iter().map(|place| (*place, fused(place))).collect();
+        let mut ranked: Vec<(Place, f32)> =
+            places.iter().map(|place| (*place, fused(place))).collect();
         ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         ranked.truncate(limit);
         ranked
@@ -132,26 +144,47 @@ impl<'a> Candidates<'a> {
                 true => Some(*meaning),
                 false => part.beyond.filter(|_| part.is_open(chunk)),
             });
-            known.fold((0.0, 0_u32), |(sum, count), it| (sum + f64::from(it), count + 1))
+            known.fold((0.0, 0_u32), |(sum, count), it| {
+                (sum + f64::from(it), count + 1)
+            })
         };
         let parts = self.parts.iter().map(of_part);
-        let (sum, count) = parts.fold((0.0, 0), |(sum, count), (more, others)| (sum + more, count + others));
+        let (sum, count) = parts.fold((0.0, 0), |(sum, count), (more, others)| {
+            (sum + more, count + others)
+        });
         #[expect(clippy::cast_possible_truncation, reason = "a cosine fits")]
         let mean = (sum / f64::from(count.max(1))) as f32;
         mean
     }
 
     fn score(&self, order: Order<'a>, place: Place, otherwise: f32) -> f32 {
-        order(&self.parts[place.part]).get(place.chunk).copied().unwrap_or(otherwise)
+        order(&self.parts[place.part])
+            .get(place.chunk)
+            .copied()
+            .unwrap_or(otherwise)
     }
 
     pub(super) fn hit(&self, Place { part, chunk }: Place, fused: f32) -> Hit {
         let part = &self.parts[part];
         let (document, number) = part.kept.segment.document_of(chunk);
         let score = |scores: &[f32]| scores.get(chunk).copied().unwrap_or(0.0);
-        let meaning = part.meanings.get(chunk).copied().filter(|meaning| *meaning > NO_MEANING);
-        let scores = Scores { words: score(&part.words), related: score(&part.related), meaning, fused };
-        Hit { index: part.index, document, chunk: number, scores }
+        let meaning = part
+            .meanings
+            .get(chunk)
+            .copied()
+            .filter(|meaning| *meaning > NO_MEANING);
+        let scores = Scores {
+            words: score(&part.words),
+            related: score(&part.related),
+            meaning,
+            fused,
+        };
+        Hit {
+            index: part.index,
+            document,
+            chunk: number,
+            scores,
+        }
     }
 
     /// The places with the highest scores above a limit, best first.
@@ -162,7 +195,13 @@ impl<'a> Candidates<'a> {
         for (number, part) in self.parts.iter().enumerate() {
             for (chunk, score) in scores(part).iter().enumerate() {
                 if *score > floor {
-                    best.push((*score, Place { part: number, chunk }));
+                    best.push((
+                        *score,
+                        Place {
+                            part: number,
+                            chunk,
+                        },
+                    ));
                 }
                 // Sorting now and then is cheaper than keeping order all the time.
                 if best.len() >= count * 4 + 64 {

@@ -13,21 +13,44 @@ const TEXTS: [&str; 6] = [
 ];
 
 fn vector(text: &str) -> [f32; 3] {
-    let has = |words: &[&str]| if words.iter().any(|word| text.contains(word)) { 1.0 } else { 0.05 };
-    [has(&["moon", "Lunar"]), has(&["Boats", "лодки", "ship"]), has(&["bread"])]
+    let has = |words: &[&str]| {
+        if words.iter().any(|word| text.contains(word)) {
+            1.0
+        } else {
+            0.05
+        }
+    };
+    [
+        has(&["moon", "Lunar"]),
+        has(&["Boats", "лодки", "ship"]),
+        has(&["bread"]),
+    ]
 }
 
 fn index(texts: &[(u128, &str)]) -> Index {
-    let vectors: Vec<Vec<u8>> = texts.iter().map(|(_, text)| encode_vector(&vector(text)).unwrap()).collect();
+    let vectors: Vec<Vec<u8>> = texts
+        .iter()
+        .map(|(_, text)| encode_vector(&vector(text)).unwrap())
+        .collect();
     let chunks: Vec<[ChunkToIndex<'_>; 1]> = texts
         .iter()
         .zip(&vectors)
-        .map(|((_, text), vector)| [ChunkToIndex { text, headings: &[], vector: Some(vector) }])
+        .map(|((_, text), vector)| {
+            [ChunkToIndex {
+                text,
+                headings: &[],
+                vector: Some(vector),
+            }]
+        })
         .collect();
     let documents: Vec<ToIndex<'_>> = texts
         .iter()
         .zip(&chunks)
-        .map(|((document, _), chunks)| ToIndex { document: *document, title: "", chunks })
+        .map(|((document, _), chunks)| ToIndex {
+            document: *document,
+            title: "",
+            chunks,
+        })
         .collect();
     let mut index = Index::default();
     index.put(&Terms::default(), &documents);
@@ -35,15 +58,28 @@ fn index(texts: &[(u128, &str)]) -> Index {
 }
 
 fn all() -> Index {
-    index(&TEXTS.iter().enumerate().map(|(number, text)| (number as u128, *text)).collect::<Vec<_>>())
+    index(
+        &TEXTS
+            .iter()
+            .enumerate()
+            .map(|(number, text)| (number as u128, *text))
+            .collect::<Vec<_>>(),
+    )
 }
 
 fn ask(text: &str) -> Query<'_> {
-    Query { text, meanings: &[], limit: 10, admits: None }
+    Query {
+        text,
+        meanings: &[],
+        limit: 10,
+        admits: None,
+    }
 }
 
 fn first(question: &str) -> Option<u128> {
-    search(&Terms::default(), &[&all()], &ask(question)).first().map(|hit| hit.document)
+    search(&Terms::default(), &[&all()], &ask(question))
+        .first()
+        .map(|hit| hit.document)
 }
 
 #[test]
@@ -63,66 +99,114 @@ fn what_stands_beside_the_words_finds_more() {
     let hits = search(&Terms::default(), &[&all()], &ask("moon"));
     let other = hits.iter().find(|hit| hit.document == 4).unwrap();
     assert_eq!(hits[0].document, 0);
-    assert!(other.scores.words == 0.0 && other.scores.related > 0.0, "{other:?}");
+    assert!(
+        other.scores.words == 0.0 && other.scores.related > 0.0,
+        "{other:?}"
+    );
 }
 
 #[test]
 fn meaning_finds_what_has_none_of_the_words() {
     let meanings = [Meaning::Vector(vector("ship").to_vec())];
-    let query = Query { meanings: &meanings, ..ask("ship") };
+    let query = Query {
+        meanings: &meanings,
+        ..ask("ship")
+    };
     let hits = search(&Terms::default(), &[&all()], &query);
     let both: Vec<u128> = hits[..2].iter().map(|hit| hit.document).collect();
     assert_eq!(both, [1, 2]);
     assert!(hits[0].scores.meaning.unwrap() > 0.9 && hits[0].scores.words == 0.0);
-    assert!(hits.windows(2).all(|pair| pair[0].scores.fused >= pair[1].scores.fused));
+    assert!(
+        hits.windows(2)
+            .all(|pair| pair[0].scores.fused >= pair[1].scores.fused)
+    );
 }
 
 #[test]
 fn vectors_may_come_later_than_words_and_stay_through_changes() {
     let mut late = Index::default();
     for (number, text) in (0..).zip(TEXTS) {
-        let chunks = [ChunkToIndex { text, headings: &[], vector: None }];
-        late.put(&Terms::default(), &[ToIndex { document: number, title: "", chunks: &chunks }]);
+        let chunks = [ChunkToIndex {
+            text,
+            headings: &[],
+            vector: None,
+        }];
+        late.put(
+            &Terms::default(),
+            &[ToIndex {
+                document: number,
+                title: "",
+                chunks: &chunks,
+            }],
+        );
     }
     let before = late.clone();
-    let encoded: Vec<Vec<u8>> = TEXTS.iter().map(|text| encode_vector(&vector(text)).unwrap()).collect();
+    let encoded: Vec<Vec<u8>> = TEXTS
+        .iter()
+        .map(|text| encode_vector(&vector(text)).unwrap())
+        .collect();
     for (number, vector) in (0..).zip(&encoded) {
         assert!(late.give_vectors(number, &[Some(vector)]));
     }
     assert!(!late.give_vectors(99, &[Some(&encoded[0])]));
     let meanings = [Meaning::Vector(vector("ship").to_vec())];
-    let query = Query { meanings: &meanings, ..ask("moon boats") };
+    let query = Query {
+        meanings: &meanings,
+        ..ask("moon boats")
+    };
     let find = |index: &Index| search(&Terms::default(), &[index], &query);
     assert_eq!(find(&late), find(&all()));
     assert!(find(&before).iter().all(|hit| hit.scores.meaning.is_none()));
     // What is written anew keeps them.
     (0..4).for_each(|document| assert!(late.remove(document)));
-    let left: Vec<(u128, bool)> =
-        find(&late).iter().map(|hit| (hit.document, hit.scores.meaning.is_some())).collect();
-    assert!(left.len() == 2 && left.iter().all(|(_, has)| *has), "{left:?}");
+    let left: Vec<(u128, bool)> = find(&late)
+        .iter()
+        .map(|hit| (hit.document, hit.scores.meaning.is_some()))
+        .collect();
+    assert!(
+        left.len() == 2 && left.iter().all(|(_, has)| *has),
+        "{left:?}"
+    );
 }
 
 #[test]
 fn meaning_counts_from_the_mean_of_all() {
     // Near the moon, far from boats, and farthest from bread.
     let meanings = [Meaning::Vector(vec![1.0, 0.3, 0.05])];
-    let query = Query { meanings: &meanings, ..ask("zebra") };
+    let query = Query {
+        meanings: &meanings,
+        ..ask("zebra")
+    };
     let hits = search(&Terms::default(), &[&all()], &query);
-    let scores = |document| hits.iter().find(|hit| hit.document == document).unwrap().scores;
+    let scores = |document| {
+        hits.iter()
+            .find(|hit| hit.document == document)
+            .unwrap()
+            .scores
+    };
     assert!(scores(0).fused > 0.99, "{hits:?}");
     let (boats, bread) = (scores(1), scores(5));
-    assert!(boats.meaning > bread.meaning && boats.related == 0.0, "{hits:?}");
+    assert!(
+        boats.meaning > bread.meaning && boats.related == 0.0,
+        "{hits:?}"
+    );
     // Not the worst of all, and yet about something else.
     assert!(boats.fused == 0.0, "{hits:?}");
 }
 
 #[test]
 fn each_index_has_its_own_model() {
-    let (one, other) = (index(&[(1, TEXTS[1])]), index(&[(2, TEXTS[0]), (3, TEXTS[2])]));
+    let (one, other) = (
+        index(&[(1, TEXTS[1])]),
+        index(&[(2, TEXTS[0]), (3, TEXTS[2])]),
+    );
     let vector = Meaning::Vector(vector("ship").to_vec());
     let longer = Meaning::Vector(vec![1.0; 4]);
     let meanings = |meanings: &[Meaning]| {
-        let query = Query { meanings, ..ask("moon boat") };
+        let query = Query {
+            meanings,
+            ..ask("moon boat")
+        };
         let hits = search(&Terms::default(), &[&one, &other], &query);
         let known = hits.iter().filter(|hit| hit.scores.meaning.is_some());
         let mut known: Vec<u128> = known.map(|hit| hit.document).collect();
@@ -138,29 +222,55 @@ fn each_index_has_its_own_model() {
 fn what_something_else_has_compared_counts_as_what_is_compared_here() {
     let question = vector("ship");
     let query = |meanings: &[Meaning]| {
-        let hits = search(&Terms::default(), &[&all()], &Query { meanings, ..ask("ship") });
-        hits.iter().map(|hit| (hit.document, hit.scores)).collect::<Vec<_>>()
+        let hits = search(
+            &Terms::default(),
+            &[&all()],
+            &Query {
+                meanings,
+                ..ask("ship")
+            },
+        );
+        hits.iter()
+            .map(|hit| (hit.document, hit.scores))
+            .collect::<Vec<_>>()
     };
     let here = query(&[Meaning::Vector(question.to_vec())]);
-    let known: HashMap<(u128, u32), f32> =
-        here.iter().filter_map(|(document, scores)| Some(((*document, 0), scores.meaning?))).collect();
+    let known: HashMap<(u128, u32), f32> = here
+        .iter()
+        .filter_map(|(document, scores)| Some(((*document, 0), scores.meaning?)))
+        .collect();
     assert!(known.len() > 2);
     assert_eq!(query(&[Meaning::Nearest(known.clone())]), here);
     // What is not among the nearest, or not in the index, has no meaning.
-    let one = known.into_iter().filter(|((document, _), _)| *document == 2).chain([((99, 0), 1.0)]);
+    let one = known
+        .into_iter()
+        .filter(|((document, _), _)| *document == 2)
+        .chain([((99, 0), 1.0)]);
     let few = query(&[Meaning::Nearest(one.collect())]);
-    assert_eq!(few.iter().map(|(document, _)| *document).collect::<Vec<_>>(), [2]);
+    assert_eq!(
+        few.iter()
+            .map(|(document, _)| *document)
+            .collect::<Vec<_>>(),
+        [2]
+    );
 }
 
 #[test]
 fn only_what_is_admitted_is_found() {
     let meanings = [Meaning::Vector(vector("moon").to_vec())];
     let admits = |document| document == 4;
-    let query = Query { meanings: &meanings, admits: Some(&admits), ..ask("tides of the moon") };
+    let query = Query {
+        meanings: &meanings,
+        admits: Some(&admits),
+        ..ask("tides of the moon")
+    };
     let hits = search(&Terms::default(), &[&all()], &query);
     assert_eq!(hits.iter().map(|hit| hit.document).collect::<Vec<_>>(), [4]);
     let nobody = |_| false;
-    let query = Query { admits: Some(&nobody), ..query };
+    let query = Query {
+        admits: Some(&nobody),
+        ..query
+    };
     assert!(search(&Terms::default(), &[&all()], &query).is_empty());
 }
 
@@ -170,17 +280,33 @@ fn an_index_that_is_not_asked_changes_nothing() {
     let others = index(&[(3, TEXTS[4]), (4, TEXTS[2])]);
     let alone = search(&Terms::default(), &[&mine], &ask("moon tides"));
     let together = search(&Terms::default(), &[&mine, &others], &ask("moon tides"));
-    assert_eq!(alone.iter().map(|hit| hit.document).collect::<Vec<_>>(), [1]);
-    assert_eq!(together.iter().map(|hit| (hit.index, hit.document)).collect::<Vec<_>>(), [(0, 1), (1, 3)]);
+    assert_eq!(
+        alone.iter().map(|hit| hit.document).collect::<Vec<_>>(),
+        [1]
+    );
+    assert_eq!(
+        together
+            .iter()
+            .map(|hit| (hit.index, hit.document))
+            .collect::<Vec<_>>(),
+        [(0, 1), (1, 3)]
+    );
     assert!(together[0].scores.words != alone[0].scores.words);
 }
 
 #[test]
 fn scores_are_those_of_bm25() {
-    let index = index(&[(1, "moon moon tide"), (2, "tide"), (3, "boat sail wind storm")]);
+    let index = index(&[
+        (1, "moon moon tide"),
+        (2, "tide"),
+        (3, "boat sail wind storm"),
+    ]);
     let hits = search(&Terms::default(), &[&index], &ask("moon"));
     // Three chunks with 8 terms; the word is in one of them, twice among 3.
     let (idf, length) = (f32::ln(1.0 + 2.5 / 1.5), 3.0 / (8.0 / 3.0));
     let expected = idf * 2.0 * 3.0 / (2.0 + 2.0 * (0.25 + 0.75 * length));
-    assert!((hits[0].scores.words - expected).abs() < 1e-5, "{hits:?}, {expected}");
+    assert!(
+        (hits[0].scores.words - expected).abs() < 1e-5,
+        "{hits:?}, {expected}"
+    );
 }

@@ -25,7 +25,11 @@ pub(super) type Weights = HashMap<u64, f32>;
 pub(super) fn weights(terms: &Terms, question: &str) -> Weights {
     let (mut rare, mut common) = (Weights::new(), Weights::new());
     terms.of(question, |term| {
-        let weights = if term.is_common { &mut common } else { &mut rare };
+        let weights = if term.is_common {
+            &mut common
+        } else {
+            &mut rare
+        };
         if weights.len() < TERMS_LIMIT {
             *weights.entry(number_of(term.text)).or_insert(0.0) += 1.0;
         }
@@ -42,18 +46,27 @@ pub(super) struct Scoring {
     mean_length: f32,
 }
 
-#[expect(clippy::cast_precision_loss, reason = "seven digits are enough for scores")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "seven digits are enough for scores"
+)]
 impl Scoring {
     pub(super) fn of(candidates: &Candidates<'_>) -> Self {
         let segments = || candidates.parts.iter().map(|part| &part.kept.segment);
         let chunks: usize = segments().map(|segment| segment.chunk_count()).sum();
         let terms: u64 = segments().map(|segment| segment.total_length()).sum();
-        Self { chunks: chunks as f32, mean_length: (terms as f32 / chunks.max(1) as f32).max(1.0) }
+        Self {
+            chunks: chunks as f32,
+            mean_length: (terms as f32 / chunks.max(1) as f32).max(1.0),
+        }
     }
 
     /// The rarer a term, the more it says (idf).
     fn rarity(&self, candidates: &Candidates<'_>, term: u64) -> f32 {
-        let lists = candidates.parts.iter().filter_map(|part| part.kept.segment.postings(term));
+        let lists = candidates
+            .parts
+            .iter()
+            .filter_map(|part| part.kept.segment.postings(term));
         let count = lists.map(|list| list.count as f32).sum::<f32>();
         (1.0 + (self.chunks - count + 0.5).max(0.0) / (count + 0.5)).ln()
     }
@@ -66,14 +79,18 @@ impl Scoring {
         into: for<'p> fn(&'p mut Part<'_>) -> &'p mut Vec<f32>,
     ) {
         // In one order, so that sums come out the same every time.
-        let mut terms: Vec<(u64, f32)> =
-            weights.iter().map(|(term, weight)| (*term, weight * self.rarity(candidates, *term))).collect();
+        let mut terms: Vec<(u64, f32)> = weights
+            .iter()
+            .map(|(term, weight)| (*term, weight * self.rarity(candidates, *term)))
+            .collect();
         terms.sort_unstable_by_key(|(term, _)| *term);
         for part in &mut candidates.parts {
             let segment = &part.kept.segment;
             let mut scores = vec![0.0_f32; segment.chunk_count()];
             for (term, weight) in &terms {
-                let Some(list) = segment.postings(*term) else { continue };
+                let Some(list) = segment.postings(*term) else {
+                    continue;
+                };
                 list.each(|chunk, times| {
                     let chunk = chunk as usize;
                     let length = f32::from(segment.length(chunk)) / self.mean_length;
@@ -103,8 +120,10 @@ impl Scoring {
             });
         }
         let worth = |term: u64, weight: f32| weight * self.rarity(candidates, term);
-        let mut found: Vec<(f32, u64, f32)> =
-            found.into_iter().map(|(term, weight)| (worth(term, weight), term, weight)).collect();
+        let mut found: Vec<(f32, u64, f32)> = found
+            .into_iter()
+            .map(|(term, weight)| (worth(term, weight), term, weight))
+            .collect();
         found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         found.truncate(FEEDBACK_TERMS);
         let sum: f32 = found.iter().map(|(_, _, weight)| weight).sum();

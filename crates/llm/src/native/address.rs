@@ -28,10 +28,16 @@ pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
         ProviderKind::Anthropic if call == "models" => base.join("models?limit=1000"),
         ProviderKind::Anthropic => base.join(call),
         ProviderKind::Gemini if answers => base.join(&gemini::path(model, gemini::Method::Stream)),
-        ProviderKind::Gemini if embeds => base.join(&gemini::path(model, gemini::Method::BatchEmbed)),
+        ProviderKind::Gemini if embeds => {
+            base.join(&gemini::path(model, gemini::Method::BatchEmbed))
+        }
         ProviderKind::Gemini => base.join(gemini::MODELS_PATH),
         ProviderKind::Vertex if answers || embeds => {
-            let method = if embeds { gemini::Method::Predict } else { gemini::Method::Stream };
+            let method = if embeds {
+                gemini::Method::Predict
+            } else {
+                gemini::Method::Stream
+            };
             let project = options.project.as_deref().unwrap_or_default();
             let location = options.location.as_deref().unwrap_or_default();
             base.join(&gemini::vertex_path(project, location, model, method))
@@ -45,7 +51,10 @@ pub(crate) fn url(server: &ServerSettings, model: &str, call: &str) -> Url {
                 FOUNDATION_MODELS => FOUNDATION_MODELS,
                 _ => "inference-profiles?maxResults=1000",
             });
-            let host = url.host_str().unwrap_or_default().replacen("bedrock-runtime.", "bedrock.", 1);
+            let host =
+                url.host_str()
+                    .unwrap_or_default()
+                    .replacen("bedrock-runtime.", "bedrock.", 1);
             // It was a host before.
             let _ = url.set_host(Some(&host));
             url
@@ -75,7 +84,10 @@ pub(crate) fn headers(kind: ProviderKind) -> &'static [(&'static str, &'static s
 }
 
 /// The header that the key stands in as it is, and what stands before it; nothing where the key is used to sign.
-pub(crate) fn key_header(kind: ProviderKind, key: Option<&str>) -> Option<(HeaderName, &'static str)> {
+pub(crate) fn key_header(
+    kind: ProviderKind,
+    key: Option<&str>,
+) -> Option<(HeaderName, &'static str)> {
     match kind {
         ProviderKind::Openai | ProviderKind::OpenaiResponses => Some((AUTHORIZATION, "Bearer ")),
         ProviderKind::Anthropic => Some((HeaderName::from_static(anthropic::KEY_HEADER), "")),
@@ -93,9 +105,19 @@ mod tests {
     use super::*;
     use crate::{BaseUrl, ProviderOptions};
 
-    fn address(kind: ProviderKind, base: &str, options: ProviderOptions, model: &str, call: &str) -> String {
+    fn address(
+        kind: ProviderKind,
+        base: &str,
+        options: ProviderOptions,
+        model: &str,
+        call: &str,
+    ) -> String {
         let base_url = BaseUrl::parse_of(kind, base).unwrap();
-        let server = ServerSettings { kind, options, ..ServerSettings::alone(base_url, None) };
+        let server = ServerSettings {
+            kind,
+            options,
+            ..ServerSettings::alone(base_url, None)
+        };
         url(&server, model, call).to_string()
     }
 
@@ -105,7 +127,14 @@ mod tests {
         let some = |text: &str| Some(text.to_owned());
         let chat = "chat/completions";
         for (kind, base, options, model, call, expected) in [
-            (ProviderKind::Openai, "http://h:1", none(), "m", chat, "http://h:1/v1/chat/completions"),
+            (
+                ProviderKind::Openai,
+                "http://h:1",
+                none(),
+                "m",
+                chat,
+                "http://h:1/v1/chat/completions",
+            ),
             (
                 ProviderKind::OpenaiResponses,
                 "https://api.openai.com",
@@ -141,7 +170,11 @@ mod tests {
             (
                 ProviderKind::Vertex,
                 "https://europe-west4-aiplatform.googleapis.com",
-                ProviderOptions { project: some("p"), location: some("europe-west4"), ..none() },
+                ProviderOptions {
+                    project: some("p"),
+                    location: some("europe-west4"),
+                    ..none()
+                },
                 "gemini-3-pro",
                 chat,
                 "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse",
@@ -173,7 +206,11 @@ mod tests {
             (
                 ProviderKind::Vertex,
                 "https://europe-west4-aiplatform.googleapis.com",
-                ProviderOptions { project: some("p"), location: some("europe-west4"), ..none() },
+                ProviderOptions {
+                    project: some("p"),
+                    location: some("europe-west4"),
+                    ..none()
+                },
                 "text-embedding-005",
                 "embeddings",
                 "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google/models/text-embedding-005:predict",
@@ -197,7 +234,10 @@ mod tests {
             (
                 ProviderKind::Azure,
                 "https://r.openai.azure.com",
-                ProviderOptions { api_version: some("2024-10-21"), ..none() },
+                ProviderOptions {
+                    api_version: some("2024-10-21"),
+                    ..none()
+                },
                 "my gpt",
                 chat,
                 "https://r.openai.azure.com/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21",

@@ -110,7 +110,10 @@ impl NativeAnswer {
                 decoder.feed(bytes);
                 while let Some(frame) = decoder.next() {
                     let Message { name, data } = frame.map_err(|error| {
-                        of_answer(&AnswerError::new(ErrorKind::Protocol, error.to_string()), target)
+                        of_answer(
+                            &AnswerError::new(ErrorKind::Protocol, error.to_string()),
+                            target,
+                        )
                     })?;
                     let read = self.decoder.event(Some(&name), &data, &mut self.read);
                     self.has_begun |= !self.read.is_empty();
@@ -139,12 +142,17 @@ impl NativeAnswer {
             Framing::Unknown if self.received_bytes == 0 => return Err(Fault::truncated()),
             Framing::Unknown | Framing::WebPage => return Err(fault::web_page(target)),
             Framing::Frames(_) => self.decoder.end(&mut self.read),
-            Framing::Whole(body) => self.decoder.whole(&String::from_utf8_lossy(&body), &mut self.read),
+            Framing::Whole(body) => self
+                .decoder
+                .whole(&String::from_utf8_lossy(&body), &mut self.read),
             Framing::Sse(mut decoder) => {
-                let last =
-                    decoder.finish().map(|event| (event.name.map(str::to_owned), event.data.into_owned()));
+                let last = decoder
+                    .finish()
+                    .map(|event| (event.name.map(str::to_owned), event.data.into_owned()));
                 let last = match last {
-                    Some((name, data)) => self.decoder.event(name.as_deref(), &data, &mut self.read),
+                    Some((name, data)) => {
+                        self.decoder.event(name.as_deref(), &data, &mut self.read)
+                    }
                     None => Ok(()),
                 };
                 last.and_then(|()| self.decoder.end(&mut self.read))
@@ -163,7 +171,11 @@ impl NativeAnswer {
 }
 
 /// Moves what was read to the events that are ready; says whether the model is done.
-fn take(read: &mut Vec<AnswerEvent>, annotator: &mut Annotator, events: &mut VecDeque<ModelEvent>) -> bool {
+fn take(
+    read: &mut Vec<AnswerEvent>,
+    annotator: &mut Annotator,
+    events: &mut VecDeque<ModelEvent>,
+) -> bool {
     let mut is_complete = false;
     annotator.annotate(read);
     for event in read.drain(..) {
@@ -177,7 +189,9 @@ fn model_event(event: AnswerEvent) -> ModelEvent {
     match event {
         AnswerEvent::Text(delta) => ModelEvent::TextDelta(delta),
         AnswerEvent::Reasoning(delta) => ModelEvent::ReasoningDelta(delta),
-        AnswerEvent::CallStarted { index, id, name } => ModelEvent::ToolCallStarted { index, id, name },
+        AnswerEvent::CallStarted { index, id, name } => {
+            ModelEvent::ToolCallStarted { index, id, name }
+        }
         AnswerEvent::Arguments { index, delta } => ModelEvent::ToolArgumentsDelta { index, delta },
         AnswerEvent::Data { part, data } => ModelEvent::ProviderData { part, data },
         AnswerEvent::ServerTool(news) => ModelEvent::ServerTool(news),
@@ -196,5 +210,7 @@ fn model_event(event: AnswerEvent) -> ModelEvent {
 }
 
 fn too_long(limit_bytes: usize) -> Fault {
-    Fault::protocol(Sentence::AnswerTooLong { limit: (limit_bytes >> 20) as u64 })
+    Fault::protocol(Sentence::AnswerTooLong {
+        limit: (limit_bytes >> 20) as u64,
+    })
 }

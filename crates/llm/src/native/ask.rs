@@ -24,7 +24,11 @@ pub(crate) struct NativeAsk {
 
 impl NativeAsk {
     /// Encodes a request. Says what of the parameters is not sent.
-    pub(crate) fn new(request: &ChatRequest<'_>, model: &str, format: Format) -> (Self, Vec<LeftOut>) {
+    pub(crate) fn new(
+        request: &ChatRequest<'_>,
+        model: &str,
+        format: Format,
+    ) -> (Self, Vec<LeftOut>) {
         let tools: Vec<Tool<'_>> = match request.tool_mode {
             ToolMode::Off => Vec::new(),
             ToolMode::Native | ToolMode::Schema | ToolMode::Prompt => request
@@ -39,7 +43,13 @@ impl NativeAsk {
         };
         let parameters = parameters(request);
         let messages = request.messages;
-        let encoded = ModelRequest { model, messages, tools: &tools, parameters: &parameters, stream: true };
+        let encoded = ModelRequest {
+            model,
+            messages,
+            tools: &tools,
+            parameters: &parameters,
+            stream: true,
+        };
         let (body, mut left_out) = format.encode_with_left_out(&encoded);
         if request.parameters.is_unset() {
             // What programs wrote in fields of their own is not told.
@@ -47,11 +57,27 @@ impl NativeAsk {
         }
         let has_data = messages.iter().any(|message| message.provenance.is_some());
         let plain = has_data.then(|| {
-            let strip = |message: &Message| Message { provenance: None, ..message.clone() };
+            let strip = |message: &Message| Message {
+                provenance: None,
+                ..message.clone()
+            };
             let messages: Vec<Message> = messages.iter().map(strip).collect();
-            format.encode(&ModelRequest { messages: &messages, ..encoded }).into()
+            format
+                .encode(&ModelRequest {
+                    messages: &messages,
+                    ..encoded
+                })
+                .into()
         });
-        (Self { format, body: body.into(), headers: format.headers(&encoded), plain }, left_out)
+        (
+            Self {
+                format,
+                body: body.into(),
+                headers: format.headers(&encoded),
+                plain,
+            },
+            left_out,
+        )
     }
 
     pub(crate) fn format(&self) -> Format {
@@ -93,7 +119,11 @@ impl NativeAsk {
 }
 
 fn parameters(request: &ChatRequest<'_>) -> Parameters {
-    let mut parameters = request.extra.map(Parameters::of_chat).unwrap_or_default().under(request.parameters);
+    let mut parameters = request
+        .extra
+        .map(Parameters::of_chat)
+        .unwrap_or_default()
+        .under(request.parameters);
     if request.without_thinking {
         parameters.reasoning = Some(Reasoning::Off);
     }

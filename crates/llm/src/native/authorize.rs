@@ -56,14 +56,23 @@ impl<T: Clone> Kept<T> {
         get: impl Future<Output = Result<(T, Duration), String>>,
     ) -> Result<T, String> {
         let mut kept = self.0.lock().await;
-        if let Some(known) = kept.get(&place).filter(|known| known.used_until > Instant::now()) {
+        if let Some(known) = kept
+            .get(&place)
+            .filter(|known| known.used_until > Instant::now())
+        {
             return known.result.clone();
         }
         let (result, good_for) = match get.await {
             Ok((got, good_for)) => (Ok(got), good_for.saturating_sub(SPARE)),
             Err(why) => (Err(why), PAUSE),
         };
-        kept.insert(place, Got { result: result.clone(), used_until: Instant::now() + good_for });
+        kept.insert(
+            place,
+            Got {
+                result: result.clone(),
+                used_until: Instant::now() + good_for,
+            },
+        );
         result
     }
 }
@@ -86,7 +95,10 @@ pub(crate) async fn authorize(
                 None => None,
             };
             let get = async {
-                let Token { access_token, expires_in } = match account {
+                let Token {
+                    access_token,
+                    expires_in,
+                } = match account {
                     Some(account) => account.token(http).await?,
                     None => token_of_machine(http).await?,
                 };
@@ -111,7 +123,10 @@ pub(crate) async fn authorize(
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "what is signed says when, by the clock of the world")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is signed says when, by the clock of the world"
+)]
 fn sign(
     request: RequestBuilder,
     server: &ServerSettings,
@@ -120,17 +135,26 @@ fn sign(
     let region = server.options.region.as_deref().unwrap_or("us-east-1");
     let built = request.try_clone().and_then(|request| request.build().ok());
     let headers = built.and_then(|built| {
-        let body = built.body().and_then(|body| body.as_bytes()).unwrap_or_default();
+        let body = built
+            .body()
+            .and_then(|body| body.as_bytes())
+            .unwrap_or_default();
         let what = (built.method().as_str(), built.url().as_str());
         signed(credentials, region, what, body, SystemTime::now())
     });
-    Ok(request.headers(headers.ok_or_else(|| no_token("the request cannot be signed".to_owned()))?))
+    Ok(
+        request
+            .headers(headers.ok_or_else(|| no_token("the request cannot be signed".to_owned()))?),
+    )
 }
 
 fn no_token(why: String) -> Fault {
     Fault::new(
         ProblemCode::ModelUnauthorized,
-        Sentence::Saying { words: Sentence::KeyRefused.into(), quote: why },
+        Sentence::Saying {
+            words: Sentence::KeyRefused.into(),
+            quote: why,
+        },
     )
 }
 

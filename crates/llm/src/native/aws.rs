@@ -58,7 +58,8 @@ pub(crate) fn signed(
         .ok()?
         .into();
     let headers = [("content-type", "application/json")];
-    let request = SignableRequest::new(method, url, headers.into_iter(), SignableBody::Bytes(body)).ok()?;
+    let request =
+        SignableRequest::new(method, url, headers.into_iter(), SignableBody::Bytes(body)).ok()?;
     let (instructions, _) = sign(request, &params).ok()?.into_parts();
     let mut signed = HeaderMap::new();
     for (name, value) in instructions.headers() {
@@ -77,14 +78,15 @@ mod tests {
 
     #[test]
     fn signs_what_is_sent_for_its_region() {
-        let Some(AwsKey::Access(keys)) =
-            AwsKey::read(Some("AKIDEXAMPLEEXAMPLE12:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY:token"))
-        else {
+        let Some(AwsKey::Access(keys)) = AwsKey::read(Some(
+            "AKIDEXAMPLEEXAMPLE12:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY:token",
+        )) else {
             panic!("these are access keys");
         };
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_440_938_160);
         let url = "https://bedrock-runtime.eu-central-1.amazonaws.com/model/a%3A0/converse-stream";
-        let of = |body: &[u8]| signed(keys.clone(), "eu-central-1", ("POST", url), body, at).unwrap();
+        let of =
+            |body: &[u8]| signed(keys.clone(), "eu-central-1", ("POST", url), body, at).unwrap();
         let headers = of(b"{}");
         let authorization = headers["authorization"].to_str().unwrap();
         assert!(
@@ -96,14 +98,23 @@ mod tests {
         );
         assert_eq!(
             (&headers["x-amz-date"], &headers["x-amz-security-token"]),
-            (&"20150830T123600Z".parse().unwrap(), &"token".parse().unwrap())
+            (
+                &"20150830T123600Z".parse().unwrap(),
+                &"token".parse().unwrap()
+            )
         );
         assert_ne!(of(b"{ }")["authorization"], headers["authorization"]);
     }
 
     #[test]
     fn an_api_key_is_no_access_key() {
-        assert!(matches!(AwsKey::read(Some("bedrock-api-key-YmVk")), Some(AwsKey::Bearer)));
-        assert!(matches!(AwsKey::read(Some("ABSKQmVkcm9jaw==")), Some(AwsKey::Bearer)));
+        assert!(matches!(
+            AwsKey::read(Some("bedrock-api-key-YmVk")),
+            Some(AwsKey::Bearer)
+        ));
+        assert!(matches!(
+            AwsKey::read(Some("ABSKQmVkcm9jaw==")),
+            Some(AwsKey::Bearer)
+        ));
     }
 }

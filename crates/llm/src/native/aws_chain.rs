@@ -7,8 +7,8 @@ use aws_config::{BehaviorVersion, Region};
 use aws_credential_types::{Credentials, provider::ProvideCredentials};
 use aws_smithy_runtime_api::client::{
     http::{
-        HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient, SharedHttpConnector,
-        http_client_fn,
+        HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient,
+        SharedHttpConnector, http_client_fn,
     },
     orchestrator::{HttpRequest, HttpResponse},
     result::ConnectorError,
@@ -26,12 +26,16 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// Why there are none, in words.
-#[expect(clippy::disallowed_methods, reason = "AWS says by the clock of the world when credentials end")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "AWS says by the clock of the world when credentials end"
+)]
 pub(crate) async fn credentials(
     options: &ProviderOptions,
     http: &HttpClient,
 ) -> Result<(Credentials, Duration), String> {
-    let mut loader = aws_config::defaults(BehaviorVersion::latest()).http_client(client(http.clone()));
+    let mut loader =
+        aws_config::defaults(BehaviorVersion::latest()).http_client(client(http.clone()));
     if let Some(region) = &options.region {
         loader = loader.region(Region::new(region.clone()));
     }
@@ -39,11 +43,20 @@ pub(crate) async fn credentials(
         loader = loader.profile_name(profile);
     }
     let chain = loader.load().await.credentials_provider();
-    let found = chain.ok_or_else(none_found)?.provide_credentials().await.map_err(|error| {
-        tracing::warn!(error = &error as &dyn std::error::Error, "no AWS credentials");
-        none_found()
-    })?;
-    let left = found.expiry().map(|end| end.duration_since(SystemTime::now()).unwrap_or_default());
+    let found = chain
+        .ok_or_else(none_found)?
+        .provide_credentials()
+        .await
+        .map_err(|error| {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "no AWS credentials"
+            );
+            none_found()
+        })?;
+    let left = found
+        .expiry()
+        .map(|end| end.duration_since(SystemTime::now()).unwrap_or_default());
     Ok((found, left.unwrap_or(READ_AGAIN_AFTER)))
 }
 
@@ -54,7 +67,10 @@ fn none_found() -> String {
 /// Our connections for AWS's library.
 fn client(http: HttpClient) -> SharedHttpClient {
     http_client_fn(move |settings, _| {
-        SharedHttpConnector::new(Connector { http: http.clone(), timeout: timeout(settings) })
+        SharedHttpConnector::new(Connector {
+            http: http.clone(),
+            timeout: timeout(settings),
+        })
     })
 }
 
@@ -83,22 +99,32 @@ async fn send(
 ) -> Result<HttpResponse, ConnectorError> {
     let invalid = |error: Box<dyn std::error::Error + Send + Sync>| ConnectorError::user(error);
     let url = Url::parse(request.uri()).map_err(|error| invalid(error.into()))?;
-    let method: Method = request.method().parse().map_err(|_| invalid("unknown method".into()))?;
+    let method: Method = request
+        .method()
+        .parse()
+        .map_err(|_| invalid("unknown method".into()))?;
     let client = http.for_url(&url).map_err(|error| invalid(error.into()))?;
     let mut sent = client.request(method, url).timeout(timeout);
     for (name, value) in request.headers() {
         sent = sent.header(name, value);
     }
-    let body = request.body().bytes().ok_or_else(|| invalid("a body that is streamed".into()))?.to_vec();
+    let body = request
+        .body()
+        .bytes()
+        .ok_or_else(|| invalid("a body that is streamed".into()))?
+        .to_vec();
     let answer = sent.body(body).send().await.map_err(failed)?;
     let status = answer.status().as_u16();
     let headers = answer.headers().clone();
     let body = answer.bytes().await.map_err(failed)?;
-    let status = status.try_into().map_err(|_| invalid("unknown status".into()))?;
+    let status = status
+        .try_into()
+        .map_err(|_| invalid("unknown status".into()))?;
     let mut read = HttpResponse::new(status, body.to_vec().into());
     for (name, value) in &headers {
         if let Ok(value) = value.to_str() {
-            read.headers_mut().append(name.as_str().to_owned(), value.to_owned());
+            read.headers_mut()
+                .append(name.as_str().to_owned(), value.to_owned());
         }
     }
     Ok(read)

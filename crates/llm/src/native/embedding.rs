@@ -33,11 +33,17 @@ impl EmbeddingFormat {
     /// That of a model of this kind of server; `None` if the model has no embeddings.
     pub(crate) fn of(kind: ProviderKind, model: &str) -> Option<Self> {
         match kind {
-            ProviderKind::Openai | ProviderKind::OpenaiResponses | ProviderKind::Azure => Some(Self::OpenAi),
+            ProviderKind::Openai | ProviderKind::OpenaiResponses | ProviderKind::Azure => {
+                Some(Self::OpenAi)
+            }
             ProviderKind::Gemini => Some(Self::Gemini),
             // These take one text at a time there.
-            ProviderKind::Vertex if model.contains("gemini-embedding") => Some(Self::Vertex { max_texts: 1 }),
-            ProviderKind::Vertex => Some(Self::Vertex { max_texts: MAX_VERTEX_TEXTS }),
+            ProviderKind::Vertex if model.contains("gemini-embedding") => {
+                Some(Self::Vertex { max_texts: 1 })
+            }
+            ProviderKind::Vertex => Some(Self::Vertex {
+                max_texts: MAX_VERTEX_TEXTS,
+            }),
             ProviderKind::Bedrock => EmbeddingFamily::of(model).map(Self::Bedrock),
             ProviderKind::Anthropic => None,
         }

@@ -14,7 +14,14 @@ use crate::openai::{
 /// What is wrong inside an answer.
 pub(crate) fn of_answer(error: &AnswerError, target: &Target) -> Fault {
     let quote = fault::quote(&error.message, target);
-    let reported = |code| Fault::new(code, Sentence::ModelReported { quote: quote.clone() });
+    let reported = |code| {
+        Fault::new(
+            code,
+            Sentence::ModelReported {
+                quote: quote.clone(),
+            },
+        )
+    };
     match error.kind {
         ErrorKind::Protocol => fault::not_the_protocol(&error.message, target),
         ErrorKind::ContextFull => fault::context_full(quote),
@@ -47,15 +54,23 @@ pub(crate) fn of_status(
         ErrorKind::Key => fault::unauthorized(status, &said, target),
         ErrorKind::NoCredit => fault::no_credit(&said),
         // Without a model it is the address that is not there.
-        ErrorKind::NoModel if target.model().is_empty() => {
-            Fault::protocol(saying(Sentence::NoApi { server: target.shown() }, &said))
-        }
+        ErrorKind::NoModel if target.model().is_empty() => Fault::protocol(saying(
+            Sentence::NoApi {
+                server: target.shown(),
+            },
+            &said,
+        )),
         ErrorKind::NoModel => {
-            let sentence = Sentence::NoSuchModel { model: target.model().to_owned() };
+            let sentence = Sentence::NoSuchModel {
+                model: target.model().to_owned(),
+            };
             Fault::new(ProblemCode::ModelNotFound, saying(sentence, &said))
         }
         ErrorKind::RateLimit => {
-            let fault = Fault::new(ProblemCode::ModelRateLimited, saying(Sentence::SlowDown, &said));
+            let fault = Fault::new(
+                ProblemCode::ModelRateLimited,
+                saying(Sentence::SlowDown, &said),
+            );
             later(fault, &error, Some(headers))
         }
         ErrorKind::Overloaded => later(fault::overloaded(status, &said), &error, Some(headers)),
@@ -71,7 +86,10 @@ pub(crate) fn of_status(
 /// With when to ask again, as the headers or the error itself say.
 fn later(fault: Fault, error: &AnswerError, headers: Option<&HeaderMap>) -> Fault {
     match headers.and_then(retry::retry_after).or(error.retry_after) {
-        Some(wait) => Fault { retry: Retry::After(wait), ..fault },
+        Some(wait) => Fault {
+            retry: Retry::After(wait),
+            ..fault
+        },
         None => fault.soon(),
     }
 }

@@ -5,7 +5,8 @@ use reqwest::header::HeaderMap;
 use wire::{
     openai::model_list,
     provider::{
-        AnswerDecoder, AnswerError, ModelRequest, OptionalField, anthropic, bedrock, gemini, openai_responses,
+        AnswerDecoder, AnswerError, ModelRequest, OptionalField, anthropic, bedrock, gemini,
+        openai_responses,
     },
     tool_schema::ToolFormat,
 };
@@ -63,7 +64,10 @@ impl Format {
     }
 
     /// The same, and what is set that it leaves out.
-    pub(crate) fn encode_with_left_out(self, request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
+    pub(crate) fn encode_with_left_out(
+        self,
+        request: &ModelRequest<'_>,
+    ) -> (Vec<u8>, Vec<LeftOut>) {
         match self {
             Self::Messages => anthropic::encode_with_left_out(request),
             Self::GenerateContent => gemini::encode_with_left_out(request),
@@ -114,7 +118,9 @@ impl Format {
             Self::GenerateContent => gemini::error(status, body),
             Self::Responses => openai_responses::error(status, body),
             Self::Converse => {
-                let kind = headers.get("x-amzn-errortype").and_then(|kind| kind.to_str().ok());
+                let kind = headers
+                    .get("x-amzn-errortype")
+                    .and_then(|kind| kind.to_str().ok());
                 bedrock::error(status, kind, body)
             }
         }
@@ -143,19 +149,38 @@ pub(crate) fn listed(kind: ProviderKind, body: &str) -> Option<Vec<ListedModel>>
             // Gateways that speak Messages often list models as other servers do.
             let others = model_list::decode(body).unwrap_or_default();
             let better = |model: ListedModel| {
-                let other =
-                    others.iter().find(|other| other.id == model.id && model.context_tokens.is_none());
+                let other = others
+                    .iter()
+                    .find(|other| other.id == model.id && model.context_tokens.is_none());
                 other.cloned().unwrap_or(model)
             };
-            Some(page.models.into_iter().map(of_anthropic).map(better).collect())
+            Some(
+                page.models
+                    .into_iter()
+                    .map(of_anthropic)
+                    .map(better)
+                    .collect(),
+            )
         }
         ProviderKind::Gemini | ProviderKind::Vertex => {
             let page = gemini::models(body)?;
-            let is_of_use =
-                |model: &gemini::ListedModel| model.generates != Some(false) || model.embeds == Some(true);
-            Some(page.models.into_iter().filter(is_of_use).map(of_gemini).collect())
+            let is_of_use = |model: &gemini::ListedModel| {
+                model.generates != Some(false) || model.embeds == Some(true)
+            };
+            Some(
+                page.models
+                    .into_iter()
+                    .filter(is_of_use)
+                    .map(of_gemini)
+                    .collect(),
+            )
         }
-        ProviderKind::Bedrock => Some(bedrock::decode_models(body)?.into_iter().map(of_bedrock).collect()),
+        ProviderKind::Bedrock => Some(
+            bedrock::decode_models(body)?
+                .into_iter()
+                .map(of_bedrock)
+                .collect(),
+        ),
         ProviderKind::Openai | ProviderKind::OpenaiResponses | ProviderKind::Azure => None,
     }
 }
@@ -182,7 +207,10 @@ fn of_gemini(model: gemini::ListedModel) -> ListedModel {
         display_name: model.display_name,
         context_tokens: model.context_window,
         max_output_tokens: model.max_output_tokens,
-        abilities: Abilities { reasoning: model.reasons, ..Abilities::default() },
+        abilities: Abilities {
+            reasoning: model.reasons,
+            ..Abilities::default()
+        },
         ..ListedModel::named(&model.name)
     }
 }
@@ -190,7 +218,10 @@ fn of_gemini(model: gemini::ListedModel) -> ListedModel {
 fn of_bedrock(model: bedrock::ListedModel) -> ListedModel {
     ListedModel {
         display_name: model.display_name,
-        abilities: Abilities { vision: model.images, ..Abilities::default() },
+        abilities: Abilities {
+            vision: model.images,
+            ..Abilities::default()
+        },
         ..ListedModel::named(&model.id)
     }
 }

@@ -58,15 +58,23 @@ impl ServiceAccount {
     ///
     /// # Errors
     /// Why there is none, in words.
-    #[expect(clippy::disallowed_methods, reason = "what is signed says when, by the clock of the world")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "what is signed says when, by the clock of the world"
+    )]
     pub(crate) async fn token(&self, http: &HttpClient) -> Result<Token, String> {
-        let url = Url::parse(&self.token_uri).map_err(|_| "`token_uri` is no address".to_owned())?;
+        let url =
+            Url::parse(&self.token_uri).map_err(|_| "`token_uri` is no address".to_owned())?;
         let assertion = self.assertion(SystemTime::now())?;
         // None of its characters needs to be encoded.
-        let form =
-            format!("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion={assertion}");
+        let form = format!(
+            "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion={assertion}"
+        );
         let client = http.for_url(&url).map_err(|error| error.to_string())?;
-        let request = client.post(url).header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(form);
+        let request = client
+            .post(url)
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(form);
         read(request.timeout(TOKEN_TIMEOUT).send().await).await
     }
 
@@ -79,15 +87,29 @@ impl ServiceAccount {
         });
         let encode = |value: &serde_json::Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
         let signed = format!("{}.{}", encode(&header), encode(&claims));
-        let key = self.key_pair().ok_or("the private key of the service account cannot be read")?;
+        let key = self
+            .key_pair()
+            .ok_or("the private key of the service account cannot be read")?;
         let mut signature = vec![0; key.public().modulus_len()];
-        key.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), signed.as_bytes(), &mut signature)
-            .map_err(|_| "the private key of the service account does not sign".to_owned())?;
-        Ok(format!("{signed}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature)))
+        key.sign(
+            &RSA_PKCS1_SHA256,
+            &SystemRandom::new(),
+            signed.as_bytes(),
+            &mut signature,
+        )
+        .map_err(|_| "the private key of the service account does not sign".to_owned())?;
+        Ok(format!(
+            "{signed}.{}",
+            BASE64_URL_SAFE_NO_PAD.encode(signature)
+        ))
     }
 
     fn key_pair(&self) -> Option<RsaKeyPair> {
-        let body: String = self.private_key.lines().filter(|line| !line.starts_with("-----")).collect();
+        let body: String = self
+            .private_key
+            .lines()
+            .filter(|line| !line.starts_with("-----"))
+            .collect();
         RsaKeyPair::from_pkcs8(&BASE64_STANDARD.decode(body.trim()).ok()?).ok()
     }
 }
@@ -99,13 +121,24 @@ impl ServiceAccount {
 pub(crate) async fn token_of_machine(http: &HttpClient) -> Result<Token, String> {
     let url = Url::parse(METADATA_SERVER).map_err(|error| error.to_string())?;
     let client = http.for_url(&url).map_err(|error| error.to_string())?;
-    read(client.get(url).header("metadata-flavor", "Google").timeout(TOKEN_TIMEOUT).send().await).await
+    read(
+        client
+            .get(url)
+            .header("metadata-flavor", "Google")
+            .timeout(TOKEN_TIMEOUT)
+            .send()
+            .await,
+    )
+    .await
 }
 
 async fn read(answer: Result<reqwest::Response, reqwest::Error>) -> Result<Token, String> {
     let answer = answer.map_err(|_| "nobody answers who gives tokens".to_owned())?;
     let status = answer.status();
-    let body = answer.bytes().await.map_err(|_| "the answer with the token broke off".to_owned())?;
+    let body = answer
+        .bytes()
+        .await
+        .map_err(|_| "the answer with the token broke off".to_owned())?;
     if !status.is_success() {
         let said = String::from_utf8_lossy(&body[..body.len().min(300)]).into_owned();
         return Err(format!("no token was given ({}): {said}", status.as_u16()));
@@ -119,12 +152,21 @@ mod tests {
 
     #[test]
     fn knows_a_service_account_from_a_key() {
-        let file = json!({"type": "service_account", "client_email": "a@b", "private_key": "-----BEGIN"})
-            .to_string();
+        let file =
+            json!({"type": "service_account", "client_email": "a@b", "private_key": "-----BEGIN"})
+                .to_string();
         assert_eq!(ServiceAccount::read(&file).unwrap().token_uri, google());
-        assert_eq!(ServiceAccount::read(&BASE64_STANDARD.encode(&file)).unwrap().client_email, "a@b");
+        assert_eq!(
+            ServiceAccount::read(&BASE64_STANDARD.encode(&file))
+                .unwrap()
+                .client_email,
+            "a@b"
+        );
         assert!(ServiceAccount::read("AIzaSyExample").is_none());
-        let error = ServiceAccount::read(&file).unwrap().assertion(UNIX_EPOCH).unwrap_err();
+        let error = ServiceAccount::read(&file)
+            .unwrap()
+            .assertion(UNIX_EPOCH)
+            .unwrap_err();
         assert!(error.contains("private key"), "{error}");
     }
 }

@@ -157,8 +157,9 @@ impl Answer {
             return Err(too_long(RECEIVED_LIMIT_BYTES));
         }
         if matches!(self.form, Form::Unknown) {
-            let first =
-                bytes.iter().find(|byte| !byte.is_ascii_whitespace() && !b"\xEF\xBB\xBF".contains(byte));
+            let first = bytes
+                .iter()
+                .find(|byte| !byte.is_ascii_whitespace() && !b"\xEF\xBB\xBF".contains(byte));
             self.form = match first {
                 None => return Ok(()),
                 Some(b'{' | b'[') => Form::Whole(Vec::new()),
@@ -211,12 +212,16 @@ impl Answer {
     pub(crate) fn finish(&mut self) {
         self.over = true;
         self.give_reasoning();
-        let is_cut = matches!(self.finish, Some(FinishReason::Length | FinishReason::ContentFilter));
+        let is_cut = matches!(
+            self.finish,
+            Some(FinishReason::Length | FinishReason::ContentFilter)
+        );
         self.calls.finish(&mut self.events);
         let half = self.halves.finish();
         self.read_text(half);
         let mut said = Vec::new();
-        self.thinking.finish(!is_cut && self.calls.count() == 0, &mut said);
+        self.thinking
+            .finish(!is_cut && self.calls.count() == 0, &mut said);
         self.add_said(&mut said);
         let mut pieces = Vec::new();
         self.text.finish(is_cut, &mut pieces);
@@ -234,12 +239,19 @@ impl Answer {
         };
         let written = (self.written_bytes / 4) as u64;
         // Zeros for an answer that has text are no count.
-        let counted = self.usage.filter(|usage| written == 0 || usage.total_tokens() > 0);
+        let counted = self
+            .usage
+            .filter(|usage| written == 0 || usage.total_tokens() > 0);
         let usage = counted.map(|usage| match usage.output_tokens {
-            0 if written > 0 => Usage { output_tokens: written, estimated: true, ..usage },
+            0 if written > 0 => Usage {
+                output_tokens: written,
+                estimated: true,
+                ..usage
+            },
             _ => usage,
         });
-        self.events.push_back(ModelEvent::Finished { reason, usage });
+        self.events
+            .push_back(ModelEvent::Finished { reason, usage });
     }
 
     /// The answer is cut off: text that was held back is given out, calls that are not whole are not.
@@ -273,8 +285,10 @@ impl Answer {
             }
             if event.name == Some("error") {
                 let error = UpstreamError::decode(&event.data);
-                let error =
-                    error.unwrap_or_else(|| UpstreamError { message: event.data.into_owned(), kind: None });
+                let error = error.unwrap_or_else(|| UpstreamError {
+                    message: event.data.into_owned(),
+                    kind: None,
+                });
                 return Err(fault::in_stream(&error, target));
             }
             self.read_data(&event.data, target)?;
@@ -300,11 +314,16 @@ impl Answer {
         }
         match Chunk::decode_next(data, &mut self.halves) {
             // It may be an error in a form of its own; an answer may follow all the same.
-            Ok(chunk) if chunk == Chunk::default() && !data.contains("\"choices\"") => self.keep_junk(data),
+            Ok(chunk) if chunk == Chunk::default() && !data.contains("\"choices\"") => {
+                self.keep_junk(data)
+            }
             Ok(chunk) => self.read_chunk(chunk, target)?,
             // A sign of life in words, or what follows a whole answer.
             Err(_) if self.finish.is_some() || !data.starts_with(['{', '[']) => {
-                tracing::debug!(model = target.model, "what the model server sent is no chunk, and left out");
+                tracing::debug!(
+                    model = target.model,
+                    "what the model server sent is no chunk, and left out"
+                );
                 self.keep_junk(data);
             }
             Err(_) => return Err(fault::no_answer(data, target)),
@@ -323,7 +342,8 @@ impl Answer {
     fn read_whole(&mut self, body: &[u8], target: &Target) -> Result<(), Fault> {
         let body = String::from_utf8_lossy(body);
         let body = body.trim_start_matches('\u{FEFF}');
-        let chunk = Chunk::decode_next(body, &mut self.halves).map_err(|_| fault::no_answer(body, target))?;
+        let chunk = Chunk::decode_next(body, &mut self.halves)
+            .map_err(|_| fault::no_answer(body, target))?;
         let says_something =
             !chunk.content.is_empty() || !chunk.reasoning.is_empty() || !chunk.calls.is_empty();
         let answers = chunk.finish_reason.is_some() || says_something || chunk.images.is_some();
@@ -342,9 +362,13 @@ impl Answer {
             Some(error) => return Err(fault::in_stream(error, target)),
             None => {}
         }
-        if matches!(self.text, TextReader::Continuing) && chunk.fingerprint.as_deref() == Some(ANSWERS_TEXTS)
+        if matches!(self.text, TextReader::Continuing)
+            && chunk.fingerprint.as_deref() == Some(ANSWERS_TEXTS)
         {
-            return Err(Fault::new(ProblemCode::ModelRejected, Sentence::AnswersTexts));
+            return Err(Fault::new(
+                ProblemCode::ModelRejected,
+                Sentence::AnswersTexts,
+            ));
         }
         if let Some(status) = &chunk.status {
             self.add_status(status, target);
@@ -389,7 +413,10 @@ impl Answer {
     fn give_reasoning(&mut self) {
         if let Some(data) = self.given.take() {
             self.begun = true;
-            self.events.push_back(ModelEvent::ProviderData { part: DataPart::Reasoning, data });
+            self.events.push_back(ModelEvent::ProviderData {
+                part: DataPart::Reasoning,
+                data,
+            });
         }
     }
 
@@ -407,7 +434,11 @@ impl Answer {
         self.is_at_work = true;
         let start = status.description.floor_char_boundary(STATUS_LIMIT_BYTES);
         let description = fault::quote(&status.description[..start], target);
-        let status = ModelEvent::Status { description, done: status.done, hidden: status.hidden };
+        let status = ModelEvent::Status {
+            description,
+            done: status.done,
+            hidden: status.hidden,
+        };
         match self.events.back_mut() {
             Some(last @ ModelEvent::Status { .. }) => *last = status,
             _ => self.events.push_back(status),
@@ -433,7 +464,10 @@ impl Answer {
                 Said::WasReasoning => self.turn_into_reasoning(),
                 Said::Call { name, arguments } => {
                     let piece = match self.text.tool(&name) {
-                        Some(tool) => Piece::Call { name: tool.to_owned(), arguments },
+                        Some(tool) => Piece::Call {
+                            name: tool.to_owned(),
+                            arguments,
+                        },
                         None => Piece::Text(arguments),
                     };
                     self.add_pieces(vec![piece]);
@@ -468,7 +502,9 @@ impl Answer {
                     self.text_chars += text.chars().count();
                     self.events.push_back(ModelEvent::TextDelta(text));
                 }
-                Piece::Call { name, arguments } => self.calls.add(&name, arguments, &mut self.events),
+                Piece::Call { name, arguments } => {
+                    self.calls.add(&name, arguments, &mut self.events)
+                }
             }
         }
         pieces
@@ -476,11 +512,15 @@ impl Answer {
 }
 
 fn too_long(limit_bytes: usize) -> Fault {
-    Fault::protocol(Sentence::AnswerTooLong { limit: (limit_bytes >> 20) as u64 })
+    Fault::protocol(Sentence::AnswerTooLong {
+        limit: (limit_bytes >> 20) as u64,
+    })
 }
 
 fn too_large() -> Fault {
-    Fault::protocol(Sentence::EventTooLong { limit: (EVENT_LIMIT_BYTES >> 20) as u64 })
+    Fault::protocol(Sentence::EventTooLong {
+        limit: (EVENT_LIMIT_BYTES >> 20) as u64,
+    })
 }
 
 #[cfg(test)]

@@ -103,11 +103,26 @@ impl Ask {
         let known = media.and(pool.refused_media.kinds());
         let taken = media.but(known);
         let messages = without(request.messages, known);
-        let mut ask = Self::encode(&ChatRequest { messages: &messages, ..*request }, reach);
+        let mut ask = Self::encode(
+            &ChatRequest {
+                messages: &messages,
+                ..*request
+            },
+            reach,
+        );
         if taken.any() {
             let messages = without(&messages, taken);
-            let spare = Self::encode(&ChatRequest { messages: &messages, ..*request }, reach);
-            ask.without_media = Some(Box::new(Self { left_out: Some((Arc::clone(pool), taken)), ..spare }));
+            let spare = Self::encode(
+                &ChatRequest {
+                    messages: &messages,
+                    ..*request
+                },
+                reach,
+            );
+            ask.without_media = Some(Box::new(Self {
+                left_out: Some((Arc::clone(pool), taken)),
+                ..spare
+            }));
         }
         ask
     }
@@ -134,7 +149,11 @@ impl Ask {
             ToolMode::Prompt => Self::prompt(request, reach),
             ToolMode::Schema => Self::schema(request, reach),
         };
-        Self { limit, has_other_limit, ..ask }
+        Self {
+            limit,
+            has_other_limit,
+            ..ask
+        }
     }
 
     fn of(body: Bytes, other_bodies: Vec<Bytes>, reading: Reading) -> Self {
@@ -161,14 +180,23 @@ impl Ask {
         };
         let told = told.map(|prompt| prompt::told(request.messages, request.tools, prompt));
         let has_form = request.answer_format.is_some() || wishes_form(request);
-        let reading = Reading::Native { tools: names(request.tools), has_form, told, pool };
+        let reading = Reading::Native {
+            tools: names(request.tools),
+            has_form,
+            told,
+            pool,
+        };
         Self::of(body(request, reach, &tools, None), other_bodies, reading)
     }
 
     fn prompt(request: &ChatRequest<'_>, reach: &Reach) -> Self {
         let prompt = request.tool_prompt.unwrap_or(&NO_PROMPT);
         let told = prompt::told(request.messages, request.tools, prompt);
-        let reading = Reading::Prompt { tools: names(request.tools), told, refused_by: None };
+        let reading = Reading::Prompt {
+            tools: names(request.tools),
+            told,
+            refused_by: None,
+        };
         let body = told_body(request, reach, prompt);
         Self::of(body, Vec::new(), reading)
     }
@@ -177,7 +205,10 @@ impl Ask {
     fn quick(request: &ChatRequest<'_>, reach: &Reach) -> Self {
         let mut extra = request.extra.cloned().unwrap_or_default();
         extra.insert(NO_THOUGHTS.to_owned(), json!({"enable_thinking": false}));
-        let silent = ChatRequest { extra: Some(&extra), ..*request };
+        let silent = ChatRequest {
+            extra: Some(&extra),
+            ..*request
+        };
         let mut bodies = vec![body(request, reach, &[], None)];
         let older_form = request.answer_format.and_then(schema::as_object_format);
         let forms = older_form.as_ref().into_iter().chain(request.answer_format);
@@ -194,23 +225,38 @@ impl Ask {
         let schema = schema::answer_schema(request.tools);
         let messages = schema::plain_messages(request.messages, request.tools);
         let extra = without_tool_wishes(request);
-        let request = ChatRequest { messages: &messages, extra: Some(&extra), ..*request };
+        let request = ChatRequest {
+            messages: &messages,
+            extra: Some(&extra),
+            ..*request
+        };
         let encode = |format: &Value| body(&request, reach, &[], Some(format));
         let schema_form = encode(&schema::json_schema_format(&schema));
         let object_form = encode(&schema::json_object_format(&schema));
         let prefers_object_form = Arc::clone(&reach.prefers_object_form);
         let is_object_form = prefers_object_form.load(Ordering::Relaxed);
-        let (body, other) =
-            if is_object_form { (object_form, schema_form) } else { (schema_form, object_form) };
+        let (body, other) = if is_object_form {
+            (object_form, schema_form)
+        } else {
+            (schema_form, object_form)
+        };
         let tools = names(request.tools);
-        let reading = Reading::Schema { tools, is_object_form, prefers_object_form };
+        let reading = Reading::Schema {
+            tools,
+            is_object_form,
+            prefers_object_form,
+        };
         Self::of(body, vec![other], reading)
     }
 
     /// The JSON to send there.
     pub(crate) fn body(&self, target: &Target) -> Bytes {
         let usual = LimitName::at(target);
-        let wanted = if self.has_other_limit { usual.other() } else { usual };
+        let wanted = if self.has_other_limit {
+            usual.other()
+        } else {
+            usual
+        };
         match self.limit {
             Some(now) if now != wanted => renamed(&self.body, now.text(), wanted.text()),
             _ => self.body.clone(),
@@ -226,7 +272,9 @@ impl Ask {
     pub(crate) fn use_other_form(&mut self, fault: &Fault) -> bool {
         let after = fault.retry;
         if let Retry::WithoutMedia(named) = after {
-            let Some(spare) = self.without_media.take() else { return false };
+            let Some(spare) = self.without_media.take() else {
+                return false;
+            };
             *self = *spare;
             if let Some((_, kinds)) = &mut self.left_out
                 && named.and(*kinds).any()
@@ -239,14 +287,22 @@ impl Ask {
             Reading::Native { .. } => after == Retry::WithoutTools,
             _ => matches!(after, Retry::OtherForm | Retry::WithoutTools),
         };
-        let Some(other) = self.other_bodies.pop_if(|_| helps) else { return false };
+        let Some(other) = self.other_bodies.pop_if(|_| helps) else {
+            return false;
+        };
         self.body = other;
         match &mut self.reading {
             Reading::Schema { is_object_form, .. } => *is_object_form = !*is_object_form,
             Reading::Quick { refused, .. } => *refused += 1,
-            Reading::Native { tools, told, pool, .. } => {
+            Reading::Native {
+                tools, told, pool, ..
+            } => {
                 let (tools, told) = (std::mem::take(tools), told.take().unwrap_or_default());
-                self.reading = Reading::Prompt { tools, told, refused_by: Some(Arc::clone(pool)) };
+                self.reading = Reading::Prompt {
+                    tools,
+                    told,
+                    refused_by: Some(Arc::clone(pool)),
+                };
             }
             Reading::Plain | Reading::Continuing | Reading::Prompt { .. } => {}
         }
@@ -255,11 +311,19 @@ impl Ask {
 
     /// The same request with reasoning as the server wants it, where it complains of that. Each complaint is answered once.
     pub(crate) fn answer_complaint(&mut self, fault: &Fault) -> bool {
-        let words = fault.refusal.as_deref().map(|refusal| refusal.words.as_str()).unwrap_or_default();
+        let words = fault
+            .refusal
+            .as_deref()
+            .map(|refusal| refusal.words.as_str())
+            .unwrap_or_default();
         let complaint = ReasoningComplaint::of(words).filter(|it| !self.complaints.contains(it));
-        let Some(complaint) = complaint else { return false };
+        let Some(complaint) = complaint else {
+            return false;
+        };
         self.complaints.push(complaint);
-        let Some(body) = complaint.answered(&self.body) else { return false };
+        let Some(body) = complaint.answered(&self.body) else {
+            return false;
+        };
         self.body = body.into();
         for other in &mut self.other_bodies {
             if let Some(body) = complaint.answered(other) {
@@ -271,8 +335,14 @@ impl Ask {
 
     /// The same request with the other name for the limit on written tokens, where the server wants that.
     pub(crate) fn rename_limit(&mut self, fault: &Fault) -> bool {
-        let words = fault.refusal.as_deref().map(|refusal| refusal.words.as_str()).unwrap_or_default();
-        let names_both = [LimitName::Old, LimitName::New].iter().all(|name| words.contains(name.text()));
+        let words = fault
+            .refusal
+            .as_deref()
+            .map(|refusal| refusal.words.as_str())
+            .unwrap_or_default();
+        let names_both = [LimitName::Old, LimitName::New]
+            .iter()
+            .all(|name| words.contains(name.text()));
         let helps = names_both && self.limit.is_some() && !self.has_other_limit;
         self.has_other_limit |= helps;
         helps
@@ -299,19 +369,29 @@ impl Ask {
             pool.refused_media.note(*kinds);
         }
         match &self.reading {
-            Reading::Schema { is_object_form, prefers_object_form, .. } => {
+            Reading::Schema {
+                is_object_form,
+                prefers_object_form,
+                ..
+            } => {
                 prefers_object_form.store(*is_object_form, Ordering::Relaxed);
             }
             Reading::Quick { refused, pool } => pool.note_refused_forms(*refused),
             Reading::Native { pool, .. } => pool.note_takes_tools(true),
-            Reading::Prompt { refused_by: Some(pool), .. } => pool.note_takes_tools(false),
+            Reading::Prompt {
+                refused_by: Some(pool),
+                ..
+            } => pool.note_takes_tools(false),
             Reading::Plain | Reading::Continuing | Reading::Prompt { .. } => {}
         }
     }
 
     /// Whether the model may think before it answers.
     pub(crate) fn may_think(&self) -> bool {
-        matches!(self.reading, Reading::Plain | Reading::Native { .. } | Reading::Prompt { .. })
+        matches!(
+            self.reading,
+            Reading::Plain | Reading::Native { .. } | Reading::Prompt { .. }
+        )
     }
 
     /// A fresh reader for the text of the answer.
@@ -331,14 +411,18 @@ impl Ask {
 }
 
 /// No templates: the mode is not used without.
-static NO_PROMPT: ToolPrompt = ToolPrompt { tools: Vec::new(), code: None };
+static NO_PROMPT: ToolPrompt = ToolPrompt {
+    tools: Vec::new(),
+    code: None,
+};
 
 /// How tools are told in this request.
 fn mode(request: &ChatRequest<'_>, pool: &Pool) -> ToolMode {
     let has_none = request.tools.is_empty();
     // Where it has learned to write code in tags, what it writes of it now is to be told apart from text.
     let code = request.tool_prompt.and_then(|prompt| prompt.code.as_ref());
-    let reads_code = request.answer_format.is_none() && code.is_some_and(|code| code.not_run.is_some());
+    let reads_code =
+        request.answer_format.is_none() && code.is_some_and(|code| code.not_run.is_some());
     match request.tool_mode {
         _ if has_none && !reads_code => ToolMode::Off,
         ToolMode::Native if pool.takes_tools() == Some(false) && request.tool_prompt.is_some() => {
@@ -360,7 +444,16 @@ fn wishes_form(request: &ChatRequest<'_>) -> bool {
 fn told_body(request: &ChatRequest<'_>, reach: &Reach, prompt: &ToolPrompt) -> Bytes {
     let messages = prompt::plain_messages(request.messages, request.tools, prompt);
     let extra = without_tool_wishes(request);
-    body(&ChatRequest { messages: &messages, extra: Some(&extra), ..*request }, reach, &[], None)
+    body(
+        &ChatRequest {
+            messages: &messages,
+            extra: Some(&extra),
+            ..*request
+        },
+        reach,
+        &[],
+        None,
+    )
 }
 
 /// The caller's fields without its wishes about tools and form: our words or schema stand in their place.
@@ -381,7 +474,11 @@ enum LimitName {
 
 impl LimitName {
     fn at(target: &Target) -> Self {
-        if target.url.host_str() == Some("api.openai.com") { Self::New } else { Self::Old }
+        if target.url.host_str() == Some("api.openai.com") {
+            Self::New
+        } else {
+            Self::Old
+        }
     }
 
     /// The one that the bodies of a request have.
@@ -390,7 +487,9 @@ impl LimitName {
             return Some(Self::at(&reach.any()));
         }
         let extra = request.extra?;
-        [Self::Old, Self::New].into_iter().find(|name| extra.contains_key(name.text()))
+        [Self::Old, Self::New]
+            .into_iter()
+            .find(|name| extra.contains_key(name.text()))
     }
 
     fn text(self) -> &'static str {
@@ -410,7 +509,9 @@ impl LimitName {
 
 /// The same body for a server that calls a field otherwise.
 fn renamed(body: &Bytes, from: &str, to: &str) -> Bytes {
-    let Ok(mut fields) = serde_json::from_slice::<Map<String, Value>>(body) else { return body.clone() };
+    let Ok(mut fields) = serde_json::from_slice::<Map<String, Value>>(body) else {
+        return body.clone();
+    };
     if let Some(value) = fields.remove(from) {
         fields.insert(to.to_owned(), value);
     }
@@ -422,12 +523,20 @@ fn names(tools: &[ToolSpec]) -> Vec<String> {
 }
 
 fn tool(spec: &ToolSpec) -> Tool<'_> {
-    Tool { name: &spec.name, description: &spec.description, parameters: &spec.parameters }
+    Tool {
+        name: &spec.name,
+        description: &spec.description,
+        parameters: &spec.parameters,
+    }
 }
 
 /// The JSON that has a text continued: the last message's, up to the end of its line.
 fn text_body(request: &ChatRequest<'_>, reach: &Reach) -> Bytes {
-    let text = request.messages.last().map(Message::plain_text).unwrap_or_default();
+    let text = request
+        .messages
+        .last()
+        .map(Message::plain_text)
+        .unwrap_or_default();
     let mut fields = json!({
         "model": reach.settings.model, "prompt": text, "stop": ["\n"], "stream": true,
         "stream_options": {"include_usage": true},

@@ -58,8 +58,16 @@ impl Asked {
                 Some((parameters, left_out)) => (Cow::Owned(parameters), left_out),
                 None => (Cow::Borrowed(request.parameters), Vec::new()),
             };
-        let tools = reach.settings.pool.refused_tools.applied(request.tools, reach.tool_format());
-        let taken = ChatRequest { parameters: &parameters, tools: &tools, ..*request };
+        let tools = reach
+            .settings
+            .pool
+            .refused_tools
+            .applied(request.tools, reach.tool_format());
+        let taken = ChatRequest {
+            parameters: &parameters,
+            tools: &tools,
+            ..*request
+        };
         let mut form = match reach.format {
             Some(format) => {
                 let (ask, not_sent) = NativeAsk::new(&taken, &reach.settings.model, format);
@@ -132,14 +140,21 @@ impl Asked {
         if let Some(field) = self.refused_field(after, target) {
             self.form.leave_out(field);
             let refused = RefusedField::new(field, &self.set);
-            self.left_out.extend(field.parameter.filter(|it| self.set.has(*it)).map(LeftOut::Parameter));
+            self.left_out.extend(
+                field
+                    .parameter
+                    .filter(|it| self.set.has(*it))
+                    .map(LeftOut::Parameter),
+            );
             self.refused.push(refused);
             return Some(None);
         }
         match &mut self.form {
             Form::Chat(ask) => ask.use_other_form(after).then(|| {
                 let is_told = matches!(after.retry, Retry::WithoutMedia(_));
-                is_told.then(|| ModelEvent::Turned { words: Sentence::MediaLeftOut.into() })
+                is_told.then(|| ModelEvent::Turned {
+                    words: Sentence::MediaLeftOut.into(),
+                })
             }),
             Form::Native(ask) if after.retry == Retry::OtherForm => ask.use_plain().then_some(None),
             Form::Native(_) => None,
@@ -148,22 +163,33 @@ impl Asked {
 
     /// The same request with other schemas in the place of those that the server refuses. Says whose they are.
     fn without_refused_schemas(&mut self, after: &Fault) -> Option<Vec<(String, ToolLoss)>> {
-        let may_help = after.retry == Retry::OtherForm && self.schema_refusals < MAX_SCHEMA_REFUSALS;
+        let may_help =
+            after.retry == Retry::OtherForm && self.schema_refusals < MAX_SCHEMA_REFUSALS;
         let refusal = after.refusal.as_deref().filter(|_| may_help)?;
         let body = match &mut self.form {
             Form::Chat(ask) => ask.body_mut(),
             Form::Native(ask) => ask.body_mut(),
         };
-        let WithoutRefused { changes, body: changed } = without_refused(body, refusal.status, &refusal.body)?;
+        let WithoutRefused {
+            changes,
+            body: changed,
+        } = without_refused(body, refusal.status, &refusal.body)?;
         *body = changed.into();
         self.schema_refusals += 1;
-        let told = changes.iter().map(|(name, change)| (name.clone(), ToolLoss::from(*change))).collect();
+        let told = changes
+            .iter()
+            .map(|(name, change)| (name.clone(), ToolLoss::from(*change)))
+            .collect();
         self.refused_tools.extend(changes);
         Some(told)
     }
 
     /// The field that the server has just refused.
-    fn refused_field(&self, after: &Fault, target: Option<&Target>) -> Option<&'static OptionalField> {
+    fn refused_field(
+        &self,
+        after: &Fault,
+        target: Option<&Target>,
+    ) -> Option<&'static OptionalField> {
         let refusal = after.refusal.as_deref()?;
         let fields = match &self.form {
             Form::Chat(_) => OPTIONAL_FIELDS,
@@ -174,7 +200,10 @@ impl Asked {
 
     /// The server took the request: the next one is asked in the same form.
     pub(super) fn was_accepted(&self, target: &Target, pool: &Pool) {
-        target.server.refused_fields.note(target.model(), &self.refused);
+        target
+            .server
+            .refused_fields
+            .note(target.model(), &self.refused);
         pool.refused_tools.note(&self.refused_tools);
         if let Form::Chat(ask) = &self.form {
             ask.was_accepted(pool);
@@ -187,7 +216,11 @@ impl Asked {
             Form::Chat(ask) => {
                 let answer = Answer::new(ask.text_reader());
                 let begins_inside = ask.may_think() && pool.begins_inside();
-                Answering::Chat(Box::new(if begins_inside { answer.beginning_inside() } else { answer }))
+                Answering::Chat(Box::new(if begins_inside {
+                    answer.beginning_inside()
+                } else {
+                    answer
+                }))
             }
             Form::Native(ask) => Answering::Native(Box::new(NativeAnswer::new(ask.format()))),
         }

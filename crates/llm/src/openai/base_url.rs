@@ -31,11 +31,17 @@ impl BaseUrl {
     /// # Errors
     /// Where the text cannot be the address of an HTTP server.
     pub fn parse_of(kind: ProviderKind, text: &str) -> Result<Self, InvalidBaseUrl> {
-        let invalid =
-            || InvalidBaseUrl(refusal::Settings::BadBaseUrl { text: text.chars().take(100).collect() });
+        let invalid = || {
+            InvalidBaseUrl(refusal::Settings::BadBaseUrl {
+                text: text.chars().take(100).collect(),
+            })
+        };
         let trimmed = text.trim();
-        let with_scheme =
-            if trimmed.contains("://") { trimmed.to_owned() } else { format!("http://{trimmed}") };
+        let with_scheme = if trimmed.contains("://") {
+            trimmed.to_owned()
+        } else {
+            format!("http://{trimmed}")
+        };
         let mut url = Url::parse(&with_scheme).map_err(|_| invalid())?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
             return Err(invalid());
@@ -46,7 +52,11 @@ impl BaseUrl {
             path = path.strip_suffix(tail).unwrap_or(path);
         }
         // Only a bare host can be known to lack the version; other paths are taken as they are.
-        let path = if path.is_empty() { kind.usual_path().to_owned() } else { path.to_owned() };
+        let path = if path.is_empty() {
+            kind.usual_path().to_owned()
+        } else {
+            path.to_owned()
+        };
         url.set_path(&path);
         Ok(Self(url))
     }
@@ -65,7 +75,9 @@ impl BaseUrl {
 
     /// The address of one call, such as `models` or `models?limit=1000`.
     pub(crate) fn join(&self, call: &str) -> Url {
-        let (path, query) = call.split_once('?').map_or((call, None), |(path, query)| (path, Some(query)));
+        let (path, query) = call
+            .split_once('?')
+            .map_or((call, None), |(path, query)| (path, Some(query)));
         let mut url = self.0.clone();
         url.set_path(&format!("{}/{path}", self.0.path().trim_end_matches('/')));
         if let Some(query) = query {
@@ -102,11 +114,23 @@ mod tests {
             ("http://localhost:11434", "http://localhost:11434/v1"),
             ("localhost:11434/", "http://localhost:11434/v1"),
             (" http://localhost:11434/v1/ ", "http://localhost:11434/v1"),
-            ("https://api.example.com/v1/chat/completions", "https://api.example.com/v1"),
-            ("https://api.example.com/v1/models", "https://api.example.com/v1"),
+            (
+                "https://api.example.com/v1/chat/completions",
+                "https://api.example.com/v1",
+            ),
+            (
+                "https://api.example.com/v1/models",
+                "https://api.example.com/v1",
+            ),
             ("https://example.com/api/v1", "https://example.com/api/v1"),
-            ("https://example.com/v1beta/openai/", "https://example.com/v1beta/openai"),
-            ("https://example.com/v1?version=2#top", "https://example.com/v1?version=2"),
+            (
+                "https://example.com/v1beta/openai/",
+                "https://example.com/v1beta/openai",
+            ),
+            (
+                "https://example.com/v1?version=2#top",
+                "https://example.com/v1?version=2",
+            ),
         ] {
             assert_eq!(BaseUrl::parse(typed).unwrap().to_string(), meant, "{typed}");
         }
@@ -114,7 +138,15 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_server() {
-        for bad in ["", "   ", "ftp://example.com", "http://", "file:///etc/passwd", "a b", "http://[::1"] {
+        for bad in [
+            "",
+            "   ",
+            "ftp://example.com",
+            "http://",
+            "file:///etc/passwd",
+            "a b",
+            "http://[::1",
+        ] {
             assert!(BaseUrl::parse(bad).is_err(), "{bad:?}");
         }
     }
@@ -122,8 +154,14 @@ mod tests {
     #[test]
     fn joins_behind_the_path_and_hides_the_password() {
         let url = BaseUrl::parse("http://me:pw@host/v1?k=s").unwrap();
-        assert_eq!(url.join("models").as_str(), "http://me:pw@host/v1/models?k=s");
-        assert_eq!(url.join("models?limit=9").as_str(), "http://me:pw@host/v1/models?k=s&limit=9");
+        assert_eq!(
+            url.join("models").as_str(),
+            "http://me:pw@host/v1/models?k=s"
+        );
+        assert_eq!(
+            url.join("models?limit=9").as_str(),
+            "http://me:pw@host/v1/models?k=s&limit=9"
+        );
         assert_eq!(url.shown(), "http://host/v1");
     }
 }

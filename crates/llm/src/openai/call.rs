@@ -96,7 +96,8 @@ impl OpenAiCall {
 
     /// Has the server asked to say what it is doing.
     pub(crate) fn ask_for_status(&mut self) {
-        self.headers.insert(INCLUDE_STATUS, HeaderValue::from_static("true"));
+        self.headers
+            .insert(INCLUDE_STATUS, HeaderValue::from_static("true"));
     }
 
     /// The next event. Abandoning the wait loses nothing: all progress is in `self`.
@@ -137,7 +138,8 @@ impl OpenAiCall {
                     None => Arc::new(self.reach.first()?),
                 };
                 self.target = Some(Arc::clone(&target));
-                self.silence.set(Instant::now() + settings.first_token_timeout);
+                self.silence
+                    .set(Instant::now() + settings.first_token_timeout);
                 let (mut headers, mut body) = (self.headers.clone(), self.ask.body(&target));
                 headers.extend(self.ask.headers().cloned().unwrap_or_default());
                 if let Some(caller) = target.may_know(self.caller.as_deref()) {
@@ -154,16 +156,25 @@ impl OpenAiCall {
                         return Err(Fault::no_first_token(settings.first_token_timeout));
                     }
                 };
-                let Some(target) = &self.target else { return Err(Fault::truncated()) };
+                let Some(target) = &self.target else {
+                    return Err(Fault::truncated());
+                };
                 self.ask.was_accepted(target, &settings.pool);
                 let inflate = Inflate::of(response.headers(), target)?;
                 let answer = self.ask.answer(&settings.pool);
-                let reading = Reading { response, inflate, answer, gather: Gather::new() };
+                let reading = Reading {
+                    response,
+                    inflate,
+                    answer,
+                    gather: Gather::new(),
+                };
                 self.stage = Stage::Reading(Box::new(reading));
                 Ok(())
             }
             Stage::Reading(reading) => {
-                let Some(target) = &self.target else { return Err(Fault::truncated()) };
+                let Some(target) = &self.target else {
+                    return Err(Fault::truncated());
+                };
                 let had_begun = reading.answer.has_begun();
                 let has_begun = reading.read_on(&mut self.silence, target, settings).await?;
                 if let Some(begins_inside) = reading.answer.begins_inside() {
@@ -171,14 +182,20 @@ impl OpenAiCall {
                 }
                 if has_begun {
                     let is_complete = reading.answer.is_complete();
-                    let wait = if is_complete { WAIT_AFTER_FINISH } else { Duration::MAX };
-                    self.silence.set(Instant::now() + settings.idle_timeout.min(wait));
+                    let wait = if is_complete {
+                        WAIT_AFTER_FINISH
+                    } else {
+                        Duration::MAX
+                    };
+                    self.silence
+                        .set(Instant::now() + settings.idle_timeout.min(wait));
                     if !had_begun {
                         self.reach.note_answer(target);
                     }
                 } else if reading.answer.is_at_work() {
                     // An agent may work for longer than that before its first word; a comment is a sign of life too.
-                    self.silence.set(Instant::now() + settings.first_token_timeout);
+                    self.silence
+                        .set(Instant::now() + settings.first_token_timeout);
                 }
                 Ok(())
             }
@@ -218,8 +235,14 @@ impl OpenAiCall {
         self.failed_attempts += 1;
         let wait = match fault.retry {
             Retry::Soon => retry::backoff(settings.retry_wait, self.failed_attempts),
-            Retry::After(hint) if hint <= retry::LONGEST_WAIT => retry::after_hint(hint, settings.retry_wait),
-            Retry::After(_) | Retry::No | Retry::OtherForm | Retry::WithoutTools | Retry::WithoutMedia(_) => {
+            Retry::After(hint) if hint <= retry::LONGEST_WAIT => {
+                retry::after_hint(hint, settings.retry_wait)
+            }
+            Retry::After(_)
+            | Retry::No
+            | Retry::OtherForm
+            | Retry::WithoutTools
+            | Retry::WithoutMedia(_) => {
                 return Err(fault.into_error());
             }
         };
@@ -235,7 +258,11 @@ impl OpenAiCall {
             reason = reason.message,
             "asking the model server again"
         );
-        Ok(ModelEvent::Retrying { failed_attempts, wait_ms, reason })
+        Ok(ModelEvent::Retrying {
+            failed_attempts,
+            wait_ms,
+            reason,
+        })
     }
 }
 
@@ -257,7 +284,9 @@ impl Reading {
         while self.gather.has_gathered() && !self.answer.is_over() {
             // The connection hands over a piece at a time: it needs a turn to bring the next.
             yield_now().await;
-            let Some(chunk) = self.response.chunk().now_or_never() else { break };
+            let Some(chunk) = self.response.chunk().now_or_never() else {
+                break;
+            };
             self.take(Some(chunk), target, settings)?;
         }
         // Never between the head of an answer and its first words.
@@ -265,8 +294,10 @@ impl Reading {
             self.gather.begin();
         }
         if self.answer.is_over() {
-            let _ =
-                timeout(DRAIN_TIME, async { while let Ok(Some(_)) = self.response.chunk().await {} }).await;
+            let _ = timeout(DRAIN_TIME, async {
+                while let Ok(Some(_)) = self.response.chunk().await {}
+            })
+            .await;
         }
         Ok(self.answer.has_begun())
     }
@@ -282,7 +313,9 @@ impl Reading {
             Some(Ok(Some(bytes))) => match &mut self.inflate {
                 Some(inflate) => {
                     let mut pieces = inflate::pieces(&bytes);
-                    pieces.try_for_each(|piece| self.answer.feed(&inflate.push(piece, target)?, target))
+                    pieces.try_for_each(|piece| {
+                        self.answer.feed(&inflate.push(piece, target)?, target)
+                    })
                 }
                 None => self.answer.feed(&bytes, target),
             },
@@ -301,7 +334,9 @@ impl Reading {
 
 impl std::fmt::Debug for OpenAiCall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenAiCall").field("reach", &self.reach).finish_non_exhaustive()
+        f.debug_struct("OpenAiCall")
+            .field("reach", &self.reach)
+            .finish_non_exhaustive()
     }
 }
 
@@ -330,7 +365,12 @@ pub(crate) async fn check(
         return Ok(response);
     }
     let body = read_error(&mut response).await;
-    Err(fault::from_status(status, response.headers(), &body, target))
+    Err(fault::from_status(
+        status,
+        response.headers(),
+        &body,
+        target,
+    ))
 }
 
 /// The error page, as far as it came and is worth reading.

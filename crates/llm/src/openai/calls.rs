@@ -100,7 +100,10 @@ impl Calls {
         for call in &mut self.calls {
             if let (Some(index), Some(extra_content)) = (call.index, call.extra_content.take()) {
                 let data = json!({ "extra_content": extra_content });
-                out.push_back(ModelEvent::ProviderData { part: DataPart::Call(index), data });
+                out.push_back(ModelEvent::ProviderData {
+                    part: DataPart::Call(index),
+                    data,
+                });
             }
         }
     }
@@ -108,7 +111,8 @@ impl Calls {
     fn announce_rest(&mut self, out: &mut VecDeque<ModelEvent>) {
         for at in 0..self.calls.len() {
             let call = &mut self.calls[at];
-            if call.index.is_some() || (call.name.is_empty() && call.waiting.is_empty() && call.id.is_none())
+            if call.index.is_some()
+                || (call.name.is_empty() && call.waiting.is_empty() && call.id.is_none())
             {
                 continue;
             }
@@ -123,8 +127,14 @@ impl Calls {
     fn find(&self, piece: &CallDelta<'_>) -> Option<usize> {
         // The last one counts: some servers give every call the number 0, or the same id.
         let found = match (piece.index, &piece.id, &piece.name) {
-            (Some(number), _, _) => self.calls.iter().rposition(|call| call.upstream == Some(number)),
-            (None, Some(id), _) => self.calls.iter().rposition(|call| call.id.as_deref() == Some(&**id)),
+            (Some(number), _, _) => self
+                .calls
+                .iter()
+                .rposition(|call| call.upstream == Some(number)),
+            (None, Some(id), _) => self
+                .calls
+                .iter()
+                .rposition(|call| call.id.as_deref() == Some(&**id)),
             (None, None, Some(_)) => None,
             (None, None, None) => self.calls.len().checked_sub(1),
         };
@@ -133,7 +143,10 @@ impl Calls {
 
     /// The name of a new call, where it was sent before the arguments and under the number of the previous call.
     fn repeated_name(&self, piece: &CallDelta<'_>) -> String {
-        let before = self.calls.last().filter(|before| before.is_named_again && piece.name.is_none());
+        let before = self
+            .calls
+            .last()
+            .filter(|before| before.is_named_again && piece.name.is_none());
         before.map(|before| before.name.clone()).unwrap_or_default()
     }
 
@@ -164,22 +177,36 @@ impl Calls {
         let index = self.announced;
         self.announced += 1;
         let known = self.calls[at].id.as_ref();
-        let taken = self.calls.iter().any(|call| call.index.is_some() && call.id.as_ref() == known);
+        let taken = self
+            .calls
+            .iter()
+            .any(|call| call.index.is_some() && call.id.as_ref() == known);
         let id = match known {
             Some(id) if !taken && id.len() <= MAX_NAME_BYTES => id.clone(),
             _ => format!("call_{index}"),
         };
         let call = &mut self.calls[at];
         call.index = Some(index);
-        let name = if call.name.len() > MAX_NAME_BYTES { UNREADABLE } else { &call.name };
-        out.push_back(ModelEvent::ToolCallStarted { index, id, name: name.to_owned() });
+        let name = if call.name.len() > MAX_NAME_BYTES {
+            UNREADABLE
+        } else {
+            &call.name
+        };
+        out.push_back(ModelEvent::ToolCallStarted {
+            index,
+            id,
+            name: name.to_owned(),
+        });
         add_arguments(index, Cow::Owned(std::mem::take(&mut call.waiting)), out);
     }
 }
 
 fn add_arguments(index: usize, delta: Cow<'_, str>, out: &mut VecDeque<ModelEvent>) {
     if !delta.is_empty() {
-        out.push_back(ModelEvent::ToolArgumentsDelta { index, delta: delta.into_owned() });
+        out.push_back(ModelEvent::ToolArgumentsDelta {
+            index,
+            delta: delta.into_owned(),
+        });
     }
 }
 
@@ -201,7 +228,8 @@ impl Call {
         let has_other_id =
             matches!((&self.id, &piece.id), (Some(known), Some(id)) if known.as_str() != &**id);
         // Some servers repeat the name with each piece.
-        let is_new = self.end.is_whole() && (!piece.arguments.trim().is_empty() || *name != *self.name);
+        let is_new =
+            self.end.is_whole() && (!piece.arguments.trim().is_empty() || *name != *self.name);
         has_other_id || is_new
     }
 }
@@ -230,7 +258,9 @@ mod tests {
     /// Each call as `id name(arguments)`.
     fn read(pieces: impl IntoIterator<Item = Piece>) -> Vec<String> {
         let (mut calls, mut out) = (Calls::default(), VecDeque::new());
-        pieces.into_iter().for_each(|piece| push(&mut calls, piece, &mut out));
+        pieces
+            .into_iter()
+            .for_each(|piece| push(&mut calls, piece, &mut out));
         calls.finish(&mut out);
         let mut seen: Vec<(String, String)> = Vec::new();
         for event in out {
@@ -244,7 +274,9 @@ mod tests {
             }
         }
         assert_eq!(seen.len(), calls.count());
-        seen.into_iter().map(|(start, args)| format!("{start}({args})")).collect()
+        seen.into_iter()
+            .map(|(start, args)| format!("{start}({args})"))
+            .collect()
     }
 
     fn check(pieces: &[Piece], expected: &[&str]) {
@@ -263,38 +295,88 @@ mod tests {
             &["a ls({})", "b cat({})"],
         );
         check(&[(Some(4_000_000_000), "a", "ls", "{}")], &["a ls({})"]);
-        check(&[(Some(0), "a", "ls", "{}"), (Some(0), "b", "cat", "{}")], &["a ls({})", "b cat({})"]);
-        check(&[(Some(0), "a", "ls", ""), (Some(0), "b", "cat", "")], &["a ls()", "b cat()"]);
-        check(&[(Some(0), "a", "ls", "{"), (Some(0), "a", "ls", "}")], &["a ls({})"]);
         check(
-            &[(None, "", "ls", "{"), (None, "", "", "}"), (None, "", "cat", "")],
+            &[(Some(0), "a", "ls", "{}"), (Some(0), "b", "cat", "{}")],
+            &["a ls({})", "b cat({})"],
+        );
+        check(
+            &[(Some(0), "a", "ls", ""), (Some(0), "b", "cat", "")],
+            &["a ls()", "b cat()"],
+        );
+        check(
+            &[(Some(0), "a", "ls", "{"), (Some(0), "a", "ls", "}")],
+            &["a ls({})"],
+        );
+        check(
+            &[
+                (None, "", "ls", "{"),
+                (None, "", "", "}"),
+                (None, "", "cat", ""),
+            ],
             &["call_0 ls({})", "call_1 cat()"],
         );
         check(
-            &[(None, "a", "ls", "{"), (None, "b", "cat", "{"), (None, "a", "", "}")],
+            &[
+                (None, "a", "ls", "{"),
+                (None, "b", "cat", "{"),
+                (None, "a", "", "}"),
+            ],
             &["a ls({})", "b cat({)"],
         );
-        check(&[(Some(1), "x", "ls", ""), (Some(2), "x", "cat", "")], &["x ls()", "call_1 cat()"]);
-        check(&[(Some(0), "", "", "{\"a\""), (Some(0), "c", "ls", ":1}")], &["c ls({\"a\":1})"]);
+        check(
+            &[(Some(1), "x", "ls", ""), (Some(2), "x", "cat", "")],
+            &["x ls()", "call_1 cat()"],
+        );
+        check(
+            &[(Some(0), "", "", "{\"a\""), (Some(0), "c", "ls", ":1}")],
+            &["c ls({\"a\":1})"],
+        );
     }
 
     #[test]
     fn a_name_after_whole_arguments_is_another_call() {
         let two = ["call_0 ls({})", "call_1 ls({\"a\":\"}\"})"];
-        check(&[(Some(0), "", "ls", "{}"), (Some(0), "", "ls", "{\"a\":\"}\"}")], &two);
         check(
-            &[(Some(0), "", "ls", "{}"), (Some(0), "", "ls", "{\"a\":"), (Some(0), "", "", "\"}\"}")],
+            &[
+                (Some(0), "", "ls", "{}"),
+                (Some(0), "", "ls", "{\"a\":\"}\"}"),
+            ],
             &two,
         );
-        check(&[(Some(0), "a", "ls", "{}"), (Some(0), "a", "ls", "{}")], &["a ls({})", "call_1 ls({})"]);
-        check(&[(None, "a", "ls", "{}"), (None, "a", "ls", "{}")], &["a ls({})", "call_1 ls({})"]);
-        check(&[(Some(0), "", "ls", "{}"), (Some(0), "", "cat", "")], &["call_0 ls({})", "call_1 cat()"]);
         check(
-            &[(Some(0), "a", "ls", "{\"a\":\"}"), (Some(0), "", "ls", "\"}"), (Some(0), "", "ls", "")],
+            &[
+                (Some(0), "", "ls", "{}"),
+                (Some(0), "", "ls", "{\"a\":"),
+                (Some(0), "", "", "\"}\"}"),
+            ],
+            &two,
+        );
+        check(
+            &[(Some(0), "a", "ls", "{}"), (Some(0), "a", "ls", "{}")],
+            &["a ls({})", "call_1 ls({})"],
+        );
+        check(
+            &[(None, "a", "ls", "{}"), (None, "a", "ls", "{}")],
+            &["a ls({})", "call_1 ls({})"],
+        );
+        check(
+            &[(Some(0), "", "ls", "{}"), (Some(0), "", "cat", "")],
+            &["call_0 ls({})", "call_1 cat()"],
+        );
+        check(
+            &[
+                (Some(0), "a", "ls", "{\"a\":\"}"),
+                (Some(0), "", "ls", "\"}"),
+                (Some(0), "", "ls", ""),
+            ],
             &["a ls({\"a\":\"}\"})"],
         );
         // In pieces, all of them number 0.
-        let begun = [(Some(0), "", "ls", ""), (Some(0), "", "", "{}"), (Some(0), "", "ls", "")];
+        let begun = [
+            (Some(0), "", "ls", ""),
+            (Some(0), "", "", "{}"),
+            (Some(0), "", "ls", ""),
+        ];
         check(&begun, &["call_0 ls({})"]);
         let more = [(Some(0), "", "", "{\"a\":"), (Some(0), "", "", "\"}\"}")];
         check(&[begun.as_slice(), &more].concat(), &two);
@@ -302,21 +384,41 @@ mod tests {
 
     #[test]
     fn names_in_pieces_and_again_and_again() {
-        let pieces = [(Some(0), "a", "write", ""), (Some(0), "", "_file", ""), (Some(0), "", "", "{}")];
+        let pieces = [
+            (Some(0), "a", "write", ""),
+            (Some(0), "", "_file", ""),
+            (Some(0), "", "", "{}"),
+        ];
         check(&pieces, &["a write_file({})"]);
         check(&pieces[..2], &["a write_file()"]);
         check(
-            &[(Some(0), "a", "ls", ""), (Some(0), "a", "ls", "{"), (Some(0), "a", "ls", "}")],
+            &[
+                (Some(0), "a", "ls", ""),
+                (Some(0), "a", "ls", "{"),
+                (Some(0), "a", "ls", "}"),
+            ],
             &["a ls({})"],
         );
-        check(&[(Some(0), "a", "wri", ""), (Some(0), "a", "write_file", "{}")], &["a write_file({})"]);
-        check(&[(Some(0), "a", "write", ""), (Some(1), "b", "ls", "{}")], &["a write()", "b ls({})"]);
+        check(
+            &[
+                (Some(0), "a", "wri", ""),
+                (Some(0), "a", "write_file", "{}"),
+            ],
+            &["a write_file({})"],
+        );
+        check(
+            &[(Some(0), "a", "write", ""), (Some(1), "b", "ls", "{}")],
+            &["a write()", "b ls({})"],
+        );
     }
 
     #[test]
     fn calls_that_cannot_be_read_are_given_out_and_others_left_out() {
         check(&[(Some(0), "", "", "{}")], &["call_0 tool_calls({})"]);
-        check(&[(Some(0), "a", "", ""), (Some(1), "b", "ls", "{}")], &["b ls({})", "a tool_calls()"]);
+        check(
+            &[(Some(0), "a", "", ""), (Some(1), "b", "ls", "{}")],
+            &["b ls({})", "a tool_calls()"],
+        );
         check(&[(Some(0), "", "", "")], &[]);
         let endless = "x".repeat(300).leak();
         check(&[(Some(0), "a", endless, "{}")], &["a tool_calls({})"]);

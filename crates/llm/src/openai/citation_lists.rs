@@ -22,11 +22,13 @@ impl CitationLists {
     pub(super) fn push(&mut self, fields: &CitationFields<'_>) {
         let room = MAX_CITATIONS.saturating_sub(self.annotations.len());
         if let Some(annotations) = fields.annotations.as_deref().filter(|_| room > 0) {
-            self.annotations.extend(list(annotations).into_iter().take(room));
+            self.annotations
+                .extend(list(annotations).into_iter().take(room));
         }
-        for (kept, list) in
-            [(&mut self.citations, &fields.citations), (&mut self.search_results, &fields.search_results)]
-        {
+        for (kept, list) in [
+            (&mut self.citations, &fields.citations),
+            (&mut self.search_results, &fields.search_results),
+        ] {
             if let Some(list) = list.as_deref().filter(|list| kept.as_deref() != Some(list)) {
                 *kept = Some(list.to_owned());
             }
@@ -35,14 +37,19 @@ impl CitationLists {
 
     /// The citations of an answer of so many characters.
     pub(super) fn read(&mut self, text_chars: usize) -> Vec<Citation> {
-        let whole = |kept: Option<String>| Value::Array(kept.as_deref().map(list).unwrap_or_default());
+        let whole =
+            |kept: Option<String>| Value::Array(kept.as_deref().map(list).unwrap_or_default());
         let annotations = std::mem::take(&mut self.annotations);
-        let (results, citations) = (whole(self.search_results.take()), whole(self.citations.take()));
+        let (results, citations) = (
+            whole(self.search_results.take()),
+            whole(self.citations.take()),
+        );
         chat_citations(&annotations, &results, &citations, text_chars)
     }
 }
 
 fn list(json: &str) -> Vec<Value> {
     let json = Some(json).filter(|json| json.len() <= MAX_LIST_BYTES);
-    json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+    json.and_then(|json| serde_json::from_str(json).ok())
+        .unwrap_or_default()
 }

@@ -25,13 +25,17 @@ pub(crate) enum Head {
 
 /// Reads the tag at the beginning of `text`.
 pub(crate) fn read_head(text: &str) -> Head {
-    let Some(after) = text.strip_prefix(CODE_TAG) else { return Head::No };
+    let Some(after) = text.strip_prefix(CODE_TAG) else {
+        return Head::No;
+    };
     if !after.is_empty() && !after.starts_with(|c: char| c.is_whitespace() || c == '>') {
         return Head::No;
     }
     match after.find('>') {
         Some(end) if end <= MOST_HEAD_BYTES => {
-            let language = attribute(&after[..end], "lang").unwrap_or("python").to_lowercase();
+            let language = attribute(&after[..end], "lang")
+                .unwrap_or("python")
+                .to_lowercase();
             Head::Whole(language, CODE_TAG.len() + end + 1)
         }
         None if after.len() <= MOST_HEAD_BYTES => Head::Undecided,
@@ -64,7 +68,10 @@ pub(crate) enum Progress {
 
 impl Code {
     pub(crate) fn new(language: String) -> Self {
-        Self { language, searched: 0 }
+        Self {
+            language,
+            searched: 0,
+        }
     }
 
     /// Looks for the end in `text`, which begins with the code and only grows at its end.
@@ -88,7 +95,12 @@ impl Code {
         let code = bare(code);
         let fence = if code.contains("```") { "~~~~" } else { "```" };
         let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-');
-        let language: String = self.language.chars().filter(|c| word(*c)).take(20).collect();
+        let language: String = self
+            .language
+            .chars()
+            .filter(|c| word(*c))
+            .take(20)
+            .collect();
         let why = why.map(|why| format!("\n{why}\n")).unwrap_or_default();
         format!("\n{fence}{language}\n{code}\n{fence}\n{why}")
     }
@@ -96,10 +108,19 @@ impl Code {
 
 /// The code without the fence that many models put around it, and without an end that has only begun.
 pub(crate) fn bare(code: &str) -> &str {
-    let half = (2..CODE_END.len()).rev().find(|size| code.ends_with(&CODE_END[..*size])).unwrap_or(0);
-    let code = code[..code.len() - half].trim_end().trim_start_matches(['\r', '\n']);
-    let Some(inside) = code.trim_start().strip_prefix("```") else { return code };
-    let Some((_, inside)) = inside.split_once('\n') else { return code };
+    let half = (2..CODE_END.len())
+        .rev()
+        .find(|size| code.ends_with(&CODE_END[..*size]))
+        .unwrap_or(0);
+    let code = code[..code.len() - half]
+        .trim_end()
+        .trim_start_matches(['\r', '\n']);
+    let Some(inside) = code.trim_start().strip_prefix("```") else {
+        return code;
+    };
+    let Some((_, inside)) = inside.split_once('\n') else {
+        return code;
+    };
     let inside = inside.strip_suffix("```").unwrap_or(inside);
     inside.trim_end()
 }
@@ -113,15 +134,24 @@ mod tests {
         let whole = |language: &str, size| Head::Whole(language.to_owned(), size);
         for (text, head) in [
             ("<code_interpreter>x", whole("python", 18)),
-            ("<code_interpreter type=\"code\" lang=\"python\">", whole("python", 44)),
-            ("<code_interpreter lang='JavaScript' >", whole("javascript", 37)),
+            (
+                "<code_interpreter type=\"code\" lang=\"python\">",
+                whole("python", 44),
+            ),
+            (
+                "<code_interpreter lang='JavaScript' >",
+                whole("javascript", 37),
+            ),
             ("<code_interpreter", Head::Undecided),
             ("<code_interpreter type=", Head::Undecided),
             ("<code_interpreters>", Head::No),
         ] {
             assert_eq!(read_head(text), head, "{text}");
         }
-        assert_eq!(read_head(&format!("<code_interpreter {}", "x".repeat(300))), Head::No);
+        assert_eq!(
+            read_head(&format!("<code_interpreter {}", "x".repeat(300))),
+            Head::No
+        );
     }
 
     #[test]
@@ -138,7 +168,10 @@ mod tests {
         ] {
             assert_eq!(bare(written), code, "{written}");
         }
-        assert_eq!(Code::new("r`\nx".into()).shown("1", None), "\n```rx\n1\n```\n");
+        assert_eq!(
+            Code::new("r`\nx".into()).shown("1", None),
+            "\n```rx\n1\n```\n"
+        );
         assert_eq!(
             Code::new("go".into()).shown("a ``` b", Some("Not run.")),
             "\n~~~~go\na ``` b\n~~~~\n\nNot run.\n"

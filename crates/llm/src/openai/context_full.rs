@@ -1,8 +1,11 @@
 //! How model servers say that a conversation is longer than the model can read. There is no standard for it.
 
 /// Names that stand in an error's `code` or `type`.
-const KINDS: [&str; 3] =
-    ["context_length_exceeded", "exceed_context_size_error", "model_max_prompt_tokens_exceeded"];
+const KINDS: [&str; 3] = [
+    "context_length_exceeded",
+    "exceed_context_size_error",
+    "model_max_prompt_tokens_exceeded",
+];
 
 /// Parts of sentences, in lower case, with the servers they are from.
 const SENTENCES: [&str; 17] = [
@@ -68,23 +71,37 @@ mod tests {
                 "Trying to keep the first 10136 tokens when context the overflows. However, the model is \
                          loaded with context length of only 7866 tokens, which is not enough.",
             ),
-            (400, Some("invalid_request_error"), "prompt is too long: 210000 tokens > 200000 maximum"),
+            (
+                400,
+                Some("invalid_request_error"),
+                "prompt is too long: 210000 tokens > 200000 maximum",
+            ),
             (
                 400,
                 None,
                 "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
             ),
-            (422, None, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096."),
+            (
+                422,
+                None,
+                "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096.",
+            ),
         ] {
             assert!(says_context_full(status, kind, words), "{words}");
         }
         for (status, words) in [
             (400, "Unknown field: response_format"),
-            (413, "Request too large for model on tokens per minute (TPM): Limit 6000, Requested 9000"),
+            (
+                413,
+                "Request too large for model on tokens per minute (TPM): Limit 6000, Requested 9000",
+            ),
             (429, "maximum context length"),
             (500, "Internal error"),
         ] {
-            assert!(!says_context_full(status, Some("invalid_request_error"), words), "{words}");
+            assert!(
+                !says_context_full(status, Some("invalid_request_error"), words),
+                "{words}"
+            );
         }
     }
 }

@@ -39,7 +39,9 @@ impl Upstream {
         dimensions: Option<u64>,
         deadline: Duration,
     ) -> Result<Embedded, NoAnswer> {
-        let format = self.embedding_format().ok_or_else(|| self.no_embeddings())?;
+        let format = self
+            .embedding_format()
+            .ok_or_else(|| self.no_embeddings())?;
         let until = Instant::now() + deadline;
         let size = format.max_texts().clamp(1, texts.len().max(1));
         let parts: Vec<Vec<String>> = texts.chunks(size).map(<[String]>::to_vec).collect();
@@ -47,22 +49,35 @@ impl Upstream {
             let body = format.encode(self.model(), &part, dimensions);
             let bytes = self.post_whole(told, body.into(), until).await?;
             format.decode(&bytes, part.len()).map_err(|bad| {
-                self.failed(Sentence::UselessAnswer { model: self.model().to_owned(), why: bad.to_string() })
+                self.failed(Sentence::UselessAnswer {
+                    model: self.model().to_owned(),
+                    why: bad.to_string(),
+                })
             })
         };
         let embedded = stream::iter(parts).map(ask).buffered(MAX_REQUESTS_AT_ONCE);
         let embedded: Vec<Embedded> = embedded.try_collect().await?;
         let input_tokens = embedded.iter().map(|it| it.input_tokens).sum();
         let vectors = embedded.into_iter().flat_map(|it| it.vectors).collect();
-        let whole = Embedded { vectors, input_tokens }.checked(texts.len());
+        let whole = Embedded {
+            vectors,
+            input_tokens,
+        }
+        .checked(texts.len());
         whole.map_err(|bad| {
-            self.failed(Sentence::UselessAnswer { model: self.model().to_owned(), why: bad.to_string() })
+            self.failed(Sentence::UselessAnswer {
+                model: self.model().to_owned(),
+                why: bad.to_string(),
+            })
         })
     }
 
     fn no_embeddings(&self) -> NoAnswer {
         let (model, kind) = (self.model().to_owned(), self.kind().name().to_owned());
-        NoAnswer::Failed(ModelError::new(ProblemCode::InvalidRequest, Sentence::NoEmbeddings { model, kind }))
+        NoAnswer::Failed(ModelError::new(
+            ProblemCode::InvalidRequest,
+            Sentence::NoEmbeddings { model, kind },
+        ))
     }
 
     fn failed(&self, sentence: Sentence) -> NoAnswer {
@@ -73,12 +88,24 @@ impl Upstream {
     ///
     /// # Errors
     /// As [`Upstream::post`], and where the answer breaks off, is too long or does not end in time.
-    pub async fn post_whole(&self, told: &Told, body: Bytes, until: Instant) -> Result<Vec<u8>, NoAnswer> {
+    pub async fn post_whole(
+        &self,
+        told: &Told,
+        body: Bytes,
+        until: Instant,
+    ) -> Result<Vec<u8>, NoAnswer> {
         let wait = until.saturating_duration_since(Instant::now());
         let read = async {
-            let Passed { mut response, first } = self.post(told, body, wait).await?;
+            let Passed {
+                mut response,
+                first,
+            } = self.post(told, body, wait).await?;
             let mut bytes = first.map(Vec::from).unwrap_or_default();
-            while let Some(more) = response.chunk().await.map_err(|_| NoAnswer::from(Fault::truncated()))? {
+            while let Some(more) = response
+                .chunk()
+                .await
+                .map_err(|_| NoAnswer::from(Fault::truncated()))?
+            {
                 if bytes.len() + more.len() > MAX_ANSWER_BYTES {
                     let (model, limit) = (self.model().to_owned(), (MAX_ANSWER_BYTES >> 20) as u64);
                     return Err(self.failed(Sentence::AnswerOver { model, limit }));
@@ -88,9 +115,15 @@ impl Upstream {
             Ok(bytes)
         };
         timeout_at(until, read).await.unwrap_or_else(|_| {
-            let (server, seconds) = (self.model().to_owned(), wait.as_secs_f64().ceil().to_string());
+            let (server, seconds) = (
+                self.model().to_owned(),
+                wait.as_secs_f64().ceil().to_string(),
+            );
             let late = Sentence::NoAnswerWithin { server, seconds };
-            Err(NoAnswer::Failed(ModelError::new(ProblemCode::ModelTimeout, late)))
+            Err(NoAnswer::Failed(ModelError::new(
+                ProblemCode::ModelTimeout,
+                late,
+            )))
         })
     }
 }

@@ -44,7 +44,9 @@ impl Extras {
     ) -> Result<Self, refusal::Settings> {
         let mut extras = Self::default();
         for (name, value) in headers {
-            let bad = || refusal::Settings::BadExtraHeader { name: shortened(&name) };
+            let bad = || refusal::Settings::BadExtraHeader {
+                name: shortened(&name),
+            };
             let is_own = OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str());
             if is_own || name.len() > MAX_NAME_BYTES || value.reveal().len() > MAX_VALUE_BYTES {
                 return Err(bad());
@@ -57,13 +59,17 @@ impl Extras {
         for (name, value) in query {
             let is_bad = name.is_empty() || name.len() > MAX_NAME_BYTES;
             if is_bad || value.reveal().len() > MAX_VALUE_BYTES {
-                return Err(refusal::Settings::BadExtraQuery { name: shortened(&name) });
+                return Err(refusal::Settings::BadExtraQuery {
+                    name: shortened(&name),
+                });
             }
             extras.query.retain(|(other, _)| *other != name);
             extras.query.push((name, value));
         }
         if extras.headers.len() > MAX_EXTRAS || extras.query.len() > MAX_EXTRAS {
-            return Err(refusal::Settings::TooManyExtras { count: MAX_EXTRAS as u64 });
+            return Err(refusal::Settings::TooManyExtras {
+                count: MAX_EXTRAS as u64,
+            });
         }
         Ok(extras)
     }
@@ -77,17 +83,25 @@ impl Extras {
     /// The headers, with their values.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
         // What was made of text is text.
-        self.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap_or_default()))
+        self.headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.to_str().unwrap_or_default()))
     }
 
     /// The query parameters, with their values.
     pub fn query(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.query.iter().map(|(name, value)| (name.as_str(), value.reveal()))
+        self.query
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.reveal()))
     }
 
     /// The request with the headers. Each replaces one of the same name.
     pub(super) fn add_headers(&self, request: RequestBuilder) -> RequestBuilder {
-        if self.headers.is_empty() { request } else { request.headers(self.headers.clone()) }
+        if self.headers.is_empty() {
+            request
+        } else {
+            request.headers(self.headers.clone())
+        }
     }
 
     /// The address with the query parameters.
@@ -116,24 +130,46 @@ mod tests {
     use super::*;
 
     fn pairs(list: &[(&str, &str)]) -> Vec<(String, Secret)> {
-        list.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(value))).collect()
+        list.iter()
+            .map(|(name, value)| ((*name).to_owned(), Secret::new(value)))
+            .collect()
     }
 
     #[test]
     fn are_sent_and_hidden() {
         let extras = Extras::new(
-            pairs(&[("X-Title", "Chat"), ("Ocp-Apim-Subscription-Key", "abcdefgh12")]),
+            pairs(&[
+                ("X-Title", "Chat"),
+                ("Ocp-Apim-Subscription-Key", "abcdefgh12"),
+            ]),
             pairs(&[("api-version", "preview"), ("tag", "a&b")]),
         )
         .unwrap();
         let url = extras.add_query("http://host/v1/models?k=s".parse().unwrap());
         let http = crate::HttpClient::new().unwrap();
-        let request = http.for_url(&url).unwrap().get(url).header("x-title", "other");
+        let request = http
+            .for_url(&url)
+            .unwrap()
+            .get(url)
+            .header("x-title", "other");
         let request = extras.add_headers(request).build().unwrap();
-        assert_eq!(request.url().as_str(), "http://host/v1/models?k=s&api-version=preview&tag=a%26b");
-        assert_eq!(request.headers().get_all("x-title").iter().collect::<Vec<_>>(), ["Chat"]);
+        assert_eq!(
+            request.url().as_str(),
+            "http://host/v1/models?k=s&api-version=preview&tag=a%26b"
+        );
+        assert_eq!(
+            request
+                .headers()
+                .get_all("x-title")
+                .iter()
+                .collect::<Vec<_>>(),
+            ["Chat"]
+        );
         assert_eq!(request.headers()["ocp-apim-subscription-key"], "abcdefgh12");
-        assert_eq!(extras.redact("abcdefgh12 of Chat".to_owned()), "[key] of Chat");
+        assert_eq!(
+            extras.redact("abcdefgh12 of Chat".to_owned()),
+            "[key] of Chat"
+        );
         assert!(!format!("{extras:?}").contains("abcdefgh12"));
     }
 
@@ -146,9 +182,19 @@ mod tests {
             (&[("a", "a\nb")], &[]),
             (&[], &[("", "a")]),
         ] {
-            assert!(Extras::new(pairs(headers), pairs(query)).is_err(), "{headers:?} {query:?}");
+            assert!(
+                Extras::new(pairs(headers), pairs(query)).is_err(),
+                "{headers:?} {query:?}"
+            );
         }
-        let many: Vec<_> = (0..33).map(|n| (format!("x-{n}"), Secret::new("a"))).collect();
-        assert_eq!(Extras::new(many, []), Err(refusal::Settings::TooManyExtras { count: MAX_EXTRAS as u64 }));
+        let many: Vec<_> = (0..33)
+            .map(|n| (format!("x-{n}"), Secret::new("a")))
+            .collect();
+        assert_eq!(
+            Extras::new(many, []),
+            Err(refusal::Settings::TooManyExtras {
+                count: MAX_EXTRAS as u64
+            })
+        );
     }
 }

@@ -61,20 +61,35 @@ impl Fault {
             Retry::After(wait) => u32::try_from(wait.as_millis().div_ceil(1000)).ok(),
             _ => None,
         };
-        ModelError { retry_after_s, ..self.error }
+        ModelError {
+            retry_after_s,
+            ..self.error
+        }
     }
 
     pub(crate) fn new(code: ProblemCode, words: impl Into<Words>) -> Self {
-        Self { error: ModelError::new(code, words), retry: Retry::No, refusal: None }
+        Self {
+            error: ModelError::new(code, words),
+            retry: Retry::No,
+            refusal: None,
+        }
     }
 
     pub(crate) fn soon(self) -> Self {
-        Self { retry: Retry::Soon, ..self }
+        Self {
+            retry: Retry::Soon,
+            ..self
+        }
     }
 
     /// We cannot even ask.
     pub(crate) fn no_client(error: &HttpClientError) -> Self {
-        Self::new(ProblemCode::Internal, Sentence::ModelServersUnreachable { why: error.to_string() })
+        Self::new(
+            ProblemCode::Internal,
+            Sentence::ModelServersUnreachable {
+                why: error.to_string(),
+            },
+        )
     }
 
     /// The server sent something that is not the protocol.
@@ -89,12 +104,22 @@ impl Fault {
 
     /// Silence before the first token.
     pub(crate) fn no_first_token(waited: Duration) -> Self {
-        Self::new(ProblemCode::ModelTimeout, Sentence::ModelSilent { waited: seconds(waited) })
+        Self::new(
+            ProblemCode::ModelTimeout,
+            Sentence::ModelSilent {
+                waited: seconds(waited),
+            },
+        )
     }
 
     /// Silence in the middle of an answer.
     pub(crate) fn went_silent(waited: Duration) -> Self {
-        Self::new(ProblemCode::ModelTimeout, Sentence::ModelWentSilent { waited: seconds(waited) })
+        Self::new(
+            ProblemCode::ModelTimeout,
+            Sentence::ModelWentSilent {
+                waited: seconds(waited),
+            },
+        )
     }
 }
 
@@ -103,7 +128,10 @@ fn seconds(duration: Duration) -> Words {
         let count = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         Sentence::ShortMilliseconds { count }.into()
     } else {
-        Sentence::ShortSeconds { count: duration.as_secs() }.into()
+        Sentence::ShortSeconds {
+            count: duration.as_secs(),
+        }
+        .into()
     }
 }
 
@@ -112,7 +140,11 @@ pub(crate) fn saying(sentence: Sentence, quote: &str) -> Words {
     let words = Words::from(sentence);
     match quote {
         "" => words,
-        quote => Sentence::Saying { words, quote: quote.to_owned() }.into(),
+        quote => Sentence::Saying {
+            words,
+            quote: quote.to_owned(),
+        }
+        .into(),
     }
 }
 
@@ -149,7 +181,10 @@ pub(crate) fn from_transport(error: &reqwest::Error, target: &Target) -> Fault {
     let causes = causes(error);
     let unreachable = |sentence: Sentence| Fault::new(ProblemCode::ModelUnreachable, sentence);
     if causes.contains("certificate") || causes.contains("Certificate") {
-        return unreachable(Sentence::CertificateNotTrusted { server, why: quote(&causes, target) });
+        return unreachable(Sentence::CertificateNotTrusted {
+            server,
+            why: quote(&causes, target),
+        });
     }
     if causes.contains("dns error") || causes.contains("failed to lookup address") {
         return unreachable(Sentence::ServerNameUnknown { server }).soon();
@@ -164,7 +199,11 @@ fn causes(error: &reqwest::Error) -> String {
     let mut text = String::new();
     let mut cause: Option<&dyn Error> = error.source();
     while let Some(error) = cause {
-        text = if text.is_empty() { error.to_string() } else { format!("{text}: {error}") };
+        text = if text.is_empty() {
+            error.to_string()
+        } else {
+            format!("{text}: {error}")
+        };
         cause = error.source();
     }
     text
@@ -191,8 +230,11 @@ pub(crate) fn from_status(
     if says_context_full(status.as_u16(), kind, &words) {
         return context_full(words);
     }
-    let refused =
-        |retry| Fault { retry, refusal: Some(refusal(status, &words, body)), ..rejected(status, said) };
+    let refused = |retry| Fault {
+        retry,
+        refusal: Some(refusal(status, &words, body)),
+        ..rejected(status, said)
+    };
     if breaks_server(status.as_u16(), body) {
         return refused(Retry::OtherForm);
     }
@@ -208,20 +250,38 @@ pub(crate) fn from_status(
         // Without a model it is the address that is not there.
         404 if upstream.is_some() && !target.model.is_empty() => Fault::new(
             ProblemCode::ModelNotFound,
-            saying(Sentence::NoSuchModel { model: target.model.clone() }, said),
+            saying(
+                Sentence::NoSuchModel {
+                    model: target.model.clone(),
+                },
+                said,
+            ),
         ),
-        404 | 405 => Fault::protocol(saying(Sentence::NoApi { server: target.shown() }, said)),
+        404 | 405 => Fault::protocol(saying(
+            Sentence::NoApi {
+                server: target.shown(),
+            },
+            said,
+        )),
         402 => no_credit(said),
-        408 => Fault::new(ProblemCode::ModelTimeout, saying(Sentence::ModelGaveUp, said)).soon(),
+        408 => Fault::new(
+            ProblemCode::ModelTimeout,
+            saying(Sentence::ModelGaveUp, said),
+        )
+        .soon(),
         429 => rate_limited(headers, upstream.as_ref(), said),
         // llama-cpp-python answers a form it does not know as a fault of its own.
-        500 if words.contains("response_format") => {
-            Fault { retry: Retry::OtherForm, ..rejected(status, said) }
-        }
+        500 if words.contains("response_format") => Fault {
+            retry: Retry::OtherForm,
+            ..rejected(status, said)
+        },
         500 | 502 | 503 | 504 => {
             let fault = failed(status, said);
             match retry::retry_after(headers) {
-                Some(wait) => Fault { retry: Retry::After(wait), ..fault },
+                Some(wait) => Fault {
+                    retry: Retry::After(wait),
+                    ..fault
+                },
                 None => fault.soon(),
             }
         }
@@ -232,7 +292,11 @@ pub(crate) fn from_status(
 }
 
 pub(crate) fn refusal(status: StatusCode, words: &str, body: &str) -> Box<Refusal> {
-    Box::new(Refusal { status: status.as_u16(), words: words.to_owned(), body: body.to_owned() })
+    Box::new(Refusal {
+        status: status.as_u16(),
+        words: words.to_owned(),
+        body: body.to_owned(),
+    })
 }
 
 /// Whether a server refuses tools as such, and not one that is wrong.
@@ -250,17 +314,26 @@ fn says_no_tools(status: StatusCode, words: &str) -> bool {
     let words = words.to_lowercase();
     let may_mean_it = matches!(status.as_u16(), 400 | 404 | 415 | 422 | 500 | 501);
     may_mean_it
-        && ["tool", "function call"].iter().any(|what| words.contains(what))
-        && !["schema", "grammar", "regex", "pattern", "look"].iter().any(|part| words.contains(part))
+        && ["tool", "function call"]
+            .iter()
+            .any(|what| words.contains(what))
+        && !["schema", "grammar", "regex", "pattern", "look"]
+            .iter()
+            .any(|part| words.contains(part))
         && REFUSALS.iter().any(|refusal| words.contains(refusal))
 }
 
 pub(crate) fn context_full(quote: String) -> Fault {
-    Fault::new(ProblemCode::ModelContextFull, Sentence::ContextFull { quote })
+    Fault::new(
+        ProblemCode::ModelContextFull,
+        Sentence::ContextFull { quote },
+    )
 }
 
 pub(crate) fn rejected(status: StatusCode, said: &str) -> Fault {
-    let sentence = Sentence::ModelRefused { status: status.as_u16() };
+    let sentence = Sentence::ModelRefused {
+        status: status.as_u16(),
+    };
     Fault::new(ProblemCode::ModelRejected, saying(sentence, said))
 }
 
@@ -268,13 +341,17 @@ pub(crate) fn failed(status: StatusCode, said: &str) -> Fault {
     if matches!(status.as_u16(), 503 | 529) {
         return overloaded(status, said);
     }
-    let sentence = Sentence::ModelFailed { status: status.as_u16() };
+    let sentence = Sentence::ModelFailed {
+        status: status.as_u16(),
+    };
     Fault::new(ProblemCode::ModelFailed, saying(sentence, said))
 }
 
 /// The server cannot answer now.
 pub(crate) fn overloaded(status: StatusCode, said: &str) -> Fault {
-    let sentence = Sentence::ModelFailed { status: status.as_u16() };
+    let sentence = Sentence::ModelFailed {
+        status: status.as_u16(),
+    };
     Fault::new(ProblemCode::ModelUnavailable, saying(sentence, said))
 }
 
@@ -288,32 +365,52 @@ pub(crate) fn unauthorized(status: StatusCode, said: &str, target: &Target) -> F
 }
 
 pub(crate) fn no_credit(said: &str) -> Fault {
-    Fault::new(ProblemCode::ModelRateLimited, saying(Sentence::NoCredit, said))
+    Fault::new(
+        ProblemCode::ModelRateLimited,
+        saying(Sentence::NoCredit, said),
+    )
 }
 
-fn rate_limited(headers: &header::HeaderMap, upstream: Option<&UpstreamError>, said: &str) -> Fault {
+fn rate_limited(
+    headers: &header::HeaderMap,
+    upstream: Option<&UpstreamError>,
+    said: &str,
+) -> Fault {
     if upstream.is_some_and(|error| error.kind.as_deref() == Some("insufficient_quota")) {
         return no_credit(said);
     }
-    let fault = Fault::new(ProblemCode::ModelRateLimited, saying(Sentence::SlowDown, said));
+    let fault = Fault::new(
+        ProblemCode::ModelRateLimited,
+        saying(Sentence::SlowDown, said),
+    );
     match retry::retry_after(headers) {
-        Some(wait) => Fault { retry: Retry::After(wait), ..fault },
+        Some(wait) => Fault {
+            retry: Retry::After(wait),
+            ..fault
+        },
         None => fault.soon(),
     }
 }
 
 pub(crate) fn redirect(headers: &header::HeaderMap, target: &Target) -> Fault {
-    let location = headers.get(header::LOCATION).and_then(|value| value.to_str().ok());
+    let location = headers
+        .get(header::LOCATION)
+        .and_then(|value| value.to_str().ok());
     let server = target.shown();
     Fault::protocol(match location {
-        Some(location) => Sentence::SendsOn { server, to: quote(location, target) },
+        Some(location) => Sentence::SendsOn {
+            server,
+            to: quote(location, target),
+        },
         None => Sentence::AnswersRedirect { server },
     })
 }
 
 /// The server answered with a web page.
 pub(crate) fn web_page(target: &Target) -> Fault {
-    Fault::protocol(Sentence::AnswersWebPage { server: target.shown() })
+    Fault::protocol(Sentence::AnswersWebPage {
+        server: target.shown(),
+    })
 }
 
 /// The server sent something in the place of an answer: an error in a form of its own, or what is not the protocol.
@@ -326,7 +423,10 @@ pub(crate) fn no_answer(sent: &str, target: &Target) -> Fault {
 
 /// The server answered with something else than this protocol.
 pub(crate) fn not_the_protocol(said: &str, target: &Target) -> Fault {
-    Fault::protocol(Sentence::NotTheProtocol { server: target.shown(), quote: quote(said, target) })
+    Fault::protocol(Sentence::NotTheProtocol {
+        server: target.shown(),
+        quote: quote(said, target),
+    })
 }
 
 /// The server reports a failure inside its answer.
@@ -337,13 +437,20 @@ pub(crate) fn in_stream(error: &UpstreamError, target: &Target) -> Fault {
     }
     let code = match kind {
         "429" | "rate_limit_exceeded" | "rate_limit_error" => ProblemCode::ModelRateLimited,
-        "401" | "403" | "invalid_api_key" | "authentication_error" => ProblemCode::ModelUnauthorized,
+        "401" | "403" | "invalid_api_key" | "authentication_error" => {
+            ProblemCode::ModelUnauthorized
+        }
         "404" | "model_not_found" => ProblemCode::ModelNotFound,
         "400" | "422" | "invalid_request_error" => ProblemCode::ModelRejected,
         "503" | "529" | "overloaded_error" | "service_unavailable" => ProblemCode::ModelUnavailable,
         _ => ProblemCode::ModelFailed,
     };
-    Fault::new(code, Sentence::ModelReported { quote: quote(&error.message, target) })
+    Fault::new(
+        code,
+        Sentence::ModelReported {
+            quote: quote(&error.message, target),
+        },
+    )
 }
 
 /// Whether the text is HTML.

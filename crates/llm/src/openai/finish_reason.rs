@@ -14,7 +14,10 @@ pub(super) fn finish_reason(reason: &str) -> Result<FinishReason, Fault> {
         "content_filter" | "safety" => FinishReason::ContentFilter,
         // The second is DeepSeek's.
         "error" | "insufficient_system_resource" => {
-            return Err(Fault::new(ProblemCode::ModelFailed, Sentence::GaveUpInAnswer));
+            return Err(Fault::new(
+                ProblemCode::ModelFailed,
+                Sentence::GaveUpInAnswer,
+            ));
         }
         _ => FinishReason::Stop,
     })

@@ -21,7 +21,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// Answers that are being read in this process: they share its processors.
 static BEING_READ: AtomicUsize = AtomicUsize::new(0);
-static PROCESSORS: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, NonZero::get));
+static PROCESSORS: LazyLock<usize> =
+    LazyLock::new(|| available_parallelism().map_or(1, NonZero::get));
 
 /// The pauses in the reading of one answer, which counts as being read while this lives.
 #[derive(Debug)]
@@ -33,7 +34,10 @@ pub(crate) struct Gather {
 impl Gather {
     pub(crate) fn new() -> Self {
         BEING_READ.fetch_add(1, Ordering::Relaxed);
-        Self { read_at: None, has_gathered: false }
+        Self {
+            read_at: None,
+            has_gathered: false,
+        }
     }
 
     /// Something was read: the pause before more begins.
@@ -87,12 +91,28 @@ mod tests {
         let mut crowd: Vec<_> = (0..150 * *PROCESSORS).map(|_| Gather::new()).collect();
         let (start, one) = (Instant::now(), &mut crowd[0]);
         one.over().await;
-        assert_eq!(start.elapsed(), Duration::ZERO, "the first piece is read at once");
+        assert_eq!(
+            start.elapsed(),
+            Duration::ZERO,
+            "the first piece is read at once"
+        );
         one.begin();
-        assert!(tokio::time::timeout(Duration::from_millis(30), one.over()).await.is_err());
+        assert!(
+            tokio::time::timeout(Duration::from_millis(30), one.over())
+                .await
+                .is_err()
+        );
         one.over().await;
-        assert!(start.elapsed() < Duration::from_millis(60), "{:?}", start.elapsed());
-        assert!(start.elapsed() >= Duration::from_millis(50), "{:?}", start.elapsed());
+        assert!(
+            start.elapsed() < Duration::from_millis(60),
+            "{:?}",
+            start.elapsed()
+        );
+        assert!(
+            start.elapsed() >= Duration::from_millis(50),
+            "{:?}",
+            start.elapsed()
+        );
         drop(crowd);
         let mut alone = Gather::new();
         alone.begin();

@@ -16,7 +16,9 @@ pub(super) struct Given {
 impl Given {
     pub(super) fn push(&mut self, chunk: &Chunk<'_>) {
         self.field = chunk.reasoning_field.or(self.field);
-        let Some(list) = &chunk.reasoning_details else { return };
+        let Some(list) = &chunk.reasoning_details else {
+            return;
+        };
         for detail in serde_json::from_str::<Vec<Value>>(list).unwrap_or_default() {
             self.add(detail);
         }
@@ -25,7 +27,9 @@ impl Given {
     /// A list that comes in pieces is put together again: pieces of one detail have its kind and number.
     fn add(&mut self, detail: Value) {
         if let (Some(Value::Object(last)), Value::Object(more)) = (self.details.last_mut(), &detail)
-            && ["type", "index"].iter().all(|name| last.get(*name) == more.get(*name))
+            && ["type", "index"]
+                .iter()
+                .all(|name| last.get(*name) == more.get(*name))
             && !more.contains_key("data")
         {
             return join(last, more);

@@ -7,8 +7,14 @@ use crate::ModelEvent;
 
 /// The events of `images`, a JSON list: data that goes back to the server, and a call of the model's own.
 pub(super) fn image_events(images: &str) -> impl Iterator<Item = ModelEvent> {
-    let data = serde_json::from_str::<Value>(images).ok().map(|images| json!({ "images": images }));
+    let data = serde_json::from_str::<Value>(images)
+        .ok()
+        .map(|images| json!({ "images": images }));
     let tools = data.as_ref().map(server_tools).unwrap_or_default();
-    let data = data.map(|data| ModelEvent::ProviderData { part: DataPart::Other, data });
-    data.into_iter().chain(tools.into_iter().map(ModelEvent::ServerTool))
+    let data = data.map(|data| ModelEvent::ProviderData {
+        part: DataPart::Other,
+        data,
+    });
+    data.into_iter()
+        .chain(tools.into_iter().map(ModelEvent::ServerTool))
 }

@@ -33,12 +33,18 @@ impl Inflate {
     pub(crate) fn of(headers: &HeaderMap, target: &Target) -> Result<Option<Self>, Fault> {
         match encoding(headers).as_deref() {
             None | Some("" | "identity") => Ok(None),
-            Some(name) => Self::named(name).map(Some).ok_or_else(|| unknown(name, target)),
+            Some(name) => Self::named(name)
+                .map(Some)
+                .ok_or_else(|| unknown(name, target)),
         }
     }
 
     /// The error page with these headers unpacked, up to `limit_bytes`; as it is where we do not know how.
-    pub(crate) fn page<'a>(headers: &HeaderMap, body: &'a [u8], limit_bytes: usize) -> Cow<'a, [u8]> {
+    pub(crate) fn page<'a>(
+        headers: &HeaderMap,
+        body: &'a [u8],
+        limit_bytes: usize,
+    ) -> Cow<'a, [u8]> {
         let Some(mut inflate) = encoding(headers).and_then(|name| Self::named(&name)) else {
             return Cow::Borrowed(body);
         };
@@ -62,14 +68,19 @@ impl Inflate {
 
     fn unpack(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         match self {
-            Self::Gzip(decoder) => unpack(decoder, bytes).map(|()| std::mem::take(decoder.get_mut())),
-            Self::Zlib(decoder) => unpack(decoder, bytes).map(|()| std::mem::take(decoder.get_mut())),
+            Self::Gzip(decoder) => {
+                unpack(decoder, bytes).map(|()| std::mem::take(decoder.get_mut()))
+            }
+            Self::Zlib(decoder) => {
+                unpack(decoder, bytes).map(|()| std::mem::take(decoder.get_mut()))
+            }
         }
     }
 
     /// Unpacks more bytes.
     pub(crate) fn push(&mut self, bytes: &[u8], target: &Target) -> Result<Vec<u8>, Fault> {
-        self.unpack(bytes).map_err(|error| unknown(&error.to_string(), target))
+        self.unpack(bytes)
+            .map_err(|error| unknown(&error.to_string(), target))
     }
 }
 
@@ -85,7 +96,10 @@ fn unpack(decoder: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
 
 fn unknown(what: &str, target: &Target) -> Fault {
     let quote = format!("Content-Encoding: {what}");
-    Fault::protocol(Sentence::NotTheProtocol { server: target.shown(), quote })
+    Fault::protocol(Sentence::NotTheProtocol {
+        server: target.shown(),
+        quote,
+    })
 }
 
 #[cfg(test)]
@@ -99,9 +113,13 @@ mod tests {
         let mut packed = GzEncoder::new(Vec::new(), Compression::default());
         packed.write_all(b"{\"error\":\"no\"}").unwrap();
         let packed = packed.finish().unwrap();
-        let headers =
-            |encoding: &'static str| HeaderMap::from_iter([(CONTENT_ENCODING, encoding.parse().unwrap())]);
-        assert_eq!(&*Inflate::page(&headers("GZIP"), &packed, 100), b"{\"error\":\"no\"}");
+        let headers = |encoding: &'static str| {
+            HeaderMap::from_iter([(CONTENT_ENCODING, encoding.parse().unwrap())])
+        };
+        assert_eq!(
+            &*Inflate::page(&headers("GZIP"), &packed, 100),
+            b"{\"error\":\"no\"}"
+        );
         assert_eq!(&*Inflate::page(&headers("gzip"), &packed, 3), b"");
         assert_eq!(&*Inflate::page(&headers("br"), b"x", 100), b"x");
         assert_eq!(&*Inflate::page(&HeaderMap::new(), b"x", 100), b"x");

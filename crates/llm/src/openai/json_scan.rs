@@ -62,7 +62,10 @@ impl Scan {
 
     /// The same for a value that can only be an object with a list of calls.
     pub(crate) fn new_list(from: usize) -> Self {
-        Self { is_list_only: true, ..Self::new(from) }
+        Self {
+            is_list_only: true,
+            ..Self::new(from)
+        }
     }
 
     /// Whether what was read can only be meant as a call.
@@ -160,9 +163,14 @@ impl Scan {
             true
         } else {
             self.names_tool = NAME_KEYS.contains(&string);
-            let is_known = self.names_tool || ARGUMENT_KEYS.contains(&string) || OTHER_KEYS.contains(&string);
+            let is_known =
+                self.names_tool || ARGUMENT_KEYS.contains(&string) || OTHER_KEYS.contains(&string);
             is_known && !self.is_list_only
         };
-        if known { Verdict::Undecided } else { Verdict::No }
+        if known {
+            Verdict::Undecided
+        } else {
+            Verdict::No
+        }
     }
 }

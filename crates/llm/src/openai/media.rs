@@ -87,9 +87,15 @@ impl Kinds {
             return self.files.then(|| Cow::Owned(file_in_words(file)));
         }
         let note = match part {
-            Part::Image { .. } if self.pictures => Some("[A picture was left out: this model takes none.]"),
-            Part::Audio { .. } if self.sounds => Some("[A sound was left out: this model takes none.]"),
-            Part::Video { .. } if self.films => Some("[A film was left out: this model takes none.]"),
+            Part::Image { .. } if self.pictures => {
+                Some("[A picture was left out: this model takes none.]")
+            }
+            Part::Audio { .. } if self.sounds => {
+                Some("[A sound was left out: this model takes none.]")
+            }
+            Part::Video { .. } if self.films => {
+                Some("[A film was left out: this model takes none.]")
+            }
             _ => None,
         };
         note.map(Cow::Borrowed)
@@ -99,7 +105,9 @@ impl Kinds {
 /// The conversation with notes in the place of these kinds.
 pub(super) fn without(messages: &[Message], kinds: Kinds) -> Vec<Message> {
     let rest = |part: &Part| match kinds.note_for(part) {
-        Some(note) => Part::Text { text: note.into_owned() },
+        Some(note) => Part::Text {
+            text: note.into_owned(),
+        },
         None => part.clone(),
     };
     let message = |message: &Message| Message {
@@ -140,9 +148,15 @@ pub(super) fn refused(status: StatusCode, words: &str) -> Option<Kinds> {
         films: names(&["video"]),
         files: names(&["`file`", "'file'", "\"file\"", "file input", "pdf"]),
     };
-    let unclear = names(&["multimodal", "multi-modal", "content must be a string", "after role 'tool'"]);
+    let unclear = names(&[
+        "multimodal",
+        "multi-modal",
+        "content must be a string",
+        "after role 'tool'",
+    ]);
     // An image of a format that is not known may well come with one that is.
-    let is_of_one = words.contains("format") || words.contains("mime") || words.contains("url must");
+    let is_of_one =
+        words.contains("format") || words.contains("mime") || words.contains("url must");
     (may_mean_it && (kinds.any() || unclear) && names(&REFUSALS) && !is_of_one).then_some(kinds)
 }
 
@@ -170,16 +184,32 @@ mod tests {
                 "Failed to deserialize the JSON body into the target type: messages[1]: unknown variant `image_url`, expected `text`",
                 "pictures",
             ),
-            (400, "At most 0 image(s) may be provided in one prompt.", "pictures"),
+            (
+                400,
+                "At most 0 image(s) may be provided in one prompt.",
+                "pictures",
+            ),
             (400, "Qwen/Qwen3-0.6B is not a multimodal model", "unclear"),
             (
                 500,
                 "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
                 "pictures",
             ),
-            (404, "No endpoints found that support image input", "pictures"),
-            (400, "Invalid content type. image_url is only supported by certain models.", "pictures"),
-            (400, "Invalid content type. input_audio is only supported by certain models.", "sounds"),
+            (
+                404,
+                "No endpoints found that support image input",
+                "pictures",
+            ),
+            (
+                400,
+                "Invalid content type. image_url is only supported by certain models.",
+                "pictures",
+            ),
+            (
+                400,
+                "Invalid content type. input_audio is only supported by certain models.",
+                "sounds",
+            ),
             (
                 400,
                 "'messages.1' : for 'role:user' the following must be satisfied[('messages.1.content' : content must be a string)]",
@@ -191,7 +221,11 @@ mod tests {
                 "Failed to deserialize the JSON body into the target type: messages[0]: unknown variant `file`, expected one of `text`, `image_url`",
                 "pictures",
             ),
-            (400, "Invalid content type. 'file' is not supported by this model", "files"),
+            (
+                400,
+                "Invalid content type. 'file' is not supported by this model",
+                "files",
+            ),
             (400, "Unexpected role 'user' after role 'tool'", "unclear"),
         ] {
             check(status, words, Some(kind));

@@ -96,7 +96,10 @@ pub struct OpenAiSettings {
 impl OpenAiSettings {
     /// The usual settings for one server: 120 s to the first token, 60 s between chunks, 3 attempts.
     pub fn new(base_url: BaseUrl, api_key: Option<Secret>, model: impl Into<String>) -> Self {
-        Self::of_pool(Arc::new(Pool::of_one(Server::alone(base_url, api_key))), model)
+        Self::of_pool(
+            Arc::new(Pool::of_one(Server::alone(base_url, api_key))),
+            model,
+        )
     }
 
     /// The same for any of these servers.
@@ -139,14 +142,18 @@ impl OpenAiModel {
     /// The same, asked to continue texts.
     pub(crate) fn continuing(&self) -> Self {
         let Reach { settings, http, .. } = &*self.0;
-        Self(Arc::new(Reach { continues: true, ..Reach::new(settings.clone(), http, "completions") }))
+        Self(Arc::new(Reach {
+            continues: true,
+            ..Reach::new(settings.clone(), http, "completions")
+        }))
     }
 
     /// What its servers are not told of a tool that is offered to them.
     pub(crate) fn loss(&self, tool: &ToolSpec) -> Option<ToolLoss> {
         match self.0.settings.pool.refused_tools.change(tool) {
             Some(change) => Some(change.into()),
-            None => (!tool.parameters.lost_for(self.0.tool_format()).is_empty()).then_some(ToolLoss::Simpler),
+            None => (!tool.parameters.lost_for(self.0.tool_format()).is_empty())
+                .then_some(ToolLoss::Simpler),
         }
     }
 
@@ -169,9 +176,15 @@ pub fn trace_headers(trace: &CallTrace) -> HeaderMap {
     // The state is of no use to anybody without the trace.
     let state = trace.state.as_ref().filter(|_| parent.is_some());
     // llama-cpp-python's server answers 400 to whatever is no UUID.
-    let request = trace.request.as_ref().map(|id| id.strip_prefix("req_").unwrap_or(id).to_owned());
-    let headers =
-        [("traceparent", parent.as_ref()), ("tracestate", state), ("x-request-id", request.as_ref())];
+    let request = trace
+        .request
+        .as_ref()
+        .map(|id| id.strip_prefix("req_").unwrap_or(id).to_owned());
+    let headers = [
+        ("traceparent", parent.as_ref()),
+        ("tracestate", state),
+        ("x-request-id", request.as_ref()),
+    ];
     let value = |text: &String| HeaderValue::from_str(text).ok();
     headers
         .into_iter()
@@ -227,12 +240,18 @@ impl Reach {
     /// Whom a new request goes to.
     fn first(&self) -> Result<Target, Fault> {
         let before = Place::of_code(self.before.load(Ordering::Relaxed));
-        self.settings.pool.first(before).map(|place| self.target(place))
+        self.settings
+            .pool
+            .first(before)
+            .map(|place| self.target(place))
     }
 
     /// Whom it goes to after these have failed.
     fn next(&self, tried: &Tried) -> Option<Target> {
-        self.settings.pool.next(tried).map(|place| self.target(place))
+        self.settings
+            .pool
+            .next(tried)
+            .map(|place| self.target(place))
     }
 
     /// What can be said of all its servers, before one is chosen.
@@ -244,13 +263,23 @@ impl Reach {
         let server = Arc::clone(self.settings.pool.server(place));
         let url = native::url(&server.settings, &self.settings.model, &self.call);
         let url = server.settings.extras.add_query(url);
-        Target { model: self.settings.model.clone(), http: self.http.clone(), server, place, url }
+        Target {
+            model: self.settings.model.clone(),
+            http: self.http.clone(),
+            server,
+            place,
+            url,
+        }
     }
 
     fn note_answer(&self, target: &Target) {
         target.server.note_answer(target.place.key);
         // One that is only asked in need is left as soon as another is well.
-        let code = if target.server.settings.weight > 0 { target.place.code() } else { 0 };
+        let code = if target.server.settings.weight > 0 {
+            target.place.code()
+        } else {
+            0
+        };
         self.before.store(code, Ordering::Relaxed);
     }
 }
@@ -270,11 +299,16 @@ impl Target {
     /// A request to this place, with the key. One that cannot stand in a header is left out, and the server
     /// will ask for it.
     fn request(&self, method: Method) -> Result<RequestBuilder, Fault> {
-        let client = self.http.for_url(&self.url).map_err(|error| Fault::no_client(&error))?;
+        let client = self
+            .http
+            .for_url(&self.url)
+            .map_err(|error| Fault::no_client(&error))?;
         let request = client.request(method, self.url.clone());
         let request = native::headers(self.server.settings.kind)
             .iter()
-            .fold(request, |request, (name, value)| request.header(*name, *value));
+            .fold(request, |request, (name, value)| {
+                request.header(*name, *value)
+            });
         let key = self.key().map(Secret::reveal).filter(|key| !key.is_empty());
         let header = native::key_header(self.server.settings.kind, key);
         let value = header
@@ -294,8 +328,14 @@ impl Target {
     /// The request with what proves who sends it, where that is more than the key.
     async fn authorize(&self, request: RequestBuilder) -> Result<RequestBuilder, Fault> {
         let settings = &self.server.settings;
-        native::authorize(request, settings, (self.key(), self.place.key), &self.server.tokens, &self.http)
-            .await
+        native::authorize(
+            request,
+            settings,
+            (self.key(), self.place.key),
+            &self.server.tokens,
+            &self.http,
+        )
+        .await
     }
 
     /// Who a request is made for, if this server may know.
@@ -329,15 +369,27 @@ impl Target {
 
     /// Says in the log what became of it, and what the server calls it.
     fn log_answer(&self, response: &Response) {
-        let id = response.headers().get("x-request-id").and_then(|id| id.to_str().ok());
+        let id = response
+            .headers()
+            .get("x-request-id")
+            .and_then(|id| id.to_str().ok());
         let status = response.status().as_u16();
-        tracing::debug!(model = self.model, status, upstream_request = id, "answered by {}", self.shown());
+        tracing::debug!(
+            model = self.model,
+            status,
+            upstream_request = id,
+            "answered by {}",
+            self.shown()
+        );
     }
 
     /// `text` without the server's keys.
     fn redact(&self, text: &str) -> String {
         let settings = &self.server.settings;
-        let text = settings.keys.iter().fold(text.to_owned(), |text, (key, _)| key.redact(&text));
+        let text = settings
+            .keys
+            .iter()
+            .fold(text.to_owned(), |text, (key, _)| key.redact(&text));
         settings.extras.redact(text)
     }
 

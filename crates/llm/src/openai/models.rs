@@ -24,7 +24,13 @@ pub async fn list_models(
     time_limit: Duration,
 ) -> Result<Vec<ListedModel>, ModelError> {
     let keys = api_key.into_iter().map(|key| (key.clone(), 1)).collect();
-    let server = Server::new(ServerSettings { keys, ..settings.clone() }, Arc::default());
+    let server = Server::new(
+        ServerSettings {
+            keys,
+            ..settings.clone()
+        },
+        Arc::default(),
+    );
     let settings = OpenAiSettings::of_pool(Arc::new(Pool::of_one(server)), "");
     let list = |call| Reach::new(settings.clone(), http, call).any();
     let target = list("models");
@@ -41,19 +47,27 @@ pub async fn list_models(
         Ok(answer) => answer,
         Err(_) => {
             let (server, seconds) = (target.shown(), time_limit.as_secs_f32().to_string());
-            Err(ModelError::new(ProblemCode::ModelTimeout, Sentence::NoAnswerWithin { server, seconds }))
+            Err(ModelError::new(
+                ProblemCode::ModelTimeout,
+                Sentence::NoAnswerWithin { server, seconds },
+            ))
         }
     }
 }
 
 /// Who may see only one of two lists has that.
 fn of_both(
-    lists: (Result<Vec<ListedModel>, ModelError>, Result<Vec<ListedModel>, ModelError>),
+    lists: (
+        Result<Vec<ListedModel>, ModelError>,
+        Result<Vec<ListedModel>, ModelError>,
+    ),
 ) -> Result<Vec<ListedModel>, ModelError> {
     match lists {
         (Ok(mut models), Ok(more)) => {
-            let new: Vec<_> =
-                more.into_iter().filter(|it| models.iter().all(|known| known.id != it.id)).collect();
+            let new: Vec<_> = more
+                .into_iter()
+                .filter(|it| models.iter().all(|known| known.id != it.id))
+                .collect();
             models.extend(new);
             Ok(models)
         }
@@ -67,11 +81,18 @@ fn of_both(
 
 async fn fetch(target: &Target) -> Result<Vec<ListedModel>, ModelError> {
     let request = target.request(Method::GET).map_err(|fault| fault.error)?;
-    let request = target.authorize(request).await.map_err(|fault| fault.error)?;
-    let mut response = call::check(request.send().await, target).await.map_err(|fault| fault.error)?;
+    let request = target
+        .authorize(request)
+        .await
+        .map_err(|fault| fault.error)?;
+    let mut response = call::check(request.send().await, target)
+        .await
+        .map_err(|fault| fault.error)?;
     let mut body = Vec::new();
-    while let Some(bytes) =
-        response.chunk().await.map_err(|error| fault::from_transport(&error, target).error)?
+    while let Some(bytes) = response
+        .chunk()
+        .await
+        .map_err(|error| fault::from_transport(&error, target).error)?
     {
         body.extend_from_slice(&bytes);
         if body.len() > LIST_LIMIT_BYTES {
@@ -84,7 +105,9 @@ async fn fetch(target: &Target) -> Result<Vec<ListedModel>, ModelError> {
         return Err(fault::web_page(target).error);
     }
     let kind = target.server.settings.kind;
-    native::listed(kind, text).or_else(|| model_list::decode(text)).ok_or_else(|| not_a_list(target))
+    native::listed(kind, text)
+        .or_else(|| model_list::decode(text))
+        .ok_or_else(|| not_a_list(target))
 }
 
 fn not_a_list(target: &Target) -> ModelError {

@@ -100,7 +100,10 @@ impl Upstream {
         let kind = self.kind();
         match self.call() {
             "embeddings" => {
-                matches!(kind, ProviderKind::Openai | ProviderKind::OpenaiResponses | ProviderKind::Azure)
+                matches!(
+                    kind,
+                    ProviderKind::Openai | ProviderKind::OpenaiResponses | ProviderKind::Azure
+                )
             }
             "responses" => match kind {
                 ProviderKind::OpenaiResponses => true,
@@ -131,7 +134,12 @@ impl Upstream {
     ///
     /// # Errors
     /// [`NoAnswer`], with a sentence for the person in each case.
-    pub async fn post(&self, told: &Told, body: Bytes, head_timeout: Duration) -> Result<Passed, NoAnswer> {
+    pub async fn post(
+        &self,
+        told: &Told,
+        body: Bytes,
+        head_timeout: Duration,
+    ) -> Result<Passed, NoAnswer> {
         let mut tried = Tried::default();
         let mut target = self.0.first()?;
         loop {
@@ -143,7 +151,11 @@ impl Upstream {
                 Err(failed) => failed,
             };
             target.note_fault(&fault);
-            let next = if tried.add(target.place, &fault) { self.0.next(&tried) } else { None };
+            let next = if tried.add(target.place, &fault) {
+                self.0.next(&tried)
+            } else {
+                None
+            };
             let Some(next) = next else { return Err(answer) };
             target.server.note_turn();
             let error = next.instead_of(&target, fault.error.clone().words());
@@ -163,7 +175,10 @@ impl Upstream {
             let answer = NoAnswer::Failed(fault.error.clone());
             (fault, answer)
         };
-        let mut request = target.request(Method::POST).map_err(failed)?.headers(told.all.clone());
+        let mut request = target
+            .request(Method::POST)
+            .map_err(failed)?
+            .headers(told.all.clone());
         let body = match target.may_know(told.caller.as_ref()) {
             Some(caller) => {
                 request = request.headers(caller.headers().clone());
@@ -171,7 +186,9 @@ impl Upstream {
             }
             None => told.untrusted_body.clone().unwrap_or(body),
         };
-        let request = request.header(header::CONTENT_TYPE, "application/json").body(body);
+        let request = request
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(body);
         let request = target.authorize(request).await.map_err(failed)?;
         target.log_forwarding();
         let sent = timeout(head_timeout, request.send()).await;

@@ -11,14 +11,23 @@ pub(crate) fn plain_messages(
     told: impl Fn(&str, &str) -> String,
 ) -> Vec<Message> {
     let mut plain = Vec::new();
-    let (system, said) =
-        messages.split_at(messages.iter().take_while(|message| message.role == Role::System).count());
+    let (system, said) = messages.split_at(
+        messages
+            .iter()
+            .take_while(|message| message.role == Role::System)
+            .count(),
+    );
     // At the end, where small models heed them more.
     let instructions =
         Some(Message::text(Role::System, instructions)).filter(|it| !it.plain_text().is_empty());
     let mut names: Vec<(&str, &str)> = Vec::new();
     for message in system.iter().chain(&instructions).chain(said) {
-        names.extend(message.tool_calls.iter().map(|call| (call.id.as_str(), call.name.as_str())));
+        names.extend(
+            message
+                .tool_calls
+                .iter()
+                .map(|call| (call.id.as_str(), call.name.as_str())),
+        );
         let rendered = match message.role {
             Role::System | Role::User => message.clone(),
             Role::Assistant => Message::text(Role::Assistant, written(message)),
@@ -47,16 +56,37 @@ fn append(plain: &mut Vec<Message>, message: Message) {
 }
 
 /// What came of a call, behind the pictures in it.
-fn result(message: &Message, names: &[(&str, &str)], told: &impl Fn(&str, &str) -> String) -> Message {
-    let mut content: Vec<Part> =
-        message.content.iter().filter(|part| part.medium().is_some()).cloned().collect();
-    content.push(Part::Text { text: result_text(message, names, told) });
-    Message { content, ..Message::text(Role::User, "") }
+fn result(
+    message: &Message,
+    names: &[(&str, &str)],
+    told: &impl Fn(&str, &str) -> String,
+) -> Message {
+    let mut content: Vec<Part> = message
+        .content
+        .iter()
+        .filter(|part| part.medium().is_some())
+        .cloned()
+        .collect();
+    content.push(Part::Text {
+        text: result_text(message, names, told),
+    });
+    Message {
+        content,
+        ..Message::text(Role::User, "")
+    }
 }
 
-fn result_text(message: &Message, names: &[(&str, &str)], told: &impl Fn(&str, &str) -> String) -> String {
+fn result_text(
+    message: &Message,
+    names: &[(&str, &str)],
+    told: &impl Fn(&str, &str) -> String,
+) -> String {
     let id = message.tool_call_id.as_deref().unwrap_or_default();
-    let name = names.iter().rev().find(|(known, _)| *known == id).map_or("the tool", |(_, name)| name);
+    let name = names
+        .iter()
+        .rev()
+        .find(|(known, _)| *known == id)
+        .map_or("the tool", |(_, name)| name);
     told(name, &message.result_text())
 }
 

@@ -54,7 +54,10 @@ impl Place {
     pub(super) fn of_code(code: u64) -> Option<Self> {
         let code = code.checked_sub(1)?;
         let part = |part: u64| usize::try_from(part).ok();
-        Some(Self { server: part(code >> 32)?, key: part(code & u64::from(u32::MAX))? })
+        Some(Self {
+            server: part(code >> 32)?,
+            key: part(code & u64::from(u32::MAX))?,
+        })
     }
 }
 
@@ -82,8 +85,15 @@ impl Tried {
     }
 
     fn keys_of(&self, pool: &Pool, server: usize) -> impl Iterator<Item = usize> {
-        let count = pool.servers.get(server).map_or(0, |known| known.key_count());
-        let count = if self.servers.contains(&server) { 0 } else { count };
+        let count = pool
+            .servers
+            .get(server)
+            .map_or(0, |known| known.key_count());
+        let count = if self.servers.contains(&server) {
+            0
+        } else {
+            count
+        };
         (0..count).filter(move |key| !self.keys.contains(&Place { server, key: *key }))
     }
 }
@@ -111,12 +121,17 @@ impl Pool {
     /// The format that all of them speak.
     #[must_use]
     pub fn kind(&self) -> ProviderKind {
-        self.servers.first().map_or(ProviderKind::Openai, |server| server.settings.kind)
+        self.servers
+            .first()
+            .map_or(ProviderKind::Openai, |server| server.settings.kind)
     }
 
     /// The fields that any of the servers has refused for the model of this name.
     pub(super) fn refused_fields(&self, model: &str) -> Vec<RefusedField> {
-        self.servers.iter().flat_map(|server| server.refused_fields.of(model)).collect()
+        self.servers
+            .iter()
+            .flat_map(|server| server.refused_fields.of(model))
+            .collect()
     }
 
     /// Whether the servers take tools of the protocol, where that is known.
@@ -166,7 +181,9 @@ impl Pool {
     /// Whether none of them is asked at the moment.
     #[must_use]
     pub fn is_resting(&self) -> bool {
-        self.servers.iter().all(|server| matches!(server.breaker(), Breaker::Open(_)))
+        self.servers
+            .iter()
+            .all(|server| matches!(server.breaker(), Breaker::Open(_)))
     }
 
     /// Whether there is anybody to turn to.
@@ -192,7 +209,9 @@ impl Pool {
         if let Some(place) = before.filter(is_well) {
             return Ok(place);
         }
-        self.next(&none).or_else(|| self.least_tired()).ok_or_else(|| self.left_alone())
+        self.next(&none)
+            .or_else(|| self.least_tired())
+            .ok_or_else(|| self.left_alone())
     }
 
     /// Whom to ask after these have failed: by weight, of those that are well.
@@ -201,7 +220,10 @@ impl Pool {
         loop {
             let awake = |server: usize| {
                 let known = self.servers.get(server)?;
-                tried.keys_of(self, server).find(|key| known.key_rests(*key).is_none()).map(|_| known)
+                tried
+                    .keys_of(self, server)
+                    .find(|key| known.key_rests(*key).is_none())
+                    .map(|_| known)
             };
             let candidates = (0..self.servers.len())
                 .filter(|server| !passed_over.contains(server))
@@ -210,8 +232,11 @@ impl Pool {
             let server = in_turn(&candidates, &mut || self.turn.fetch_add(1, Relaxed))?;
             let known = self.servers.get(server)?;
             if known.admits() {
-                let keys = tried.keys_of(self, server).filter(|key| known.key_rests(*key).is_none());
-                let keys: Vec<(usize, u32)> = keys.map(|key| (key, known.key_weight(key))).collect();
+                let keys = tried
+                    .keys_of(self, server)
+                    .filter(|key| known.key_rests(*key).is_none());
+                let keys: Vec<(usize, u32)> =
+                    keys.map(|key| (key, known.key_weight(key))).collect();
                 let key = in_turn(&keys, &mut || known.next_turn())?;
                 return Some(Place { server, key });
             }
@@ -225,26 +250,42 @@ impl Pool {
         });
         let mut places: Vec<_> = places.collect();
         places.sort_by_key(|(rests, _)| *rests);
-        places.into_iter().map(|(_, place)| place).find(|place| self.server(*place).admits())
+        places
+            .into_iter()
+            .map(|(_, place)| place)
+            .find(|place| self.server(*place).admits())
     }
 
     fn left_alone(&self) -> Fault {
-        let waits = self.servers.iter().filter_map(|server| match server.breaker() {
-            Breaker::Open(wait) => Some((wait, server)),
-            Breaker::Closed | Breaker::HalfOpen => None,
-        });
+        let waits = self
+            .servers
+            .iter()
+            .filter_map(|server| match server.breaker() {
+                Breaker::Open(wait) => Some((wait, server)),
+                Breaker::Closed | Breaker::HalfOpen => None,
+            });
         let code = ProblemCode::ModelUnreachable;
         let Some((wait, server)) = waits.min_by_key(|(wait, _)| *wait) else {
             // Somebody has taken the half-open place this moment.
-            return Fault { retry: Retry::Soon, ..Fault::new(code, Sentence::TriedJustNow) };
+            return Fault {
+                retry: Retry::Soon,
+                ..Fault::new(code, Sentence::TriedJustNow)
+            };
         };
         let (name, seconds) = (server.settings.name.clone(), wait.as_secs() + 1);
         let words = Words::from(Sentence::LeftAlone { name, seconds });
         let words = match server.last_failure() {
-            Some(failure) => Sentence::Because { words, why: failure.words }.into(),
+            Some(failure) => Sentence::Because {
+                words,
+                why: failure.words,
+            }
+            .into(),
             None => words,
         };
-        Fault { retry: Retry::After(wait), ..Fault::new(code, words) }
+        Fault {
+            retry: Retry::After(wait),
+            ..Fault::new(code, words)
+        }
     }
 }
 
@@ -279,7 +320,9 @@ mod tests {
         let settings = ServerSettings {
             name: name.to_owned(),
             weight,
-            keys: keys.map(|(at, weight)| (Secret::new(format!("sk-{name}-{at}")), *weight)).collect(),
+            keys: keys
+                .map(|(at, weight)| (Secret::new(format!("sk-{name}-{at}")), *weight))
+                .collect(),
             ..ServerSettings::alone(BaseUrl::parse("localhost").unwrap(), None)
         };
         Arc::new(Server::new(settings, Arc::default()))
@@ -304,25 +347,46 @@ mod tests {
 
     #[test]
     fn weights_are_exact() {
-        let pool = pool(&[server("a", 3, &[1, 2]), server("b", 1, &[]), server("reserve", 0, &[])]);
-        assert_eq!(shares(&pool, 120), BTreeMap::from([((0, 0), 30), ((0, 1), 60), ((1, 0), 30)]));
+        let pool = pool(&[
+            server("a", 3, &[1, 2]),
+            server("b", 1, &[]),
+            server("reserve", 0, &[]),
+        ]);
+        assert_eq!(
+            shares(&pool, 120),
+            BTreeMap::from([((0, 0), 30), ((0, 1), 60), ((1, 0), 30)])
+        );
     }
 
     #[test]
     fn each_is_tried_once_and_the_reserve_last() {
-        let pool = pool(&[server("reserve", 0, &[]), server("a", 1, &[1, 1]), server("b", 1, &[])]);
+        let pool = pool(&[
+            server("reserve", 0, &[]),
+            server("a", 1, &[1, 1]),
+            server("b", 1, &[]),
+        ]);
         let (mut tried, mut order) = (Tried::default(), Vec::new());
         let mut place = Some(pool.first(None).unwrap());
         while let Some(now) = place {
             order.push(now.server);
-            let code =
-                if now.server == 1 { ProblemCode::ModelUnauthorized } else { ProblemCode::ModelFailed };
+            let code = if now.server == 1 {
+                ProblemCode::ModelUnauthorized
+            } else {
+                ProblemCode::ModelFailed
+            };
             assert!(tried.add(now, &fault(code)));
             place = pool.next(&tried);
         }
         order[..3].sort_unstable();
-        assert_eq!(order, [1, 1, 2, 0], "both keys of one server, the other, and then the reserve");
-        assert!(!tried.add(Place { server: 0, key: 0 }, &fault(ProblemCode::ModelRejected)));
+        assert_eq!(
+            order,
+            [1, 1, 2, 0],
+            "both keys of one server, the other, and then the reserve"
+        );
+        assert!(!tried.add(
+            Place { server: 0, key: 0 },
+            &fault(ProblemCode::ModelRejected)
+        ));
     }
 
     #[test]
@@ -343,27 +407,50 @@ mod tests {
         let pool = pool(&servers);
         for key in 0..2 {
             let slow = Retry::After(Duration::from_secs(20 - 5 * key as u64));
-            servers[0].note_fault(key, &Fault { retry: slow, ..fault(ProblemCode::ModelRateLimited) });
+            servers[0].note_fault(
+                key,
+                &Fault {
+                    retry: slow,
+                    ..fault(ProblemCode::ModelRateLimited)
+                },
+            );
         }
-        assert_eq!(pool.first(None).unwrap().key, 1, "it rests the least longer");
+        assert_eq!(
+            pool.first(None).unwrap().key,
+            1,
+            "it rests the least longer"
+        );
         for _ in 0..5 {
             servers[0].note_fault(0, &fault(ProblemCode::ModelFailed));
         }
         assert!(pool.is_resting());
         let refused = pool.first(None).unwrap_err();
-        assert!(refused.error.message.ends_with("is left alone for 6 s. No."), "{}", refused.error.message);
+        assert!(
+            refused
+                .error
+                .message
+                .ends_with("is left alone for 6 s. No."),
+            "{}",
+            refused.error.message
+        );
         assert!(matches!(refused.retry, Retry::After(_)));
     }
 
     #[test]
     fn choosing_costs_little() {
-        let servers: Vec<_> = (0..8).map(|at| server(&at.to_string(), 1 + at, &[1; 8])).collect();
+        let servers: Vec<_> = (0..8)
+            .map(|at| server(&at.to_string(), 1 + at, &[1; 8]))
+            .collect();
         let pool = pool(&servers);
         let started = std::time::Instant::now();
         for _ in 0..1000 {
             pool.first(None).unwrap();
         }
         // In a debug build on a busy machine; it is far quicker otherwise.
-        assert!(started.elapsed() < Duration::from_millis(500), "{:?}", started.elapsed());
+        assert!(
+            started.elapsed() < Duration::from_millis(500),
+            "{:?}",
+            started.elapsed()
+        );
     }
 }

@@ -18,7 +18,11 @@ const CODE_RESULTS_END: &str = "\n\nNow answer my question in words, without cod
 const LAST_RESULTS_END: &str = "\n\n[Answer the user with this, in words.]";
 
 /// The conversation in plain messages, with the tools in the system text.
-pub(crate) fn plain_messages(messages: &[Message], tools: &[ToolSpec], prompt: &ToolPrompt) -> Vec<Message> {
+pub(crate) fn plain_messages(
+    messages: &[Message],
+    tools: &[ToolSpec],
+    prompt: &ToolPrompt,
+) -> Vec<Message> {
     let offered = code_tool(tools, prompt).map(|spec| spec.name.as_str());
     // Code that is not run any more stays as it was written: calls would teach the model to write those instead.
     let was_offered = prompt.code.as_ref().filter(|code| code.not_run.is_some());
@@ -30,10 +34,16 @@ pub(crate) fn plain_messages(messages: &[Message], tools: &[ToolSpec], prompt: &
         name => plain::result_of(name, said),
     };
     let mut plain = plain::plain_messages(messages, instructions(tools, prompt), written, told);
-    let calls = messages.iter().rev().find(|message| !message.tool_calls.is_empty());
-    let calls = calls.map(|message| message.tool_calls.as_slice()).unwrap_or_default();
-    if let Some(Message { role: Role::Tool, .. }) =
-        messages.last().filter(|_| calls.iter().all(has_arguments))
+    let calls = messages
+        .iter()
+        .rev()
+        .find(|message| !message.tool_calls.is_empty());
+    let calls = calls
+        .map(|message| message.tool_calls.as_slice())
+        .unwrap_or_default();
+    if let Some(Message {
+        role: Role::Tool, ..
+    }) = messages.last().filter(|_| calls.iter().all(has_arguments))
         && let Some(Part::Text { text }) = plain.last_mut().and_then(|last| last.content.last_mut())
     {
         text.push_str(match offered {
@@ -49,15 +59,24 @@ pub(crate) fn plain_messages(messages: &[Message], tools: &[ToolSpec], prompt: &
 pub(crate) fn told(messages: &[Message], tools: &[ToolSpec], prompt: &ToolPrompt) -> Told {
     let code = code_tool(tools, prompt).map(|spec| spec.name.clone());
     // One correction is enough: what cannot be read then is shown.
-    let last = messages.iter().rev().find(|message| !message.tool_calls.is_empty());
+    let last = messages
+        .iter()
+        .rev()
+        .find(|message| !message.tool_calls.is_empty());
     let was_unreadable =
         last.is_some_and(|message| message.tool_calls.iter().any(|call| !has_arguments(call)));
     let not_run = prompt.code.as_ref().and_then(|code| code.not_run.clone());
-    Told { code, not_run, corrects: !was_unreadable || ends_with_question(messages) }
+    Told {
+        code,
+        not_run,
+        corrects: !was_unreadable || ends_with_question(messages),
+    }
 }
 
 fn ends_with_question(messages: &[Message]) -> bool {
-    messages.last().is_some_and(|message| message.role == Role::User)
+    messages
+        .last()
+        .is_some_and(|message| message.role == Role::User)
 }
 
 fn has_arguments(call: &ToolCall) -> bool {
@@ -68,13 +87,18 @@ fn has_arguments(call: &ToolCall) -> bool {
 fn code_tool<'a>(tools: &'a [ToolSpec], prompt: &ToolPrompt) -> Option<&'a ToolSpec> {
     let code = prompt.code.as_ref()?;
     // A caller's own tool of that name may want something else.
-    tools.iter().find(|spec| spec.name == code.tool && spec.parameters["properties"]["code"].is_object())
+    tools
+        .iter()
+        .find(|spec| spec.name == code.tool && spec.parameters["properties"]["code"].is_object())
 }
 
 fn instructions(tools: &[ToolSpec], prompt: &ToolPrompt) -> String {
     let code = code_tool(tools, prompt);
-    let others: Vec<String> =
-        tools.iter().filter(|spec| code.is_none_or(|code| code.name != spec.name)).map(described).collect();
+    let others: Vec<String> = tools
+        .iter()
+        .filter(|spec| code.is_none_or(|code| code.name != spec.name))
+        .map(described)
+        .collect();
     let mut texts = Vec::new();
     if !others.is_empty() {
         texts.push(prompt.tools.join(&format!("[{}]", others.join(",\n"))));
@@ -86,14 +110,20 @@ fn instructions(tools: &[ToolSpec], prompt: &ToolPrompt) -> String {
 }
 
 fn described(spec: &ToolSpec) -> String {
-    let ToolSpec { name, description, parameters } = spec;
+    let ToolSpec {
+        name,
+        description,
+        parameters,
+    } = spec;
     json!({ "name": name, "description": description, "parameters": **parameters }).to_string()
 }
 
 /// What was said, and the calls as they are to be written.
 fn assistant_text(message: &Message, code: Option<&str>) -> String {
-    let mut lines =
-        vec![message.plain_text()].into_iter().filter(|said| !said.is_empty()).collect::<Vec<_>>();
+    let mut lines = vec![message.plain_text()]
+        .into_iter()
+        .filter(|said| !said.is_empty())
+        .collect::<Vec<_>>();
     let mut list: Vec<Value> = Vec::new();
     for call in &message.tool_calls {
         match arguments_value(&call.arguments) {
@@ -130,17 +160,30 @@ mod tests {
 
     fn prompt(has_code: bool) -> ToolPrompt {
         let parts = |before: &str| vec![before.to_owned(), "]".to_owned()];
-        let code =
-            has_code.then(|| CodePrompt { tool: "python".into(), text: parts("Code ["), not_run: None });
-        ToolPrompt { tools: parts("Tools ["), code }
+        let code = has_code.then(|| CodePrompt {
+            tool: "python".into(),
+            text: parts("Code ["),
+            not_run: None,
+        });
+        ToolPrompt {
+            tools: parts("Tools ["),
+            code,
+        }
     }
 
     fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
-        ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() }
+        ToolCall {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+        }
     }
 
     fn called(calls: Vec<ToolCall>) -> Message {
-        Message { tool_calls: calls, ..Message::text(Role::Assistant, "I look.") }
+        Message {
+            tool_calls: calls,
+            ..Message::text(Role::Assistant, "I look.")
+        }
     }
 
     #[test]
@@ -148,7 +191,10 @@ mod tests {
         let history = [
             Message::text(Role::System, "Be brief."),
             Message::text(Role::User, "What is there?"),
-            called(vec![call("a", "ls", "{\"path\":\"/\"}"), call("b", "python", "{\"code\":\"1 < 2\"}")]),
+            called(vec![
+                call("a", "ls", "{\"path\":\"/\"}"),
+                call("b", "python", "{\"code\":\"1 < 2\"}"),
+            ]),
             Message::tool_result("a", "x.txt"),
             Message::tool_result("b", "True"),
             Message::text(Role::Assistant, "A file."),
@@ -168,9 +214,16 @@ mod tests {
             ]
         );
         let without = plain_messages(&history, &tools(), &prompt(false));
-        assert!(without[0].plain_text().contains("\"python\"") && !without[0].plain_text().contains("Code"));
+        assert!(
+            without[0].plain_text().contains("\"python\"")
+                && !without[0].plain_text().contains("Code")
+        );
         let only_code = plain_messages(&history, &tools()[1..], &prompt(true));
-        assert!(only_code[0].plain_text().ends_with("Be brief.\n\nCode [Does python.]"));
+        assert!(
+            only_code[0]
+                .plain_text()
+                .ends_with("Be brief.\n\nCode [Does python.]")
+        );
     }
 
     #[test]
@@ -189,7 +242,13 @@ mod tests {
         history.push(Message::tool_result("b", "x"));
         assert!(corrects(&history), "another may follow one that was read");
         let plain = plain_messages(&history, &tools, &prompt);
-        assert!(plain.last().unwrap().plain_text().ends_with(&format!("x{RESULTS_END}")));
+        assert!(
+            plain
+                .last()
+                .unwrap()
+                .plain_text()
+                .ends_with(&format!("x{RESULTS_END}"))
+        );
         history.truncate(3);
         history.push(Message::text(Role::User, "And now?"));
         assert!(corrects(&history));

@@ -27,7 +27,10 @@ impl Pool {
     pub fn refused_parameters(&self, model: &str) -> Vec<RefusedParameter> {
         let refused = self.refused_fields(model).into_iter();
         let refused = refused.filter_map(|RefusedField { field, effort }| {
-            Some(RefusedParameter { parameter: field.parameter?, reasoning_effort: effort })
+            Some(RefusedParameter {
+                parameter: field.parameter?,
+                reasoning_effort: effort,
+            })
         });
         let mut refused: Vec<RefusedParameter> = refused.collect();
         refused.sort_unstable();
@@ -47,15 +50,18 @@ pub(super) struct RefusedField {
 impl RefusedField {
     pub(super) fn new(field: &'static OptionalField, set: &ModelParameters) -> Self {
         let says_effort = field.parameter == Some(Parameter::ReasoningEffort);
-        Self { field, effort: set.reasoning_effort.filter(|_| says_effort) }
+        Self {
+            field,
+            effort: set.reasoning_effort.filter(|_| says_effort),
+        }
     }
 
     /// Whether it says what is set here.
     fn is_for(&self, set: &ModelParameters) -> bool {
         match self.field.parameter {
-            Some(Parameter::ReasoningEffort) => {
-                set.reasoning_effort.is_some_and(|it| Some(it) == self.effort)
-            }
+            Some(Parameter::ReasoningEffort) => set
+                .reasoning_effort
+                .is_some_and(|it| Some(it) == self.effort),
             Some(parameter) => set.has(parameter),
             None => false,
         }
@@ -95,16 +101,28 @@ pub(super) fn accepted(
     unsupported: &[Parameter],
     refused: &[RefusedField],
 ) -> Option<(ModelParameters, Vec<LeftOut>)> {
-    let refused = refused.iter().filter(|it| it.is_for(set)).filter_map(|it| it.field.parameter);
-    let mut not_taken: Vec<Parameter> =
-        unsupported.iter().copied().filter(|it| set.has(*it)).chain(refused).collect();
+    let refused = refused
+        .iter()
+        .filter(|it| it.is_for(set))
+        .filter_map(|it| it.field.parameter);
+    let mut not_taken: Vec<Parameter> = unsupported
+        .iter()
+        .copied()
+        .filter(|it| set.has(*it))
+        .chain(refused)
+        .collect();
     not_taken.sort_unstable();
     not_taken.dedup();
     if not_taken.is_empty() {
         return None;
     }
-    let left = not_taken.iter().fold(set.clone(), |set, parameter| set.without(*parameter));
-    Some((left, not_taken.into_iter().map(LeftOut::Parameter).collect()))
+    let left = not_taken
+        .iter()
+        .fold(set.clone(), |set, parameter| set.without(*parameter));
+    Some((
+        left,
+        not_taken.into_iter().map(LeftOut::Parameter).collect(),
+    ))
 }
 
 #[cfg(test)]
@@ -114,11 +132,18 @@ mod tests {
     use super::*;
 
     fn field(parameter: Parameter) -> &'static OptionalField {
-        OPTIONAL_FIELDS.iter().find(|field| field.parameter == Some(parameter)).unwrap()
+        OPTIONAL_FIELDS
+            .iter()
+            .find(|field| field.parameter == Some(parameter))
+            .unwrap()
     }
 
     fn set(effort: ReasoningEffort) -> ModelParameters {
-        ModelParameters { seed: Some(7), reasoning_effort: Some(effort), ..ModelParameters::default() }
+        ModelParameters {
+            seed: Some(7),
+            reasoning_effort: Some(effort),
+            ..ModelParameters::default()
+        }
     }
 
     #[test]
@@ -137,9 +162,13 @@ mod tests {
 
     #[test]
     fn what_is_not_set_is_not_left_out() {
-        let refused = [RefusedField::new(field(Parameter::Seed), ModelParameters::unset())];
+        let refused = [RefusedField::new(
+            field(Parameter::Seed),
+            ModelParameters::unset(),
+        )];
         let unsupported = [Parameter::Seed, Parameter::Stop];
-        let (left, left_out) = accepted(&set(ReasoningEffort::Low), &unsupported, &refused).unwrap();
+        let (left, left_out) =
+            accepted(&set(ReasoningEffort::Low), &unsupported, &refused).unwrap();
         assert_eq!(left.seed, None);
         assert_eq!(left_out, [LeftOut::Parameter(Parameter::Seed)]);
         assert_eq!(accepted(&left, &unsupported, &refused), None);

@@ -45,7 +45,14 @@ impl RefusedTools {
             tools.clear();
         }
         for (name, change) in changes {
-            tools.insert(name.clone(), Refused { change: *change, schema: None, plain: None });
+            tools.insert(
+                name.clone(),
+                Refused {
+                    change: *change,
+                    schema: None,
+                    plain: None,
+                },
+            );
         }
         self.is_any.store(true, Relaxed);
     }
@@ -57,7 +64,11 @@ impl RefusedTools {
         }
         let mut tools = self.lock();
         let refused = tools.get_mut(&tool.name)?;
-        if *refused.schema.get_or_insert_with(|| tool.parameters.clone()) == tool.parameters {
+        if *refused
+            .schema
+            .get_or_insert_with(|| tool.parameters.clone())
+            == tool.parameters
+        {
             return Some(refused.change);
         }
         tools.remove(&tool.name);
@@ -65,7 +76,11 @@ impl RefusedTools {
     }
 
     /// The tools as the servers are known to take them.
-    pub(super) fn applied<'a>(&self, tools: &'a [ToolSpec], tool_format: ToolFormat) -> Cow<'a, [ToolSpec]> {
+    pub(super) fn applied<'a>(
+        &self,
+        tools: &'a [ToolSpec],
+        tool_format: ToolFormat,
+    ) -> Cow<'a, [ToolSpec]> {
         if !tools.iter().any(|tool| self.change(tool).is_some()) {
             return Cow::Borrowed(tools);
         }
@@ -73,7 +88,11 @@ impl RefusedTools {
             None => Some(tool.clone()),
             Some(Change::Plain) => Some(ToolSpec {
                 name: tool.name.clone(),
-                description: tool.description.chars().take(MAX_DESCRIPTION_CHARS).collect(),
+                description: tool
+                    .description
+                    .chars()
+                    .take(MAX_DESCRIPTION_CHARS)
+                    .collect(),
                 parameters: self.plain(tool, tool_format),
             }),
             Some(Change::LeftOut) => None,
@@ -84,7 +103,8 @@ impl RefusedTools {
     /// The plain schema of a tool, made once.
     fn plain(&self, tool: &ToolSpec, tool_format: ToolFormat) -> ToolSchema {
         let make = || {
-            let sent = serde_json::from_str(tool.parameters.json_for(tool_format).get()).unwrap_or_default();
+            let sent = serde_json::from_str(tool.parameters.json_for(tool_format).get())
+                .unwrap_or_default();
             ToolSchema::from(plain(&sent))
         };
         match self.lock().get_mut(&tool.name) {
@@ -105,24 +125,48 @@ mod tests {
     use super::*;
 
     fn tool(name: &str, schema: serde_json::Value) -> ToolSpec {
-        ToolSpec { name: name.into(), description: "x".repeat(2_000), parameters: schema.into() }
+        ToolSpec {
+            name: name.into(),
+            description: "x".repeat(2_000),
+            parameters: schema.into(),
+        }
     }
 
     #[test]
     fn what_was_refused_is_offered_as_it_is_taken() {
-        let strict = || json!({"type": "object", "properties": {"a": {"type": "string", "minLength": 1}}});
-        let tools = [tool("a", strict()), tool("b", strict()), tool("c", strict())];
+        let strict =
+            || json!({"type": "object", "properties": {"a": {"type": "string", "minLength": 1}}});
+        let tools = [
+            tool("a", strict()),
+            tool("b", strict()),
+            tool("c", strict()),
+        ];
         let refused = RefusedTools::default();
-        assert!(matches!(refused.applied(&tools, ToolFormat::Chat), Cow::Borrowed(_)));
-        refused.note(&[("a".to_owned(), Change::Plain), ("b".to_owned(), Change::LeftOut)]);
+        assert!(matches!(
+            refused.applied(&tools, ToolFormat::Chat),
+            Cow::Borrowed(_)
+        ));
+        refused.note(&[
+            ("a".to_owned(), Change::Plain),
+            ("b".to_owned(), Change::LeftOut),
+        ]);
         let taken = refused.applied(&tools, ToolFormat::Chat);
         let names: Vec<&str> = taken.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(names, ["a", "c"]);
-        assert_eq!(taken[0].parameters["properties"], json!({"a": {"type": "string"}}));
-        assert_eq!((taken[0].description.len(), taken[1].description.len()), (1_000, 2_000));
+        assert_eq!(
+            taken[0].parameters["properties"],
+            json!({"a": {"type": "string"}})
+        );
+        assert_eq!(
+            (taken[0].description.len(), taken[1].description.len()),
+            (1_000, 2_000)
+        );
         // Its server has put it right.
         let mended = [tool("a", json!({"type": "object"}))];
-        assert_eq!(refused.applied(&mended, ToolFormat::Chat)[0].parameters, mended[0].parameters);
+        assert_eq!(
+            refused.applied(&mended, ToolFormat::Chat)[0].parameters,
+            mended[0].parameters
+        );
         assert_eq!(refused.change(&tools[0]), None, "forgotten");
     }
 }

@@ -135,7 +135,10 @@ impl Rescue {
     /// The same at the beginning of the text, and what is held of it.
     pub(crate) fn restart(&mut self) -> String {
         let held = self.held.split_off(self.taken);
-        *self = Self::new(std::mem::take(&mut self.tools), std::mem::take(&mut self.told));
+        *self = Self::new(
+            std::mem::take(&mut self.tools),
+            std::mem::take(&mut self.told),
+        );
         held
     }
 
@@ -154,8 +157,14 @@ impl Rescue {
         }
         match std::mem::replace(&mut self.state, State::Flowing) {
             State::Closing { calls, .. } => self.deliver(calls, self.held.len(), out),
-            State::Inside { marker, scan, calls } => self.finish_call(marker, &scan, calls, is_cut, out),
-            State::Coding(code) => self.finish_code(&code, self.held.len(), self.held.len(), is_cut, out),
+            State::Inside {
+                marker,
+                scan,
+                calls,
+            } => self.finish_call(marker, &scan, calls, is_cut, out),
+            State::Coding(code) => {
+                self.finish_code(&code, self.held.len(), self.held.len(), is_cut, out)
+            }
             State::Flowing | State::Opening(_) | State::Unfencing => {}
         }
         if self.place == Place::AfterCall && self.rest().trim().is_empty() {
@@ -186,7 +195,11 @@ impl Rescue {
             State::Flowing => self.look_for_marker(out),
             State::Opening(Marker::Code) => self.look_for_code(out),
             State::Opening(marker) => self.look_for_json(marker, out),
-            State::Inside { marker, scan, calls } => self.read_json(marker, scan, calls, out),
+            State::Inside {
+                marker,
+                scan,
+                calls,
+            } => self.read_json(marker, scan, calls, out),
             State::Closing { marker, end, calls } => self.look_for_end(marker, end, calls, out),
             State::Coding(code) => self.read_code(code, out),
             State::Unfencing => self.look_for_fence(),
@@ -235,7 +248,9 @@ impl Rescue {
             let sight = match c {
                 '`' | '<' | '{' | '[' if line_is_quoted => None,
                 '`' => Marker::Fence.at(here),
-                '<' => Marker::Tag.at(here).or_else(|| Marker::Code.at(here).filter(|_| self.knows_code())),
+                '<' => Marker::Tag
+                    .at(here)
+                    .or_else(|| Marker::Code.at(here).filter(|_| self.knows_code())),
                 '{' | '[' if self.in_fence => None,
                 '{' | '[' if line_is_blank => Some(Sight::Marker(Marker::Line { is_list: false })),
                 '{' if !matches!(before, Some('`' | '"' | '\'' | '“' | '«')) => list_at(here),
@@ -254,7 +269,13 @@ impl Rescue {
     fn look_for_json(&mut self, marker: Marker, out: &mut Vec<Piece>) -> bool {
         let after = &self.rest()[marker.text().len()..];
         let is_fence = marker == Marker::Fence;
-        if is_fence && self.in_fence && after.lines().next().is_none_or(|line| line.trim().is_empty()) {
+        if is_fence
+            && self.in_fence
+            && after
+                .lines()
+                .next()
+                .is_none_or(|line| line.trim().is_empty())
+        {
             if !after.contains('\n') {
                 self.state = State::Opening(marker);
                 return false;
@@ -322,18 +343,28 @@ impl Rescue {
                 self.give_up(marker, calls, scan.from()..rest.len(), out);
             }
             Verdict::Undecided => {
-                self.state = State::Inside { marker, scan, calls };
+                self.state = State::Inside {
+                    marker,
+                    scan,
+                    calls,
+                };
                 return false;
             }
             Verdict::No => {
-                let size = if scan.size() > MOST_AGAIN_BYTES { scan.size() } else { 1 };
+                let size = if scan.size() > MOST_AGAIN_BYTES {
+                    scan.size()
+                } else {
+                    1
+                };
                 self.give_up(marker, calls, scan.from()..scan.from() + size, out);
             }
             Verdict::Whole(end) => {
                 let json = &rest[scan.from()..end];
                 let read = match self.is_example(marker, &scan) {
                     true => None,
-                    false => read_told_calls(json, &self.tools).or_else(|| self.corrected(&scan, json)),
+                    false => {
+                        read_told_calls(json, &self.tools).or_else(|| self.corrected(&scan, json))
+                    }
                 };
                 match read {
                     Some(more) => {
@@ -386,7 +417,13 @@ impl Rescue {
     }
 
     /// What looked like a call is none. Earlier calls stand.
-    fn give_up(&mut self, marker: Marker, calls: Vec<Piece>, json: Range<usize>, out: &mut Vec<Piece>) {
+    fn give_up(
+        &mut self,
+        marker: Marker,
+        calls: Vec<Piece>,
+        json: Range<usize>,
+        out: &mut Vec<Piece>,
+    ) {
         if calls.is_empty() {
             self.in_fence |= marker == Marker::Fence;
             self.release(json.end, out);
@@ -408,9 +445,16 @@ impl Rescue {
         (self.line_is_blank, self.line_is_quoted, self.before) = (true, false, None);
     }
 
-    fn look_for_end(&mut self, marker: Marker, end: usize, calls: Vec<Piece>, out: &mut Vec<Piece>) -> bool {
+    fn look_for_end(
+        &mut self,
+        marker: Marker,
+        end: usize,
+        calls: Vec<Piece>,
+        out: &mut Vec<Piece>,
+    ) -> bool {
         let held = self.rest();
-        let rest = held[end..].trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
+        let rest =
+            held[end..].trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
         let closing = marker.end();
         if rest.is_empty() || (rest.len() < closing.len() && closing.starts_with(rest)) {
             self.state = State::Closing { marker, end, calls };
@@ -420,7 +464,11 @@ impl Rescue {
         if rest.starts_with(['{', '[']) {
             self.state = inside(marker, rest_at, calls);
         } else {
-            let closed = if rest.starts_with(closing) { closing.len() } else { 0 };
+            let closed = if rest.starts_with(closing) {
+                closing.len()
+            } else {
+                0
+            };
             self.deliver(calls, rest_at + closed, out);
         }
         true
@@ -444,8 +492,10 @@ impl Rescue {
         }
         let line = text.rsplit('\n').next().unwrap_or_default();
         let is_whole_line = line.len() < text.len();
-        let (was_blank, was_quoted) =
-            (is_whole_line || self.line_is_blank, !is_whole_line && self.line_is_quoted);
+        let (was_blank, was_quoted) = (
+            is_whole_line || self.line_is_blank,
+            !is_whole_line && self.line_is_quoted,
+        );
         self.line_is_quoted = was_quoted || (was_blank && line.trim_start().starts_with('>'));
         self.line_is_blank = was_blank && line.trim().is_empty();
         self.prose_bytes += text.len();
@@ -457,7 +507,15 @@ impl Rescue {
 
 fn inside(marker: Marker, from: usize, calls: Vec<Piece>) -> State {
     let is_list = marker == Marker::Line { is_list: true };
-    State::Inside { marker, scan: if is_list { Scan::new_list(from) } else { Scan::new(from) }, calls }
+    State::Inside {
+        marker,
+        scan: if is_list {
+            Scan::new_list(from)
+        } else {
+            Scan::new(from)
+        },
+        calls,
+    }
 }
 
 #[cfg(test)]

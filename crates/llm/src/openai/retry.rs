@@ -57,7 +57,10 @@ mod tests {
     fn reads_seconds_and_dates() {
         assert_eq!(hint("7"), Some(Duration::from_secs(7)));
         assert_eq!(hint("0.5"), Some(Duration::from_millis(500)));
-        assert_eq!(hint("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::from_secs(7)));
+        assert_eq!(
+            hint("Sun, 06 Nov 1994 08:49:37 GMT"),
+            Some(Duration::from_secs(7))
+        );
         assert_eq!(hint("Sun, 06 Nov 1994 08:49:29 GMT"), Some(Duration::ZERO));
         for bad in ["", "soon", "-1", "NaN", "1e300"] {
             assert_eq!(hint(bad), None, "{bad}");
@@ -70,8 +73,14 @@ mod tests {
         for (failed, most_ms) in [(1, 500), (2, 1000), (3, 2000), (9, 8000), (u32::MAX, 8000)] {
             let most = Duration::from_millis(most_ms);
             let waits: Vec<Duration> = (0..20).map(|_| backoff(first, failed)).collect();
-            assert!(waits.iter().all(|wait| *wait >= most / 2 && *wait <= most), "{waits:?}");
-            assert!(waits.iter().any(|wait| *wait != waits[0]), "no chance in {waits:?}");
+            assert!(
+                waits.iter().all(|wait| *wait >= most / 2 && *wait <= most),
+                "{waits:?}"
+            );
+            assert!(
+                waits.iter().any(|wait| *wait != waits[0]),
+                "no chance in {waits:?}"
+            );
         }
     }
 }

@@ -127,12 +127,19 @@ pub(crate) fn json_object_format(schema: &Value) -> Value {
 
 /// A caller's form with a schema as those take it; nothing for another form.
 pub(crate) fn as_object_format(format: &Value) -> Option<Value> {
-    format.pointer("/json_schema/schema").map(json_object_format)
+    format
+        .pointer("/json_schema/schema")
+        .map(json_object_format)
 }
 
 /// The conversation in plain messages: the tools in the system text, calls as the JSON the model is to write.
 pub(crate) fn plain_messages(messages: &[Message], tools: &[ToolSpec]) -> Vec<Message> {
-    plain::plain_messages(messages, instructions(tools), assistant_text, plain::result_of)
+    plain::plain_messages(
+        messages,
+        instructions(tools),
+        assistant_text,
+        plain::result_of,
+    )
 }
 
 fn instructions(tools: &[ToolSpec]) -> String {
@@ -144,8 +151,15 @@ fn instructions(tools: &[ToolSpec]) -> String {
          Use a tool only where you need it, and never call one again whose result you have. The tools:",
     );
     for tool in tools {
-        let ToolSpec { name, description, parameters } = tool;
-        text.push_str(&format!("\n- {name}: {description} Arguments: {}", parameters.json()));
+        let ToolSpec {
+            name,
+            description,
+            parameters,
+        } = tool;
+        text.push_str(&format!(
+            "\n- {name}: {description} Arguments: {}",
+            parameters.json()
+        ));
     }
     text
 }
@@ -171,13 +185,20 @@ mod tests {
     use domain::{Role, ToolCall};
 
     fn tool(name: &str, parameters: Value) -> ToolSpec {
-        ToolSpec { name: name.into(), description: format!("Does {name}."), parameters: parameters.into() }
+        ToolSpec {
+            name: name.into(),
+            description: format!("Does {name}."),
+            parameters: parameters.into(),
+        }
     }
 
     #[test]
     fn each_tool_is_one_choice() {
         let schema = answer_schema(&[
-            tool("ls", json!({"type": "object", "properties": {"path": {"type": "string"}}})),
+            tool(
+                "ls",
+                json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+            ),
             tool(
                 "plan",
                 json!({
@@ -187,8 +208,14 @@ mod tests {
                 }),
             ),
         ]);
-        assert_eq!(schema["oneOf"][0]["properties"]["action"], json!({"const": "reply"}));
-        assert_eq!(schema["oneOf"][1]["properties"]["name"], json!({"const": "ls"}));
+        assert_eq!(
+            schema["oneOf"][0]["properties"]["action"],
+            json!({"const": "reply"})
+        );
+        assert_eq!(
+            schema["oneOf"][1]["properties"]["name"],
+            json!({"const": "ls"})
+        );
         assert_eq!(
             schema["oneOf"][2]["properties"]["arguments"],
             json!({"properties": {"todos": {"items": {"$ref": "#/$defs/plan.Todo"}}}})
@@ -228,12 +255,18 @@ mod tests {
 
     #[test]
     fn history_becomes_plain_messages_that_take_turns() {
-        let call =
-            |id: &str| ToolCall { id: id.into(), name: "ls".into(), arguments: r#"{"path":"/"}"#.into() };
+        let call = |id: &str| ToolCall {
+            id: id.into(),
+            name: "ls".into(),
+            arguments: r#"{"path":"/"}"#.into(),
+        };
         let history = [
             Message::text(Role::System, "Be brief."),
             Message::text(Role::User, "What is there?"),
-            Message { tool_calls: vec![call("a"), call("b")], ..Message::text(Role::Assistant, "") },
+            Message {
+                tool_calls: vec![call("a"), call("b")],
+                ..Message::text(Role::Assistant, "")
+            },
             Message::tool_result("a", "x.txt"),
             Message::tool_result("b", "y.txt"),
             Message::text(Role::Assistant, "Two \"files\"."),
@@ -248,10 +281,20 @@ mod tests {
             [
                 (Role::User, "What is there?".to_owned()),
                 (Role::Assistant, format!("{line}\n{line}")),
-                (Role::User, "Result of ls:\nx.txt\n\nResult of ls:\ny.txt".to_owned()),
-                (Role::Assistant, r#"{"action":"reply","text":"Two \"files\"."}"#.to_owned()),
+                (
+                    Role::User,
+                    "Result of ls:\nx.txt\n\nResult of ls:\ny.txt".to_owned()
+                ),
+                (
+                    Role::Assistant,
+                    r#"{"action":"reply","text":"Two \"files\"."}"#.to_owned()
+                ),
             ]
         );
-        assert!(plain.iter().all(|m| m.tool_calls.is_empty() && m.tool_call_id.is_none()));
+        assert!(
+            plain
+                .iter()
+                .all(|m| m.tool_calls.is_empty() && m.tool_call_id.is_none())
+        );
     }
 }

@@ -30,7 +30,10 @@ enum Form {
 
 impl SchemaReader {
     pub(crate) fn new(tools: Vec<String>) -> Self {
-        Self { tools, form: Form::Unknown }
+        Self {
+            tools,
+            form: Form::Unknown,
+        }
     }
 
     /// Reads more of the answer.
@@ -38,7 +41,11 @@ impl SchemaReader {
         if matches!(self.form, Form::Unknown) {
             let text = text.trim_start();
             if text.starts_with('{') {
-                self.form = Form::Json { raw: String::new(), scan: ReplyScan::default(), shown: false };
+                self.form = Form::Json {
+                    raw: String::new(),
+                    scan: ReplyScan::default(),
+                    shown: false,
+                };
             } else if !text.is_empty() {
                 self.form = Form::Prose(Rescue::new(self.tools.iter().cloned(), Told::default()));
             }
@@ -46,7 +53,11 @@ impl SchemaReader {
         match &mut self.form {
             Form::Unknown => {}
             Form::Json { raw, scan, shown } => {
-                let text = if raw.is_empty() { text.trim_start() } else { text };
+                let text = if raw.is_empty() {
+                    text.trim_start()
+                } else {
+                    text
+                };
                 raw.push_str(text);
                 let reply = scan.push(text);
                 if !reply.is_empty() {
@@ -155,7 +166,8 @@ impl ReplyScan {
     fn take_decoded(&mut self) -> String {
         let mut end = self.held.len();
         for _ in 0..3 {
-            if let Ok(text) = serde_json::from_str::<String>(&format!("\"{}\"", &self.held[..end])) {
+            if let Ok(text) = serde_json::from_str::<String>(&format!("\"{}\"", &self.held[..end]))
+            {
                 self.held.drain(..end);
                 return text;
             }
@@ -217,19 +229,35 @@ mod tests {
     #[test]
     fn answers_that_were_not_forced() {
         check("Just text.", "Just text.", &[]);
-        check("```json\n{\"action\":\"call\",\"name\":\"ls\",\"arguments\":{}}\n```", "", &["ls({})"]);
+        check(
+            "```json\n{\"action\":\"call\",\"name\":\"ls\",\"arguments\":{}}\n```",
+            "",
+            &["ls({})"],
+        );
         check(
             r#"{"action":"call","name":"rm","arguments":{}}"#,
             r#"{"action":"call","name":"rm","arguments":{}}"#,
             &[],
         );
-        check("{\"action\":\"call\",\"na", "{\"action\":\"call\",\"na", &[]);
+        check(
+            "{\"action\":\"call\",\"na",
+            "{\"action\":\"call\",\"na",
+            &[],
+        );
     }
 
     #[test]
     fn a_reply_is_shown_while_it_comes() {
-        let tokens = ["{\"action\":\"reply\",", "\"text\":\"Hel", "lo \\", "u00e9", "\"}"];
-        let texts: Vec<Piece> = ["Hel", "lo ", "é"].map(|text| Piece::Text(text.to_owned())).into();
+        let tokens = [
+            "{\"action\":\"reply\",",
+            "\"text\":\"Hel",
+            "lo \\",
+            "u00e9",
+            "\"}",
+        ];
+        let texts: Vec<Piece> = ["Hel", "lo ", "é"]
+            .map(|text| Piece::Text(text.to_owned()))
+            .into();
         assert_eq!(read(&tokens), texts);
     }
 }

@@ -66,7 +66,10 @@ impl ServerSettings {
     pub fn unsupported_parameters(&self, model: &str) -> Vec<Parameter> {
         match Format::of(self.kind) {
             Some(format) => format.unsupported(model),
-            None => unsupported(model, Dialect::of_host(self.base_url.host().unwrap_or_default())),
+            None => unsupported(
+                model,
+                Dialect::of_host(self.base_url.host().unwrap_or_default()),
+            ),
         }
     }
 
@@ -181,8 +184,11 @@ impl Server {
             uses: AtomicU64::new(0),
             last_failure: Mutex::default(),
         };
-        let mut keys: Vec<Key> =
-            settings.keys.iter().map(|(secret, weight)| key(Some(secret.clone()), *weight)).collect();
+        let mut keys: Vec<Key> = settings
+            .keys
+            .iter()
+            .map(|(secret, weight)| key(Some(secret.clone()), *weight))
+            .collect();
         if keys.is_empty() {
             keys.push(key(None, 1));
         }
@@ -230,7 +236,10 @@ impl Server {
     /// What went wrong last, also where it works again.
     #[must_use]
     pub fn last_failure(&self) -> Option<Failure> {
-        self.last_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.last_failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Its keys, in the order of the settings; one without a secret where there are none.
@@ -240,7 +249,11 @@ impl Server {
             ending: key.secret.as_ref().and_then(Secret::ending),
             rests: key.rests_for(now),
             uses: key.uses.load(Relaxed),
-            last_failure: key.last_failure.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            last_failure: key
+                .last_failure
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone(),
         })
     }
 
@@ -260,7 +273,9 @@ impl Server {
             None if until > self.now_ms() => {
                 // Since 0 means closed.
                 let now = self.now_ms().max(1);
-                _ = self.open_until_ms.compare_exchange(until, now, Relaxed, Relaxed);
+                _ = self
+                    .open_until_ms
+                    .compare_exchange(until, now, Relaxed, Relaxed);
             }
             None if until == 0 => self.failures_in_row.store(0, Relaxed),
             None => {}
@@ -274,7 +289,10 @@ impl Server {
             until if until > self.now_ms() => false,
             until => {
                 let after = self.now_ms() + millis(PROBE);
-                let is_first = self.open_until_ms.compare_exchange(until, after, Relaxed, Relaxed).is_ok();
+                let is_first = self
+                    .open_until_ms
+                    .compare_exchange(until, after, Relaxed, Relaxed)
+                    .is_ok();
                 if is_first {
                     self.probing.store(true, Relaxed);
                 }
@@ -320,7 +338,10 @@ impl Server {
                 self.counts.key_refused.fetch_add(1, Relaxed);
                 self.note_alive();
                 if let Some(key) = self.keys.get(key) {
-                    key.rest(self.now_ms() + millis(rest_after(fault)), fault.error.clone().words());
+                    key.rest(
+                        self.now_ms() + millis(rest_after(fault)),
+                        fault.error.clone().words(),
+                    );
                 }
             }
             Blame::Server => {
@@ -352,7 +373,9 @@ impl Server {
         let failures = self.failures_in_row.fetch_add(1, Relaxed).saturating_add(1);
         let until = self.open_until_ms.load(Relaxed);
         if until == 0 && failures >= FAILURES_TO_OPEN {
-            let opened = self.open_until_ms.compare_exchange(0, now + millis(FIRST_OPEN), Relaxed, Relaxed);
+            let opened =
+                self.open_until_ms
+                    .compare_exchange(0, now + millis(FIRST_OPEN), Relaxed, Relaxed);
             if opened.is_ok() {
                 self.counts.opened.fetch_add(1, Relaxed);
                 tracing::warn!(
@@ -365,11 +388,19 @@ impl Server {
         } else if until != 0 && (self.probing.swap(false, Relaxed) || until <= now) {
             // Calls that were under way when it opened say nothing new.
             let times = self.reopened.fetch_add(1, Relaxed).saturating_add(1);
-            let open = FIRST_OPEN.saturating_mul(1 << times.min(10)).min(LONGEST_OPEN);
+            let open = FIRST_OPEN
+                .saturating_mul(1 << times.min(10))
+                .min(LONGEST_OPEN);
             self.open_until_ms.store(now + millis(open), Relaxed);
         }
-        let failure = Failure { words, at: Instant::now() };
-        *self.last_failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+        let failure = Failure {
+            words,
+            at: Instant::now(),
+        };
+        *self
+            .last_failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(failure);
     }
 
     fn now_ms(&self) -> u64 {
@@ -385,8 +416,14 @@ impl Key {
 
     fn rest(&self, until_ms: u64, words: Words) {
         self.rests_until_ms.store(until_ms, Relaxed);
-        let failure = Failure { words, at: Instant::now() };
-        *self.last_failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+        let failure = Failure {
+            words,
+            at: Instant::now(),
+        };
+        *self
+            .last_failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(failure);
     }
 }
 
@@ -422,7 +459,9 @@ fn rest_after(fault: &Fault) -> Duration {
     match fault.retry {
         Retry::After(wait) => wait.clamp(SHORTEST_REST, LONGEST_REST),
         Retry::Soon => SLOWED_RESTS,
-        Retry::No | Retry::OtherForm | Retry::WithoutTools | Retry::WithoutMedia(_) => REFUSED_RESTS,
+        Retry::No | Retry::OtherForm | Retry::WithoutTools | Retry::WithoutMedia(_) => {
+            REFUSED_RESTS
+        }
     }
 }
 

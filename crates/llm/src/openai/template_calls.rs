@@ -31,12 +31,20 @@ pub(crate) struct TemplateCalls {
 impl TemplateCalls {
     /// For calls of these tools.
     pub(crate) fn new(tools: Vec<String>) -> Self {
-        Self { tools, without_json: false, held: String::new(), is_text: false }
+        Self {
+            tools,
+            without_json: false,
+            held: String::new(),
+            is_text: false,
+        }
     }
 
     /// The same without the markup that holds JSON between tags.
     pub(crate) fn without_json(tools: Vec<String>) -> Self {
-        Self { without_json: true, ..Self::new(tools) }
+        Self {
+            without_json: true,
+            ..Self::new(tools)
+        }
     }
 
     /// The tools that may be called.
@@ -69,9 +77,12 @@ impl TemplateCalls {
 
     fn may_be_calls(&self) -> bool {
         let begin = self.held.trim_start();
-        let is_json =
-            begin.strip_prefix(TOOL_CALL).is_some_and(|after| after.trim_start().starts_with(['{', '[']));
-        let is_markup = MARKERS.iter().any(|marker| begin.starts_with(marker) || marker.starts_with(begin));
+        let is_json = begin
+            .strip_prefix(TOOL_CALL)
+            .is_some_and(|after| after.trim_start().starts_with(['{', '[']));
+        let is_markup = MARKERS
+            .iter()
+            .any(|marker| begin.starts_with(marker) || marker.starts_with(begin));
         is_markup && !(is_json && self.without_json)
     }
 }
@@ -86,9 +97,17 @@ fn read(text: &str, tools: &[String]) -> Option<Vec<Piece>> {
             (read_tagged(inside.trim(), tools)?, after)
         } else if rest.starts_with(FUNCTION) {
             let (call, after) = read_function(rest, tools)?;
-            (vec![call], after.trim_start().strip_prefix(TOOL_CALL_END).unwrap_or(after))
+            (
+                vec![call],
+                after
+                    .trim_start()
+                    .strip_prefix(TOOL_CALL_END)
+                    .unwrap_or(after),
+            )
         } else if let Some(inside) = rest.strip_prefix(MISTRAL) {
-            let (inside, after) = inside.find(MISTRAL).map_or((inside, ""), |at| inside.split_at(at));
+            let (inside, after) = inside
+                .find(MISTRAL)
+                .map_or((inside, ""), |at| inside.split_at(at));
             (read_mistral(inside.trim(), tools)?, after)
         } else {
             (read_json(rest.strip_prefix(PYTHON_TAG)?, tools)?, "")
@@ -101,7 +120,13 @@ fn read(text: &str, tools: &[String]) -> Option<Vec<Piece>> {
 
 /// Without the tokens that end an answer, which some servers leave in it.
 fn without_end_tokens(mut text: &str) -> &str {
-    const ENDS: [&str; 5] = ["</s>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>"];
+    const ENDS: [&str; 5] = [
+        "</s>",
+        "<|im_end|>",
+        "<|eot_id|>",
+        "<|eom_id|>",
+        "<|endoftext|>",
+    ];
     while let Some(before) = ENDS.iter().find_map(|token| text.strip_suffix(token)) {
         text = before.trim_end();
     }
@@ -121,7 +146,10 @@ fn read_tagged(inside: &str, tools: &[String]) -> Option<Vec<Piece>> {
     let mut arguments = Map::new();
     while let Some(after) = rest.trim().strip_prefix("<arg_key>") {
         let (key, after) = after.split_once("</arg_key>")?;
-        let (value, after) = after.trim_start().strip_prefix("<arg_value>")?.split_once("</arg_value>")?;
+        let (value, after) = after
+            .trim_start()
+            .strip_prefix("<arg_value>")?
+            .split_once("</arg_value>")?;
         arguments.insert(key.trim().to_owned(), value.into());
         rest = after;
     }
@@ -140,12 +168,18 @@ fn read_function<'a>(text: &'a str, tools: &[String]) -> Option<(Piece, &'a str)
     let mut arguments = Map::new();
     while !rest.is_empty() {
         let (key, value) = rest.strip_prefix("<parameter=")?.split_once('>')?;
-        let end = ["</parameter>", "<parameter="].iter().filter_map(|end| value.find(end)).min();
+        let end = ["</parameter>", "<parameter="]
+            .iter()
+            .filter_map(|end| value.find(end))
+            .min();
         let (value, after) = value.split_at(end.unwrap_or(value.len()));
         let value = value.strip_prefix('\n').unwrap_or(value);
         let value = value.strip_suffix('\n').unwrap_or(value);
         arguments.insert(key.trim().to_owned(), value.into());
-        rest = after.strip_prefix("</parameter>").unwrap_or(after).trim_start();
+        rest = after
+            .strip_prefix("</parameter>")
+            .unwrap_or(after)
+            .trim_start();
     }
     Some((call(name, arguments, tools)?, after))
 }
@@ -157,7 +191,11 @@ fn read_mistral(inside: &str, tools: &[String]) -> Option<Vec<Piece>> {
     }
     let (name, arguments) = inside.split_at(inside.find('{')?);
     let name = name.split(['[']).next().unwrap_or_default();
-    Some(vec![call(name, serde_json::from_str(arguments).ok()?, tools)?])
+    Some(vec![call(
+        name,
+        serde_json::from_str(arguments).ok()?,
+        tools,
+    )?])
 }
 
 /// JSON values of calls, with nothing but space, commas and semicolons between them.
@@ -176,7 +214,10 @@ fn read_json(text: &str, tools: &[String]) -> Option<Vec<Piece>> {
 fn call(name: &str, arguments: Map<String, Value>, tools: &[String]) -> Option<Piece> {
     let names: Vec<&str> = tools.iter().map(String::as_str).collect();
     let name = meant_tool(name, &names)?.to_owned();
-    Some(Piece::Call { name, arguments: Value::Object(arguments).to_string() })
+    Some(Piece::Call {
+        name,
+        arguments: Value::Object(arguments).to_string(),
+    })
 }
 
 #[cfg(test)]
@@ -201,7 +242,10 @@ mod tests {
     }
 
     fn call(name: &str, arguments: &str) -> Piece {
-        Piece::Call { name: name.into(), arguments: arguments.into() }
+        Piece::Call {
+            name: name.into(),
+            arguments: arguments.into(),
+        }
     }
 
     fn check(whole: &str, expected: &[Piece]) {
@@ -218,22 +262,40 @@ mod tests {
         let code = "<function=write_file>\n<parameter=path>\n/a\n</parameter>\n<parameter=content>\nx\n</parameter>\n</function>";
         check(&format!("<tool_call>\n{json}\n</tool_call>"), one);
         check(&format!("\n<tool_call>{json}</tool_call><|im_end|>\n"), one);
-        check(&format!("<tool_call>{json}</tool_call>\n<tool_call>{json}"), &[found.clone(), found.clone()]);
+        check(
+            &format!("<tool_call>{json}</tool_call>\n<tool_call>{json}"),
+            &[found.clone(), found.clone()],
+        );
         check(&format!("<tool_call>\n{code}\n</tool_call>"), one);
         check(code, one);
         check(&format!("{code}\n</tool_call>"), one);
         check(&format!("{code}\n{code}"), &[found.clone(), found.clone()]);
         check("<function=ls></function>", &[call("ls", "{}")]);
-        check(r#"<function=write_file>{"path":"/a","content":"x"}</function><|eot_id|>"#, one);
+        check(
+            r#"<function=write_file>{"path":"/a","content":"x"}</function><|eot_id|>"#,
+            one,
+        );
         check(&format!("[TOOL_CALLS][{json}]</s>"), one);
-        check(&format!("[TOOL_CALLS] [{json}, {json}]"), &[found.clone(), found.clone()]);
-        check(r#"[TOOL_CALLS]write_file[ARGS]{"path":"/a","content":"x"}"#, one);
+        check(
+            &format!("[TOOL_CALLS] [{json}, {json}]"),
+            &[found.clone(), found.clone()],
+        );
+        check(
+            r#"[TOOL_CALLS]write_file[ARGS]{"path":"/a","content":"x"}"#,
+            one,
+        );
         check(
             r#"[TOOL_CALLS]ls{}[TOOL_CALLS]ls[CALL_ID]abc[ARGS]{"a":1}"#,
             &[call("ls", "{}"), call("ls", r#"{"a":1}"#)],
         );
-        check(&format!("<|python_tag|>{}", json.replace("arguments", "parameters")), one);
-        check(&format!("<|python_tag|>{json}; {json}<|eom_id|>"), &[found.clone(), found.clone()]);
+        check(
+            &format!("<|python_tag|>{}", json.replace("arguments", "parameters")),
+            one,
+        );
+        check(
+            &format!("<|python_tag|>{json}; {json}<|eom_id|>"),
+            &[found.clone(), found.clone()],
+        );
         check(
             "<tool_call>write_file\n<arg_key>path</arg_key>\n<arg_value>/a</arg_value>\n<arg_key>content</arg_key><arg_value>x</arg_value>\n</tool_call>",
             one,

@@ -67,7 +67,9 @@ impl TextReader {
 
     /// The tool that a call in a channel of its own is for, if it may be called there.
     pub(crate) fn tool(&self, name: &str) -> Option<&str> {
-        let (Self::Native(calls) | Self::Told(calls, _)) = self else { return None };
+        let (Self::Native(calls) | Self::Told(calls, _)) = self else {
+            return None;
+        };
         let names: Vec<&str> = calls.tools().iter().map(String::as_str).collect();
         meant_tool(name, &names)
     }

@@ -66,7 +66,11 @@ impl Fence {
             return;
         }
         for byte in text.bytes() {
-            self.ticks = if byte == b'`' { self.ticks.saturating_add(1) } else { 0 };
+            self.ticks = if byte == b'`' {
+                self.ticks.saturating_add(1)
+            } else {
+                0
+            };
             self.is_open ^= self.ticks == 3;
         }
     }
@@ -96,7 +100,10 @@ enum Place {
 impl Thinking {
     /// For a model that has begun in its reasoning before.
     pub(crate) fn presumed() -> Self {
-        Self { presumed: Some(String::new()), ..Self::default() }
+        Self {
+            presumed: Some(String::new()),
+            ..Self::default()
+        }
     }
 
     /// Whether the model has begun in its reasoning without a tag. `None` if that cannot be said.
@@ -106,7 +113,10 @@ impl Thinking {
 
     /// Reads more text.
     pub(crate) fn push(&mut self, text: &str, out: &mut Vec<Said>) {
-        if matches!(self.place, Place::Answer | Place::Prose) && self.held.is_empty() && !text.contains('<') {
+        if matches!(self.place, Place::Answer | Place::Prose)
+            && self.held.is_empty()
+            && !text.contains('<')
+        {
             return self.answer(text.to_owned(), out);
         }
         self.held.push_str(text);
@@ -230,7 +240,10 @@ impl Thinking {
                 self.place = Place::Prose;
                 return true;
             }
-            if lone.iter().any(|(open, close)| open.starts_with(here) || close.starts_with(here)) {
+            if lone
+                .iter()
+                .any(|(open, close)| open.starts_with(here) || close.starts_with(here))
+            {
                 return self.let_out(at, out);
             }
             from = at + 1;
@@ -280,8 +293,13 @@ fn may_open(text: &str) -> bool {
 
 /// So many bytes at the end of the text are the beginning of the tag.
 fn half_at_end(text: &str, tag: &str) -> usize {
-    let sizes = (1..tag.len()).rev().filter(|size| tag.is_char_boundary(*size));
-    sizes.into_iter().find(|size| text.ends_with(&tag[..*size])).unwrap_or(0)
+    let sizes = (1..tag.len())
+        .rev()
+        .filter(|size| tag.is_char_boundary(*size));
+    sizes
+        .into_iter()
+        .find(|size| text.ends_with(&tag[..*size]))
+        .unwrap_or(0)
 }
 
 #[cfg(test)]

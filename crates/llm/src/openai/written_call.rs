@@ -16,7 +16,9 @@ const MOST_UNREADABLE_BYTES: usize = 4_000;
 
 /// The calls in a JSON text, if it consists of calls of offered tools.
 pub(crate) fn read_calls(json: &str, tools: &[String]) -> Option<Vec<Piece>> {
-    read_value(&serde_json::from_str(json).ok()?, &|name| tools.iter().any(|tool| tool == name))
+    read_value(&serde_json::from_str(json).ok()?, &|name| {
+        tools.iter().any(|tool| tool == name)
+    })
 }
 
 /// The same of a value, with names as [`meant_tool`] reads them.
@@ -36,7 +38,9 @@ pub(crate) fn read_told_calls(json: &str, tools: &[String]) -> Option<Vec<Piece>
 
 fn read_value(value: &Value, is_tool: &dyn Fn(&str) -> bool) -> Option<Vec<Piece>> {
     match value {
-        Value::Array(list) if !list.is_empty() => list.iter().map(|call| read_call(call, is_tool)).collect(),
+        Value::Array(list) if !list.is_empty() => {
+            list.iter().map(|call| read_call(call, is_tool)).collect()
+        }
         Value::Object(fields) if fields.contains_key(CALL_LIST) => match fields.get(CALL_LIST)? {
             Value::Array(list) => list.iter().map(|call| read_call(call, is_tool)).collect(),
             call => Some(vec![read_call(call, is_tool)?]),
@@ -46,13 +50,20 @@ fn read_value(value: &Value, is_tool: &dyn Fn(&str) -> bool) -> Option<Vec<Piece
 }
 
 fn read_call(value: &Value, is_tool: &dyn Fn(&str) -> bool) -> Option<Piece> {
-    let value = value.get("function").filter(|inner| inner.is_object()).unwrap_or(value);
+    let value = value
+        .get("function")
+        .filter(|inner| inner.is_object())
+        .unwrap_or(value);
     let fields = value.as_object()?;
-    let name = json_scan::NAME_KEYS.iter().find_map(|key| fields.get(*key)?.as_str())?;
+    let name = json_scan::NAME_KEYS
+        .iter()
+        .find_map(|key| fields.get(*key)?.as_str())?;
     if !is_tool(name) {
         return None;
     }
-    let arguments = json_scan::ARGUMENT_KEYS.iter().find_map(|key| fields.get(*key));
+    let arguments = json_scan::ARGUMENT_KEYS
+        .iter()
+        .find_map(|key| fields.get(*key));
     let arguments = match arguments {
         Some(Value::Object(arguments)) => serde_json::to_string(arguments).ok()?,
         Some(Value::String(text)) if text.trim_start().starts_with('{') => text.clone(),
@@ -62,13 +73,21 @@ fn read_call(value: &Value, is_tool: &dyn Fn(&str) -> bool) -> Option<Piece> {
         None if fields.len() == 1 => "{}".to_owned(),
         None => return None,
     };
-    Some(Piece::Call { name: name.to_owned(), arguments })
+    Some(Piece::Call {
+        name: name.to_owned(),
+        arguments,
+    })
 }
 
 /// The JSON with the brackets that are missing at its end, where nothing else is: a value that broke off in the middle
 /// would mean something else.
 pub(crate) fn completed(json: &str) -> Option<String> {
-    let json = json.trim_end().trim_end_matches("</tool_call>").trim_end().trim_end_matches('`').trim_end();
+    let json = json
+        .trim_end()
+        .trim_end_matches("</tool_call>")
+        .trim_end()
+        .trim_end_matches('`')
+        .trim_end();
     if !json.ends_with(['}', ']', '"']) {
         return None;
     }
@@ -95,16 +114,29 @@ pub(crate) fn unreadable(json: &str, tools: &[String]) -> Piece {
     // With its arguments, JSON that is whole could be taken for those of the tool.
     let is_broken = serde_json::from_str::<Value>(json).is_err();
     let name = Some(json).filter(|_| is_broken).and_then(written_name);
-    let name = name.filter(|name| tools.iter().any(|tool| tool == name)).unwrap_or(UNREADABLE);
+    let name = name
+        .filter(|name| tools.iter().any(|tool| tool == name))
+        .unwrap_or(UNREADABLE);
     let arguments = json[..json.floor_char_boundary(MOST_UNREADABLE_BYTES)].to_owned();
     // What is cut could be whole by chance, as `[]` is.
-    let arguments = if is_broken { arguments } else { format!("{arguments} ?") };
-    Piece::Call { name: name.to_owned(), arguments }
+    let arguments = if is_broken {
+        arguments
+    } else {
+        format!("{arguments} ?")
+    };
+    Piece::Call {
+        name: name.to_owned(),
+        arguments,
+    }
 }
 
 /// What follows the key `name`.
 fn written_name(json: &str) -> Option<&str> {
-    let after = json.split_once("\"name\"")?.1.trim_start().strip_prefix(':')?;
+    let after = json
+        .split_once("\"name\"")?
+        .1
+        .trim_start()
+        .strip_prefix(':')?;
     Some(after.trim_start().strip_prefix('"')?.split_once('"')?.0)
 }
 
@@ -131,17 +163,37 @@ mod tests {
     fn what_cannot_be_read_can_only_be_refused() {
         let tools = ["ls".to_owned()];
         for (json, name) in [
-            (r#"{"tool_calls": [{"name": "ls", "parameters": {"path": /}}]}"#, "ls"),
-            (r#"{"tool_calls": [{"name": "rm", "parameters": {"path": /}}]}"#, UNREADABLE),
-            (r#"{"tool_calls": [{"name": "ls", "parameters": 3}]}"#, UNREADABLE),
+            (
+                r#"{"tool_calls": [{"name": "ls", "parameters": {"path": /}}]}"#,
+                "ls",
+            ),
+            (
+                r#"{"tool_calls": [{"name": "rm", "parameters": {"path": /}}]}"#,
+                UNREADABLE,
+            ),
+            (
+                r#"{"tool_calls": [{"name": "ls", "parameters": 3}]}"#,
+                UNREADABLE,
+            ),
             (r#"{"tool_calls": "#, UNREADABLE),
         ] {
-            let Piece::Call { name: read, arguments } = unreadable(json, &tools) else { panic!("{json}") };
+            let Piece::Call {
+                name: read,
+                arguments,
+            } = unreadable(json, &tools)
+            else {
+                panic!("{json}")
+            };
             assert_eq!(read, name, "{json}");
-            assert!(domain::message::arguments_value(&arguments).is_string(), "{arguments}");
+            assert!(
+                domain::message::arguments_value(&arguments).is_string(),
+                "{arguments}"
+            );
         }
         let long = format!("{{\"tool_calls\": {}", "é".repeat(1 << 20));
-        let Piece::Call { arguments, .. } = unreadable(&long, &tools) else { panic!() };
+        let Piece::Call { arguments, .. } = unreadable(&long, &tools) else {
+            panic!()
+        };
         assert!(arguments.len() <= MOST_UNREADABLE_BYTES);
     }
 }

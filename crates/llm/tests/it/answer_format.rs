@@ -19,9 +19,11 @@ fn request<'a>(messages: &'a [Message], format: &'a Value) -> ChatRequest<'a> {
 
 #[tokio::test]
 async fn the_server_is_told_and_a_server_that_knows_no_forms_is_asked_without() {
-    let server = serve(Behaviour::answer(|request| match request.body.get("response_format") {
-        Some(_) if request.number > 1 => Reply::error(400, "no formats here"),
-        _ => Reply::text("{}"),
+    let server = serve(Behaviour::answer(|request| {
+        match request.body.get("response_format") {
+            Some(_) if request.number > 1 => Reply::error(400, "no formats here"),
+            _ => Reply::text("{}"),
+        }
     }))
     .await;
     let (model, format) = (model(&server), json!({"type": "json_object"}));
@@ -31,22 +33,33 @@ async fn the_server_is_told_and_a_server_that_knows_no_forms_is_asked_without() 
         assert_eq!((text_of(&events), error), ("{}".to_owned(), None));
         assert_eq!(server.requests().len(), asked);
     }
-    let forms: Vec<Option<Value>> =
-        server.requests().into_iter().map(|request| request.get("response_format").cloned()).collect();
+    let forms: Vec<Option<Value>> = server
+        .requests()
+        .into_iter()
+        .map(|request| request.get("response_format").cloned())
+        .collect();
     assert_eq!(forms, [Some(format.clone()), Some(format), None]);
 }
 
 #[tokio::test]
 async fn a_model_is_asked_to_leave_thoughts_out_as_far_as_its_server_lets_it() {
-    let server = serve(Behaviour::answer(|request| match request.body.get("chat_template_kwargs") {
-        Some(_) => Reply::error(400, "Unrecognized request argument supplied: chat_template_kwargs"),
-        None => Reply::text("{}"),
+    let server = serve(Behaviour::answer(|request| {
+        match request.body.get("chat_template_kwargs") {
+            Some(_) => Reply::error(
+                400,
+                "Unrecognized request argument supplied: chat_template_kwargs",
+            ),
+            None => Reply::text("{}"),
+        }
     }))
     .await;
     let (model, format) = (model(&server), json!({"type": "json_object"}));
     let messages = [Message::text(Role::User, "As JSON")];
     for asked in [2, 3] {
-        let quick = ChatRequest { without_thinking: true, ..request(&messages, &format) };
+        let quick = ChatRequest {
+            without_thinking: true,
+            ..request(&messages, &format)
+        };
         let (events, error) = drain(model.call(&quick)).await;
         assert_eq!((text_of(&events), error), ("{}".to_owned(), None));
         // The second time it is known that the server refuses that, and that it takes the form.
@@ -56,7 +69,10 @@ async fn a_model_is_asked_to_leave_thoughts_out_as_far_as_its_server_lets_it() {
         .requests()
         .into_iter()
         .map(|request| {
-            (request.get("chat_template_kwargs").is_some(), request.get("response_format").is_some())
+            (
+                request.get("chat_template_kwargs").is_some(),
+                request.get("response_format").is_some(),
+            )
         })
         .collect();
     assert_eq!(seen, [(true, true), (false, true), (false, true)]);
@@ -71,31 +87,47 @@ async fn a_request_that_is_refused_in_every_form_teaches_nothing() {
     .await;
     let (model, format) = (model(&server), json!({"type": "json_object"}));
     let messages = [Message::text(Role::User, "As JSON")];
-    let quick = ChatRequest { without_thinking: true, ..request(&messages, &format) };
+    let quick = ChatRequest {
+        without_thinking: true,
+        ..request(&messages, &format)
+    };
     assert!(drain(model.call(&quick)).await.1.is_some());
     assert_eq!(drain(model.call(&quick)).await.1, None);
     let last = server.requests().pop().unwrap();
-    assert_eq!(last["chat_template_kwargs"], json!({"enable_thinking": false}));
+    assert_eq!(
+        last["chat_template_kwargs"],
+        json!({"enable_thinking": false})
+    );
 }
 
 #[tokio::test]
 async fn a_server_that_takes_schemas_in_the_older_form_is_asked_in_it() {
-    let server = serve(Behaviour::answer(|request| match &request.body["response_format"]["type"] {
-        Value::String(form) if form == "json_schema" => {
-            Reply::error(422, "Input should be 'text' or 'json_object'")
+    let server = serve(Behaviour::answer(|request| {
+        match &request.body["response_format"]["type"] {
+            Value::String(form) if form == "json_schema" => {
+                Reply::error(422, "Input should be 'text' or 'json_object'")
+            }
+            _ => Reply::text("{}"),
         }
-        _ => Reply::text("{}"),
     }))
     .await;
     let schema = json!({"type": "object", "properties": {"title": {"type": "string"}}});
-    let (model, format) =
-        (model(&server), json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}));
+    let (model, format) = (
+        model(&server),
+        json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}),
+    );
     let messages = [Message::text(Role::User, "As JSON")];
-    let quick = ChatRequest { without_thinking: true, ..request(&messages, &format) };
+    let quick = ChatRequest {
+        without_thinking: true,
+        ..request(&messages, &format)
+    };
     for asked in [3, 4] {
         assert_eq!(drain(model.call(&quick)).await.1, None);
         assert_eq!(server.requests().len(), asked);
     }
     let last = server.requests().pop().unwrap();
-    assert_eq!(last["response_format"], json!({"type": "json_object", "schema": schema}));
+    assert_eq!(
+        last["response_format"],
+        json!({"type": "json_object", "schema": schema})
+    );
 }

@@ -12,7 +12,10 @@ async fn a_request_with_tools() {
         ..ModelParameters::default()
     };
     let request = ChatRequest {
-        messages: &[Message::text(Role::System, "Be brief."), Message::text(Role::User, "Hello")],
+        messages: &[
+            Message::text(Role::System, "Be brief."),
+            Message::text(Role::User, "Hello"),
+        ],
         tools: &[tool("ls")],
         tool_mode: ToolMode::Native,
         tool_prompt: None,
@@ -25,7 +28,10 @@ async fn a_request_with_tools() {
     };
     drain(model(&server).call(&request)).await;
     let received = server.received().remove(0);
-    assert_eq!(received.header("authorization"), Some(&*format!("Bearer {KEY}")));
+    assert_eq!(
+        received.header("authorization"),
+        Some(&*format!("Bearer {KEY}"))
+    );
     assert_eq!(
         received.body,
         json!({
@@ -52,16 +58,23 @@ async fn nothing_is_sent_before_the_call_is_pulled() {
     events(&model(&server), ToolMode::Off).await;
     let requests = server.requests();
     assert_eq!(requests.len(), 1);
-    assert_eq!(requests[0].get("tools"), None, "no tools in a call without tools");
+    assert_eq!(
+        requests[0].get("tools"),
+        None,
+        "no tools in a call without tools"
+    );
 }
 
 #[tokio::test]
 async fn the_address_may_be_typed_in_any_way() {
     let server = server(Reply::text("Hi")).await;
     let bare = server.base_url().replace("/v1", "");
-    for url in
-        [format!("{bare}/"), bare.clone(), format!("{bare}/v1/"), format!("{bare}/v1/chat/completions")]
-    {
+    for url in [
+        format!("{bare}/"),
+        bare.clone(),
+        format!("{bare}/v1/"),
+        format!("{bare}/v1/chat/completions"),
+    ] {
         let model = ChatModel::openai(settings(&url), &HttpClient::new().unwrap());
         assert_eq!(text_of(&events(&model, ToolMode::Off).await), "Hi", "{url}");
     }

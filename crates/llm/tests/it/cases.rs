@@ -25,11 +25,15 @@ const SECOND_CALL: &[(&str, &str)] = &[A, B];
 
 /// The reply that a file describes.
 fn reply(file: &[u8]) -> Reply {
-    let (mut status, mut kind, mut split, mut gzip) = (200, "text/event-stream".to_owned(), None, false);
+    let (mut status, mut kind, mut split, mut gzip) =
+        (200, "text/event-stream".to_owned(), None, false);
     let mut body = file;
     let mut headers: Vec<(String, String)> = Vec::new();
     if file.starts_with(b"#") {
-        let at = file.windows(4).position(|window| window == b"---\n").expect("a line between");
+        let at = file
+            .windows(4)
+            .position(|window| window == b"---\n")
+            .expect("a line between");
         body = &file[at + 4..];
         for line in std::str::from_utf8(&file[..at]).unwrap().lines() {
             let (name, value) = line.split_once(' ').unwrap_or((line, ""));
@@ -47,7 +51,12 @@ fn reply(file: &[u8]) -> Reply {
         }
     }
     if let Some(size) = split {
-        let steps: Vec<Step> = body.chunks(size).map(|bytes| Step::Bytes { bytes: bytes.to_vec() }).collect();
+        let steps: Vec<Step> = body
+            .chunks(size)
+            .map(|bytes| Step::Bytes {
+                bytes: bytes.to_vec(),
+            })
+            .collect();
         return Reply::stream(&steps);
     }
     let mut body = body.to_vec();
@@ -58,14 +67,18 @@ fn reply(file: &[u8]) -> Reply {
         headers.push(("content-encoding".into(), "gzip".into()));
     }
     headers.push(("content-type".into(), kind));
-    let headers: Vec<(&str, &str)> =
-        headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let headers: Vec<(&str, &str)> = headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
     Reply::bytes(status, &headers, body)
 }
 
 /// Plays a file to a model with these tools and compares what it says.
 async fn check(name: &str, expected: Said<'_>) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(format!("{name}.txt"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/cases")
+        .join(format!("{name}.txt"));
     let file = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let server = server(reply(&file)).await;
     let tools = ["ls", "write_file", "delete_file", "task"].map(tool);
@@ -83,8 +96,10 @@ async fn check(name: &str, expected: Said<'_>) {
     };
     let (events, error) = drain(model(&server).call(&request)).await;
     let calls = calls_of(&events);
-    let calls: Vec<(&str, &str)> =
-        calls.iter().map(|(_, name, arguments)| (name.as_str(), arguments.as_str())).collect();
+    let calls: Vec<(&str, &str)> = calls
+        .iter()
+        .map(|(_, name, arguments)| (name.as_str(), arguments.as_str()))
+        .collect();
     let usage = events.iter().find_map(|event| match event {
         ModelEvent::Finished { usage, .. } => *usage,
         _ => None,
@@ -100,11 +115,17 @@ async fn check(name: &str, expected: Said<'_>) {
 }
 
 fn text(text: &str) -> Said<'_> {
-    Said { text, ..Said::default() }
+    Said {
+        text,
+        ..Said::default()
+    }
 }
 
 fn calls<'a>(calls: &'a [(&'a str, &'a str)]) -> Said<'a> {
-    Said { calls, ..Said::default() }
+    Said {
+        calls,
+        ..Said::default()
+    }
 }
 
 #[tokio::test]
@@ -138,7 +159,11 @@ async fn a_strange_field_costs_only_itself() {
 
 #[tokio::test]
 async fn usage_never_fails_an_answer() {
-    let counted = |read, written| Said { text: "Hello", usage: Some((read, written)), ..Said::default() };
+    let counted = |read, written| Said {
+        text: "Hello",
+        usage: Some((read, written)),
+        ..Said::default()
+    };
     check("usage-both", counted(11, 5)).await;
     check("usage-both-whole", counted(11, 5)).await;
     check("usage-strings", counted(11, 5)).await;
@@ -149,14 +174,39 @@ async fn usage_never_fails_an_answer() {
 
 #[tokio::test]
 async fn nothing_after_the_end_fails_an_answer() {
-    for name in ["end-garbage-after", "end-nofinish-done", "end-ping", "end-quoteddone", "end-usage-error"] {
+    for name in [
+        "end-garbage-after",
+        "end-nofinish-done",
+        "end-ping",
+        "end-quoteddone",
+        "end-usage-error",
+    ] {
         check(name, text("Hello")).await;
     }
     check("end-null", text("Hello you")).await;
-    let broken = |text, code| Said { text, error: Some(code), ..Said::default() };
-    check("end-nothing", broken("Half an answer is here.", ProblemCode::ModelProtocol)).await;
-    check("sse-errevent-late", broken("Hello", ProblemCode::ModelFailed)).await;
-    check("err-200json", Said { error: Some(ProblemCode::ModelFailed), ..Said::default() }).await;
+    let broken = |text, code| Said {
+        text,
+        error: Some(code),
+        ..Said::default()
+    };
+    check(
+        "end-nothing",
+        broken("Half an answer is here.", ProblemCode::ModelProtocol),
+    )
+    .await;
+    check(
+        "sse-errevent-late",
+        broken("Hello", ProblemCode::ModelFailed),
+    )
+    .await;
+    check(
+        "err-200json",
+        Said {
+            error: Some(ProblemCode::ModelFailed),
+            ..Said::default()
+        },
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -166,9 +216,21 @@ async fn frames_and_characters() {
     }
     check("uni-badutf8", text("caf\u{FFFD} good text")).await;
     check("uni-crlfbom", text("Hello you")).await;
-    check("uni-split1", text("Привет, 世界 👩\u{200d}👩\u{200d}👧 — done")).await;
-    check("uni-lone", text("Before. Important text, forty-two \u{FFFD} and more words. After.")).await;
-    check("uni-lone-whole", text("Important text, forty-two \u{FFFD} and more words.")).await;
+    check(
+        "uni-split1",
+        text("Привет, 世界 👩\u{200d}👩\u{200d}👧 — done"),
+    )
+    .await;
+    check(
+        "uni-lone",
+        text("Before. Important text, forty-two \u{FFFD} and more words. After."),
+    )
+    .await;
+    check(
+        "uni-lone-whole",
+        text("Important text, forty-two \u{FFFD} and more words."),
+    )
+    .await;
     check("uni-pairsplit", text("A rocket: 🚀 flies.")).await;
     check("uni-nul", text("a\u{FFFD}b")).await;
 }
@@ -186,12 +248,20 @@ async fn calls_however_they_are_numbered() {
     ] {
         check(name, calls(&[A])).await;
     }
-    for name in
-        ["calls-idx0-ids", "calls-idx0-onechunk", "calls-sameid", "calls-sameid-idx0", "calls-whole-noid"]
-    {
+    for name in [
+        "calls-idx0-ids",
+        "calls-idx0-onechunk",
+        "calls-sameid",
+        "calls-sameid-idx0",
+        "calls-whole-noid",
+    ] {
         check(name, calls(SECOND_CALL)).await;
     }
-    check("calls-length", calls(&[("write_file", "{\"path\":\"/a.txt\",\"content\":\"half of")])).await;
+    check(
+        "calls-length",
+        calls(&[("write_file", "{\"path\":\"/a.txt\",\"content\":\"half of")]),
+    )
+    .await;
 }
 
 /// The agent answers them to the model.
@@ -204,18 +274,35 @@ async fn calls_without_a_name_do_not_fail_the_answer() {
 
 #[tokio::test]
 async fn reasoning_however_it_is_marked() {
-    let thought = |reasoning| Said { reasoning, text: "The answer is 4.", ..Said::default() };
+    let thought = |reasoning| Said {
+        reasoning,
+        text: "The answer is 4.",
+        ..Said::default()
+    };
     check("think-details", thought("hm hm")).await;
     check("think-thinking", thought(" hm hm ")).await;
     check("think-twice", thought("one\n\ntwo")).await;
     check("think-aftertool", thought("The tool says nothing.\n")).await;
-    check("reasoning-obj", Said { reasoning: "hm", text: "Hello", ..Said::default() }).await;
+    check(
+        "reasoning-obj",
+        Said {
+            reasoning: "hm",
+            text: "Hello",
+            ..Said::default()
+        },
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn markup_of_templates_is_calls() {
     let spaced = ("write_file", r#"{"path":"/a.txt","content":"x"}"#);
-    for name in ["text-llama", "text-mistral", "text-qwencoder", "text-toolcall-tag"] {
+    for name in [
+        "text-llama",
+        "text-mistral",
+        "text-qwencoder",
+        "text-toolcall-tag",
+    ] {
         check(name, calls(&[spaced])).await;
     }
 }
@@ -244,6 +331,14 @@ async fn text_that_looks_like_calls_stays_text() {
         ),
     )
     .await;
-    check("text-json-answer", text("{\"name\": \"Ada\", \"arguments\": [1,2]}")).await;
-    check("text-json-ls", text("[\n  {\"name\": \"ls\"},\n  {\"name\": \"cd\"}\n]")).await;
+    check(
+        "text-json-answer",
+        text("{\"name\": \"Ada\", \"arguments\": [1,2]}"),
+    )
+    .await;
+    check(
+        "text-json-ls",
+        text("[\n  {\"name\": \"ls\"},\n  {\"name\": \"cd\"}\n]"),
+    )
+    .await;
 }

@@ -4,15 +4,24 @@ use scripted::ServerOptions;
 
 use super::*;
 
-async fn continued(completions: Option<Reply>) -> (ScriptedServer, Vec<ModelEvent>, Option<ModelError>) {
+async fn continued(
+    completions: Option<Reply>,
+) -> (ScriptedServer, Vec<ModelEvent>, Option<ModelError>) {
     let completions = completions.map(Behaviour::always);
-    let options = ServerOptions { completions, ..ServerOptions::default() };
-    let server =
-        ScriptedServer::start_with(Behaviour::always(Reply::text("An answer.")), options).await.unwrap();
+    let options = ServerOptions {
+        completions,
+        ..ServerOptions::default()
+    };
+    let server = ScriptedServer::start_with(Behaviour::always(Reply::text("An answer.")), options)
+        .await
+        .unwrap();
     let model = model(&server).continuing().unwrap();
     let messages = [Message::text(Role::User, "What is the")];
-    let parameters =
-        ModelParameters { temperature: Some(0.5), max_output_tokens: Some(9), ..ModelParameters::default() };
+    let parameters = ModelParameters {
+        temperature: Some(0.5),
+        max_output_tokens: Some(9),
+        ..ModelParameters::default()
+    };
     let request = ChatRequest {
         messages: &messages,
         tools: &[],
@@ -31,8 +40,12 @@ async fn continued(completions: Option<Reply>) -> (ScriptedServer, Vec<ModelEven
 
 fn said(text: &str, more: Value) -> Step {
     let mut data = json!({"object": "text_completion", "choices": [{"index": 0, "text": text}]});
-    data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    Step::Event { data: data.to_string() }
+    data.as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
+    Step::Event {
+        data: data.to_string(),
+    }
 }
 
 #[tokio::test]
@@ -41,7 +54,9 @@ async fn the_text_is_all_that_is_sent_and_what_follows_it_comes_back() {
     let reply = Reply::stream(&[
         said(" cap", json!({})),
         said("ital?", json!({})),
-        Step::Event { data: finish.to_string() },
+        Step::Event {
+            data: finish.to_string(),
+        },
     ]);
     let (server, events, error) = continued(Some(reply)).await;
     assert_eq!((text_of(&events), error), (" capital?".to_owned(), None));
@@ -55,11 +70,19 @@ async fn the_text_is_all_that_is_sent_and_what_follows_it_comes_back() {
 #[tokio::test]
 async fn a_server_that_cannot_do_it_says_so() {
     let (_, events, error) = continued(None).await;
-    assert_error(&error.unwrap(), ProblemCode::ModelNotFound, "There is nothing here.");
+    assert_error(
+        &error.unwrap(),
+        ProblemCode::ModelNotFound,
+        "There is nothing here.",
+    );
     assert_eq!(text_of(&events), "");
     // It would take the text for a question.
     let reply = Reply::stream(&[said("Paris.", json!({"system_fingerprint": "fp_ollama"}))]);
     let (_, events, error) = continued(Some(reply)).await;
-    assert_error(&error.unwrap(), ProblemCode::ModelRejected, "does not continue them");
+    assert_error(
+        &error.unwrap(),
+        ProblemCode::ModelRejected,
+        "does not continue them",
+    );
     assert_eq!(text_of(&events), "");
 }

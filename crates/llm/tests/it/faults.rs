@@ -19,24 +19,58 @@ async fn check(reply: Reply, code: ProblemCode, words: &str) {
 #[tokio::test]
 async fn statuses() {
     let words = |status| Reply::error(status, "the server's words");
-    check(words(401), ProblemCode::ModelUnauthorized, "refused the key").await;
+    check(
+        words(401),
+        ProblemCode::ModelUnauthorized,
+        "refused the key",
+    )
+    .await;
     check(words(403), ProblemCode::ModelUnauthorized, "does not allow").await;
     check(words(404), ProblemCode::ModelNotFound, "no model “tiny”").await;
-    check(words(400), ProblemCode::ModelRejected, "It says: the server's words").await;
+    check(
+        words(400),
+        ProblemCode::ModelRejected,
+        "It says: the server's words",
+    )
+    .await;
     check(words(413), ProblemCode::ModelRejected, "413").await;
     check(words(402), ProblemCode::ModelRateLimited, "no credit").await;
     check(words(408), ProblemCode::ModelTimeout, "gave up (408)").await;
     let too_long = "This model's maximum context length is 4096 tokens.";
-    check(Reply::error(400, too_long), ProblemCode::ModelContextFull, "too long for the model").await;
+    check(
+        Reply::error(400, too_long),
+        ProblemCode::ModelContextFull,
+        "too long for the model",
+    )
+    .await;
     // Not as a fault of the server that would be asked again.
-    check(Reply::error(500, "Context size has been exceeded."), ProblemCode::ModelContextFull, "exceeded")
-        .await;
+    check(
+        Reply::error(500, "Context size has been exceeded."),
+        ProblemCode::ModelContextFull,
+        "exceeded",
+    )
+    .await;
     check(words(501), ProblemCode::ModelFailed, "501").await;
-    check(Reply::status(404, &[], "not here"), ProblemCode::ModelProtocol, "no OpenAI-compatible API").await;
+    check(
+        Reply::status(404, &[], "not here"),
+        ProblemCode::ModelProtocol,
+        "no OpenAI-compatible API",
+    )
+    .await;
     let moved = Reply::status(301, &[("location", "https://example.com/v1")], "");
-    check(moved, ProblemCode::ModelProtocol, "sends on to https://example.com/v1").await;
+    check(
+        moved,
+        ProblemCode::ModelProtocol,
+        "sends on to https://example.com/v1",
+    )
+    .await;
     let no_credit = json!({"error": {"message": "pay", "code": "insufficient_quota"}}).to_string();
-    check(Reply::status(429, &[], &no_credit), ProblemCode::ModelRateLimited, "no credit").await;
+    check(
+        Reply::status(429, &[], &no_credit),
+        ProblemCode::ModelRateLimited,
+        "no credit",
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -65,13 +99,20 @@ async fn nothing_listens() {
     server.shutdown().await;
     let model = ChatModel::openai(settings(&url), &HttpClient::new().unwrap());
     let (events, error) = failure(&model).await;
-    assert_error(&error, ProblemCode::ModelUnreachable, &format!("Nothing answers at {url}"));
+    assert_error(
+        &error,
+        ProblemCode::ModelUnreachable,
+        &format!("Nothing answers at {url}"),
+    );
     assert_eq!(events.len(), 2, "it was tried three times: {events:?}");
 }
 
 #[tokio::test]
 async fn a_name_nobody_knows() {
-    let model = ChatModel::openai(settings("http://no-such-host.invalid/v1"), &HttpClient::new().unwrap());
+    let model = ChatModel::openai(
+        settings("http://no-such-host.invalid/v1"),
+        &HttpClient::new().unwrap(),
+    );
     let (_, error) = failure(&model).await;
     assert_error(
         &error,
@@ -84,36 +125,68 @@ async fn a_name_nobody_knows() {
 async fn connections_that_close() {
     let closing = serve(Behaviour::CloseAtAccept).await;
     let (_, error) = failure(&model(&closing)).await;
-    assert_error(&error, ProblemCode::ModelUnreachable, "closed the connection before it answered");
+    assert_error(
+        &error,
+        ProblemCode::ModelUnreachable,
+        "closed the connection before it answered",
+    );
     assert_eq!(closing.connections(), 3);
-    check(Reply::close(), ProblemCode::ModelUnreachable, "closed the connection before it answered").await;
+    check(
+        Reply::close(),
+        ProblemCode::ModelUnreachable,
+        "closed the connection before it answered",
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn an_answer_cut_in_the_middle_keeps_its_text() {
-    let half = Step::Raw { text: "data: {\"choices\":[{\"delta\":{\"cont".into() };
+    let half = Step::Raw {
+        text: "data: {\"choices\":[{\"delta\":{\"cont".into(),
+    };
     let tails = [
         vec![Step::Cut],
         vec![],
-        vec![Step::Pause { ms: 5 }, half.clone(), Step::Pause { ms: 5 }, Step::Cut],
+        vec![
+            Step::Pause { ms: 5 },
+            half.clone(),
+            Step::Pause { ms: 5 },
+            Step::Cut,
+        ],
     ];
     for tail in tails {
         let steps = [vec![text_step("Once upon "), Step::Pause { ms: 5 }], tail].concat();
         let server = server(Reply::stream(&steps)).await;
         let (events, error) = failure(&model(&server)).await;
         assert_eq!(text_of(&events), "Once upon ");
-        assert_error(&error, ProblemCode::ModelProtocol, "in the middle of the answer");
-        assert_eq!(server.requests().len(), 1, "it is not asked again once text has come");
+        assert_error(
+            &error,
+            ProblemCode::ModelProtocol,
+            "in the middle of the answer",
+        );
+        assert_eq!(
+            server.requests().len(),
+            1,
+            "it is not asked again once text has come"
+        );
     }
     let server = server(Reply::stream(&[text_step("Once "), half])).await;
     let (events, error) = failure(&model(&server)).await;
     assert_eq!(text_of(&events), "Once ");
-    assert_error(&error, ProblemCode::ModelProtocol, "not the OpenAI protocol");
+    assert_error(
+        &error,
+        ProblemCode::ModelProtocol,
+        "not the OpenAI protocol",
+    );
 }
 
 #[tokio::test]
 async fn text_held_back_is_not_lost_when_the_answer_is_cut() {
-    let steps = [text_step("Look: ```json\n{\"name\":"), Step::Pause { ms: 5 }, Step::Cut];
+    let steps = [
+        text_step("Look: ```json\n{\"name\":"),
+        Step::Pause { ms: 5 },
+        Step::Cut,
+    ];
     let server = server(Reply::stream(&steps)).await;
     let (events, _) = failure(&model(&server)).await;
     assert_eq!(text_of(&events), "Look: ```json\n{\"name\":");
@@ -121,7 +194,15 @@ async fn text_held_back_is_not_lost_when_the_answer_is_cut() {
 
 #[tokio::test]
 async fn a_line_without_end() {
-    let steps = [text_step("Hi"), Step::Raw { text: "data: ".into() }, Step::Flood { size_bytes: 64 << 20 }];
+    let steps = [
+        text_step("Hi"),
+        Step::Raw {
+            text: "data: ".into(),
+        },
+        Step::Flood {
+            size_bytes: 64 << 20,
+        },
+    ];
     let server = server(Reply::stream(&steps)).await;
     let (events, error) = failure(&model(&server)).await;
     assert_eq!(text_of(&events), "Hi");
@@ -136,7 +217,11 @@ async fn too_many_calls() {
         chunk(json!({"tool_calls": [{"index": index, "function": {"name": "ls", "arguments": "{}"}}]}))
     });
     let steps: Vec<Step> = many.chain([end()]).collect();
-    let found = events(&model(&server(Reply::stream(&steps)).await), ToolMode::Native).await;
+    let found = events(
+        &model(&server(Reply::stream(&steps)).await),
+        ToolMode::Native,
+    )
+    .await;
     assert_eq!(calls_of(&found).len(), 128);
 }
 
@@ -146,12 +231,17 @@ async fn a_call_without_a_name() {
     let server = server(Reply::stream(&[text_step("Hi"), nameless, end()])).await;
     let found = events(&model(&server), ToolMode::Native).await;
     let call = ("call_0".into(), llm::openai::UNREADABLE.into(), "{}".into());
-    assert_eq!((text_of(&found), calls_of(&found)), ("Hi".into(), vec![call]));
+    assert_eq!(
+        (text_of(&found), calls_of(&found)),
+        ("Hi".into(), vec![call])
+    );
 }
 
 #[tokio::test]
 async fn errors_inside_the_stream() {
-    let error = Step::Error { message: "out of memory".into() };
+    let error = Step::Error {
+        message: "out of memory".into(),
+    };
     let server = server(Reply::stream(&[text_step("Hi"), error])).await;
     let (events, error) = failure(&model(&server)).await;
     assert_eq!(text_of(&events), "Hi");
@@ -160,11 +250,26 @@ async fn errors_inside_the_stream() {
 
 #[tokio::test]
 async fn things_that_are_no_model_server() {
-    check(Reply::html(), ProblemCode::ModelProtocol, "answered with a web page").await;
-    check(Reply::status(200, &[], "Ollama is running"), ProblemCode::ModelProtocol, "in the middle").await;
+    check(
+        Reply::html(),
+        ProblemCode::ModelProtocol,
+        "answered with a web page",
+    )
+    .await;
+    check(
+        Reply::status(200, &[], "Ollama is running"),
+        ProblemCode::ModelProtocol,
+        "in the middle",
+    )
+    .await;
     let other = Reply::json(&json!({"hello": "world"}));
     check(other, ProblemCode::ModelProtocol, "not the OpenAI protocol").await;
-    check(Reply::status(200, &[], ""), ProblemCode::ModelProtocol, "closed the connection").await;
+    check(
+        Reply::status(200, &[], ""),
+        ProblemCode::ModelProtocol,
+        "closed the connection",
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -172,8 +277,19 @@ async fn silence() {
     let brief = Duration::from_millis(40);
     for (steps, words) in [
         (vec![Step::Silence], "sent nothing for 40 ms"),
-        (vec![Step::Raw { text: ": wait\n\n".into() }, Step::Silence], "sent nothing for 40 ms"),
-        (vec![text_step("Hi"), Step::Silence], "stopped in the middle of the answer"),
+        (
+            vec![
+                Step::Raw {
+                    text: ": wait\n\n".into(),
+                },
+                Step::Silence,
+            ],
+            "sent nothing for 40 ms",
+        ),
+        (
+            vec![text_step("Hi"), Step::Silence],
+            "stopped in the middle of the answer",
+        ),
     ] {
         let server = server(Reply::stream(&steps)).await;
         let settings = OpenAiSettings {
@@ -195,10 +311,24 @@ async fn an_answer_that_is_complete_needs_no_formal_end() {
     let finish = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}).to_string();
     // However long silence may last before that.
     let (brief, long) = (Duration::from_millis(40), Duration::from_secs(3_600));
-    for (tail, idle_timeout) in [(Step::Silence, brief), (Step::Silence, long), (Step::Cut, long)] {
-        let steps = [text_step("Hi"), Step::Event { data: finish.clone() }, Step::Pause { ms: 5 }, tail];
+    for (tail, idle_timeout) in [
+        (Step::Silence, brief),
+        (Step::Silence, long),
+        (Step::Cut, long),
+    ] {
+        let steps = [
+            text_step("Hi"),
+            Step::Event {
+                data: finish.clone(),
+            },
+            Step::Pause { ms: 5 },
+            tail,
+        ];
         let server = server(Reply::stream(&steps)).await;
-        let settings = OpenAiSettings { idle_timeout, ..settings(&server.base_url()) };
+        let settings = OpenAiSettings {
+            idle_timeout,
+            ..settings(&server.base_url())
+        };
         let model = ChatModel::openai(settings, &HttpClient::new().unwrap());
         assert_eq!(text_of(&events(&model, ToolMode::Native).await), "Hi");
     }
@@ -212,22 +342,55 @@ async fn lists_of_models() {
         let http = http.clone();
         async move {
             let models = vec!["a".to_owned(), "b".to_owned()];
-            let options = ServerOptions { models, models_reply: reply, ..ServerOptions::default() };
+            let options = ServerOptions {
+                models,
+                models_reply: reply,
+                ..ServerOptions::default()
+            };
             let behaviour = Behaviour::always(Reply::text(""));
-            let server = ScriptedServer::start_with(behaviour, options).await.unwrap();
+            let server = ScriptedServer::start_with(behaviour, options)
+                .await
+                .unwrap();
             let settings = ServerSettings::alone(BaseUrl::parse(&server.base_url()).unwrap(), None);
             list_models(&settings, Some(&Secret::new(KEY)), &http, limit).await
         }
     };
-    assert_eq!(list(None).await, Ok(vec![ListedModel::named("a"), ListedModel::named("b")]));
+    assert_eq!(
+        list(None).await,
+        Ok(vec![ListedModel::named("a"), ListedModel::named("b")])
+    );
     for (reply, code, words) in [
-        (Reply::error(401, "no"), ProblemCode::ModelUnauthorized, "refused the key"),
+        (
+            Reply::error(401, "no"),
+            ProblemCode::ModelUnauthorized,
+            "refused the key",
+        ),
         (Reply::html(), ProblemCode::ModelProtocol, "web page"),
-        (Reply::status(200, &[], "hello"), ProblemCode::ModelProtocol, "cannot be read"),
-        (Reply::status(404, &[], "no"), ProblemCode::ModelProtocol, "often ends in /v1"),
-        (Reply::error(404, "File Not Found"), ProblemCode::ModelProtocol, "often ends in /v1"),
-        (Reply::close(), ProblemCode::ModelUnreachable, "closed the connection"),
-        (Reply::stream(&[Step::Silence]), ProblemCode::ModelTimeout, "did not answer within 0.5 s"),
+        (
+            Reply::status(200, &[], "hello"),
+            ProblemCode::ModelProtocol,
+            "cannot be read",
+        ),
+        (
+            Reply::status(404, &[], "no"),
+            ProblemCode::ModelProtocol,
+            "often ends in /v1",
+        ),
+        (
+            Reply::error(404, "File Not Found"),
+            ProblemCode::ModelProtocol,
+            "often ends in /v1",
+        ),
+        (
+            Reply::close(),
+            ProblemCode::ModelUnreachable,
+            "closed the connection",
+        ),
+        (
+            Reply::stream(&[Step::Silence]),
+            ProblemCode::ModelTimeout,
+            "did not answer within 0.5 s",
+        ),
     ] {
         assert_error(&list(Some(reply)).await.expect_err(words), code, words);
     }

@@ -1,6 +1,11 @@
 //! The model client against a scripted server: every fault a real one can show.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail loudly")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail loudly"
+)]
 
 mod answer_format;
 mod asking;
@@ -41,7 +46,10 @@ pub(crate) async fn serve(behaviour: Behaviour) -> ScriptedServer {
 pub(crate) fn settings(base_url: &str) -> OpenAiSettings {
     let base_url = BaseUrl::parse(base_url).unwrap();
     let retry_wait = Duration::from_millis(2);
-    OpenAiSettings { retry_wait, ..OpenAiSettings::new(base_url, Some(Secret::new(KEY)), "tiny") }
+    OpenAiSettings {
+        retry_wait,
+        ..OpenAiSettings::new(base_url, Some(Secret::new(KEY)), "tiny")
+    }
 }
 
 pub(crate) fn model(server: &ScriptedServer) -> ChatModel {
@@ -50,7 +58,11 @@ pub(crate) fn model(server: &ScriptedServer) -> ChatModel {
 
 pub(crate) fn tool(name: &str) -> ToolSpec {
     let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}});
-    ToolSpec { name: name.into(), description: format!("Does {name}."), parameters: parameters.into() }
+    ToolSpec {
+        name: name.into(),
+        description: format!("Does {name}."),
+        parameters: parameters.into(),
+    }
 }
 
 /// Begins a call that says hello and offers the tool `ls`.
@@ -77,7 +89,11 @@ pub(crate) async fn drain(mut call: ModelCall) -> (Vec<ModelEvent>, Option<Model
             Some(Ok(event)) => events.push(event),
             Some(Err(error)) => {
                 assert_eq!(call.next().await, None, "nothing follows an error");
-                assert!(!error.message.contains(KEY), "the key is in {:?}", error.message);
+                assert!(
+                    !error.message.contains(KEY),
+                    "the key is in {:?}",
+                    error.message
+                );
                 return (events, Some(error));
             }
             None => return (events, None),
@@ -89,7 +105,10 @@ pub(crate) async fn drain(mut call: ModelCall) -> (Vec<ModelEvent>, Option<Model
 pub(crate) async fn events(model: &ChatModel, mode: ToolMode) -> Vec<ModelEvent> {
     let (events, error) = drain(ask(model, mode)).await;
     assert_eq!(error, None);
-    assert!(matches!(events.last(), Some(ModelEvent::Finished { .. })), "{events:?}");
+    assert!(
+        matches!(events.last(), Some(ModelEvent::Finished { .. })),
+        "{events:?}"
+    );
     events
 }
 
@@ -139,18 +158,29 @@ pub(crate) fn finish_of(events: &[ModelEvent]) -> (FinishReason, Option<Usage>) 
 }
 
 pub(crate) fn text_step(text: &str) -> Step {
-    Step::Text { text: text.into(), tokens_per_second: None }
+    Step::Text {
+        text: text.into(),
+        tokens_per_second: None,
+    }
 }
 
 pub(crate) fn end() -> Step {
-    Step::Finish { reason: Finish::Stop }
+    Step::Finish {
+        reason: Finish::Stop,
+    }
 }
 
 pub(crate) fn chunk(delta: Value) -> Step {
-    Step::Event { data: json!({ "choices": [{ "index": 0, "delta": delta }] }).to_string() }
+    Step::Event {
+        data: json!({ "choices": [{ "index": 0, "delta": delta }] }).to_string(),
+    }
 }
 
 pub(crate) fn assert_error(error: &ModelError, code: ProblemCode, words: &str) {
     assert_eq!(error.code, code, "{}", error.message);
-    assert!(error.message.contains(words), "{:?} should say {words:?}", error.message);
+    assert!(
+        error.message.contains(words),
+        "{:?} should say {words:?}",
+        error.message
+    );
 }

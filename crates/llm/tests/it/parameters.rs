@@ -31,7 +31,10 @@ async fn answer(model: &ChatModel, parameters: &ModelParameters) -> (String, Vec
         ModelEvent::ParameterLeftOut(left_out) => Some(*left_out),
         _ => None,
     };
-    (text_of(&events), events.iter().filter_map(left_out).collect())
+    (
+        text_of(&events),
+        events.iter().filter_map(left_out).collect(),
+    )
 }
 
 fn set(effort: ReasoningEffort) -> ModelParameters {
@@ -48,13 +51,19 @@ fn refusal(param: &str) -> Reply {
     let message = format!("Unsupported parameter: '{param}' is not supported with this model.");
     let error = json!({"error": {"message": message, "type": "invalid_request_error", "param": param,
         "code": "unsupported_parameter"}});
-    Reply::status(400, &[("content-type", "application/json")], &error.to_string())
+    Reply::status(
+        400,
+        &[("content-type", "application/json")],
+        &error.to_string(),
+    )
 }
 
 #[tokio::test]
 async fn what_is_refused_is_left_out_and_remembered_for_the_model() {
     let server = serve(Behaviour::answer(|request| {
-        let refused = ["temperature", "seed"].into_iter().find(|name| request.body.get(*name).is_some());
+        let refused = ["temperature", "seed"]
+            .into_iter()
+            .find(|name| request.body.get(*name).is_some());
         match refused.filter(|_| request.body["model"] == "tiny") {
             Some(name) => refusal(name),
             None => Reply::text("Hi"),
@@ -62,26 +71,44 @@ async fn what_is_refused_is_left_out_and_remembered_for_the_model() {
     }))
     .await;
     let of_tiny = settings(&server.base_url());
-    let of_large = OpenAiSettings { model: "large".into(), ..of_tiny.clone() };
-    let [tiny, large] =
-        [of_tiny, of_large].map(|settings| ChatModel::openai(settings, &HttpClient::new().unwrap()));
+    let of_large = OpenAiSettings {
+        model: "large".into(),
+        ..of_tiny.clone()
+    };
+    let [tiny, large] = [of_tiny, of_large]
+        .map(|settings| ChatModel::openai(settings, &HttpClient::new().unwrap()));
     let left_out = [Parameter::Temperature, Parameter::Seed].map(LeftOut::Parameter);
     for asked in [3, 4] {
-        assert_eq!(answer(&tiny, &set(ReasoningEffort::Low)).await, ("Hi".into(), left_out.to_vec()));
-        assert_eq!(server.requests().len(), asked, "the second time it is known");
+        assert_eq!(
+            answer(&tiny, &set(ReasoningEffort::Low)).await,
+            ("Hi".into(), left_out.to_vec())
+        );
+        assert_eq!(
+            server.requests().len(),
+            asked,
+            "the second time it is known"
+        );
     }
     let last = server.requests().pop().unwrap();
-    assert_eq!((last.get("temperature"), &last["reasoning_effort"]), (None, &json!("low")));
-    assert_eq!(answer(&large, &set(ReasoningEffort::Low)).await, ("Hi".into(), vec![]));
+    assert_eq!(
+        (last.get("temperature"), &last["reasoning_effort"]),
+        (None, &json!("low"))
+    );
+    assert_eq!(
+        answer(&large, &set(ReasoningEffort::Low)).await,
+        ("Hi".into(), vec![])
+    );
     assert_eq!(server.requests().pop().unwrap()["temperature"], 0.2);
 }
 
 #[tokio::test]
 async fn a_level_that_is_refused_leaves_the_others() {
-    let server = serve(Behaviour::answer(|request| match request.body["reasoning_effort"].as_str() {
-        Some("minimal") => refusal("reasoning_effort"),
-        _ => Reply::text("Hi"),
-    }))
+    let server = serve(Behaviour::answer(
+        |request| match request.body["reasoning_effort"].as_str() {
+            Some("minimal") => refusal("reasoning_effort"),
+            _ => Reply::text("Hi"),
+        },
+    ))
     .await;
     let model = model(&server);
     let effort = vec![LeftOut::Parameter(Parameter::ReasoningEffort)];
@@ -98,16 +125,21 @@ async fn a_level_that_is_refused_leaves_the_others() {
 /// Words about tools that mean the effort cost only the effort.
 #[tokio::test]
 async fn an_effort_that_is_refused_beside_tools_leaves_the_tools() {
-    let server = serve(Behaviour::answer(|request| match request.body.get("reasoning_effort") {
-        Some(_) => Reply::error(
-            400,
-            "Function tools with reasoning_effort are not supported in /v1/chat/completions.",
-        ),
-        None => Reply::text("Hi"),
+    let server = serve(Behaviour::answer(|request| {
+        match request.body.get("reasoning_effort") {
+            Some(_) => Reply::error(
+                400,
+                "Function tools with reasoning_effort are not supported in /v1/chat/completions.",
+            ),
+            None => Reply::text("Hi"),
+        }
     }))
     .await;
     let left_out = vec![LeftOut::Parameter(Parameter::ReasoningEffort)];
-    assert_eq!(answer(&model(&server), &set(ReasoningEffort::High)).await, ("Hi".into(), left_out));
+    assert_eq!(
+        answer(&model(&server), &set(ReasoningEffort::High)).await,
+        ("Hi".into(), left_out)
+    );
     assert!(server.requests().pop().unwrap().get("tools").is_some());
 }
 
@@ -121,7 +153,10 @@ async fn a_refusal_that_stays_is_an_error_and_teaches_nothing() {
     let model = model(&server);
     let (_, error) = drain(call(&model, &set(ReasoningEffort::Low), None)).await;
     assert_error(&error.unwrap(), ProblemCode::ModelRejected, "'seed'");
-    assert_eq!(answer(&model, &set(ReasoningEffort::Low)).await, ("Hi".into(), vec![]));
+    assert_eq!(
+        answer(&model, &set(ReasoningEffort::Low)).await,
+        ("Hi".into(), vec![])
+    );
     assert_eq!(server.requests().pop().unwrap()["seed"], 7);
 }
 
@@ -129,10 +164,16 @@ async fn a_refusal_that_stays_is_an_error_and_teaches_nothing() {
 async fn what_the_catalogue_says_is_not_tried() {
     let server = server(Reply::text("Hi")).await;
     let settings = settings(&server.base_url());
-    let settings = OpenAiSettings { unsupported: vec![Parameter::Seed, Parameter::Stop], ..settings };
+    let settings = OpenAiSettings {
+        unsupported: vec![Parameter::Seed, Parameter::Stop],
+        ..settings
+    };
     let model = ChatModel::openai(settings, &HttpClient::new().unwrap());
     let left_out = vec![LeftOut::Parameter(Parameter::Seed)];
-    assert_eq!(answer(&model, &set(ReasoningEffort::Low)).await, ("Hi".into(), left_out));
+    assert_eq!(
+        answer(&model, &set(ReasoningEffort::Low)).await,
+        ("Hi".into(), left_out)
+    );
     assert_eq!(server.requests().remove(0).get("seed"), None);
 }
 
@@ -147,14 +188,22 @@ async fn the_limit_on_tokens_goes_by_the_name_that_the_server_wants() {
     }))
     .await;
     let model = model(&server);
-    let limited = ModelParameters { max_output_tokens: Some(9), ..ModelParameters::default() };
+    let limited = ModelParameters {
+        max_output_tokens: Some(9),
+        ..ModelParameters::default()
+    };
     for asked in [2, 3] {
         assert_eq!(answer(&model, &limited).await, ("Hi".into(), vec![]));
         assert_eq!(server.requests().len(), asked);
         assert_eq!(server.requests().pop().unwrap()["max_completion_tokens"], 9);
     }
     // Also where a program has written it.
-    let (_, error) = drain(call(&model, ModelParameters::unset(), Some(&json!({"max_tokens": 7})))).await;
+    let (_, error) = drain(call(
+        &model,
+        ModelParameters::unset(),
+        Some(&json!({"max_tokens": 7})),
+    ))
+    .await;
     assert_eq!((error, server.requests().len()), (None, 4));
     assert_eq!(server.requests().pop().unwrap()["max_completion_tokens"], 7);
 }
@@ -176,15 +225,28 @@ async fn other_formats_learn_as_well() {
     }))
     .await;
     let base_url = BaseUrl::parse_of(ProviderKind::Gemini, &server.base_url()).unwrap();
-    let of_server = ServerSettings { kind: ProviderKind::Gemini, ..ServerSettings::alone(base_url, None) };
+    let of_server = ServerSettings {
+        kind: ProviderKind::Gemini,
+        ..ServerSettings::alone(base_url, None)
+    };
     assert_eq!(of_server.unsupported_parameters("gemini-3-pro"), []);
-    assert_eq!(of_server.unsupported_parameters("gemma-3"), [Parameter::ReasoningEffort]);
-    let pool = Pool::new(vec![std::sync::Arc::new(Server::new(of_server, Default::default()))]).unwrap();
+    assert_eq!(
+        of_server.unsupported_parameters("gemma-3"),
+        [Parameter::ReasoningEffort]
+    );
+    let pool = Pool::new(vec![std::sync::Arc::new(Server::new(
+        of_server,
+        Default::default(),
+    ))])
+    .unwrap();
     let settings = OpenAiSettings::of_pool(std::sync::Arc::new(pool), "gemini-3-pro");
     let model = ChatModel::openai(settings, &HttpClient::new().unwrap());
     let left_out = vec![LeftOut::Parameter(Parameter::ReasoningEffort)];
     for asked in [2, 3] {
-        assert_eq!(answer(&model, &set(ReasoningEffort::Low)).await, ("Hi".into(), left_out.clone()));
+        assert_eq!(
+            answer(&model, &set(ReasoningEffort::Low)).await,
+            ("Hi".into(), left_out.clone())
+        );
         assert_eq!(server.received().len(), asked);
     }
     assert_eq!(

@@ -9,13 +9,20 @@ fn prompt() -> ToolPrompt {
     let text = |words: &str| vec![format!("{words} "), String::new()];
     ToolPrompt {
         tools: text("Tools:"),
-        code: Some(CodePrompt { tool: "python".into(), text: text("Code:"), not_run: None }),
+        code: Some(CodePrompt {
+            tool: "python".into(),
+            text: text("Code:"),
+            not_run: None,
+        }),
     }
 }
 
 async fn told(model: &ChatModel, tool_mode: ToolMode) -> (Vec<ModelEvent>, Option<ModelError>) {
     let code = json!({"type": "object", "properties": {"code": {"type": "string"}}});
-    let python = ToolSpec { parameters: code.into(), ..tool("python") };
+    let python = ToolSpec {
+        parameters: code.into(),
+        ..tool("python")
+    };
     let (tools, prompt) = ([tool("ls"), python], prompt());
     let extra = json!({"tool_choice": "required", "top_p": 0.5});
     drain(model.call(&ChatRequest {
@@ -33,17 +40,25 @@ async fn told(model: &ChatModel, tool_mode: ToolMode) -> (Vec<ModelEvent>, Optio
     .await
 }
 
-const WRITTEN: &str =
-    "I look.\n```json\n{\"tool_calls\": [{\"name\": \"ls\", \"parameters\": {\"path\": \"/\"}}]}\n```\n";
+const WRITTEN: &str = "I look.\n```json\n{\"tool_calls\": [{\"name\": \"ls\", \"parameters\": {\"path\": \"/\"}}]}\n```\n";
 
 #[tokio::test]
 async fn calls_are_written_and_read() {
     let server = server(Reply::text(WRITTEN)).await;
     let (events, _) = told(&model(&server), ToolMode::Prompt).await;
-    assert_eq!(calls_of(&events), [("call_0".into(), "ls".into(), "{\"path\":\"/\"}".into())]);
-    assert_eq!((text_of(&events), finish_of(&events).0), ("I look.\n".into(), FinishReason::ToolCalls));
+    assert_eq!(
+        calls_of(&events),
+        [("call_0".into(), "ls".into(), "{\"path\":\"/\"}".into())]
+    );
+    assert_eq!(
+        (text_of(&events), finish_of(&events).0),
+        ("I look.\n".into(), FinishReason::ToolCalls)
+    );
     let body = server.requests().remove(0);
-    assert_eq!((body.get("tools"), body.get("tool_choice"), &body["top_p"]), (None, None, &json!(0.5)));
+    assert_eq!(
+        (body.get("tools"), body.get("tool_choice"), &body["top_p"]),
+        (None, None, &json!(0.5))
+    );
     let system = body["messages"][0]["content"].as_str().unwrap();
     assert!(
         system.contains("Tools: [{\"name\":\"ls\"") && system.ends_with("Code: Does python."),
@@ -57,35 +72,66 @@ async fn calls_are_written_and_read() {
 async fn an_answer_that_only_calls_nothing_says_so() {
     for (written, reason, said) in [
         ("{\"tool_calls\": []}", FinishReason::CallsNothing, ""),
-        ("```json\n{\"tool_calls\": []}\n```", FinishReason::CallsNothing, ""),
-        ("{\"tool_calls\": []}\n\nHello.", FinishReason::Stop, "Hello."),
+        (
+            "```json\n{\"tool_calls\": []}\n```",
+            FinishReason::CallsNothing,
+            "",
+        ),
+        (
+            "{\"tool_calls\": []}\n\nHello.",
+            FinishReason::Stop,
+            "Hello.",
+        ),
         ("Hello. {\"tool_calls\": []}", FinishReason::Stop, "Hello. "),
         ("", FinishReason::Stop, ""),
     ] {
         let server = server(Reply::text(written)).await;
         let (events, _) = told(&model(&server), ToolMode::Prompt).await;
         assert_eq!(calls_of(&events), [], "{written}");
-        assert_eq!((finish_of(&events).0, text_of(&events).as_str()), (reason, said), "{written}");
+        assert_eq!(
+            (finish_of(&events).0, text_of(&events).as_str()),
+            (reason, said),
+            "{written}"
+        );
     }
 }
 
 /// Words after a call are made up, and may never end.
 #[tokio::test]
 async fn nothing_after_a_call_is_waited_for() {
-    let steps =
-        [text_step("<code_interpreter>1 + 1</code_inter"), text_step("preter>\nIt is 2"), Step::Silence];
+    let steps = [
+        text_step("<code_interpreter>1 + 1</code_inter"),
+        text_step("preter>\nIt is 2"),
+        Step::Silence,
+    ];
     let server = server(Reply::stream(&steps)).await;
     let (events, error) = told(&model(&server), ToolMode::Prompt).await;
     assert_eq!(error, None);
-    assert_eq!(calls_of(&events), [("call_0".into(), "python".into(), "{\"code\":\"1 + 1\"}".into())]);
-    assert_eq!((text_of(&events), finish_of(&events).0), (String::new(), FinishReason::ToolCalls));
+    assert_eq!(
+        calls_of(&events),
+        [(
+            "call_0".into(),
+            "python".into(),
+            "{\"code\":\"1 + 1\"}".into()
+        )]
+    );
+    assert_eq!(
+        (text_of(&events), finish_of(&events).0),
+        (String::new(), FinishReason::ToolCalls)
+    );
 }
 
 #[tokio::test]
 async fn a_server_that_refuses_tools_hears_of_them_in_words() {
     for (status, words) in [
-        (400, "registry.ollama.ai/library/gemma:2b does not support tools"),
-        (400, "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"),
+        (
+            400,
+            "registry.ollama.ai/library/gemma:2b does not support tools",
+        ),
+        (
+            400,
+            "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
+        ),
         (404, "No endpoints found that support tool use."),
         (500, "tools param requires --jinja flag"),
     ] {
@@ -102,8 +148,16 @@ async fn a_server_that_refuses_tools_hears_of_them_in_words() {
             let (events, _) = told(&model, ToolMode::Native).await;
             assert_eq!(calls_of(&events).len(), 1, "{words}: {events:?}");
         }
-        let native: Vec<bool> = server.requests().iter().map(|body| body.get("tools").is_some()).collect();
-        assert_eq!(native, [true, false, false], "the second call knows better: {words}");
+        let native: Vec<bool> = server
+            .requests()
+            .iter()
+            .map(|body| body.get("tools").is_some())
+            .collect();
+        assert_eq!(
+            native,
+            [true, false, false],
+            "the second call knows better: {words}"
+        );
     }
 }
 
@@ -117,17 +171,25 @@ async fn one_tool_that_is_wrong_is_no_refusal_of_tools() {
         assert_error(&error.expect("an error"), ProblemCode::ModelRejected, words);
         let requests = server.requests();
         assert_eq!(requests.len(), asked);
-        let others = requests.iter().map(|body| body["tools"].as_array().map_or(0, Vec::len));
+        let others = requests
+            .iter()
+            .map(|body| body["tools"].as_array().map_or(0, Vec::len));
         assert!(others.min() >= Some(1), "the other tool is still told");
     }
     // A server that has taken tools is not asked otherwise later.
-    let server =
-        serve(Behaviour::sequence(vec![Reply::text("Hi"), Reply::error(400, "tools are not supported")]))
-            .await;
+    let server = serve(Behaviour::sequence(vec![
+        Reply::text("Hi"),
+        Reply::error(400, "tools are not supported"),
+    ]))
+    .await;
     let model = model(&server);
     assert_eq!(told(&model, ToolMode::Native).await.1, None);
     let (_, error) = told(&model, ToolMode::Native).await;
-    assert_error(&error.expect("an error"), ProblemCode::ModelRejected, "not supported");
+    assert_error(
+        &error.expect("an error"),
+        ProblemCode::ModelRejected,
+        "not supported",
+    );
     assert_eq!(server.requests().len(), 2);
 }
 
@@ -137,5 +199,8 @@ async fn nothing_is_told_without_a_prompt() {
     let server = server(Reply::text(WRITTEN)).await;
     let events = events(&model(&server), ToolMode::Prompt).await;
     assert_eq!(text_of(&events), WRITTEN);
-    assert_eq!(server.requests()[0]["messages"].as_array().map(Vec::len), Some(1));
+    assert_eq!(
+        server.requests()[0]["messages"].as_array().map(Vec::len),
+        Some(1)
+    );
 }

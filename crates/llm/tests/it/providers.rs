@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use domain::{ListedModel, ProblemCode};
 use llm::{
-    BaseUrl, ChatModel, HttpClient, OpenAiSettings, ProviderKind, ProviderOptions, Secret, ToolMode,
+    BaseUrl, ChatModel, HttpClient, OpenAiSettings, ProviderKind, ProviderOptions, Secret,
+    ToolMode,
     openai::{Pool, Server, ServerSettings, list_models},
 };
 use scripted::{
@@ -39,7 +40,11 @@ fn settings(kind: ProviderKind, server: &ScriptedServer) -> ServerSettings {
         ..ProviderOptions::default()
     };
     let base_url = BaseUrl::parse_of(kind, &address).unwrap();
-    ServerSettings { kind, options, ..ServerSettings::alone(base_url, Some(Secret::new(key))) }
+    ServerSettings {
+        kind,
+        options,
+        ..ServerSettings::alone(base_url, Some(Secret::new(key)))
+    }
 }
 
 /// A list with one model, as the provider writes it, and what is known of the model by that.
@@ -96,19 +101,18 @@ fn list(kind: ProviderKind) -> (Value, ListedModel) {
 
 /// A refusal of the key, in the provider's words.
 fn refused_key(kind: ProviderKind) -> Reply {
-    let refusal =
-        |status, headers: &[(&str, &str)], body: Value| Reply::status(status, headers, &body.to_string());
+    let refusal = |status, headers: &[(&str, &str)], body: Value| {
+        Reply::status(status, headers, &body.to_string())
+    };
     match kind {
         ProviderKind::Anthropic => {
             let error = json!({"type": "authentication_error", "message": "invalid x-api-key"});
             refusal(401, &[], json!({"type": "error", "error": error}))
         }
         ProviderKind::Gemini => {
-            let details =
-                json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}]);
+            let details = json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}]);
             let message = "API key not valid. Please pass a valid API key.";
-            let error =
-                json!({"code": 400, "message": message, "status": "INVALID_ARGUMENT", "details": details});
+            let error = json!({"code": 400, "message": message, "status": "INVALID_ARGUMENT", "details": details});
             refusal(400, &[], json!({ "error": error }))
         }
         ProviderKind::Vertex => {
@@ -138,7 +142,9 @@ async fn listing(models_reply: Reply) -> ScriptedServer {
         tokens: Some(strict::tokens()),
         ..ServerOptions::default()
     };
-    ScriptedServer::start_with(Behaviour::always(Reply::text("")), options).await.unwrap()
+    ScriptedServer::start_with(Behaviour::always(Reply::text("")), options)
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -149,8 +155,13 @@ async fn each_kind_lists_its_models_and_refuses_keys_in_its_own_words() {
         for (reply, works) in [(Reply::json(&written), true), (refused_key(kind), false)] {
             let server = listing(reply).await;
             let settings = settings(kind, &server);
-            let listed =
-                list_models(&settings, settings.keys.first().map(|(key, _)| key), &http, limit).await;
+            let listed = list_models(
+                &settings,
+                settings.keys.first().map(|(key, _)| key),
+                &http,
+                limit,
+            )
+            .await;
             match works {
                 true => assert_eq!(listed, Ok(vec![expected.clone()]), "{kind:?}"),
                 false => assert_error(&listed.unwrap_err(), ProblemCode::ModelUnauthorized, "key"),
@@ -162,20 +173,38 @@ async fn each_kind_lists_its_models_and_refuses_keys_in_its_own_words() {
 #[tokio::test]
 async fn each_kind_is_asked_again_when_it_says() {
     for (kind, rules) in KINDS {
-        let Behaviour::Answer(strict) = strict::behaviour(rules, "ls", 1) else { panic!("it answers") };
+        let Behaviour::Answer(strict) = strict::behaviour(rules, "ls", 1) else {
+            panic!("it answers")
+        };
         let busy = Behaviour::answer(move |request| {
             let is_first = request.number == 1 + usize::from(kind == ProviderKind::Vertex);
-            if is_first { Reply::status(429, &[("retry-after", "0.05")], "{}") } else { strict(request) }
+            if is_first {
+                Reply::status(429, &[("retry-after", "0.05")], "{}")
+            } else {
+                strict(request)
+            }
         });
-        let options = ServerOptions { tokens: Some(strict::tokens()), ..ServerOptions::default() };
+        let options = ServerOptions {
+            tokens: Some(strict::tokens()),
+            ..ServerOptions::default()
+        };
         let server = ScriptedServer::start_with(busy, options).await.unwrap();
-        let pool = Arc::new(Pool::of_one(Server::new(settings(kind, &server), Arc::default())));
+        let pool = Arc::new(Pool::of_one(Server::new(
+            settings(kind, &server),
+            Arc::default(),
+        )));
         // Of itself it would wait shorter.
         let retry_wait = Duration::from_millis(2);
-        let settings = OpenAiSettings { retry_wait, ..OpenAiSettings::of_pool(pool, "m") };
+        let settings = OpenAiSettings {
+            retry_wait,
+            ..OpenAiSettings::of_pool(pool, "m")
+        };
         let model = ChatModel::openai(settings, &HttpClient::new().unwrap());
         let events = events(&model, ToolMode::Native).await;
-        let waited: Vec<u64> = waits(&events).into_iter().map(|(_, wait_ms)| wait_ms).collect();
+        let waited: Vec<u64> = waits(&events)
+            .into_iter()
+            .map(|(_, wait_ms)| wait_ms)
+            .collect();
         assert!(matches!(waited[..], [50..=60]), "{kind:?}: {waited:?}");
     }
 }

@@ -4,7 +4,11 @@ use super::*;
 
 pub(crate) fn waits(events: &[ModelEvent]) -> Vec<(u32, u64)> {
     let wait = |event: &ModelEvent| match event {
-        ModelEvent::Retrying { failed_attempts, wait_ms, reason } => {
+        ModelEvent::Retrying {
+            failed_attempts,
+            wait_ms,
+            reason,
+        } => {
             assert!(!reason.message.is_empty());
             Some((*failed_attempts, *wait_ms))
         }
@@ -19,11 +23,17 @@ async fn failures_that_pass() {
         let busy = || Reply::error(status, "busy");
         let server = serve(Behaviour::sequence(vec![busy(), busy(), Reply::text("Hi")])).await;
         let events = events(&model(&server), ToolMode::Native).await;
-        let attempts: Vec<u32> = waits(&events).into_iter().map(|(failed, _)| failed).collect();
+        let attempts: Vec<u32> = waits(&events)
+            .into_iter()
+            .map(|(failed, _)| failed)
+            .collect();
         assert_eq!(attempts, [1, 2], "{status}");
         assert_eq!(text_of(&events), "Hi");
         let requests = server.requests();
-        assert!(requests.len() == 3 && requests[0] == requests[2], "the same request each time");
+        assert!(
+            requests.len() == 3 && requests[0] == requests[2],
+            "the same request each time"
+        );
     }
 }
 
@@ -47,9 +57,16 @@ async fn failures_that_would_come_again() {
 
 #[tokio::test]
 async fn connections_that_break_before_the_first_token() {
-    let role = || Step::Event { data: json!({"choices": [{"delta": {"role": "assistant"}}]}).to_string() };
+    let role = || Step::Event {
+        data: json!({"choices": [{"delta": {"role": "assistant"}}]}).to_string(),
+    };
     let broken = Reply::stream(&[role(), Step::Pause { ms: 5 }, Step::Cut]);
-    let server = serve(Behaviour::sequence(vec![Reply::close(), broken, Reply::text("Hi")])).await;
+    let server = serve(Behaviour::sequence(vec![
+        Reply::close(),
+        broken,
+        Reply::text("Hi"),
+    ]))
+    .await;
     let events = events(&model(&server), ToolMode::Native).await;
     assert_eq!(waits(&events).len(), 2);
     assert_eq!(text_of(&events), "Hi");
@@ -58,7 +75,10 @@ async fn connections_that_break_before_the_first_token() {
 #[tokio::test]
 async fn the_server_says_when_to_come_back() {
     let later = "Sun, 06 Nov 1994 08:49:37 GMT";
-    let dated = [("retry-after", later), ("date", "Sun, 06 Nov 1994 08:49:36 GMT")];
+    let dated = [
+        ("retry-after", later),
+        ("date", "Sun, 06 Nov 1994 08:49:36 GMT"),
+    ];
     for (status, headers, at_least_ms) in [
         (429, &[("retry-after", "0.2")][..], 200),
         (503, &[("retry-after", "0.1")], 100),
@@ -69,14 +89,21 @@ async fn the_server_says_when_to_come_back() {
         let started = std::time::Instant::now();
         let events = events(&model(&server), ToolMode::Native).await;
         let (_, wait_ms) = waits(&events)[0];
-        assert!((at_least_ms..at_least_ms + 10).contains(&wait_ms), "{headers:?}: {wait_ms} ms");
+        assert!(
+            (at_least_ms..at_least_ms + 10).contains(&wait_ms),
+            "{headers:?}: {wait_ms} ms"
+        );
         assert!(started.elapsed().as_millis() >= u128::from(at_least_ms));
     }
 }
 
 #[tokio::test]
 async fn a_wait_that_is_too_long_is_left_to_the_person() {
-    let busy = Reply::status(429, &[("retry-after", "3600")], r#"{"error":"Come back later."}"#);
+    let busy = Reply::status(
+        429,
+        &[("retry-after", "3600")],
+        r#"{"error":"Come back later."}"#,
+    );
     let server = server(busy).await;
     let (events, error) = failure(&model(&server)).await;
     assert_eq!((events.len(), server.requests().len()), (0, 1));

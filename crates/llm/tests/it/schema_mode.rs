@@ -8,15 +8,32 @@ fn is_object_form(body: &Value) -> bool {
 
 #[tokio::test]
 async fn a_forced_call() {
-    let server = server(Reply::text(r#"{"action":"call","name":"ls","arguments":{"path":"/"}}"#)).await;
+    let server = server(Reply::text(
+        r#"{"action":"call","name":"ls","arguments":{"path":"/"}}"#,
+    ))
+    .await;
     let events = events(&model(&server), ToolMode::Schema).await;
-    assert_eq!(calls_of(&events), [("call_0".into(), "ls".into(), "{\"path\":\"/\"}".into())]);
-    assert_eq!((text_of(&events), finish_of(&events).0), (String::new(), FinishReason::ToolCalls));
+    assert_eq!(
+        calls_of(&events),
+        [("call_0".into(), "ls".into(), "{\"path\":\"/\"}".into())]
+    );
+    assert_eq!(
+        (text_of(&events), finish_of(&events).0),
+        (String::new(), FinishReason::ToolCalls)
+    );
     let body = server.requests().remove(0);
     assert_eq!(body.get("tools"), None);
     let schema = &body["response_format"]["json_schema"]["schema"];
-    assert_eq!(schema["oneOf"][1]["properties"]["name"], json!({"const": "ls"}));
-    assert!(body["messages"][0]["content"].as_str().unwrap().contains("- ls: Does ls."));
+    assert_eq!(
+        schema["oneOf"][1]["properties"]["name"],
+        json!({"const": "ls"})
+    );
+    assert!(
+        body["messages"][0]["content"]
+            .as_str()
+            .unwrap()
+            .contains("- ls: Does ls.")
+    );
 }
 
 /// Our schema stands where the caller's wishes about form and tools would.
@@ -38,7 +55,10 @@ async fn the_callers_form_gives_way() {
     };
     drain(model(&server).call(&request)).await;
     let body = server.requests().remove(0);
-    assert_eq!((&body["response_format"]["type"], &body["top_p"]), (&json!("json_schema"), &json!(0.5)));
+    assert_eq!(
+        (&body["response_format"]["type"], &body["top_p"]),
+        (&json!("json_schema"), &json!(0.5))
+    );
     assert_eq!(body.get("tool_choice"), None);
 }
 
@@ -60,7 +80,8 @@ async fn a_forced_reply_is_shown_while_it_comes() {
 async fn a_server_that_knows_only_the_other_form() {
     knows_only_the_other_form(422, "response_format.type must be json_object").await;
     // As llama-cpp-python says it.
-    let words = "1 validation error: {'loc': ('body', 'response_format', 'type'), 'input': 'json_schema'}";
+    let words =
+        "1 validation error: {'loc': ('body', 'response_format', 'type'), 'input': 'json_schema'}";
     knows_only_the_other_form(500, words).await;
 }
 
@@ -76,17 +97,28 @@ async fn knows_only_the_other_form(status: u16, words: &'static str) {
     let model = model(&server);
     for _ in 0..2 {
         let events = events(&model, ToolMode::Schema).await;
-        assert_eq!(events[0], ModelEvent::TextDelta("Hi".into()), "nobody needs to know of the first form");
+        assert_eq!(
+            events[0],
+            ModelEvent::TextDelta("Hi".into()),
+            "nobody needs to know of the first form"
+        );
     }
     let forms: Vec<bool> = server.requests().iter().map(is_object_form).collect();
     assert_eq!(forms, [false, true, true], "the second call knows better");
-    assert_eq!(server.requests()[1]["response_format"]["schema"]["oneOf"][0]["type"], "object");
+    assert_eq!(
+        server.requests()[1]["response_format"]["schema"]["oneOf"][0]["type"],
+        "object"
+    );
 }
 
 #[tokio::test]
 async fn a_server_that_takes_neither_form() {
     let server = server(Reply::error(400, "no formats here")).await;
     let (_, error) = drain(ask(&model(&server), ToolMode::Schema)).await;
-    assert_error(&error.expect("an error"), ProblemCode::ModelRejected, "no formats here");
+    assert_error(
+        &error.expect("an error"),
+        ProblemCode::ModelRejected,
+        "no formats here",
+    );
     assert_eq!(server.requests().len(), 2);
 }

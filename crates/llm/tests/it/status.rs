@@ -3,7 +3,9 @@
 use super::*;
 
 fn status(data: &Value) -> Step {
-    Step::Event { data: json!({"type": "status", "data": data}).to_string() }
+    Step::Event {
+        data: json!({"type": "status", "data": data}).to_string(),
+    }
 }
 
 fn description(event: &ModelEvent) -> Option<&str> {
@@ -23,36 +25,73 @@ async fn document_003_a_server_is_asked_by_a_header_and_by_no_field() {
     let model = model(&server);
     drain(ask(&model, ToolMode::Native)).await;
     drain(ask(&model, ToolMode::Native).with_status()).await;
-    let [plain, asking] = &server.received()[..] else { panic!("two requests") };
-    assert_eq!(plain.body, asking.body, "a server may refuse a field that it does not know");
-    assert_eq!((plain.header("x-include-status"), asking.header("x-include-status")), (None, Some("true")));
+    let [plain, asking] = &server.received()[..] else {
+        panic!("two requests")
+    };
+    assert_eq!(
+        plain.body, asking.body,
+        "a server may refuse a field that it does not know"
+    );
+    assert_eq!(
+        (
+            plain.header("x-include-status"),
+            asking.header("x-include-status")
+        ),
+        (None, Some("true"))
+    );
 }
 
 #[tokio::test]
 async fn a_server_that_says_what_it_does_may_take_its_time() {
     let pause = || Step::Pause { ms: 900 };
-    let comment = Step::Raw { text: ": keep-alive\n\n".into() };
-    let steps =
-        [status(&json!({"description": "Reading"})), pause(), comment, pause(), text_step("Hi"), end()];
+    let comment = Step::Raw {
+        text: ": keep-alive\n\n".into(),
+    };
+    let steps = [
+        status(&json!({"description": "Reading"})),
+        pause(),
+        comment,
+        pause(),
+        text_step("Hi"),
+        end(),
+    ];
     let server = server(Reply::stream(&steps)).await;
-    let settings =
-        OpenAiSettings { first_token_timeout: Duration::from_millis(1500), ..settings(&server.base_url()) };
+    let settings = OpenAiSettings {
+        first_token_timeout: Duration::from_millis(1500),
+        ..settings(&server.base_url())
+    };
     let model = ChatModel::openai(settings, &HttpClient::new().unwrap());
     let events = events(&model, ToolMode::Native).await;
-    assert_eq!((descriptions(&events), text_of(&events).as_str()), (vec!["Reading"], "Hi"));
+    assert_eq!(
+        (descriptions(&events), text_of(&events).as_str()),
+        (vec!["Reading"], "Hi")
+    );
     assert_eq!(server.requests().len(), 1, "it was not asked again");
 }
 
 #[tokio::test]
 async fn a_status_is_nothing_of_an_answer() {
-    let broken =
-        Reply::stream(&[status(&json!({"description": "Reading"})), Step::Pause { ms: 5 }, Step::Cut]);
+    let broken = Reply::stream(&[
+        status(&json!({"description": "Reading"})),
+        Step::Pause { ms: 5 },
+        Step::Cut,
+    ]);
     let server = serve(Behaviour::sequence(vec![broken, Reply::text("Hi")])).await;
     let events = events(&model(&server), ToolMode::Native).await;
-    assert_eq!((descriptions(&events), text_of(&events).as_str()), (vec!["Reading"], "Hi"));
-    assert!(!events[0].is_of_answer() && matches!(events[1], ModelEvent::Retrying { .. }), "{events:?}");
+    assert_eq!(
+        (descriptions(&events), text_of(&events).as_str()),
+        (vec!["Reading"], "Hi")
+    );
+    assert!(
+        !events[0].is_of_answer() && matches!(events[1], ModelEvent::Retrying { .. }),
+        "{events:?}"
+    );
     let alone = self::server(Reply::stream(&[status(&json!({"description": "Reading"}))])).await;
     let (events, error) = failure(&model(&alone)).await;
     assert_eq!(text_of(&events), "");
-    assert_error(&error, ProblemCode::ModelProtocol, "in the middle of the answer");
+    assert_error(
+        &error,
+        ProblemCode::ModelProtocol,
+        "in the middle of the answer",
+    );
 }

@@ -7,15 +7,24 @@ use scripted::{Call, Scenario};
 use super::*;
 
 fn call(name: &str, arguments: Value) -> Call {
-    Call { name: name.into(), arguments }
+    Call {
+        name: name.into(),
+        arguments,
+    }
 }
 
 #[tokio::test]
 async fn text_reasoning_and_usage() {
     let reply = Reply::stream(&[
-        Step::Reasoning { text: "They greet me.".into(), tokens_per_second: None },
+        Step::Reasoning {
+            text: "They greet me.".into(),
+            tokens_per_second: None,
+        },
         text_step("Hello you é✓😀."),
-        Step::Usage { input_tokens: 12, output_tokens: 5 },
+        Step::Usage {
+            input_tokens: 12,
+            output_tokens: 5,
+        },
         end(),
     ]);
     let server = server(reply).await;
@@ -30,7 +39,10 @@ async fn text_reasoning_and_usage() {
 async fn reasoning_left_in_the_text() {
     let server = server(Reply::text("<think>They greet me.</think>\n\nHello.")).await;
     let events = events(&model(&server), ToolMode::Native).await;
-    assert_eq!((reasoning_of(&events), text_of(&events)), ("They greet me.".into(), "Hello.".into()));
+    assert_eq!(
+        (reasoning_of(&events), text_of(&events)),
+        ("They greet me.".into(), "Hello.".into())
+    );
 }
 
 #[tokio::test]
@@ -47,11 +59,21 @@ async fn a_scenario_goes_by_the_turn() {
     let server = serve(scenario.behaviour()).await;
     let model = model(&server);
     let first = events(&model, ToolMode::Native).await;
-    assert_eq!(calls_of(&first), [("call_0".into(), "ls".into(), "{}".into())]);
-    let call = domain::ToolCall { id: "call_0".into(), name: "ls".into(), arguments: "{}".into() };
+    assert_eq!(
+        calls_of(&first),
+        [("call_0".into(), "ls".into(), "{}".into())]
+    );
+    let call = domain::ToolCall {
+        id: "call_0".into(),
+        name: "ls".into(),
+        arguments: "{}".into(),
+    };
     let messages = [
         Message::text(Role::User, "Hello"),
-        Message { tool_calls: vec![call], ..Message::text(Role::Assistant, "") },
+        Message {
+            tool_calls: vec![call],
+            ..Message::text(Role::Assistant, "")
+        },
         Message::tool_result("call_0", "a.txt"),
     ];
     let request = ChatRequest {
@@ -74,9 +96,18 @@ async fn a_scenario_goes_by_the_turn() {
 #[tokio::test]
 async fn usage_may_follow_the_reason() {
     let finish = json!({"choices": [{"delta": {}, "finish_reason": "length"}]}).to_string();
-    let usage = Step::Usage { input_tokens: 1, output_tokens: 2 };
-    let steps =
-        [text_step("Cut"), Step::Event { data: finish }, usage, Step::Event { data: "[DONE]".into() }];
+    let usage = Step::Usage {
+        input_tokens: 1,
+        output_tokens: 2,
+    };
+    let steps = [
+        text_step("Cut"),
+        Step::Event { data: finish },
+        usage,
+        Step::Event {
+            data: "[DONE]".into(),
+        },
+    ];
     let server = server(Reply::stream(&steps)).await;
     let events = events(&model(&server), ToolMode::Off).await;
     let usage = Usage::of(1, 2);
@@ -85,15 +116,28 @@ async fn usage_may_follow_the_reason() {
 
 #[tokio::test]
 async fn parallel_calls() {
-    let (a, b) = (json!({"path": "/a/rather/long/path"}), json!({"path": "/b/é"}));
+    let (a, b) = (
+        json!({"path": "/a/rather/long/path"}),
+        json!({"path": "/b/é"}),
+    );
     let calls = vec![call("ls", a.clone()), call("cat", b.clone())];
-    let finish = Step::Finish { reason: Finish::ToolCalls };
-    let server = server(Reply::stream(&[text_step("I look."), Step::Calls { calls }, finish])).await;
+    let finish = Step::Finish {
+        reason: Finish::ToolCalls,
+    };
+    let server = server(Reply::stream(&[
+        text_step("I look."),
+        Step::Calls { calls },
+        finish,
+    ]))
+    .await;
     let events = events(&model(&server), ToolMode::Native).await;
     assert_eq!(text_of(&events), "I look.");
     assert_eq!(
         calls_of(&events),
-        [("call_0".into(), "ls".into(), a.to_string()), ("call_1".into(), "cat".into(), b.to_string())]
+        [
+            ("call_0".into(), "ls".into(), a.to_string()),
+            ("call_1".into(), "cat".into(), b.to_string())
+        ]
     );
     assert_eq!(finish_of(&events).0, FinishReason::ToolCalls);
 }
@@ -102,7 +146,9 @@ async fn parallel_calls() {
 async fn calls_without_ids_and_with_absurd_numbers() {
     let piece = |call: Value| chunk(json!({ "tool_calls": [call] }));
     let steps = [
-        piece(json!({"index": 4_000_000_000_u64, "function": {"name": "ls", "arguments": "{\"a\""}})),
+        piece(
+            json!({"index": 4_000_000_000_u64, "function": {"name": "ls", "arguments": "{\"a\""}}),
+        ),
         piece(json!({"index": 4_000_000_000_u64, "function": {"arguments": ":1}"}})),
         piece(json!({"index": u64::MAX, "function": {"name": "cat", "arguments": "{}"}})),
         end(),
@@ -111,31 +157,49 @@ async fn calls_without_ids_and_with_absurd_numbers() {
     let events = events(&model(&server), ToolMode::Native).await;
     assert_eq!(
         calls_of(&events),
-        [("call_0".into(), "ls".into(), "{\"a\":1}".into()), ("call_1".into(), "cat".into(), "{}".into())]
+        [
+            ("call_0".into(), "ls".into(), "{\"a\":1}".into()),
+            ("call_1".into(), "cat".into(), "{}".into())
+        ]
     );
-    assert_eq!(finish_of(&events).0, FinishReason::ToolCalls, "whatever reason the server gives");
+    assert_eq!(
+        finish_of(&events).0,
+        FinishReason::ToolCalls,
+        "whatever reason the server gives"
+    );
 }
 
 #[tokio::test]
 async fn carriage_returns() {
     let server = server(Reply::crlf_stream(&[text_step("a b c"), end()])).await;
-    assert_eq!(text_of(&events(&model(&server), ToolMode::Native).await), "a b c");
+    assert_eq!(
+        text_of(&events(&model(&server), ToolMode::Native).await),
+        "a b c"
+    );
 }
 
 #[tokio::test]
 async fn characters_cut_in_two() {
     let line = "data: {\"choices\":[{\"delta\":{\"content\":\"é✓😀\"}}]}\n\n".as_bytes();
-    let bytes = line.chunks(1).map(|byte| Step::Bytes { bytes: byte.to_vec() });
+    let bytes = line.chunks(1).map(|byte| Step::Bytes {
+        bytes: byte.to_vec(),
+    });
     let steps: Vec<Step> = bytes.chain([end()]).collect();
     let server = server(Reply::stream(&steps)).await;
-    assert_eq!(text_of(&events(&model(&server), ToolMode::Native).await), "é✓😀");
+    assert_eq!(
+        text_of(&events(&model(&server), ToolMode::Native).await),
+        "é✓😀"
+    );
 }
 
 #[tokio::test]
 async fn bytes_that_are_not_text() {
     let bytes = b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xFFb\"}}]}\n\n".to_vec();
     let server = server(Reply::stream(&[Step::Bytes { bytes }, end()])).await;
-    assert_eq!(text_of(&events(&model(&server), ToolMode::Native).await), "a\u{FFFD}b");
+    assert_eq!(
+        text_of(&events(&model(&server), ToolMode::Native).await),
+        "a\u{FFFD}b"
+    );
 }
 
 #[tokio::test]
@@ -149,7 +213,10 @@ async fn a_server_that_does_not_stream() {
     }));
     let server = server(reply).await;
     let events = events(&model(&server), ToolMode::Native).await;
-    assert_eq!((reasoning_of(&events), text_of(&events)), ("hm".into(), "I look.".into()));
+    assert_eq!(
+        (reasoning_of(&events), text_of(&events)),
+        ("hm".into(), "I look.".into())
+    );
     assert_eq!(calls_of(&events), [("x".into(), "ls".into(), "{}".into())]);
     let usage = Usage::of(3, 4);
     assert_eq!(finish_of(&events), (FinishReason::ToolCalls, Some(usage)));
@@ -163,12 +230,27 @@ async fn an_answer_that_is_all_markup_is_calls_and_a_fence_is_text() {
     let marked = server(Reply::text(&markup)).await;
     let found = events(&model(&marked), ToolMode::Native).await;
     assert_eq!(text_of(&found), "");
-    assert_eq!(calls_of(&found), [("call_0".into(), "ls".into(), "{\"path\":\"/\"}".into())]);
+    assert_eq!(
+        calls_of(&found),
+        [("call_0".into(), "ls".into(), "{\"path\":\"/\"}".into())]
+    );
     assert_eq!(finish_of(&found).0, FinishReason::ToolCalls);
     let off = events(&model(&marked), ToolMode::Off).await;
-    assert_eq!(text_of(&off), markup, "nothing is rescued where no tool is offered");
-    for written in [format!("```json\n{call}\n```"), format!("I look.\n{markup}"), call.to_owned()] {
-        let found = events(&model(&server(Reply::text(&written)).await), ToolMode::Native).await;
+    assert_eq!(
+        text_of(&off),
+        markup,
+        "nothing is rescued where no tool is offered"
+    );
+    for written in [
+        format!("```json\n{call}\n```"),
+        format!("I look.\n{markup}"),
+        call.to_owned(),
+    ] {
+        let found = events(
+            &model(&server(Reply::text(&written)).await),
+            ToolMode::Native,
+        )
+        .await;
         assert_eq!((text_of(&found), calls_of(&found)), (written, vec![]));
     }
 }
@@ -192,7 +274,10 @@ async fn under_a_form_markup_is_text() {
         caller: None,
     };
     let (events, error) = drain(model(&server).call(&request)).await;
-    assert_eq!((text_of(&events), calls_of(&events), error), (markup.into(), vec![], None));
+    assert_eq!(
+        (text_of(&events), calls_of(&events), error),
+        (markup.into(), vec![], None)
+    );
 }
 
 /// The template of such models opens the reasoning in the prompt.
@@ -201,24 +286,38 @@ async fn a_model_that_only_closes_its_reasoning() {
     let server = server(Reply::text("They greet me.\n</think>\n\nHello.")).await;
     let model = model(&server);
     let first = events(&model, ToolMode::Native).await;
-    let was_reasoning = first.iter().position(|event| *event == ModelEvent::TextWasReasoning);
+    let was_reasoning = first
+        .iter()
+        .position(|event| *event == ModelEvent::TextWasReasoning);
     let after = was_reasoning.map(|at| text_of(&first[at..]));
     assert_eq!(after.unwrap_or_else(|| text_of(&first)), "Hello.");
     let second = events(&model, ToolMode::Native).await;
-    assert_eq!((reasoning_of(&second), text_of(&second)), ("They greet me.\n".into(), "Hello.".into()));
-    assert!(!second.contains(&ModelEvent::TextWasReasoning), "it is known by now");
+    assert_eq!(
+        (reasoning_of(&second), text_of(&second)),
+        ("They greet me.\n".into(), "Hello.".into())
+    );
+    assert!(
+        !second.contains(&ModelEvent::TextWasReasoning),
+        "it is known by now"
+    );
 }
 
 #[tokio::test]
 async fn text_arrives_while_the_answer_goes_on() {
     let server = server(Reply::stream(&[text_step("Hello "), Step::Silence])).await;
     let mut call = ask(&model(&server), ToolMode::Native);
-    assert_eq!(call.next().await, Some(Ok(ModelEvent::TextDelta("Hello ".into()))));
+    assert_eq!(
+        call.next().await,
+        Some(Ok(ModelEvent::TextDelta("Hello ".into())))
+    );
 }
 
 #[tokio::test]
 async fn dropping_a_call_closes_the_connection() {
-    for steps in [vec![Step::Silence], vec![text_step("Hello "), Step::Silence]] {
+    for steps in [
+        vec![Step::Silence],
+        vec![text_step("Hello "), Step::Silence],
+    ] {
         let server = server(Reply::stream(&steps)).await;
         let mut call = ask(&model(&server), ToolMode::Native);
         if steps.len() > 1 {
@@ -232,14 +331,19 @@ async fn dropping_a_call_closes_the_connection() {
         assert_eq!(server.open_requests(), 1);
         drop(call);
         let closed = server.until_open_requests(0);
-        tokio::time::timeout(Duration::from_secs(1), closed).await.expect("closed within a second");
+        tokio::time::timeout(Duration::from_secs(1), closed)
+            .await
+            .expect("closed within a second");
     }
 }
 
 #[tokio::test]
 async fn an_abandoned_wait_loses_nothing() {
     let words = "one two three four five six seven eight nine ten";
-    let text = Step::Text { text: words.into(), tokens_per_second: Some(300.0) };
+    let text = Step::Text {
+        text: words.into(),
+        tokens_per_second: Some(300.0),
+    };
     let server = server(Reply::stream(&[text, end()])).await;
     let mut call = ask(&model(&server), ToolMode::Native);
     let mut seen = Vec::new();

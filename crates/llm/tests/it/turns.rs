@@ -21,8 +21,11 @@ fn model_of(servers: &[Arc<Server>]) -> ChatModel {
     let pool = Arc::new(Pool::new(servers.to_vec()).unwrap());
     let retry_wait = Duration::from_millis(2);
     let first_token_timeout = Duration::from_millis(300);
-    let settings =
-        OpenAiSettings { retry_wait, first_token_timeout, ..OpenAiSettings::of_pool(pool, "tiny") };
+    let settings = OpenAiSettings {
+        retry_wait,
+        first_token_timeout,
+        ..OpenAiSettings::of_pool(pool, "tiny")
+    };
     ChatModel::openai(settings, &HttpClient::new().unwrap())
 }
 
@@ -35,7 +38,12 @@ fn turns(events: &[ModelEvent]) -> Vec<&str> {
 }
 
 fn keys_sent(server: &ScriptedServer) -> Vec<String> {
-    let key = |request: &Request| request.header("authorization").unwrap_or_default().to_owned();
+    let key = |request: &Request| {
+        request
+            .header("authorization")
+            .unwrap_or_default()
+            .to_owned()
+    };
     server.received().iter().map(key).collect()
 }
 
@@ -52,24 +60,42 @@ const KEYS: [&str; 2] = ["sk-first-key-1", "sk-second-key-2"];
 #[tokio::test]
 async fn a_refused_key_rests_and_the_next_one_is_used_at_once() {
     let slow = Reply::status(429, &[("retry-after", "120")], "{}");
-    for refusal in
-        [Reply::error(401, "bad sk-first-key-1"), Reply::error(403, "no"), Reply::error(402, "pay"), slow]
-    {
+    for refusal in [
+        Reply::error(401, "bad sk-first-key-1"),
+        Reply::error(403, "no"),
+        Reply::error(402, "pay"),
+        slow,
+    ] {
         let server = serve(refuses_first(refusal)).await;
         let known = known("Mine", &server, 1, &KEYS);
         let started = Instant::now();
         let events = events(&model_of(from_ref(&known)), ToolMode::Native).await;
-        assert!(started.elapsed() < Duration::from_millis(900), "nobody waits where there is another key");
+        assert!(
+            started.elapsed() < Duration::from_millis(900),
+            "nobody waits where there is another key"
+        );
         assert_eq!(text_of(&events), "Hi");
         let told = turns(&events);
-        assert!(told.len() == 1 && told[0].ends_with("Another key of Mine is used."), "{told:?}");
+        assert!(
+            told.len() == 1 && told[0].ends_with("Another key of Mine is used."),
+            "{told:?}"
+        );
         assert!(!told[0].contains("sk-"), "{told:?}");
         assert_eq!(keys_sent(&server).len(), 2);
         // The next calls do not try it again, and the server is not blamed.
         for _ in 0..3 {
-            assert!(turns(&super::events(&model_of(from_ref(&known)), ToolMode::Native).await).is_empty());
+            assert!(
+                turns(&super::events(&model_of(from_ref(&known)), ToolMode::Native).await)
+                    .is_empty()
+            );
         }
-        assert_eq!(keys_sent(&server).iter().filter(|key| key.ends_with("key-1")).count(), 1);
+        assert_eq!(
+            keys_sent(&server)
+                .iter()
+                .filter(|key| key.ends_with("key-1"))
+                .count(),
+            1
+        );
         let states: Vec<_> = known.keys().collect();
         assert!(states[0].rests.is_some() && states[1].rests.is_none());
         assert_eq!((states[0].uses, states[1].uses), (0, 4));
@@ -90,18 +116,26 @@ async fn keys_take_turns() {
 
 #[tokio::test]
 async fn one_run_stays_with_its_key_and_server() {
-    let (a, b) = (server(Reply::text("Hi")).await, server(Reply::text("Hi")).await);
+    let (a, b) = (
+        server(Reply::text("Hi")).await,
+        server(Reply::text("Hi")).await,
+    );
     let model = model_of(&[known("A", &a, 1, &KEYS), known("B", &b, 1, &KEYS)]);
     for _ in 0..6 {
         events(&model, ToolMode::Native).await;
     }
     let sent = [keys_sent(&a), keys_sent(&b)].concat();
-    assert!(sent.len() == 6 && sent.iter().all(|key| *key == sent[0]), "{sent:?}");
+    assert!(
+        sent.len() == 6 && sent.iter().all(|key| *key == sent[0]),
+        "{sent:?}"
+    );
 }
 
 #[tokio::test]
 async fn another_server_answers_before_the_first_token() {
-    let role = || Step::Event { data: json!({"choices": [{"delta": {"role": "assistant"}}]}).to_string() };
+    let role = || Step::Event {
+        data: json!({"choices": [{"delta": {"role": "assistant"}}]}).to_string(),
+    };
     for fault in [
         Reply::error(500, "broken"),
         Reply::error(503, "busy"),
@@ -117,7 +151,10 @@ async fn another_server_answers_before_the_first_token() {
         let events = events(&model_of(&[a.clone(), b]), ToolMode::Native).await;
         assert_eq!(text_of(&events), "Hi");
         let told = turns(&events);
-        assert!(told.len() == 1 && told[0].ends_with("B is asked instead."), "{told:?}");
+        assert!(
+            told.len() == 1 && told[0].ends_with("B is asked instead."),
+            "{told:?}"
+        );
         assert_eq!(bad.requests().len(), 1, "its other key would do no better");
         assert_eq!(bad.requests()[0], good.requests()[0]);
     }
@@ -126,29 +163,48 @@ async fn another_server_answers_before_the_first_token() {
 #[tokio::test]
 async fn nobody_is_asked_again_once_something_came() {
     let broken = Reply::stream(&[
-        Step::Event { data: json!({"choices": [{"delta": {"content": "Once"}}]}).to_string() },
+        Step::Event {
+            data: json!({"choices": [{"delta": {"content": "Once"}}]}).to_string(),
+        },
         Step::Pause { ms: 20 },
         Step::Cut,
     ]);
     let (bad, good) = (server(broken).await, server(Reply::text("Hi")).await);
     let model = model_of(&[known("A", &bad, 1, &[]), known("B", &good, 0, &[])]);
     let (events, error) = failure(&model).await;
-    assert_eq!((text_of(&events), error.code), ("Once".to_owned(), ProblemCode::ModelProtocol));
+    assert_eq!(
+        (text_of(&events), error.code),
+        ("Once".to_owned(), ProblemCode::ModelProtocol)
+    );
     assert!(good.requests().is_empty());
 }
 
 #[tokio::test]
 async fn what_is_the_requests_own_fault_is_not_asked_elsewhere() {
-    for (status, words) in [(400, "no"), (422, "no"), (400, "maximum context length is 4096 tokens")] {
-        let (a, b) = (server(Reply::error(status, words)).await, server(Reply::text("Hi")).await);
-        failure(&model_of(&[known("A", &a, 1, &KEYS), known("B", &b, 0, &[])])).await;
+    for (status, words) in [
+        (400, "no"),
+        (422, "no"),
+        (400, "maximum context length is 4096 tokens"),
+    ] {
+        let (a, b) = (
+            server(Reply::error(status, words)).await,
+            server(Reply::text("Hi")).await,
+        );
+        failure(&model_of(&[
+            known("A", &a, 1, &KEYS),
+            known("B", &b, 0, &[]),
+        ]))
+        .await;
         assert_eq!((a.requests().len(), b.requests().len()), (1, 0), "{status}");
     }
 }
 
 #[tokio::test]
 async fn a_server_that_fails_again_and_again_is_left_alone() {
-    let (bad, good) = (server(Reply::error(500, "broken")).await, server(Reply::text("Hi")).await);
+    let (bad, good) = (
+        server(Reply::error(500, "broken")).await,
+        server(Reply::text("Hi")).await,
+    );
     let (a, b) = (known("A", &bad, 1, &[]), known("B", &good, 0, &[]));
     for _ in 0..20 {
         let events = events(&model_of(&[a.clone(), b.clone()]), ToolMode::Native).await;
@@ -164,8 +220,16 @@ async fn a_server_that_fails_again_and_again_is_left_alone() {
     let started = Instant::now();
     let mut call = ask(&alone, ToolMode::Native);
     let first = call.next().await.unwrap().unwrap();
-    let ModelEvent::Retrying { wait_ms, reason, .. } = first else { panic!("{first:?}") };
-    assert!(reason.message.contains("is left alone") && reason.message.contains("broken"), "{reason}");
+    let ModelEvent::Retrying {
+        wait_ms, reason, ..
+    } = first
+    else {
+        panic!("{first:?}")
+    };
+    assert!(
+        reason.message.contains("is left alone") && reason.message.contains("broken"),
+        "{reason}"
+    );
     assert!(wait_ms > 1000 && started.elapsed() < Duration::from_secs(1));
     assert_eq!(bad.requests().len(), 5);
 }
@@ -175,8 +239,19 @@ async fn all_are_asked_again_after_a_wait() {
     let busy = || Reply::error(503, "busy");
     let a = serve(Behaviour::sequence(vec![busy(), Reply::text("Hi")])).await;
     let b = serve(Behaviour::sequence(vec![busy(), Reply::text("Hi")])).await;
-    let events = events(&model_of(&[known("A", &a, 1, &[]), known("B", &b, 1, &[])]), ToolMode::Native).await;
-    assert_eq!((text_of(&events), turns(&events).len()), ("Hi".to_owned(), 1));
-    assert!(events.iter().any(|event| matches!(event, ModelEvent::Retrying { .. })));
+    let events = events(
+        &model_of(&[known("A", &a, 1, &[]), known("B", &b, 1, &[])]),
+        ToolMode::Native,
+    )
+    .await;
+    assert_eq!(
+        (text_of(&events), turns(&events).len()),
+        ("Hi".to_owned(), 1)
+    );
+    assert!(
+        events
+            .iter()
+            .any(|event| matches!(event, ModelEvent::Retrying { .. }))
+    );
     assert_eq!(a.requests().len() + b.requests().len(), 3);
 }

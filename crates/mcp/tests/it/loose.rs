@@ -49,12 +49,22 @@ fn program(said: &Said) -> Tried {
     let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     let folder = new_folder(&format!("loose-{count}"));
     for (number, message) in said.iter().enumerate() {
-        std::fs::write(folder.join(number.to_string()), [message.as_slice(), b"\n"].concat()).unwrap();
+        std::fs::write(
+            folder.join(number.to_string()),
+            [message.as_slice(), b"\n"].concat(),
+        )
+        .unwrap();
     }
-    let script = "read -r line; cat 0; read -r line; read -r line; cat 1; read -r line; cat 2; sleep 60";
+    let script =
+        "read -r line; cat 0; read -r line; read -r line; cat 1; read -r line; cat 2; sleep 60";
     let environment = vec![("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())];
     let arguments = vec!["-c".to_owned(), script.to_owned()];
-    start(Way::Stdio(Program { command: "sh".into(), arguments, environment, folder: Some(folder) }))
+    start(Way::Stdio(Program {
+        command: "sh".into(),
+        arguments,
+        environment,
+        folder: Some(folder),
+    }))
 }
 
 async fn web(over: Over, said: Said) -> Tried {
@@ -67,7 +77,11 @@ async fn web(over: Over, said: Said) -> Tried {
     tasks.spawn(async move {
         while let Some(Ok((stream, _))) = stopped.run_until_cancelled(listener.accept()).await {
             let (said, stopped) = (Arc::clone(&said), stopped.clone());
-            accepting.spawn(async move { stopped.run_until_cancelled(answer(stream, over, said)).await });
+            accepting.spawn(async move {
+                stopped
+                    .run_until_cancelled(answer(stream, over, said))
+                    .await
+            });
         }
     });
     let mut tried = site(url);
@@ -78,21 +92,34 @@ async fn web(over: Over, said: Said) -> Tried {
 /// Answers one request. A stream of events stays open after its event.
 async fn answer(mut stream: TcpStream, over: Over, said: Arc<Said>) {
     let request = request(&mut stream).await;
-    let number =
-        ["\"initialize\"", "tools/list", "tools/call"].iter().position(|name| request.contains(name));
+    let number = ["\"initialize\"", "tools/list", "tools/call"]
+        .iter()
+        .position(|name| request.contains(name));
     let Some(message) = number.and_then(|number| said.get(number)) else {
-        let status = if request.starts_with("POST") { "202 Accepted" } else { "405 No" };
+        let status = if request.starts_with("POST") {
+            "202 Accepted"
+        } else {
+            "405 No"
+        };
         let head = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
         return stream.write_all(head.as_bytes()).await.unwrap();
     };
     if let Over::Body = over {
         let kind = "content-type: application/json\r\nconnection: close";
-        let head = format!("HTTP/1.1 200 OK\r\n{kind}\r\ncontent-length: {}\r\n\r\n", message.len());
-        return stream.write_all(&[head.as_bytes(), message].concat()).await.unwrap();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\n{kind}\r\ncontent-length: {}\r\n\r\n",
+            message.len()
+        );
+        return stream
+            .write_all(&[head.as_bytes(), message].concat())
+            .await
+            .unwrap();
     }
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nx-unknown: 1\nretry: soon\ndata: ";
     // The reader may hang up on a flood.
-    let _ = stream.write_all(&[head.as_bytes(), message, b"\n\n"].concat()).await;
+    let _ = stream
+        .write_all(&[head.as_bytes(), message, b"\n\n"].concat())
+        .await;
     std::future::pending::<()>().await;
 }
 
@@ -104,7 +131,8 @@ async fn request(stream: &mut TcpStream) -> String {
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
             let length = head.lines().find_map(|line| {
                 let (name, value) = line.split_once(':')?;
-                name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().unwrap())
+                name.eq_ignore_ascii_case("content-length")
+                    .then(|| value.trim().parse::<usize>().unwrap())
             });
             if body.len() >= length.unwrap_or(0) {
                 return text;
@@ -122,13 +150,19 @@ async fn check(said: Said, expected: Result<&str, CallError>) {
         assert_eq!(tried.names().await, ["a"], "{over:?}");
         let ended = end_of(&mut tried.call("me").await).await;
         let message = String::from_utf8_lossy(&said[2]).into_owned();
-        assert_eq!(ended, expected.clone().map(str::to_owned), "{over:?}: {message}");
+        assert_eq!(
+            ended,
+            expected.clone().map(str::to_owned),
+            "{over:?}: {message}"
+        );
     }
 }
 
 fn text(text: &[u8]) -> Vec<u8> {
-    let (before, after) =
-        (r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":""#, r#""}]}}"#);
+    let (before, after) = (
+        r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":""#,
+        r#""}]}}"#,
+    );
     [before.as_bytes(), text, after.as_bytes()].concat()
 }
 
@@ -137,7 +171,10 @@ async fn a_character_that_is_none_costs_one_character() {
     for (written, read) in [
         (br"a\ud800b".as_slice(), "a\u{FFFD}b"),
         (br"a\udc00b", "a\u{FFFD}b"),
-        (br"a\ud800\ud83d\ude00b\\ud800", "a\u{FFFD}\u{1F600}b\\ud800"),
+        (
+            br"a\ud800\ud83d\ude00b\\ud800",
+            "a\u{FFFD}\u{1F600}b\\ud800",
+        ),
         (br"a\u0000b", "a\u{FFFD}b"),
         (b"a\0b", "a\u{FFFD}b"),
         (b"a\xffb\xc3", "a\u{FFFD}b\u{FFFD}"),
@@ -151,9 +188,15 @@ async fn a_character_that_is_none_costs_one_character() {
 #[tokio::test]
 async fn junk_around_a_message_does_no_harm() {
     let whole = text(b"yes");
-    check(calling(&[b"\xef\xbb\xbf ", whole.as_slice(), b"\0\0 "].concat()), Ok("yes")).await;
     check(
-        calling(br#"{"jsonrpc":"2.0","id":2,"result":{"structuredContent":{"a":NaN,"b":-Infinity}}}"#),
+        calling(&[b"\xef\xbb\xbf ", whole.as_slice(), b"\0\0 "].concat()),
+        Ok("yes"),
+    )
+    .await;
+    check(
+        calling(
+            br#"{"jsonrpc":"2.0","id":2,"result":{"structuredContent":{"a":NaN,"b":-Infinity}}}"#,
+        ),
         Ok(r#"{"a":null,"b":null}"#),
     )
     .await;
@@ -163,19 +206,32 @@ async fn junk_around_a_message_does_no_harm() {
 async fn an_error_that_says_little_is_an_error_at_once() {
     for (error, message) in [
         (r#"{"message":"no key"}"#, "no key"),
-        (r#"{"code":"-32000","message":"no key","data":null}"#, "no key"),
+        (
+            r#"{"code":"-32000","message":"no key","data":null}"#,
+            "no key",
+        ),
         (r#"{"code":"E_KEY","message":"no key"}"#, "no key"),
         (r#"{"code":null,"message":"no key"}"#, "no key"),
         (r#"{"code":1e99,"message":"no key"}"#, "no key"),
         (r#"{"code":99999999999,"message":"no key"}"#, "no key"),
         (r#"{"code":-1}"#, r#"{"code":-1}"#),
-        (r#"{"code":-1,"message":null,"data":"no key"}"#, r#"{"code":-1,"data":"no key"}"#),
-        (r#"{"code":-1,"message":{"why":"no key"}}"#, r#"{"code":-1,"message":{"why":"no key"}}"#),
+        (
+            r#"{"code":-1,"message":null,"data":"no key"}"#,
+            r#"{"code":-1,"data":"no key"}"#,
+        ),
+        (
+            r#"{"code":-1,"message":{"why":"no key"}}"#,
+            r#"{"code":-1,"message":{"why":"no key"}}"#,
+        ),
         (r#""no key""#, "no key"),
         ("[]", "[]"),
     ] {
         let call = format!(r#"{{"jsonrpc":"2.0","id":2,"error":{error}}}"#);
-        check(calling(call.as_bytes()), Err(CallError::Refused(message.to_owned()))).await;
+        check(
+            calling(call.as_bytes()),
+            Err(CallError::Refused(message.to_owned())),
+        )
+        .await;
     }
 }
 
@@ -204,9 +260,17 @@ async fn an_answer_that_cannot_be_read_fails_its_call_at_once() {
     }
     let none = "it has neither a result nor an error";
     check(calling(br#"{"jsonrpc":"2.0","id":2}"#), unreadable(none)).await;
-    check(calling(br#"{"jsonrpc":"2.0","id":2,"error":null}"#), unreadable(none)).await;
+    check(
+        calling(br#"{"jsonrpc":"2.0","id":2,"error":null}"#),
+        unreadable(none),
+    )
+    .await;
     let flood = text(&vec![b'x'; 9_000_000]);
-    check(calling(&flood), unreadable("it is longer than 8000000 bytes")).await;
+    check(
+        calling(&flood),
+        unreadable("it is longer than 8000000 bytes"),
+    )
+    .await;
 }
 
 #[tokio::test]

@@ -1,6 +1,10 @@
 //! Hostile and broken servers: programs of a few lines of shell, and web servers of a few lines of ours. Whatever they do,
 //! it ends in a state and a sentence.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "clippy spares only the test functions themselves")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "clippy spares only the test functions themselves"
+)]
 
 mod loose;
 mod stdio;
@@ -33,9 +37,19 @@ impl Drop for Tried {
 pub(crate) fn start(way: Way) -> Tried {
     let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
     let call_timeout = Duration::from_millis(1_500);
-    let definition = Definition { name: "odd".into(), way, only: Vec::new(), call_timeout };
+    let definition = Definition {
+        name: "odd".into(),
+        way,
+        only: Vec::new(),
+        call_timeout,
+    };
     let server = Server::start(definition, &tasks, stopping.clone());
-    Tried { server, tasks, stopping, also: None }
+    Tried {
+        server,
+        tasks,
+        stopping,
+        also: None,
+    }
 }
 
 impl Tried {
@@ -53,7 +67,10 @@ impl Tried {
 
     pub(crate) async fn call(&self, asker: &str) -> Call {
         let arguments: Map<_, _> = json!({ "a": 1 }).as_object().unwrap().clone();
-        self.server.call("a", arguments, asker.to_owned()).await.unwrap()
+        self.server
+            .call("a", arguments, asker.to_owned())
+            .await
+            .unwrap()
     }
 }
 
@@ -70,8 +87,8 @@ pub(crate) async fn end_of(call: &mut Call) -> Result<String, CallError> {
 
 /// A new folder of this test.
 pub(crate) fn new_folder(test: &str) -> PathBuf {
-    let folder =
-        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("mcp-{test}-{}", std::process::id()));
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("mcp-{test}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }
@@ -79,7 +96,10 @@ pub(crate) fn new_folder(test: &str) -> PathBuf {
 /// The line that a program writes into this file, once it is there.
 pub(crate) async fn line_in(file: &std::path::Path) -> String {
     for _ in 0..500 {
-        if let Some(line) = std::fs::read_to_string(file).ok().filter(|line| line.ends_with('\n')) {
+        if let Some(line) = std::fs::read_to_string(file)
+            .ok()
+            .filter(|line| line.ends_with('\n'))
+        {
             return line;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;

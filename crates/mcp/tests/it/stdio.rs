@@ -27,7 +27,12 @@ const UNASKED: &str = r#"
 fn sh(script: &str) -> Tried {
     let environment = vec![("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())];
     let arguments = vec!["-c".to_owned(), script.to_owned()];
-    start(Way::Stdio(Program { command: "sh".into(), arguments, environment, folder: None }))
+    start(Way::Stdio(Program {
+        command: "sh".into(),
+        arguments,
+        environment,
+        folder: None,
+    }))
 }
 
 fn well_until(then: &str) -> Tried {
@@ -37,11 +42,24 @@ fn well_until(then: &str) -> Tried {
 #[tokio::test]
 async fn a_program_that_is_not_there_or_ends_at_once() {
     let (command, none) = ("no-such-program".to_owned(), Vec::new);
-    let program = Program { command, arguments: none(), environment: Vec::new(), folder: None };
+    let program = Program {
+        command,
+        arguments: none(),
+        environment: Vec::new(),
+        folder: None,
+    };
     let problem = start(Way::Stdio(program)).problem().await;
-    assert!(problem.starts_with("The program no-such-program cannot be started"), "{problem}");
-    let problem = sh("echo 'Cannot find the key.' >&2; sleep 0.3; exit 1").problem().await;
-    assert_eq!(problem, "The server ended at once. It said: Cannot find the key.");
+    assert!(
+        problem.starts_with("The program no-such-program cannot be started"),
+        "{problem}"
+    );
+    let problem = sh("echo 'Cannot find the key.' >&2; sleep 0.3; exit 1")
+        .problem()
+        .await;
+    assert_eq!(
+        problem,
+        "The server ended at once. It said: Cannot find the key."
+    );
 }
 
 #[tokio::test]
@@ -50,16 +68,26 @@ async fn garbage_between_messages_does_no_harm() {
         echo 'Listening…'; echo '{"jsonrpc":'; echo '[]'; echo 'null'
         head -c 9000000 /dev/zero | tr '\0' x; echo
     "#;
-    let tried = sh(&format!("{noise}{SHAKE_HANDS}{noise}{UNASKED}{LIST_ONE}sleep 60"));
+    let tried = sh(&format!(
+        "{noise}{SHAKE_HANDS}{noise}{UNASKED}{LIST_ONE}sleep 60"
+    ));
     assert_eq!(tried.names().await, ["a"]);
 }
 
 #[tokio::test]
 async fn lists_without_an_end_and_with_bad_tools() {
     let page = r#"{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"t'$id'","inputSchema":{}},{"name":5},{"name":"x"}],"nextCursor":"on'$id'"}}"#;
-    let tried = sh(&format!("{SHAKE_HANDS} id=1; while read -r line; do echo '{page}'; id=$((id+1)); done"));
+    let tried = sh(&format!(
+        "{SHAKE_HANDS} id=1; while read -r line; do echo '{page}'; id=$((id+1)); done"
+    ));
     assert_eq!(tried.names().await.len(), 50);
-    let problems: Vec<String> = tried.server.status().problems.iter().map(ToString::to_string).collect();
+    let problems: Vec<String> = tried
+        .server
+        .status()
+        .problems
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     assert_eq!(
         (problems[0].as_str(), problems[1].as_str()),
         (
@@ -67,18 +95,27 @@ async fn lists_without_an_end_and_with_bad_tools() {
             "The tool “x” cannot be used: it has no schema."
         )
     );
-    assert_eq!(problems.last().unwrap(), "Of its list of tools, only 50 pages are read.");
+    assert_eq!(
+        problems.last().unwrap(),
+        "Of its list of tools, only 50 pages are read."
+    );
 }
 
 #[tokio::test]
 async fn the_list_ends_where_its_mark_leads_nowhere() {
     // java-sdk#628, csharp-sdk#1072, codebase-memory-mcp#1247
-    for (mark, pages) in [(r#""""#, 1), ("null", 1), (r#""same""#, 2), (r#""p'$((id%3))'""#, 4)] {
+    for (mark, pages) in [
+        (r#""""#, 1),
+        ("null", 1),
+        (r#""same""#, 2),
+        (r#""p'$((id%3))'""#, 4),
+    ] {
         let page = format!(
             r#"{{"jsonrpc":"2.0","id":'$id',"result":{{"tools":[{{"name":"t'$id'","inputSchema":{{}}}}],"nextCursor":{mark}}}}}"#
         );
-        let tried =
-            sh(&format!("{SHAKE_HANDS} id=1; while read -r line; do echo '{page}'; id=$((id+1)); done"));
+        let tried = sh(&format!(
+            "{SHAKE_HANDS} id=1; while read -r line; do echo '{page}'; id=$((id+1)); done"
+        ));
         assert_eq!(tried.names().await.len(), pages, "{mark}");
         assert_eq!(tried.server.status().problems, [], "{mark}");
     }
@@ -91,10 +128,12 @@ async fn a_server_that_knows_no_pages_is_read_once() {
         ("on'$id'", r#"[{"name":"a","inputSchema":{}}]"#, vec!["a"]),
         ("same", "null", vec![]),
     ] {
-        let page =
-            format!(r#"{{"jsonrpc":"2.0","id":'$id',"result":{{"tools":{tools},"nextCursor":"{mark}"}}}}"#);
-        let tried =
-            sh(&format!("{SHAKE_HANDS} id=1; while read -r line; do echo '{page}'; id=$((id+1)); done"));
+        let page = format!(
+            r#"{{"jsonrpc":"2.0","id":'$id',"result":{{"tools":{tools},"nextCursor":"{mark}"}}}}"#
+        );
+        let tried = sh(&format!(
+            "{SHAKE_HANDS} id=1; while read -r line; do echo '{page}'; id=$((id+1)); done"
+        ));
         assert_eq!(tried.names().await, names, "{mark}");
         assert_eq!(tried.server.status().problems, [], "{mark}");
     }
@@ -120,31 +159,57 @@ async fn a_handshake_that_says_little_is_enough() {
 
 #[tokio::test]
 async fn a_list_that_is_none() {
-    let answer = |body: &str| sh(&format!("{SHAKE_HANDS} read -r line; echo '{body}'; sleep 60"));
+    let answer = |body: &str| {
+        sh(&format!(
+            "{SHAKE_HANDS} read -r line; echo '{body}'; sleep 60"
+        ))
+    };
     let tried = answer(r#"{"jsonrpc":"2.0","id":1,"result":{"tools":"many"}}"#);
-    assert_eq!(tried.problem().await, "The server's list of tools is not a list.");
+    assert_eq!(
+        tried.problem().await,
+        "The server's list of tools is not a list."
+    );
     let tried = answer(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"not today"}}"#);
-    assert_eq!(tried.problem().await, "The server does not list its tools: not today.");
+    assert_eq!(
+        tried.problem().await,
+        "The server does not list its tools: not today."
+    );
 }
 
 #[tokio::test]
 async fn results_of_all_kinds() {
     let failed = Err(CallError::Failed(Answer::of("no")));
     for (answer, expected) in [
-        (r#""result":{"content":[{"type":"text","text":"yes"}]}"#, Ok("yes".to_owned())),
+        (
+            r#""result":{"content":[{"type":"text","text":"yes"}]}"#,
+            Ok("yes".to_owned()),
+        ),
         (
             r#""result":{"content":[{"type":"hologram"}]}"#,
             Ok("[Something that cannot be shown: “hologram”]".to_owned()),
         ),
-        (r#""result":{"content":[{"type":"text","text":"no"}],"isError":true}"#, failed),
-        (r#""result":{"strange":1}"#, Ok(r#"{"strange":1}"#.to_owned())),
+        (
+            r#""result":{"content":[{"type":"text","text":"no"}],"isError":true}"#,
+            failed,
+        ),
+        (
+            r#""result":{"strange":1}"#,
+            Ok(r#"{"strange":1}"#.to_owned()),
+        ),
         (r#""result":null"#, Err(CallError::NoResult)),
-        (r#""error":{"code":-32602,"message":"bad"}"#, Err(CallError::Refused("bad".into()))),
+        (
+            r#""error":{"code":-32602,"message":"bad"}"#,
+            Err(CallError::Refused("bad".into())),
+        ),
     ] {
         let message = format!("{{\"jsonrpc\":\"2.0\",\"id\":2,{answer}}}");
         let tried = well_until(&format!("read -r line; echo '{message}'; sleep 60"));
         tried.names().await;
-        assert_eq!(end_of(&mut tried.call("me").await).await, expected, "{answer}");
+        assert_eq!(
+            end_of(&mut tried.call("me").await).await,
+            expected,
+            "{answer}"
+        );
     }
 }
 
@@ -152,7 +217,10 @@ async fn results_of_all_kinds() {
 async fn dying_in_the_middle_of_a_call() {
     let tried = well_until("read -r line; exit 1");
     tried.names().await;
-    assert_eq!(end_of(&mut tried.call("me").await).await, Err(CallError::Lost));
+    assert_eq!(
+        end_of(&mut tried.call("me").await).await,
+        Err(CallError::Lost)
+    );
     assert_eq!(tried.names().await, ["a"], "it is started again");
 }
 
@@ -160,13 +228,21 @@ async fn dying_in_the_middle_of_a_call() {
 async fn silence_ends_a_call_and_the_server_is_told() {
     let folder = new_folder("silence");
     let told = folder.join("told");
-    let tried =
-        well_until(&format!("read -r line; read -r line; echo \"$line\" > {}; sleep 60", told.display()));
+    let tried = well_until(&format!(
+        "read -r line; read -r line; echo \"$line\" > {}; sleep 60",
+        told.display()
+    ));
     tried.names().await;
-    assert_eq!(end_of(&mut tried.call("me").await).await, Err(CallError::TimedOut(1)));
+    assert_eq!(
+        end_of(&mut tried.call("me").await).await,
+        Err(CallError::TimedOut(1))
+    );
     let line = line_in(&told).await;
     std::fs::remove_dir_all(folder).unwrap();
-    assert!(line.contains("notifications/cancelled") && line.contains("\"requestId\":2"), "{line}");
+    assert!(
+        line.contains("notifications/cancelled") && line.contains("\"requestId\":2"),
+        "{line}"
+    );
 }
 
 #[tokio::test]
@@ -188,9 +264,15 @@ async fn a_server_that_knows_no_pings_is_there_all_the_same() {
         pinged.display()
     ));
     tried.names().await;
-    assert_eq!(end_of(&mut tried.call("me").await).await, Err(CallError::TimedOut(1)));
+    assert_eq!(
+        end_of(&mut tried.call("me").await).await,
+        Err(CallError::TimedOut(1))
+    );
     assert!(line_in(&pinged).await.contains("ping"));
-    assert_eq!(end_of(&mut tried.call("me").await).await, Ok("here".to_owned()));
+    assert_eq!(
+        end_of(&mut tried.call("me").await).await,
+        Ok("here".to_owned())
+    );
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -198,7 +280,8 @@ async fn a_server_that_knows_no_pings_is_there_all_the_same() {
 async fn news_keep_a_call_alive_and_a_flood_of_them_does_no_harm() {
     let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'$token',"progress":'$n',"total":5000,"message":"on"}}"#;
     // The token is the number behind its name.
-    let token = r#"read -r line; token=$(echo "$line" | sed 's/.*"progressToken":\([0-9]*\).*/\1/')"#;
+    let token =
+        r#"read -r line; token=$(echo "$line" | sed 's/.*"progressToken":\([0-9]*\).*/\1/')"#;
     let slowly = format!("for n in 1 2 3 4; do sleep 0.7; echo '{progress}'; done");
     let flood = format!("n=5; while [ $n -lt 3000 ]; do echo '{progress}'; n=$((n+1)); done");
     let done = r#"echo '{"jsonrpc":"2.0","id":2,"result":{"content":[]}}'; sleep 60"#;
@@ -232,12 +315,17 @@ async fn a_question_goes_to_whose_call_it_is_and_waiting_for_people_takes_no_tim
     let tried = well_until(&format!("read -r line; {ASK}; {TELL}"));
     tried.names().await;
     let mut call = tried.call("me").await;
-    let News::Asks(question) = call.next().await else { panic!("it should ask") };
+    let News::Asks(question) = call.next().await else {
+        panic!("it should ask")
+    };
     assert_eq!(question.message, "Sure?");
     assert_eq!(question.schema["properties"]["sure"]["type"], "boolean");
     // Longer than a call may be silent.
     tokio::time::sleep(Duration::from_millis(1_800)).await;
-    question.reply(Reply::Accept(Map::from_iter([("sure".to_owned(), json!(true))])));
+    question.reply(Reply::Accept(Map::from_iter([(
+        "sure".to_owned(),
+        json!(true),
+    )])));
     assert_eq!(end_of(&mut call).await, Ok("accept".to_owned()));
 }
 
@@ -274,7 +362,9 @@ async fn a_question_of_a_call_that_was_stopped_is_asked_of_none() {
     assert_eq!(end_of(&mut theirs).await, Ok("cancel".to_owned()));
     // Now it knows, and may ask for others again.
     let mut next = tried.call("them").await;
-    let News::Asks(question) = next.next().await else { panic!("it should ask") };
+    let News::Asks(question) = next.next().await else {
+        panic!("it should ask")
+    };
     question.reply(Reply::Decline);
     assert_eq!(end_of(&mut next).await, Ok("declined".to_owned()));
 }
@@ -299,7 +389,10 @@ async fn a_changed_list_is_asked_for_again() {
 /// As the kernel has it.
 fn state_of(pid: &str) -> String {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
+    let state = stat
+        .rsplit(')')
+        .next()
+        .and_then(|rest| rest.split_whitespace().next());
     state.unwrap_or("gone").to_owned()
 }
 
@@ -313,14 +406,18 @@ async fn stopping_kills_the_program_and_all_that_it_started() {
     let folder = new_folder("kill");
     let file = folder.join("pids");
     // Neither of them ends by itself when its input is closed.
-    let stubborn =
-        format!("trap '' TERM HUP; sleep 300 & echo $$ $! > {}; sleep 300; sleep 300", file.display());
+    let stubborn = format!(
+        "trap '' TERM HUP; sleep 300 & echo $$ $! > {}; sleep 300; sleep 300",
+        file.display()
+    );
     let tried = well_until(&stubborn);
     tried.names().await;
     let pids = line_in(&file).await;
     tried.stopping.cancel();
     tried.tasks.close();
-    tokio::time::timeout(Duration::from_secs(8), tried.tasks.wait()).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(8), tried.tasks.wait())
+        .await
+        .unwrap();
     for pid in pids.split_whitespace() {
         let mut state = state_of(pid);
         // Whoever is killed ends when the machine gets to it.

@@ -40,15 +40,26 @@ async fn web(answer: String) -> (String, mpsc::UnboundedReceiver<String>, DropGu
 pub(crate) fn site(url: String) -> Tried {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().no_proxy().tls_certs_only([]);
-    let client = client.redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let client = client
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .unwrap();
     let headers = vec![("X-Key".to_owned(), "very-secret-key".to_owned())];
-    start(Way::Http(Site { url, headers, client, bearer: None }))
+    start(Way::Http(Site {
+        url,
+        headers,
+        client,
+        bearer: None,
+    }))
 }
 
 #[tokio::test]
 async fn nobody_there_and_answers_that_are_none() {
     let problem = site("http://127.0.0.1:1/mcp".into()).problem().await;
-    assert!(problem.starts_with("The server cannot be used: Connection refused"), "{problem}");
+    assert!(
+        problem.starts_with("The server cannot be used: Connection refused"),
+        "{problem}"
+    );
     for answer in [
         "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 4\r\n\r\n<a/>",
         "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n",
@@ -60,23 +71,34 @@ async fn nobody_there_and_answers_that_are_none() {
         let (url, _, _running) = web(answer.to_owned()).await;
         let problem = site(url).problem().await;
         assert!(problem.starts_with("The server "), "{answer}: {problem}");
-        assert!(!problem.contains("very-secret") && !problem.contains("rmcp"), "{answer}: {problem}");
+        assert!(
+            !problem.contains("very-secret") && !problem.contains("rmcp"),
+            "{answer}: {problem}"
+        );
     }
 }
 
 #[tokio::test]
 async fn keys_do_not_follow_a_redirect() {
     let (target, mut there, _running) = web("HTTP/1.1 204 No Content\r\n\r\n".to_owned()).await;
-    let redirect = format!("HTTP/1.1 307 Elsewhere\r\nlocation: {target}\r\ncontent-length: 0\r\n\r\n");
+    let redirect =
+        format!("HTTP/1.1 307 Elsewhere\r\nlocation: {target}\r\ncontent-length: 0\r\n\r\n");
     let (url, mut here, _also_running) = web(redirect).await;
     site(url).problem().await;
-    assert!(here.recv().await.unwrap().to_lowercase().contains("x-key: very-secret-key"));
+    assert!(
+        here.recv()
+            .await
+            .unwrap()
+            .to_lowercase()
+            .contains("x-key: very-secret-key")
+    );
     assert!(there.try_recv().is_err(), "the redirect was followed");
 }
 
 #[tokio::test]
 async fn a_body_without_an_end_is_not_read_to_its_end() {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+    let head =
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
     let chunk = format!("{:x}\r\n{}\r\n", 1_000_000, "x".repeat(1_000_000));
     let (url, _, _running) = web(format!("{head}{}", chunk.repeat(9))).await;
     let problem = site(url).problem().await;

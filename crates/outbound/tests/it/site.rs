@@ -36,7 +36,12 @@ impl Reply {
 }
 
 pub(crate) fn text(body: &str) -> Reply {
-    Reply { status: 200, headers: Vec::new(), body: body.to_owned(), is_silent: false }
+    Reply {
+        status: 200,
+        headers: Vec::new(),
+        body: body.to_owned(),
+        is_silent: false,
+    }
 }
 
 pub(crate) fn redirect(status: u16, to: &str) -> Reply {
@@ -44,7 +49,10 @@ pub(crate) fn redirect(status: u16, to: &str) -> Reply {
 }
 
 pub(crate) fn silent() -> Reply {
-    Reply { is_silent: true, ..text("") }
+    Reply {
+        is_silent: true,
+        ..text("")
+    }
 }
 
 pub(crate) struct Site {
@@ -73,15 +81,26 @@ impl Site {
                 thread::spawn(move || {
                     while let Some(request) = read(&mut connection) {
                         noted.lock().unwrap().push(request.clone());
-                        let Reply { status, headers, body, is_silent } = answer(&Asked(request));
+                        let Reply {
+                            status,
+                            headers,
+                            body,
+                            is_silent,
+                        } = answer(&Asked(request));
                         if is_silent {
                             thread::sleep(Duration::from_secs(5));
                         }
-                        let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+                        let headers: String = headers
+                            .iter()
+                            .map(|header| format!("{header}\r\n"))
+                            .collect();
                         let length = body.len();
-                        let reply =
-                            format!("HTTP/1.1 {status} X\r\n{headers}content-length: {length}\r\n\r\n{body}");
-                        if connection.write_all(reply.as_bytes()).is_err() || headers.contains("close") {
+                        let reply = format!(
+                            "HTTP/1.1 {status} X\r\n{headers}content-length: {length}\r\n\r\n{body}"
+                        );
+                        if connection.write_all(reply.as_bytes()).is_err()
+                            || headers.contains("close")
+                        {
                             return;
                         }
                     }
@@ -101,12 +120,17 @@ fn read(connection: &mut impl Read) -> Option<String> {
     let (mut request, mut chunk) = (String::new(), [0; 4096]);
     loop {
         if let Some((head, body)) = request.split_once("\r\n\r\n") {
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "));
             if body.len() >= length.map_or(0, |length| length.parse().unwrap()) {
                 return Some(request);
             }
         }
-        let count = connection.read(&mut chunk).ok().filter(|count| *count > 0)?;
+        let count = connection
+            .read(&mut chunk)
+            .ok()
+            .filter(|count| *count > 0)?;
         request.push_str(std::str::from_utf8(&chunk[..count]).unwrap());
     }
 }

@@ -82,8 +82,13 @@ async fn no_spelling_leads_here() {
     let site = Site::start(|_| site::text("inside"));
     let outbound = Outbound::with_lookup(Allowed::default(), names(|_, _| vec!["127.0.0.1"]));
     for spelling in SPELLINGS {
-        let fault = get(&outbound, &spelling.replace("PORT", &site.port.to_string())).await.unwrap_err();
-        assert!(matches!(fault, Fault::NotAllowed | Fault::NoAddress), "{spelling}: {fault:?}");
+        let fault = get(&outbound, &spelling.replace("PORT", &site.port.to_string()))
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(fault, Fault::NotAllowed | Fault::NoAddress),
+            "{spelling}: {fault:?}"
+        );
     }
     assert_eq!(site.requests(), Vec::<String>::new());
 }
@@ -109,5 +114,8 @@ fn what_is_seen_without_asking_for_a_name() {
         assert_eq!(outbound.address(url, &chosen).map(drop), expected, "{url}");
     }
     let long = format!("https://example.org/{}", "x".repeat(4_000));
-    assert_eq!(outbound.address(&long, &[]).map(drop), Err(Fault::NoAddress));
+    assert_eq!(
+        outbound.address(&long, &[]).map(drop),
+        Err(Fault::NoAddress)
+    );
 }

@@ -15,8 +15,8 @@ use std::{
 
 use rustix::{
     fs::{
-        AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Uid, fchmod, fchown, fstat, linkat, openat,
-        renameat, renameat_with, statat, unlinkat,
+        AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Uid, fchmod, fchown, fstat,
+        linkat, openat, renameat, renameat_with, statat, unlinkat,
     },
     io::Errno,
 };
@@ -62,7 +62,10 @@ impl Directory {
     ///
     /// Where there is none, or it cannot be read.
     pub fn open(path: &Path, left_out: Vec<String>) -> io::Result<Self> {
-        Ok(Self { folder: Folder::there(path)?, left_out: left_out.into() })
+        Ok(Self {
+            folder: Folder::there(path)?,
+            left_out: left_out.into(),
+        })
     }
 
     /// All plain files by their paths, at most `limit`, and whether there are more, or a folder cannot be read.
@@ -72,9 +75,16 @@ impl Directory {
     /// Where the directory itself cannot be read.
     pub fn list(&self, limit: usize) -> Result<(Vec<(File, Mark)>, bool), FolderError> {
         let wanted = |name: &str| !self.is_left_out(name);
-        let (files, more) =
-            self.folder.visit(limit, &wanted, |path, found| Seen(as_file(path, found), mark(found)))?;
-        Ok((files.into_iter().map(|Seen(file, mark)| (file, mark)).collect(), more))
+        let (files, more) = self.folder.visit(limit, &wanted, |path, found| {
+            Seen(as_file(path, found), mark(found))
+        })?;
+        Ok((
+            files
+                .into_iter()
+                .map(|Seen(file, mark)| (file, mark))
+                .collect(),
+            more,
+        ))
     }
 
     /// What a file holds, and how it looked; nothing where there is none.
@@ -82,14 +92,24 @@ impl Directory {
     /// # Errors
     ///
     /// Where something else is there, it has more than `limit_bytes`, or it does not stop changing.
-    pub fn read(&self, path: &str, limit_bytes: u64) -> Result<Option<(Vec<u8>, Mark)>, FolderError> {
+    pub fn read(
+        &self,
+        path: &str,
+        limit_bytes: u64,
+    ) -> Result<Option<(Vec<u8>, Mark)>, FolderError> {
         let (folders, name) = self.split(path)?;
-        let Some(folder) = there(self.folder.walk(path, &folders, false))? else { return Ok(None) };
+        let Some(folder) = there(self.folder.walk(path, &folders, false))? else {
+            return Ok(None);
+        };
         for _ in 0..READS {
-            let Some((file, before)) = open_plain(&folder, path, name)? else { return Ok(None) };
+            let Some((file, before)) = open_plain(&folder, path, name)? else {
+                return Ok(None);
+            };
             let mut file = fs::File::from(file);
             let mut bytes = Vec::new();
-            (&mut file).take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+            (&mut file)
+                .take(limit_bytes.saturating_add(1))
+                .read_to_end(&mut bytes)?;
             if bytes.len() as u64 > limit_bytes {
                 return Err(FolderError::TooLarge { limit_bytes });
             }
@@ -109,18 +129,33 @@ impl Directory {
     /// # Errors
     ///
     /// Where the path is none, something else is there, it has changed, or the disk fails.
-    pub fn draft(&self, path: &str, bytes: &[u8], seen: Option<Mark>) -> Result<Draft, FolderError> {
+    pub fn draft(
+        &self,
+        path: &str,
+        bytes: &[u8],
+        seen: Option<Mark>,
+    ) -> Result<Draft, FolderError> {
         let (folders, name) = self.split(path)?;
         let folder = self.folder.walk(path, &folders, true)?;
         let before = open_plain(&folder, path, name)?.map(|(_, found)| found);
         if before.as_ref().map(mark) != seen {
             return Err(FolderError::Changed(path.to_owned()));
         }
-        let draft = format!("{DRAFT}{:016x}-{}", *PROCESS, NUMBER.fetch_add(1, Ordering::Relaxed));
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let draft = format!(
+            "{DRAFT}{:016x}-{}",
+            *PROCESS,
+            NUMBER.fetch_add(1, Ordering::Relaxed)
+        );
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat(&folder, &draft, flags, Mode::from_raw_mode(0o666)).map_err(disk)?;
         // From here on it is removed where anything fails.
-        let kept = Draft { folder, name: name.to_owned(), draft, seen };
+        let kept = Draft {
+            folder,
+            name: name.to_owned(),
+            draft,
+            seen,
+        };
         kept.look_like(&file, before.as_ref())?;
         let mut file = fs::File::from(file);
         file.write_all(bytes)?;
@@ -164,7 +199,11 @@ impl Directory {
 
     fn is_left_out(&self, name: &str) -> bool {
         // Some disks take upper and lower case for the same.
-        name.starts_with(DRAFT) || self.left_out.iter().any(|left_out| left_out.eq_ignore_ascii_case(name))
+        name.starts_with(DRAFT)
+            || self
+                .left_out
+                .iter()
+                .any(|left_out| left_out.eq_ignore_ascii_case(name))
     }
 }
 
@@ -179,12 +218,18 @@ impl Draft {
         if self.seen.is_some() {
             return renameat(&self.folder, &self.draft, &self.folder, &self.name).map_err(disk);
         }
-        move_into((&self.folder, &self.draft), (&self.folder, &self.name), &self.name)
+        move_into(
+            (&self.folder, &self.draft),
+            (&self.folder, &self.name),
+            &self.name,
+        )
     }
 
     /// Gives it the rights of the file that it replaces, and where we are root its owner, or the folder's.
     fn look_like(&self, file: &OwnedFd, before: Option<&Stat>) -> Result<(), FolderError> {
-        let Some(before) = before else { return belongs_as(file, &fstat(&self.folder).map_err(disk)?) };
+        let Some(before) = before else {
+            return belongs_as(file, &fstat(&self.folder).map_err(disk)?);
+        };
         belongs_as(file, before)?;
         fchmod(file, Mode::from_raw_mode(before.st_mode & 0o777)).map_err(disk)
     }
@@ -202,7 +247,12 @@ pub(super) fn belongs_as(new: &OwnedFd, there: &Stat) -> Result<(), FolderError>
     if !rustix::process::geteuid().is_root() {
         return Ok(());
     }
-    fchown(new, Some(Uid::from_raw(there.st_uid)), Some(Gid::from_raw(there.st_gid))).map_err(disk)
+    fchown(
+        new,
+        Some(Uid::from_raw(there.st_uid)),
+        Some(Gid::from_raw(there.st_gid)),
+    )
+    .map_err(disk)
 }
 
 struct Seen(File, Mark);
@@ -230,7 +280,11 @@ fn there<T>(found: Result<T, FolderError>) -> Result<Option<T>, FolderError> {
 }
 
 /// A plain file; nothing where there is nothing.
-fn open_plain(folder: &OwnedFd, path: &str, name: &str) -> Result<Option<(OwnedFd, Stat)>, FolderError> {
+fn open_plain(
+    folder: &OwnedFd,
+    path: &str,
+    name: &str,
+) -> Result<Option<(OwnedFd, Stat)>, FolderError> {
     // A pipe would wait for somebody who writes; a device may do something when it is opened.
     match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile => {
@@ -240,8 +294,10 @@ fn open_plain(folder: &OwnedFd, path: &str, name: &str) -> Result<Option<(OwnedF
         Err(Errno::NOENT) => return Ok(None),
         Err(error) => return Err(missing(path, error)),
     }
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let Some(file) = there(openat(folder, name, flags, Mode::empty()).map_err(|error| missing(path, error)))?
+    let flags =
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let Some(file) =
+        there(openat(folder, name, flags, Mode::empty()).map_err(|error| missing(path, error)))?
     else {
         return Ok(None);
     };
@@ -254,7 +310,11 @@ fn open_plain(folder: &OwnedFd, path: &str, name: &str) -> Result<Option<(OwnedF
 
 fn check(folder: &OwnedFd, path: &str, name: &str, seen: Option<Mark>) -> Result<(), FolderError> {
     let now = open_plain(folder, path, name)?.map(|(_, found)| mark(&found));
-    if now == seen { Ok(()) } else { Err(FolderError::Changed(path.to_owned())) }
+    if now == seen {
+        Ok(())
+    } else {
+        Err(FolderError::Changed(path.to_owned()))
+    }
 }
 
 /// Moves to a name that nothing has.
@@ -262,7 +322,8 @@ fn move_into(from: (&OwnedFd, &str), to: (&OwnedFd, &str), path: &str) -> Result
     match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
         // Not every disk can do that in one step; in two, the worst is a file with both names.
         Err(Errno::INVAL | Errno::NOSYS) => {
-            linkat(from.0, from.1, to.0, to.1, AtFlags::empty()).map_err(|error| taken(path, error))?;
+            linkat(from.0, from.1, to.0, to.1, AtFlags::empty())
+                .map_err(|error| taken(path, error))?;
             unlinkat(from.0, from.1, AtFlags::empty()).map_err(disk)
         }
         result => result.map_err(|error| taken(path, error)),
@@ -270,5 +331,9 @@ fn move_into(from: (&OwnedFd, &str), to: (&OwnedFd, &str), path: &str) -> Result
 }
 
 fn taken(path: &str, error: Errno) -> FolderError {
-    if error == Errno::EXIST { FolderError::Changed(path.to_owned()) } else { disk(error) }
+    if error == Errno::EXIST {
+        FolderError::Changed(path.to_owned())
+    } else {
+        disk(error)
+    }
 }

@@ -71,9 +71,15 @@ impl Held {
         let locks = locks();
         held.is_too_much = locks > LOCKS_LIMIT;
         held.deleted_bytes = seen.deleted.values().sum();
-        held.mapped = seen.mapped.iter().filter(|file| !seen.deleted.contains_key(file)).count() as u64;
+        held.mapped = seen
+            .mapped
+            .iter()
+            .filter(|file| !seen.deleted.contains_key(file))
+            .count() as u64;
         held.in_flight = seen.sockets.values().sum();
-        held.hidden_sockets = sockets().unwrap_or(0).saturating_sub(seen.sockets.len() as u64);
+        held.hidden_sockets = sockets()
+            .unwrap_or(0)
+            .saturating_sub(seen.sockets.len() as u64);
         held.kernel_bytes = seen.pipes.len() as u64 * PIPE_PAGES * page_size() as u64
             + seen.mappings as u64 * MAPPING_BYTES
             + locks as u64 * LOCK_BYTES;
@@ -94,7 +100,9 @@ impl Seen {
         }
         for open in fs::read_dir(format!("{path}/fd"))?.flatten() {
             // What is closed meanwhile does not count.
-            let Ok(found) = fs::metadata(open.path()) else { continue };
+            let Ok(found) = fs::metadata(open.path()) else {
+                continue;
+            };
             if found.file_type().is_fifo() {
                 self.pipes.insert((found.dev(), found.ino()));
             } else if found.file_type().is_socket() {
@@ -110,10 +118,14 @@ impl Seen {
             self.note(&found, device);
         }
         let maps = fs::read(format!("{path}/maps"))?;
-        for line in maps.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        for line in maps
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
             self.mappings += 1;
             if line.ends_with(b" (deleted)") {
-                self.mapped.extend(deleted_file(&String::from_utf8_lossy(line)));
+                self.mapped
+                    .extend(deleted_file(&String::from_utf8_lossy(line)));
             }
         }
         Ok(())
@@ -138,7 +150,8 @@ fn deleted_file(line: &str) -> Option<u64> {
 fn in_flight(path: &str) -> u64 {
     let text = fs::read_to_string(path).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("scm_fds:"));
-    line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+    line.and_then(|number| number.trim().parse().ok())
+        .unwrap_or(0)
 }
 
 /// Locks of files that processes in the sandbox have. Those of open files, which belong to no process and are told to
@@ -146,13 +159,19 @@ fn in_flight(path: &str) -> u64 {
 fn locks() -> usize {
     let text = fs::read("/proc/locks").unwrap_or_default();
     let is_ownerless = |line: &[u8]| line.windows(b"OFDLCK".len()).any(|word| word == b"OFDLCK");
-    text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && !is_ownerless(line)).count()
+    text.split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty() && !is_ownerless(line))
+        .count()
 }
 
 /// Sockets of the sandbox, wherever they are: open, on their way, or closed with data that nobody has read.
 pub(super) fn sockets() -> Option<u64> {
     let text = fs::read_to_string("/proc/net/sockstat").ok()?;
-    text.lines().find_map(|line| line.strip_prefix("sockets: used "))?.trim().parse().ok()
+    text.lines()
+        .find_map(|line| line.strip_prefix("sockets: used "))?
+        .trim()
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]
@@ -163,7 +182,10 @@ mod tests {
     fn deleted_files_are_known_by_their_mappings() {
         let line = "7f10-7f20 rw-s 00000000 fe:01 1234                       /files/a b (deleted)";
         assert_eq!(
-            (deleted_file(line), deleted_file(&line.replace("/files", "/filesx"))),
+            (
+                deleted_file(line),
+                deleted_file(&line.replace("/files", "/filesx"))
+            ),
             (Some(1234), None)
         );
         assert_eq!(deleted_file("7f10-7f20 rw-s 00000000"), None);

@@ -42,7 +42,14 @@ pub(super) fn run() -> Result<(), Fault> {
     sethostname(b"sandbox").during(|| "name it".into())?;
     unshare(CloneFlags::CLONE_NEWNS).during(|| "make a mount namespace".into())?;
     root::build(&spec)?;
-    drop_rights(&spec, if account.is_some() { Accounting::Kernel } else { Accounting::FirstProcess })?;
+    drop_rights(
+        &spec,
+        if account.is_some() {
+            Accounting::Kernel
+        } else {
+            Accounting::FirstProcess
+        },
+    )?;
     let [stdin, stdout, stderr] = streams;
     let program = start(&spec, [stdin.into(), stdout.into(), stderr.into()])?;
     tell(&Report::Started);
@@ -118,9 +125,15 @@ fn set_limits(limits: &Limits, session: bool) -> Result<(), Fault> {
         (Resource::Core, Some(1)),
     ] {
         // At the first the program is told why it ends, at the second it is killed.
-        let maximum =
-            if resource == Resource::Cpu { limit.map(|seconds| seconds.saturating_add(1)) } else { limit };
-        let limit = Rlimit { current: limit, maximum };
+        let maximum = if resource == Resource::Cpu {
+            limit.map(|seconds| seconds.saturating_add(1))
+        } else {
+            limit
+        };
+        let limit = Rlimit {
+            current: limit,
+            maximum,
+        };
         setrlimit(resource, limit).during(|| format!("limit {resource:?}"))?;
     }
     Ok(())

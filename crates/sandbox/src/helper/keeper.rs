@@ -55,9 +55,13 @@ pub(super) fn run() -> Result<(), Fault> {
 
 /// Returns when the init has ended or the server has closed its end.
 fn watch(init: &Child) -> Result<(), Fault> {
-    let init = pidfd_open(Pid::from_child(init), PidfdFlags::empty()).during(|| "watch it".into())?;
+    let init =
+        pidfd_open(Pid::from_child(init), PidfdFlags::empty()).during(|| "watch it".into())?;
     let server = io::stdin();
-    let mut watched = [PollFd::new(&init, PollFlags::IN), PollFd::new(&server, PollFlags::empty())];
+    let mut watched = [
+        PollFd::new(&init, PollFlags::IN),
+        PollFd::new(&server, PollFlags::empty()),
+    ];
     loop {
         match poll(&mut watched, None) {
             Ok(_) => return Ok(()),
@@ -72,7 +76,11 @@ fn close_others() -> Result<(), Fault> {
     let mut open: Vec<i32> = Vec::new();
     for entry in fs::read_dir("/proc/self/fd").during(|| "list open files".into())? {
         let name = entry.during(|| "list open files".into())?.file_name();
-        open.extend(name.to_str().and_then(|name| name.parse::<i32>().ok()).filter(|number| *number > 2));
+        open.extend(
+            name.to_str()
+                .and_then(|name| name.parse::<i32>().ok())
+                .filter(|number| *number > 2),
+        );
     }
     for number in open {
         // The list itself was open too, and is closed already.

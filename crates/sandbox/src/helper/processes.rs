@@ -61,18 +61,24 @@ pub(super) fn is_ending(process: u32) -> bool {
 
 /// Nothing where not even this process itself can be read.
 pub(super) fn stats() -> Option<BTreeMap<u32, Stat>> {
-    let stats: BTreeMap<u32, Stat> =
-        all().filter_map(|process| Some((process, Stat::read(process)?))).collect();
+    let stats: BTreeMap<u32, Stat> = all()
+        .filter_map(|process| Some((process, Stat::read(process)?)))
+        .collect();
     stats.contains_key(&1).then_some(stats)
 }
 
 /// Memory of a process that is no file's, with the tables of its pages, in bytes. Where its first thread has ended, the
 /// others still have it.
 pub(super) fn memory_bytes(process: u32, stat: &Stat) -> u64 {
-    let of = |path: String| fs::read_to_string(path).ok().and_then(|status| own_bytes(&status));
+    let of = |path: String| {
+        fs::read_to_string(path)
+            .ok()
+            .and_then(|status| own_bytes(&status))
+    };
     of(format!("/proc/{process}/status"))
         .or_else(|| {
-            let mut others = threads(process).filter(|thread| stat.state == 'Z' && *thread != process);
+            let mut others =
+                threads(process).filter(|thread| stat.state == 'Z' && *thread != process);
             others.find_map(|thread| of(format!("/proc/{process}/task/{thread}/status")))
         })
         .unwrap_or(0)
@@ -82,8 +88,12 @@ pub(super) fn memory_bytes(process: u32, stat: &Stat) -> u64 {
 /// they lie.
 fn own_bytes(status: &str) -> Option<u64> {
     let counted = ["RssAnon:", "VmSwap:", "VmPTE:", "HugetlbPages:"];
-    let lines = status.lines().filter(|line| counted.iter().any(|name| line.starts_with(name)));
-    let mut numbers = lines.filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()).peekable();
+    let lines = status
+        .lines()
+        .filter(|line| counted.iter().any(|name| line.starts_with(name)));
+    let mut numbers = lines
+        .filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok())
+        .peekable();
     numbers.peek()?;
     Some(numbers.sum::<u64>() * 1024)
 }
@@ -91,7 +101,9 @@ fn own_bytes(status: &str) -> Option<u64> {
 /// How much of the time that it wanted to run a process did run; 1 where it has not been told yet.
 pub(super) fn share_of_wish(process: u32) -> f64 {
     let text = fs::read_to_string(format!("/proc/{process}/schedstat")).unwrap_or_default();
-    let mut numbers = text.split_whitespace().filter_map(|number| number.parse::<f64>().ok());
+    let mut numbers = text
+        .split_whitespace()
+        .filter_map(|number| number.parse::<f64>().ok());
     match (numbers.next(), numbers.next()) {
         (Some(ran), Some(waited)) if ran + waited > 0.0 => ran / (ran + waited),
         _ => 1.0,
@@ -105,11 +117,19 @@ mod tests {
     #[test]
     fn figures_of_the_kernel_are_read() {
         let stat = "7 (a) b (c)) S 1 7 7 0 -1 4194560 1 2 3 4 10 20 30 40 20 0 1 0 55 1000 2";
-        let expected = Stat { state: 'S', own_ticks: 30, waited_ticks: 70, began: 55, has_memory: true };
+        let expected = Stat {
+            state: 'S',
+            own_ticks: 30,
+            waited_ticks: 70,
+            began: 55,
+            has_memory: true,
+        };
         assert_eq!((Stat::parse(stat), Stat::parse("")), (Some(expected), None));
-        let status =
-            "Name:\tx\nVmRSS:\t99 kB\nRssAnon:\t 8 kB\nRssFile:\t5 kB\nRssShmem:\t 2 kB\nVmPTE:\t 4 kB\n";
+        let status = "Name:\tx\nVmRSS:\t99 kB\nRssAnon:\t 8 kB\nRssFile:\t5 kB\nRssShmem:\t 2 kB\nVmPTE:\t 4 kB\n";
         assert_eq!(own_bytes(status), Some(12 * 1024));
-        assert_eq!((own_bytes("State:\tZ (zombie)\n"), own_bytes("RssAnon: x")), (None, None));
+        assert_eq!(
+            (own_bytes("State:\tZ (zombie)\n"), own_bytes("RssAnon: x")),
+            (None, None)
+        );
     }
 }

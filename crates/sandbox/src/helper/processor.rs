@@ -59,7 +59,9 @@ impl Processor {
         let interval = self.looked.elapsed();
         self.looked = Instant::now();
         self.add(stats, interval, share_of_wish);
-        total_seconds(stats) - self.before_seconds + seconds(self.lost_ticks) + self.guessed_seconds.max(0.0)
+        total_seconds(stats) - self.before_seconds
+            + seconds(self.lost_ticks)
+            + self.guessed_seconds.max(0.0)
     }
 
     /// Takes note of what came and went since the last look.
@@ -69,24 +71,36 @@ impl Processor {
     /// follows the other, each look meets one of them. In the long run both are the same, unless nobody waits.
     fn add(&mut self, stats: &BTreeMap<u32, Stat>, interval: Duration, share: impl Fn(u32) -> f64) {
         let before = |process: &u32, stat: &Stat| {
-            self.seen.get(process).filter(|seen| seen.began == stat.began).copied()
+            self.seen
+                .get(process)
+                .filter(|seen| seen.began == stat.began)
+                .copied()
         };
         let mut waited = 0;
         let mut unseen_seconds = 0.0;
         let mut room = self.processors;
         for (process, stat) in stats {
             let seen = before(process, stat);
-            waited += stat.waited_ticks.saturating_sub(seen.map_or(0, |seen| seen.waited_ticks));
+            waited += stat
+                .waited_ticks
+                .saturating_sub(seen.map_or(0, |seen| seen.waited_ticks));
             if seen.is_none() && stat.state == 'R' && room > 0 {
                 room -= 1;
                 let wanted = share(*process) * interval.as_secs_f64();
                 unseen_seconds += (wanted - seconds(stat.own_ticks)).max(0.0);
             }
         }
-        let is_gone =
-            |(process, seen): &(&u32, &Stat)| stats.get(process).is_none_or(|stat| stat.began != seen.began);
-        let gone: u64 =
-            self.seen.iter().filter(is_gone).map(|(_, seen)| seen.own_ticks + seen.waited_ticks).sum();
+        let is_gone = |(process, seen): &(&u32, &Stat)| {
+            stats
+                .get(process)
+                .is_none_or(|stat| stat.began != seen.began)
+        };
+        let gone: u64 = self
+            .seen
+            .iter()
+            .filter(is_gone)
+            .map(|(_, seen)| seen.own_ticks + seen.waited_ticks)
+            .sum();
         self.lost_ticks += gone.saturating_sub(waited);
         unseen_seconds -= seconds(waited.saturating_sub(gone));
         self.guessed_seconds = (self.guessed_seconds + unseen_seconds).max(-CREDIT_SECONDS);
@@ -97,13 +111,20 @@ impl Processor {
         let mut text = [0; 512];
         let length = self.group.as_ref()?.read_at(&mut text, 0).ok()?;
         let text = str::from_utf8(&text[..length]).ok()?;
-        let line = text.lines().find_map(|line| line.strip_prefix("usage_usec "))?;
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("usage_usec "))?;
         Some(line.parse::<f64>().ok()? / 1e6)
     }
 }
 
 fn total_seconds(stats: &BTreeMap<u32, Stat>) -> f64 {
-    seconds(stats.values().map(|stat| stat.own_ticks + stat.waited_ticks).sum())
+    seconds(
+        stats
+            .values()
+            .map(|stat| stat.own_ticks + stat.waited_ticks)
+            .sum(),
+    )
 }
 
 fn seconds(ticks: u64) -> f64 {
@@ -119,7 +140,13 @@ mod tests {
     const LOOK: Duration = Duration::from_millis(50);
 
     fn stat(state: char, own_ticks: u64, waited_ticks: u64, began: u64) -> Stat {
-        Stat { state, own_ticks, waited_ticks, began, has_memory: true }
+        Stat {
+            state,
+            own_ticks,
+            waited_ticks,
+            began,
+            has_memory: true,
+        }
     }
 
     /// One child of 20 ms after the other for ten seconds, and what is counted for them.
@@ -134,7 +161,9 @@ mod tests {
             processor.add(&stats, LOOK, |_| 1.0);
             waited += if is_waited_for { 5 } else { 0 };
         }
-        total_seconds(&processor.seen) + seconds(processor.lost_ticks) + processor.guessed_seconds.max(0.0)
+        total_seconds(&processor.seen)
+            + seconds(processor.lost_ticks)
+            + processor.guessed_seconds.max(0.0)
     }
 
     #[test]
@@ -149,12 +178,24 @@ mod tests {
     fn what_nobody_has_waited_for_is_not_forgotten() {
         let mut processor = Processor::new(None);
         let parent = |waited| (2, stat('S', 3, waited, 1));
-        processor.add(&BTreeMap::from([parent(0), (3, stat('R', 90, 0, 2))]), LOOK, |_| 0.0);
+        processor.add(
+            &BTreeMap::from([parent(0), (3, stat('R', 90, 0, 2))]),
+            LOOK,
+            |_| 0.0,
+        );
         processor.add(&BTreeMap::from([parent(0)]), LOOK, |_| 0.0);
         assert_eq!(processor.lost_ticks, 90);
         // One that is waited for is its parent's, and another process may have its number.
-        processor.add(&BTreeMap::from([parent(0), (3, stat('S', 40, 0, 3))]), LOOK, |_| 0.0);
-        processor.add(&BTreeMap::from([parent(42), (3, stat('S', 0, 0, 4))]), LOOK, |_| 0.0);
+        processor.add(
+            &BTreeMap::from([parent(0), (3, stat('S', 40, 0, 3))]),
+            LOOK,
+            |_| 0.0,
+        );
+        processor.add(
+            &BTreeMap::from([parent(42), (3, stat('S', 0, 0, 4))]),
+            LOOK,
+            |_| 0.0,
+        );
         assert_eq!(processor.lost_ticks, 90);
     }
 }

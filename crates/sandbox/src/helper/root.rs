@@ -39,11 +39,17 @@ pub(super) fn build(spec: &Spec) -> Result<(), Fault> {
     umask(Mode::from_raw_mode(0o022));
     leave_host()?;
     make_devices()?;
-    for (path, size_bytes, files) in
-        [("/tmp", spec.limits.tmp_bytes, spec.limits.folder_files), ("/dev/shm", spec.limits.tmp_bytes, 1000)]
-    {
+    for (path, size_bytes, files) in [
+        ("/tmp", spec.limits.tmp_bytes, spec.limits.folder_files),
+        ("/dev/shm", spec.limits.tmp_bytes, 1000),
+    ] {
         let options = format!("size={size_bytes},nr_inodes={},mode=1777", files.max(16));
-        mount_new("tmpfs", &inside(path)?, MountFlags::NOSUID | MountFlags::NODEV, &options)?;
+        mount_new(
+            "tmpfs",
+            &inside(path)?,
+            MountFlags::NOSUID | MountFlags::NODEV,
+            &options,
+        )?;
     }
     // What is shown may lie below `/tmp`.
     show(&spec.view)?;
@@ -57,14 +63,28 @@ pub(super) fn build(spec: &Spec) -> Result<(), Fault> {
 fn leave_host() -> Result<(), Fault> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).during(|| "part its mounts from the host's".into())?;
-    let base = ["/tmp", "/run", "/mnt"].into_iter().find(|path| Path::new(path).is_dir());
-    let base = PathBuf::from(base.ok_or_else(|| Fault("there is no /tmp, /run or /mnt to mount on".into()))?);
-    mount_new("tmpfs", &base, MountFlags::NOSUID | MountFlags::NODEV, "size=64k,mode=0755")?;
+    let base = ["/tmp", "/run", "/mnt"]
+        .into_iter()
+        .find(|path| Path::new(path).is_dir());
+    let base = PathBuf::from(
+        base.ok_or_else(|| Fault("there is no /tmp, /run or /mnt to mount on".into()))?,
+    );
+    mount_new(
+        "tmpfs",
+        &base,
+        MountFlags::NOSUID | MountFlags::NODEV,
+        "size=64k,mode=0755",
+    )?;
     let (old, new) = (base.join("old"), base.join("new"));
     for path in [&old, &new] {
         fs::create_dir(path).during(|| "make a folder".into())?;
     }
-    mount_new("tmpfs", &new, MountFlags::NOSUID | MountFlags::NODEV, "size=4m,mode=0755")?;
+    mount_new(
+        "tmpfs",
+        &new,
+        MountFlags::NOSUID | MountFlags::NODEV,
+        "size=4m,mode=0755",
+    )?;
     pivot_root(&base, &old).during(|| "change the root".into())?;
     chdir("/").during(|| "enter the root".into())
 }
@@ -87,7 +107,12 @@ fn show(view: &View) -> Result<(), Fault> {
     for path in &view.hidden {
         let target = under_new(path);
         if target.is_dir() {
-            mount_new("tmpfs", &target, MountFlags::RDONLY | MountFlags::NOSUID, "size=4k,mode=0555")?;
+            mount_new(
+                "tmpfs",
+                &target,
+                MountFlags::RDONLY | MountFlags::NOSUID,
+                "size=4k,mode=0555",
+            )?;
         }
     }
     for (text, path) in &view.links {
@@ -112,8 +137,12 @@ fn make_devices() -> Result<(), Fault> {
         mount_bind(&source, &target).during(|| format!("show /dev/{name}"))?;
     }
     let zero = fs::File::create(folder.join("zero")).during(|| "make /dev/zero".into())?;
-    let zero_bytes = getrlimit(Resource::Fsize).current.unwrap_or(ZERO_BYTES).min(ZERO_BYTES);
-    zero.set_len(zero_bytes).during(|| "make /dev/zero".into())?;
+    let zero_bytes = getrlimit(Resource::Fsize)
+        .current
+        .unwrap_or(ZERO_BYTES)
+        .min(ZERO_BYTES);
+    zero.set_len(zero_bytes)
+        .during(|| "make /dev/zero".into())?;
     for (text, path) in DEVICE_LINKS {
         symlink(text, under_new(Path::new(path))).during(|| format!("make {path}"))?;
     }
@@ -138,9 +167,18 @@ fn bind(source: &Path, target: &Path, access: Access) -> Result<(), Fault> {
     }
     mount_bind_recursive(&from, &to).during(shown)?;
     // A bind mount takes its flags from its source; they are set in a second step, for each mount by itself.
-    let mounts = fs::read_to_string(format!("{OLD}/proc/self/mountinfo")).during(|| "list mounts".into())?;
-    for (path, flags) in mounts.lines().filter_map(parse_mount).filter(|(path, _)| path.starts_with(&to)) {
-        let read_only = if access == Access::Read { MountFlags::RDONLY } else { MountFlags::empty() };
+    let mounts =
+        fs::read_to_string(format!("{OLD}/proc/self/mountinfo")).during(|| "list mounts".into())?;
+    for (path, flags) in mounts
+        .lines()
+        .filter_map(parse_mount)
+        .filter(|(path, _)| path.starts_with(&to))
+    {
+        let read_only = if access == Access::Read {
+            MountFlags::RDONLY
+        } else {
+            MountFlags::empty()
+        };
         let flags = flags | MountFlags::BIND | MountFlags::NOSUID | MountFlags::NODEV | read_only;
         mount_remount(&path, flags, "").during(|| format!("protect {}", source.display()))?;
     }
@@ -171,7 +209,10 @@ fn unescape(text: &str) -> String {
     let mut parts = text.split('\\');
     let mut plain = parts.next().unwrap_or("").to_owned();
     for part in parts {
-        match part.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+        match part
+            .get(..3)
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok())
+        {
             Some(code) => {
                 plain.push(char::from(code));
                 plain.push_str(&part[3..]);
@@ -196,7 +237,11 @@ fn inside(path: &str) -> Result<PathBuf, Fault> {
 }
 
 fn make_folder(path: &Path) -> Result<(), Fault> {
-    match fs::DirBuilder::new().recursive(true).mode(0o755).create(path) {
+    match fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o755)
+        .create(path)
+    {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             Err(error).during(|| format!("make the folder {}", path.display()))
         }
@@ -218,8 +263,7 @@ mod tests {
 
     #[test]
     fn mounts_are_read_with_their_flags() {
-        let line =
-            "36 35 98:0 /a /mnt/my\\040disk\\134x rw,nosuid,noexec,relatime shared:1 - ext4 /dev/sda rw";
+        let line = "36 35 98:0 /a /mnt/my\\040disk\\134x rw,nosuid,noexec,relatime shared:1 - ext4 /dev/sda rw";
         let (path, flags) = parse_mount(line).unwrap();
         assert_eq!(path, Path::new("/mnt/my disk\\x"));
         assert_eq!(flags, MountFlags::NOEXEC | MountFlags::RELATIME);

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, env::consts::ARCH};
 
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch, apply_filter,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, apply_filter,
 };
 
 use super::Fault;
@@ -90,7 +90,12 @@ const REFUSED: &[i64] = &[
 
 /// Refused with `EINVAL`, at which programs read and write instead: they pin pages, huge ones as well, in pipes and
 /// sockets, where they count for no process.
-const SPLICES: [i64; 4] = [libc::SYS_splice, libc::SYS_tee, libc::SYS_vmsplice, libc::SYS_sendfile];
+const SPLICES: [i64; 4] = [
+    libc::SYS_splice,
+    libc::SYS_tee,
+    libc::SYS_vmsplice,
+    libc::SYS_sendfile,
+];
 /// Refused with `EOPNOTSUPP`, as by a file system without attributes: lists of rights on files in `/tmp` are memory that
 /// no limit of `/tmp` counts.
 const ATTRIBUTES: [i64; 3] = [libc::SYS_setxattr, libc::SYS_lsetxattr, libc::SYS_fsetxattr];
@@ -113,7 +118,12 @@ const FCHMODAT2: i64 = 452;
 const CREATING: i32 = libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY);
 
 /// Kinds of sockets that end at the sandbox. Others reach past it: `AF_VSOCK` the machine that hosts a virtual one.
-const SOCKETS: [i32; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+const SOCKETS: [i32; 4] = [
+    libc::AF_UNIX,
+    libc::AF_INET,
+    libc::AF_INET6,
+    libc::AF_NETLINK,
+];
 
 const NAMESPACES: i32 = libc::CLONE_NEWUSER
     | libc::CLONE_NEWNS
@@ -136,9 +146,10 @@ pub(super) enum Accounting {
 /// Holds for this process and all it starts, for good.
 pub(super) fn restrict(accounting: Accounting) -> Result<(), Fault> {
     for filter in filters(accounting) {
-        let filter =
-            filter.map_err(|fault| Fault(format!("could not make a filter of system calls: {fault}")))?;
-        apply_filter(&filter).map_err(|error| Fault(format!("could not filter system calls: {error}")))?;
+        let filter = filter
+            .map_err(|fault| Fault(format!("could not make a filter of system calls: {fault}")))?;
+        apply_filter(&filter)
+            .map_err(|error| Fault(format!("could not filter system calls: {error}")))?;
     }
     Ok(())
 }
@@ -147,13 +158,20 @@ type Rules = Vec<(i64, Vec<Vec<Arg>>)>;
 
 /// The strictest answer of all filters counts.
 fn filters(accounting: Accounting) -> Vec<Result<BpfProgram, String>> {
-    let always = |numbers: &[i64]| -> Rules { numbers.iter().map(|number| (*number, Vec::new())).collect() };
+    let always =
+        |numbers: &[i64]| -> Rules { numbers.iter().map(|number| (*number, Vec::new())).collect() };
     // An empty list of rules means: always.
-    let mut allowed: BTreeMap<i64, Vec<Vec<Arg>>> =
-        (0..=LAST).filter(|number| !REFUSED.contains(number)).map(|number| (number, Vec::new())).collect();
+    let mut allowed: BTreeMap<i64, Vec<Vec<Arg>>> = (0..=LAST)
+        .filter(|number| !REFUSED.contains(number))
+        .map(|number| (number, Vec::new()))
+        .collect();
     allowed.extend(conditions());
     let refused = |rules: Rules, error: i32| {
-        compile(rules, SeccompAction::Allow, SeccompAction::Errno(error.unsigned_abs()))
+        compile(
+            rules,
+            SeccompAction::Allow,
+            SeccompAction::Errno(error.unsigned_abs()),
+        )
     };
     vec![
         // To programs it looks like an older kernel, for which they are prepared.
@@ -168,14 +186,19 @@ fn filters(accounting: Accounting) -> Vec<Result<BpfProgram, String>> {
     ]
 }
 
-fn compile(rules: Rules, otherwise: SeccompAction, matched: SeccompAction) -> Result<BpfProgram, String> {
+fn compile(
+    rules: Rules,
+    otherwise: SeccompAction,
+    matched: SeccompAction,
+) -> Result<BpfProgram, String> {
     let said = |error: seccompiler::BackendError| error.to_string();
     let arch: TargetArch = ARCH.try_into().map_err(said)?;
     let rule = |all: Vec<Arg>| {
         let all = all.into_iter().map(|Arg(argument, operator, value)| {
             SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
         });
-        all.collect::<Result<Vec<_>, _>>().and_then(SeccompRule::new)
+        all.collect::<Result<Vec<_>, _>>()
+            .and_then(SeccompRule::new)
     };
     let rules = rules.into_iter().map(|(number, any)| {
         let any = any.into_iter().map(rule).collect::<Result<Vec<_>, _>>()?;
@@ -193,23 +216,37 @@ struct Arg(u8, SeccompCmpOp, u64);
 /// Locks of open files, which belong to no process, so that nobody could count them.
 fn locks() -> Rules {
     let is = |value: i32| vec![Arg(1, SeccompCmpOp::Eq, value.unsigned_abs().into())];
-    vec![(libc::SYS_fcntl, vec![is(libc::F_OFD_SETLK), is(libc::F_OFD_SETLKW)])]
+    vec![(
+        libc::SYS_fcntl,
+        vec![is(libc::F_OFD_SETLK), is(libc::F_OFD_SETLKW)],
+    )]
 }
 
 /// Functions that are refused with some arguments, as what is not permitted.
 fn forbidden(accounting: Accounting) -> Rules {
     let is = |place, value: i32| Arg(place, SeccompCmpOp::Eq, value.unsigned_abs().into());
-    let options = SOCKET_OPTIONS.iter().map(|option| vec![is(1, libc::SOL_SOCKET), is(2, *option)]);
+    let options = SOCKET_OPTIONS
+        .iter()
+        .map(|option| vec![is(1, libc::SOL_SOCKET), is(2, *option)]);
     let mut rules = vec![
         (libc::SYS_setsockopt, options.collect()),
         // More than its sixteen pages.
         (libc::SYS_fcntl, vec![vec![is(1, libc::F_SETPIPE_SZ)]]),
         // Files and memory of such a process could not be looked at.
-        (libc::SYS_prctl, vec![vec![is(0, libc::PR_SET_DUMPABLE), Arg(1, SeccompCmpOp::Ne, 1)]]),
+        (
+            libc::SYS_prctl,
+            vec![vec![
+                is(0, libc::PR_SET_DUMPABLE),
+                Arg(1, SeccompCmpOp::Ne, 1),
+            ]],
+        ),
     ];
     if accounting == Accounting::FirstProcess {
         let shared = u64::from((libc::MAP_SHARED | libc::MAP_ANONYMOUS).unsigned_abs());
-        rules.push((libc::SYS_mmap, vec![vec![Arg(3, SeccompCmpOp::MaskedEq(shared), shared)]]));
+        rules.push((
+            libc::SYS_mmap,
+            vec![vec![Arg(3, SeccompCmpOp::MaskedEq(shared), shared)]],
+        ));
     }
     rules
 }
@@ -231,13 +268,28 @@ fn conditions() -> Rules {
             libc::SYS_clone,
             vec![
                 vec![without(0, namespaces), without(0, thread)],
-                vec![without(0, namespaces), Arg(0, SeccompCmpOp::MaskedEq(with_files), with_files)],
+                vec![
+                    without(0, namespaces),
+                    Arg(0, SeccompCmpOp::MaskedEq(with_files), with_files),
+                ],
             ],
         ),
-        (libc::SYS_close_range, vec![vec![without(2, CLOSE_RANGE_UNSHARE)]]),
-        (libc::SYS_socket, SOCKETS.iter().map(|kind| vec![is(0, kind.unsigned_abs().into())]).collect()),
+        (
+            libc::SYS_close_range,
+            vec![vec![without(2, CLOSE_RANGE_UNSHARE)]],
+        ),
+        (
+            libc::SYS_socket,
+            SOCKETS
+                .iter()
+                .map(|kind| vec![is(0, kind.unsigned_abs().into())])
+                .collect(),
+        ),
         // Typing into somebody's terminal.
-        (libc::SYS_ioctl, vec![vec![Arg(1, SeccompCmpOp::Ne, libc::TIOCSTI)]]),
+        (
+            libc::SYS_ioctl,
+            vec![vec![Arg(1, SeccompCmpOp::Ne, libc::TIOCSTI)]],
+        ),
         (libc::SYS_prlimit64, own(0)),
         (libc::SYS_sched_setaffinity, own(0)),
         (libc::SYS_sched_setattr, own(0)),

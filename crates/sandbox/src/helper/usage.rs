@@ -77,7 +77,9 @@ impl Usage {
         let (one, _other) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)
             .during(|| "make a socket".into())?;
         let buffer = socket_send_buffer_size(&one).during(|| "look at a socket".into())? as u64;
-        sockets().ok_or_else(|| Fault("could not count sockets: /proc/net/sockstat is not there".into()))?;
+        sockets().ok_or_else(|| {
+            Fault("could not count sockets: /proc/net/sockstat is not there".into())
+        })?;
         Ok(Self {
             limits: limits.clone(),
             is_grouped: processor_account.is_some(),
@@ -89,7 +91,9 @@ impl Usage {
             walked: Instant::now(),
             walk_took: Duration::ZERO,
             free_bytes: free_bytes().unwrap_or(0),
-            device: fs::metadata(WORK).during(|| "look at the folder".into())?.dev(),
+            device: fs::metadata(WORK)
+                .during(|| "look at the folder".into())?
+                .dev(),
             in_flight: 0,
             hidden_sockets: 0,
             in_flight_since: None,
@@ -108,13 +112,19 @@ impl Usage {
     /// How long to wait for the next look.
     pub(super) fn pause(&self) -> Duration {
         let left = self.limits.memory_bytes.saturating_sub(self.memory_bytes);
-        if self.memory_grew_bytes > left / 4 { SHORT_LOOK } else { LOOK }
+        if self.memory_grew_bytes > left / 4 {
+            SHORT_LOOK
+        } else {
+            LOOK
+        }
     }
 
     /// Looks at all, as far as it is time for it.
     pub(super) fn broken_limit(&mut self) -> Option<Limit> {
         // What cannot be seen is too much.
-        let Some(stats) = stats() else { return Some(Limit::Memory) };
+        let Some(stats) = stats() else {
+            return Some(Limit::Memory);
+        };
         #[expect(clippy::cast_precision_loss, reason = "a limit in seconds is small")]
         if self.processor.seconds(&stats) >= self.limits.cpu_seconds as f64 {
             return Some(Limit::Cpu);
@@ -125,7 +135,11 @@ impl Usage {
         if memory_bytes > self.limits.memory_bytes {
             return Some(Limit::Memory);
         }
-        if self.is_walk_due() { self.walk(Walk::Running) } else { self.disk_limit() }
+        if self.is_walk_due() {
+            self.walk(Walk::Running)
+        } else {
+            self.disk_limit()
+        }
     }
 
     fn memory(&self, stats: &BTreeMap<u32, Stat>) -> u64 {
@@ -135,10 +149,17 @@ impl Usage {
         }
         // The first process is ours.
         let others = stats.iter().filter(|(process, _)| **process != 1);
-        let processes: u64 = others.map(|(process, stat)| memory_bytes(*process, stat)).sum();
-        let sockets = sockets().unwrap_or(u64::MAX).saturating_mul(self.socket_bytes);
+        let processes: u64 = others
+            .map(|(process, stat)| memory_bytes(*process, stat))
+            .sum();
+        let sockets = sockets()
+            .unwrap_or(u64::MAX)
+            .saturating_mul(self.socket_bytes);
         let files = taken_bytes("/tmp") + taken_bytes("/dev/shm");
-        processes.saturating_add(files).saturating_add(self.kernel_bytes).saturating_add(sockets)
+        processes
+            .saturating_add(files)
+            .saturating_add(self.kernel_bytes)
+            .saturating_add(sockets)
     }
 
     fn is_walk_due(&self) -> bool {
@@ -186,17 +207,24 @@ impl Usage {
         };
         let in_flight = stays(held.in_flight, self.in_flight);
         let nested = in_flight > 0 && stays(held.hidden_sockets, self.hidden_sockets) > 0;
-        let is_closed = held.closed.iter().any(|process| is_stopped || self.closed.contains(process));
+        let is_closed = held
+            .closed
+            .iter()
+            .any(|process| is_stopped || self.closed.contains(process));
         // What cannot be seen is too much.
         if nested || is_closed {
             return Some(Limit::FolderSize);
         }
         // Each of these may be as large as a file can be.
-        let unknown = in_flight.saturating_add(held.mapped).saturating_mul(self.limits.file_bytes);
+        let unknown = in_flight
+            .saturating_add(held.mapped)
+            .saturating_mul(self.limits.file_bytes);
         match folder_bytes(&self.limits) {
             None => Some(Limit::FolderFiles),
             Some(bytes) => {
-                let all = bytes.saturating_add(held.deleted_bytes).saturating_add(unknown);
+                let all = bytes
+                    .saturating_add(held.deleted_bytes)
+                    .saturating_add(unknown);
                 (all > self.limits.folder_bytes).then_some(Limit::FolderSize)
             }
         }
@@ -204,13 +232,22 @@ impl Usage {
 }
 
 fn free_bytes() -> Option<u64> {
-    statvfs(WORK).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+    statvfs(WORK)
+        .ok()
+        .map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 /// What files in memory take.
 fn taken_bytes(path: &str) -> u64 {
     statvfs(path).map_or(0, |disk| {
-        let blocks = disk.f_blocks.saturating_sub(disk.f_bfree).saturating_mul(disk.f_frsize);
-        blocks.saturating_add(disk.f_files.saturating_sub(disk.f_ffree).saturating_mul(INODE_BYTES))
+        let blocks = disk
+            .f_blocks
+            .saturating_sub(disk.f_bfree)
+            .saturating_mul(disk.f_frsize);
+        blocks.saturating_add(
+            disk.f_files
+                .saturating_sub(disk.f_ffree)
+                .saturating_mul(INODE_BYTES),
+        )
     })
 }

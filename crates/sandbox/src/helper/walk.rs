@@ -15,7 +15,12 @@ pub(super) fn folder_bytes(limits: &Limits) -> Option<u64> {
         // What goes away meanwhile does not count.
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
                 continue;
             }
             // What cannot be counted is too much.
@@ -26,7 +31,9 @@ pub(super) fn folder_bytes(limits: &Limits) -> Option<u64> {
             if files > limits.folder_files || depth >= DEPTH_LIMIT {
                 return None;
             }
-            let Ok(found) = entry.metadata() else { continue };
+            let Ok(found) = entry.metadata() else {
+                continue;
+            };
             bytes += found.blocks() * 512;
             if found.is_dir() {
                 folders.push((entry.path(), depth + 1));

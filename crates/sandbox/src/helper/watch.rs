@@ -35,17 +35,31 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(spec: &Spec, program: Pid, processor_account: Option<File>) -> Result<Self, Fault> {
+    pub(super) fn new(
+        spec: &Spec,
+        program: Pid,
+        processor_account: Option<File>,
+    ) -> Result<Self, Fault> {
         let usage = Usage::new(&spec.limits, processor_account)?;
-        Ok(Self { program, usage, paused: false, restless: false, broken: None })
+        Ok(Self {
+            program,
+            usage,
+            paused: false,
+            restless: false,
+            broken: None,
+        })
     }
 
     /// Returns when the program has ended, by itself or killed for a limit.
     pub(super) fn wait(mut self) -> Result<Ended, Fault> {
-        let program = pidfd_open(self.program, PidfdFlags::empty()).during(|| "watch the program".into())?;
+        let program =
+            pidfd_open(self.program, PidfdFlags::empty()).during(|| "watch the program".into())?;
         let server = io::stdin();
         loop {
-            let mut files = [PollFd::new(&program, PollFlags::IN), PollFd::new(&server, PollFlags::IN)];
+            let mut files = [
+                PollFd::new(&program, PollFlags::IN),
+                PollFd::new(&server, PollFlags::IN),
+            ];
             let mut is_quiet = false;
             match poll(&mut files, Some(&self.pause())) {
                 Ok(ready) => is_quiet = ready == 0,
@@ -77,15 +91,23 @@ impl Watch {
 
     fn pause(&self) -> Timespec {
         if self.paused {
-            return Timespec { tv_sec: RESTING_LOOK_SECONDS, tv_nsec: 0 };
+            return Timespec {
+                tv_sec: RESTING_LOOK_SECONDS,
+                tv_nsec: 0,
+            };
         }
-        Timespec { tv_sec: 0, tv_nsec: self.usage.pause().subsec_nanos().into() }
+        Timespec {
+            tv_sec: 0,
+            tv_nsec: self.usage.pause().subsec_nanos().into(),
+        }
     }
 
     /// Whether something has found a way to run although all was stopped: seen twice, as stopping may take a moment.
     fn keeps_running(&mut self) -> bool {
         let runs = stats().is_none_or(|stats| {
-            stats.iter().any(|(process, stat)| *process != 1 && !matches!(stat.state, 'T' | 't' | 'Z' | 'X'))
+            stats.iter().any(|(process, stat)| {
+                *process != 1 && !matches!(stat.state, 'T' | 't' | 'Z' | 'X')
+            })
         });
         std::mem::replace(&mut self.restless, runs) && runs
     }
@@ -125,7 +147,10 @@ impl Watch {
     /// Stops everything, and looks at what is held then, as that stays for as long as the session rests.
     fn rest(&mut self) {
         kill_all(signal::SIGSTOP);
-        self.broken = self.usage.broken_limit().or_else(|| self.usage.walk(Walk::Stopped));
+        self.broken = self
+            .usage
+            .broken_limit()
+            .or_else(|| self.usage.walk(Walk::Stopped));
         if self.broken.is_some() {
             return;
         }

@@ -29,12 +29,25 @@ fn a_file_is_replaced_whole_and_only_as_it_was_seen() {
     assert_eq!(bytes, b"one");
     let draft = directory.draft("sub/a", b"two", Some(seen)).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"one", "nothing yet");
-    assert_eq!(directory.list(10).unwrap().0.len(), 1, "what is not kept yet is not listed");
+    assert_eq!(
+        directory.list(10).unwrap().0.len(),
+        1,
+        "what is not kept yet is not listed"
+    );
     draft.keep().unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"two");
-    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o750);
-    assert!(changed(directory.draft("sub/a", b"three", Some(seen))), "it is not what was seen");
-    assert!(changed(directory.draft("sub/a", b"three", None)), "there is one");
+    assert_eq!(
+        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o750
+    );
+    assert!(
+        changed(directory.draft("sub/a", b"three", Some(seen))),
+        "it is not what was seen"
+    );
+    assert!(
+        changed(directory.draft("sub/a", b"three", None)),
+        "there is one"
+    );
     assert!(changed(directory.remove("sub/a", seen)));
     assert!(changed(directory.rename("sub/a", "b", seen)));
 
@@ -50,7 +63,10 @@ fn a_file_is_replaced_whole_and_only_as_it_was_seen() {
     assert_eq!(left.len(), 1, "a draft that is not kept is gone");
 
     let (_, seen) = directory.read("sub/a", 20).unwrap().unwrap();
-    assert!(changed(directory.rename("sub/a", "new/b", seen)), "there is one");
+    assert!(
+        changed(directory.rename("sub/a", "new/b", seen)),
+        "there is one"
+    );
     directory.rename("sub/a", "deep/er/c", seen).unwrap();
     let (bytes, seen) = directory.read("deep/er/c", 20).unwrap().unwrap();
     assert_eq!(bytes, b"an editor's");
@@ -82,15 +98,27 @@ fn links_and_what_is_left_out_do_not_exist() {
         "",
         "a\0",
     ] {
-        assert!(matches!(directory.read(path, 10), Err(FolderError::Path(_))), "{path}");
-        assert!(matches!(directory.draft(path, b"bad", None), Err(FolderError::Path(_))), "{path}");
+        assert!(
+            matches!(directory.read(path, 10), Err(FolderError::Path(_))),
+            "{path}"
+        );
+        assert!(
+            matches!(
+                directory.draft(path, b"bad", None),
+                Err(FolderError::Path(_))
+            ),
+            "{path}"
+        );
     }
     let (files, more) = directory.list(10).unwrap();
     let paths: Vec<&str> = files.iter().map(|(file, _)| &*file.path).collect();
     assert_eq!((paths, more), (vec!["sub/a"], false));
     assert_eq!(fs::read(outside.path().join("secret")).unwrap(), b"secret");
     assert!(!outside.path().join("new").exists());
-    assert!(matches!(directory.read("sub/a", 2), Err(FolderError::TooLarge { limit_bytes: 2 })));
+    assert!(matches!(
+        directory.read("sub/a", 2),
+        Err(FolderError::TooLarge { limit_bytes: 2 })
+    ));
 }
 
 #[test]
@@ -98,9 +126,18 @@ fn another_process_of_the_same_number_is_not_in_the_way() {
     let (folder, directory) = directory();
     // In another container that shares the directory: there every server has the same number, and counts from 0.
     for number in 0..100 {
-        fs::write(folder.path().join(format!(".glasshouse-draft-{}-{number}", std::process::id())), "x")
-            .unwrap();
+        fs::write(
+            folder
+                .path()
+                .join(format!(".glasshouse-draft-{}-{number}", std::process::id())),
+            "x",
+        )
+        .unwrap();
     }
-    directory.draft("new", b"mine", None).unwrap().keep().unwrap();
+    directory
+        .draft("new", b"mine", None)
+        .unwrap()
+        .keep()
+        .unwrap();
     assert_eq!(fs::read(folder.path().join("new")).unwrap(), b"mine");
 }

@@ -10,15 +10,26 @@ const MIB: u64 = 1024 * 1024;
 async fn ends(limits: Limits, script: &str, expected: Ended) {
     let place = place().await;
     let outcome = run(place.python(script).limits(limits)).await;
-    assert_eq!(outcome.ended, expected, "{script}\n{}{}", outcome.stdout.text, outcome.stderr.text);
+    assert_eq!(
+        outcome.ended, expected,
+        "{script}\n{}{}",
+        outcome.stdout.text, outcome.stderr.text
+    );
 }
 
 fn memory() -> Limits {
-    Limits { memory_bytes: 100 * MIB, ..Limits::default() }
+    Limits {
+        memory_bytes: 100 * MIB,
+        ..Limits::default()
+    }
 }
 
 fn folder() -> Limits {
-    Limits { folder_bytes: 10 * MIB, file_bytes: 4 * MIB, ..Limits::default() }
+    Limits {
+        folder_bytes: 10 * MIB,
+        file_bytes: 4 * MIB,
+        ..Limits::default()
+    }
 }
 
 const OVER_MEMORY: Ended = Ended::Limit(Limit::Memory);
@@ -39,7 +50,11 @@ for start in range(0, 300 << 20, 10 << 20):
 time.sleep(60)";
     let place = place().await;
     let outcome = run(place.python(script).limits(memory())).await;
-    assert!(matches!(outcome.ended, OVER_MEMORY | Ended::Exit(7)), "{:?}", outcome.ended);
+    assert!(
+        matches!(outcome.ended, OVER_MEMORY | Ended::Exit(7)),
+        "{:?}",
+        outcome.ended
+    );
     // The other name of the same memory.
     let zero = "
 import mmap
@@ -62,7 +77,15 @@ for _ in range(4):
     if os.fork() == 0: break
 for at in range(0, size, 4096): memory[at] = 1
 time.sleep(1)";
-    ends(Limits { memory_bytes: 200 * MIB, ..Limits::default() }, script, Ended::Exit(0)).await;
+    ends(
+        Limits {
+            memory_bytes: 200 * MIB,
+            ..Limits::default()
+        },
+        script,
+        Ended::Exit(0),
+    )
+    .await;
     ends(memory(), &script.replace("60 <<", "110 <<"), OVER_MEMORY).await;
 }
 
@@ -82,7 +105,15 @@ for _ in range(3):
         threading.Thread(target=eat).start()
         ctypes.CDLL(None).syscall({'x86_64': 60, 'aarch64': 93}[os.uname().machine], 0)
 time.sleep(60)";
-    ends(Limits { memory_bytes: 150 * MIB, ..Limits::default() }, script, OVER_MEMORY).await;
+    ends(
+        Limits {
+            memory_bytes: 150 * MIB,
+            ..Limits::default()
+        },
+        script,
+        OVER_MEMORY,
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -98,7 +129,12 @@ while len(kept) < 110:
             while True: end.send(b'x' * 16384)
         except BlockingIOError: pass
 time.sleep(60)";
-    ends(memory(), &format!("import os\nos.fork()\n{sockets}"), OVER_MEMORY).await;
+    ends(
+        memory(),
+        &format!("import os\nos.fork()\n{sockets}"),
+        OVER_MEMORY,
+    )
+    .await;
     let locks = "
 import fcntl, time
 file = open('locked', 'w')
@@ -188,7 +224,12 @@ if os.fork() == 0:
     time.sleep(0.3)
     ctypes.CDLL(None).syscall({'x86_64': 60, 'aarch64': 93}[os.uname().machine], 0)",
     ] {
-        ends(folder(), &format!("{file}{hidden}\ntime.sleep(60)"), OVER_FOLDER).await;
+        ends(
+            folder(),
+            &format!("{file}{hidden}\ntime.sleep(60)"),
+            OVER_FOLDER,
+        )
+        .await;
     }
 }
 
@@ -219,7 +260,11 @@ def send():
     os.close(file)
 send()";
     value(&mut session, code).await;
-    assert_eq!(value(&mut session, "1 + 1").await, "2", "one of them may still be small enough");
+    assert_eq!(
+        value(&mut session, "1 + 1").await,
+        "2",
+        "one of them may still be small enough"
+    );
     let why = lost(&mut session, "send(); send()").await;
     assert!(why.contains("too much into its folder"), "{why}");
 }
@@ -239,12 +284,19 @@ def spawn(seconds):
     return read
 ";
     for (ignored, seconds) in [(true, "0.02"), (true, "0.3"), (false, "0.02")] {
-        let how = if ignored { "signal.signal(signal.SIGCHLD, signal.SIG_IGN)" } else { "" };
+        let how = if ignored {
+            "signal.signal(signal.SIGCHLD, signal.SIG_IGN)"
+        } else {
+            ""
+        };
         let wait = if ignored { "" } else { "    os.wait()\n" };
         let script = format!(
             "{children}{how}\nwhile True:\n    read = spawn({seconds})\n    os.read(read, 1)\n    os.close(read)\n{wait}"
         );
-        let limits = Limits { cpu_seconds: 2, ..Limits::default() };
+        let limits = Limits {
+            cpu_seconds: 2,
+            ..Limits::default()
+        };
         ends(limits, &script, Ended::Limit(Limit::Cpu)).await;
     }
     // Those that somebody waits for count once.
@@ -252,7 +304,15 @@ def spawn(seconds):
         "{children}import resource\nwhile resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime < 1.5:\n    \
          read = spawn(0.01)\n    os.wait()\n    os.close(read)"
     );
-    ends(Limits { cpu_seconds: 6, ..Limits::default() }, &script, Ended::Exit(0)).await;
+    ends(
+        Limits {
+            cpu_seconds: 6,
+            ..Limits::default()
+        },
+        &script,
+        Ended::Exit(0),
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -289,7 +349,16 @@ def main():
 if __name__ == '__main__': main()";
     let place = place().await;
     place.folder.put("shares.py", script.as_bytes()).unwrap();
-    let outcome = run(place.sandbox.command(&place.folder, "python3").arg("shares.py")).await;
-    let expected = "fork 1 2 [1, 2]\nforkserver 1 2 [1, 2]\nspawn 1 2 [1, 2]\n7\nb'passed'\n100000\n";
-    assert_eq!(outcome.stdout.text, expected, "{:?} {}", outcome.ended, outcome.stderr.text);
+    let outcome = run(place
+        .sandbox
+        .command(&place.folder, "python3")
+        .arg("shares.py"))
+    .await;
+    let expected =
+        "fork 1 2 [1, 2]\nforkserver 1 2 [1, 2]\nspawn 1 2 [1, 2]\n7\nb'passed'\n100000\n";
+    assert_eq!(
+        outcome.stdout.text, expected,
+        "{:?} {}",
+        outcome.ended, outcome.stderr.text
+    );
 }

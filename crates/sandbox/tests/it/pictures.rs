@@ -24,13 +24,29 @@ def close(which): _figures.clear()
 def show(): pass
 ";
 
-#[expect(clippy::disallowed_methods, reason = "tests have no configuration file")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests have no configuration file"
+)]
 async fn place_with_matplotlib() -> Place {
     let python = std::env::var_os("GLASSHOUSE_TEST_PYTHON").map(PathBuf::from);
-    let place = place_with(Options { python: python.or(options().python), ..options() }).await;
-    if !place.sandbox.programs().python_modules.iter().any(|name| name == "matplotlib") {
+    let place = place_with(Options {
+        python: python.or(options().python),
+        ..options()
+    })
+    .await;
+    if !place
+        .sandbox
+        .programs()
+        .python_modules
+        .iter()
+        .any(|name| name == "matplotlib")
+    {
         place.folder.put("matplotlib/__init__.py", b"").unwrap();
-        place.folder.put("matplotlib/pyplot.py", STAND_IN.as_bytes()).unwrap();
+        place
+            .folder
+            .put("matplotlib/pyplot.py", STAND_IN.as_bytes())
+            .unwrap();
     }
     place
 }
@@ -44,14 +60,24 @@ async fn open_figures_become_pictures() {
         "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\nplt.figure(2)\nNone",
     )
     .await;
-    assert_eq!(done.pictures, ["figure-1-1.png", "figure-1-2.png"], "{done:?}");
+    assert_eq!(
+        done.pictures,
+        ["figure-1-1.png", "figure-1-2.png"],
+        "{done:?}"
+    );
     assert_eq!(done.stderr.text, "");
     let png = place.folder.read("figure-1-1.png", 1_000_000).unwrap();
     assert!(png.starts_with(b"\x89PNG\r\n"));
     // They are closed, and nothing is written over.
-    assert_eq!(cell(&mut session, "plt.get_fignums()").await.pictures, [""; 0]);
+    assert_eq!(
+        cell(&mut session, "plt.get_fignums()").await.pictures,
+        [""; 0]
+    );
     place.folder.put("figure-3-1.png", b"mine").unwrap();
-    assert_eq!(cell(&mut session, "plt.plot([1])").await.pictures, ["figure-3-1-2.png"]);
+    assert_eq!(
+        cell(&mut session, "plt.plot([1])").await.pictures,
+        ["figure-3-1-2.png"]
+    );
     assert_eq!(place.folder.read("figure-3-1.png", 10).unwrap(), b"mine");
 }
 

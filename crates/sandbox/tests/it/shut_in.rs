@@ -19,14 +19,22 @@ async fn tried(expressions: &[&str]) -> Vec<String> {
     for expression in expressions {
         script.push_str(&format!("attempt(lambda: {expression})\n"));
     }
-    place.printed(&script).await.lines().map(str::to_owned).collect()
+    place
+        .printed(&script)
+        .await
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 #[tokio::test]
 async fn there_is_no_network() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let here = format!("socket.create_connection(('127.0.0.1', {}), 2)", address.port());
+    let here = format!(
+        "socket.create_connection(('127.0.0.1', {}), 2)",
+        address.port()
+    );
     let results = tried(&[
         &here,
         "socket.create_connection(('192.0.2.1', 80), 2)",
@@ -74,7 +82,9 @@ async fn the_host_cannot_be_seen() {
     let read_only = "PermissionError 13";
     assert_eq!(
         results,
-        [gone, gone, gone, gone, closed, closed, closed, closed, read_only, gone, gone],
+        [
+            gone, gone, gone, gone, closed, closed, closed, closed, read_only, gone, gone
+        ],
         "{results:?}"
     );
 }
@@ -84,7 +94,11 @@ async fn data_and_environment_of_the_server_cannot_be_seen() {
     let base = tempfile::tempdir().unwrap();
     fs::write(base.path().join("secret"), "of the data folder").unwrap();
     let hidden = vec![base.path().to_owned()];
-    let place = place_with(Options { hidden, ..options() }).await;
+    let place = place_with(Options {
+        hidden,
+        ..options()
+    })
+    .await;
     let path = base.path().display();
     let script = format!("import os; print(os.path.exists('{path}'), sorted(os.environ))");
     let printed = place.printed(&script).await;
@@ -100,27 +114,55 @@ async fn data_and_environment_of_the_server_cannot_be_seen() {
 async fn a_hidden_folder_below_a_shown_one_is_covered() {
     let hidden = vec!["/usr/lib".into(), "/usr/share/doc".into()];
     // Python needs the first one, so that this sandbox is none.
-    let error = Sandbox::find(Options { hidden, ..options() }).await.unwrap_err();
-    assert!(matches!(error, Unavailable::Kernel(_) | Unavailable::Broken(_)), "{error}");
-    let place = place_with(Options { hidden: vec!["/usr/share/doc".into()], ..options() }).await;
-    assert!(fs::read_dir("/usr/share/doc").unwrap().count() > 0, "the test needs something there");
-    assert_eq!(place.printed("import os; print(os.listdir('/usr/share/doc'))").await, "[]\n");
+    let error = Sandbox::find(Options {
+        hidden,
+        ..options()
+    })
+    .await
+    .unwrap_err();
+    assert!(
+        matches!(error, Unavailable::Kernel(_) | Unavailable::Broken(_)),
+        "{error}"
+    );
+    let place = place_with(Options {
+        hidden: vec!["/usr/share/doc".into()],
+        ..options()
+    })
+    .await;
+    assert!(
+        fs::read_dir("/usr/share/doc").unwrap().count() > 0,
+        "the test needs something there"
+    );
+    assert_eq!(
+        place
+            .printed("import os; print(os.listdir('/usr/share/doc'))")
+            .await,
+        "[]\n"
+    );
 }
 
 #[tokio::test]
 async fn other_processes_cannot_be_seen() {
     let place = place().await;
-    let printed = place.printed("import os; print([p for p in os.listdir('/proc') if p.isdigit()])").await;
+    let printed = place
+        .printed("import os; print([p for p in os.listdir('/proc') if p.isdigit()])")
+        .await;
     assert_eq!(printed, "['1', '2']\n");
     let mine = std::process::id();
-    let results = tried(&[&format!("os.kill({mine}, 0)"), "os.kill(1, 9)", "os.getppid()"]).await;
+    let results = tried(&[
+        &format!("os.kill({mine}, 0)"),
+        "os.kill(1, 9)",
+        "os.getppid()",
+    ])
+    .await;
     // The first process takes no signal from below.
     assert_eq!(results, ["ProcessLookupError 3", "got None", "got 1"]);
 }
 
 #[tokio::test]
 async fn nothing_outside_the_folder_can_be_written() {
-    let script = "for f in /x /etc/x /usr/x /root/x /dev/x /run/x /proc/x /run/session.py /etc/passwd; do
+    let script =
+        "for f in /x /etc/x /usr/x /root/x /dev/x /run/x /proc/x /run/session.py /etc/passwd; do
         (echo x > $f) 2>/dev/null && echo wrote $f; done
         echo in > /files/in && echo tmp > /tmp/tmp && echo done";
     let place = place().await;
@@ -136,9 +178,17 @@ async fn there_are_no_rights_to_be_had() {
     let printed = place
         .printed("import os; s = dict(l.split(':\\t') for l in open('/proc/self/status').read().splitlines() if ':\\t' in l)\nprint(os.getuid(), os.getgroups(), s['CapEff'], s['CapBnd'], s['NoNewPrivs'], s['Seccomp'])")
         .await;
-    let [uid, rest] = printed.trim().splitn(2, ' ').collect::<Vec<_>>().try_into().unwrap();
+    let [uid, rest] = printed
+        .trim()
+        .splitn(2, ' ')
+        .collect::<Vec<_>>()
+        .try_into()
+        .unwrap();
     assert_eq!(uid, "1000");
-    assert!(rest.ends_with("0000000000000000 0000000000000000 1 2"), "{rest}");
+    assert!(
+        rest.ends_with("0000000000000000 0000000000000000 1 2"),
+        "{rest}"
+    );
     let results = tried(&[
         "os.setuid(0)",
         "subprocess.run(['unshare', '-Ur', 'true'], check=True, stderr=-3)",
@@ -163,11 +213,15 @@ async fn there_are_no_rights_to_be_had() {
         results[11].starts_with("PermissionError") && results[12].starts_with("OSError 22"),
         "{results:?}"
     );
-    let allowed =
-        ["os.chmod('/files', 0o755)", "os.nice(1)", "resource.setrlimit(resource.RLIMIT_NOFILE, (9, 9))"];
+    let allowed = [
+        "os.chmod('/files', 0o755)",
+        "os.nice(1)",
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (9, 9))",
+    ];
     assert_eq!(tried(&allowed).await, ["got None", "got 11", "got None"]);
     // The first process goes on whatever it is told.
-    let signals = "import os, time\nfor n in range(1, 32): os.kill(1, n)\ntime.sleep(0.2)\nprint('on')";
+    let signals =
+        "import os, time\nfor n in range(1, 32): os.kill(1, n)\ntime.sleep(0.2)\nprint('on')";
     assert_eq!(place.printed(signals).await, "on\n");
 }
 
@@ -187,8 +241,14 @@ main()",
         )
         .await;
     assert_eq!(printed, "[1, 2]\nHI\nTrue\nthread\n(7,) user\n");
-    let outcome = run(place.sandbox.shell(&place.folder, "cat; echo err >&2; exit 7")).await;
-    assert_eq!((outcome.ended, outcome.stderr.text.as_str()), (Ended::Exit(7), "err\n"));
+    let outcome = run(place
+        .sandbox
+        .shell(&place.folder, "cat; echo err >&2; exit 7"))
+    .await;
+    assert_eq!(
+        (outcome.ended, outcome.stderr.text.as_str()),
+        (Ended::Exit(7), "err\n")
+    );
 }
 
 #[tokio::test]
@@ -198,8 +258,9 @@ async fn files_of_the_server_are_not_handed_down() {
     let file = fs::File::create(base.path().join("open")).unwrap();
     rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty()).unwrap();
     let place = place().await;
-    let printed =
-        place.printed("import os; print(os.listdir('/proc/self/fd'), os.readlink('/proc/self/fd/0'))").await;
+    let printed = place
+        .printed("import os; print(os.listdir('/proc/self/fd'), os.readlink('/proc/self/fd/0'))")
+        .await;
     // The fourth is the list itself.
     assert_eq!(printed, "['0', '1', '2', '3'] /dev/null\n");
 }
@@ -208,8 +269,10 @@ async fn files_of_the_server_are_not_handed_down() {
 async fn a_python_of_its_own_below_tmp_is_shown() {
     let base = tempfile::tempdir_in("/tmp").unwrap();
     let python = options().python.unwrap_or_else(|| "python3".into());
-    let made =
-        Command::new(&python).args(["-m", "venv", "--without-pip"]).arg(base.path().join("env")).status();
+    let made = Command::new(&python)
+        .args(["-m", "venv", "--without-pip"])
+        .arg(base.path().join("env"))
+        .status();
     if !made.unwrap().success() {
         // Debian's own Python has no venv; then the links of one will do.
         fs::create_dir_all(base.path().join("env/bin")).unwrap();
@@ -217,35 +280,72 @@ async fn a_python_of_its_own_below_tmp_is_shown() {
         fs::write(base.path().join("env/pyvenv.cfg"), "home = /usr/bin\n").unwrap();
     }
     fs::write(base.path().join("beside"), "").unwrap();
-    let place = place_with(Options { python: Some(base.path().join("env/bin/python")), ..options() }).await;
-    let script = format!("import os, sys; print(sys.prefix, os.listdir('{}'))", base.path().display());
-    let outcome = run(place.sandbox.command(&place.folder, "python").arg("-c").arg(script)).await;
-    assert_eq!(outcome.stdout.text, format!("{0}/env ['env']\n", base.path().display()));
+    let place = place_with(Options {
+        python: Some(base.path().join("env/bin/python")),
+        ..options()
+    })
+    .await;
+    let script = format!(
+        "import os, sys; print(sys.prefix, os.listdir('{}'))",
+        base.path().display()
+    );
+    let outcome = run(place
+        .sandbox
+        .command(&place.folder, "python")
+        .arg("-c")
+        .arg(script))
+    .await;
+    assert_eq!(
+        outcome.stdout.text,
+        format!("{0}/env ['env']\n", base.path().display())
+    );
 }
 
 #[tokio::test]
 async fn why_there_is_none_is_said() {
-    let missing = Options { python: Some("/nowhere/python3".into()), ..options() };
+    let missing = Options {
+        python: Some("/nowhere/python3".into()),
+        ..options()
+    };
     let error = Sandbox::find(missing).await.unwrap_err().to_string();
     assert_eq!(
         error,
         "There is no Python 3 to use: /nowhere/python3: No such file or directory (os error 2)."
     );
-    let no_helper = Options { helper: Some("/bin/true".into()), ..options() };
+    let no_helper = Options {
+        helper: Some("/bin/true".into()),
+        ..options()
+    };
     let error = Sandbox::find(no_helper).await.unwrap_err().to_string();
-    assert_eq!(error, "The kernel does not allow a sandbox here: its helper ended without a word.");
-    let root = Options { user: 0, ..options() };
+    assert_eq!(
+        error,
+        "The kernel does not allow a sandbox here: its helper ended without a word."
+    );
+    let root = Options {
+        user: 0,
+        ..options()
+    };
     assert!(Sandbox::find(root).await.is_err());
 }
 
 #[tokio::test]
 async fn a_program_that_is_not_there_is_an_error() {
     let place = place().await;
-    let error = place.sandbox.command(&place.folder, "/no/such").run(|_, _| {}).await.unwrap_err();
+    let error = place
+        .sandbox
+        .command(&place.folder, "/no/such")
+        .run(|_, _| {})
+        .await
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "the sandbox could not be made: could not start /no/such: No such file or directory (os error 2)"
     );
-    let long = place.sandbox.shell(&place.folder, &"x".repeat(200_000)).run(|_, _| {}).await.unwrap_err();
+    let long = place
+        .sandbox
+        .shell(&place.folder, &"x".repeat(200_000))
+        .run(|_, _| {})
+        .await
+        .unwrap_err();
     assert!(long.to_string().starts_with("this is too long"), "{long}");
 }

@@ -40,7 +40,10 @@ async fn standard_streams_may_be_spoilt() {
         "import builtins; builtins.print = None; builtins.len = None; builtins.repr = None",
     ] {
         let done = cell(&mut session, code).await;
-        assert!(!matches!(done.end, CellEnd::Interrupted(_)), "{code}: {done:?}");
+        assert!(
+            !matches!(done.end, CellEnd::Interrupted(_)),
+            "{code}: {done:?}"
+        );
         if !session.is_alive() {
             // Clear words, and no hang.
             assert!(
@@ -56,8 +59,14 @@ async fn standard_streams_may_be_spoilt() {
 async fn a_spoilt_channel_ends_the_session() {
     let place = place().await;
     for (code, reason) in [
-        ("[os.write(s, b'garbage!' * 1000) for s in sockets]", "no answer"),
-        ("[os.write(s, b'\\0\\0\\0\\5garba') for s in sockets]", "no answer"),
+        (
+            "[os.write(s, b'garbage!' * 1000) for s in sockets]",
+            "no answer",
+        ),
+        (
+            "[os.write(s, b'\\0\\0\\0\\5garba') for s in sockets]",
+            "no answer",
+        ),
         ("[os.write(s, b'\\xff' * 4) for s in sockets]", "no answer"),
         (
             "a = b'{\"cell\": 9, \"value\": null, \"raised\": null, \"pictures\": []}'\nos.write(sockets[0], len(a).to_bytes(4, 'big') + a)",
@@ -65,7 +74,10 @@ async fn a_spoilt_channel_ends_the_session() {
         ),
         ("[os.close(s) for s in sockets]", "exit code 1"),
         ("os.closerange(0, 1000)", "exit code 1"),
-        ("import socket\nsocket.socket(fileno=sockets[0]).shutdown(2)", "exit code 1"),
+        (
+            "import socket\nsocket.socket(fileno=sockets[0]).shutdown(2)",
+            "exit code 1",
+        ),
     ] {
         let mut session = place.session(Limits::default()).await;
         let why = lost(&mut session, &format!("{SOCKET}{code}")).await;
@@ -90,7 +102,10 @@ threading.Thread(target=late).start()"
     );
     value(&mut session, &code).await;
     // What runs in the same process can answer in its place; then the true answer is one too many.
-    assert_eq!(value(&mut session, "import time; time.sleep(0.5); 'real'").await, "forged");
+    assert_eq!(
+        value(&mut session, "import time; time.sleep(0.5); 'real'").await,
+        "forged"
+    );
     let why = lost(&mut session, "3").await;
     assert!(why.contains("another answer"), "{why}");
 }
@@ -123,8 +138,17 @@ async fn copies_of_the_process_do_not_answer() {
 #[tokio::test]
 async fn a_flood_of_a_cell_is_bounded() {
     let place = place().await;
-    let mut session = place.session(Limits { output_bytes: 1000, ..Limits::default() }).await;
-    let done = cell(&mut session, "for n in range(100_000): print('x' * 100)\nprint('end')").await;
+    let mut session = place
+        .session(Limits {
+            output_bytes: 1000,
+            ..Limits::default()
+        })
+        .await;
+    let done = cell(
+        &mut session,
+        "for n in range(100_000): print('x' * 100)\nprint('end')",
+    )
+    .await;
     assert_eq!(done.stdout.total_bytes, 10_100_004);
     assert!(done.stdout.text.len() < 2_000 && done.stdout.text.ends_with("end\n"));
 }

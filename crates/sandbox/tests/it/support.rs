@@ -6,7 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sandbox::{Cell, CellEnd, Command, Ended, Folder, Limits, Options, Outcome, Raised, Sandbox, Session};
+use sandbox::{
+    Cell, CellEnd, Command, Ended, Folder, Limits, Options, Outcome, Raised, Sandbox, Session,
+};
 use tempfile::TempDir;
 
 /// The tests' own program is the helper; its `main` is not ours, so this runs before it.
@@ -29,22 +31,34 @@ pub(crate) async fn place() -> Place {
 }
 
 pub(crate) async fn place_with(options: Options) -> Place {
-    let sandbox = Sandbox::find(options).await.expect("tests need the sandbox");
+    let sandbox = Sandbox::find(options)
+        .await
+        .expect("tests need the sandbox");
     let base = tempfile::tempdir().unwrap();
     let folder = sandbox.folder(&base.path().join("work")).unwrap();
-    Place { sandbox, folder, base }
+    Place {
+        sandbox,
+        folder,
+        base,
+    }
 }
 
 pub(crate) fn options() -> Options {
     // Root's Python may lie where nobody else can go; the tests run as another user as well.
     let python = (!rustix::process::geteuid().is_root()).then(|| PathBuf::from("/usr/bin/python3"));
-    Options { python, ..Options::default() }
+    Options {
+        python,
+        ..Options::default()
+    }
 }
 
 impl Place {
     /// A script for Python.
     pub(crate) fn python(&self, script: &str) -> Command {
-        self.sandbox.command(&self.folder, "python3").arg("-c").arg(script)
+        self.sandbox
+            .command(&self.folder, "python3")
+            .arg("-c")
+            .arg(script)
     }
 
     /// What a script for Python prints; it has to end well.
@@ -103,7 +117,9 @@ pub(crate) fn marker_of(process: u32, number: u32) -> String {
 pub(crate) fn processes_with(word: &str) -> usize {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-    lines.filter(|line| String::from_utf8_lossy(line).contains(word)).count()
+    lines
+        .filter(|line| String::from_utf8_lossy(line).contains(word))
+        .count()
 }
 
 /// Waits until it holds; the kernel starts and ends processes in its own time.

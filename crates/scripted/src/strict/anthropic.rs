@@ -14,7 +14,9 @@ pub(super) fn read(body: &Value) -> Result<usize, String> {
     for (at, message) in list(body, "messages").iter().enumerate() {
         let role = text_of(message, "role");
         if role == before || (at == 0 && role != "user") {
-            return Err(format!("messages.{at}: roles must alternate between \"user\" and \"assistant\""));
+            return Err(format!(
+                "messages.{at}: roles must alternate between \"user\" and \"assistant\""
+            ));
         }
         before = role;
         match role {
@@ -23,7 +25,11 @@ pub(super) fn read(body: &Value) -> Result<usize, String> {
                 done = if has_result { done + 1 } else { 0 };
             }
             "assistant" => read_assistant(message, at, &mut waiting)?,
-            _ => return Err(format!("messages.{at}.role: Input should be 'user' or 'assistant'")),
+            _ => {
+                return Err(format!(
+                    "messages.{at}.role: Input should be 'user' or 'assistant'"
+                ));
+            }
         }
     }
     Ok(done)
@@ -51,9 +57,16 @@ fn read_user(message: &Value, at: usize, waiting: &mut Waiting) -> Result<bool, 
 
 fn read_assistant(message: &Value, at: usize, waiting: &mut Waiting) -> Result<(), String> {
     let blocks = list(message, "content");
-    let first = blocks.first().map(|block| text_of(block, "type")).unwrap_or_default();
+    let first = blocks
+        .first()
+        .map(|block| text_of(block, "type"))
+        .unwrap_or_default();
     // Calls of another model have no thinking.
-    if blocks.iter().any(|block| text_of(block, "id").starts_with("toolu_")) && first != "thinking" {
+    if blocks
+        .iter()
+        .any(|block| text_of(block, "id").starts_with("toolu_"))
+        && first != "thinking"
+    {
         return Err(format!(
             "messages.{at}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{first}`. When `thinking` is \
              enabled, a final `assistant` message must start with a thinking block"
@@ -95,7 +108,10 @@ pub(super) fn write(turn: &Turn) -> Reply {
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "content": [], "stop_reason": null,
         "stop_sequence": null, "usage": usage,
     });
-    let mut events = vec![json!({"type": "message_start", "message": message}), json!({"type": "ping"})];
+    let mut events = vec![
+        json!({"type": "message_start", "message": message}),
+        json!({"type": "ping"}),
+    ];
     let mut index = 0;
     let mut block = |start: Value, deltas: Vec<Value>| {
         events.push(json!({"type": "content_block_start", "index": index, "content_block": start}));
@@ -115,7 +131,10 @@ pub(super) fn write(turn: &Turn) -> Reply {
         ],
     );
     if !turn.text.is_empty() {
-        block(json!({"type": "text", "text": ""}), vec![json!({"type": "text_delta", "text": turn.text})]);
+        block(
+            json!({"type": "text", "text": ""}),
+            vec![json!({"type": "text_delta", "text": turn.text})],
+        );
     }
     for call in &turn.calls {
         let id = call.id.replace("call", "toolu");
@@ -127,11 +146,17 @@ pub(super) fn write(turn: &Turn) -> Reply {
             ],
         );
     }
-    let reason = if turn.calls.is_empty() { "end_turn" } else { "tool_use" };
+    let reason = if turn.calls.is_empty() {
+        "end_turn"
+    } else {
+        "tool_use"
+    };
     events.push(json!({
         "type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": null}, "usage": {"output_tokens": 20},
     }));
     events.push(json!({"type": "message_stop"}));
     let raw = |event: &Value| format!("event: {}\ndata: {event}\n\n", text_of(event, "type"));
-    Reply::stream(&[Step::Raw { text: events.iter().map(raw).collect() }])
+    Reply::stream(&[Step::Raw {
+        text: events.iter().map(raw).collect(),
+    }])
 }

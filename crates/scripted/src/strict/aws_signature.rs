@@ -12,12 +12,16 @@ pub const ACCESS_KEY: &str = "AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG/bPxRfiC
 
 /// Whether the request is signed, all of it and with our key.
 pub(super) fn check(request: &Request) -> Result<(), String> {
-    let given = request.header("authorization").and_then(Authorization::read);
+    let given = request
+        .header("authorization")
+        .and_then(Authorization::read);
     let (Some(given), Some(at)) = (given, request.header("x-amz-date")) else {
         return Err("Missing Authentication Token".to_owned());
     };
     let must = ["host", "x-amz-date"];
-    let is_whole = must.iter().all(|name| given.headers.split(';').any(|signed| signed == *name));
+    let is_whole = must
+        .iter()
+        .all(|name| given.headers.split(';').any(|signed| signed == *name));
     if !is_whole || given.signature != signature(request, &given, at) {
         return Err(
             "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access \
@@ -50,7 +54,12 @@ impl<'a> Authorization<'a> {
 
 fn signature(request: &Request, given: &Authorization<'_>, at: &str) -> String {
     let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
-    let header = |name: &str| format!("{name}:{}\n", request.header(name).unwrap_or_default().trim());
+    let header = |name: &str| {
+        format!(
+            "{name}:{}\n",
+            request.header(name).unwrap_or_default().trim()
+        )
+    };
     let headers: String = given.headers.split(';').map(header).collect();
     let canonical = format!(
         "POST\n{}\n{query}\n{headers}\n{}\n{}",
@@ -61,10 +70,15 @@ fn signature(request: &Request, given: &Authorization<'_>, at: &str) -> String {
     let canonical = hex(digest::digest(&digest::SHA256, canonical.as_bytes()).as_ref());
     let text = format!("AWS4-HMAC-SHA256\n{at}\n{}\n{canonical}", given.scope);
     let sign = |key: &[u8], text: &str| {
-        hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes()).as_ref().to_vec()
+        hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes())
+            .as_ref()
+            .to_vec()
     };
     let first = format!("AWS4{SECRET}").into_bytes();
-    let key = given.scope.split('/').fold(first, |key, part| sign(&key, part));
+    let key = given
+        .scope
+        .split('/')
+        .fold(first, |key, part| sign(&key, part));
     hex(&sign(&key, &text))
 }
 
@@ -95,9 +109,15 @@ mod tests {
     fn agrees_with_the_example_of_aws() {
         let given = "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20150830/us-east-1/service/aws4_request, \
             SignedHeaders=host;x-amz-date, Signature=0";
-        let headers = [("host", "example.amazonaws.com"), ("x-amz-date", "20150830T123600Z")];
+        let headers = [
+            ("host", "example.amazonaws.com"),
+            ("x-amz-date", "20150830T123600Z"),
+        ];
         let parsed = |(name, value): (&'static str, &str)| {
-            (hyper::header::HeaderName::from_static(name), value.parse().unwrap())
+            (
+                hyper::header::HeaderName::from_static(name),
+                value.parse().unwrap(),
+            )
         };
         let mut request = Request {
             number: 1,
@@ -106,12 +126,25 @@ mod tests {
             bytes: Bytes::new(),
             body: Value::Null,
         };
-        assert_eq!(check(&request), Err("Missing Authentication Token".to_owned()));
-        let right = signature(&request, &Authorization::read(given).unwrap(), "20150830T123600Z");
+        assert_eq!(
+            check(&request),
+            Err("Missing Authentication Token".to_owned())
+        );
+        let right = signature(
+            &request,
+            &Authorization::read(given).unwrap(),
+            "20150830T123600Z",
+        );
         let signed = given.replace("Signature=0", &format!("Signature={right}"));
-        request.headers.insert("authorization", signed.parse().unwrap());
+        request
+            .headers
+            .insert("authorization", signed.parse().unwrap());
         assert_eq!(check(&request), Ok(()));
         request.bytes = Bytes::from_static(b"{}");
-        assert!(check(&request).unwrap_err().starts_with("The request signature we calculated"));
+        assert!(
+            check(&request)
+                .unwrap_err()
+                .starts_with("The request signature we calculated")
+        );
     }
 }

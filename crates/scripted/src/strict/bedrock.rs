@@ -22,8 +22,12 @@ pub(super) fn read(body: &Value) -> Result<usize, String> {
         }
         before = role;
         let blocks = list(message, "content");
-        let is_blank =
-            |block: &Value| block.get("text").and_then(Value::as_str).is_some_and(|it| it.trim().is_empty());
+        let is_blank = |block: &Value| {
+            block
+                .get("text")
+                .and_then(Value::as_str)
+                .is_some_and(|it| it.trim().is_empty())
+        };
         if let Some(place) = blocks.iter().position(is_blank) {
             return Err(format!(
                 "The text field in the ContentBlock object at messages.{at}.content.{place} is blank. Add text to the text \
@@ -53,7 +57,9 @@ pub(super) fn read(body: &Value) -> Result<usize, String> {
 fn read_user(blocks: &[Value], at: usize, waiting: &mut Waiting) -> Result<bool, String> {
     let mut returned = 0;
     for block in blocks {
-        let Some(result) = block.get("toolResult") else { continue };
+        let Some(result) = block.get("toolResult") else {
+            continue;
+        };
         if list(result, "content").is_empty() {
             return Err(format!(
                 "The content field in the toolResult block at messages.{at} is empty. Add a ContentBlock object."
@@ -77,10 +83,15 @@ fn read_user(blocks: &[Value], at: usize, waiting: &mut Waiting) -> Result<bool,
 }
 
 fn read_assistant(blocks: &[Value], at: usize, waiting: &mut Waiting) -> Result<(), String> {
-    let first = blocks.first().and_then(Value::as_object).and_then(|block| block.keys().next());
+    let first = blocks
+        .first()
+        .and_then(Value::as_object)
+        .and_then(|block| block.keys().next());
     let calls = blocks.iter().filter_map(|block| block.get("toolUse"));
     // Calls of another model have no reasoning.
-    let has_own = calls.clone().any(|call| text_of(call, "toolUseId").starts_with("tooluse_"));
+    let has_own = calls
+        .clone()
+        .any(|call| text_of(call, "toolUseId").starts_with("tooluse_"));
     if has_own && first.is_none_or(|first| first != "reasoningContent") {
         return Err(format!(
             "The model returned the following errors: messages.{at}.content.0.type: Expected `thinking` or \
@@ -88,7 +99,10 @@ fn read_assistant(blocks: &[Value], at: usize, waiting: &mut Waiting) -> Result<
              with a thinking block"
         ));
     }
-    for thought in blocks.iter().filter_map(|block| block.pointer("/reasoningContent/reasoningText")) {
+    for thought in blocks
+        .iter()
+        .filter_map(|block| block.pointer("/reasoningContent/reasoningText"))
+    {
         if text_of(thought, "signature") != signature(text_of(thought, "text")) {
             return Err(format!(
                 "The model returned the following errors: messages.{at}.content.0: Invalid `signature` in `thinking` block"
@@ -118,10 +132,16 @@ pub(super) fn write(turn: &Turn) -> Reply {
         };
         // Blocks of text and reasoning have no start.
         if let Some(start) = start {
-            frames.extend(event_stream::event("contentBlockStart", &at(json!({ "start": start }))));
+            frames.extend(event_stream::event(
+                "contentBlockStart",
+                &at(json!({ "start": start })),
+            ));
         }
         for delta in deltas {
-            frames.extend(event_stream::event("contentBlockDelta", &at(json!({ "delta": delta }))));
+            frames.extend(event_stream::event(
+                "contentBlockDelta",
+                &at(json!({ "delta": delta })),
+            ));
         }
         frames.extend(event_stream::event("contentBlockStop", &at(json!({}))));
         index += 1;
@@ -145,12 +165,22 @@ pub(super) fn write(turn: &Turn) -> Reply {
             vec![json!({"toolUse": {"input": call.arguments.to_string()}})],
         );
     }
-    let reason = if turn.calls.is_empty() { "end_turn" } else { "tool_use" };
-    frames.extend(event_stream::event("messageStop", &json!({ "stopReason": reason })));
+    let reason = if turn.calls.is_empty() {
+        "end_turn"
+    } else {
+        "tool_use"
+    };
+    frames.extend(event_stream::event(
+        "messageStop",
+        &json!({ "stopReason": reason }),
+    ));
     let usage = json!({
         "inputTokens": turn.input_tokens - turn.cached_tokens(), "cacheReadInputTokens": turn.cached_tokens(),
         "cacheWriteInputTokens": 0, "outputTokens": 20, "totalTokens": turn.input_tokens + 20,
     });
-    frames.extend(event_stream::event("metadata", &json!({"usage": usage, "metrics": {"latencyMs": 1}})));
+    frames.extend(event_stream::event(
+        "metadata",
+        &json!({"usage": usage, "metrics": {"latencyMs": 1}}),
+    ));
     Reply::bytes(200, &[("content-type", CONTENT_TYPE)], frames)
 }

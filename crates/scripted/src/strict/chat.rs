@@ -19,7 +19,9 @@ pub(super) fn read(body: &Value, rules: Rules) -> Result<usize, String> {
                 waiting.check()?;
                 done += usize::from(std::mem::take(&mut returned));
                 check_assistant(message, at, rules)?;
-                list(message, "tool_calls").iter().for_each(|call| waiting.called(text_of(call, "id")));
+                list(message, "tool_calls")
+                    .iter()
+                    .for_each(|call| waiting.called(text_of(call, "id")));
             }
             "user" => {
                 waiting.check()?;
@@ -34,11 +36,15 @@ pub(super) fn read(body: &Value, rules: Rules) -> Result<usize, String> {
 
 fn check_assistant(message: &Value, at: usize, rules: Rules) -> Result<(), String> {
     let calls = list(message, "tool_calls");
-    let Some(first) = calls.first() else { return Ok(()) };
+    let Some(first) = calls.first() else {
+        return Ok(());
+    };
     match rules {
-        Rules::ReasoningContent if text_of(message, "reasoning_content").is_empty() => Err(format!(
-            "thinking is enabled but reasoning_content is missing in assistant tool call message at index {at}"
-        )),
+        Rules::ReasoningContent if text_of(message, "reasoning_content").is_empty() => {
+            Err(format!(
+                "thinking is enabled but reasoning_content is missing in assistant tool call message at index {at}"
+            ))
+        }
         // Calls of another model have no reasoning.
         Rules::ReasoningDetails if text_of(first, "id").starts_with("orcall_") => {
             let details = list(message, "reasoning_details");
@@ -49,17 +55,26 @@ fn check_assistant(message: &Value, at: usize, rules: Rules) -> Result<(), Strin
             if is_whole {
                 Ok(())
             } else {
-                Err(format!("messages[{at}]: reasoning_details: invalid signature"))
+                Err(format!(
+                    "messages[{at}]: reasoning_details: invalid signature"
+                ))
             }
         }
         Rules::ExtraContent => {
-            let signed = first.pointer("/extra_content/google/thought_signature").and_then(Value::as_str);
+            let signed = first
+                .pointer("/extra_content/google/thought_signature")
+                .and_then(Value::as_str);
             match signed {
                 // What Google says to send for calls that another model made.
                 Some("skip_thought_signature_validator") => Ok(()),
-                Some(signed) if signed == signature(text_of(&first["function"], "arguments")) => Ok(()),
+                Some(signed) if signed == signature(text_of(&first["function"], "arguments")) => {
+                    Ok(())
+                }
                 Some(_) => Err("Thought signature is not valid.".to_owned()),
-                None => Err("Function call is missing a thought_signature in functionCall parts.".to_owned()),
+                None => Err(
+                    "Function call is missing a thought_signature in functionCall parts."
+                        .to_owned(),
+                ),
             }
         }
         _ => Ok(()),
@@ -74,13 +89,16 @@ pub(super) fn write(turn: &Turn, rules: Rules) -> Reply {
         Rules::ReasoningDetails => {
             for text in [head, rest] {
                 let detail = json!({"type": "reasoning.text", "text": text, "format": "anthropic-claude-v1", "index": 0});
-                deltas.push(json!({"content": "", "reasoning": text, "reasoning_details": [detail]}));
+                deltas
+                    .push(json!({"content": "", "reasoning": text, "reasoning_details": [detail]}));
             }
             let signed = json!({"type": "reasoning.text", "signature": signature(&turn.thought), "format": "anthropic-claude-v1", "index": 0});
             deltas.push(json!({"content": "", "reasoning": null, "reasoning_details": [signed]}));
         }
         Rules::ReasoningContent => {
-            deltas.extend([head, rest].map(|text| json!({"content": null, "reasoning_content": text})));
+            deltas.extend(
+                [head, rest].map(|text| json!({"content": null, "reasoning_content": text})),
+            );
         }
         _ => {}
     }
@@ -102,20 +120,30 @@ pub(super) fn write(turn: &Turn, rules: Rules) -> Reply {
     let chunk = |delta: Value, reason: Value| {
         let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
         Step::Event {
-            data: json!({"id": "c", "object": "chat.completion.chunk", "choices": [choice]}).to_string(),
+            data: json!({"id": "c", "object": "chat.completion.chunk", "choices": [choice]})
+                .to_string(),
         }
     };
-    let reason = if turn.calls.is_empty() { "stop" } else { "tool_calls" };
+    let reason = if turn.calls.is_empty() {
+        "stop"
+    } else {
+        "tool_calls"
+    };
     let usage = json!({
         "prompt_tokens": turn.input_tokens, "completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": turn.cached_tokens()},
         "completion_tokens_details": {"reasoning_tokens": 5},
     });
-    let mut steps: Vec<Step> = deltas.into_iter().map(|delta| chunk(delta, Value::Null)).collect();
+    let mut steps: Vec<Step> = deltas
+        .into_iter()
+        .map(|delta| chunk(delta, Value::Null))
+        .collect();
     steps.push(chunk(json!({}), reason.into()));
     steps.push(Step::Event {
         data: json!({"id": "c", "object": "chat.completion.chunk", "choices": [], "usage": usage})
             .to_string(),
     });
-    steps.push(Step::Event { data: "[DONE]".to_owned() });
+    steps.push(Step::Event {
+        data: "[DONE]".to_owned(),
+    });
     Reply::stream(&steps)
 }

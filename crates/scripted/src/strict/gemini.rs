@@ -18,7 +18,10 @@ pub(super) fn read(body: &Value) -> Result<usize, String> {
         match text_of(content, "role") {
             "model" => called = read_model(parts, at)?,
             "user" => {
-                let results = parts.iter().filter(|part| part.get("functionResponse").is_some()).count();
+                let results = parts
+                    .iter()
+                    .filter(|part| part.get("functionResponse").is_some())
+                    .count();
                 if results != called {
                     return Err(
                         "Please ensure that the number of function response parts is equal to the number of \
@@ -34,13 +37,18 @@ pub(super) fn read(body: &Value) -> Result<usize, String> {
     }
     match called {
         0 => Ok(done),
-        _ => Err("Please ensure that function call turn comes before the end of the request.".to_owned()),
+        _ => Err(
+            "Please ensure that function call turn comes before the end of the request.".to_owned(),
+        ),
     }
 }
 
 /// How many calls the model made; the first carries the signature of its thoughts.
 fn read_model(parts: &[Value], at: usize) -> Result<usize, String> {
-    let calls: Vec<&Value> = parts.iter().filter(|part| part.get("functionCall").is_some()).collect();
+    let calls: Vec<&Value> = parts
+        .iter()
+        .filter(|part| part.get("functionCall").is_some())
+        .collect();
     if let Some(first) = calls.first() {
         let signed = text_of(first, "thoughtSignature");
         if signed.is_empty() {
@@ -81,8 +89,11 @@ pub(super) fn write(turn: &Turn) -> Reply {
         if at + 1 == count {
             candidate["finishReason"] = "STOP".into();
         }
-        let chunk = json!({"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini"});
+        let chunk =
+            json!({"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini"});
         format!("data: {chunk}\r\n\r\n")
     };
-    Reply::stream(&[Step::Raw { text: parts.into_iter().enumerate().map(chunk).collect() }])
+    Reply::stream(&[Step::Raw {
+        text: parts.into_iter().enumerate().map(chunk).collect(),
+    }])
 }

@@ -30,14 +30,20 @@ pub fn service_account(server: &str) -> String {
 #[must_use]
 pub fn tokens() -> Behaviour {
     Behaviour::answer(|request| {
-        match std::str::from_utf8(&request.bytes).ok().and_then(|form| form.strip_prefix(GRANT)) {
-            Some(assertion) if is_valid(assertion) => {
-                Reply::json(&json!({"access_token": TOKEN, "expires_in": 3599, "token_type": "Bearer"}))
-            }
+        match std::str::from_utf8(&request.bytes)
+            .ok()
+            .and_then(|form| form.strip_prefix(GRANT))
+        {
+            Some(assertion) if is_valid(assertion) => Reply::json(
+                &json!({"access_token": TOKEN, "expires_in": 3599, "token_type": "Bearer"}),
+            ),
             _ => {
-                let refused =
-                    json!({"error": "invalid_grant", "error_description": "Invalid JWT Signature."});
-                Reply::status(400, &[("content-type", "application/json")], &refused.to_string())
+                let refused = json!({"error": "invalid_grant", "error_description": "Invalid JWT Signature."});
+                Reply::status(
+                    400,
+                    &[("content-type", "application/json")],
+                    &refused.to_string(),
+                )
             }
         }
     })
@@ -46,13 +52,26 @@ pub fn tokens() -> Behaviour {
 /// Whether the assertion says what it must, and is signed.
 fn is_valid(assertion: &str) -> bool {
     let decoded = |part: &str| BASE64_URL_SAFE_NO_PAD.decode(part).ok();
-    let body: String = PRIVATE_KEY.lines().filter(|line| !line.starts_with("-----")).collect();
-    let key = BASE64_STANDARD.decode(body).ok().and_then(|key| RsaKeyPair::from_pkcs8(&key).ok());
-    let (Some((signed, signature)), Some(key)) = (assertion.rsplit_once('.'), key) else { return false };
+    let body: String = PRIVATE_KEY
+        .lines()
+        .filter(|line| !line.starts_with("-----"))
+        .collect();
+    let key = BASE64_STANDARD
+        .decode(body)
+        .ok()
+        .and_then(|key| RsaKeyPair::from_pkcs8(&key).ok());
+    let (Some((signed, signature)), Some(key)) = (assertion.rsplit_once('.'), key) else {
+        return false;
+    };
     let public = UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, key.public().as_ref());
-    let is_signed = decoded(signature).is_some_and(|it| public.verify(signed.as_bytes(), &it).is_ok());
-    let claims = signed.split_once('.').and_then(|(_, claims)| decoded(claims));
-    let claims: Value = claims.and_then(|it| serde_json::from_slice(&it).ok()).unwrap_or_default();
+    let is_signed =
+        decoded(signature).is_some_and(|it| public.verify(signed.as_bytes(), &it).is_ok());
+    let claims = signed
+        .split_once('.')
+        .and_then(|(_, claims)| decoded(claims));
+    let claims: Value = claims
+        .and_then(|it| serde_json::from_slice(&it).ok())
+        .unwrap_or_default();
     is_signed
         && text_of(&claims, "iss") == EMAIL
         && text_of(&claims, "aud").ends_with("/token")
@@ -62,15 +81,20 @@ fn is_valid(assertion: &str) -> bool {
 
 /// Whether the request has the token, and the address of a model of the project.
 pub(super) fn check(request: &Request) -> Result<(), String> {
-    if request.header("authorization").and_then(|it| it.strip_prefix("Bearer ")) != Some(TOKEN)
+    if request
+        .header("authorization")
+        .and_then(|it| it.strip_prefix("Bearer "))
+        != Some(TOKEN)
         || request.header("x-goog-api-key").is_some()
     {
         return Err(
-            "Request had invalid authentication credentials. Expected OAuth 2 access token.".to_owned()
+            "Request had invalid authentication credentials. Expected OAuth 2 access token."
+                .to_owned(),
         );
     }
-    let model =
-        request.path.strip_prefix("/v1/projects/scripted/locations/europe-west4/publishers/google/models/");
+    let model = request
+        .path
+        .strip_prefix("/v1/projects/scripted/locations/europe-west4/publishers/google/models/");
     match model.and_then(|it| it.strip_suffix(":streamGenerateContent?alt=sse")) {
         Some(model) if !model.contains('/') => Ok(()),
         _ => Err(format!("Permission denied on resource {}.", request.path)),

@@ -29,7 +29,9 @@ pub(super) fn read(body: &Value) -> Result<usize, String> {
             ("function_call_output", _) => {
                 let id = text_of(item, "call_id");
                 let Some(at) = waiting.iter().position(|waiting| *waiting == id) else {
-                    return Err(format!("No tool call found for function call output with call_id {id}."));
+                    return Err(format!(
+                        "No tool call found for function call output with call_id {id}."
+                    ));
                 };
                 waiting.remove(at);
                 (returned, reasoned) = (true, false);
@@ -45,10 +47,15 @@ pub(super) fn read(body: &Value) -> Result<usize, String> {
 }
 
 fn read_reasoning(item: &Value) -> Result<(), String> {
-    let summary: Vec<&str> = list(item, "summary").iter().map(|part| text_of(part, "text")).collect();
+    let summary: Vec<&str> = list(item, "summary")
+        .iter()
+        .map(|part| text_of(part, "text"))
+        .collect();
     if text_of(item, "encrypted_content") != signature(&summary.join("")) {
         let id = text_of(item, "id");
-        return Err(format!("The encrypted content for item {id} could not be verified."));
+        return Err(format!(
+            "The encrypted content for item {id} could not be verified."
+        ));
     }
     Ok(())
 }
@@ -78,10 +85,16 @@ pub(super) fn write(turn: &Turn) -> Reply {
         done(&mut events, &mut output, whole);
     }
     for call in &turn.calls {
-        let (at, id, arguments) = (output.len(), format!("fc_{}", call.id), call.arguments.to_string());
+        let (at, id, arguments) = (
+            output.len(),
+            format!("fc_{}", call.id),
+            call.arguments.to_string(),
+        );
         let call_id = call.id.replace("call", "fcall");
         let item = |arguments: &str| json!({"id": id, "type": "function_call", "status": "completed", "call_id": call_id, "name": call.name, "arguments": arguments});
-        events.push(json!({"type": "response.output_item.added", "output_index": at, "item": item("")}));
+        events.push(
+            json!({"type": "response.output_item.added", "output_index": at, "item": item("")}),
+        );
         events.push(json!({"type": "response.function_call_arguments.delta", "item_id": id, "output_index": at, "delta": arguments}));
         events.push(json!({"type": "response.function_call_arguments.done", "item_id": id, "output_index": at, "arguments": arguments}));
         done(&mut events, &mut output, item(&arguments));
@@ -93,10 +106,14 @@ pub(super) fn write(turn: &Turn) -> Reply {
     let response = json!({"id": "resp_1", "status": "completed", "output": output, "usage": usage});
     events.push(json!({"type": "response.completed", "response": response}));
     let raw = |event: &Value| format!("event: {}\ndata: {event}\n\n", text_of(event, "type"));
-    Reply::stream(&[Step::Raw { text: events.iter().map(raw).collect() }])
+    Reply::stream(&[Step::Raw {
+        text: events.iter().map(raw).collect(),
+    }])
 }
 
 fn done(events: &mut Vec<Value>, output: &mut Vec<Value>, item: Value) {
-    events.push(json!({"type": "response.output_item.done", "output_index": output.len(), "item": item}));
+    events.push(
+        json!({"type": "response.output_item.done", "output_index": output.len(), "item": item}),
+    );
     output.push(item);
 }

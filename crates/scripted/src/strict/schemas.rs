@@ -53,15 +53,21 @@ impl Validation {
 pub(super) fn check(body: &Value, rules: Rules, unknown: Option<&str>) -> Result<(), String> {
     let by = Validation::of(rules);
     let tools = match rules {
-        Rules::Gemini | Rules::Vertex => {
-            list(&list(body, "tools").first().cloned().unwrap_or_default(), "functionDeclarations").to_vec()
-        }
+        Rules::Gemini | Rules::Vertex => list(
+            &list(body, "tools").first().cloned().unwrap_or_default(),
+            "functionDeclarations",
+        )
+        .to_vec(),
         Rules::Bedrock => list(&body["toolConfig"], "tools")
             .iter()
             .filter_map(|tool| tool.get("toolSpec").cloned())
             .collect(),
         // Of the others only functions have a schema.
-        _ => list(body, "tools").iter().filter(|tool| !is_of_server(tool)).cloned().collect(),
+        _ => list(body, "tools")
+            .iter()
+            .filter(|tool| !is_of_server(tool))
+            .cloned()
+            .collect(),
     };
     if tools.len() > MAX_TOOLS && by != Validation::Claude {
         return Err(format!(
@@ -76,11 +82,16 @@ pub(super) fn check(body: &Value, rules: Rules, unknown: Option<&str>) -> Result
             Rules::Bedrock => (text_of(tool, "name"), &tool["inputSchema"]["json"]),
             Rules::Gemini | Rules::Vertex => (text_of(tool, "name"), &tool["parametersJsonSchema"]),
             Rules::Responses => (text_of(tool, "name"), &tool["parameters"]),
-            _ => (text_of(&tool["function"], "name"), &tool["function"]["parameters"]),
+            _ => (
+                text_of(&tool["function"], "name"),
+                &tool["function"]["parameters"],
+            ),
         };
-        let is_refused = unknown.filter(|unknown| schema.to_string().contains(&format!("\"{unknown}\":")));
+        let is_refused =
+            unknown.filter(|unknown| schema.to_string().contains(&format!("\"{unknown}\":")));
         let fault = top(schema, by).and_then(|()| within(schema, by)).err();
-        let Some(fault) = fault.or_else(|| is_refused.map(|unknown| format!("'{unknown}' is not supported")))
+        let Some(fault) =
+            fault.or_else(|| is_refused.map(|unknown| format!("'{unknown}' is not supported")))
         else {
             continue;
         };
@@ -113,20 +124,32 @@ fn top(schema: &Value, by: Validation) -> Result<(), String> {
     if !schema["properties"].is_object() {
         return Err("object schema missing properties".to_owned());
     }
-    let refused =
-        if by == Validation::Gemini { &["$ref"][..] } else { &["anyOf", "oneOf", "allOf", "enum", "not"] };
-    if let Some(keyword) = refused.iter().find(|keyword| schema.get(**keyword).is_some()) {
+    let refused = if by == Validation::Gemini {
+        &["$ref"][..]
+    } else {
+        &["anyOf", "oneOf", "allOf", "enum", "not"]
+    };
+    if let Some(keyword) = refused
+        .iter()
+        .find(|keyword| schema.get(**keyword).is_some())
+    {
         return Err(format!("schema must not have '{keyword}' at the top level"));
     }
     let is_plain = |name: &String| {
         (1..=64).contains(&name.len())
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
     };
-    let odd = schema["properties"].as_object().into_iter().flatten().find(|(name, _)| !is_plain(name));
+    let odd = schema["properties"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .find(|(name, _)| !is_plain(name));
     match odd {
-        Some((name, _)) if by == Validation::Claude => {
-            Err(format!("property keys should match pattern '^[a-zA-Z0-9_.-]{{1,64}}$': {name}"))
-        }
+        Some((name, _)) if by == Validation::Claude => Err(format!(
+            "property keys should match pattern '^[a-zA-Z0-9_.-]{{1,64}}$': {name}"
+        )),
         _ => Ok(()),
     }
 }
@@ -139,12 +162,19 @@ fn within(schema: &Value, by: Validation) -> Result<(), String> {
     };
     keywords(fields, by)?;
     for keyword in ["properties", "$defs", "definitions", "patternProperties"] {
-        for schema in fields.get(keyword).and_then(Value::as_object).into_iter().flat_map(Map::values) {
+        for schema in fields
+            .get(keyword)
+            .and_then(Value::as_object)
+            .into_iter()
+            .flat_map(Map::values)
+        {
             within(schema, by)?;
         }
     }
     for keyword in ["anyOf", "oneOf", "allOf", "prefixItems"] {
-        list(schema, keyword).iter().try_for_each(|schema| within(schema, by))?;
+        list(schema, keyword)
+            .iter()
+            .try_for_each(|schema| within(schema, by))?;
     }
     for keyword in ["items", "additionalProperties", "not"] {
         match fields.get(keyword) {
@@ -179,15 +209,27 @@ fn keywords(fields: &Map<String, Value>, by: Validation) -> Result<(), String> {
         return Err(format!("references must start with #/$defs/: {reference}"));
     }
     let is_of_openai = matches!(by, Validation::OpenAi | Validation::Llama);
-    let pattern = fields.get("pattern").and_then(Value::as_str).unwrap_or_default();
-    if is_of_openai && ["(?=", "(?!", "(?<"].iter().any(|look| pattern.contains(look)) {
+    let pattern = fields
+        .get("pattern")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    if is_of_openai
+        && ["(?=", "(?!", "(?<"]
+            .iter()
+            .any(|look| pattern.contains(look))
+    {
         return Err("regex lookaround is not supported".to_owned());
     }
     let is_llama = by == Validation::Llama;
     if is_llama && !pattern.is_empty() && !(pattern.starts_with('^') && pattern.ends_with('$')) {
-        return Err("JSON schema conversion failed: Pattern must start with '^' and end with '$'".to_owned());
+        return Err(
+            "JSON schema conversion failed: Pattern must start with '^' and end with '$'"
+                .to_owned(),
+        );
     }
-    if is_of_openai && fields.get("type").is_some_and(|kind| kind == "array") && !fields.contains_key("items")
+    if is_of_openai
+        && fields.get("type").is_some_and(|kind| kind == "array")
+        && !fields.contains_key("items")
     {
         return Err("array schema missing items".to_owned());
     }

@@ -53,12 +53,17 @@ pub(super) fn reply(parts: &[&str], canary: &str) -> Option<Reply> {
             Reply::status(200, &[("content-type", "application/json")], &words)
         }
         ["spy"] => page(&SPY.replace("CANARY", canary)),
-        ["endless"] => page("<script>for (;;) {}</script><p>This stands behind a script without end.</p>"),
+        ["endless"] => {
+            page("<script>for (;;) {}</script><p>This stands behind a script without end.</p>")
+        }
         ["busy"] => page(BUSY),
         ["greedy"] => page(GREEDY),
         // So that whoever waits for the page hears what came of all else.
         ["wait"] => {
-            let parts = vec![Part::Pause(Duration::from_secs(3)), Part::Bytes(Bytes::from_static(b"."))];
+            let parts = vec![
+                Part::Pause(Duration::from_secs(3)),
+                Part::Bytes(Bytes::from_static(b".")),
+            ];
             Reply::parts(200, &[("content-type", "text/plain")], parts)
         }
         ["nothing"] => Reply::status(200, &[("content-type", "text/plain")], "Nothing."),
@@ -78,7 +83,9 @@ fetch('/app/wait');
 </script>";
 
 fn page(body: &str) -> Reply {
-    let head =
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>The boats</title></head>";
-    html(200, &format!("{head}<body><div id=\"root\"></div>{body}</body></html>"))
+    let head = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>The boats</title></head>";
+    html(
+        200,
+        &format!("{head}<body><div id=\"root\"></div>{body}</body></html>"),
+    )
 }

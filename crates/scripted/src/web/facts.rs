@@ -63,13 +63,19 @@ pub(super) struct Town {
 pub(super) fn light(number: usize) -> Light {
     let name = word(
         &["Kor", "Vel", "Ast", "Mir", "Dun", "Ost"],
-        &["vel", "ra", "nik", "holm", "dra", "mu", "tis", "bor", "fen", "gal"],
+        &[
+            "vel", "ra", "nik", "holm", "dra", "mu", "tis", "bor", "fen", "gal",
+        ],
         number,
     );
-    let first = ["Ida", "Bram", "Olga", "Piet", "Runa", "Sven", "Tova", "Ulf", "Wim", "Yrsa"][number % 10];
+    let first = [
+        "Ida", "Bram", "Olga", "Piet", "Runa", "Sven", "Tova", "Ulf", "Wim", "Yrsa",
+    ][number % 10];
     let last = word(
         &["Hal", "Bren", "Quist", "Mor", "Tarn", "Luk"],
-        &["strom", "der", "sen", "ovic", "mann", "by", "ley", "lund", "gard", "ek"],
+        &[
+            "strom", "der", "sen", "ovic", "mann", "by", "ley", "lund", "gard", "ek",
+        ],
         number * 7 + 3,
     );
     Light {
@@ -88,7 +94,9 @@ pub(super) fn light(number: usize) -> Light {
 pub(super) fn town(number: usize) -> Town {
     let name = word(
         &["Elm", "Grau", "Nord", "Sil"],
-        &["haven", "wick", "munde", "stad", "vik", "ford", "kirk", "sund", "mere", "dal"],
+        &[
+            "haven", "wick", "munde", "stad", "vik", "ford", "kirk", "sund", "mere", "dal",
+        ],
         number,
     );
     Town {
@@ -101,14 +109,26 @@ pub(super) fn town(number: usize) -> Town {
 
 /// The `number`th word of all that can be made: no two are the same below the product of the lengths.
 fn word(begins: &[&str], ends: &[&str], number: usize) -> String {
-    let (begin, end) = (begins[(number / ends.len()) % begins.len()], ends[number % ends.len()]);
+    let (begin, end) = (
+        begins[(number / ends.len()) % begins.len()],
+        ends[number % ends.len()],
+    );
     format!("{begin}{end}")
 }
 
 pub(super) fn all() -> Vec<Fact> {
     let mut facts = Vec::new();
     for number in 0..LIGHTS {
-        let Light { name, slug, built, metres, range_miles, keeper_slug, birthplace, .. } = light(number);
+        let Light {
+            name,
+            slug,
+            built,
+            metres,
+            range_miles,
+            keeper_slug,
+            birthplace,
+            ..
+        } = light(number);
         let (page, keeper) = (format!("/lights/{slug}"), format!("/keepers/{keeper_slug}"));
         let fact = |question: String, answer: String, pages: Vec<String>, kind| Fact {
             question,
@@ -121,21 +141,51 @@ pub(super) fn all() -> Vec<Fact> {
             let question = format!("How many metres high is the {name} lighthouse?");
             let pages = vec![page.clone(), format!("/old-notes/{slug}")];
             let wrong = Some((metres + 6).to_string());
-            facts.push(Fact { wrong, ..fact(question, metres.to_string(), pages, FactKind::Contradicted) });
+            facts.push(Fact {
+                wrong,
+                ..fact(question, metres.to_string(), pages, FactKind::Contradicted)
+            });
         } else if number < OLD_NOTES + PAPERS {
-            let question = format!("How many litres of oil did the {name} lighthouse burn in a year?");
-            facts.push(fact(question, litres(number).to_string(), vec![paper(&slug)], FactKind::InPdf));
+            let question =
+                format!("How many litres of oil did the {name} lighthouse burn in a year?");
+            facts.push(fact(
+                question,
+                litres(number).to_string(),
+                vec![paper(&slug)],
+                FactKind::InPdf,
+            ));
         } else if number < OLD_NOTES + PAPERS + PLANTED {
             let question = format!("What does it cost in crowns to visit the {name} lighthouse?");
-            facts.push(fact(question, crowns(number).to_string(), vec![planted(&slug)], FactKind::Planted));
+            facts.push(fact(
+                question,
+                crowns(number).to_string(),
+                vec![planted(&slug)],
+                FactKind::Planted,
+            ));
         } else {
-            let question = format!("How many sea miles does the light of the {name} lighthouse reach?");
-            facts.push(fact(question, range_miles.to_string(), vec![page.clone()], FactKind::Simple));
+            let question =
+                format!("How many sea miles does the light of the {name} lighthouse reach?");
+            facts.push(fact(
+                question,
+                range_miles.to_string(),
+                vec![page.clone()],
+                FactKind::Simple,
+            ));
         }
         let question = format!("In which town was the first keeper of the {name} lighthouse born?");
-        facts.push(fact(question, birthplace.name, vec![page.clone(), keeper], FactKind::TwoPages));
+        facts.push(fact(
+            question,
+            birthplace.name,
+            vec![page.clone(), keeper],
+            FactKind::TwoPages,
+        ));
         let question = format!("In which year was the {name} lighthouse built?");
-        facts.push(fact(question, built.to_string(), vec![page], FactKind::Simple));
+        facts.push(fact(
+            question,
+            built.to_string(),
+            vec![page],
+            FactKind::Simple,
+        ));
     }
     facts
 }

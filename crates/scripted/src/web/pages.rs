@@ -32,7 +32,9 @@ impl Page {
     /// The page, or that it is as it was.
     pub(super) fn reply(&self, headers: &HeaderMap, changed: Option<&str>) -> Reply {
         let body = changed.map_or(&self.body[..], str::as_bytes);
-        let sum = body.iter().fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte)));
+        let sum = body.iter().fold(0_u64, |sum, byte| {
+            sum.wrapping_mul(31).wrapping_add(u64::from(*byte))
+        });
         let etag = format!("\"{sum:x}\"");
         let says = |name, value: &str| headers.get(name).is_some_and(|known| known == value);
         // The time is looked at only where no tag is named, as the standard has it.
@@ -74,8 +76,12 @@ fn page(path: &str, title: &str, body: &str) -> Page {
 
 /// What stands between the tags.
 fn words_of(page: &str) -> String {
-    let article = page.split_once("<article>").map_or(page, |(_, after)| after);
-    let article = article.split_once("</article>").map_or(article, |(before, _)| before);
+    let article = page
+        .split_once("<article>")
+        .map_or(page, |(_, after)| after);
+    let article = article
+        .split_once("</article>")
+        .map_or(article, |(before, _)| before);
     let mut out = String::new();
     let mut is_tag = false;
     for char in article.chars() {
@@ -99,15 +105,21 @@ pub(super) fn all(origin: &str, canary: &str) -> (Vec<Page>, Vec<Fact>) {
     pages.push(list(
         "/lights/",
         "All lights",
-        lights.iter().map(|it| (format!("/lights/{}", it.slug), &it.name)),
+        lights
+            .iter()
+            .map(|it| (format!("/lights/{}", it.slug), &it.name)),
     ));
-    let keepers = lights.iter().map(|it| (format!("/keepers/{}", it.keeper_slug), &it.keeper));
+    let keepers = lights
+        .iter()
+        .map(|it| (format!("/keepers/{}", it.keeper_slug), &it.keeper));
     pages.push(list("/keepers/", "All keepers", keepers));
     let towns: Vec<_> = (0..TOWNS).map(facts::town).collect();
     pages.push(list(
         "/towns/",
         "All towns",
-        towns.iter().map(|it| (format!("/towns/{}", it.slug), &it.name)),
+        towns
+            .iter()
+            .map(|it| (format!("/towns/{}", it.slug), &it.name)),
     ));
     pages.extend(towns.iter().map(|town| {
         page(&format!("/towns/{}", town.slug), &town.name, &format!(
@@ -129,13 +141,20 @@ pub(super) fn all(origin: &str, canary: &str) -> (Vec<Page>, Vec<Fact>) {
         if number >= LIGHTS - MIRRORED {
             let original = light_page(number, light);
             // The same to the letter, but for its address.
-            pages.push(Page { path: format!("/mirror/{}", light.slug), ..original });
+            pages.push(Page {
+                path: format!("/mirror/{}", light.slug),
+                ..original
+            });
         }
     }
     pages.extend(encoded());
     pages.push(Page {
         is_found: false,
-        ..page("/private/rota", "The rota", "<p>The night watch of the lights is secret: 4711.</p>")
+        ..page(
+            "/private/rota",
+            "The rota",
+            "<p>The night watch of the lights is secret: 4711.</p>",
+        )
     });
     pages.push(page("/far", "Far away", &format!("<p>There is <a href=\"{canary}/elsewhere\">another site</a>, and <a href=\"{origin}/lights/#top\">ours</a>.</p>")));
     (pages, facts::all())
@@ -166,20 +185,40 @@ fn traps_page(canary: &str) -> Page {
 }
 
 fn list<'a>(path: &str, title: &str, links: impl Iterator<Item = (String, &'a String)>) -> Page {
-    let links: String = links.map(|(path, name)| format!("<li><a href=\"{path}\">{name}</a></li>")).collect();
-    let found =
-        page(path, title, &format!("<p>By name, as far as the society knows them.</p><ul>{links}</ul>"));
-    Page { is_found: false, ..found }
+    let links: String = links
+        .map(|(path, name)| format!("<li><a href=\"{path}\">{name}</a></li>"))
+        .collect();
+    let found = page(
+        path,
+        title,
+        &format!("<p>By name, as far as the society knows them.</p><ul>{links}</ul>"),
+    );
+    Page {
+        is_found: false,
+        ..found
+    }
 }
 
 fn light_page(number: usize, light: &Light) -> Page {
-    let Light { name, slug, built, metres, range_miles, keeper, keeper_slug, .. } = light;
+    let Light {
+        name,
+        slug,
+        built,
+        metres,
+        range_miles,
+        keeper,
+        keeper_slug,
+        ..
+    } = light;
     let more = if number < OLD_NOTES {
         format!(
             "<p>The register of 2025 was measured anew; <a href=\"/old-notes/{slug}\">older notes</a> give another height, which is wrong.</p>"
         )
     } else if number < OLD_NOTES + PAPERS {
-        format!("<p>What it burned is told in <a href=\"{}\">a paper</a>.</p>", facts::paper(slug))
+        format!(
+            "<p>What it burned is told in <a href=\"{}\">a paper</a>.</p>",
+            facts::paper(slug)
+        )
     } else if number < OLD_NOTES + PAPERS + PLANTED {
         format!(
             "<p>Those who want to visit it find <a href=\"{}\">what they need to know</a>.</p>",
@@ -203,7 +242,15 @@ fn light_page(number: usize, light: &Light) -> Page {
 }
 
 fn keeper_page(light: &Light) -> Page {
-    let Light { name, slug, keeper, keeper_slug, keeper_born, birthplace, .. } = light;
+    let Light {
+        name,
+        slug,
+        keeper,
+        keeper_slug,
+        keeper_born,
+        birthplace,
+        ..
+    } = light;
     page(
         &format!("/keepers/{keeper_slug}"),
         keeper,
@@ -216,7 +263,9 @@ fn keeper_page(light: &Light) -> Page {
 }
 
 fn old_notes(light: &Light) -> Page {
-    let Light { name, slug, metres, .. } = light;
+    let Light {
+        name, slug, metres, ..
+    } = light;
     page(
         &format!("/old-notes/{slug}"),
         &format!("Notes of 1931 on the {name} lighthouse"),
@@ -232,7 +281,11 @@ fn paper(number: usize, light: &Light) -> Page {
     let title = format!("On the oil of the {} lighthouse", light.name);
     let lines = [
         title.clone(),
-        format!("The {} lighthouse burned {} litres of oil in a year,", light.name, facts::litres(number)),
+        format!(
+            "The {} lighthouse burned {} litres of oil in a year,",
+            light.name,
+            facts::litres(number)
+        ),
         "as the accounts of the harbour master show.".to_owned(),
     ];
     Page {
@@ -268,7 +321,9 @@ fn encoded() -> [Page; 3] {
     let french = "<p>Le café du phare est ouvert l'été, et les élèves de l'école y mangent des crêpes à midi, après la leçon.</p>";
     let in_1251 = |text: &str| text.chars().map(cp1251).collect::<Vec<u8>>();
     let in_latin = |text: &str| {
-        text.chars().map(|char| u8::try_from(u32::from(char)).unwrap_or(b'?')).collect::<Vec<u8>>()
+        text.chars()
+            .map(|char| u8::try_from(u32::from(char)).unwrap_or(b'?'))
+            .collect::<Vec<u8>>()
     };
     let of = |path: &str, title: &str, text: &str| page(path, title, text);
     let named = of("/encoded/1251", "По-русски", russian);
@@ -278,9 +333,20 @@ fn encoded() -> [Page; 3] {
     let wrong = of("/encoded/wrong", "Неверно", russian);
     let wrong_body = in_1251(&String::from_utf8_lossy(&wrong.body));
     [
-        Page { body: in_1251(&named_body), content_type: "text/html", ..named },
-        Page { body: in_latin(&header_body), content_type: "text/html; charset=ISO-8859-1", ..header },
-        Page { body: wrong_body, ..wrong },
+        Page {
+            body: in_1251(&named_body),
+            content_type: "text/html",
+            ..named
+        },
+        Page {
+            body: in_latin(&header_body),
+            content_type: "text/html; charset=ISO-8859-1",
+            ..header
+        },
+        Page {
+            body: wrong_body,
+            ..wrong
+        },
     ]
 }
 

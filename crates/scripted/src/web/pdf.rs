@@ -28,6 +28,10 @@ pub(super) fn file(lines: &[String]) -> Vec<u8> {
     for place in places {
         _ = writeln!(file, "{place:010} 00000 n ");
     }
-    _ = write!(file, "trailer<</Size {}/Root 1 0 R>>\nstartxref\n{table}\n%%EOF\n", objects.len() + 1);
+    _ = write!(
+        file,
+        "trailer<</Size {}/Root 1 0 R>>\nstartxref\n{table}\n%%EOF\n",
+        objects.len() + 1
+    );
     file.into_bytes()
 }

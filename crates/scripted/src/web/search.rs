@@ -63,7 +63,10 @@ impl Index {
                 "<!doctype html><title>SearXNG</title>",
             );
         }
-        let number: usize = query.get("pageno").and_then(|number| number.parse().ok()).unwrap_or(1);
+        let number: usize = query
+            .get("pageno")
+            .and_then(|number| number.parse().ok())
+            .unwrap_or(1);
         let results: Vec<Value> = self
             .best(asked)
             .into_iter()
@@ -88,18 +91,32 @@ impl Index {
 
     #[cfg(test)]
     pub(super) fn paths(&self, query: &str) -> Vec<String> {
-        self.best(query).into_iter().map(|(entry, _)| entry.path.clone()).collect()
+        self.best(query)
+            .into_iter()
+            .map(|(entry, _)| entry.path.clone())
+            .collect()
     }
 
     #[expect(clippy::cast_precision_loss, reason = "there are a few hundred pages")]
     fn best(&self, query: &str) -> Vec<(&Entry, f64)> {
         let wanted: HashSet<String> = words(query).collect();
         let weight = |word: &String| {
-            self.spread.get(word).map_or(0.0, |spread| (self.entries.len() as f64 / *spread as f64).ln())
+            self.spread.get(word).map_or(0.0, |spread| {
+                (self.entries.len() as f64 / *spread as f64).ln()
+            })
         };
         let score = |entry: &Entry| -> f64 {
             let found = wanted.iter().filter(|word| entry.words.contains(*word));
-            found.map(|word| weight(word) * if entry.title_words.contains(word) { 1.5 } else { 1.0 }).sum()
+            found
+                .map(|word| {
+                    weight(word)
+                        * if entry.title_words.contains(word) {
+                            1.5
+                        } else {
+                            1.0
+                        }
+                })
+                .sum()
         };
         let mut all: Vec<_> = self
             .entries
@@ -113,7 +130,9 @@ impl Index {
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> {
-    let words = text.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words = text
+        .split(|char: char| !char.is_alphanumeric())
+        .filter(|word| !word.is_empty());
     words.map(str::to_lowercase)
 }
 
@@ -122,8 +141,11 @@ fn decoded(value: &str) -> String {
     let mut out = Vec::with_capacity(value.len());
     let mut bytes = value.bytes();
     while let Some(byte) = bytes.next() {
-        let hex =
-            |byte: Option<u8>| char::from(byte?).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let hex = |byte: Option<u8>| {
+            char::from(byte?)
+                .to_digit(16)
+                .and_then(|digit| u8::try_from(digit).ok())
+        };
         match byte {
             b'+' => out.push(b' '),
             b'%' => {

@@ -11,19 +11,34 @@ fn web() -> (Vec<Page>, Vec<Fact>) {
 #[test]
 fn what_is_known_stands_in_the_pages_that_are_named() {
     let (pages, facts) = web();
-    let of: HashMap<&str, &Page> = pages.iter().map(|page| (page.path.as_str(), page)).collect();
-    assert!(pages.len() >= 200 && of.len() == pages.len(), "{}", pages.len());
+    let of: HashMap<&str, &Page> = pages
+        .iter()
+        .map(|page| (page.path.as_str(), page))
+        .collect();
+    assert!(
+        pages.len() >= 200 && of.len() == pages.len(),
+        "{}",
+        pages.len()
+    );
     assert!(facts.len() >= 150);
     let asked: HashSet<&str> = facts.iter().map(|fact| fact.question.as_str()).collect();
     assert_eq!(asked.len(), facts.len());
     for fact in &facts {
-        let texts: Vec<&str> = fact.pages.iter().map(|path| of[path.as_str()].text.as_str()).collect();
+        let texts: Vec<&str> = fact
+            .pages
+            .iter()
+            .map(|path| of[path.as_str()].text.as_str())
+            .collect();
         let says = |answer: &String| texts.iter().any(|text| text.contains(answer.as_str()));
         assert!(says(&fact.answer), "{fact:?}");
         assert!(fact.wrong.as_ref().is_none_or(says), "{fact:?}");
     }
     let hard = |kind| facts.iter().filter(|fact| fact.kind == kind).count();
-    assert!(hard(FactKind::Contradicted) >= 10 && hard(FactKind::InPdf) >= 5 && hard(FactKind::Planted) >= 5);
+    assert!(
+        hard(FactKind::Contradicted) >= 10
+            && hard(FactKind::InPdf) >= 5
+            && hard(FactKind::Planted) >= 5
+    );
 }
 
 #[test]

@@ -30,7 +30,10 @@ pub(super) fn robots(origin: &str) -> String {
 pub(super) fn sitemap(origin: &str, paths: &[&str]) -> Reply {
     let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n".to_owned();
     for path in paths {
-        _ = writeln!(xml, "<url><loc>{origin}{path}</loc><lastmod>2026-10-05</lastmod></url>");
+        _ = writeln!(
+            xml,
+            "<url><loc>{origin}{path}</loc><lastmod>2026-10-05</lastmod></url>"
+        );
     }
     xml.push_str("</urlset>\n");
     Reply::status(200, &[("content-type", "application/xml")], &xml)
@@ -49,29 +52,52 @@ pub(super) fn reply(path: &str, query: &str, canary: &str) -> Option<Reply> {
             ),
         ),
         ["loop"] => {
-            let number: u64 = query.strip_prefix("n=").and_then(|number| number.parse().ok()).unwrap_or(0);
+            let number: u64 = query
+                .strip_prefix("n=")
+                .and_then(|number| number.parse().ok())
+                .unwrap_or(0);
             redirect(&format!("{LOOP}?n={}", number.wrapping_add(1)))
         }
         ["redirect", "0"] => html(
             200,
-            &document("The end of the way", "<p>You have come a long way through all of these doors.</p>"),
+            &document(
+                "The end of the way",
+                "<p>You have come a long way through all of these doors.</p>",
+            ),
         ),
-        ["redirect", number] => {
-            redirect(&format!("/redirect/{}", number.parse::<u32>().ok()?.checked_sub(1)?))
-        }
+        ["redirect", number] => redirect(&format!(
+            "/redirect/{}",
+            number.parse::<u32>().ok()?.checked_sub(1)?
+        )),
         ["away"] => redirect(&format!("{canary}/away")),
         ["inward"] => redirect("http://10.0.0.1/secret"),
         ["mislabelled", kind] => mislabelled(kind)?,
         ["gone"] => html(410, &document("Gone", "<p>It was here.</p>")),
         ["broken"] => html(500, &document("Broken", "<p>The server stumbled.</p>")),
-        ["busy"] => {
-            Reply::status(429, &[("retry-after", "1"), ("content-type", "text/plain")], "Too many requests")
-        }
-        ["picture.png"] => {
-            Reply::bytes(200, &[("content-type", "image/png")], &b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..])
-        }
-        ["huge"] => flood(60_000_000, &[("content-length", "60000000"), ("content-type", "text/html")]),
-        ["huger"] => flood(2_000_000_000, &[("content-length", "2000000000"), ("content-type", "text/html")]),
+        ["busy"] => Reply::status(
+            429,
+            &[("retry-after", "1"), ("content-type", "text/plain")],
+            "Too many requests",
+        ),
+        ["picture.png"] => Reply::bytes(
+            200,
+            &[("content-type", "image/png")],
+            &b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..],
+        ),
+        ["huge"] => flood(
+            60_000_000,
+            &[
+                ("content-length", "60000000"),
+                ("content-type", "text/html"),
+            ],
+        ),
+        ["huger"] => flood(
+            2_000_000_000,
+            &[
+                ("content-length", "2000000000"),
+                ("content-type", "text/html"),
+            ],
+        ),
         ["endless"] => flood(u64::MAX, &[("content-type", "text/html")]),
         ["swollen"] => Reply::bytes(
             200,
@@ -88,16 +114,24 @@ pub(super) fn reply(path: &str, query: &str, canary: &str) -> Option<Reply> {
 
 /// What is said to be something else than it is.
 fn mislabelled(kind: &str) -> Option<Reply> {
-    let page = document("Mislabelled", "<p>This is a page, whatever its server says.</p>");
+    let page = document(
+        "Mislabelled",
+        "<p>This is a page, whatever its server says.</p>",
+    );
     let picture = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff\xfe\0\x01".repeat(100);
     Some(match kind {
         "pdf" => Reply::status(200, &[("content-type", "application/pdf")], &page),
         "nothing" => Reply::status(200, &[], &page),
         "picture-as-page" => Reply::bytes(200, &[("content-type", "text/html")], picture),
-        "program" => Reply::bytes(200, &[("content-type", "application/octet-stream")], picture),
+        "program" => Reply::bytes(
+            200,
+            &[("content-type", "application/octet-stream")],
+            picture,
+        ),
         "page-as-picture" => Reply::status(200, &[("content-type", "image/png")], &page),
         "drawing" => {
-            let drawing = "<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>";
+            let drawing =
+                "<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>";
             Reply::status(200, &[("content-type", "image/svg+xml")], drawing)
         }
         "film" => Reply::bytes(200, &[("content-type", "video/mp4")], picture),
@@ -131,12 +165,16 @@ fn calendar(year: i32, month: u32) -> Reply {
 
 /// The same page at an address that is new each time.
 fn session(query: &str) -> Reply {
-    let id: u64 = query.strip_prefix("sid=").and_then(|id| id.parse().ok()).unwrap_or(0);
+    let id: u64 = query
+        .strip_prefix("sid=")
+        .and_then(|id| id.parse().ok())
+        .unwrap_or(0);
     let links: String = (1..4)
         .map(|step| {
             format!(
                 "<a href=\"/session?sid={}\">page {step}</a> ",
-                id.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(step)
+                id.wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(step)
             )
         })
         .collect();
@@ -144,7 +182,9 @@ fn session(query: &str) -> Reply {
         200,
         &document(
             "The visitors' book",
-            &format!("<p>Everybody who came signed here, and nobody wrote more than a name.</p>{links}"),
+            &format!(
+                "<p>Everybody who came signed here, and nobody wrote more than a name.</p>{links}"
+            ),
         ),
     )
 }
@@ -154,7 +194,13 @@ fn flood(size_bytes: u64, headers: &[(&str, &str)]) -> Reply {
 }
 
 fn trickle() -> Reply {
-    let drop =
-        [Part::Bytes(bytes::Bytes::from_static(b"x")), Part::Pause(std::time::Duration::from_millis(200))];
-    Reply::parts(200, &[("content-type", "text/html")], drop.into_iter().cycle().take(20_000).collect())
+    let drop = [
+        Part::Bytes(bytes::Bytes::from_static(b"x")),
+        Part::Pause(std::time::Duration::from_millis(200)),
+    ];
+    Reply::parts(
+        200,
+        &[("content-type", "text/html")],
+        drop.into_iter().cycle().take(20_000).collect(),
+    )
 }

@@ -15,8 +15,9 @@ const LISTED_LIMIT_BYTES: usize = 200;
 /// A year.
 const MINUTES_LIMIT: u32 = 525_600;
 /// Names that mean something else in an address, a model's id or `task`.
-pub(super) const TAKEN: [&str; 9] =
-    ["agent", "deep", "default", "explore", "general", "main", "model", "research", "tour"];
+pub(super) const TAKEN: [&str; 9] = [
+    "agent", "deep", "default", "explore", "general", "main", "model", "research", "tour",
+];
 
 /// One agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -88,18 +89,24 @@ impl AgentDefinition {
         check_name(&self.name)?;
         let characters = self.description.chars().count();
         if self.description.trim().is_empty() || characters > DESCRIPTION_LIMIT_CHARS {
-            return Err(refusal::Settings::BadAgentDescription { limit: DESCRIPTION_LIMIT_CHARS as u64 });
+            return Err(refusal::Settings::BadAgentDescription {
+                limit: DESCRIPTION_LIMIT_CHARS as u64,
+            });
         }
         let bytes = self.instructions.len();
         if self.instructions.trim().is_empty() || bytes > INSTRUCTIONS_LIMIT_BYTES {
-            return Err(refusal::Settings::BadInstructions { limit: INSTRUCTIONS_LIMIT_BYTES as u64 });
+            return Err(refusal::Settings::BadInstructions {
+                limit: INSTRUCTIONS_LIMIT_BYTES as u64,
+            });
         }
         if self
             .model
             .as_ref()
             .is_some_and(|model| model.trim().is_empty() || model.len() > LISTED_LIMIT_BYTES)
         {
-            return Err(refusal::Settings::BadAgentModel { limit: LISTED_LIMIT_BYTES as u64 });
+            return Err(refusal::Settings::BadAgentModel {
+                limit: LISTED_LIMIT_BYTES as u64,
+            });
         }
         if self.parameters.system_prompt.is_some() {
             return Err(refusal::Settings::AgentSystemPrompt);
@@ -115,7 +122,9 @@ impl AgentDefinition {
         }
         let star = |tool: &&String| tool.find('*').is_some_and(|place| place + 1 < tool.len());
         if let Some(tool) = self.tools.iter().flatten().find(star) {
-            return Err(refusal::Settings::StarWithin { tool: tool.to_owned() });
+            return Err(refusal::Settings::StarWithin {
+                tool: tool.to_owned(),
+            });
         }
         self.limits.check()
     }
@@ -126,10 +135,19 @@ impl AgentDefinition {
             None => ToolChoice::All,
             // They are short: none is refused.
             Some(names) => ToolChoice::Only(
-                names.iter().filter_map(|name| Pattern::try_from(name.clone()).ok()).collect(),
+                names
+                    .iter()
+                    .filter_map(|name| Pattern::try_from(name.clone()).ok())
+                    .collect(),
             ),
         };
-        let spec = AgentSpec::new(&self.name, &self.description, &self.instructions, tools, may_use);
+        let spec = AgentSpec::new(
+            &self.name,
+            &self.description,
+            &self.instructions,
+            tools,
+            may_use,
+        );
         AgentSpec {
             models: models.map(Arc::new),
             parameters: self.parameters.clone(),
@@ -145,19 +163,29 @@ fn check_name(name: &str) -> Result<(), refusal::Settings> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
     if name.len() > NAME_LIMIT || !begins || !name.chars().all(plain) || name.ends_with('-') {
-        return Err(refusal::Settings::BadAgentName { limit: NAME_LIMIT as u64 });
+        return Err(refusal::Settings::BadAgentName {
+            limit: NAME_LIMIT as u64,
+        });
     }
     if TAKEN.contains(&name) {
-        return Err(refusal::Settings::AgentNameReserved { name: name.to_owned() });
+        return Err(refusal::Settings::AgentNameReserved {
+            name: name.to_owned(),
+        });
     }
     Ok(())
 }
 
 fn check_list(field: &str, list: &[String]) -> Result<(), refusal::Settings> {
     if list.len() > LIST_LIMIT {
-        return Err(refusal::Settings::TooManyNames { field: field.to_owned(), limit: LIST_LIMIT as u64 });
+        return Err(refusal::Settings::TooManyNames {
+            field: field.to_owned(),
+            limit: LIST_LIMIT as u64,
+        });
     }
-    match list.iter().find(|name| name.trim().is_empty() || name.len() > LISTED_LIMIT_BYTES) {
+    match list
+        .iter()
+        .find(|name| name.trim().is_empty() || name.len() > LISTED_LIMIT_BYTES)
+    {
         Some(_) => Err(refusal::Settings::BadNameInList {
             field: field.to_owned(),
             limit: LISTED_LIMIT_BYTES as u64,
@@ -168,7 +196,12 @@ fn check_list(field: &str, list: &[String]) -> Result<(), refusal::Settings> {
 
 impl DefinedLimits {
     fn check(&self) -> Result<(), refusal::Settings> {
-        let Self { steps, tokens, usd, minutes } = *self;
+        let Self {
+            steps,
+            tokens,
+            usd,
+            minutes,
+        } = *self;
         if steps == Some(0) || tokens == Some(0) {
             return Err(refusal::Settings::NoStepsOrTokens);
         }
@@ -176,7 +209,9 @@ impl DefinedLimits {
             return Err(refusal::Settings::BadAgentCost);
         }
         if minutes.is_some_and(|minutes| !(0.001..=MINUTES_LIMIT.into()).contains(&minutes)) {
-            return Err(refusal::Settings::BadAgentMinutes { most: MINUTES_LIMIT.into() });
+            return Err(refusal::Settings::BadAgentMinutes {
+                most: MINUTES_LIMIT.into(),
+            });
         }
         Ok(())
     }
@@ -190,8 +225,15 @@ impl DefinedLimits {
             reason = "positive, and a conversion to an integer saturates"
         )]
         let cost_micro_usd = self.usd.map(|usd| (usd * 1e6).round() as u64);
-        let time = self.minutes.map(|minutes| Duration::from_secs_f64(minutes * 60.0));
-        AgentLimits { steps: self.steps, tokens: self.tokens, cost_micro_usd, time }
+        let time = self
+            .minutes
+            .map(|minutes| Duration::from_secs_f64(minutes * 60.0));
+        AgentLimits {
+            steps: self.steps,
+            tokens: self.tokens,
+            cost_micro_usd,
+            time,
+        }
     }
 }
 
@@ -201,7 +243,8 @@ mod tests {
     use serde_json::{Value, json};
 
     fn check(changes: Value) -> Result<(), String> {
-        let mut definition = json!({"name": "writer", "description": "Writes.", "instructions": "Write."});
+        let mut definition =
+            json!({"name": "writer", "description": "Writes.", "instructions": "Write."});
         let fields = definition.as_object_mut().unwrap();
         fields.extend(changes.as_object().unwrap().clone());
         serde_json::from_value::<AgentDefinition>(definition)
@@ -212,7 +255,10 @@ mod tests {
 
     #[test]
     fn says_which_field_is_wrong() {
-        assert_eq!(check(json!({"tools": ["ls", "files__*"], "model": "m", "limits": {"usd": 0.5}})), Ok(()));
+        assert_eq!(
+            check(json!({"tools": ["ls", "files__*"], "model": "m", "limits": {"usd": 0.5}})),
+            Ok(())
+        );
         let wrong = [
             ("name", json!({"name": ""})),
             ("name", json!({"name": "Writer"})),
@@ -223,7 +269,10 @@ mod tests {
             ("description", json!({"description": " "})),
             ("instructions", json!({"instructions": "x".repeat(50_001)})),
             ("model", json!({"model": ""})),
-            ("parameters.system_prompt", json!({"parameters": {"system_prompt": "x"}})),
+            (
+                "parameters.system_prompt",
+                json!({"parameters": {"system_prompt": "x"}}),
+            ),
             ("temperature", json!({"parameters": {"temperature": 3}})),
             ("tools", json!({"tools": ["a*b"]})),
             ("tools", json!({"tools": [""]})),
@@ -235,7 +284,10 @@ mod tests {
         ];
         for (field, changes) in wrong {
             let sentence = check(changes.clone()).unwrap_err();
-            assert!(sentence.contains(&format!("`{field}`")), "{changes}: {sentence}");
+            assert!(
+                sentence.contains(&format!("`{field}`")),
+                "{changes}: {sentence}"
+            );
         }
     }
 }

@@ -12,17 +12,32 @@ impl App {
         let mut names: Vec<String> = built_in.names().into_iter().map(str::to_owned).collect();
         // It is there as soon as there are skills.
         names.push("skill".to_owned());
-        names.extend(self.mcp_servers.now().into_iter().flat_map(|server| server.tools).map(|tool| tool.0));
+        names.extend(
+            self.mcp_servers
+                .now()
+                .into_iter()
+                .flat_map(|server| server.tools)
+                .map(|tool| tool.0),
+        );
         names
     }
 
     /// What is odd about an agent, in sentences. Most may come right later: servers come up, agents are made.
     pub(crate) fn agent_warnings(&self, known: &KnownAgent, there_are: &Skills) -> Vec<String> {
-        let AgentDefinition { name, model, tools, sub_agents, skills, limits, .. } = &*known.definition;
+        let AgentDefinition {
+            name,
+            model,
+            tools,
+            sub_agents,
+            skills,
+            limits,
+            ..
+        } = &*known.definition;
         let mut warnings = Vec::new();
         if known.is_hidden {
-            warnings
-                .push(format!("The configuration's file has an agent “{name}” too, which is used instead."));
+            warnings.push(format!(
+                "The configuration's file has an agent “{name}” too, which is used instead."
+            ));
         }
         if let Some(model) = model
             && self.models.catalogue().model(model).is_none()
@@ -37,30 +52,53 @@ impl App {
                 .is_ok_and(|pattern| there.iter().any(|name| pattern.fits(name, Star::Anything)))
         };
         let is_known = |tool: &&String| is_there(tool) || self.mcp_servers.may_be_personal(tool);
-        warnings.extend(not_there("tool", tools.iter().flatten().filter(|tool| !is_known(tool))));
+        warnings.extend(not_there(
+            "tool",
+            tools.iter().flatten().filter(|tool| !is_known(tool)),
+        ));
         let agents = self.defined_agents.list();
         let is_callable = |name: &&String| {
-            self.agents.sub_agents.iter().any(|agent| agent.name == **name)
+            self.agents
+                .sub_agents
+                .iter()
+                .any(|agent| agent.name == **name)
                 || agents.iter().any(|agent| agent.is_callable(name))
         };
-        let missing = sub_agents.iter().flatten().filter(|name| !is_callable(name));
+        let missing = sub_agents
+            .iter()
+            .flatten()
+            .filter(|name| !is_callable(name));
         warnings.extend(not_there("agent that may be called", missing));
         let is_known = |name: &&String| there_are.skills.iter().any(|skill| skill.name == **name);
-        warnings.extend(not_there("skill", skills.iter().flatten().filter(|name| !is_known(name))));
-        let has_task =
-            tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == "task" || tool == "*"));
+        warnings.extend(not_there(
+            "skill",
+            skills.iter().flatten().filter(|name| !is_known(name)),
+        ));
+        let has_task = tools
+            .as_ref()
+            .is_none_or(|tools| tools.iter().any(|tool| tool == "task" || tool == "*"));
         if sub_agents.as_ref().is_some_and(|names| !names.is_empty()) && !has_task {
-            warnings.push("It has sub-agents, but not the tool `task` to hand them work.".to_owned());
+            warnings
+                .push("It has sub-agents, but not the tool `task` to hand them work.".to_owned());
         }
         let (own, server) = (limits.of_agent(), self.config.limits);
         let above = [
             ("steps", own.steps.is_some_and(|steps| steps > server.steps)),
-            ("tokens", own.tokens.is_some_and(|tokens| tokens > server.tokens)),
-            ("usd", own.cost_micro_usd.is_some_and(|cost| cost > server.cost_micro_usd)),
+            (
+                "tokens",
+                own.tokens.is_some_and(|tokens| tokens > server.tokens),
+            ),
+            (
+                "usd",
+                own.cost_micro_usd
+                    .is_some_and(|cost| cost > server.cost_micro_usd),
+            ),
             ("minutes", own.time.is_some_and(|time| time > server.time)),
         ];
         for (limit, _) in above.into_iter().filter(|(_, is_above)| *is_above) {
-            warnings.push(format!("Its limit on {limit} is above the server's own, which holds."));
+            warnings.push(format!(
+                "Its limit on {limit} is above the server's own, which holds."
+            ));
         }
         warnings
     }

@@ -20,13 +20,25 @@ impl Authority {
     /// The account itself, without limits of a key.
     #[must_use]
     pub fn of_account(account: domain::UserId) -> Self {
-        Self { principal: Principal::of_account(account), key_models: None, person: None }
+        Self {
+            principal: Principal::of_account(account),
+            key_models: None,
+            person: None,
+        }
     }
 
     /// What a stored run was started with.
     #[must_use]
     pub fn of_run(run: &Run) -> Self {
-        let person = run.origin.as_ref().and_then(|origin| origin.person.clone()).map(Arc::new);
-        Self { principal: run.principal.clone(), key_models: run.key_models.clone(), person }
+        let person = run
+            .origin
+            .as_ref()
+            .and_then(|origin| origin.person.clone())
+            .map(Arc::new);
+        Self {
+            principal: run.principal.clone(),
+            key_models: run.key_models.clone(),
+            person,
+        }
     }
 }

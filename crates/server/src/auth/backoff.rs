@@ -168,7 +168,10 @@ impl Backoff {
 fn password_keys(address: IpAddr, account: &str) -> [(Key, u32); 2] {
     let address = Some(network(address));
     let account = crate::secret::hash_token(&account.to_lowercase());
-    [((address, Some(account)), FREE_PER_ACCOUNT), ((address, None), FREE_PER_ADDRESS)]
+    [
+        ((address, Some(account)), FREE_PER_ACCOUNT),
+        ((address, None), FREE_PER_ADDRESS),
+    ]
 }
 
 fn sign_in_keys(address: IpAddr, account: &str) -> [(Key, u32); 3] {
@@ -239,7 +242,10 @@ mod tests {
             assert_eq!(backoff.begin(HOME, &n.to_string(), 0), Ok(()));
         }
         assert_eq!(backoff.begin(HOME, "another", 0), Err(1));
-        assert_eq!(backoff.begin("10.0.0.1".parse().unwrap(), "another", 0), Ok(()));
+        assert_eq!(
+            backoff.begin("10.0.0.1".parse().unwrap(), "another", 0),
+            Ok(())
+        );
         assert_eq!(backoff.begin(HOME, "another", FORGET_AFTER_MS + 1), Ok(()));
     }
 
@@ -257,13 +263,28 @@ mod tests {
         for n in 5..20 {
             assert_eq!(begin(n, CodeKind::Short), Ok(()), "{n}");
         }
-        assert_eq!(begin(20, CodeKind::Short), Err(1), "nowhere is a good place any more");
-        assert_eq!(begin(20, CodeKind::Recovery), Ok(()), "but for whoever has another code");
+        assert_eq!(
+            begin(20, CodeKind::Short),
+            Err(1),
+            "nowhere is a good place any more"
+        );
+        assert_eq!(
+            begin(20, CodeKind::Recovery),
+            Ok(()),
+            "but for whoever has another code"
+        );
         assert_eq!(begin(1, CodeKind::Recovery), Ok(()));
         backoff.code_succeeded(IpAddr::from([10, 0, 0, 20]), ada, CodeKind::Recovery);
-        assert_eq!(begin(21, CodeKind::Short), Err(1), "what was tried elsewhere still counts");
+        assert_eq!(
+            begin(21, CodeKind::Short),
+            Err(1),
+            "what was tried elsewhere still counts"
+        );
         // Passwords are counted apart.
-        assert_eq!(backoff.begin(IpAddr::from([10, 0, 0, 1]), "ada@example.org", 0), Ok(()));
+        assert_eq!(
+            backoff.begin(IpAddr::from([10, 0, 0, 1]), "ada@example.org", 0),
+            Ok(())
+        );
     }
 
     #[test]
@@ -275,8 +296,15 @@ mod tests {
         for n in 0..FREE_EVERYWHERE {
             assert_eq!(begin(n, None), Ok(()), "{n}");
         }
-        assert_eq!(begin(1000, None), Err(1), "nowhere is a good place any more");
-        assert_eq!(backoff.begin_sign_in(from(1000), "bob@example.org", None, 0), Ok(()));
+        assert_eq!(
+            begin(1000, None),
+            Err(1),
+            "nowhere is a good place any more"
+        );
+        assert_eq!(
+            backoff.begin_sign_in(from(1000), "bob@example.org", None, 0),
+            Ok(())
+        );
         // Whoever has signed in before is not kept out, also where the guesses come from the same address.
         assert_eq!(begin(1, device), Ok(()));
         backoff.signed_in(from(1), "ada@example.org", device);
@@ -286,7 +314,10 @@ mod tests {
         assert_eq!(begin(1, device), Err(1), "nor does a device guess on");
         // What others have tried goes on counting.
         assert_eq!(begin(1000, None), Err(1));
-        assert_eq!(backoff.begin_sign_in(from(1000), "ada@example.org", None, FORGET_AFTER_MS + 1), Ok(()));
+        assert_eq!(
+            backoff.begin_sign_in(from(1000), "ada@example.org", None, FORGET_AFTER_MS + 1),
+            Ok(())
+        );
     }
 
     #[test]

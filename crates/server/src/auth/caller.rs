@@ -96,8 +96,17 @@ impl Caller {
     /// Where the database does not answer.
     pub async fn identify(app: &App, headers: &HeaderMap) -> Result<Option<Self>, ApiError> {
         if app.config.auth == Auth::None {
-            let user = app.local_user.get_or_try_init(|| local_user(app)).await?.clone();
-            return Ok(Some(Self { user, credential: Credential::Local, key: None, person: None }));
+            let user = app
+                .local_user
+                .get_or_try_init(|| local_user(app))
+                .await?
+                .clone();
+            return Ok(Some(Self {
+                user,
+                credential: Credential::Local,
+                key: None,
+                person: None,
+            }));
         }
         if let Some(key) = bearer(headers) {
             return by_key(app, key, headers).await;
@@ -107,11 +116,21 @@ impl Caller {
             Named::Refused(_) => return Ok(None),
             Named::Nobody => {}
         }
-        let Some(token) = cookie(headers, SESSION_COOKIE) else { return Ok(None) };
-        let session = app.store.session_user(&hash_token(token), app.clock.now_ms()).await?;
+        let Some(token) = cookie(headers, SESSION_COOKIE) else {
+            return Ok(None);
+        };
+        let session = app
+            .store
+            .session_user(&hash_token(token), app.clock.now_ms())
+            .await?;
         Ok(session.map(|(id, user)| {
             let credential = Credential::Session(id);
-            Self { user: Arc::new(user), credential, key: None, person: None }
+            Self {
+                user: Arc::new(user),
+                credential,
+                key: None,
+                person: None,
+            }
         }))
     }
 
@@ -129,7 +148,11 @@ impl Caller {
     #[must_use]
     pub fn authority(&self) -> Authority {
         let key_models = self.key.as_ref().and_then(|key| key.rights.models.clone());
-        Authority { principal: self.principal(), key_models, person: self.person.clone() }
+        Authority {
+            principal: self.principal(),
+            key_models,
+            person: self.person.clone(),
+        }
     }
 
     /// What the caller may use now. A key never has more than its owner, and a front end's person never what only
@@ -172,15 +195,26 @@ impl Caller {
     /// # Errors
     /// 403 for a key that would need another scope.
     pub fn check_change(&self, principal: &Principal) -> Result<(), ApiError> {
-        if self.may_change(principal) { Ok(()) } else { Err(lacks_scope(KeyScope::Write.name())) }
+        if self.may_change(principal) {
+            Ok(())
+        } else {
+            Err(lacks_scope(KeyScope::Write.name()))
+        }
     }
 
     /// Whether the caller hears of this principal's runs without naming them. A key that is limited to models hears
     /// only what it began.
     #[must_use]
     pub fn may_hear(&self, principal: &Principal) -> bool {
-        let is_limited = self.key.as_ref().is_some_and(|key| key.rights.models.is_some());
-        if is_limited { self.began(principal) } else { self.may_see(principal) }
+        let is_limited = self
+            .key
+            .as_ref()
+            .is_some_and(|key| key.rights.models.is_some());
+        if is_limited {
+            self.began(principal)
+        } else {
+            self.may_see(principal)
+        }
     }
 
     /// Refuses a key that is not good for that.
@@ -188,7 +222,11 @@ impl Caller {
     /// # Errors
     /// 403.
     pub fn check_scope(&self, scope: KeyScope) -> Result<(), ApiError> {
-        if self.key_allows(scope) { Ok(()) } else { Err(lacks_scope(scope.name())) }
+        if self.key_allows(scope) {
+            Ok(())
+        } else {
+            Err(lacks_scope(scope.name()))
+        }
     }
 
     /// Whether this is no key, or one that is good for that.
@@ -231,7 +269,9 @@ impl Caller {
         match id {
             Some(id) => self.check_model(app.models.catalogue().meant(id))?,
             // The default model has a name too, and an agent that stands for it.
-            None if self.check_model(&format!("{}{}", agents::PREFIX, agents::BUILT_IN)).is_ok() => {}
+            None if self
+                .check_model(&format!("{}{}", agents::PREFIX, agents::BUILT_IN))
+                .is_ok() => {}
             None => {
                 let permit = self.permit_without_key_limit(app);
                 if let Some(default) = app.models.catalogue().default_for(&permit).model() {
@@ -247,17 +287,27 @@ async fn by_key(app: &App, key: &str, headers: &HeaderMap) -> Result<Option<Call
     if !key.starts_with(KEY_PREFIX) {
         return Ok(None);
     }
-    let Some(key) = holder(app, hash_token(key)).await? else { return Ok(None) };
+    let Some(key) = holder(app, hash_token(key)).await? else {
+        return Ok(None);
+    };
     let now_ms = app.clock.now_ms();
     if key.good_until.is_some_and(|until| now_ms >= until) {
         let forgotten = random_bytes().map_err(ApiError::internal)?;
-        app.store.forget_secret(&key.secret_hash, &forgotten).await?;
-        app.known_keys.forget_secrets(&HashSet::from([key.secret_hash]));
+        app.store
+            .forget_secret(&key.secret_hash, &forgotten)
+            .await?;
+        app.known_keys
+            .forget_secrets(&HashSet::from([key.secret_hash]));
         return Ok(None);
     }
     let is_admin = key.user.role == UserRole::Admin;
     let authority = Authority::of_account(key.user.id);
-    if app.groups.permit(authority, is_admin).check(Right::ApiKeys).is_err() {
+    if app
+        .groups
+        .permit(authority, is_admin)
+        .check(Right::ApiKeys)
+        .is_err()
+    {
         return Ok(None);
     }
     let id = key.id;
@@ -266,7 +316,12 @@ async fn by_key(app: &App, key: &str, headers: &HeaderMap) -> Result<Option<Call
     }
     let person = people::person(&key, headers, now_ms)?.map(Arc::new);
     let user = Arc::clone(&key.user);
-    Ok(Some(Caller { user, credential: Credential::Key(id), key: Some(key), person }))
+    Ok(Some(Caller {
+        user,
+        credential: Credential::Key(id),
+        key: Some(key),
+        person,
+    }))
 }
 
 /// The key of this hash.
@@ -275,7 +330,9 @@ async fn holder(app: &App, hash: [u8; 32]) -> Result<Option<Arc<HeldKey>>, ApiEr
     if let Some(known) = app.known_keys.find(&hash, now) {
         return Ok(Some(known));
     }
-    let Some(holder) = app.store.key_holder(&hash).await? else { return Ok(None) };
+    let Some(holder) = app.store.key_holder(&hash).await? else {
+        return Ok(None);
+    };
     let sealed = holder.sealed_signing_key.as_deref();
     let signing_key = sealed.map(|sealed| app.sealer.unseal(&holder.key.to_string(), sealed));
     let key = Arc::new(HeldKey {
@@ -284,7 +341,10 @@ async fn holder(app: &App, hash: [u8; 32]) -> Result<Option<Arc<HeldKey>>, ApiEr
         user: Arc::new(holder.user),
         // Without the secret nobody is believed.
         signing_key: signing_key.transpose().map_err(ApiError::internal)?,
-        good_until: [holder.rights.expires_at, holder.old_until].into_iter().flatten().min(),
+        good_until: [holder.rights.expires_at, holder.old_until]
+            .into_iter()
+            .flatten()
+            .min(),
         rights: holder.rights,
     });
     app.known_keys.remember(hash, Arc::clone(&key), now);
@@ -310,7 +370,9 @@ async fn local_user(app: &App) -> Result<Arc<User>, ApiError> {
         // Another process on the same database was first.
         Err(StoreError::Conflict(_)) => {
             let admin = app.store.first_admin().await?;
-            admin.map(Arc::new).ok_or_else(|| ApiError::internal("the local user cannot be made"))
+            admin
+                .map(Arc::new)
+                .ok_or_else(|| ApiError::internal("the local user cannot be made"))
         }
         Err(error) => Err(error.into()),
     }
@@ -329,7 +391,8 @@ pub async fn check_access(
         return Ok(None);
     }
     let caller = Caller::identify(app, request.headers()).await?;
-    let caller = caller.ok_or_else(|| ApiError::unauthenticated(bearer(request.headers()).is_some()))?;
+    let caller =
+        caller.ok_or_else(|| ApiError::unauthenticated(bearer(request.headers()).is_some()))?;
     if access == Access::Admin && caller.user.role != UserRole::Admin {
         return Err(ApiError::forbidden(refusal::Request::OnlyAdministrators));
     }
@@ -343,10 +406,13 @@ pub async fn check_access(
 
 /// Refuses a key that is not for what the route does.
 fn check_scope(caller: &Caller, access: Access, method: &Method) -> Result<(), ApiError> {
-    let Some(key) = &caller.key else { return Ok(()) };
+    let Some(key) = &caller.key else {
+        return Ok(());
+    };
     if caller.person.is_some() && !matches!(access, Access::Chat | Access::Public) {
         // All else is the account's own.
-        let message = "On behalf of a person, a front end may use models and agents, and nothing else here.";
+        let message =
+            "On behalf of a person, a front end may use models and agents, and nothing else here.";
         return Err(ApiError::forbidden(message));
     }
     let needed = match access.scope(method) {
@@ -395,7 +461,12 @@ impl<S: Sync> FromRequestParts<S> for Admin {
 /// The key of a request, if any: as bearer, or in the header that Anthropic's packages use.
 pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let Some(value) = headers.get(header::AUTHORIZATION) else {
-        return headers.get("x-api-key")?.to_str().ok().map(str::trim).filter(|key| !key.is_empty());
+        return headers
+            .get("x-api-key")?
+            .to_str()
+            .ok()
+            .map(str::trim)
+            .filter(|key| !key.is_empty());
     };
     let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
@@ -404,7 +475,10 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
 /// The value of cookie `name`.
 #[must_use]
 pub fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let cookies = headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
     cookies
         .flat_map(|line| line.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
@@ -416,7 +490,10 @@ mod tests {
     use super::*;
 
     fn headers(name: &'static str, values: &[&str]) -> HeaderMap {
-        values.iter().map(|value| (name.parse().unwrap(), value.parse().unwrap())).collect()
+        values
+            .iter()
+            .map(|value| (name.parse().unwrap(), value.parse().unwrap()))
+            .collect()
     }
 
     #[test]
@@ -429,7 +506,11 @@ mod tests {
             (&["glasshouse_session"], None),
             (&[], None),
         ] {
-            assert_eq!(cookie(&headers("cookie", lines), SESSION_COOKIE), expected, "{lines:?}");
+            assert_eq!(
+                cookie(&headers("cookie", lines), SESSION_COOKIE),
+                expected,
+                "{lines:?}"
+            );
         }
     }
 
@@ -441,7 +522,11 @@ mod tests {
             ("Basic abc", None),
             ("Bearer", None),
         ] {
-            assert_eq!(bearer(&headers("authorization", &[line])), expected, "{line}");
+            assert_eq!(
+                bearer(&headers("authorization", &[line])),
+                expected,
+                "{line}"
+            );
         }
     }
 }

@@ -23,7 +23,11 @@ const RECOVERY_BYTES: usize = 10;
 /// Longer than what people type with spaces and dashes.
 const MOST_TYPED_BYTES: usize = 64;
 /// What stands for itself in every part of an address: the shorter, the coarser the QR code.
-const PART: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const PART: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /// What an app makes its codes from.
@@ -49,16 +53,24 @@ impl TotpSecret {
     /// The address that an app reads, mostly as a QR code: the secret, and under which name to show it.
     pub(crate) fn address(&self, place: &str, account: &str) -> String {
         let [place, account] = [place, account].map(|text| utf8_percent_encode(text, PART));
-        format!("otpauth://totp/{place}:{account}?secret={}&issuer={place}", self.0.reveal())
+        format!(
+            "otpauth://totp/{place}:{account}?secret={}&issuer={place}",
+            self.0.reveal()
+        )
     }
 
     /// The step of time of which this is the code; only of those near `now_ms`, the newest first.
     pub(crate) fn step_of(&self, code: &str, now_ms: i64) -> Option<i64> {
-        let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &from_base32(self.0.reveal())?);
+        let key = hmac::Key::new(
+            hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY,
+            &from_base32(self.0.reveal())?,
+        );
         let now = now_ms.div_euclid(STEP_MS);
         // Hashes are compared, so that the time taken tells nothing.
         let given = hash_token(code);
-        (now - STEPS_OFF..=now + STEPS_OFF).rev().find(|step| hash_token(&code_of(&key, *step)) == given)
+        (now - STEPS_OFF..=now + STEPS_OFF)
+            .rev()
+            .find(|step| hash_token(&code_of(&key, *step)) == given)
     }
 }
 
@@ -67,9 +79,15 @@ fn code_of(key: &hmac::Key, step: i64) -> String {
     let tag = hmac::sign(key, &step.to_be_bytes());
     let tag = tag.as_ref();
     let at = usize::from(tag.last().copied().unwrap_or(0) & 15);
-    let number =
-        tag[at..at + 4].iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte)) & 0x7fff_ffff;
-    format!("{:0width$}", number % 10_u32.pow(DIGITS), width = DIGITS as usize)
+    let number = tag[at..at + 4]
+        .iter()
+        .fold(0_u32, |number, byte| number << 8 | u32::from(*byte))
+        & 0x7fff_ffff;
+    format!(
+        "{:0width$}",
+        number % 10_u32.pow(DIGITS),
+        width = DIGITS as usize
+    )
 }
 
 /// What somebody typed who was asked for a code.
@@ -85,14 +103,24 @@ impl Code {
         if typed.len() > MOST_TYPED_BYTES {
             return None;
         }
-        let text: String = typed.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
+        let text: String = typed
+            .chars()
+            .filter(|c| !c.is_whitespace() && *c != '-')
+            .collect();
         let text = text.to_ascii_uppercase();
-        let is_short = text.len() == DIGITS as usize && text.bytes().all(|byte| byte.is_ascii_digit());
-        let is_recovery =
-            text.len() * 5 == RECOVERY_BYTES * 8 && text.bytes().all(|byte| ALPHABET.contains(&byte));
+        let is_short =
+            text.len() == DIGITS as usize && text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_recovery = text.len() * 5 == RECOVERY_BYTES * 8
+            && text.bytes().all(|byte| ALPHABET.contains(&byte));
         match (is_short, is_recovery) {
-            (true, _) => Some(Self { kind: CodeKind::Short, text }),
-            (_, true) => Some(Self { kind: CodeKind::Recovery, text }),
+            (true, _) => Some(Self {
+                kind: CodeKind::Short,
+                text,
+            }),
+            (_, true) => Some(Self {
+                kind: CodeKind::Recovery,
+                text,
+            }),
             _ => None,
         }
     }
@@ -113,13 +141,24 @@ impl Code {
 }
 
 /// New codes for whoever has lost the app, in groups of four signs, and what is stored of them.
-pub(crate) fn new_recovery_codes(account: UserId) -> Result<(Vec<String>, Vec<[u8; 32]>), NoRandomness> {
+pub(crate) fn new_recovery_codes(
+    account: UserId,
+) -> Result<(Vec<String>, Vec<[u8; 32]>), NoRandomness> {
     let mut made = (Vec::new(), Vec::new());
     for _ in 0..RECOVERY_CODES {
-        let code = Code { kind: CodeKind::Recovery, text: base32(&random_bytes::<RECOVERY_BYTES>()?) };
+        let code = Code {
+            kind: CodeKind::Recovery,
+            text: base32(&random_bytes::<RECOVERY_BYTES>()?),
+        };
         made.1.push(code.hash(account));
         let signs: Vec<char> = code.text.to_ascii_lowercase().chars().collect();
-        made.0.push(signs.chunks(4).map(String::from_iter).collect::<Vec<_>>().join("-"));
+        made.0.push(
+            signs
+                .chunks(4)
+                .map(String::from_iter)
+                .collect::<Vec<_>>()
+                .join("-"),
+        );
     }
     Ok(made)
 }
@@ -127,8 +166,12 @@ pub(crate) fn new_recovery_codes(account: UserId) -> Result<(Vec<String>, Vec<[u
 /// RFC 4648, section 6. Whole groups of five bytes only, which need no padding.
 fn base32(bytes: &[u8]) -> String {
     let group = |five: &[u8]| {
-        let bits = five.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
-        (0..8).rev().map(move |n| char::from(ALPHABET[(bits >> (5 * n) & 31) as usize]))
+        let bits = five
+            .iter()
+            .fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+        (0..8)
+            .rev()
+            .map(move |n| char::from(ALPHABET[(bits >> (5 * n) & 31) as usize]))
     };
     bytes.chunks(5).flat_map(group).collect()
 }
@@ -165,7 +208,11 @@ mod tests {
             (2_000_000_000, "279037"),
             (20_000_000_000, "353130"),
         ] {
-            assert_eq!(secret.step_of(code, seconds * 1000), Some(seconds / 30), "{seconds}");
+            assert_eq!(
+                secret.step_of(code, seconds * 1000),
+                Some(seconds / 30),
+                "{seconds}"
+            );
         }
     }
 
@@ -174,7 +221,11 @@ mod tests {
         let secret = ascii(b"12345678901234567890");
         // The code of step 1, from 30 to 60 seconds.
         for (seconds, fits) in [(0, true), (30, true), (89, true), (90, false), (-1, false)] {
-            assert_eq!(secret.step_of("287082", seconds * 1000), fits.then_some(1), "{seconds}");
+            assert_eq!(
+                secret.step_of("287082", seconds * 1000),
+                fits.then_some(1),
+                "{seconds}"
+            );
         }
         assert_eq!(secret.step_of("287083", 59_000), None);
     }
@@ -184,7 +235,10 @@ mod tests {
         assert_eq!(base32(b"fooba"), "MZXW6YTB");
         assert_eq!(from_base32("MZXW6YTB").unwrap(), b"fooba");
         assert_eq!(from_base32("MZXW6YT1"), None);
-        assert_eq!(base32(b"12345678901234567890"), "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ");
+        assert_eq!(
+            base32(b"12345678901234567890"),
+            "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+        );
     }
 
     #[test]
@@ -214,7 +268,12 @@ mod tests {
         assert_eq!((shown.len(), stored.len()), (10, 10));
         for (shown, stored) in shown.iter().zip(&stored) {
             assert_eq!(shown.len(), 19);
-            assert_eq!(Code::read(&shown.replace('-', "").to_uppercase()).unwrap().hash(ada), *stored);
+            assert_eq!(
+                Code::read(&shown.replace('-', "").to_uppercase())
+                    .unwrap()
+                    .hash(ada),
+                *stored
+            );
             assert_ne!(Code::read(shown).unwrap().hash(bob), *stored);
         }
     }

@@ -17,7 +17,9 @@ pub(crate) const MOST_PASSWORD_CHARS: usize = 256;
 /// 400.
 pub(crate) fn checked_email(text: &str) -> Result<String, ApiError> {
     let email = text.trim();
-    let shaped = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
+    let shaped = email
+        .split_once('@')
+        .is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
     if shaped
         && email.len() <= MOST_EMAIL_BYTES
         && !email.contains(|c: char| c.is_whitespace() || c.is_control())
@@ -37,7 +39,9 @@ pub(crate) fn checked_name(text: &str) -> Result<String, ApiError> {
     match name.chars().count() {
         1..=MOST_NAME_CHARS if !name.contains(char::is_control) => Ok(name.to_owned()),
         0 => Err(ApiError::invalid(refusal::Accounts::EmptyName)),
-        _ => Err(ApiError::invalid(refusal::Accounts::LongName { limit: MOST_NAME_CHARS as u64 })),
+        _ => Err(ApiError::invalid(refusal::Accounts::LongName {
+            limit: MOST_NAME_CHARS as u64,
+        })),
     }
 }
 

@@ -52,9 +52,15 @@ impl Device {
     pub fn of(user_agent: Option<&str>) -> Self {
         let text = user_agent.unwrap_or_default();
         let first = |names: &[(&str, &'static str)]| {
-            names.iter().find(|(mark, _)| text.contains(mark)).map(|(_, name)| *name)
+            names
+                .iter()
+                .find(|(mark, _)| text.contains(mark))
+                .map(|(_, name)| *name)
         };
-        Self { browser: first(&BROWSERS), system: first(&SYSTEMS) }
+        Self {
+            browser: first(&BROWSERS),
+            system: first(&SYSTEMS),
+        }
     }
 }
 
@@ -65,7 +71,11 @@ mod tests {
     #[test]
     fn names_browsers_and_systems() {
         for (user_agent, browser, system) in [
-            ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox", "Linux"),
+            (
+                "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+                "Firefox",
+                "Linux",
+            ),
             (
                 "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) \
                  Chrome/142.0.0.0 Safari/537.36",
@@ -98,9 +108,19 @@ mod tests {
             ),
         ] {
             let device = Device::of(Some(user_agent));
-            assert_eq!(device, Device { browser: Some(browser), system: Some(system) }, "{user_agent}");
+            assert_eq!(
+                device,
+                Device {
+                    browser: Some(browser),
+                    system: Some(system)
+                },
+                "{user_agent}"
+            );
         }
-        let nothing = Device { browser: None, system: None };
+        let nothing = Device {
+            browser: None,
+            system: None,
+        };
         for unknown in [None, Some(""), Some("<script>alert(1)</script>")] {
             assert_eq!(Device::of(unknown), nothing);
         }

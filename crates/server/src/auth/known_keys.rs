@@ -37,20 +37,31 @@ impl HeldKey {
     /// Whether it is good for this, as far as its owner may do it.
     #[must_use]
     pub fn allows(&self, scope: KeyScope) -> bool {
-        self.rights.scopes.as_ref().is_none_or(|scopes| scopes.contains(&scope))
+        self.rights
+            .scopes
+            .as_ref()
+            .is_none_or(|scopes| scopes.contains(&scope))
     }
 
     /// Whether it is good for everything and for good, so that a key made with it is not good for more.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        let ApiKeyRights { scopes, models, expires_at, front_end } = &self.rights;
+        let ApiKeyRights {
+            scopes,
+            models,
+            expires_at,
+            front_end,
+        } = &self.rights;
         scopes.is_none() && models.is_none() && expires_at.is_none() && !front_end
     }
 
     /// Whether it may use a model or an agent.
     #[must_use]
     pub fn may_use(&self, model: &str) -> bool {
-        self.rights.models.as_ref().is_none_or(|models| models.iter().any(|allowed| allowed == model))
+        self.rights
+            .models
+            .as_ref()
+            .is_none_or(|models| models.iter().any(|allowed| allowed == model))
     }
 }
 
@@ -79,7 +90,13 @@ impl KnownKeys {
             known.retain(|_, known| known.until > now);
         }
         if known.len() < MOST {
-            known.insert(hash, Known { key, until: now + TIME });
+            known.insert(
+                hash,
+                Known {
+                    key,
+                    until: now + TIME,
+                },
+            );
         }
     }
 
@@ -95,7 +112,8 @@ impl KnownKeys {
 
     /// Whatever is known of these people's keys is no more.
     pub(super) fn forget_people(&self, people: &HashSet<UserId>) {
-        self.lock().retain(|_, known| !people.contains(&known.key.user.id));
+        self.lock()
+            .retain(|_, known| !people.contains(&known.key.user.id));
     }
 
     /// Keys with these secrets are no more.
@@ -116,11 +134,23 @@ mod tests {
 
     fn key(id: ApiKeyId) -> Arc<HeldKey> {
         let (user, role) = (UserId::generate(), UserRole::User);
-        let user =
-            User { id: user, email: "ada@example.org".into(), name: "Ada".into(), role, created_at: 0 };
+        let user = User {
+            id: user,
+            email: "ada@example.org".into(),
+            name: "Ada".into(),
+            role,
+            created_at: 0,
+        };
         let rights = ApiKeyRights::default();
         let (user, secret_hash) = (Arc::new(user), [0; 32]);
-        Arc::new(HeldKey { id, secret_hash, user, rights, signing_key: None, good_until: None })
+        Arc::new(HeldKey {
+            id,
+            secret_hash,
+            user,
+            rights,
+            signing_key: None,
+            good_until: None,
+        })
     }
 
     #[test]
@@ -137,7 +167,11 @@ mod tests {
 
     #[test]
     fn there_is_an_end_to_them() {
-        let (keys, now, key) = (KnownKeys::default(), Instant::now(), key(ApiKeyId::generate()));
+        let (keys, now, key) = (
+            KnownKeys::default(),
+            Instant::now(),
+            key(ApiKeyId::generate()),
+        );
         let hash = |number: usize| {
             let mut hash = [0; 32];
             hash[..8].copy_from_slice(&number.to_le_bytes());

@@ -24,7 +24,9 @@ pub fn check_origin(config: &Config, request: &Request) -> Result<(), ApiError> 
     check_host(config, host)?;
     // A page cannot send a bearer key to another site unless that site agrees, and we never do.
     let could_be_forged = config.auth == Auth::None || bearer(headers).is_none();
-    if could_be_forged && (changes_something(request.method()) || headers.contains_key(header::UPGRADE)) {
+    if could_be_forged
+        && (changes_something(request.method()) || headers.contains_key(header::UPGRADE))
+    {
         check_same_origin(config, headers, host)?;
     }
     Ok(())
@@ -36,8 +38,15 @@ pub fn check_origin(config: &Config, request: &Request) -> Result<(), ApiError> 
 /// # Errors
 /// 403 with what to do.
 pub fn check_named_origin(config: &Config, request: &Request) -> Result<(), ApiError> {
-    let Some(origin) = request.headers().get(header::ORIGIN) else { return Ok(()) };
-    let named = |origin: &str| config.cors_allow_origins.iter().any(|known| known == origin);
+    let Some(origin) = request.headers().get(header::ORIGIN) else {
+        return Ok(());
+    };
+    let named = |origin: &str| {
+        config
+            .cors_allow_origins
+            .iter()
+            .any(|known| known == origin)
+    };
     if origin.to_str().is_ok_and(named) {
         return Ok(());
     }
@@ -53,9 +62,15 @@ pub fn own_origin(config: &Config, headers: &HeaderMap) -> Result<String, ApiErr
     if let Some(public) = &config.public_url {
         return Ok(public.origin());
     }
-    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let host = headers
+        .get(header::HOST)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
     let name = host_name(host);
-    let is_address = name.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
+    let is_address = name
+        .trim_matches(['[', ']'])
+        .parse::<std::net::IpAddr>()
+        .is_ok();
     if name == "localhost" || is_address {
         Ok(format!("http://{host}"))
     } else {
@@ -75,7 +90,10 @@ pub(super) fn is_public_host(config: &Config, request: &Request) -> bool {
         let usual = if public.secure { ":443" } else { ":80" };
         let plain = |authority: &str| {
             let authority = authority.to_ascii_lowercase();
-            authority.strip_suffix(usual).map(str::to_owned).unwrap_or(authority)
+            authority
+                .strip_suffix(usual)
+                .map(str::to_owned)
+                .unwrap_or(authority)
         };
         plain(host(request)) == plain(&public.authority)
     })
@@ -86,7 +104,11 @@ fn check_one_host(request: &Request) -> Result<(), ApiError> {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     match (hosts.next(), hosts.next()) {
         (Some(_), None) => Ok(()),
-        (None, _) if request.version() < Version::HTTP_11 || request.uri().authority().is_some() => Ok(()),
+        (None, _)
+            if request.version() < Version::HTTP_11 || request.uri().authority().is_some() =>
+        {
+            Ok(())
+        }
         _ => Err(ApiError::invalid("Send one header Host.")),
     }
 }
@@ -96,8 +118,16 @@ fn changes_something(method: &Method) -> bool {
 }
 
 fn host(request: &Request) -> &str {
-    let header = request.headers().get(header::HOST).and_then(|value| value.to_str().ok());
-    request.uri().authority().map(|authority| authority.as_str()).or(header).unwrap_or("")
+    let header = request
+        .headers()
+        .get(header::HOST)
+        .and_then(|value| value.to_str().ok());
+    request
+        .uri()
+        .authority()
+        .map(|authority| authority.as_str())
+        .or(header)
+        .unwrap_or("")
 }
 
 fn check_host(config: &Config, host: &str) -> Result<(), ApiError> {
@@ -107,7 +137,11 @@ fn check_host(config: &Config, host: &str) -> Result<(), ApiError> {
     let public = config.public_url.as_ref().map(|url| url.authority.as_str());
     let ours = matches!(host_name(host), "localhost" | "127.0.0.1" | "[::1]")
         || public.is_some_and(|public| public.eq_ignore_ascii_case(host));
-    if ours { Ok(()) } else { Err(ApiError::forbidden(refusal::Request::OnlyLocalhost)) }
+    if ours {
+        Ok(())
+    } else {
+        Err(ApiError::forbidden(refusal::Request::OnlyLocalhost))
+    }
 }
 
 /// The host without its port; IPv6 addresses keep their brackets.
@@ -124,14 +158,21 @@ fn check_same_origin(config: &Config, headers: &HeaderMap, host: &str) -> Result
         (Some(site), _) => matches!(site, "same-origin" | "none"),
         (None, Some(origin)) => {
             let host_of = origin.split_once("://").map(|(_, host)| host);
-            let public = config.public_url.as_ref().map(crate::config::PublicUrl::origin);
+            let public = config
+                .public_url
+                .as_ref()
+                .map(crate::config::PublicUrl::origin);
             host_of.is_some_and(|own| own.eq_ignore_ascii_case(host))
                 || public.is_some_and(|public| public.eq_ignore_ascii_case(origin))
         }
         // Browsers always send one of the two here, so this is a program.
         (None, None) => true,
     };
-    if same { Ok(()) } else { Err(ApiError::forbidden(refusal::Request::FromOtherSite)) }
+    if same {
+        Ok(())
+    } else {
+        Err(ApiError::forbidden(refusal::Request::FromOtherSite))
+    }
 }
 
 #[cfg(test)]
@@ -183,7 +224,11 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(name, value.parse().unwrap());
-            assert_eq!(check_same_origin(&config, &headers, host).is_ok(), same, "{name}: {value}");
+            assert_eq!(
+                check_same_origin(&config, &headers, host).is_ok(),
+                same,
+                "{name}: {value}"
+            );
         }
     }
 }

@@ -29,7 +29,10 @@ pub struct Passwords {
 
 impl Default for Passwords {
     fn default() -> Self {
-        Self { turns: Arc::new(Semaphore::new(AT_A_TIME)), nobody: Arc::default() }
+        Self {
+            turns: Arc::new(Semaphore::new(AT_A_TIME)),
+            nobody: Arc::default(),
+        }
     }
 }
 
@@ -66,7 +69,12 @@ impl Passwords {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let turn = self.turns.clone().acquire_owned().await.map_err(ApiError::internal)?;
+        let turn = self
+            .turns
+            .clone()
+            .acquire_owned()
+            .await
+            .map_err(ApiError::internal)?;
         tokio::task::spawn_blocking(move || {
             let _turn = turn;
             work()
@@ -85,14 +93,20 @@ pub fn is_foreign(stored: &str) -> bool {
 /// Whether a hash can be taken over: bcrypt's, whole, and at a cost that does not keep us busy for minutes.
 #[must_use]
 pub fn is_good_foreign(hash: &str) -> bool {
-    let is_known = ["$2a$", "$2b$", "$2y$"].iter().any(|version| hash.starts_with(version));
-    let cost = hash.parse::<bcrypt::HashParts>().ok().map(|parts| parts.get_cost());
+    let is_known = ["$2a$", "$2b$", "$2y$"]
+        .iter()
+        .any(|version| hash.starts_with(version));
+    let cost = hash
+        .parse::<bcrypt::HashParts>()
+        .ok()
+        .map(|parts| parts.get_cost());
     is_known && cost.is_some_and(|cost| FOREIGN_COSTS.contains(&cost))
 }
 
 fn hash(password: &str) -> Result<String, ApiError> {
-    let hash: PasswordHash =
-        Argon2::default().hash_password(password.as_bytes()).map_err(ApiError::internal)?;
+    let hash: PasswordHash = Argon2::default()
+        .hash_password(password.as_bytes())
+        .map_err(ApiError::internal)?;
     Ok(hash.to_string())
 }
 
@@ -101,8 +115,11 @@ fn matches(password: &str, stored: &str) -> bool {
         // What it costs is checked again: the database may hold what others wrote there.
         return is_good_foreign(stored) && bcrypt::verify(password, stored).unwrap_or(false);
     }
-    PasswordHash::new(stored)
-        .is_ok_and(|hash| Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
+    PasswordHash::new(stored).is_ok_and(|hash| {
+        Argon2::default()
+            .verify_password(password.as_bytes(), &hash)
+            .is_ok()
+    })
 }
 
 #[cfg(test)]
@@ -120,7 +137,10 @@ mod tests {
             ("correct horse", Some(String::new()), false),
             ("correct horse", None, false),
         ] {
-            assert_eq!(passwords.verify(password.to_owned(), stored).await.unwrap(), fits);
+            assert_eq!(
+                passwords.verify(password.to_owned(), stored).await.unwrap(),
+                fits
+            );
         }
     }
 
@@ -131,7 +151,10 @@ mod tests {
         let stored = bcrypt::hash("correct horse", 4).unwrap();
         let long = "пароль".repeat(10);
         let check = async |password: &str, stored: &str, fits: bool| {
-            let right = passwords.verify(password.to_owned(), Some(stored.to_owned())).await.unwrap();
+            let right = passwords
+                .verify(password.to_owned(), Some(stored.to_owned()))
+                .await
+                .unwrap();
             assert_eq!(right, fits, "{stored}");
         };
         for version in ["$2a$", "$2b$", "$2y$"] {
@@ -166,10 +189,19 @@ mod tests {
         passwords.verify("a".to_owned(), None).await.unwrap();
         let nobody = passwords.nobody.get().unwrap().clone();
         // The algorithm, its version and its costs; then the salt and the hash, of the same lengths.
-        let work = |hash: &str| hash.split('$').take(4).map(str::to_owned).collect::<Vec<_>>();
+        let work = |hash: &str| {
+            hash.split('$')
+                .take(4)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(work(&nobody), work(&stored));
         assert_eq!(nobody.len(), stored.len());
         passwords.verify("b".to_owned(), None).await.unwrap();
-        assert_eq!(passwords.nobody.get(), Some(&nobody), "made once: no second hash gives it away");
+        assert_eq!(
+            passwords.nobody.get(),
+            Some(&nobody),
+            "made once: no second hash gives it away"
+        );
     }
 }

@@ -29,18 +29,26 @@ const LEEWAY_S: f64 = 60.0;
 ///
 /// # Errors
 /// 401 where a signed word is not good, 400 where an id cannot be one.
-pub(super) fn person(key: &HeldKey, headers: &HeaderMap, now_ms: i64) -> Result<Option<Person>, ApiError> {
+pub(super) fn person(
+    key: &HeldKey,
+    headers: &HeaderMap,
+    now_ms: i64,
+) -> Result<Option<Person>, ApiError> {
     if !key.rights.front_end {
         return Ok(None);
     }
     let text = |name: &HeaderName| {
-        let value = std::str::from_utf8(headers.get(name)?.as_bytes()).ok()?.trim();
+        let value = std::str::from_utf8(headers.get(name)?.as_bytes())
+            .ok()?
+            .trim();
         (!value.is_empty()).then(|| value.to_owned())
     };
     let person = match &key.signing_key {
         // What is not signed might have been added by anybody on the way.
         Some(secret) => {
-            let Some(token) = text(&SIGNED) else { return Ok(None) };
+            let Some(token) = text(&SIGNED) else {
+                return Ok(None);
+            };
             let verified = verify(&token, secret.reveal(), now_ms);
             verified.ok_or_else(|| {
                 ApiError::bad_credential(
@@ -50,20 +58,34 @@ pub(super) fn person(key: &HeldKey, headers: &HeaderMap, now_ms: i64) -> Result<
             })?
         }
         None => {
-            let Some(id) = text(&PERSON_ID) else { return Ok(None) };
+            let Some(id) = text(&PERSON_ID) else {
+                return Ok(None);
+            };
             let name = text(&PERSON_NAME).map(|name| decoded(&name));
-            Person { id, name, email: text(&PERSON_EMAIL), role: text(&PERSON_ROLE) }
+            Person {
+                id,
+                name,
+                email: text(&PERSON_EMAIL),
+                role: text(&PERSON_ROLE),
+            }
         }
     };
-    if person.id.is_empty() || person.id.len() > MOST_ID_BYTES || person.id.chars().any(char::is_control) {
-        return Err(ApiError::invalid(format!("The id of a person has 1 to {MOST_ID_BYTES} bytes.")));
+    if person.id.is_empty()
+        || person.id.len() > MOST_ID_BYTES
+        || person.id.chars().any(char::is_control)
+    {
+        return Err(ApiError::invalid(format!(
+            "The id of a person has 1 to {MOST_ID_BYTES} bytes."
+        )));
     }
     Ok(Some(person))
 }
 
 /// A name that came percent-encoded; as it came if that is not what it is.
 fn decoded(name: &str) -> String {
-    percent_decode_str(name).decode_utf8().map_or_else(|_| name.to_owned(), Into::into)
+    percent_decode_str(name)
+        .decode_utf8()
+        .map_or_else(|_| name.to_owned(), Into::into)
 }
 
 #[derive(Deserialize)]
@@ -89,8 +111,12 @@ fn verify(token: &str, secret: &str, now_ms: i64) -> Option<Person> {
     let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
     hmac::verify(&key, signed.as_bytes(), &signature).ok()?;
-    let Claims { exp, nbf, person } = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
-    #[expect(clippy::cast_precision_loss, reason = "seconds of the year 200,000 are exact")]
+    let Claims { exp, nbf, person } =
+        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "seconds of the year 200,000 are exact"
+    )]
     let now_s = now_ms as f64 / 1000.0;
     let is_now = exp + LEEWAY_S > now_s && nbf.is_none_or(|from| from - LEEWAY_S <= now_s);
     is_now.then_some(person)
@@ -113,21 +139,37 @@ mod tests {
     #[test]
     fn only_what_is_signed_and_fresh_is_believed() {
         let (head, now) = (json!({"alg": "HS256", "typ": "JWT"}), 1_000_000_000);
-        let claims = json!({"sub": "7", "name": "Ann", "role": "user", "exp": 1_000_300, "iat": 1_000_000});
+        let claims =
+            json!({"sub": "7", "name": "Ann", "role": "user", "exp": 1_000_300, "iat": 1_000_000});
         let good = sign(&head, &claims, "secret");
         let person = verify(&good, "secret", now).unwrap();
-        assert_eq!((person.id.as_str(), person.name.as_deref()), ("7", Some("Ann")));
+        assert_eq!(
+            (person.id.as_str(), person.name.as_deref()),
+            ("7", Some("Ann"))
+        );
         assert_eq!(verify(&good, "other", now), None);
         assert_eq!(verify(&good, "secret", now + 361_000), None, "it is over");
         let none = sign(&json!({"alg": "none"}), &claims, "secret");
         assert_eq!(verify(&none, "secret", now), None);
         let (body, _) = good.rsplit_once('.').unwrap();
-        for bad in ["", ".", "..", "a.b.c", body, &format!("{body}."), &format!("{body}.AAAA")] {
+        for bad in [
+            "",
+            ".",
+            "..",
+            "a.b.c",
+            body,
+            &format!("{body}."),
+            &format!("{body}.AAAA"),
+        ] {
             assert_eq!(verify(bad, "secret", now), None, "{bad}");
         }
         let endless = sign(&head, &json!({"sub": "7"}), "secret");
         assert_eq!(verify(&endless, "secret", now), None);
-        let later = sign(&head, &json!({"sub": "7", "exp": 2_000_000, "nbf": 1_001_000}), "secret");
+        let later = sign(
+            &head,
+            &json!({"sub": "7", "exp": 2_000_000, "nbf": 1_001_000}),
+            "secret",
+        );
         assert_eq!(verify(&later, "secret", now), None);
     }
 }

@@ -26,11 +26,21 @@ impl Proxies {
         let parse = |text: &String| {
             let (address, bits) = text.trim().split_once('/').unwrap_or((text.trim(), ""));
             let address: Option<IpAddr> = address.parse().ok();
-            let longest = if address.is_some_and(|address| address.is_ipv4()) { 32 } else { 128 };
-            let bits = if bits.is_empty() { Some(longest) } else { bits.parse().ok() };
+            let longest = if address.is_some_and(|address| address.is_ipv4()) {
+                32
+            } else {
+                128
+            };
+            let bits = if bits.is_empty() {
+                Some(longest)
+            } else {
+                bits.parse().ok()
+            };
             match (address, bits) {
                 // Everybody is no proxy: anybody could then say who they are.
-                (Some(address), Some(bits)) if (1..=longest).contains(&bits) => Ok(Network { address, bits }),
+                (Some(address), Some(bits)) if (1..=longest).contains(&bits) => {
+                    Ok(Network { address, bits })
+                }
                 _ => Err(anyhow::anyhow!(
                     "has “{text}”, but takes addresses and networks, such as 127.0.0.1 or 172.16.0.0/12"
                 )),
@@ -49,13 +59,18 @@ impl Proxies {
     #[must_use]
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut nearest = peer.to_canonical();
-        let lines = headers.get_all(FORWARDED_FOR).iter().map(|line| line.to_str().unwrap_or_default());
+        let lines = headers
+            .get_all(FORWARDED_FOR)
+            .iter()
+            .map(|line| line.to_str().unwrap_or_default());
         let all: Vec<&str> = lines.flat_map(|line| line.split(',')).collect();
         for said in all.into_iter().rev() {
             if !self.has(nearest) {
                 break;
             }
-            let Some(address) = address(said.trim()) else { break };
+            let Some(address) = address(said.trim()) else {
+                break;
+            };
             nearest = address;
         }
         nearest
@@ -77,7 +92,9 @@ impl Proxies {
     /// Whether no network is wider than these prefixes say, of IPv4 and of IPv6.
     #[must_use]
     pub fn are_narrow(&self, (four, six): (u8, u8)) -> bool {
-        self.0.iter().all(|network| network.bits >= if network.address.is_ipv4() { four } else { six })
+        self.0
+            .iter()
+            .all(|network| network.bits >= if network.address.is_ipv4() { four } else { six })
     }
 
     /// Whether this is one of them.
@@ -91,7 +108,9 @@ impl Proxies {
 fn address(text: &str) -> Option<IpAddr> {
     let plain = text.parse::<IpAddr>().ok();
     let address = plain.or_else(|| text.parse::<SocketAddr>().ok().map(|socket| socket.ip()));
-    address.or_else(|| text.trim_matches(['[', ']']).parse().ok()).map(|address| address.to_canonical())
+    address
+        .or_else(|| text.trim_matches(['[', ']']).parse().ok())
+        .map(|address| address.to_canonical())
 }
 
 impl Network {
@@ -114,8 +133,12 @@ mod tests {
 
     #[test]
     fn only_the_word_of_proxies_is_taken() {
-        let proxies =
-            Proxies::parse(&["127.0.0.1".into(), "172.16.0.0/12".into(), "fd00::/8".into()]).unwrap();
+        let proxies = Proxies::parse(&[
+            "127.0.0.1".into(),
+            "172.16.0.0/12".into(),
+            "fd00::/8".into(),
+        ])
+        .unwrap();
         for (peer, said, client) in [
             ("127.0.0.1", &["203.0.113.7"][..], "203.0.113.7"),
             ("::ffff:127.0.0.1", &["203.0.113.7"], "203.0.113.7"),
@@ -125,18 +148,34 @@ mod tests {
             ("fd00::1", &["[2001:db8::1]:4000"], "2001:db8::1"),
             ("127.0.0.1", &["203.0.113.7:80"], "203.0.113.7"),
             ("127.0.0.1", &["nonsense"], "127.0.0.1"),
-            ("127.0.0.1", &["203.0.113.7, nonsense, 172.31.0.2"], "172.31.0.2"),
+            (
+                "127.0.0.1",
+                &["203.0.113.7, nonsense, 172.31.0.2"],
+                "172.31.0.2",
+            ),
             ("127.0.0.1", &[], "127.0.0.1"),
             ("172.32.0.1", &["203.0.113.7"], "172.32.0.1"),
             ("203.0.113.9", &["203.0.113.7"], "203.0.113.9"),
         ] {
-            let headers = said.iter().map(|line| (FORWARDED_FOR.parse().unwrap(), line.parse().unwrap()));
+            let headers = said
+                .iter()
+                .map(|line| (FORWARDED_FOR.parse().unwrap(), line.parse().unwrap()));
             let headers: HeaderMap = headers.collect();
             let found = proxies.client(peer.parse().unwrap(), &headers);
             assert_eq!(found, client.parse::<IpAddr>().unwrap(), "{peer} {said:?}");
         }
-        assert_eq!(Proxies::parse(&[String::new()]).unwrap(), Proxies::default());
-        for bad in ["0.0.0.0/0", "*", "10.0.0.0/33", "proxy.example.org", "::/0", "10.0.0.1/-1"] {
+        assert_eq!(
+            Proxies::parse(&[String::new()]).unwrap(),
+            Proxies::default()
+        );
+        for bad in [
+            "0.0.0.0/0",
+            "*",
+            "10.0.0.0/33",
+            "proxy.example.org",
+            "::/0",
+            "10.0.0.1/-1",
+        ] {
             assert!(Proxies::parse(&[bad.into()]).is_err(), "{bad}");
         }
     }

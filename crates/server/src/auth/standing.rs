@@ -53,7 +53,10 @@ impl Standing {
         match (caller.credential, &caller.key) {
             (Credential::Session(id), _) => open.sessions.entry(id).or_insert_with(child).clone(),
             (Credential::Key(_), Some(key)) => {
-                let new = || OpenKey { ends: child(), good_until: key.good_until };
+                let new = || OpenKey {
+                    ends: child(),
+                    good_until: key.good_until,
+                };
                 let known = open.keys.entry(key.secret_hash).or_insert_with(new);
                 // Keys outlive a suspension.
                 if known.ends.is_cancelled() {
@@ -66,7 +69,11 @@ impl Standing {
     }
 
     /// Answers a request of `caller`, unless the good standing ends before that. A stream ends with it too.
-    pub async fn while_good(&self, caller: &Caller, answer: impl Future<Output = Response>) -> Response {
+    pub async fn while_good(
+        &self,
+        caller: &Caller,
+        answer: impl Future<Output = Response>,
+    ) -> Response {
         let ends = self.ends(caller);
         let Some(response) = ends.run_until_cancelled(answer).await else {
             return ApiError::unauthenticated(false).into_response();
@@ -81,12 +88,18 @@ impl Standing {
 
     fn end(&self, people: &HashSet<UserId>) {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        people.iter().filter_map(|user| open.people.remove(user)).for_each(|ends| ends.cancel());
+        people
+            .iter()
+            .filter_map(|user| open.people.remove(user))
+            .for_each(|ends| ends.cancel());
     }
 
     fn end_sessions(&self, sessions: &[SessionId]) {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.iter().filter_map(|id| open.sessions.remove(id)).for_each(|ends| ends.cancel());
+        sessions
+            .iter()
+            .filter_map(|id| open.sessions.remove(id))
+            .for_each(|ends| ends.cancel());
     }
 
     /// Ends what was opened with these secrets, and with those that were good until now only.
@@ -95,7 +108,9 @@ impl Standing {
         let is_over = |hash: &[u8; 32], key: &mut OpenKey| {
             secrets.contains(hash) || key.good_until.is_some_and(|until| now_ms >= until)
         };
-        open.keys.extract_if(is_over).for_each(|(_, key)| key.ends.cancel());
+        open.keys
+            .extract_if(is_over)
+            .for_each(|(_, key)| key.ends.cancel());
     }
 }
 
@@ -118,7 +133,8 @@ impl App {
     /// Ends the requests, streams and sockets here of browsers whose sessions are over. Runs go on: the person is in
     /// good standing.
     async fn end_for_sessions_over(&self) -> Result<(), StoreError> {
-        self.standing.end_sessions(&self.store.sessions_over(self.clock.now_ms()).await?);
+        self.standing
+            .end_sessions(&self.store.sessions_over(self.clock.now_ms()).await?);
         Ok(())
     }
 

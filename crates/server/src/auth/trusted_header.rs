@@ -29,8 +29,13 @@ const MOST_GROUPS_BYTES: usize = 16_000;
 /// # Errors
 /// 403 where the proxy does not say which name people have typed.
 pub(crate) fn keep_from_proxy(config: &Config, request: &mut Request) -> Result<(), ApiError> {
-    let Some(settings) = &config.trusted_header else { return Ok(()) };
-    let peer = request.extensions().get::<Peer>().map(|Peer(peer)| peer.ip());
+    let Some(settings) = &config.trusted_header else {
+        return Ok(());
+    };
+    let peer = request
+        .extensions()
+        .get::<Peer>()
+        .map(|Peer(peer)| peer.ip());
     let is_proxy = peer.is_some_and(|peer| settings.proxies.has(peer.to_canonical()));
     // Pages of other sites may have been named for programs with keys: they are not to act as the visitor.
     if !is_proxy || origin::is_foreign(config, request) {
@@ -63,12 +68,19 @@ pub(super) enum Named {
 /// # Errors
 /// 401 where the name cannot be one; where the database does not answer.
 pub(super) async fn named(app: &App, headers: &HeaderMap) -> Result<Named, ApiError> {
-    let Some(settings) = &app.config.trusted_header else { return Ok(Named::Nobody) };
-    let Some(person) = person(settings, headers)? else { return Ok(Named::Nobody) };
+    let Some(settings) = &app.config.trusted_header else {
+        return Ok(Named::Nobody);
+    };
+    let Some(person) = person(settings, headers)? else {
+        return Ok(Named::Nobody);
+    };
     let arrived = match app.account_of(&settings.admission, &person).await {
         Ok(arrived) => arrived,
         Err(Ended::Problem(problem)) => {
-            tracing::debug!(problem = problem.word(), "somebody whom the proxy has signed in is not let in");
+            tracing::debug!(
+                problem = problem.word(),
+                "somebody whom the proxy has signed in is not let in"
+            );
             return Ok(Named::Refused(problem));
         }
         Err(Ended::Fault(error)) => return Err(error),
@@ -87,7 +99,12 @@ pub(super) async fn named(app: &App, headers: &HeaderMap) -> Result<Named, ApiEr
     } else {
         Credential::Proxy
     };
-    let caller = Caller { user: account.user.into(), credential, key: None, person: None };
+    let caller = Caller {
+        user: account.user.into(),
+        credential,
+        key: None,
+        person: None,
+    };
     Ok(Named::In(Box::new(caller)))
 }
 
@@ -107,9 +124,16 @@ async fn session_of(
     headers: &HeaderMap,
     owner: domain::UserId,
 ) -> Result<Option<SessionId>, ApiError> {
-    let Some(token) = cookie(headers, SESSION_COOKIE) else { return Ok(None) };
-    let session = app.store.session_user(&hash_token(token), app.clock.now_ms()).await?;
-    Ok(session.filter(|(_, user)| user.id == owner).map(|(id, _)| id))
+    let Some(token) = cookie(headers, SESSION_COOKIE) else {
+        return Ok(None);
+    };
+    let session = app
+        .store
+        .session_user(&hash_token(token), app.clock.now_ms())
+        .await?;
+    Ok(session
+        .filter(|(_, user)| user.id == owner)
+        .map(|(id, _)| id))
 }
 
 async fn note(app: &App, arrived: &Arrived) -> Result<(), ApiError> {
@@ -127,8 +151,13 @@ async fn note(app: &App, arrived: &Arrived) -> Result<(), ApiError> {
 }
 
 /// Whom the headers name; nobody where they name nobody.
-fn person<'a>(settings: &'a TrustedHeader, headers: &'a HeaderMap) -> Result<Option<Arrival>, ApiError> {
-    let Some(subject) = line(headers, &settings.user)? else { return Ok(None) };
+fn person<'a>(
+    settings: &'a TrustedHeader,
+    headers: &'a HeaderMap,
+) -> Result<Option<Arrival>, ApiError> {
+    let Some(subject) = line(headers, &settings.user)? else {
+        return Ok(None);
+    };
     if subject.len() > MOST_SUBJECT_BYTES || subject.chars().any(char::is_control) {
         return Err(unclear());
     }
@@ -136,20 +165,32 @@ fn person<'a>(settings: &'a TrustedHeader, headers: &'a HeaderMap) -> Result<Opt
         Some(name) => line(headers, name),
         None => Ok(None),
     };
-    let email = if settings.email.is_some() { text(&settings.email)? } else { Some(subject) };
+    let email = if settings.email.is_some() {
+        text(&settings.email)?
+    } else {
+        Some(subject)
+    };
     let name = text(&settings.name)?;
     let groups = match text(&settings.groups)?.unwrap_or_default() {
         // Half of them would end the memberships of the other half.
         long if long.len() > MOST_GROUPS_BYTES => {
             static ONCE: std::sync::Once = std::sync::Once::new();
             ONCE.call_once(|| {
-                tracing::warn!(bytes = long.len(), "the proxy names too many groups; they are not followed")
+                tracing::warn!(
+                    bytes = long.len(),
+                    "the proxy names too many groups; they are not followed"
+                )
             });
             ProviderGroups::Unknown
         }
         groups => {
             let groups = groups.split(&settings.groups_separator).map(str::trim);
-            ProviderGroups::Known(groups.filter(|group| !group.is_empty()).map(str::to_owned).collect())
+            ProviderGroups::Known(
+                groups
+                    .filter(|group| !group.is_empty())
+                    .map(str::to_owned)
+                    .collect(),
+            )
         }
     };
     Ok(Some(Arrival {
@@ -169,7 +210,9 @@ fn line<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>
     match (lines.next(), lines.next()) {
         (None, _) => Ok(None),
         (Some(line), None) => {
-            let text = std::str::from_utf8(line.as_bytes()).map_err(|_| unclear())?.trim();
+            let text = std::str::from_utf8(line.as_bytes())
+                .map_err(|_| unclear())?
+                .trim();
             Ok((!text.is_empty()).then_some(text))
         }
         (Some(_), Some(_)) => Err(unclear()),

@@ -44,7 +44,12 @@ pub(super) struct Writer<'a> {
 impl<'a> Writer<'a> {
     pub(super) fn new(file: &'a File, now_ms: i64) -> io::Result<Self> {
         let out = GzEncoder::new(BufWriter::new(file), Compression::fast());
-        let mut writer = Self { out, hash: digest::Context::new(&digest::SHA256), lines: 0, rows: 0 };
+        let mut writer = Self {
+            out,
+            hash: digest::Context::new(&digest::SHA256),
+            lines: 0,
+            rows: 0,
+        };
         writer.line(&json!({
             "glasshouse_backup": FORMAT, "version": env!("CARGO_PKG_VERSION"), "made_at": now_ms,
         }))?;
@@ -54,10 +59,15 @@ impl<'a> Writer<'a> {
     pub(super) fn part(&mut self, part: &Part) -> io::Result<()> {
         match part {
             Part::Schema(number) => self.line(&json!({ "schema": number })),
-            Part::Table { name, columns } => self.line(&json!({ "table": name, "columns": columns })),
-            Part::Damaged(Damage { table, row, column, found }) => {
-                self.line(&json!({ "damaged": [table, row, column, found] }))
+            Part::Table { name, columns } => {
+                self.line(&json!({ "table": name, "columns": columns }))
             }
+            Part::Damaged(Damage {
+                table,
+                row,
+                column,
+                found,
+            }) => self.line(&json!({ "damaged": [table, row, column, found] })),
             Part::Row(row) => {
                 self.rows += 1;
                 self.line(&row.iter().map(write_datum).collect())
@@ -105,11 +115,21 @@ impl Copy {
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
         let input = BufReader::new(GzDecoder::new(BufReader::new(file)));
-        let mut copy = Self { input, hash: digest::Context::new(&digest::SHA256), lines: 0, is_over: false };
-        let head = copy.line().with_context(|| format!("{} is no copy of Glasshouse", path.display()))?;
+        let mut copy = Self {
+            input,
+            hash: digest::Context::new(&digest::SHA256),
+            lines: 0,
+            is_over: false,
+        };
+        let head = copy
+            .line()
+            .with_context(|| format!("{} is no copy of Glasshouse", path.display()))?;
         match head.get("glasshouse_backup").and_then(Value::as_u64) {
             Some(FORMAT) => Ok(copy),
-            Some(_) => bail!("{} was made by a newer version of Glasshouse", path.display()),
+            Some(_) => bail!(
+                "{} was made by a newer version of Glasshouse",
+                path.display()
+            ),
             None => bail!("{} is no copy of Glasshouse", path.display()),
         }
     }
@@ -148,7 +168,9 @@ impl Copy {
         if self.is_over {
             return Ok(None);
         }
-        read_entry(value).map(Some).context("the copy has a line that means nothing")
+        read_entry(value)
+            .map(Some)
+            .context("the copy has a line that means nothing")
     }
 }
 
@@ -177,20 +199,36 @@ fn read_entry(value: Value) -> Option<Entry> {
         value => value,
     };
     if let Some(schema) = value.get("schema") {
-        return schema.as_i64().map(|number| Entry::Part(Part::Schema(number)));
+        return schema
+            .as_i64()
+            .map(|number| Entry::Part(Part::Schema(number)));
     }
     if let Some(place) = value.get("damaged") {
         let place: [String; 4] = serde_json::from_value(place.clone()).ok()?;
         let [table, row, column, found] = place;
-        return Some(Entry::Part(Part::Damaged(Damage { table, row, column, found })));
+        return Some(Entry::Part(Part::Damaged(Damage {
+            table,
+            row,
+            column,
+            found,
+        })));
     }
     if let Some(name) = value.get("table") {
         let columns = value.get("columns")?.as_array()?;
-        let columns = columns.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<_>>()?;
-        return Some(Entry::Part(Part::Table { name: name.as_str()?.to_owned(), columns }));
+        let columns = columns
+            .iter()
+            .map(|name| name.as_str().map(str::to_owned))
+            .collect::<Option<_>>()?;
+        return Some(Entry::Part(Part::Table {
+            name: name.as_str()?.to_owned(),
+            columns,
+        }));
     }
     let name = value.get("file")?.as_str()?.to_owned();
-    Some(Entry::File { name, content: STANDARD.decode(value.get("base64")?.as_str()?).ok()? })
+    Some(Entry::File {
+        name,
+        content: STANDARD.decode(value.get("base64")?.as_str()?).ok()?,
+    })
 }
 
 fn write_datum(datum: &Datum) -> Value {
@@ -233,14 +271,29 @@ mod tests {
             Datum::Boolean(true),
             Datum::Bytes(vec![0, 10, 255]),
         ];
-        let table = Part::Table { name: "t".to_owned(), columns: vec!["a".to_owned(); 6] };
+        let table = Part::Table {
+            name: "t".to_owned(),
+            columns: vec!["a".to_owned(); 6],
+        };
         let [table_name, at, column, found] = ["t", "a \"1\"", "b", "BLOB"].map(str::to_owned);
-        let damage = Damage { table: table_name, row: at, column, found };
-        vec![Part::Schema(3), table, Part::Row(row), Part::Damaged(damage), Part::Row(vec![])]
+        let damage = Damage {
+            table: table_name,
+            row: at,
+            column,
+            found,
+        };
+        vec![
+            Part::Schema(3),
+            table,
+            Part::Row(row),
+            Part::Damaged(damage),
+            Part::Row(vec![]),
+        ]
     }
 
     fn folder() -> std::path::PathBuf {
-        let dir = std::env::temp_dir().join(format!("glasshouse-backup-{}", domain::RunId::generate()));
+        let dir =
+            std::env::temp_dir().join(format!("glasshouse-backup-{}", domain::RunId::generate()));
         std::fs::create_dir_all(&dir).unwrap();
         dir
     }
@@ -265,7 +318,10 @@ mod tests {
         let path = dir.join("a");
         write(&path);
         let mut expected: Vec<Entry> = parts().into_iter().map(Entry::Part).collect();
-        expected.push(Entry::File { name: "secret.key".to_owned(), content: b"key".to_vec() });
+        expected.push(Entry::File {
+            name: "secret.key".to_owned(),
+            content: b"key".to_vec(),
+        });
         assert_eq!(read(&path).unwrap(), expected);
         std::fs::remove_dir_all(dir).unwrap();
     }
@@ -285,7 +341,10 @@ mod tests {
             bad[at] ^= 0x40;
             std::fs::write(&path, bad).unwrap();
             // Some bits only fill up: what is read must be the same, then.
-            assert!(read(&path).map_or(true, |read| read == entries), "byte {at}");
+            assert!(
+                read(&path).map_or(true, |read| read == entries),
+                "byte {at}"
+            );
         }
         std::fs::remove_dir_all(dir).unwrap();
     }
@@ -296,7 +355,9 @@ mod tests {
         let path = dir.join("a");
         write(&path);
         let mut text = String::new();
-        GzDecoder::new(File::open(&path).unwrap()).read_to_string(&mut text).unwrap();
+        GzDecoder::new(File::open(&path).unwrap())
+            .read_to_string(&mut text)
+            .unwrap();
         let lines: Vec<&str> = text.lines().collect();
         let again = |lines: &[&str]| {
             let file = File::create(&path).unwrap();
@@ -310,7 +371,10 @@ mod tests {
         for at in 0..lines.len() {
             assert!(again(&without(at)).is_err(), "without line {at}");
         }
-        assert!(again(&[&lines[..], &["[]"]].concat()).is_err(), "something behind the end");
+        assert!(
+            again(&[&lines[..], &["[]"]].concat()).is_err(),
+            "something behind the end"
+        );
         assert!(again(&[]).is_err());
         for odd in [
             "{}",

@@ -69,10 +69,16 @@ impl App {
 
     async fn pieces(&self, due: &SearchDue) -> Result<Vec<SearchPiece>, StoreError> {
         let Some((_, content, run)) = &due.message else {
-            return Ok(vec![SearchPiece { seq: 0, words: words_of(&due.title) }]);
+            return Ok(vec![SearchPiece {
+                seq: 0,
+                words: words_of(&due.title),
+            }]);
         };
         let text = plain_text(content);
-        let mut pieces = vec![SearchPiece { seq: 0, words: words_of(beginning(&text)) }];
+        let mut pieces = vec![SearchPiece {
+            seq: 0,
+            words: words_of(beginning(&text)),
+        }];
         if let Some(run) = run {
             self.answers(*run, &mut pieces).await?;
         }
@@ -94,9 +100,14 @@ impl App {
                 Err(error) => return Err(error),
             };
             for logged in &events {
-                let EventBody::ToolFinished { result, .. } = &logged.event.body else { continue };
+                let EventBody::ToolFinished { result, .. } = &logged.event.body else {
+                    continue;
+                };
                 let words = words_of(beginning(&readable(result)));
-                pieces.push(SearchPiece { seq: logged.event.seq, words });
+                pieces.push(SearchPiece {
+                    seq: logged.event.seq,
+                    words,
+                });
                 if pieces.len() > MOST_ANSWERS {
                     return Ok(());
                 }

@@ -39,7 +39,9 @@ pub(super) fn plain(markdown: &str) -> String {
 
 /// The mark that opens or closes a block of code.
 fn fence_of(line: &str) -> Option<&str> {
-    let mark = ['`', '~'].into_iter().find(|mark| line.starts_with(*mark))?;
+    let mark = ['`', '~']
+        .into_iter()
+        .find(|mark| line.starts_with(*mark))?;
     let rest = line.trim_start_matches(mark);
     let length = line.len() - rest.len();
     (length >= 3 && !rest.contains('`')).then(|| &line[..length])
@@ -53,7 +55,9 @@ fn without_beginning(line: &str) -> &str {
     }
     let heading = rest.trim_start_matches('#');
     let is_heading = (1..=6).contains(&(rest.len() - heading.len())) && heading.starts_with(' ');
-    let item = rest.strip_prefix(['*', '-', '+']).filter(|rest| rest.starts_with(' '));
+    let item = rest
+        .strip_prefix(['*', '-', '+'])
+        .filter(|rest| rest.starts_with(' '));
     match item {
         Some(item) => item.trim_start(),
         None if is_heading => heading.trim_start(),
@@ -65,7 +69,9 @@ fn without_beginning(line: &str) -> &str {
 fn is_rule(line: &str) -> bool {
     let is_mark = |c: char| matches!(c, '-' | '*' | '_' | '=');
     line.chars().filter(|c| is_mark(*c)).count() >= 3
-        && line.chars().all(|c| is_mark(c) || matches!(c, '|' | ':' | ' '))
+        && line
+            .chars()
+            .all(|c| is_mark(c) || matches!(c, '|' | ':' | ' '))
 }
 
 /// Writes a block of text without the marks inside it.
@@ -128,17 +134,26 @@ struct Marks {
 impl Marks {
     /// A row of marks that is written at `at`, between these texts.
     fn read(&mut self, before: &str, row: &str, behind: &str, at: usize) {
-        let Some(char) = row.chars().next().filter(|char| *char != '~' || row.len() == 2) else { return };
+        let Some(char) = row
+            .chars()
+            .next()
+            .filter(|char| *char != '~' || row.len() == 2)
+        else {
+            return;
+        };
         let (before, behind) = (before.chars().next_back(), behind.chars().next());
         let is_blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
         let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        let is_mark = |c: Option<char>| c.is_some_and(|c| !c.is_alphanumeric() && !c.is_whitespace());
+        let is_mark =
+            |c: Option<char>| c.is_some_and(|c| !c.is_alphanumeric() && !c.is_whitespace());
         let opens = !is_blank(behind) && (!is_mark(behind) || !is_word(before));
         let closes = !is_blank(before) && (!is_mark(before) || !is_word(behind));
         let mut mark = at..at + row.len();
         if closes && let Some(place) = self.open.iter().rposition(|(open, _)| *open == char) {
             self.open.truncate(place + 1);
-            let Some((_, open)) = self.open.last_mut() else { return };
+            let Some((_, open)) = self.open.last_mut() else {
+                return;
+            };
             let length = open.len().min(mark.len());
             self.real.push(open.end - length..open.end);
             self.real.push(mark.start..mark.start + length);
@@ -175,14 +190,21 @@ fn code_in(text: &str, length: usize) -> Option<&str> {
 /// The words of a link or picture with which a text begins, and the size of all of it.
 fn link(text: &str) -> Option<(&str, usize)> {
     let near = &text[..text.floor_char_boundary(LINK_BYTES)];
-    let begin = near.len() - near.strip_prefix('!').unwrap_or(near).strip_prefix('[')?.len();
+    let begin = near.len()
+        - near
+            .strip_prefix('!')
+            .unwrap_or(near)
+            .strip_prefix('[')?
+            .len();
     let mut depth = 1;
     let words = near[begin..].find(|c: char| {
         depth += i32::from(c == '[') - i32::from(c == ']');
         depth == 0
     })?;
     let address = near[begin + words + 1..].strip_prefix('(')?;
-    let end = address.find(')').filter(|end| !address[..*end].contains('\n'))?;
+    let end = address
+        .find(')')
+        .filter(|end| !address[..*end].contains('\n'))?;
     Some((&near[begin..begin + words], begin + words + 2 + end + 1))
 }
 
@@ -195,18 +217,33 @@ mod tests {
     #[test]
     fn marks_go_and_words_stay() {
         for (markdown, expected) in [
-            ("By eating **light**, and `a * b`.", "By eating light, and a * b."),
+            (
+                "By eating **light**, and `a * b`.",
+                "By eating light, and a * b.",
+            ),
             ("# Head\n\n> *So* ~~not~~ it is.\n", "Head\nSo not it is.\n"),
             ("* one\n- ***two***\n1. __three__", "one\ntwo\n1. __three__"),
-            ("```rust\nlet a = b ** c; // # no\n```\nSo.", "let a = b ** c; // # no\nSo."),
+            (
+                "```rust\nlet a = b ** c; // # no\n```\nSo.",
+                "let a = b ** c; // # no\nSo.",
+            ),
             (
                 "See [the *docs*](https://a.b/c_d \"t\") and ![a plot](/p.png) [1].",
                 "See the docs and a plot [1].",
             ),
-            ("2 * 3 * 4, a_b_c, 5*x, \\*no\\*, `x", "2 * 3 * 4, a_b_c, 5*x, *no*, `x"),
-            ("| a | b |\n|---|:-:|\n| 1 | 2 |\n---\n", "| a | b |\n| 1 | 2 |\n"),
+            (
+                "2 * 3 * 4, a_b_c, 5*x, \\*no\\*, `x",
+                "2 * 3 * 4, a_b_c, 5*x, *no*, `x",
+            ),
+            (
+                "| a | b |\n|---|:-:|\n| 1 | 2 |\n---\n",
+                "| a | b |\n| 1 | 2 |\n",
+            ),
             ("``a ` b`` **при**вет *", "a ` b привет *"),
-            ("**one *two* three** and *四* !é `x` #5", "one two three and 四 !é x #5"),
+            (
+                "**one *two* three** and *四* !é `x` #5",
+                "one two three and 四 !é x #5",
+            ),
             ("*a **b* c", "*a *b c"),
         ] {
             assert_eq!(plain(markdown), expected, "{markdown}");
@@ -215,7 +252,9 @@ mod tests {
 
     #[test]
     fn it_does_not_take_long() {
-        for mark in ["[", "a", "!", "*a ", "~~a* ", "`` ` ", "![", "**a", "a** *", "> ", "[a](", "*_~"] {
+        for mark in [
+            "[", "a", "!", "*a ", "~~a* ", "`` ` ", "![", "**a", "a** *", "> ", "[a](", "*_~",
+        ] {
             let text = mark.repeat(65_536 / mark.len());
             assert!(plain(&text).len() <= text.len());
         }

@@ -11,7 +11,9 @@ pub(super) fn readable(result: &str) -> Cow<'_, str> {
     if !result.starts_with(['{', '[']) {
         return Cow::Borrowed(result);
     }
-    let Ok(value) = serde_json::from_str(result) else { return Cow::Borrowed(result) };
+    let Ok(value) = serde_json::from_str(result) else {
+        return Cow::Borrowed(result);
+    };
     let mut lines = String::new();
     tell(None, &value, &mut lines);
     Cow::Owned(lines)
@@ -22,7 +24,9 @@ fn tell(name: Option<&str>, value: &Value, lines: &mut String) {
         return;
     }
     match value {
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| tell(Some(name), value, lines)),
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(name, value)| tell(Some(name), value, lines)),
         Value::Array(values) => values.iter().for_each(|value| tell(name, value, lines)),
         value => {
             if let Some(name) = name {
@@ -47,8 +51,14 @@ mod tests {
         for (result, expected) in [
             ("2 files", "2 files"),
             ("{not json", "{not json"),
-            (r#"{"n": 1, "ok": [true, null]}"#, "n: 1\nok: true\nok: null\n"),
-            (r#"[{"text": "A \"b\"\nВысота"}, "c"]"#, "text: A \"b\"\nВысота\nc\n"),
+            (
+                r#"{"n": 1, "ok": [true, null]}"#,
+                "n: 1\nok: true\nok: null\n",
+            ),
+            (
+                r#"[{"text": "A \"b\"\nВысота"}, "c"]"#,
+                "text: A \"b\"\nВысота\nc\n",
+            ),
         ] {
             assert_eq!(readable(result), expected);
         }

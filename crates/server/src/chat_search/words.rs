@@ -50,7 +50,13 @@ impl Question {
         TERMS.of(&apart(&text), |term| {
             let word = clean(term.text);
             if !term.is_joined && !word.is_empty() {
-                words.push((SearchWord { word, start: Some(clean(term.word)) }, term.is_common));
+                words.push((
+                    SearchWord {
+                        word,
+                        start: Some(clean(term.word)),
+                    },
+                    term.is_common,
+                ));
             }
         });
         let is_unfinished = text.ends_with(char::is_alphanumeric);
@@ -90,7 +96,11 @@ impl Question {
     }
 
     fn first_in(&self, text: &str) -> Option<Range<usize>> {
-        runs(text).find_map(|run| self.marks_in(&text[run.clone()], run.start).first().cloned())
+        runs(text).find_map(|run| {
+            self.marks_in(&text[run.clone()], run.start)
+                .first()
+                .cloned()
+        })
     }
 
     /// The words as they stand in a text, with some of it around the first.
@@ -99,11 +109,19 @@ impl Question {
         let begin = match text[..first].char_indices().rev().nth(BEFORE_CHARS) {
             None => 0,
             // Not in the middle of a word, where there is a blank.
-            Some((at, _)) => text[at..first].find(char::is_whitespace).map_or(at, |blank| at + blank),
+            Some((at, _)) => text[at..first]
+                .find(char::is_whitespace)
+                .map_or(at, |blank| at + blank),
         };
-        let end = text[begin..].char_indices().nth(SHOWN_CHARS).map_or(text.len(), |(at, _)| begin + at);
+        let end = text[begin..]
+            .char_indices()
+            .nth(SHOWN_CHARS)
+            .map_or(text.len(), |(at, _)| begin + at);
         let shown = &text[begin..end];
-        let (before, behind) = (if begin > 0 { "… " } else { "" }, if end < text.len() { " …" } else { "" });
+        let (before, behind) = (
+            if begin > 0 { "… " } else { "" },
+            if end < text.len() { " …" } else { "" },
+        );
         Excerpt::new(shown, &self.marks(shown), before, behind)
     }
 
@@ -137,10 +155,15 @@ impl Question {
         TERMS.of(run, |term| {
             is_found |= self.0.iter().any(|asked| {
                 let begins = |start: &String| term.word.starts_with(start.as_str());
-                asked.word == term.text || asked.word == term.word || asked.start.as_ref().is_some_and(begins)
+                asked.word == term.text
+                    || asked.word == term.word
+                    || asked.start.as_ref().is_some_and(begins)
             });
         });
-        is_found.then(|| from..from + run.len()).into_iter().collect()
+        is_found
+            .then(|| from..from + run.len())
+            .into_iter()
+            .collect()
     }
 }
 
@@ -159,12 +182,23 @@ impl Excerpt {
         let mut at = 0;
         for (place, mark) in marks.iter().enumerate() {
             let between = in_one_line(&text[at..mark.start]);
-            push(if place == 0 { format!("{before}{}", between.trim_start()) } else { between }, false);
+            push(
+                if place == 0 {
+                    format!("{before}{}", between.trim_start())
+                } else {
+                    between
+                },
+                false,
+            );
             push(in_one_line(&text[mark.clone()]), true);
             at = mark.end;
         }
         let rest = in_one_line(&text[at..]);
-        let rest = if marks.is_empty() { format!("{before}{}", rest.trim_start()) } else { rest };
+        let rest = if marks.is_empty() {
+            format!("{before}{}", rest.trim_start())
+        } else {
+            rest
+        };
         push(format!("{}{behind}", rest.trim_end()), false);
         Self(parts)
     }
@@ -192,7 +226,9 @@ fn may_be_start(word: &str) -> bool {
 
 /// Without what would part a word in the index; words of all other scripts stay as they are.
 fn clean(word: &str) -> String {
-    word.chars().filter(|char| !char.is_ascii() || char.is_ascii_alphanumeric()).collect()
+    word.chars()
+        .filter(|char| !char.is_ascii() || char.is_ascii_alphanumeric())
+        .collect()
 }
 
 /// The text with a blank wherever a script with spaces meets one without.
@@ -201,7 +237,9 @@ fn apart(text: &str) -> String {
     let mut before: Option<char> = None;
     for char in text.chars() {
         let meets = before.is_some_and(|before| {
-            before.is_alphanumeric() && char.is_alphanumeric() && is_unspaced(before) != is_unspaced(char)
+            before.is_alphanumeric()
+                && char.is_alphanumeric()
+                && is_unspaced(before) != is_unspaced(char)
         });
         if meets {
             parted.push(' ');
@@ -223,7 +261,9 @@ fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
             // Accents and vowel signs that are characters of their own.
             false => !char.is_ascii() && !char.is_whitespace() && is_mark(char),
         };
-        let length = text[start..].find(|char| !goes_on(char)).unwrap_or(text.len() - start);
+        let length = text[start..]
+            .find(|char| !goes_on(char))
+            .unwrap_or(text.len() - start);
         at = start + length;
         Some(start..at)
     })
@@ -243,7 +283,10 @@ mod tests {
     /// What is marked of a text, in brackets.
     fn marked(question: &str, text: &str) -> String {
         let Excerpt(parts) = Question::parse(question).excerpt(text);
-        parts.into_iter().map(|(text, hit)| if hit { format!("[{text}]") } else { text }).collect()
+        parts
+            .into_iter()
+            .map(|(text, hit)| if hit { format!("[{text}]") } else { text })
+            .collect()
     }
 
     /// Whether a question finds a text, by the rule of the index.
@@ -264,7 +307,11 @@ mod tests {
 
     #[test]
     fn words_are_found_in_other_forms() {
-        check("договоры аренды", "О ДОГОВОРЕ аренды", "О [ДОГОВОРЕ] [аренды]");
+        check(
+            "договоры аренды",
+            "О ДОГОВОРЕ аренды",
+            "О [ДОГОВОРЕ] [аренды]",
+        );
         check("елка", "Ёлки зелёные", "[Ёлки] зелёные");
         check("run", "Running fast", "[Running] fast");
         check("the runners", "A runner ran", "A [runner] ran");
@@ -277,7 +324,11 @@ mod tests {
     fn the_last_word_may_be_unfinished() {
         check("runn", "Running fast", "[Running] fast");
         check("отчё", "Где мой отчёт?", "Где мой [отчёт]?");
-        check("max_ret", "set max_retries here", "set [max]_[retries] here");
+        check(
+            "max_ret",
+            "set max_retries here",
+            "set [max]_[retries] here",
+        );
         assert!(!finds("runn ", "Running fast"));
         assert!(!finds("r", "Running fast"));
     }
@@ -302,8 +353,14 @@ mod tests {
     fn an_excerpt_is_short_and_cut_at_blanks() {
         let text = format!("{} needle {}", "hay ".repeat(100), "straw ".repeat(100));
         let shown = marked("needle", &text);
-        assert!(shown.starts_with("… hay hay") && shown.contains("hay [needle] straw"), "{shown}");
-        assert!(shown.ends_with(" …") && shown.chars().count() < SHOWN_CHARS + 10, "{shown}");
+        assert!(
+            shown.starts_with("… hay hay") && shown.contains("hay [needle] straw"),
+            "{shown}"
+        );
+        assert!(
+            shown.ends_with(" …") && shown.chars().count() < SHOWN_CHARS + 10,
+            "{shown}"
+        );
         assert_eq!(marked("absent", "nothing here"), "nothing here");
     }
 

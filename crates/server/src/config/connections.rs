@@ -103,7 +103,10 @@ pub(super) fn read(
         let connection = raw
             .check(environment, defaults)
             .map_err(|error| anyhow::anyhow!("connections “{name}”: {error}"))?;
-        anyhow::ensure!(names.insert(name.clone()), "connections: there are two of the name “{name}”");
+        anyhow::ensure!(
+            names.insert(name.clone()),
+            "connections: there are two of the name “{name}”"
+        );
         all.push(connection);
     }
     all.extend(environment::read(environment, defaults, warnings)?);
@@ -111,28 +114,46 @@ pub(super) fn read(
 }
 
 impl RawConnection {
-    fn check(self, environment: &Environment, defaults: &Defaults) -> anyhow::Result<ConfiguredConnection> {
+    fn check(
+        self,
+        environment: &Environment,
+        defaults: &Defaults,
+    ) -> anyhow::Result<ConfiguredConnection> {
         let name = self.name.trim().to_owned();
         anyhow::ensure!(
             (1..=MAX_NAME_CHARS).contains(&name.chars().count()),
             "name must be 1 to {MAX_NAME_CHARS} characters"
         );
-        anyhow::ensure!(self.weight <= MAX_WEIGHT, "weight must be 0 to {MAX_WEIGHT}");
-        anyhow::ensure!(self.models.iter().all(|model| !model.is_empty()), "models has an empty name");
+        anyhow::ensure!(
+            self.weight <= MAX_WEIGHT,
+            "weight must be 0 to {MAX_WEIGHT}"
+        );
+        anyhow::ensure!(
+            self.models.iter().all(|model| !model.is_empty()),
+            "models has an empty name"
+        );
         let key = match (self.api_key, self.api_key_env) {
             (Some(_), Some(_)) => anyhow::bail!("give it either api_key or api_key_env"),
             (Some(key), None) => Some(fill_in("api_key", &key, environment)?),
             (None, Some(variable)) => {
-                let value = environment.get(&variable).filter(|value| !value.trim().is_empty());
+                let value = environment
+                    .get(&variable)
+                    .filter(|value| !value.trim().is_empty());
                 let value = value.ok_or_else(|| {
-                    anyhow::anyhow!("api_key_env names the environment variable {variable}, which is not set")
+                    anyhow::anyhow!(
+                        "api_key_env names the environment variable {variable}, which is not set"
+                    )
                 })?;
                 Some(value.clone())
             }
             (None, None) => None,
         };
         let options = checked(self.kind, self.settings)?;
-        let base_url = address(self.kind, &options, self.base_url.as_deref().map(|url| ("base_url", url)))?;
+        let base_url = address(
+            self.kind,
+            &options,
+            self.base_url.as_deref().map(|url| ("base_url", url)),
+        )?;
         let headers = filled_in("headers", self.headers, environment)?;
         let query = filled_in("query", self.query, environment)?;
         let id = id_of(&format!("file:{name}"))?;
@@ -146,7 +167,13 @@ impl RawConnection {
             ..ServerSettings::alone(base_url, key.filter(|key| !key.is_empty()).map(Secret::new))
         };
         let (together, models) = (self.together, self.models);
-        Ok(ConfiguredConnection { id, source: ConnectionSource::File, settings, together, models })
+        Ok(ConfiguredConnection {
+            id,
+            source: ConnectionSource::File,
+            settings,
+            together,
+            models,
+        })
     }
 }
 

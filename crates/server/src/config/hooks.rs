@@ -105,13 +105,21 @@ fn usual_timeout() -> u64 {
     10
 }
 
-pub(super) fn check(raw: Vec<RawHook>, environment: &Environment) -> anyhow::Result<Vec<HookSettings>> {
+pub(super) fn check(
+    raw: Vec<RawHook>,
+    environment: &Environment,
+) -> anyhow::Result<Vec<HookSettings>> {
     let mut names = BTreeSet::new();
     let mut all = Vec::new();
     for raw in raw {
         let name = raw.name.clone();
-        let hook = raw.check(environment).map_err(|error| anyhow::anyhow!("hooks “{name}”: {error}"))?;
-        anyhow::ensure!(names.insert(name.clone()), "hooks: there are two of the name “{name}”");
+        let hook = raw
+            .check(environment)
+            .map_err(|error| anyhow::anyhow!("hooks “{name}”: {error}"))?;
+        anyhow::ensure!(
+            names.insert(name.clone()),
+            "hooks: there are two of the name “{name}”"
+        );
         all.push(hook);
     }
     Ok(all)
@@ -124,7 +132,10 @@ impl RawHook {
             (1..=MAX_NAME_CHARS).contains(&self.name.len()) && self.name.chars().all(plain),
             "name must be 1 to {MAX_NAME_CHARS} letters, digits, “-”, “_” and “.”"
         );
-        anyhow::ensure!(!self.events.is_empty(), "events is empty: say when it is called");
+        anyhow::ensure!(
+            !self.events.is_empty(),
+            "events is empty: say when it is called"
+        );
         anyhow::ensure!(
             self.tools.is_empty() || self.events.iter().any(|event| event.is_of_tool()),
             "tools goes with the events before_tool and after_tool"
@@ -143,7 +154,11 @@ impl RawHook {
             fail_closed: self.fail == Fail::Closed,
         };
         let timeout = Duration::from_secs(self.timeout_seconds);
-        Ok(HookSettings { hook, timeout, way: self.way(environment)? })
+        Ok(HookSettings {
+            hook,
+            timeout,
+            way: self.way(environment)?,
+        })
     }
 
     fn way(self, environment: &Environment) -> anyhow::Result<HookWay> {
@@ -162,13 +177,19 @@ impl RawHook {
                 }
                 let environment = program_environment(self.env.unwrap_or_default(), environment)?;
                 let (arguments, folder) = (self.args.unwrap_or_default(), self.folder);
-                Ok(HookWay::Command { command, arguments, environment, folder })
+                Ok(HookWay::Command {
+                    command,
+                    arguments,
+                    environment,
+                    folder,
+                })
             }
             (None, Some(url)) => {
                 let alone = self.args.is_none() && self.env.is_none() && self.folder.is_none();
                 anyhow::ensure!(alone, "args, env and folder go with command, not with url");
-                let secret =
-                    self.secret.ok_or_else(|| anyhow::anyhow!("secret is missing: requests are signed"))?;
+                let secret = self
+                    .secret
+                    .ok_or_else(|| anyhow::anyhow!("secret is missing: requests are signed"))?;
                 let secret = fill_in("secret", &secret, environment)?;
                 anyhow::ensure!(
                     secret.chars().count() >= MIN_SECRET_CHARS,
@@ -176,7 +197,11 @@ impl RawHook {
                 );
                 let headers = filled_in("headers", self.headers.unwrap_or_default(), environment)?;
                 headers.iter().try_for_each(check_header)?;
-                Ok(HookWay::Url { url: parse_url(&url)?, secret: Secret::new(secret), headers })
+                Ok(HookWay::Url {
+                    url: parse_url(&url)?,
+                    secret: Secret::new(secret),
+                    headers,
+                })
             }
             _ => anyhow::bail!("give it either a url or a command"),
         }
@@ -186,7 +211,8 @@ impl RawHook {
 fn parse_url(text: &str) -> anyhow::Result<reqwest::Url> {
     let url: Option<reqwest::Url> = text.parse().ok();
     let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    let url = url.ok_or_else(|| anyhow::anyhow!("url is no address such as https://example.org/hook"))?;
+    let url =
+        url.ok_or_else(|| anyhow::anyhow!("url is no address such as https://example.org/hook"))?;
     anyhow::ensure!(
         url.username().is_empty() && url.password().is_none(),
         "url has a user or a password in it: send them in headers"
@@ -195,7 +221,10 @@ fn parse_url(text: &str) -> anyhow::Result<reqwest::Url> {
 }
 
 fn check_header((name, value): &(String, Secret)) -> anyhow::Result<()> {
-    anyhow::ensure!(HeaderName::try_from(name).is_ok(), "headers has “{name}”, which is no name of a header");
+    anyhow::ensure!(
+        HeaderName::try_from(name).is_ok(),
+        "headers has “{name}”, which is no name of a header"
+    );
     anyhow::ensure!(
         !OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str()),
         "headers has “{name}”, which is set already"
@@ -217,7 +246,8 @@ mod tests {
             hooks: Vec<RawHook>,
         }
         let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
-        let environment = Environment::from([("KEY".to_owned(), "0123456789abcdef01234567".to_owned())]);
+        let environment =
+            Environment::from([("KEY".to_owned(), "0123456789abcdef01234567".to_owned())]);
         check(file.hooks, &environment).map_err(|error| error.to_string())
     }
 
@@ -244,8 +274,14 @@ mod tests {
         )
         .unwrap();
         assert!(read[0].hook.fail_closed && !read[1].hook.fail_closed);
-        assert_eq!((read[0].timeout.as_secs(), read[1].timeout.as_secs()), (10, 3));
-        assert!(!format!("{read:?}").contains("0123456789abcdef"), "secrets are not printed");
+        assert_eq!(
+            (read[0].timeout.as_secs(), read[1].timeout.as_secs()),
+            (10, 3)
+        );
+        assert!(
+            !format!("{read:?}").contains("0123456789abcdef"),
+            "secrets are not printed"
+        );
     }
 
     #[test]
@@ -254,13 +290,24 @@ mod tests {
         let url = "url = \"https://a.example\"\nsecret = \"0123456789abcdef01234567\"\n";
         for (text, words) in [
             (hook(&format!("events = [\"before_tool\"]\n{url}")), "fail"),
-            (hook(&format!("events = [\"sometimes\"]\nfail = \"open\"\n{url}")), "sometimes"),
-            (hook(&format!("events = []\nfail = \"open\"\n{url}")), "events is empty"),
             (
-                hook(&format!("events = [\"after_run\"]\nfail = \"open\"\ntools = [\"ls\"]\n{url}")),
+                hook(&format!("events = [\"sometimes\"]\nfail = \"open\"\n{url}")),
+                "sometimes",
+            ),
+            (
+                hook(&format!("events = []\nfail = \"open\"\n{url}")),
+                "events is empty",
+            ),
+            (
+                hook(&format!(
+                    "events = [\"after_run\"]\nfail = \"open\"\ntools = [\"ls\"]\n{url}"
+                )),
                 "tools goes with",
             ),
-            (hook("events = [\"after_run\"]\nfail = \"open\"\n"), "either a url or a command"),
+            (
+                hook("events = [\"after_run\"]\nfail = \"open\"\n"),
+                "either a url or a command",
+            ),
             (
                 hook("events = [\"after_run\"]\nfail = \"open\"\nurl = \"https://a.example\"\n"),
                 "secret is missing",
@@ -271,13 +318,20 @@ mod tests {
                 ),
                 "at least 24",
             ),
-            (hook("events = [\"after_run\"]\nfail = \"open\"\ncommand = \"note\"\n"), "whole path"),
             (
-                hook("events = [\"after_run\"]\nfail = \"open\"\ncommand = \"/n\"\nsecret = \"x\"\n"),
+                hook("events = [\"after_run\"]\nfail = \"open\"\ncommand = \"note\"\n"),
+                "whole path",
+            ),
+            (
+                hook(
+                    "events = [\"after_run\"]\nfail = \"open\"\ncommand = \"/n\"\nsecret = \"x\"\n",
+                ),
                 "go with url",
             ),
             (
-                hook(&format!("events = [\"after_run\"]\nfail = \"open\"\ntimeout_seconds = 0\n{url}")),
+                hook(&format!(
+                    "events = [\"after_run\"]\nfail = \"open\"\ntimeout_seconds = 0\n{url}"
+                )),
                 "1 to 300",
             ),
             (

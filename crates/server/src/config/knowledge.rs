@@ -78,7 +78,9 @@ pub struct GraphDatabaseSettings {
 
 impl std::fmt::Debug for GraphDatabaseSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GraphDatabaseSettings").field("address", &self.address).finish_non_exhaustive()
+        f.debug_struct("GraphDatabaseSettings")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
     }
 }
 
@@ -135,9 +137,18 @@ pub(super) struct RawKnowledge {
 impl RawKnowledge {
     pub(super) fn check(self, data_dir: &Path) -> anyhow::Result<KnowledgeSettings> {
         // A file is read as a whole.
-        anyhow::ensure!((1..=500).contains(&self.file_mb), "knowledge.file_mb must be 1 to 500");
-        anyhow::ensure!(self.person_mb <= 1_000_000, "knowledge.person_mb must be at most 1000000");
-        anyhow::ensure!(self.memory_mb <= 1_000_000, "knowledge.memory_mb must be at most 1000000");
+        anyhow::ensure!(
+            (1..=500).contains(&self.file_mb),
+            "knowledge.file_mb must be 1 to 500"
+        );
+        anyhow::ensure!(
+            self.person_mb <= 1_000_000,
+            "knowledge.person_mb must be at most 1000000"
+        );
+        anyhow::ensure!(
+            self.memory_mb <= 1_000_000,
+            "knowledge.memory_mb must be at most 1000000"
+        );
         anyhow::ensure!(
             (1..=1000).contains(&self.embedding_batch),
             "knowledge.embedding_batch must be 1 to 1000"
@@ -147,19 +158,32 @@ impl RawKnowledge {
             (1..=32).contains(&self.embedding_threads),
             "knowledge.embedding_threads must be 1 to 32"
         );
-        for (name, seconds) in
-            [("embedding_seconds", self.embedding_seconds), ("rerank_seconds", self.rerank_seconds)]
-        {
-            anyhow::ensure!((1..=60).contains(&seconds), "knowledge.{name} must be 1 to 60");
+        for (name, seconds) in [
+            ("embedding_seconds", self.embedding_seconds),
+            ("rerank_seconds", self.rerank_seconds),
+        ] {
+            anyhow::ensure!(
+                (1..=60).contains(&seconds),
+                "knowledge.{name} must be 1 to 60"
+            );
         }
-        for (name, prefix) in [("query_prefix", &self.query_prefix), ("passage_prefix", &self.passage_prefix)]
-        {
+        for (name, prefix) in [
+            ("query_prefix", &self.query_prefix),
+            ("passage_prefix", &self.passage_prefix),
+        ] {
             let fits = prefix.chars().count() <= 1000 && !prefix.contains('\0');
-            anyhow::ensure!(fits, "knowledge.{name} must have at most 1000 characters, and no NUL");
+            anyhow::ensure!(
+                fits,
+                "knowledge.{name} must have at most 1000 characters, and no NUL"
+            );
         }
         let graph_database = graph_database(
             &self.graph_url,
-            Access { user: self.graph_user, password: self.graph_password, database: self.graph_database },
+            Access {
+                user: self.graph_user,
+                password: self.graph_password,
+                database: self.graph_database,
+            },
         )?;
         let (model, reranker) = (self.embedding_model.trim(), self.rerank_model.trim());
         let embedding = EmbeddingSettings {
@@ -221,7 +245,8 @@ fn qdrant(url: &str, key: String) -> anyhow::Result<Option<QdrantSettings>> {
         return Ok(None);
     }
     let parsed: Option<Url> = url.parse().ok().filter(|url: &Url| {
-        let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
+        let is_plain =
+            url.username().is_empty() && url.password().is_none() && url.query().is_none();
         matches!(url.scheme(), "http" | "https") && is_plain
     });
     let parsed = parsed.and_then(|url| Some((plain_host(&url)?, url)));
@@ -230,7 +255,11 @@ fn qdrant(url: &str, key: String) -> anyhow::Result<Option<QdrantSettings>> {
             "knowledge.qdrant_url must be an address such as http://127.0.0.1:6333, without a user name in it"
         )
     })?;
-    Ok(Some(QdrantSettings { url, host, key: (!key.is_empty()).then(|| Secret::new(key)) }))
+    Ok(Some(QdrantSettings {
+        url,
+        host,
+        key: (!key.is_empty()).then(|| Secret::new(key)),
+    }))
 }
 
 #[cfg(test)]
@@ -243,20 +272,43 @@ mod tests {
         assert_eq!(host(" ").unwrap(), None);
         assert_eq!(host("http://127.0.0.1:6333").unwrap().unwrap(), "127.0.0.1");
         for bad in ["qdrant:6333", "http://u:p@a", "ftp://a", "http://a/?x=1"] {
-            assert!(host(bad).unwrap_err().to_string().contains("knowledge.qdrant_url"), "{bad}");
+            assert!(
+                host(bad)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("knowledge.qdrant_url"),
+                "{bad}"
+            );
         }
     }
 
     #[test]
     fn a_graph_database_is_named_with_what_it_needs() {
         let check = |url, user: &str, password: &str| {
-            let access = Access { user: user.into(), password: password.into(), database: String::new() };
-            graph_database(url, access).map(|it| it.is_some()).map_err(|error| error.to_string())
+            let access = Access {
+                user: user.into(),
+                password: password.into(),
+                database: String::new(),
+            };
+            graph_database(url, access)
+                .map(|it| it.is_some())
+                .map_err(|error| error.to_string())
         };
         assert_eq!(check("", "", ""), Ok(false));
         assert_eq!(check(" bolt://127.0.0.1 ", "", ""), Ok(true));
-        assert_eq!(check("neo4j+s://graph.example.org", "neo4j", "secret"), Ok(true));
-        assert!(check("http://a", "", "").unwrap_err().contains("knowledge.graph_url must be an address"));
-        assert!(check("bolt://a", "", "secret").unwrap_err().contains("knowledge.graph_user is missing"));
+        assert_eq!(
+            check("neo4j+s://graph.example.org", "neo4j", "secret"),
+            Ok(true)
+        );
+        assert!(
+            check("http://a", "", "")
+                .unwrap_err()
+                .contains("knowledge.graph_url must be an address")
+        );
+        assert!(
+            check("bolt://a", "", "secret")
+                .unwrap_err()
+                .contains("knowledge.graph_user is missing")
+        );
     }
 }

@@ -17,8 +17,14 @@ pub const DEFAULTS: &str = include_str!("../../../../config.example.toml");
 const OTHER_VARIABLES: [&str; 2] = ["GLASSHOUSE_CONFIG", "GLASSHOUSE_BUILD_WEB"];
 
 /// Settings that only the file has, so that no default lists them.
-const ONLY_IN_FILE: [&str; 6] =
-    ["agents", "connections", "hooks", "mcp_servers", "model_aliases", "workspaces"];
+const ONLY_IN_FILE: [&str; 6] = [
+    "agents",
+    "connections",
+    "hooks",
+    "mcp_servers",
+    "model_aliases",
+    "workspaces",
+];
 
 pub(super) fn defaults() -> anyhow::Result<Table> {
     toml::from_str(DEFAULTS).context("the compiled-in configuration is broken")
@@ -36,9 +42,8 @@ pub(super) fn find_file(
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok(Some((path, text))),
         Err(error) if error.kind() == ErrorKind::NotFound && !must_exist => Ok(None),
-        Err(error) => {
-            Err(error).with_context(|| format!("cannot read the configuration file {}", path.display()))
-        }
+        Err(error) => Err(error)
+            .with_context(|| format!("cannot read the configuration file {}", path.display())),
     }
 }
 
@@ -96,8 +101,12 @@ pub(super) fn read_environment(
     let mut used = OTHER_VARIABLES.map(str::to_owned).to_vec();
     read_variables(known, environment, "GLASSHOUSE", over, &mut used)?;
     // Kubernetes sets such variables for a service of our name, so they cannot be refused.
-    let stray = environment.keys().filter(|name| name.starts_with("GLASSHOUSE_") && !used.contains(name));
-    Ok(stray.map(|name| format!("the environment variable {name} is not a setting and is ignored")).collect())
+    let stray = environment
+        .keys()
+        .filter(|name| name.starts_with("GLASSHOUSE_") && !used.contains(name));
+    Ok(stray
+        .map(|name| format!("the environment variable {name} is not a setting and is ignored"))
+        .collect())
 }
 
 fn read_variables(
@@ -116,7 +125,10 @@ fn read_variables(
                 over.insert(name.clone(), Value::Table(inner));
             }
         } else if let Some(text) = environment.get(&variable) {
-            over.insert(name.clone(), parse_like(default, text).with_context(|| variable.clone())?);
+            over.insert(
+                name.clone(),
+                parse_like(default, text).with_context(|| variable.clone())?,
+            );
             used.push(variable);
         }
     }
@@ -130,9 +142,15 @@ pub(super) fn read_alias(
     (setting, variable): (&str, &str),
     over: &mut Table,
 ) -> anyhow::Result<()> {
-    let text = environment.get(variable).map(|text| text.trim()).filter(|text| !text.is_empty());
+    let text = environment
+        .get(variable)
+        .map(|text| text.trim())
+        .filter(|text| !text.is_empty());
     if let (Some(default), Some(text), None) = (known.get(setting), text, over.get(setting)) {
-        over.insert(setting.to_owned(), parse_like(default, text).with_context(|| variable.to_owned())?);
+        over.insert(
+            setting.to_owned(),
+            parse_like(default, text).with_context(|| variable.to_owned())?,
+        );
     }
     Ok(())
 }
@@ -144,16 +162,22 @@ pub(super) fn parse_like(default: &Value, text: &str) -> anyhow::Result<Value> {
         Value::Integer(_) => Value::Integer(text.parse().context("must be a whole number")?),
         Value::Float(_) => Value::Float(text.parse().context("must be a number")?),
         // Python writes True.
-        Value::Boolean(_) => Value::Boolean(text.to_lowercase().parse().context("must be true or false")?),
+        Value::Boolean(_) => Value::Boolean(
+            text.to_lowercase()
+                .parse()
+                .context("must be true or false")?,
+        ),
         // A list of tables cannot be written with commas alone. `[::1]:8000` is no such list.
         Value::Array(_) if text.starts_with("[{") => {
             let mut table: Table =
                 toml::from_str(&format!("list = {text}")).context("must be a list of TOML")?;
             table.remove("list").context("must be a list")?
         }
-        Value::Array(_) => {
-            Value::Array(text.split(',').map(|part| Value::String(part.trim().to_owned())).collect())
-        }
+        Value::Array(_) => Value::Array(
+            text.split(',')
+                .map(|part| Value::String(part.trim().to_owned()))
+                .collect(),
+        ),
         _ => Value::String(text.to_owned()),
     })
 }
@@ -163,7 +187,10 @@ pub(super) fn read_flags(flags: &Flags, over: &mut Table) {
         over.insert("listen".to_owned(), flags.listen.clone().into());
     }
     if let Some(dir) = &flags.data_dir {
-        over.insert("data_dir".to_owned(), dir.to_string_lossy().into_owned().into());
+        over.insert(
+            "data_dir".to_owned(),
+            dir.to_string_lossy().into_owned().into(),
+        );
     }
     if let Some(auth) = &flags.auth {
         over.insert("auth".to_owned(), auth.clone().into());
@@ -172,5 +199,8 @@ pub(super) fn read_flags(flags: &Flags, over: &mut Table) {
 
 /// A value of the wrong kind, said so that the person finds it.
 pub(super) fn in_words(error: toml::de::Error) -> anyhow::Error {
-    anyhow::anyhow!("a setting has a value it cannot have: {}", error.to_string().trim().replace('\n', ", "))
+    anyhow::anyhow!(
+        "a setting has a value it cannot have: {}",
+        error.to_string().trim().replace('\n', ", ")
+    )
 }

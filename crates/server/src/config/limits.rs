@@ -21,7 +21,10 @@ pub(super) struct RawLimits {
 
 impl RawLimits {
     pub(super) fn check(self) -> anyhow::Result<Limits> {
-        anyhow::ensure!(self.usd.is_finite() && self.usd >= 0.0, "limits.usd must be 0 or more");
+        anyhow::ensure!(
+            self.usd.is_finite() && self.usd >= 0.0,
+            "limits.usd must be 0 or more"
+        );
         anyhow::ensure!(self.depth >= 1, "limits.depth must be at least 1");
         anyhow::ensure!(self.parallel >= 1, "limits.parallel must be at least 1");
         anyhow::ensure!(
@@ -33,11 +36,27 @@ impl RawLimits {
             clippy::cast_sign_loss,
             reason = "not negative, and a conversion to an integer saturates"
         )]
-        let cost_micro_usd = if self.usd == 0.0 { u64::MAX } else { (self.usd * 1e6).round() as u64 };
+        let cost_micro_usd = if self.usd == 0.0 {
+            u64::MAX
+        } else {
+            (self.usd * 1e6).round() as u64
+        };
         Ok(Limits {
-            steps: if self.steps == 0 { u32::MAX } else { self.steps },
-            all_steps: if self.all_steps == 0 { u32::MAX } else { self.all_steps },
-            tokens: if self.tokens == 0 { u64::MAX } else { self.tokens },
+            steps: if self.steps == 0 {
+                u32::MAX
+            } else {
+                self.steps
+            },
+            all_steps: if self.all_steps == 0 {
+                u32::MAX
+            } else {
+                self.all_steps
+            },
+            tokens: if self.tokens == 0 {
+                u64::MAX
+            } else {
+                self.tokens
+            },
             time: time_limit(self.seconds),
             waiting: time_limit(u64::from(self.waiting_hours) * 3600),
             cost_micro_usd,
@@ -51,5 +70,9 @@ impl RawLimits {
 
 /// 0 is no limit.
 fn time_limit(seconds: u64) -> Duration {
-    if seconds == 0 { NO_TIME_LIMIT } else { Duration::from_secs(seconds).min(NO_TIME_LIMIT) }
+    if seconds == 0 {
+        NO_TIME_LIMIT
+    } else {
+        Duration::from_secs(seconds).min(NO_TIME_LIMIT)
+    }
 }

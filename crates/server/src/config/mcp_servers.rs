@@ -109,7 +109,10 @@ fn usual_timeout() -> u64 {
     120
 }
 
-pub(super) fn check(raw: Vec<RawMcpServer>, environment: &Environment) -> anyhow::Result<Vec<McpServer>> {
+pub(super) fn check(
+    raw: Vec<RawMcpServer>,
+    environment: &Environment,
+) -> anyhow::Result<Vec<McpServer>> {
     let mut names = BTreeSet::new();
     let mut servers = Vec::new();
     for raw in raw {
@@ -143,14 +146,25 @@ impl RawMcpServer {
         );
         let (approval, tools) = (self.approval, self.tools.clone());
         let call_timeout = Duration::from_secs(self.timeout_seconds);
-        let way = self.way(environment).map_err(|error| anyhow::anyhow!("mcp_servers “{name}”: {error}"))?;
-        Ok(McpServer { name, way, approval, tools, call_timeout })
+        let way = self
+            .way(environment)
+            .map_err(|error| anyhow::anyhow!("mcp_servers “{name}”: {error}"))?;
+        Ok(McpServer {
+            name,
+            way,
+            approval,
+            tools,
+            call_timeout,
+        })
     }
 
     fn way(self, environment: &Environment) -> anyhow::Result<McpWay> {
         match (self.command, self.url) {
             (Some(command), None) => {
-                anyhow::ensure!(self.headers.is_none(), "headers goes with url, not with command");
+                anyhow::ensure!(
+                    self.headers.is_none(),
+                    "headers goes with url, not with command"
+                );
                 anyhow::ensure!(
                     self.sign_in.is_none() && self.token_header.is_none() && self.oauth.is_none(),
                     "sign_in, token_header and oauth go with url, not with command"
@@ -158,10 +172,18 @@ impl RawMcpServer {
                 anyhow::ensure!(!command.trim().is_empty(), "command is empty");
                 let folder = self.folder;
                 if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_absolute()) {
-                    anyhow::bail!("folder is “{}”, but must be a whole path from the root", folder.display());
+                    anyhow::bail!(
+                        "folder is “{}”, but must be a whole path from the root",
+                        folder.display()
+                    );
                 }
                 let environment = program_environment(self.env.unwrap_or_default(), environment)?;
-                Ok(McpWay::Command { command, arguments: self.args.unwrap_or_default(), environment, folder })
+                Ok(McpWay::Command {
+                    command,
+                    arguments: self.args.unwrap_or_default(),
+                    environment,
+                    folder,
+                })
             }
             (None, Some(url)) => {
                 let alone = self.args.is_none() && self.env.is_none() && self.folder.is_none();
@@ -169,9 +191,14 @@ impl RawMcpServer {
                 let headers = filled_in("headers", self.headers.unwrap_or_default(), environment)?;
                 headers.iter().try_for_each(check_header)?;
                 let sign_in = self.sign_in.unwrap_or_default();
-                let sign_in = mcp_sign_in::check(sign_in, self.token_header, self.oauth, environment)?;
+                let sign_in =
+                    mcp_sign_in::check(sign_in, self.token_header, self.oauth, environment)?;
                 check_not_twice(&headers, &sign_in)?;
-                Ok(McpWay::Url { url: parse_url(&url)?, headers, sign_in })
+                Ok(McpWay::Url {
+                    url: parse_url(&url)?,
+                    headers,
+                    sign_in,
+                })
             }
             _ => anyhow::bail!("give it either a command or a url"),
         }
@@ -185,10 +212,17 @@ pub(super) fn program_environment(
 ) -> anyhow::Result<Vec<(String, Secret)>> {
     let mut all = BTreeMap::new();
     for name in USUAL_VARIABLES {
-        all.extend(environment.get(name).map(|value| (name.to_owned(), Secret::new(value))));
+        all.extend(
+            environment
+                .get(name)
+                .map(|value| (name.to_owned(), Secret::new(value))),
+        );
     }
     all.extend(filled_in("env", env, environment)?);
-    if let Some(bad) = all.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
+    if let Some(bad) = all
+        .keys()
+        .find(|name| name.is_empty() || name.contains(['=', '\0']))
+    {
         anyhow::bail!("env has “{bad}”, which is no name of a variable");
     }
     Ok(all.into_iter().collect())
@@ -197,7 +231,8 @@ pub(super) fn program_environment(
 fn parse_url(text: &str) -> anyhow::Result<reqwest::Url> {
     let url: Option<reqwest::Url> = text.parse().ok();
     let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    let url = url.ok_or_else(|| anyhow::anyhow!("url is no address such as https://example.org/mcp"))?;
+    let url =
+        url.ok_or_else(|| anyhow::anyhow!("url is no address such as https://example.org/mcp"))?;
     anyhow::ensure!(
         url.username().is_empty() && url.password().is_none(),
         "url has a user or a password in it: send them in headers"
@@ -214,17 +249,30 @@ pub(super) fn is_free(name: &str) -> bool {
 fn check_not_twice(headers: &[(String, Secret)], sign_in: &SignIn) -> anyhow::Result<()> {
     let theirs = match sign_in {
         SignIn::Shared => return Ok(()),
-        SignIn::UserToken { header: Some(header) } => header.as_str(),
+        SignIn::UserToken {
+            header: Some(header),
+        } => header.as_str(),
         SignIn::UserToken { header: None } | SignIn::OAuth(_) => "authorization",
     };
-    let twice = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(theirs));
-    anyhow::ensure!(!twice, "headers has “{theirs}”, where each person's own goes");
+    let twice = headers
+        .iter()
+        .any(|(name, _)| name.eq_ignore_ascii_case(theirs));
+    anyhow::ensure!(
+        !twice,
+        "headers has “{theirs}”, where each person's own goes"
+    );
     Ok(())
 }
 
 fn check_header((name, value): &(String, Secret)) -> anyhow::Result<()> {
-    anyhow::ensure!(HeaderName::try_from(name).is_ok(), "headers has “{name}”, which is no name of a header");
-    anyhow::ensure!(is_free(name), "headers has “{name}”, which the protocol sets itself");
+    anyhow::ensure!(
+        HeaderName::try_from(name).is_ok(),
+        "headers has “{name}”, which is no name of a header"
+    );
+    anyhow::ensure!(
+        is_free(name),
+        "headers has “{name}”, which the protocol sets itself"
+    );
     anyhow::ensure!(
         HeaderValue::try_from(value.reveal()).is_ok(),
         "headers.{name} has a value that cannot be sent"
@@ -245,12 +293,17 @@ pub(super) fn filled_in(
 }
 
 /// The value with each `${NAME}` replaced by the variable of this name.
-pub(super) fn fill_in(setting: &str, value: &str, environment: &Environment) -> anyhow::Result<String> {
+pub(super) fn fill_in(
+    setting: &str,
+    value: &str,
+    environment: &Environment,
+) -> anyhow::Result<String> {
     let mut filled = String::new();
     let mut rest = value;
     while let Some((before, after)) = rest.split_once("${") {
-        let (variable, after) =
-            after.split_once('}').ok_or_else(|| anyhow::anyhow!("{setting} has a “${{” without its “}}”"))?;
+        let (variable, after) = after
+            .split_once('}')
+            .ok_or_else(|| anyhow::anyhow!("{setting} has a “${{” without its “}}”"))?;
         let value = environment.get(variable).ok_or_else(|| {
             anyhow::anyhow!("{setting} needs the environment variable {variable}, which is not set")
         })?;
@@ -259,6 +312,9 @@ pub(super) fn fill_in(setting: &str, value: &str, environment: &Environment) -> 
         rest = after;
     }
     filled.push_str(rest);
-    anyhow::ensure!(!filled.contains('\0'), "{setting} has a value that cannot be sent");
+    anyhow::ensure!(
+        !filled.contains('\0'),
+        "{setting} has a value that cannot be sent"
+    );
     Ok(filled)
 }

@@ -63,7 +63,10 @@ pub(super) fn check(
         token_header.is_none() || sign_in == RawSignIn::UserToken,
         "token_header goes with sign_in = \"user_token\""
     );
-    anyhow::ensure!(oauth.is_none() || sign_in == RawSignIn::Oauth, "oauth goes with sign_in = \"oauth\"");
+    anyhow::ensure!(
+        oauth.is_none() || sign_in == RawSignIn::Oauth,
+        "oauth goes with sign_in = \"oauth\""
+    );
     match sign_in {
         RawSignIn::Shared => Ok(SignIn::Shared),
         RawSignIn::UserToken => {
@@ -71,12 +74,19 @@ pub(super) fn check(
                 HeaderName::try_from(&text)
                     .ok()
                     .filter(|name| super::mcp_servers::is_free(name.as_str()))
-                    .ok_or_else(|| anyhow::anyhow!("token_header is “{text}”, which cannot be sent"))
+                    .ok_or_else(|| {
+                        anyhow::anyhow!("token_header is “{text}”, which cannot be sent")
+                    })
             };
             let header = token_header.map(name).transpose()?;
-            Ok(SignIn::UserToken { header: header.filter(|name| name != "authorization") })
+            Ok(SignIn::UserToken {
+                header: header.filter(|name| name != "authorization"),
+            })
         }
-        RawSignIn::Oauth => oauth.unwrap_or_default().check(environment).map(SignIn::OAuth),
+        RawSignIn::Oauth => oauth
+            .unwrap_or_default()
+            .check(environment)
+            .map(SignIn::OAuth),
     }
 }
 
@@ -85,13 +95,24 @@ impl RawOAuth {
         let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         let (client_id, issuer) = (given(self.client_id), given(self.issuer));
         let secret = given(self.client_secret);
-        let secret = secret.map(|text| fill_in("oauth.client_secret", &text, environment)).transpose()?;
-        anyhow::ensure!(secret.is_none() || client_id.is_some(), "oauth.client_secret needs a client_id");
-        let plain = |scope: &String| !scope.is_empty() && scope.bytes().all(|byte| byte.is_ascii_graphic());
+        let secret = secret
+            .map(|text| fill_in("oauth.client_secret", &text, environment))
+            .transpose()?;
+        anyhow::ensure!(
+            secret.is_none() || client_id.is_some(),
+            "oauth.client_secret needs a client_id"
+        );
+        let plain =
+            |scope: &String| !scope.is_empty() && scope.bytes().all(|byte| byte.is_ascii_graphic());
         if let Some(bad) = self.scopes.iter().find(|scope| !plain(scope)) {
             anyhow::bail!("oauth.scopes has “{bad}”, which is no scope");
         }
         let scopes = (!self.scopes.is_empty()).then(|| self.scopes.join(" "));
-        Ok(OAuth { client_id, client_secret: secret.map(Secret::new), issuer, scopes })
+        Ok(OAuth {
+            client_id,
+            client_secret: secret.map(Secret::new),
+            issuer,
+            scopes,
+        })
     }
 }

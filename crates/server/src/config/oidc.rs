@@ -53,7 +53,8 @@ impl RawOidc {
             return Ok(None);
         }
         let url: Option<Url> = self.issuer.parse().ok();
-        let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.query().is_none());
+        let url =
+            url.filter(|url| matches!(url.scheme(), "http" | "https") && url.query().is_none());
         let url = url.ok_or_else(|| {
             anyhow::anyhow!(
                 "oidc.issuer is “{}”, but must be an address such as https://id.example.org",
@@ -64,8 +65,12 @@ impl RawOidc {
             !self.client_id.is_empty(),
             "oidc.client_id is missing: make a client at the provider"
         );
-        let is_name = |scope: &String| !scope.is_empty() && scope.bytes().all(|byte| byte.is_ascii_graphic());
-        anyhow::ensure!(self.scopes.iter().all(is_name), "oidc.scopes holds what is no name of a scope");
+        let is_name =
+            |scope: &String| !scope.is_empty() && scope.bytes().all(|byte| byte.is_ascii_graphic());
+        anyhow::ensure!(
+            self.scopes.iter().all(is_name),
+            "oidc.scopes holds what is no name of a scope"
+        );
         let mut scopes = self.scopes;
         if !scopes.iter().any(|scope| scope == "openid") {
             scopes.insert(0, "openid".to_owned());
@@ -90,7 +95,8 @@ impl RawOidc {
             url,
             issuer: self.issuer,
             client_id: self.client_id,
-            client_secret: (!self.client_secret.is_empty()).then(|| Secret::new(self.client_secret)),
+            client_secret: (!self.client_secret.is_empty())
+                .then(|| Secret::new(self.client_secret)),
             scopes: scopes.join(" "),
             groups_claim: self.groups_claim.split('.').map(str::to_owned).collect(),
             groups_url,

@@ -61,7 +61,13 @@ impl Layers<'_> {
         settings
     }
 
-    fn list(&self, defaults: &Table, within: &mut Vec<String>, merged: &Table, out: &mut Vec<Setting>) {
+    fn list(
+        &self,
+        defaults: &Table,
+        within: &mut Vec<String>,
+        merged: &Table,
+        out: &mut Vec<Setting>,
+    ) {
         for (key, default) in defaults {
             within.push(key.clone());
             match default {
@@ -83,16 +89,23 @@ impl Layers<'_> {
     }
 
     fn origin(&self, path: &[String]) -> Layer {
-        let layers =
-            [(self.flags, Layer::Flag), (self.environment, Layer::Environment), (self.file, Layer::File)];
-        let set = layers.into_iter().find(|(table, _)| at(table, path).is_some());
+        let layers = [
+            (self.flags, Layer::Flag),
+            (self.environment, Layer::Environment),
+            (self.file, Layer::File),
+        ];
+        let set = layers
+            .into_iter()
+            .find(|(table, _)| at(table, path).is_some());
         set.map_or(Layer::Default, |(_, layer)| layer)
     }
 }
 
 fn at<'a>(table: &'a Table, path: &[String]) -> Option<&'a Value> {
     let (last, sections) = path.split_last()?;
-    let section = sections.iter().try_fold(table, |table, section| table.get(section)?.as_table())?;
+    let section = sections
+        .iter()
+        .try_fold(table, |table, section| table.get(section)?.as_table())?;
     section.get(last)
 }
 
@@ -101,7 +114,13 @@ fn is_secret(name: &str, value: &Value) -> bool {
     match value {
         Value::String(text) if text.is_empty() => false,
         // A password in an address, wherever one may be written.
-        Value::String(text) if text.split_once("://").is_some_and(|(_, rest)| rest.contains('@')) => true,
+        Value::String(text)
+            if text
+                .split_once("://")
+                .is_some_and(|(_, rest)| rest.contains('@')) =>
+        {
+            true
+        }
         _ => SECRET.contains(&name),
     }
 }
@@ -112,69 +131,120 @@ mod tests {
     use crate::config::{Config, DEFAULTS, Environment, Flags};
 
     fn settings(environment: &[(&str, &str)], flags: Flags) -> Vec<Setting> {
-        let environment: Environment =
-            environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let environment: Environment = environment
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
         Config::from_parts(&flags, &environment).unwrap().settings
     }
 
     fn named<'a>(settings: &'a [Setting], name: &str) -> &'a Setting {
-        settings.iter().find(|setting| setting.name == name).unwrap()
+        settings
+            .iter()
+            .find(|setting| setting.name == name)
+            .unwrap()
     }
 
     #[test]
     fn each_says_what_it_is_and_who_said_so() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("some.toml");
-        std::fs::write(&file, "session_hours = 8\nlisten = \"127.0.0.1:7000\"\n[limits]\nsteps = 9\n")
-            .unwrap();
+        std::fs::write(
+            &file,
+            "session_hours = 8\nlisten = \"127.0.0.1:7000\"\n[limits]\nsteps = 9\n",
+        )
+        .unwrap();
         let flags = Flags {
             config: Some(file),
             listen: vec!["127.0.0.1:7001".into()],
             data_dir: Some(folder.path().to_owned()),
             auth: None,
         };
-        let all = settings(&[("GLASSHOUSE_LIMITS_STEPS", "12"), ("GLASSHOUSE_MODERATION", "true")], flags);
+        let all = settings(
+            &[
+                ("GLASSHOUSE_LIMITS_STEPS", "12"),
+                ("GLASSHOUSE_MODERATION", "true"),
+            ],
+            flags,
+        );
         for (name, value, from) in [
             ("session_hours", Value::Integer(8), Layer::File),
-            ("listen", Value::Array(vec!["127.0.0.1:7001".into()]), Layer::Flag),
+            (
+                "listen",
+                Value::Array(vec!["127.0.0.1:7001".into()]),
+                Layer::Flag,
+            ),
             ("limits.steps", Value::Integer(12), Layer::Environment),
             ("moderation", Value::Boolean(true), Layer::Environment),
             ("limits.usd", Value::Float(5.0), Layer::Default),
         ] {
             let setting = named(&all, name);
-            assert_eq!((setting.value.as_ref(), setting.from), (Some(&value), from), "{name}");
+            assert_eq!(
+                (setting.value.as_ref(), setting.from),
+                (Some(&value), from),
+                "{name}"
+            );
         }
-        assert_eq!(named(&all, "limits.steps").variable, "GLASSHOUSE_LIMITS_STEPS");
+        assert_eq!(
+            named(&all, "limits.steps").variable,
+            "GLASSHOUSE_LIMITS_STEPS"
+        );
         assert_eq!(named(&all, "limits.steps").default, Value::Integer(50));
     }
 
     #[test]
     fn secrets_are_only_said_to_be_set() {
         let home = tempfile::tempdir().unwrap();
-        let flags = || Flags { data_dir: Some(home.path().to_owned()), ..Flags::default() };
+        let flags = || Flags {
+            data_dir: Some(home.path().to_owned()),
+            ..Flags::default()
+        };
         let secret = [
             ("GLASSHOUSE_DATABASE_URL", "postgres://me:canary@db/name"),
             ("GLASSHOUSE_OIDC_CLIENT_SECRET", "canary"),
-            ("GLASSHOUSE_TRACING_ENDPOINT", "http://me:canary@127.0.0.1:4318"),
+            (
+                "GLASSHOUSE_TRACING_ENDPOINT",
+                "http://me:canary@127.0.0.1:4318",
+            ),
             ("OPENAI_API_KEY", "canary"),
         ];
         let all = settings(&secret, flags());
         assert!(!serde_json::to_string(&all).unwrap().contains("canary"));
         for (variable, _) in &secret[..3] {
-            let setting = all.iter().find(|setting| setting.variable == *variable).unwrap();
-            assert_eq!((setting.value.as_ref(), setting.from), (None, Layer::Environment), "{variable}");
+            let setting = all
+                .iter()
+                .find(|setting| setting.variable == *variable)
+                .unwrap();
+            assert_eq!(
+                (setting.value.as_ref(), setting.from),
+                (None, Layer::Environment),
+                "{variable}"
+            );
         }
-        assert_eq!(named(&settings(&[], flags()), "database_url").value, Some("".into()));
+        assert_eq!(
+            named(&settings(&[], flags()), "database_url").value,
+            Some("".into())
+        );
     }
 
     #[test]
     fn what_sounds_secret_is_on_the_list() {
-        let all = settings(&[], Flags { data_dir: Some("/nowhere".into()), ..Flags::default() });
+        let all = settings(
+            &[],
+            Flags {
+                data_dir: Some("/nowhere".into()),
+                ..Flags::default()
+            },
+        );
         assert!(all.len() > 40 && DEFAULTS.len() > 1000, "{}", all.len());
         for Setting { name, .. } in all {
-            let sounds =
-                ["secret", "password", "api_key", "credential"].iter().any(|word| name.contains(word));
-            assert!(!sounds || SECRET.contains(&name.as_str()), "is {name} secret?");
+            let sounds = ["secret", "password", "api_key", "credential"]
+                .iter()
+                .any(|word| name.contains(word));
+            assert!(
+                !sounds || SECRET.contains(&name.as_str()),
+                "is {name} secret?"
+            );
         }
     }
 }

@@ -15,7 +15,10 @@ pub const MOST_CODE_RETRIES: u32 = 50;
 /// The settings as they are written; an empty template is the built-in one, an empty model the chat's own.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "each switch is a setting of its own")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switch is a setting of its own"
+)]
 pub struct PipelineDefaults {
     /// The model of all pipelines of chats with a local model.
     pub task_model: String,
@@ -75,8 +78,14 @@ impl PipelineDefaults {
             (1..=MOST_PASSAGES).contains(&self.rag_top_k),
             "pipelines.rag_top_k must be 1 to {MOST_PASSAGES}"
         );
-        anyhow::ensure!((1..=8).contains(&self.moa_samples), "pipelines.moa_samples must be 1 to 8");
-        anyhow::ensure!((1..=3).contains(&self.moa_layers), "pipelines.moa_layers must be 1 to 3");
+        anyhow::ensure!(
+            (1..=8).contains(&self.moa_samples),
+            "pipelines.moa_samples must be 1 to 8"
+        );
+        anyhow::ensure!(
+            (1..=3).contains(&self.moa_layers),
+            "pipelines.moa_layers must be 1 to 3"
+        );
         anyhow::ensure!(
             self.code_interpreter_max_retries <= MOST_CODE_RETRIES,
             "pipelines.code_interpreter_max_retries must be 0 to {MOST_CODE_RETRIES}"
@@ -98,23 +107,39 @@ impl PipelineDefaults {
     #[must_use]
     pub fn template(&self, pipeline: Pipeline) -> (&'static str, &str) {
         match pipeline {
-            Pipeline::Title => ("title_generation_prompt_template", &self.title_generation_prompt_template),
-            Pipeline::Tags => ("tags_generation_prompt_template", &self.tags_generation_prompt_template),
-            Pipeline::FollowUps => {
-                ("follow_up_generation_prompt_template", &self.follow_up_generation_prompt_template)
-            }
-            Pipeline::Queries => ("query_generation_prompt_template", &self.query_generation_prompt_template),
+            Pipeline::Title => (
+                "title_generation_prompt_template",
+                &self.title_generation_prompt_template,
+            ),
+            Pipeline::Tags => (
+                "tags_generation_prompt_template",
+                &self.tags_generation_prompt_template,
+            ),
+            Pipeline::FollowUps => (
+                "follow_up_generation_prompt_template",
+                &self.follow_up_generation_prompt_template,
+            ),
+            Pipeline::Queries => (
+                "query_generation_prompt_template",
+                &self.query_generation_prompt_template,
+            ),
             Pipeline::Rag => ("rag_template", &self.rag_template),
-            Pipeline::Autocomplete => {
-                ("autocomplete_generation_prompt_template", &self.autocomplete_generation_prompt_template)
-            }
-            Pipeline::Moa => ("moa_generation_prompt_template", &self.moa_generation_prompt_template),
-            Pipeline::Tools => {
-                ("tools_function_calling_prompt_template", &self.tools_function_calling_prompt_template)
-            }
-            Pipeline::CodeInterpreter => {
-                ("code_interpreter_prompt_template", &self.code_interpreter_prompt_template)
-            }
+            Pipeline::Autocomplete => (
+                "autocomplete_generation_prompt_template",
+                &self.autocomplete_generation_prompt_template,
+            ),
+            Pipeline::Moa => (
+                "moa_generation_prompt_template",
+                &self.moa_generation_prompt_template,
+            ),
+            Pipeline::Tools => (
+                "tools_function_calling_prompt_template",
+                &self.tools_function_calling_prompt_template,
+            ),
+            Pipeline::CodeInterpreter => (
+                "code_interpreter_prompt_template",
+                &self.code_interpreter_prompt_template,
+            ),
         }
     }
 
@@ -142,11 +167,16 @@ pub(super) fn read_environment(
     environment: &Environment,
     over: &mut Table,
 ) -> anyhow::Result<()> {
-    let Some(Value::Table(known)) = known.get("pipelines") else { return Ok(()) };
+    let Some(Value::Table(known)) = known.get("pipelines") else {
+        return Ok(());
+    };
     let mut found = Table::new();
     for (name, default) in known {
         let variable = name.to_uppercase();
-        if let Some(text) = environment.get(&variable).filter(|text| !text.trim().is_empty()) {
+        if let Some(text) = environment
+            .get(&variable)
+            .filter(|text| !text.trim().is_empty())
+        {
             let value = super::layers::parse_like(default, text)
                 .map_err(|error| anyhow::anyhow!("{variable} {error}"))?;
             found.insert(name.clone(), value);

@@ -25,12 +25,18 @@ pub(super) struct RawPrograms {
 
 impl RawPrograms {
     pub(super) fn check(self) -> anyhow::Result<Option<ProgramSettings>> {
-        anyhow::ensure!((1..=3600).contains(&self.seconds), "programs.seconds must be 1 to 3600");
+        anyhow::ensure!(
+            (1..=3600).contains(&self.seconds),
+            "programs.seconds must be 1 to 3600"
+        );
         anyhow::ensure!(
             (64..=1_000_000).contains(&self.memory_mb),
             "programs.memory_mb must be 64 to 1000000"
         );
-        anyhow::ensure!((4..=10_000).contains(&self.processes), "programs.processes must be 4 to 10000");
+        anyhow::ensure!(
+            (4..=10_000).contains(&self.processes),
+            "programs.processes must be 4 to 10000"
+        );
         let limits = sandbox::Limits {
             wall_ms: self.seconds * 1000,
             cpu_seconds: self.seconds,
@@ -38,7 +44,9 @@ impl RawPrograms {
             processes: self.processes,
             ..sandbox::Limits::default()
         };
-        let python = Some(self.python).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let python = Some(self.python)
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from);
         Ok(self.enabled.then_some(ProgramSettings { python, limits }))
     }
 }

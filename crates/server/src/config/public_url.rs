@@ -15,8 +15,10 @@ impl PublicUrl {
     /// # Errors
     /// With a sentence that says how it is to look.
     pub(super) fn parse(text: &str) -> anyhow::Result<Self> {
-        let url: axum::http::Uri =
-            text.trim_end_matches('/').parse().map_err(|_| invalid_public_url(text))?;
+        let url: axum::http::Uri = text
+            .trim_end_matches('/')
+            .parse()
+            .map_err(|_| invalid_public_url(text))?;
         let secure = match url.scheme_str() {
             Some("https") => true,
             Some("http") => false,
@@ -34,7 +36,11 @@ impl PublicUrl {
     /// Without a slash at the end.
     #[must_use]
     pub fn origin(&self) -> String {
-        format!("http{}://{}", if self.secure { "s" } else { "" }, self.authority)
+        format!(
+            "http{}://{}",
+            if self.secure { "s" } else { "" },
+            self.authority
+        )
     }
 }
 

@@ -45,12 +45,33 @@ pub(super) struct RawResearch {
 
 impl RawResearch {
     pub(super) fn check(self) -> anyhow::Result<ResearchSettings> {
-        let Self { turns, deep_turns, queries, sources, steps, tokens, usd, minutes } = self;
+        let Self {
+            turns,
+            deep_turns,
+            queries,
+            sources,
+            steps,
+            tokens,
+            usd,
+            minutes,
+        } = self;
         anyhow::ensure!((1..=20).contains(&turns), "research.turns must be 1 to 20");
-        anyhow::ensure!((1..=20).contains(&deep_turns), "research.deep_turns must be 1 to 20");
-        anyhow::ensure!((1..=10).contains(&queries), "research.queries must be 1 to 10");
-        anyhow::ensure!((1..=30).contains(&sources), "research.sources must be 1 to 30");
-        anyhow::ensure!(usd.is_finite() && usd >= 0.0, "research.usd must be 0 or more");
+        anyhow::ensure!(
+            (1..=20).contains(&deep_turns),
+            "research.deep_turns must be 1 to 20"
+        );
+        anyhow::ensure!(
+            (1..=10).contains(&queries),
+            "research.queries must be 1 to 10"
+        );
+        anyhow::ensure!(
+            (1..=30).contains(&sources),
+            "research.sources must be 1 to 30"
+        );
+        anyhow::ensure!(
+            usd.is_finite() && usd >= 0.0,
+            "research.usd must be 0 or more"
+        );
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -67,14 +88,25 @@ impl RawResearch {
             cost_micro_usd: if micro_usd == 0 { u64::MAX } else { micro_usd },
             time,
         };
-        Ok(ResearchSettings { turns, deep_turns, queries, sources, budget })
+        Ok(ResearchSettings {
+            turns,
+            deep_turns,
+            queries,
+            sources,
+            budget,
+        })
     }
 }
 
 impl ResearchSettings {
     /// What research may use of what a run may.
     pub(crate) fn within(&self, limits: Limits) -> Limits {
-        let Budget { steps, tokens, cost_micro_usd, time } = self.budget;
+        let Budget {
+            steps,
+            tokens,
+            cost_micro_usd,
+            time,
+        } = self.budget;
         Limits {
             all_steps: limits.all_steps.min(steps),
             tokens: limits.tokens.min(tokens),
@@ -107,11 +139,36 @@ mod tests {
         let run = Limits::default();
         let within = |raw: RawResearch| raw.check().unwrap().within(run);
         assert_eq!(within(raw()), run);
-        let less = within(RawResearch { steps: 9, tokens: 100, usd: 0.5, minutes: 2, ..raw() });
-        assert_eq!((less.all_steps, less.tokens, less.cost_micro_usd), (9, 100, 500_000));
-        assert_eq!((less.time, less.steps), (Duration::from_secs(120), run.steps));
-        let more = RawResearch { steps: u32::MAX, tokens: u64::MAX, usd: 1e30, minutes: u64::MAX, ..raw() };
+        let less = within(RawResearch {
+            steps: 9,
+            tokens: 100,
+            usd: 0.5,
+            minutes: 2,
+            ..raw()
+        });
+        assert_eq!(
+            (less.all_steps, less.tokens, less.cost_micro_usd),
+            (9, 100, 500_000)
+        );
+        assert_eq!(
+            (less.time, less.steps),
+            (Duration::from_secs(120), run.steps)
+        );
+        let more = RawResearch {
+            steps: u32::MAX,
+            tokens: u64::MAX,
+            usd: 1e30,
+            minutes: u64::MAX,
+            ..raw()
+        };
         assert_eq!(within(more), run);
-        assert!(RawResearch { usd: f64::NAN, ..raw() }.check().is_err());
+        assert!(
+            RawResearch {
+                usd: f64::NAN,
+                ..raw()
+            }
+            .check()
+            .is_err()
+        );
     }
 }

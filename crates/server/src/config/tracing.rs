@@ -33,15 +33,22 @@ const PATH: &str = "v1/traces";
 impl RawTracing {
     /// Nothing where no collector is named.
     pub(super) fn check(self, environment: &Environment) -> anyhow::Result<Option<Tracing>> {
-        let value =
-            |name: &str| environment.get(name).map(|value| value.trim()).filter(|value| !value.is_empty());
+        let value = |name: &str| {
+            environment
+                .get(name)
+                .map(|value| value.trim())
+                .filter(|value| !value.is_empty())
+        };
         let named = |name: &'static str| value(name).map(|value| (name, value));
         let whole = named("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
-        let own =
-            Some(("tracing.endpoint", self.endpoint.trim())).filter(|(_, endpoint)| !endpoint.is_empty());
+        let own = Some(("tracing.endpoint", self.endpoint.trim()))
+            .filter(|(_, endpoint)| !endpoint.is_empty());
         let base = own.or_else(|| named("OTEL_EXPORTER_OTLP_ENDPOINT").filter(|_| whole.is_none()));
-        let Some((name, address)) = base.or(whole) else { return Ok(None) };
-        let mut endpoint = Url::parse(address).with_context(|| format!("{name} is not an address"))?;
+        let Some((name, address)) = base.or(whole) else {
+            return Ok(None);
+        };
+        let mut endpoint =
+            Url::parse(address).with_context(|| format!("{name} is not an address"))?;
         anyhow::ensure!(
             matches!(endpoint.scheme(), "http" | "https") && endpoint.has_host(),
             "{name} must be an address such as http://127.0.0.1:4318"
@@ -50,10 +57,19 @@ impl RawTracing {
             let path = format!("{}/{PATH}", endpoint.path().trim_end_matches('/'));
             endpoint.set_path(&path);
         }
-        let headers = value("OTEL_EXPORTER_OTLP_TRACES_HEADERS").or(value("OTEL_EXPORTER_OTLP_HEADERS"));
-        let headers = parse_headers(headers.unwrap_or_default()).context("OTEL_EXPORTER_OTLP_HEADERS")?;
-        let service_name = value("OTEL_SERVICE_NAME").unwrap_or("glasshouse").to_owned();
-        Ok(Some(Tracing { endpoint, headers, service_name, content: self.content }))
+        let headers =
+            value("OTEL_EXPORTER_OTLP_TRACES_HEADERS").or(value("OTEL_EXPORTER_OTLP_HEADERS"));
+        let headers =
+            parse_headers(headers.unwrap_or_default()).context("OTEL_EXPORTER_OTLP_HEADERS")?;
+        let service_name = value("OTEL_SERVICE_NAME")
+            .unwrap_or("glasshouse")
+            .to_owned();
+        Ok(Some(Tracing {
+            endpoint,
+            headers,
+            service_name,
+            content: self.content,
+        }))
     }
 }
 
@@ -61,10 +77,15 @@ impl RawTracing {
 fn parse_headers(text: &str) -> anyhow::Result<HeaderMap> {
     let mut headers = HeaderMap::new();
     for pair in text.split(',').filter(|pair| !pair.trim().is_empty()) {
-        let (name, value) = pair.split_once('=').context("must be name=value, with commas between")?;
-        let name = HeaderName::try_from(name.trim()).context("has a name that no header can have")?;
-        let value = percent_decoded(value.trim()).context("has a value that is not percent-encoded text")?;
-        let mut value = HeaderValue::try_from(value).context("has a value that no header can have")?;
+        let (name, value) = pair
+            .split_once('=')
+            .context("must be name=value, with commas between")?;
+        let name =
+            HeaderName::try_from(name.trim()).context("has a name that no header can have")?;
+        let value = percent_decoded(value.trim())
+            .context("has a value that is not percent-encoded text")?;
+        let mut value =
+            HeaderValue::try_from(value).context("has a value that no header can have")?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }
@@ -91,18 +112,31 @@ mod tests {
     use super::*;
 
     fn check(endpoint: &str, environment: &[(&str, &str)]) -> anyhow::Result<Option<Tracing>> {
-        let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        RawTracing { endpoint: endpoint.to_owned(), content: false }.check(&environment.collect())
+        let environment = environment
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        RawTracing {
+            endpoint: endpoint.to_owned(),
+            content: false,
+        }
+        .check(&environment.collect())
     }
 
     #[test]
     fn our_own_setting_wins_and_the_usual_variables_are_known() {
         assert!(check("", &[]).unwrap().is_none());
         let base = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318/x/");
-        let whole = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://other:1/traces");
+        let whole = (
+            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+            "http://other:1/traces",
+        );
         for (own, environment, expected) in [
             ("http://here:4318", vec![base], "http://here:4318/v1/traces"),
-            ("http://here:4318/v1/traces", vec![], "http://here:4318/v1/traces"),
+            (
+                "http://here:4318/v1/traces",
+                vec![],
+                "http://here:4318/v1/traces",
+            ),
             ("", vec![base], "http://collector:4318/x/v1/traces"),
             ("", vec![base, whole], "http://other:1/traces"),
         ] {
@@ -116,7 +150,9 @@ mod tests {
     #[test]
     fn headers_are_decoded_and_never_quoted() {
         let headers = |text| check("http://x", &[("OTEL_EXPORTER_OTLP_HEADERS", text)]);
-        let tracing = headers("authorization=Bearer%20abc, x-team=a=b").unwrap().unwrap();
+        let tracing = headers("authorization=Bearer%20abc, x-team=a=b")
+            .unwrap()
+            .unwrap();
         assert_eq!(tracing.headers["authorization"], "Bearer abc");
         assert_eq!(tracing.headers["x-team"], "a=b");
         for wrong in ["secret", "a=%zz", "b c=secret"] {

@@ -89,15 +89,19 @@ impl RawTrustedHeader {
             "trusted_header.proxies has a network that is too wide: everybody in it could be anybody here. Name the \
              addresses that the proxy connects from"
         );
-        ensure!(!self.groups_separator.is_empty(), "trusted_header.groups_separator is empty");
+        ensure!(
+            !self.groups_separator.is_empty(),
+            "trusted_header.groups_separator is empty"
+        );
         let is_grouped = !self.admin_groups.is_empty() || !self.allowed_groups.is_empty();
         ensure!(
             !is_grouped || !self.groups.trim().is_empty(),
             "trusted_header names groups, but not the header that they stand in: set trusted_header.groups"
         );
         let sign_out_url = Some(self.sign_out_url).filter(|url| !url.is_empty());
-        let is_good =
-            |url: &String| url.starts_with("https://") || url.starts_with("http://") || is_path(url);
+        let is_good = |url: &String| {
+            url.starts_with("https://") || url.starts_with("http://") || is_path(url)
+        };
         ensure!(
             sign_out_url.as_ref().is_none_or(is_good),
             "trusted_header.sign_out_url must be an address, or a path at the proxy such as /oauth2/sign_out"

@@ -106,9 +106,13 @@ impl SearchKind {
     }
 
     fn of(name: &str) -> Option<Self> {
-        [("searxng", Self::Searxng), ("brave", Self::Brave), ("tavily", Self::Tavily)]
-            .into_iter()
-            .find_map(|(other, kind)| (other == name).then_some(kind))
+        [
+            ("searxng", Self::Searxng),
+            ("brave", Self::Brave),
+            ("tavily", Self::Tavily),
+        ]
+        .into_iter()
+        .find_map(|(other, kind)| (other == name).then_some(kind))
     }
 }
 
@@ -143,10 +147,22 @@ impl RawWeb {
         servers: &[(&str, bool)],
         environment: &Environment,
     ) -> anyhow::Result<WebSettings> {
-        anyhow::ensure!(self.pause_ms <= 60_000, "web.pause_ms must be at most 60000");
-        anyhow::ensure!((1..=600).contains(&self.seconds), "web.seconds must be 1 to 600");
-        anyhow::ensure!((1..=100).contains(&self.page_mb), "web.page_mb must be 1 to 100");
-        anyhow::ensure!((1..=1_000_000).contains(&self.person_mb), "web.person_mb must be 1 to 1000000");
+        anyhow::ensure!(
+            self.pause_ms <= 60_000,
+            "web.pause_ms must be at most 60000"
+        );
+        anyhow::ensure!(
+            (1..=600).contains(&self.seconds),
+            "web.seconds must be 1 to 600"
+        );
+        anyhow::ensure!(
+            (1..=100).contains(&self.page_mb),
+            "web.page_mb must be 1 to 100"
+        );
+        anyhow::ensure!(
+            (1..=1_000_000).contains(&self.person_mb),
+            "web.person_mb must be 1 to 1000000"
+        );
         Ok(WebSettings {
             searches: searches(&self, servers)?,
             fetch: self.fetch,
@@ -162,7 +178,10 @@ impl RawWeb {
 }
 
 fn browser(raw: &RawWeb, environment: &Environment) -> anyhow::Result<Option<BrowserSettings>> {
-    anyhow::ensure!((5..=120).contains(&raw.browser_seconds), "web.browser_seconds must be 5 to 120");
+    anyhow::ensure!(
+        (5..=120).contains(&raw.browser_seconds),
+        "web.browser_seconds must be 5 to 120"
+    );
     let way = match raw.browser.trim() {
         "" => return Ok(None),
         "auto" => BrowserWay::Chromium(find_chromium(environment)?),
@@ -184,40 +203,78 @@ fn browser(raw: &RawWeb, environment: &Environment) -> anyhow::Result<Option<Bro
     };
     let hosts = raw.browser_hosts.iter().map(|host| {
         let url = format!("http://{}/", host.trim()).parse::<Url>().ok();
-        let plain =
-            url.filter(|url| url.path() == "/" && url.port().is_none()).and_then(|url| plain_host(&url));
-        plain.ok_or_else(|| anyhow::anyhow!("web.browser_hosts has “{host}”, but takes names of hosts"))
+        let plain = url
+            .filter(|url| url.path() == "/" && url.port().is_none())
+            .and_then(|url| plain_host(&url));
+        plain.ok_or_else(|| {
+            anyhow::anyhow!("web.browser_hosts has “{host}”, but takes names of hosts")
+        })
     });
     let hosts = hosts.collect::<anyhow::Result<Vec<_>>>()?;
-    Ok(Some(BrowserSettings { way, hosts, time: Duration::from_secs(raw.browser_seconds) }))
+    Ok(Some(BrowserSettings {
+        way,
+        hosts,
+        time: Duration::from_secs(raw.browser_seconds),
+    }))
 }
 
 /// The first Chromium on the path.
 fn find_chromium(environment: &Environment) -> anyhow::Result<PathBuf> {
-    const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-    let path = environment.get("PATH").map(String::as_str).unwrap_or_default();
-    let all = NAMES.iter().flat_map(|name| std::env::split_paths(path).map(move |folder| folder.join(name)));
-    let found = all.filter(|program| program.is_absolute()).find(|program| program.is_file());
+    const NAMES: [&str; 4] = [
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+    ];
+    let path = environment
+        .get("PATH")
+        .map(String::as_str)
+        .unwrap_or_default();
+    let all = NAMES
+        .iter()
+        .flat_map(|name| std::env::split_paths(path).map(move |folder| folder.join(name)));
+    let found = all
+        .filter(|program| program.is_absolute())
+        .find(|program| program.is_file());
     found.ok_or_else(|| {
-        anyhow::anyhow!("web.browser is auto, but there is no Chromium on the path; install one, or name it")
+        anyhow::anyhow!(
+            "web.browser is auto, but there is no Chromium on the path; install one, or name it"
+        )
     })
 }
 
 /// An address of the web with its host.
 fn address_of(text: &str) -> Option<(String, Url)> {
-    let url = text.parse().ok().filter(|url: &Url| matches!(url.scheme(), "http" | "https"))?;
+    let url = text
+        .parse()
+        .ok()
+        .filter(|url: &Url| matches!(url.scheme(), "http" | "https"))?;
     Some((plain_host(&url)?, url))
 }
 
 /// All that `web.search` names, in its order.
 fn searches(raw: &RawWeb, servers: &[(&str, bool)]) -> anyhow::Result<Vec<Search>> {
-    let names: Vec<&str> = raw.search.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-    let twice = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
+    let names: Vec<&str> = raw
+        .search
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .collect();
+    let twice = names
+        .iter()
+        .enumerate()
+        .find(|(place, name)| names[..*place].contains(name));
     if let Some((_, name)) = twice {
         anyhow::bail!("web.search names “{name}” twice");
     }
-    let services: Vec<SearchKind> = names.iter().filter_map(|name| SearchKind::of(name)).collect();
-    names.into_iter().map(|name| search(raw, name, &services, servers)).collect()
+    let services: Vec<SearchKind> = names
+        .iter()
+        .filter_map(|name| SearchKind::of(name))
+        .collect();
+    names
+        .into_iter()
+        .map(|name| search(raw, name, &services, servers))
+        .collect()
 }
 
 /// One of them. `search_url` is SearXNG's where it is among the services, and that of the first otherwise; `search_key` is
@@ -239,20 +296,38 @@ fn search(
         })?,
     };
     let is_first = services.first() == Some(&kind);
-    let has_url = kind == SearchKind::Searxng || (is_first && !services.contains(&SearchKind::Searxng));
+    let has_url =
+        kind == SearchKind::Searxng || (is_first && !services.contains(&SearchKind::Searxng));
     let (own_url, own_key, usual) = match kind {
         SearchKind::Searxng => ("", "", ""),
-        SearchKind::Brave => {
-            (&*raw.brave_url, &*raw.brave_key, "https://api.search.brave.com/res/v1/web/search")
-        }
-        SearchKind::Tavily => (&*raw.tavily_url, &*raw.tavily_key, "https://api.tavily.com/search"),
+        SearchKind::Brave => (
+            &*raw.brave_url,
+            &*raw.brave_key,
+            "https://api.search.brave.com/res/v1/web/search",
+        ),
+        SearchKind::Tavily => (
+            &*raw.tavily_url,
+            &*raw.tavily_key,
+            "https://api.tavily.com/search",
+        ),
     };
     let common_url = if has_url { &*raw.search_url } else { "" };
     let common_key = if is_first { &*raw.search_key } else { "" };
-    let first =
-        |all: [&'_ str; 3]| all.into_iter().find(|text| !text.is_empty()).unwrap_or_default().to_owned();
-    let (url, key) = (first([own_url, common_url, usual]), first([own_key, common_key, ""]));
-    let key_setting = if is_first { "search_key".to_owned() } else { format!("{name}_key") };
+    let first = |all: [&'_ str; 3]| {
+        all.into_iter()
+            .find(|text| !text.is_empty())
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let (url, key) = (
+        first([own_url, common_url, usual]),
+        first([own_key, common_key, ""]),
+    );
+    let key_setting = if is_first {
+        "search_key".to_owned()
+    } else {
+        format!("{name}_key")
+    };
     service(kind, &url, &key).map_err(|missing| match missing {
         Missing::Url => anyhow::anyhow!("web.search_url is missing: the address of your SearXNG"),
         Missing::Address => anyhow::anyhow!(
@@ -299,7 +374,12 @@ fn service(kind: SearchKind, url: &str, key: &str) -> Result<Search, Missing> {
     if key.is_none() && kind != SearchKind::Searxng {
         return Err(Missing::Key);
     }
-    Ok(Search::Service(SearchSettings { kind, url, host, key }))
+    Ok(Search::Service(SearchSettings {
+        kind,
+        url,
+        host,
+        key,
+    }))
 }
 
 #[cfg(test)]
@@ -334,23 +414,41 @@ mod tests {
     fn a_browser_is_a_program_or_an_address() {
         let browser = |name: &str, hosts: &[&str]| {
             let browser_hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-            let raw = RawWeb { browser: name.to_owned(), browser_hosts, ..raw("", "", "", "") };
-            browser(&raw, &Environment::from([("PATH".to_owned(), "/nowhere:/nothing".to_owned())]))
+            let raw = RawWeb {
+                browser: name.to_owned(),
+                browser_hosts,
+                ..raw("", "", "", "")
+            };
+            browser(
+                &raw,
+                &Environment::from([("PATH".to_owned(), "/nowhere:/nothing".to_owned())]),
+            )
         };
         assert!(browser("", &[]).unwrap().is_none());
-        let named = browser("/opt/chromium", &["App.example.org", "127.0.0.1"]).unwrap().unwrap();
-        assert!(matches!(named.way, BrowserWay::Chromium(path) if path.to_str() == Some("/opt/chromium")));
+        let named = browser("/opt/chromium", &["App.example.org", "127.0.0.1"])
+            .unwrap()
+            .unwrap();
+        assert!(
+            matches!(named.way, BrowserWay::Chromium(path) if path.to_str() == Some("/opt/chromium"))
+        );
         assert_eq!(named.hosts, ["app.example.org", "127.0.0.1"]);
         let BrowserWay::Crawl4Ai { url, host, .. } =
             browser("http://10.0.0.9:11235/", &[]).unwrap().unwrap().way
         else {
             panic!("an address")
         };
-        assert_eq!((url.as_str(), host.as_str()), ("http://10.0.0.9:11235/crawl", "10.0.0.9"));
+        assert_eq!(
+            (url.as_str(), host.as_str()),
+            ("http://10.0.0.9:11235/crawl", "10.0.0.9")
+        );
         for (name, hosts, words) in [
             ("firefox", &[][..], "must be auto"),
             ("auto", &[], "no Chromium on the path"),
-            ("/opt/chromium", &["https://a.example"], "takes names of hosts"),
+            (
+                "/opt/chromium",
+                &["https://a.example"],
+                "takes names of hosts",
+            ),
             ("/opt/chromium", &["a.example/x"], "takes names of hosts"),
             ("/opt/chromium", &[""], "takes names of hosts"),
         ] {
@@ -362,7 +460,11 @@ mod tests {
     #[test]
     fn a_search_is_named_with_what_it_needs() {
         let servers = [("finder", false), ("mine", true)];
-        let found = |name, url, tool| searches(&raw(name, url, "k", tool), &servers).unwrap().pop();
+        let found = |name, url, tool| {
+            searches(&raw(name, url, "k", tool), &servers)
+                .unwrap()
+                .pop()
+        };
         let url = |name, url| match found(name, url, "") {
             Some(Search::Service(service)) => service.url.to_string(),
             other => panic!("{other:?}"),
@@ -372,9 +474,18 @@ mod tests {
         assert!(
             matches!(found("mcp", "", "finder__search"), Some(Search::Tool(tool)) if tool == "finder__search")
         );
-        assert_eq!(url("searxng", "http://127.0.0.1:8888"), "http://127.0.0.1:8888/search");
-        assert_eq!(url("searxng", "https://a.example/sx/"), "https://a.example/sx/search");
-        assert_eq!(url("brave", ""), "https://api.search.brave.com/res/v1/web/search");
+        assert_eq!(
+            url("searxng", "http://127.0.0.1:8888"),
+            "http://127.0.0.1:8888/search"
+        );
+        assert_eq!(
+            url("searxng", "https://a.example/sx/"),
+            "https://a.example/sx/search"
+        );
+        assert_eq!(
+            url("brave", ""),
+            "https://api.search.brave.com/res/v1/web/search"
+        );
         for (name, address, tool, words) in [
             ("google", "", "", "searxng, brave, tavily, mcp or own"),
             ("searxng", "", "", "search_url is missing"),
@@ -385,7 +496,9 @@ mod tests {
             ("mcp", "", "other__search", "has no “other”"),
             ("mcp", "", "mine__search", "people sign in"),
         ] {
-            let error = searches(&raw(name, address, "", tool), &servers).unwrap_err().to_string();
+            let error = searches(&raw(name, address, "", tool), &servers)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(words), "{error}");
         }
     }
@@ -400,7 +513,11 @@ mod tests {
         let all = |raw: &RawWeb| -> Vec<String> {
             let of = |search: &Search| match search {
                 Search::Service(SearchSettings { kind, url, key, .. }) => {
-                    format!("{} {url} {}", kind.name(), key.as_ref().map_or("", |key| key.reveal()))
+                    format!(
+                        "{} {url} {}",
+                        kind.name(),
+                        key.as_ref().map_or("", |key| key.reveal())
+                    )
                 }
                 other => format!("{other:?}"),
             };
@@ -409,7 +526,11 @@ mod tests {
         let usual = "https://api.search.brave.com/res/v1/web/search";
         assert_eq!(
             all(&named(" searxng, own ,brave,", "http://127.0.0.1:8", "")),
-            ["SearXNG http://127.0.0.1:8/search ", "Own", &format!("Brave {usual} b")]
+            [
+                "SearXNG http://127.0.0.1:8/search ",
+                "Own",
+                &format!("Brave {usual} b")
+            ]
         );
         // What is common goes to the first, but an address to SearXNG.
         assert_eq!(
@@ -420,14 +541,19 @@ mod tests {
                 &format!("Brave {usual} b")
             ]
         );
-        assert_eq!(all(&raw("brave", "http://127.0.0.1:9/b", "k", "")), ["Brave http://127.0.0.1:9/b k"]);
+        assert_eq!(
+            all(&raw("brave", "http://127.0.0.1:9/b", "k", "")),
+            ["Brave http://127.0.0.1:9/b k"]
+        );
         for (search, words) in [
             ("brave,brave", "“brave” twice"),
             ("brave,tavily", "web.tavily_key is missing"),
             ("own,tavily", "web.search_key is missing"),
             ("brave,bing", "“bing”"),
         ] {
-            let error = searches(&named(search, "", ""), &[]).unwrap_err().to_string();
+            let error = searches(&named(search, "", ""), &[])
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(words), "{error}");
         }
     }

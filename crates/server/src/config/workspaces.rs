@@ -39,24 +39,48 @@ pub(super) struct RawWorkspace {
 pub(super) fn check(raw: Vec<RawWorkspace>) -> anyhow::Result<Vec<WorkspaceSettings>> {
     let mut names = BTreeSet::new();
     let mut all = Vec::new();
-    for RawWorkspace { name, path, read_only, users, leave_out } in raw {
+    for RawWorkspace {
+        name,
+        path,
+        read_only,
+        users,
+        leave_out,
+    } in raw
+    {
         anyhow::ensure!(
             (1..=NAME_LIMIT_CHARS).contains(&name.chars().count())
                 && name.trim() == name
                 && !name.chars().any(char::is_control),
             "workspaces.name is “{name}”, but must be 1 to {NAME_LIMIT_CHARS} characters without spaces around them"
         );
-        anyhow::ensure!(names.insert(name.clone()), "workspaces: there are two of the name “{name}”");
+        anyhow::ensure!(
+            names.insert(name.clone()),
+            "workspaces: there are two of the name “{name}”"
+        );
         anyhow::ensure!(
             path.is_absolute(),
             "workspaces “{name}”: path is “{}”, but must be a whole path from the root",
             path.display()
         );
-        if let Some(bad) = leave_out.iter().find(|name| name.is_empty() || name.contains('/')) {
-            anyhow::bail!("workspaces “{name}”: leave_out has “{bad}”, but takes names of files and folders");
+        if let Some(bad) = leave_out
+            .iter()
+            .find(|name| name.is_empty() || name.contains('/'))
+        {
+            anyhow::bail!(
+                "workspaces “{name}”: leave_out has “{bad}”, but takes names of files and folders"
+            );
         }
-        let users = users.iter().map(|user| user.trim().to_lowercase()).collect();
-        all.push(WorkspaceSettings { name, path, read_only, users, leave_out });
+        let users = users
+            .iter()
+            .map(|user| user.trim().to_lowercase())
+            .collect();
+        all.push(WorkspaceSettings {
+            name,
+            path,
+            read_only,
+            users,
+            leave_out,
+        });
     }
     Ok(all)
 }

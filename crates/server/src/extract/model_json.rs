@@ -42,10 +42,17 @@ pub(super) enum Replaced {
 
 /// The same JSON with U+FFFD in place of escapes that cannot be stored, and without a byte order mark.
 pub(super) fn mended(json: Bytes, replaced: Replaced) -> Bytes {
-    let json = if json.starts_with(BYTE_ORDER_MARK) { json.slice(BYTE_ORDER_MARK.len()..) } else { json };
+    let json = if json.starts_with(BYTE_ORDER_MARK) {
+        json.slice(BYTE_ORDER_MARK.len()..)
+    } else {
+        json
+    };
     let mut places = Vec::new();
     let mut at = 0;
-    while let Some(found) = json.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'\\')) {
+    while let Some(found) = json
+        .get(at..)
+        .and_then(|rest| rest.iter().position(|byte| *byte == b'\\'))
+    {
         let start = at + found;
         at = match (escape_at(&json, start), escape_at(&json, start + 6)) {
             (Some(0xD800..0xDC00), Some(0xDC00..0xE000)) => start + 12,
@@ -74,7 +81,9 @@ fn is_replaced(unit: u32, replaced: Replaced) -> bool {
 /// The code unit of the escape `\uXXXX` that begins at `at`.
 fn escape_at(json: &[u8], at: usize) -> Option<u32> {
     let digits = json.get(at..at + 6)?.strip_prefix(br"\u")?;
-    digits.iter().try_fold(0, |unit, digit| Some(unit * 16 + char::from(*digit).to_digit(16)?))
+    digits.iter().try_fold(0, |unit, digit| {
+        Some(unit * 16 + char::from(*digit).to_digit(16)?)
+    })
 }
 
 #[cfg(test)]

@@ -44,7 +44,13 @@ impl Kind {
     }
 
     pub(super) fn named(name: &str) -> Option<Self> {
-        let all = [Self::Model, Self::Agent, Self::Tool, Self::Workspace, Self::Right];
+        let all = [
+            Self::Model,
+            Self::Agent,
+            Self::Tool,
+            Self::Workspace,
+            Self::Right,
+        ];
         all.into_iter().find(|kind| kind.name() == name)
     }
 }
@@ -64,7 +70,12 @@ pub enum Right {
 
 impl Right {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::ApiKeys, Self::Sharing, Self::Schedules, Self::Programs];
+    pub const ALL: [Self; 4] = [
+        Self::ApiKeys,
+        Self::Sharing,
+        Self::Schedules,
+        Self::Programs,
+    ];
 
     /// As it is stored.
     #[must_use]
@@ -144,7 +155,12 @@ pub struct Permit {
 
 impl Permit {
     pub(crate) fn new(known: Arc<Known>, authority: Arc<Authority>, is_admin: bool) -> Self {
-        Self { known, authority, is_admin, key_limit: None }
+        Self {
+            known,
+            authority,
+            is_admin,
+            key_limit: None,
+        }
     }
 
     /// On whose behalf it is.
@@ -162,14 +178,21 @@ impl Permit {
     /// The same without the rules of groups, for what administrators have chosen for everybody. The key's limit stays.
     #[must_use]
     pub fn regardless_of_groups(self) -> Self {
-        Self { is_admin: true, ..self }
+        Self {
+            is_admin: true,
+            ..self
+        }
     }
 
     /// Whether this may be used. The narrowest rule that says something decides: that of the thing itself, of a tool that
     /// of its MCP server, then that for the rest of its kind. Without any it is everybody's. Administrators may use all.
     #[must_use]
     pub fn allows(&self, thing: Thing<'_>) -> bool {
-        if self.key_limit.as_ref().is_some_and(|limit| !limit.allows(thing)) {
+        if self
+            .key_limit
+            .as_ref()
+            .is_some_and(|limit| !limit.allows(thing))
+        {
             return false;
         }
         if self.is_admin || thing == Thing::Model(TOUR) {
@@ -183,12 +206,24 @@ impl Permit {
         }
         let (kind, name) = thing.parts();
         let server = match thing {
-            Thing::Tool(name) => name.split_once(OF_SERVER).map(|(server, _)| tools_of(server)),
+            Thing::Tool(name) => name
+                .split_once(OF_SERVER)
+                .map(|(server, _)| tools_of(server)),
             _ => None,
         };
-        let names = [Some(Cow::Borrowed(name)), server.map(Cow::Owned), Some(Cow::Borrowed(REST))];
-        let rules = names.into_iter().flatten().filter_map(|name| self.known.rule(kind, &name));
-        rules.filter_map(|rule| self.says(rule)).next().unwrap_or(true)
+        let names = [
+            Some(Cow::Borrowed(name)),
+            server.map(Cow::Owned),
+            Some(Cow::Borrowed(REST)),
+        ];
+        let rules = names
+            .into_iter()
+            .flatten()
+            .filter_map(|name| self.known.rule(kind, &name));
+        rules
+            .filter_map(|rule| self.says(rule))
+            .next()
+            .unwrap_or(true)
     }
 
     /// Whether any tool of this MCP server may be used.
@@ -199,7 +234,9 @@ impl Permit {
         }
         let begin = format!("{server}{OF_SERVER}");
         let rules = self.known.rules.get(&Kind::Tool).into_iter().flatten();
-        rules.filter(|(name, _)| name.starts_with(&begin)).any(|(_, rule)| self.says(rule) == Some(true))
+        rules
+            .filter(|(name, _)| name.starts_with(&begin))
+            .any(|(_, rule)| self.says(rule) == Some(true))
     }
 
     /// Refuses what the person may not do.
@@ -216,7 +253,11 @@ impl Permit {
     /// What a rule says to this person; nothing where it leaves that to a wider one.
     fn says(&self, rule: &Rule) -> Option<bool> {
         let own = self.known.of_person(self.authority.principal.account);
-        if rule.groups.iter().any(|group| own.contains(group)) { Some(true) } else { rule.everybody }
+        if rule.groups.iter().any(|group| own.contains(group)) {
+            Some(true)
+        } else {
+            rule.everybody
+        }
     }
 }
 

@@ -24,13 +24,20 @@ impl RunPermits {
         key_limit: Option<Arc<KeyLimit>>,
         directory: Option<String>,
     ) -> Self {
-        Self { groups, authority: Arc::new(authority), key_limit, directory }
+        Self {
+            groups,
+            authority: Arc::new(authority),
+            key_limit,
+            directory,
+        }
     }
 
     /// What may be used now.
     #[must_use]
     pub fn now(&self) -> Permit {
-        self.groups.permit_of(Arc::clone(&self.authority)).limited_to(self.key_limit.clone())
+        self.groups
+            .permit_of(Arc::clone(&self.authority))
+            .limited_to(self.key_limit.clone())
     }
 
     /// Whether an agent may go on with a model.
@@ -40,11 +47,17 @@ impl RunPermits {
     pub fn check(&self, agent: &str, model: &str) -> Result<(), Problem> {
         let permit = self.now();
         let not_yours = if !permit.allows(Thing::Model(model)) {
-            Sentence::ModelNotYours { name: model.to_owned() }
+            Sentence::ModelNotYours {
+                name: model.to_owned(),
+            }
         } else if !allows_agent(&permit, agent) {
-            Sentence::AgentNotYours { name: agent.to_owned() }
+            Sentence::AgentNotYours {
+                name: agent.to_owned(),
+            }
         } else if let Some(directory) = self.lost_directory(&permit) {
-            Sentence::WorkspaceNotYours { name: directory.to_owned() }
+            Sentence::WorkspaceNotYours {
+                name: directory.to_owned(),
+            }
         } else {
             return Ok(());
         };
@@ -65,7 +78,9 @@ impl RunPermits {
     }
 
     fn lost_directory(&self, permit: &Permit) -> Option<&str> {
-        self.directory.as_deref().filter(|name| !permit.allows(Thing::Workspace(name)))
+        self.directory
+            .as_deref()
+            .filter(|name| !permit.allows(Thing::Workspace(name)))
     }
 }
 

@@ -36,17 +36,22 @@ pub(super) async fn run(way: &HookWay, body: String) -> Result<Said, String> {
         group.kill();
         status
     };
-    let (status, (), output, errors) =
-        tokio::join!(end, write, read(output, MAX_ANSWER_BYTES), read(errors, MAX_ERRORS_BYTES));
+    let (status, (), output, errors) = tokio::join!(
+        end,
+        write,
+        read(output, MAX_ANSWER_BYTES),
+        read(errors, MAX_ERRORS_BYTES)
+    );
     let status = status.map_err(|error| error.to_string())?;
     let (output, is_whole) = output.map_err(|error| error.to_string())?;
-    let errors =
-        errors.map(|(errors, _)| String::from_utf8_lossy(&errors).trim().to_owned()).unwrap_or_default();
+    let errors = errors
+        .map(|(errors, _)| String::from_utf8_lossy(&errors).trim().to_owned())
+        .unwrap_or_default();
     match status.code() {
         Some(0) if !is_whole => Err(format!("it wrote more than {MAX_ANSWER_BYTES} bytes")),
-        Some(0) => {
-            String::from_utf8(output).map(Said::Answer).map_err(|_| "its answer is not UTF-8".to_owned())
-        }
+        Some(0) => String::from_utf8(output)
+            .map(Said::Answer)
+            .map_err(|_| "its answer is not UTF-8".to_owned()),
         Some(DENIES) => Ok(Said::No(errors)),
         Some(code) => Err(format!("it ended with status {code}. {errors}")),
         None => Err(format!("it was killed. {errors}")),
@@ -54,13 +59,27 @@ pub(super) async fn run(way: &HookWay, body: String) -> Result<Said, String> {
 }
 
 fn start(way: &HookWay) -> io::Result<Group> {
-    let HookWay::Command { command: path, arguments, environment, folder } = way else {
+    let HookWay::Command {
+        command: path,
+        arguments,
+        environment,
+        folder,
+    } = way
+    else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let mut command = Command::new(path);
     command.args(arguments).env_clear();
-    command.envs(environment.iter().map(|(name, value)| (name, value.reveal())));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command.envs(
+        environment
+            .iter()
+            .map(|(name, value)| (name, value.reveal())),
+    );
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
     if let Some(folder) = folder {
         command.current_dir(folder);
     }
@@ -68,7 +87,9 @@ fn start(way: &HookWay) -> io::Result<Group> {
     command.process_group(0);
     let child = command.spawn()?;
     #[cfg(target_os = "linux")]
-    let id = child.id().and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?));
+    let id = child
+        .id()
+        .and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?));
     Ok(Group {
         child,
         #[cfg(target_os = "linux")]

@@ -19,10 +19,19 @@ use crate::{
 /// Pauses before the next tries.
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
 /// The time is bounded by whoever waits.
-const LIMITS: Limits = Limits { time: Duration::from_secs(300), body_bytes: MAX_ANSWER_BYTES, hops: 0 };
+const LIMITS: Limits = Limits {
+    time: Duration::from_secs(300),
+    body_bytes: MAX_ANSWER_BYTES,
+    hops: 0,
+};
 
 /// Sends it until an answer comes that another try would not change. Whoever drops it gives up.
-pub(super) async fn send(all: &All, way: &HookWay, id: &str, body: String) -> Result<String, String> {
+pub(super) async fn send(
+    all: &All,
+    way: &HookWay,
+    id: &str,
+    body: String,
+) -> Result<String, String> {
     let mut pauses = PAUSES.iter();
     loop {
         let problem = match send_once(all, way, id, body.clone()).await {
@@ -37,7 +46,9 @@ pub(super) async fn send(all: &All, way: &HookWay, id: &str, body: String) -> Re
                 }
                 problem
             }
-            Err(fault @ (Fault::Unreachable | Fault::Slow | Fault::CutOff)) => of_fault(fault).message,
+            Err(fault @ (Fault::Unreachable | Fault::Slow | Fault::CutOff)) => {
+                of_fault(fault).message
+            }
             Err(fault) => return Err(of_fault(fault).message),
         };
         match pauses.next() {
@@ -48,7 +59,14 @@ pub(super) async fn send(all: &All, way: &HookWay, id: &str, body: String) -> Re
 }
 
 async fn send_once(all: &All, way: &HookWay, id: &str, body: String) -> Result<Answer, Fault> {
-    let HookWay::Url { url, secret, headers } = way else { return Err(Fault::NoAddress) };
+    let HookWay::Url {
+        url,
+        secret,
+        headers,
+    } = way
+    else {
+        return Err(Fault::NoAddress);
+    };
     let seconds = all.clock.now_ms() / 1000;
     let signature = sign(secret.reveal(), &format!("{id}.{seconds}.{body}"));
     // The administrator has chosen it, so it may be anywhere.
@@ -63,7 +81,10 @@ async fn send_once(all: &All, way: &HookWay, id: &str, body: String) -> Result<A
         .body("application/json", body)
         .header(HeaderName::from_static("idempotency-key"), id)
         .header(HeaderName::from_static("webhook-id"), id)
-        .header(HeaderName::from_static("webhook-timestamp"), &seconds.to_string())
+        .header(
+            HeaderName::from_static("webhook-timestamp"),
+            &seconds.to_string(),
+        )
         .header(HeaderName::from_static("webhook-signature"), &signature);
     debug_assert!(HeaderValue::try_from(id).is_ok());
     all.outbound.send(request).await

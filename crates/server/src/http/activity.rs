@@ -31,7 +31,12 @@ pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<R
     // Subscribed before looking, so that nothing falls between.
     let changes = app.runs.subscribe();
     let known = snapshot(&app, &caller).await?;
-    let watcher = Watcher { caller, changes, known, app };
+    let watcher = Watcher {
+        caller,
+        changes,
+        known,
+        app,
+    };
     let body = stream::unfold(watcher, |mut watcher| async move {
         let chunk = watcher.next().await?;
         Some((Ok::<_, Infallible>(chunk), watcher))
@@ -43,7 +48,12 @@ async fn snapshot(app: &App, caller: &Caller) -> Result<VecDeque<Activity>, Stor
     // Those elsewhere first: one that begins here meanwhile is told as it is here.
     let principal = caller.principal();
     let mut known = VecDeque::from(app.going_elsewhere(&principal).await?);
-    known.extend(app.runs.live_of(&principal).iter().map(|live| Activity::now(live)));
+    known.extend(
+        app.runs
+            .live_of(&principal)
+            .iter()
+            .map(|live| Activity::now(live)),
+    );
     known.retain(|activity| caller.may_hear(&activity.principal));
     Ok(known)
 }
@@ -75,6 +85,9 @@ impl Watcher {
 fn frame(activity: &Activity) -> Bytes {
     let mut out = Vec::new();
     // Plain data always has a JSON form.
-    write_data(&serde_json::to_string(activity).unwrap_or_default(), &mut out);
+    write_data(
+        &serde_json::to_string(activity).unwrap_or_default(),
+        &mut out,
+    );
     out.into()
 }

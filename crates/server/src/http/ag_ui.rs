@@ -52,7 +52,16 @@ pub(super) async fn post(
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
     let agent = agent.as_deref().unwrap_or(DEFAULT_AGENT);
-    run(&app, &caller, agent, &body, &headers, &query, query.leaving()).await
+    run(
+        &app,
+        &caller,
+        agent,
+        &body,
+        &headers,
+        &query,
+        query.leaving(),
+    )
+    .await
 }
 
 impl AgUiQuery {
@@ -101,15 +110,31 @@ pub(super) async fn run(
     let chat = threads::find_or_make(app, caller, &input.thread_id).await?;
     let state = thread::state(app, &chat, input.state.clone()).await?;
     let (thread_id, run_id) = (input.thread_id.clone(), input.run_id.clone());
-    let door = Door { thread_id, run_id, version: input.version, sub_agents: query.sub_agents(), state };
+    let door = Door {
+        thread_id,
+        run_id,
+        version: input.version,
+        sub_agents: query.sub_agents(),
+        state,
+    };
     if let Some(on) = go_on(app, &chat, &input, &door).await? {
         let files = app.run_files(on.run, headers, Contents::Linked);
-        return Ok(stream(app, files, on.run, on.after, on.encoder, on.opening, leaving));
+        return Ok(stream(
+            app, files, on.run, on.after, on.encoder, on.opening, leaving,
+        ));
     }
     app.stop_in(chat.id).await?;
     let run = thread::start(app, caller, chat, &input, model).await?;
     let files = app.run_files(run, headers, Contents::Linked);
-    Ok(stream(app, files, run, 0, AgUiEncoder::new(door), Vec::new(), leaving))
+    Ok(stream(
+        app,
+        files,
+        run,
+        0,
+        AgUiEncoder::new(door),
+        Vec::new(),
+        leaving,
+    ))
 }
 
 /// `opening`, then the run's events after `after`.
@@ -123,5 +148,14 @@ pub(super) fn stream(
     leaving: Leaving,
 ) -> Response {
     let guard = (leaving == Leaving::Stops).then(|| StopsWhenDropped::new(app, run));
-    from_run(run, pausing(app.runs.read(run, after), encoder, Some(files), opening, guard))
+    from_run(
+        run,
+        pausing(
+            app.runs.read(run, after),
+            encoder,
+            Some(files),
+            opening,
+            guard,
+        ),
+    )
 }

@@ -52,13 +52,22 @@ pub(super) struct AgentView {
 
 fn view(app: &App, known: &KnownAgent, skills: &Skills) -> AgentView {
     let definition = AgentDefinition::clone(&known.definition);
-    AgentView { warnings: app.agent_warnings(known, skills), from_file: known.from_file, definition }
+    AgentView {
+        warnings: app.agent_warnings(known, skills),
+        from_file: known.from_file,
+        definition,
+    }
 }
 
 /// `GET /api/v1/agents`: all of them, those of the file first, and what they may be given.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Json<AgentList> {
     let known = app.skills.read().await;
-    let agents = app.defined_agents.list().iter().map(|agent| view(&app, agent, &known)).collect();
+    let agents = app
+        .defined_agents
+        .list()
+        .iter()
+        .map(|agent| view(&app, agent, &known))
+        .collect();
     let skill = |skill: &Arc<Skill>| SkillView {
         name: skill.name.clone(),
         description: skill.description.clone(),
@@ -68,7 +77,13 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<AgentList> {
     let broken = |(name, problem): (String, Words)| BrokenSkill { name, problem };
     let broken_skills = known.problems.into_iter().map(broken).collect();
     let skills_folder = app.config.skills_folder.display().to_string();
-    Json(AgentList { agents, tools: app.tool_names(), skills_folder, skills, broken_skills })
+    Json(AgentList {
+        agents,
+        tools: app.tool_names(),
+        skills_folder,
+        skills,
+        broken_skills,
+    })
 }
 
 /// `POST /api/v1/agents`: a new one.

@@ -31,8 +31,18 @@ pub(super) struct AllowedList {
 }
 
 /// `GET /api/v1/allowed-calls`: what the caller has allowed, oldest first.
-pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<AllowedList>, ApiError> {
-    let view = |AllowedCall { id, chat, tool, arguments, created_at, .. }| AllowedView {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<AllowedList>, ApiError> {
+    let view = |AllowedCall {
+                    id,
+                    chat,
+                    tool,
+                    arguments,
+                    created_at,
+                    ..
+                }| AllowedView {
         id,
         chat,
         tool,
@@ -40,7 +50,9 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
         created_at,
     };
     let allowed = app.store.allowed_calls(caller.id()).await?;
-    Ok(Json(AllowedList { allowed: allowed.into_iter().map(view).collect() }))
+    Ok(Json(AllowedList {
+        allowed: allowed.into_iter().map(view).collect(),
+    }))
 }
 
 /// `DELETE /api/v1/allowed-calls/{allowed}`: asks again, in runs that start from now on.

@@ -63,7 +63,8 @@ pub(super) async fn messages(
     let request = PlainRequest::of_messages(&body).map_err(invalid)?;
     let (model, stream) = (&*asked.passing.model, request.stream);
     let encoder = |provider: &str| {
-        Box::new(MessagesAnswer::new(&message_id(), model, provider, stream)) as Box<dyn AnswerEncoder>
+        Box::new(MessagesAnswer::new(&message_id(), model, provider, stream))
+            as Box<dyn AnswerEncoder>
     };
     translating::ask(&app, &caller, &asked, &body, request, Map::new(), encoder).await
 }
@@ -112,9 +113,10 @@ async fn whole(mut answer: RunAnswer, mut reader: Reader) -> Result<Response, Ap
     }
     match answer.whole() {
         Some(message) => Ok(axum::Json(message).into_response()),
-        None => {
-            Err(problem.map_or_else(|| ApiError::internal("a run failed without a problem"), ApiError::from))
-        }
+        None => Err(problem.map_or_else(
+            || ApiError::internal("a run failed without a problem"),
+            ApiError::from,
+        )),
     }
 }
 
@@ -132,9 +134,9 @@ fn streamed(answer: RunAnswer, reader: Reader, stop: DropGuard) -> Response {
                         Some((answer, reader, stop)),
                     ));
                 }
-                Ok(Ok(Some(events))) => {
-                    events.iter().for_each(|logged| answer.push(&logged.event, &mut frames))
-                }
+                Ok(Ok(Some(events))) => events
+                    .iter()
+                    .for_each(|logged| answer.push(&logged.event, &mut frames)),
                 Ok(Ok(None) | Err(_)) => return None,
             }
         }
@@ -168,7 +170,10 @@ pub(super) async fn count_tokens(
         }
     }
     PlainRequest::of_messages(&body).map_err(invalid)?;
-    Ok(Json(Counted { input_tokens: text_bytes(&body).div_ceil(4) }).into_response())
+    Ok(Json(Counted {
+        input_tokens: text_bytes(&body).div_ceil(4),
+    })
+    .into_response())
 }
 
 /// What is left of the caller's limits, where there are some; what a model server says of its own is not about the caller
@@ -177,12 +182,24 @@ pub(super) fn tell_limits(app: &App, caller: &Caller, headers: &mut HeaderMap) {
     let Remaining { requests, tokens } = app.usage.remaining(&caller.principal());
     let now = app.clock.now_ms();
     for (kind, left) in [("requests", requests), ("tokens", tokens)] {
-        let Some(Allowed { limit, remaining, reset_ms }) = left else { continue };
+        let Some(Allowed {
+            limit,
+            remaining,
+            reset_ms,
+        }) = left
+        else {
+            continue;
+        };
         let reset = jiff::Timestamp::from_millisecond(now.saturating_add_unsigned(reset_ms));
-        let reset = reset.and_then(|at| at.round(jiff::Unit::Second)).unwrap_or_default().to_string();
-        for (what, value) in
-            [("limit", limit.to_string()), ("remaining", remaining.to_string()), ("reset", reset)]
-        {
+        let reset = reset
+            .and_then(|at| at.round(jiff::Unit::Second))
+            .unwrap_or_default()
+            .to_string();
+        for (what, value) in [
+            ("limit", limit.to_string()),
+            ("remaining", remaining.to_string()),
+            ("reset", reset),
+        ] {
             let name = HeaderName::try_from(format!("anthropic-ratelimit-{kind}-{what}"));
             if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) {
                 headers.insert(name, value);
@@ -193,7 +210,9 @@ pub(super) fn tell_limits(app: &App, caller: &Caller, headers: &mut HeaderMap) {
 
 /// Our own refusal as Anthropic's packages expect it; other answers stay as they are.
 pub(super) fn reword(response: Response) -> Response {
-    let Some(Refusal { problem, .. }) = response.extensions().get::<Refusal>() else { return response };
+    let Some(Refusal { problem, .. }) = response.extensions().get::<Refusal>() else {
+        return response;
+    };
     let code = problem.code;
     let mut object = messages_error_body(code, &problem.message);
     if let Some(id) = origin::request_id() {
@@ -201,7 +220,10 @@ pub(super) fn reword(response: Response) -> Response {
     }
     let (mut parts, _) = response.into_parts();
     // The format has no other status for a request that the model cannot take.
-    if matches!(code, ProblemCode::ModelContextFull | ProblemCode::ModelRejected) {
+    if matches!(
+        code,
+        ProblemCode::ModelContextFull | ProblemCode::ModelRejected
+    ) {
         parts.status = StatusCode::BAD_REQUEST;
     }
     parts.headers.remove(header::CONTENT_LENGTH);

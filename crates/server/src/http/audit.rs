@@ -60,10 +60,37 @@ struct View {
 
 impl From<AuditEntry> for View {
     fn from(entry: AuditEntry) -> Self {
-        let AuditEntry { id, at, actor, actor_email, key, address, request, action, .. } = entry;
-        let AuditEntry { subject, subject_name, details, .. } = entry;
+        let AuditEntry {
+            id,
+            at,
+            actor,
+            actor_email,
+            key,
+            address,
+            request,
+            action,
+            ..
+        } = entry;
+        let AuditEntry {
+            subject,
+            subject_name,
+            details,
+            ..
+        } = entry;
         let request_id = request;
-        Self { id, at, actor, actor_email, key, address, request_id, action, subject, subject_name, details }
+        Self {
+            id,
+            at,
+            actor,
+            actor_email,
+            key,
+            address,
+            request_id,
+            action,
+            subject,
+            subject_name,
+            details,
+        }
     }
 }
 
@@ -80,14 +107,36 @@ pub(super) async fn get(
     place: Place,
     Query(asked): Query<Asked>,
 ) -> Result<Response, ApiError> {
-    let from = asked.from.as_deref().map(|text| day("from", text)).transpose()?.map(|day| day * DAY_MS);
-    let to = asked.to.as_deref().map(|text| day("to", text)).transpose()?.map(|day| (day + 1) * DAY_MS);
+    let from = asked
+        .from
+        .as_deref()
+        .map(|text| day("from", text))
+        .transpose()?
+        .map(|day| day * DAY_MS);
+    let to = asked
+        .to
+        .as_deref()
+        .map(|text| day("to", text))
+        .transpose()?
+        .map(|day| (day + 1) * DAY_MS);
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
     let (action, text) = (given(asked.action), given(asked.query));
-    if [&action, &text].into_iter().flatten().any(|text| text.chars().count() > MOST_TEXT_CHARS) {
-        return Err(ApiError::invalid(refusal::Request::LongSearch { limit: MOST_TEXT_CHARS as u64 }));
+    if [&action, &text]
+        .into_iter()
+        .flatten()
+        .any(|text| text.chars().count() > MOST_TEXT_CHARS)
+    {
+        return Err(ApiError::invalid(refusal::Request::LongSearch {
+            limit: MOST_TEXT_CHARS as u64,
+        }));
     }
-    let filter = AuditFilter { action, text, from, to, before: asked.before };
+    let filter = AuditFilter {
+        action,
+        text,
+        from,
+        to,
+        before: asked.before,
+    };
     match asked.format.as_deref() {
         None | Some("json") => {
             let limit = asked.limit.unwrap_or(50).clamp(1, PAGE);
@@ -95,7 +144,11 @@ pub(super) async fn get(
             let mut entries = app.store.audit(&filter, limit + 1).await?;
             let more = entries.len() > limit as usize;
             entries.truncate(limit as usize);
-            Ok(Json(Page { entries: entries.into_iter().map(View::from).collect(), more }).into_response())
+            Ok(Json(Page {
+                entries: entries.into_iter().map(View::from).collect(),
+                more,
+            })
+            .into_response())
         }
         Some("csv") => {
             let mut details = Map::new();
@@ -103,7 +156,8 @@ pub(super) async fn get(
                 details.extend(value.clone().map(|value| (name.to_owned(), value.into())));
             }
             let subject = ("audit".to_owned(), String::new());
-            app.note_look("audit.export", &caller, &place, subject, details).await?;
+            app.note_look("audit.export", &caller, &place, subject, details)
+                .await?;
             Ok(csv(app, filter))
         }
         Some(_) => Err(ApiError::invalid("`format` is json or csv.").with_field(Some("format"))),
@@ -112,32 +166,49 @@ pub(super) async fn get(
 
 /// All lines that fit, read as they are sent.
 fn csv(app: Arc<App>, filter: AuditFilter) -> Response {
-    let head = "at,actor,actor_email,key,address,request_id,action,subject,subject_name,details\r\n";
+    let head =
+        "at,actor,actor_email,key,address,request_id,action,subject,subject_name,details\r\n";
     let begin = Some((app, filter, Some(head)));
     let lines = stream::try_unfold(begin, |state| async move {
-        let Some((app, mut filter, head)) = state else { return Ok(None) };
+        let Some((app, mut filter, head)) = state else {
+            return Ok(None);
+        };
         let entries = app.store.audit(&filter, PAGE).await.inspect_err(|error| {
             tracing::warn!(%error, "a file of the audit log ends early");
         })?;
         let mut out = head.unwrap_or_default().to_owned();
         entries.iter().for_each(|entry| write_line(&mut out, entry));
-        let next = entries.last().filter(|_| entries.len() == PAGE as usize).map(|last| {
-            filter.before = Some(last.id);
-            (app, filter, None)
-        });
+        let next = entries
+            .last()
+            .filter(|_| entries.len() == PAGE as usize)
+            .map(|last| {
+                filter.before = Some(last.id);
+                (app, filter, None)
+            });
         Ok::<_, store::StoreError>(Some((Bytes::from(out), next)))
     });
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
-        (header::CONTENT_DISPOSITION, "attachment; filename=\"audit.csv\""),
+        (
+            header::CONTENT_DISPOSITION,
+            "attachment; filename=\"audit.csv\"",
+        ),
     ];
     (headers, Body::from_stream(lines)).into_response()
 }
 
 fn write_line(out: &mut String, entry: &AuditEntry) {
-    let at = jiff::Timestamp::from_millisecond(entry.at).map(|at| at.to_string()).unwrap_or_default();
-    let details = entry.details.as_ref().map(|details| Value::from(details.clone()).to_string());
-    let (actor, key) = (entry.actor.map(|id| id.to_string()), entry.key.map(|id| id.to_string()));
+    let at = jiff::Timestamp::from_millisecond(entry.at)
+        .map(|at| at.to_string())
+        .unwrap_or_default();
+    let details = entry
+        .details
+        .as_ref()
+        .map(|details| Value::from(details.clone()).to_string());
+    let (actor, key) = (
+        entry.actor.map(|id| id.to_string()),
+        entry.key.map(|id| id.to_string()),
+    );
     let text = |text: &Option<String>| csv_field(text.as_deref().unwrap_or_default());
     let fields = [
         csv_field(&at),

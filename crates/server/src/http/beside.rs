@@ -55,15 +55,26 @@ pub(super) async fn ask(
     let samples = match wish.samples {
         Some(samples) => samples,
         None if wish.models.len() > 1 => 1,
-        None => app.pipeline_in_force(Pipeline::Moa).await?.common.moa_samples,
+        None => {
+            app.pipeline_in_force(Pipeline::Moa)
+                .await?
+                .common
+                .moa_samples
+        }
     };
     let named: Vec<Option<&str>> = match wish.models.is_empty() {
         true => vec![None],
-        false => wish.models.iter().map(|model| Some(model.as_str())).collect(),
+        false => wish
+            .models
+            .iter()
+            .map(|model| Some(model.as_str()))
+            .collect(),
     };
     let asked = named.len().saturating_mul(samples);
     if !(1..=MOST_ASKED).contains(&asked) {
-        return Err(ApiError::invalid(refusal::Chats::BadNumberOfAnswers { count: MOST_ASKED as u64 }));
+        return Err(ApiError::invalid(refusal::Chats::BadNumberOfAnswers {
+            count: MOST_ASKED as u64,
+        }));
     }
     let mut models = Vec::with_capacity(asked);
     for id in named {
@@ -71,7 +82,10 @@ pub(super) async fn ask(
         models.extend(std::iter::repeat_n(model, samples));
     }
     let is_new = match &key {
-        Some(key) => app.started_before(&caller.principal(), &numbered(key, 0)).await?.is_none(),
+        Some(key) => app
+            .started_before(&caller.principal(), &numbered(key, 0))
+            .await?
+            .is_none(),
         None => true,
     };
     if is_new {
@@ -84,7 +98,14 @@ pub(super) async fn ask(
         let begin = async |idempotency| {
             let (research, metadata) = (Again::AsBefore, metadata.clone());
             let parameters = ModelParameters::default();
-            let new = NewAnswer { answered: message, model, research, parameters, idempotency, metadata };
+            let new = NewAnswer {
+                answered: message,
+                model,
+                research,
+                parameters,
+                idempotency,
+                metadata,
+            };
             app.answer_beside(chat, new).await.map(Begun::from)
         };
         let again = async |run| Ok(begun_before(&app, &run).await?.without_user());
@@ -95,7 +116,10 @@ pub(super) async fn ask(
 
 /// The name of one of the runs that a request starts.
 fn numbered(key: &IdempotencyKey, number: usize) -> IdempotencyKey {
-    IdempotencyKey { key: format!("{}#{number}", key.key), ..key.clone() }
+    IdempotencyKey {
+        key: format!("{}#{number}", key.key),
+        ..key.clone()
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -116,16 +140,32 @@ pub(super) async fn merge(
     RawJson(body): RawJson,
 ) -> Result<Json<Begun>, ApiError> {
     let key = idempotency_key(&headers, uri.path(), &body)?;
-    let Merge { model, answers, layers } = parse(&body)?;
+    let Merge {
+        model,
+        answers,
+        layers,
+    } = parse(&body)?;
     if layers.is_some_and(|layers| !(1..=MOST_LAYERS).contains(&layers)) {
-        let problem = refusal::Chats::BadNumberOfLayers { count: MOST_LAYERS as u64 };
+        let problem = refusal::Chats::BadNumberOfLayers {
+            count: MOST_LAYERS as u64,
+        };
         return Err(ApiError::invalid(problem).with_field(Some("layers")));
     }
     let chat = app.store.chat(&caller.principal(), chat).await?;
     let begin = async |idempotency| {
-        let wish = MergeWish { of: message, answers, model, layers, idempotency };
-        app.merge_answers(chat, &caller, wish).await.map(Begun::from)
+        let wish = MergeWish {
+            of: message,
+            answers,
+            model,
+            layers,
+            idempotency,
+        };
+        app.merge_answers(chat, &caller, wish)
+            .await
+            .map(Begun::from)
     };
     let again = async |run| Ok(begun_before(&app, &run).await?.without_user());
-    app.once(&caller.principal(), key, begin, again).await.map(Json)
+    app.once(&caller.principal(), key, begin, again)
+        .await
+        .map(Json)
 }

@@ -46,7 +46,9 @@ pub(super) async fn folders(
     caller: Caller,
 ) -> Result<Json<FolderList>, ApiError> {
     let folders = app.store.folders(caller.id()).await?;
-    Ok(Json(FolderList { folders: folders.into_iter().map(FolderView::from).collect() }))
+    Ok(Json(FolderList {
+        folders: folders.into_iter().map(FolderView::from).collect(),
+    }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -61,7 +63,10 @@ pub(super) async fn create_folder(
     Json(body): Json<FolderName>,
 ) -> Result<Json<FolderView>, ApiError> {
     let (id, name) = (FolderId::generate(), checked_name(&body.name)?);
-    app.store.create_folder(caller.id(), (id, &name), MOST_FOLDERS).await.map_err(refused)?;
+    app.store
+        .create_folder(caller.id(), (id, &name), MOST_FOLDERS)
+        .await
+        .map_err(refused)?;
     Ok(Json(FolderView { id, name, chats: 0 }))
 }
 
@@ -72,7 +77,10 @@ pub(super) async fn rename_folder(
     Path(folder): Path<FolderId>,
     Json(body): Json<FolderName>,
 ) -> Result<StatusCode, ApiError> {
-    app.store.rename_folder(caller.id(), folder, &checked_name(&body.name)?).await.map_err(refused)?;
+    app.store
+        .rename_folder(caller.id(), folder, &checked_name(&body.name)?)
+        .await
+        .map_err(refused)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -103,8 +111,16 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Fol
 
 impl OrderBody {
     pub(super) fn change(&self) -> Option<ChatOrderChange> {
-        let Self { pinned, archived, folder } = *self;
-        let change = ChatOrderChange { pinned, archived, folder };
+        let Self {
+            pinned,
+            archived,
+            folder,
+        } = *self;
+        let change = ChatOrderChange {
+            pinned,
+            archived,
+            folder,
+        };
         (change != ChatOrderChange::default()).then_some(change)
     }
 }
@@ -127,8 +143,13 @@ pub(super) async fn order_many(
     caller: Caller,
     Json(body): Json<OrderMany>,
 ) -> Result<Json<Changed>, ApiError> {
-    let Some(change) = body.order.change() else { return Ok(Json(Changed { changed: 0 })) };
-    let changed = app.store.order_chats(caller.id(), checked_many(&body.chats)?, &change).await?;
+    let Some(change) = body.order.change() else {
+        return Ok(Json(Changed { changed: 0 }));
+    };
+    let changed = app
+        .store
+        .order_chats(caller.id(), checked_many(&body.chats)?, &change)
+        .await?;
     Ok(Json(Changed { changed }))
 }
 
@@ -171,10 +192,17 @@ pub(super) struct TagList {
 }
 
 /// `GET /api/v1/tags`: the tags of the caller's chats, the most used first.
-pub(super) async fn tags(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<TagList>, ApiError> {
+pub(super) async fn tags(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<TagList>, ApiError> {
     let tags = app.store.tags(caller.id()).await?;
-    let tags = tags.into_iter().map(|TagCount { tag, chats }| TagView { tag, chats });
-    Ok(Json(TagList { tags: tags.collect() }))
+    let tags = tags
+        .into_iter()
+        .map(|TagCount { tag, chats }| TagView { tag, chats });
+    Ok(Json(TagList {
+        tags: tags.collect(),
+    }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -191,16 +219,23 @@ pub(super) async fn put_tags(
 ) -> Result<Json<ChatRow>, ApiError> {
     let tags = normal_tags(body.tags.iter().map(String::as_str));
     if tags.len() > MOST_TAGS {
-        return Err(ApiError::invalid(refusal::Chats::TooManyTags { count: MOST_TAGS as u64 }));
+        return Err(ApiError::invalid(refusal::Chats::TooManyTags {
+            count: MOST_TAGS as u64,
+        }));
     }
     app.store.set_tags(caller.id(), chat, &tags).await?;
-    Ok(Json(row(&app, app.store.chat(&caller.principal(), chat).await?)))
+    Ok(Json(row(
+        &app,
+        app.store.chat(&caller.principal(), chat).await?,
+    )))
 }
 
 fn checked_many(chats: &[ChatId]) -> Result<&[ChatId], ApiError> {
     match chats.len() {
         1..=MOST_CHATS => Ok(chats),
-        _ => Err(ApiError::invalid(refusal::Chats::BadChoiceOfChats { count: MOST_CHATS as u64 })),
+        _ => Err(ApiError::invalid(refusal::Chats::BadChoiceOfChats {
+            count: MOST_CHATS as u64,
+        })),
     }
 }
 
@@ -208,7 +243,9 @@ fn checked_many(chats: &[ChatId]) -> Result<&[ChatId], ApiError> {
 pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     if name.is_empty() || name.chars().count() > NAME_LIMIT_CHARS {
-        return Err(ApiError::invalid(refusal::Chats::BadFolderName { limit: NAME_LIMIT_CHARS as u64 }));
+        return Err(ApiError::invalid(refusal::Chats::BadFolderName {
+            limit: NAME_LIMIT_CHARS as u64,
+        }));
     }
     Ok(name)
 }
@@ -216,7 +253,9 @@ pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
 fn refused(error: StoreError) -> ApiError {
     let message = match error {
         StoreError::Conflict("name") => refusal::Chats::FolderNameTaken,
-        StoreError::Conflict("folders") => refusal::Chats::TooManyFolders { count: MOST_FOLDERS.into() },
+        StoreError::Conflict("folders") => refusal::Chats::TooManyFolders {
+            count: MOST_FOLDERS.into(),
+        },
         error => return error.into(),
     };
     ApiError::new(ProblemCode::Conflict, message)

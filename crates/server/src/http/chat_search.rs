@@ -78,7 +78,8 @@ pub(super) async fn get(
     Query(query): Query<SearchQuery>,
 ) -> Result<Json<FoundView>, ApiError> {
     let before = query.before.map(|place| place.parse::<i64>()).transpose();
-    let before = before.map_err(|_| ApiError::invalid("`before` is what an earlier page gave as `next`."))?;
+    let before = before
+        .map_err(|_| ApiError::invalid("`before` is what an earlier page gave as `next`."))?;
     let asked = Asked {
         question: Question::parse(&query.query),
         archived: query.archived,
@@ -87,29 +88,67 @@ pub(super) async fn get(
         limit: query.limit.unwrap_or(20).clamp(1, PAGE_LIMIT),
     };
     if asked.question.is_empty() {
-        return Ok(Json(FoundView { titles: Vec::new(), hits: Vec::new(), next: None }));
+        return Ok(Json(FoundView {
+            titles: Vec::new(),
+            hits: Vec::new(),
+            next: None,
+        }));
     }
     let found = app.search_chats(caller.id(), &asked).await?;
     let row = |chat| row_for(&app, &caller, chat);
     let titles = found.titles.into_iter();
-    let titles = titles.map(|(chat, title)| TitleView { chat: row(chat), parts: pieces(title) });
+    let titles = titles.map(|(chat, title)| TitleView {
+        chat: row(chat),
+        parts: pieces(title),
+    });
     let hits = found.hits.into_iter().map(|hit| {
-        let Hit { chat, message, role, at, tool, excerpt } = hit;
+        let Hit {
+            chat,
+            message,
+            role,
+            at,
+            tool,
+            excerpt,
+        } = hit;
         let view = |tool: ToolPlace| (Some(tool.name), Some(tool.call), Some(tool.seq));
         let (tool, call, seq) = tool.map(view).unwrap_or_default();
-        HitView { chat: row(chat), message, role, at, tool, call, seq, parts: pieces(excerpt) }
+        HitView {
+            chat: row(chat),
+            message,
+            role,
+            at,
+            tool,
+            call,
+            seq,
+            parts: pieces(excerpt),
+        }
     });
     let next = found.next.map(|place| place.to_string());
-    Ok(Json(FoundView { titles: titles.collect(), hits: hits.collect(), next }))
+    Ok(Json(FoundView {
+        titles: titles.collect(),
+        hits: hits.collect(),
+        next,
+    }))
 }
 
 fn row_for(app: &App, caller: &Caller, found: SharedChat) -> ChatRow {
-    let SharedChat { chat, owner_name, owner_email } = found;
+    let SharedChat {
+        chat,
+        owner_name,
+        owner_email,
+    } = found;
     let is_own = chat.principal.account == caller.id();
     let row = row(app, chat);
-    if is_own { row } else { row.of_another((owner_name, owner_email)) }
+    if is_own {
+        row
+    } else {
+        row.of_another((owner_name, owner_email))
+    }
 }
 
 fn pieces(Excerpt(parts): Excerpt) -> Vec<PieceView> {
-    parts.into_iter().map(|(text, hit)| PieceView { text, hit }).collect()
+    parts
+        .into_iter()
+        .map(|(text, hit)| PieceView { text, hit })
+        .collect()
 }

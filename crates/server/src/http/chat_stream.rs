@@ -39,16 +39,22 @@ pub(super) async fn post(
     headers: HeaderMap,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
-    let mut options = FormatOptions { is_own: true, ..query.options() };
+    let mut options = FormatOptions {
+        is_own: true,
+        ..query.options()
+    };
     let name = query.format.as_deref().unwrap_or("chat");
     // A name that is none must not start a run.
     Format::named(name, options)?;
-    let request = ChatStreamRequest::decode(&body).map_err(|error| ApiError::invalid(error.to_string()))?;
+    let request =
+        ChatStreamRequest::decode(&body).map_err(|error| ApiError::invalid(error.to_string()))?;
     options.chat.tool_args_delta |= request.tool_args_delta;
     let stream = request.stream;
     let key = idempotency_key(&headers, "/chat/stream", &body)?;
     let begin = async |key| start(&app, &caller, request, key).await;
-    let run = app.once(&caller.principal(), key, begin, async |run| Ok(run.id)).await?;
+    let run = app
+        .once(&caller.principal(), key, begin, async |run| Ok(run.id))
+        .await?;
     let response = if stream {
         let format = Format::named(name, options)?;
         let files = app.run_files(run, &headers, format.contents());
@@ -67,34 +73,64 @@ async fn start(
 ) -> Result<RunId, ApiError> {
     let model = caller.resolve(app, request.model.as_deref()).await?;
     let research = WorkMode::from(request.mode).research(false);
-    let ChatStreamRequest { messages: history, mut metadata, parameters, chat_id, .. } = request;
+    let ChatStreamRequest {
+        messages: history,
+        mut metadata,
+        parameters,
+        chat_id,
+        ..
+    } = request;
     let named = chat_id.or_else(|| metadata.chat_id.take());
     if let Some(id) = &named {
-        metadata.passed_on.insert("chat_id".to_owned(), id.clone().into());
+        metadata
+            .passed_on
+            .insert("chat_id".to_owned(), id.clone().into());
     }
     let workspace = match named {
         None => None,
         Some(id) => match id.parse::<ChatId>() {
             // The chats are the account's own, not those of a front end's people.
             Ok(id) if caller.person.is_none() => {
-                let chat = app.store.chat(&caller.principal(), id).await.map_err(no_such_chat)?;
+                let chat = app
+                    .store
+                    .chat(&caller.principal(), id)
+                    .await
+                    .map_err(no_such_chat)?;
                 caller.check_change(&chat.principal)?;
                 let turn = OutsideTurn::of_history(&chat, history, model);
-                let turn = OutsideTurn { metadata, idempotency, research, parameters, ..turn };
+                let turn = OutsideTurn {
+                    metadata,
+                    idempotency,
+                    research,
+                    parameters,
+                    ..turn
+                };
                 return Ok(app.say_from_outside(chat, turn).await?.run);
             }
             _ => Some(foreign_workspace(caller, &id)?),
         },
     };
-    let wishes = CallWishes { parameters, ..CallWishes::default() };
-    let run = FreeRun { workspace, wishes, metadata, idempotency, research, ..FreeRun::new(history, model) };
+    let wishes = CallWishes {
+        parameters,
+        ..CallWishes::default()
+    };
+    let run = FreeRun {
+        workspace,
+        wishes,
+        metadata,
+        idempotency,
+        research,
+        ..FreeRun::new(history, model)
+    };
     app.run_freely(run).await
 }
 
 /// Where the files of a chat that lives in another program are kept: apart for each user.
 pub(super) fn foreign_workspace(caller: &Caller, chat_id: &str) -> Result<String, ApiError> {
     if chat_id.is_empty() || chat_id.len() > CHAT_ID_LIMIT_BYTES {
-        return Err(ApiError::invalid(format!("`chat_id` has 1 to {CHAT_ID_LIMIT_BYTES} bytes.")));
+        return Err(ApiError::invalid(format!(
+            "`chat_id` has 1 to {CHAT_ID_LIMIT_BYTES} bytes."
+        )));
     }
     Ok(format!("{}/{chat_id}", caller.place()))
 }
@@ -109,16 +145,29 @@ fn no_such_chat(error: StoreError) -> ApiError {
 }
 
 /// The same stream, read to its end and answered at once. For a format that is one text, that is the answer.
-async fn collect(app: &App, run: RunId, format: &str, headers: &HeaderMap) -> Result<Response, ApiError> {
+async fn collect(
+    app: &App,
+    run: RunId,
+    format: &str,
+    headers: &HeaderMap,
+) -> Result<Response, ApiError> {
     let mut reader = app.runs.read(run, 0);
-    let contents = if format == "details" { Contents::Inline } else { Contents::Linked };
+    let contents = if format == "details" {
+        Contents::Inline
+    } else {
+        Contents::Linked
+    };
     let mut files = app.run_files(run, headers, contents);
-    let (mut markup, mut details) =
-        (MarkupEncoder::new(Writing::Replace), DetailsEncoder::new(Writing::Replace));
+    let (mut markup, mut details) = (
+        MarkupEncoder::new(Writing::Replace),
+        DetailsEncoder::new(Writing::Replace),
+    );
     let mut collected = Collected::default();
     while let Some(events) = reader.next().await? {
         for Logged { event, .. } in events.iter().map(AsRef::as_ref) {
-            let Some(event) = for_reader(Some(&mut files), event).await else { continue };
+            let Some(event) = for_reader(Some(&mut files), event).await else {
+                continue;
+            };
             collected.push(&event);
             match format {
                 "markup" => markup.prime(&event),

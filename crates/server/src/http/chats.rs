@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{ChatId, FolderId, MessageId, ModelParameters, Part, Role, RunId, RunSummary, UserId, refusal};
+use domain::{
+    ChatId, FolderId, MessageId, ModelParameters, Part, Role, RunId, RunSummary, UserId, refusal,
+};
 use serde::{Deserialize, Serialize};
 use store::{Beside, Chat, ChatMessage, ChatOrder, ChatPage, Principal};
 
@@ -59,7 +61,16 @@ impl ChatRow {
     pub(super) fn of_another(self, (name, email): (String, String)) -> Self {
         let (workspace, unread, owner) = (None, false, Some(OwnerView { name, email }));
         let (pinned, archived, folder, tags) = (false, false, None, Vec::new());
-        Self { workspace, unread, pinned, archived, folder, tags, owner, ..self }
+        Self {
+            workspace,
+            unread,
+            pinned,
+            archived,
+            folder,
+            tags,
+            owner,
+            ..self
+        }
     }
 }
 
@@ -105,7 +116,11 @@ impl MessageView {
     /// The same, with what it stands beside.
     pub(super) fn beside(self, beside: Option<Beside>) -> Self {
         match beside {
-            Some(Beside { first, made_of }) => Self { beside: Some(first), made_of, ..self },
+            Some(Beside { first, made_of }) => Self {
+                beside: Some(first),
+                made_of,
+                ..self
+            },
             None => self,
         }
     }
@@ -113,8 +128,18 @@ impl MessageView {
 
 impl From<ChatMessage> for MessageView {
     fn from(message: ChatMessage) -> Self {
-        let ChatMessage { id, chat: _, parent, role, content, created_at, model, run, summary, schedule } =
-            message;
+        let ChatMessage {
+            id,
+            chat: _,
+            parent,
+            role,
+            content,
+            created_at,
+            model,
+            run,
+            summary,
+            schedule,
+        } = message;
         let (follow_ups, beside, made_of) = (Vec::new(), None, Vec::new());
         Self {
             id,
@@ -136,14 +161,31 @@ impl From<ChatMessage> for MessageView {
 /// The row of one chat, with what runs in it.
 pub(super) fn row(app: &App, chat: Chat) -> ChatRow {
     let live = app.runs.live_in(chat.id);
-    let state =
-        match live.iter().map(|run| crate::runs::Activity::now(run).state).max_by_key(|state| *state as u8) {
-            Some(ActivityState::Waiting) => "waiting",
-            Some(_) => "running",
-            None => "idle",
-        };
-    let Chat { id, title, created_at, updated_at, directory: workspace, unread, order, .. } = chat;
-    let ChatOrder { pinned, archived, folder, tags } = order;
+    let state = match live
+        .iter()
+        .map(|run| crate::runs::Activity::now(run).state)
+        .max_by_key(|state| *state as u8)
+    {
+        Some(ActivityState::Waiting) => "waiting",
+        Some(_) => "running",
+        None => "idle",
+    };
+    let Chat {
+        id,
+        title,
+        created_at,
+        updated_at,
+        directory: workspace,
+        unread,
+        order,
+        ..
+    } = chat;
+    let ChatOrder {
+        pinned,
+        archived,
+        folder,
+        tags,
+    } = order;
     ChatRow {
         id,
         title,
@@ -167,11 +209,20 @@ async fn view(app: &App, chat: Chat) -> Result<ChatView, ApiError> {
     let message = |message: ChatMessage| {
         let follow_ups = follow_ups.remove(&message.id).unwrap_or_default();
         let beside = beside.remove(&message.id);
-        MessageView { follow_ups, ..MessageView::from(message) }.beside(beside)
+        MessageView {
+            follow_ups,
+            ..MessageView::from(message)
+        }
+        .beside(beside)
     };
     let (current, messages) = (chat.current, messages.into_iter().map(message).collect());
     let parameters = chat.parameters.clone();
-    Ok(ChatView { current, messages, parameters, row: row(app, chat) })
+    Ok(ChatView {
+        current,
+        messages,
+        parameters,
+        row: row(app, chat),
+    })
 }
 
 #[derive(Debug, Deserialize)]
@@ -208,20 +259,39 @@ pub(super) async fn list(
         archived: Some(query.archived),
         pinned: query.pinned,
         folder: query.folder,
-        tag: query.tag.as_deref().and_then(|tag| normal_tags([tag]).into_iter().next()),
+        tag: query
+            .tag
+            .as_deref()
+            .and_then(|tag| normal_tags([tag]).into_iter().next()),
         limit,
     };
     list_of(&app, caller.id(), page).await
 }
 
 /// A page of somebody's chats.
-pub(super) async fn list_of(app: &App, owner: UserId, page: ChatPage) -> Result<Json<ChatList>, ApiError> {
+pub(super) async fn list_of(
+    app: &App,
+    owner: UserId,
+    page: ChatPage,
+) -> Result<Json<ChatList>, ApiError> {
     let limit = page.limit;
     // One more than asked for tells whether there are more.
-    let mut chats = app.store.chats(owner, &ChatPage { limit: limit + 1, ..page }).await?;
+    let mut chats = app
+        .store
+        .chats(
+            owner,
+            &ChatPage {
+                limit: limit + 1,
+                ..page
+            },
+        )
+        .await?;
     let more = chats.len() > limit as usize;
     chats.truncate(limit as usize);
-    Ok(Json(ChatList { chats: chats.into_iter().map(|chat| row(app, chat)).collect(), more }))
+    Ok(Json(ChatList {
+        chats: chats.into_iter().map(|chat| row(app, chat)).collect(),
+        more,
+    }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -242,10 +312,16 @@ pub(super) async fn create(
     Json(body): Json<CreateChat>,
 ) -> Result<Json<ChatView>, ApiError> {
     let now = app.clock.now_ms();
-    let title = if body.title.trim().is_empty() { String::new() } else { checked_title(&body.title)? };
+    let title = if body.title.trim().is_empty() {
+        String::new()
+    } else {
+        checked_title(&body.title)?
+    };
     let directory = body.workspace.filter(|name| !name.is_empty());
     if let Some(name) = &directory {
-        app.workspaces.find(name, &caller.user, &caller.permit(&app)).map_err(ApiError::invalid)?;
+        app.workspaces
+            .find(name, &caller.user, &caller.permit(&app))
+            .map_err(ApiError::invalid)?;
     }
     let chat = Chat {
         id: ChatId::generate(),
@@ -304,7 +380,9 @@ pub(super) async fn patch(
         app.store.rename_chat(owner, chat, &title, now).await?;
     }
     if let Some(parameters) = &body.parameters {
-        app.store.set_chat_parameters(owner, chat, parameters).await?;
+        app.store
+            .set_chat_parameters(owner, chat, parameters)
+            .await?;
     }
     if let Some(change) = body.order.change() {
         app.store.order_chats(owner, &[chat], &change).await?;
@@ -351,7 +429,9 @@ pub(super) async fn delete_one(app: &App, owner: UserId, chat: ChatId) -> Result
 pub(super) fn checked_title(title: &str) -> Result<String, ApiError> {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() || title.chars().count() > TITLE_LIMIT_CHARS {
-        return Err(ApiError::invalid(refusal::Chats::BadTitle { limit: TITLE_LIMIT_CHARS as u64 }));
+        return Err(ApiError::invalid(refusal::Chats::BadTitle {
+            limit: TITLE_LIMIT_CHARS as u64,
+        }));
     }
     Ok(title)
 }

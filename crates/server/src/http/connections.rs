@@ -88,7 +88,9 @@ impl From<KnownConnection> for ConnectionView {
                 ending: state.as_ref().and_then(|state| state.ending.clone()),
                 uses: state.as_ref().map_or(0, |state| state.uses),
                 rests_ms: state.as_ref().and_then(|state| state.rests).map(millis),
-                last_failure: state.and_then(|state| state.last_failure).map(FailureView::from),
+                last_failure: state
+                    .and_then(|state| state.last_failure)
+                    .map(FailureView::from),
             }
         });
         let keys = keys.collect();
@@ -100,8 +102,16 @@ impl From<KnownConnection> for ConnectionView {
             kind: settings.kind.name(),
             base_url: settings.base_url.to_string(),
             settings: settings.options.clone(),
-            headers: settings.extras.headers().map(|(name, _)| name.to_owned()).collect(),
-            query: settings.extras.query().map(|(name, _)| name.to_owned()).collect(),
+            headers: settings
+                .extras
+                .headers()
+                .map(|(name, _)| name.to_owned())
+                .collect(),
+            query: settings
+                .extras
+                .query()
+                .map(|(name, _)| name.to_owned())
+                .collect(),
             keys,
             source: known.source,
             from_environment: known.source == ConnectionSource::Environment,
@@ -124,13 +134,21 @@ impl StateView {
             Breaker::HalfOpen => ("half_open", None),
         };
         let last_failure = server.last_failure().map(FailureView::from);
-        Self { breaker, open_ms, failures_in_row: server.failures_in_row(), last_failure }
+        Self {
+            breaker,
+            open_ms,
+            failures_in_row: server.failures_in_row(),
+            last_failure,
+        }
     }
 }
 
 impl From<Failure> for FailureView {
     fn from(failure: Failure) -> Self {
-        Self { ago_ms: millis(failure.at.elapsed()), words: failure.words }
+        Self {
+            ago_ms: millis(failure.at.elapsed()),
+            words: failure.words,
+        }
     }
 }
 
@@ -146,7 +164,12 @@ pub(super) struct ConnectionList {
 /// `GET /api/v1/connections`: all of them.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Json<ConnectionList> {
     let catalogue = app.models.catalogue();
-    let connections = catalogue.connections.iter().cloned().map(ConnectionView::from).collect();
+    let connections = catalogue
+        .connections
+        .iter()
+        .cloned()
+        .map(ConnectionView::from)
+        .collect();
     Json(ConnectionList { connections })
 }
 
@@ -162,7 +185,10 @@ fn check_weight(weight: u32, least: u32) -> Result<u32, ApiError> {
     if (least..=HIGHEST_WEIGHT).contains(&weight) {
         return Ok(weight);
     }
-    Err(ApiError::invalid(refusal::Settings::BadWeight { least: least.into(), most: HIGHEST_WEIGHT.into() }))
+    Err(ApiError::invalid(refusal::Settings::BadWeight {
+        least: least.into(),
+        most: HIGHEST_WEIGHT.into(),
+    }))
 }
 
 #[derive(Debug, Serialize)]
@@ -180,7 +206,9 @@ pub(super) async fn test(
     noted.about(&settings.base_url, "");
     noted.with("kind", settings.kind.name());
     let models = app.models.ask(&settings).await.map_err(does_not_work)?;
-    Ok(Json(Offered { models: models.into_iter().map(|model| model.id).collect() }))
+    Ok(Json(Offered {
+        models: models.into_iter().map(|model| model.id).collect(),
+    }))
 }
 
 /// The request was understood; the server it names does not work.
@@ -206,7 +234,10 @@ pub(super) async fn create(
     let name = check_name(&body.name)?;
     let settings = body.server.check(&name, body.trusted)?;
     let models = app.models.ask(&settings).await.map_err(does_not_work)?;
-    let made = app.models.connect(NewConnection { settings, models }, app.clock.now_ms()).await?;
+    let made = app
+        .models
+        .connect(NewConnection { settings, models }, app.clock.now_ms())
+        .await?;
     let settings = &made.server.settings;
     noted.about(made.id, &settings.name);
     noted.with("kind", settings.kind.name());
@@ -221,8 +252,9 @@ pub(super) struct Discovered {
 
 /// `GET /api/v1/connections/discover`: what answers on the usual local ports.
 pub(super) async fn discover(State(app): State<Arc<App>>) -> Result<Json<Discovered>, ApiError> {
-    let found =
-        discover::discover(&usual_candidates(&app.config.listen)).await.map_err(ApiError::internal)?;
+    let found = discover::discover(&usual_candidates(&app.config.listen))
+        .await
+        .map_err(ApiError::internal)?;
     Ok(Json(Discovered { found }))
 }
 
@@ -284,7 +316,10 @@ pub(super) async fn change(
         headers: body.headers.into_iter().map(secret).collect(),
         query: body.query.into_iter().map(secret).collect(),
         trusted: body.trusted,
-        weight: body.weight.map(|weight| check_weight(weight, 0)).transpose()?,
+        weight: body
+            .weight
+            .map(|weight| check_weight(weight, 0))
+            .transpose()?,
         enabled: body.enabled,
         together: body.together,
     };
@@ -328,7 +363,12 @@ pub(super) async fn add_key(
 ) -> Result<Json<ConnectionView>, ApiError> {
     let key = Secret::new(body.api_key);
     let weight = check_weight(body.weight, 1)?;
-    Ok(Json(app.models.add_key(id, &key, weight, app.clock.now_ms()).await?.into()))
+    Ok(Json(
+        app.models
+            .add_key(id, &key, weight, app.clock.now_ms())
+            .await?
+            .into(),
+    ))
 }
 
 #[derive(Deserialize)]
@@ -342,7 +382,12 @@ pub(super) async fn weigh_key(
     Path((id, key)): Path<(ConnectionId, ConnectionKeyId)>,
     Json(body): Json<Weigh>,
 ) -> Result<Json<ConnectionView>, ApiError> {
-    Ok(Json(app.models.weigh_key(id, key, check_weight(body.weight, 1)?).await?.into()))
+    Ok(Json(
+        app.models
+            .weigh_key(id, key, check_weight(body.weight, 1)?)
+            .await?
+            .into(),
+    ))
 }
 
 /// `DELETE /api/v1/connections/{connection}/keys/{key}`: forgets it.

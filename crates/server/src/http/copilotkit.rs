@@ -30,17 +30,27 @@ pub(super) async fn info(State(app): State<Arc<App>>, caller: Caller) -> Json<Va
     let agent = |name: &str, description: String| json!({"name": name, "description": description, "className": "HttpAgent", "capabilities": capabilities()});
     let mut agents = Map::new();
     let default = "Plans, works with files, and hands work to sub-agents. Uses the default model.";
-    agents.insert(DEFAULT_AGENT.to_owned(), agent(DEFAULT_AGENT, default.to_owned()));
+    agents.insert(
+        DEFAULT_AGENT.to_owned(),
+        agent(DEFAULT_AGENT, default.to_owned()),
+    );
     let permit = caller.permit(&app);
-    let is_for =
-        |model: &&Model| caller.check_model(&model.id).is_ok() && permit.allows(Thing::Model(&model.id));
+    let is_for = |model: &&Model| {
+        caller.check_model(&model.id).is_ok() && permit.allows(Thing::Model(&model.id))
+    };
     for defined in app.defined_agents.usable(&permit) {
-        agents.insert(defined.name.clone(), agent(&defined.name, defined.description.clone()));
+        agents.insert(
+            defined.name.clone(),
+            agent(&defined.name, defined.description.clone()),
+        );
     }
     for model in app.models.catalogue().models.iter().filter(is_for) {
         // CopilotKit puts the name into an address as it is.
         if !model.id.contains(['/', '?', '#', '%']) && !agents.contains_key(&model.id) {
-            agents.insert(model.id.clone(), agent(&model.id, format!("The same with {}.", model.name)));
+            agents.insert(
+                model.id.clone(),
+                agent(&model.id, format!("The same with {}.", model.name)),
+            );
         }
     }
     Json(json!({
@@ -75,7 +85,16 @@ pub(super) async fn run(
     headers: HeaderMap,
     RawJson(body): RawJson,
 ) -> Result<Response, ApiError> {
-    ag_ui::run(&app, &caller, &agent, &body, &headers, &query, Leaving::RunsOn).await
+    ag_ui::run(
+        &app,
+        &caller,
+        &agent,
+        &body,
+        &headers,
+        &query,
+        Leaving::RunsOn,
+    )
+    .await
 }
 
 /// `POST /copilotkit/agent/{agent}/connect`: the thread as it is, then the run that is going.
@@ -89,21 +108,44 @@ pub(super) async fn connect(
 ) -> Result<Response, ApiError> {
     thread::model(&app, &caller, &agent, None).await?;
     let input = ThreadInput::decode(&body).map_err(|error| ApiError::invalid(error.to_string()))?;
-    let ThreadInput { thread_id, run_id, version } = input;
-    let door = Door { thread_id, run_id, version, sub_agents: query.sub_agents(), state: Map::new() };
+    let ThreadInput {
+        thread_id,
+        run_id,
+        version,
+    } = input;
+    let door = Door {
+        thread_id,
+        run_id,
+        version,
+        sub_agents: query.sub_agents(),
+        state: Map::new(),
+    };
     let now = app.clock.now_ms();
     let Some(chat) = threads::find(&app, &caller, &door.thread_id).await? else {
-        return Ok(whole(&wire::ag_ui::Transcript::default().replay(&door, now)));
+        return Ok(whole(
+            &wire::ag_ui::Transcript::default().replay(&door, now),
+        ));
     };
     let shown = thread::show(&app, &chat).await?;
-    let door = Door { state: shown.state, ..door };
+    let door = Door {
+        state: shown.state,
+        ..door
+    };
     let opening = shown.transcript.replay(&door, now);
     match shown.live {
         None => Ok(whole(&opening)),
         Some((run, run_id)) => {
             let encoder = AgUiEncoder::new(Door { run_id, ..door });
             let files = app.run_files(run, &headers, Contents::Linked);
-            Ok(ag_ui::stream(&app, files, run, 0, encoder, opening, Leaving::RunsOn))
+            Ok(ag_ui::stream(
+                &app,
+                files,
+                run,
+                0,
+                encoder,
+                opening,
+                Leaving::RunsOn,
+            ))
         }
     }
 }

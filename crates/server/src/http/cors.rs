@@ -14,8 +14,16 @@ use axum::{
 use crate::app::App;
 
 /// The addresses that programs use, each with all below it. The web app's own are not among them.
-const DOORS: [&str; 8] =
-    ["/ag-ui", "/api/chat", "/api/ui-message-stream", "/chat/stream", "/copilotkit", "/mcp", "/runs", "/v1"];
+const DOORS: [&str; 8] = [
+    "/ag-ui",
+    "/api/chat",
+    "/api/ui-message-stream",
+    "/chat/stream",
+    "/copilotkit",
+    "/mcp",
+    "/runs",
+    "/v1",
+];
 
 /// What pages may read of an answer beside its body.
 const SHOWN: HeaderValue = HeaderValue::from_static(
@@ -34,17 +42,35 @@ pub(super) async fn allow_named_origins(
     if !is_door(request.uri().path()) {
         return next.run(request).await;
     }
-    let origin = request.headers().get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
-    let named =
-        origin.is_some_and(|origin| app.config.cors_allow_origins.iter().any(|known| known == origin));
-    let Some(origin) = request.headers().get(header::ORIGIN).filter(|_| named).cloned() else {
+    let origin = request
+        .headers()
+        .get(header::ORIGIN)
+        .and_then(|origin| origin.to_str().ok());
+    let named = origin.is_some_and(|origin| {
+        app.config
+            .cors_allow_origins
+            .iter()
+            .any(|known| known == origin)
+    });
+    let Some(origin) = request
+        .headers()
+        .get(header::ORIGIN)
+        .filter(|_| named)
+        .cloned()
+    else {
         let mut response = next.run(request).await;
         vary(response.headers_mut());
         return response;
     };
     let asks_first = request.method() == Method::OPTIONS
-        && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-    let mut response = if asks_first { may_ask(request.headers()) } else { next.run(request).await };
+        && request
+            .headers()
+            .contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+    let mut response = if asks_first {
+        may_ask(request.headers())
+    } else {
+        next.run(request).await
+    };
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, SHOWN);
@@ -53,8 +79,10 @@ pub(super) async fn allow_named_origins(
 }
 
 fn is_door(path: &str) -> bool {
-    let is_at =
-        |door: &str| path.strip_prefix(door).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let is_at = |door: &str| {
+        path.strip_prefix(door)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
     DOORS.into_iter().any(is_at)
 }
 

@@ -58,13 +58,19 @@ pub(super) async fn configure(
     Json(config): Json<Config>,
 ) -> Response {
     match connect(&app, &noted, config).await {
-        Ok(message) => Json(Configured { success: true, message }).into_response(),
+        Ok(message) => Json(Configured {
+            success: true,
+            message,
+        })
+        .into_response(),
         Err(error) => {
             let message = error.problem().message.clone();
             let mut response = error.into_response();
             *response.body_mut() =
                 axum::body::Body::from(json!({"success": false, "message": message}).to_string());
-            response.headers_mut().remove(axum::http::header::CONTENT_LENGTH);
+            response
+                .headers_mut()
+                .remove(axum::http::header::CONTENT_LENGTH);
             response
         }
     }
@@ -73,11 +79,18 @@ pub(super) async fn configure(
 async fn connect(app: &App, noted: &Noted, config: Config) -> Result<String, ApiError> {
     let unprocessable =
         |message: String| ApiError::invalid(message).with_status(StatusCode::UNPROCESSABLE_ENTITY);
-    let base_url = BaseUrl::parse(&config.api_endpoint).map_err(|error| unprocessable(error.to_string()))?;
+    let base_url =
+        BaseUrl::parse(&config.api_endpoint).map_err(|error| unprocessable(error.to_string()))?;
     noted.about(&base_url, "");
-    let key = config.api_key.map(Secret::new).filter(|key| !key.reveal().is_empty());
+    let key = config
+        .api_key
+        .map(Secret::new)
+        .filter(|key| !key.reveal().is_empty());
     let name = base_url.to_string();
-    let settings = ServerSettings { name, ..ServerSettings::alone(base_url, key) };
+    let settings = ServerSettings {
+        name,
+        ..ServerSettings::alone(base_url, key)
+    };
     let models = app
         .models
         .ask(&settings)
@@ -87,9 +100,16 @@ async fn connect(app: &App, noted: &Noted, config: Config) -> Result<String, Api
         let catalogue = app.models.catalogue();
         let same = |known: &&crate::models::KnownConnection| {
             let other = &known.server.settings;
-            known.is_changeable() && other.kind == settings.kind && other.base_url == settings.base_url
+            known.is_changeable()
+                && other.kind == settings.kind
+                && other.base_url == settings.base_url
         };
-        catalogue.connections.iter().filter(same).map(|known| known.id).collect()
+        catalogue
+            .connections
+            .iter()
+            .filter(same)
+            .map(|known| known.id)
+            .collect()
     };
     let new = NewConnection { settings, models };
     let known = app.models.connect(new, app.clock.now_ms()).await?;
@@ -99,7 +119,11 @@ async fn connect(app: &App, noted: &Noted, config: Config) -> Result<String, Api
     if let Some(model) = config.model {
         app.models.set_default(&model).await?;
     }
-    Ok(format!("Connected to {}: {} models.", known.server.settings.base_url, known.models.len()))
+    Ok(format!(
+        "Connected to {}: {} models.",
+        known.server.settings.base_url,
+        known.models.len()
+    ))
 }
 
 /// An answer with what went on behind it.
@@ -134,7 +158,10 @@ pub(super) async fn chat(
         Some(mut history) => {
             history.push(request.said);
             let research = WorkMode::from(request.mode).research(false);
-            let free = FreeRun { research, ..FreeRun::new(history, model) };
+            let free = FreeRun {
+                research,
+                ..FreeRun::new(history, model)
+            };
             let run = app.run_freely(free).await?;
             (run, run.to_string(), request.conversation)
         }
@@ -145,8 +172,18 @@ pub(super) async fn chat(
     };
     let (summary, debug_events) = collect(&app, run).await?;
     let timestamp = app.clock.now_ms();
-    let message = AnswerMessage { id, role: "assistant", content: summary.answer, timestamp };
-    Ok(Json(Answer { message, conversation_id, debug_events, error: summary.problem }))
+    let message = AnswerMessage {
+        id,
+        role: "assistant",
+        content: summary.answer,
+        timestamp,
+    };
+    Ok(Json(Answer {
+        message,
+        conversation_id,
+        debug_events,
+        error: summary.problem,
+    }))
 }
 
 /// Says it in the conversation's chat, or in a new one.
@@ -162,7 +199,9 @@ async fn say(
     let parent = request.parent.or(chat.current);
     let messages = app.store.messages(chat.id).await?;
     if parent.is_some_and(|parent| !messages.iter().any(|message| message.id == parent)) {
-        return Err(ApiError::conflict("`parentMessageId` is not in this conversation (any more)."));
+        return Err(ApiError::conflict(
+            "`parentMessageId` is not in this conversation (any more).",
+        ));
     }
     app.stop_in(chat.id).await?;
     // The caller's own name for it, if it has one.
@@ -171,7 +210,10 @@ async fn say(
     let said = Some(request.said.content.clone());
     history.push(request.said);
     let research = WorkMode::from(request.mode).research(false);
-    let turn = OutsideTurn { research, ..OutsideTurn::new(parent, said, history, model) };
+    let turn = OutsideTurn {
+        research,
+        ..OutsideTurn::new(parent, said, history, model)
+    };
     let exchange = app.say_from_outside(chat, turn).await?;
     Ok((exchange.run, exchange.assistant.id, conversation))
 }
@@ -195,7 +237,10 @@ pub(super) async fn socket(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     let upgrade = upgrade.map_err(|_| ApiError::invalid("This address takes a WebSocket only."))?;
-    Ok(telling(upgrade).on_upgrade(async move |socket| watch_while_good(app, caller, socket).await))
+    Ok(
+        telling(upgrade)
+            .on_upgrade(async move |socket| watch_while_good(app, caller, socket).await),
+    )
 }
 
 /// `GET /`: the web app, which is public; for a WebSocket the same as `/ws`, for the same callers.
@@ -204,10 +249,15 @@ pub(super) async fn root(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
     mut request: Request,
 ) -> Result<Response, ApiError> {
-    let Ok(upgrade) = upgrade else { return Ok(web::serve(&request)) };
+    let Ok(upgrade) = upgrade else {
+        return Ok(web::serve(&request));
+    };
     let caller = check_access(&app, Access::Chat, &mut request).await?;
     let caller = caller.ok_or_else(|| ApiError::unauthenticated(false))?;
-    Ok(telling(upgrade).on_upgrade(async move |socket| watch_while_good(app, caller, socket).await))
+    Ok(
+        telling(upgrade)
+            .on_upgrade(async move |socket| watch_while_good(app, caller, socket).await),
+    )
 }
 
 async fn watch_while_good(app: Arc<App>, caller: Caller, socket: WebSocket) {
@@ -225,7 +275,8 @@ async fn watch(app: Arc<App>, caller: Caller, mut socket: WebSocket) {
     loop {
         for live in app.runs.live_of(&principal) {
             if caller.may_hear(&live.principal) && known.insert(live.id) {
-                app.tasks.spawn(follow(app.clone(), live.id, sender.clone()));
+                app.tasks
+                    .spawn(follow(app.clone(), live.id, sender.clone()));
             }
         }
         tokio::select! {
@@ -267,7 +318,9 @@ async fn follow(app: Arc<App>, run: RunId, to: mpsc::Sender<DebugEvent>) {
         };
         let Ok(Some(logged)) = logged else { return };
         let events = logged.iter();
-        for event in events.filter_map(|logged| DebugEvent::of(&logged.event, logged.detail.as_deref())) {
+        for event in
+            events.filter_map(|logged| DebugEvent::of(&logged.event, logged.detail.as_deref()))
+        {
             if to.send(event).await.is_err() {
                 return;
             }

@@ -57,7 +57,9 @@ struct EarlierView {
 }
 
 /// `GET /api/v1/embedding`.
-pub(super) async fn get_state(State(app): State<Arc<App>>) -> Result<Json<EmbeddingView>, ApiError> {
+pub(super) async fn get_state(
+    State(app): State<Arc<App>>,
+) -> Result<Json<EmbeddingView>, ApiError> {
     view(&app).await.map(Json)
 }
 
@@ -67,23 +69,53 @@ async fn view(app: &App) -> Result<EmbeddingView, ApiError> {
         Some(space) => app.store.embedding_progress(space).await?,
         None => EmbeddingProgress::default(),
     };
-    let EmbeddingProgress { documents, whole, failed, pieces, done, dimensions } = progress;
-    let mut counts: HashMap<EmbeddingSpaceId, u64> = app.store.embedded_counts().await?.into_iter().collect();
+    let EmbeddingProgress {
+        documents,
+        whole,
+        failed,
+        pieces,
+        done,
+        dimensions,
+    } = progress;
+    let mut counts: HashMap<EmbeddingSpaceId, u64> =
+        app.store.embedded_counts().await?.into_iter().collect();
     let spaces = app.store.embedding_spaces().await?;
-    let earlier = spaces.into_iter().filter(|other| Some(other.id) != space).filter_map(|other| {
-        let EmbeddingSpace { id, model, .. } = other;
-        Some(EarlierView { model, documents: counts.remove(&id)? })
-    });
-    let configured = Some(app.config.knowledge.embedding.model.clone()).filter(|model| !model.is_empty());
+    let earlier = spaces
+        .into_iter()
+        .filter(|other| Some(other.id) != space)
+        .filter_map(|other| {
+            let EmbeddingSpace { id, model, .. } = other;
+            Some(EarlierView {
+                model,
+                documents: counts.remove(&id)?,
+            })
+        });
+    let configured =
+        Some(app.config.knowledge.embedding.model.clone()).filter(|model| !model.is_empty());
     Ok(EmbeddingView {
         model: in_force.as_ref().map(|settings| settings.model.clone()),
-        query_prefix: in_force.as_ref().map(|settings| settings.query_prefix.clone()).unwrap_or_default(),
-        passage_prefix: in_force.as_ref().map(|settings| settings.passage_prefix.clone()).unwrap_or_default(),
+        query_prefix: in_force
+            .as_ref()
+            .map(|settings| settings.query_prefix.clone())
+            .unwrap_or_default(),
+        passage_prefix: in_force
+            .as_ref()
+            .map(|settings| settings.passage_prefix.clone())
+            .unwrap_or_default(),
         is_chosen: app.embedding_choice().await?.is_some(),
         configured,
         dimensions,
-        progress: ProgressView { documents, whole, failed, pieces, done },
-        problem: app.knowledge.no_help().and_then(|problem| serde_json::from_str(&problem).ok()),
+        progress: ProgressView {
+            documents,
+            whole,
+            failed,
+            pieces,
+            done,
+        },
+        problem: app
+            .knowledge
+            .no_help()
+            .and_then(|problem| serde_json::from_str(&problem).ok()),
         earlier: earlier.collect(),
         built_in_problem: app.knowledge.built_in_problem(),
     })
@@ -101,8 +133,16 @@ pub(super) struct Choose {
 
 impl Choose {
     fn choice(self) -> Option<EmbeddingChoice> {
-        let Self { model, query_prefix, passage_prefix } = self;
-        model.map(|model| EmbeddingChoice { model: model.trim().to_owned(), query_prefix, passage_prefix })
+        let Self {
+            model,
+            query_prefix,
+            passage_prefix,
+        } = self;
+        model.map(|model| EmbeddingChoice {
+            model: model.trim().to_owned(),
+            query_prefix,
+            passage_prefix,
+        })
     }
 }
 
@@ -122,5 +162,7 @@ pub(super) async fn test(
     Json(body): Json<Choose>,
 ) -> Result<Json<EmbeddingTried>, ApiError> {
     let choice = body.choice().unwrap_or_default();
-    app.try_embedding(&caller.principal(), &choice).await.map(Json)
+    app.try_embedding(&caller.principal(), &choice)
+        .await
+        .map(Json)
 }

@@ -19,7 +19,8 @@ use domain::{ChatId, FolderId, RunId};
 use futures_util::stream;
 use jiff::Timestamp;
 use store::{
-    Beside, Chat, ChatMessage, ChatOrder, Fact, Memory, Run, Schedule, StoreError, UserRole, noting_damage,
+    Beside, Chat, ChatMessage, ChatOrder, Fact, Memory, Run, Schedule, StoreError, UserRole,
+    noting_damage,
 };
 use tokio::sync::mpsc;
 use wire::export::{self, Line, are_lines, log_line};
@@ -79,7 +80,15 @@ fn send(
     let ends = app.standing.ends(&caller);
     let folders = HashMap::new();
     let (piece, damaged) = (Vec::new(), BTreeSet::new());
-    let writing = Export { app: app.clone(), caller, folders, pieces, piece, lines: 0, damaged };
+    let writing = Export {
+        app: app.clone(),
+        caller,
+        folders,
+        pieces,
+        piece,
+        lines: 0,
+        damaged,
+    };
     app.tasks.spawn(async move {
         let _held = held;
         let stopping = writing.app.stopping.clone();
@@ -90,12 +99,20 @@ fn send(
             () = writing.run(what) => {}
         }
     });
-    let body = stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver)));
+    let body = stream::unfold(receiver, async |mut receiver| {
+        Some((receiver.recv().await?, receiver))
+    });
     let mut response = Body::from_stream(body).into_response();
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/x-ndjson"),
+    );
     headers.insert(header::CONTENT_DISPOSITION, named("attachment", &name));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+    headers.insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("private, no-store"),
+    );
     Ok(response)
 }
 
@@ -136,7 +153,10 @@ impl Export {
             Ok(()) | Err(Stop::Left) => {}
             Err(Stop::Failed(error)) => {
                 tracing::warn!(%error, "an export broke off");
-                _ = self.pieces.send(Err(io::Error::other("the export broke off"))).await;
+                _ = self
+                    .pieces
+                    .send(Err(io::Error::other("the export broke off")))
+                    .await;
             }
         }
     }
@@ -150,17 +170,32 @@ impl Export {
 
     async fn head(&mut self) -> Result<(), Stop> {
         let app = Arc::clone(&self.app);
-        let folders = self.readable("folders", app.store.folders(self.caller.id())).await?;
-        self.folders = folders.into_iter().map(|folder| (folder.id, folder.name)).collect();
-        let (version, made_at) = (env!("CARGO_PKG_VERSION").to_owned(), self.app.clock.now_ms());
-        self.line(&Line::GlasshouseExport(export::Head { format: export::FORMAT, version, made_at })).await
+        let folders = self
+            .readable("folders", app.store.folders(self.caller.id()))
+            .await?;
+        self.folders = folders
+            .into_iter()
+            .map(|folder| (folder.id, folder.name))
+            .collect();
+        let (version, made_at) = (
+            env!("CARGO_PKG_VERSION").to_owned(),
+            self.app.clock.now_ms(),
+        );
+        self.line(&Line::GlasshouseExport(export::Head {
+            format: export::FORMAT,
+            version,
+            made_at,
+        }))
+        .await
     }
 
     async fn end(&mut self) -> Result<(), Stop> {
         for (of, why) in std::mem::take(&mut self.damaged) {
-            self.line(&Line::Damaged(export::Damaged { of, why })).await?;
+            self.line(&Line::Damaged(export::Damaged { of, why }))
+                .await?;
         }
-        self.line(&Line::End(export::End { lines: self.lines })).await?;
+        self.line(&Line::End(export::End { lines: self.lines }))
+            .await?;
         self.send().await
     }
 
@@ -171,7 +206,9 @@ impl Export {
         asking: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, Stop> {
         let (answer, left_out) = noting_damage(asking).await;
-        left_out.iter().for_each(|error| self.note_damage(of, error));
+        left_out
+            .iter()
+            .for_each(|error| self.note_damage(of, error));
         match answer {
             Err(error @ StoreError::Corrupt(_)) => {
                 self.note_damage(of, &error);
@@ -191,10 +228,21 @@ impl Export {
     async fn write(&mut self) -> Result<(), Stop> {
         self.head().await?;
         let user = Arc::clone(&self.caller.user);
-        let role = if user.role == UserRole::Admin { "admin" } else { "user" };
+        let role = if user.role == UserRole::Admin {
+            "admin"
+        } else {
+            "user"
+        };
         let (email, name, role) = (user.email.clone(), user.name.clone(), role.to_owned());
         let (created_at, groups) = (user.created_at, self.app.groups.known().names_of(user.id));
-        self.line(&Line::Profile(export::Profile { email, name, role, created_at, groups })).await?;
+        self.line(&Line::Profile(export::Profile {
+            email,
+            name,
+            role,
+            created_at,
+            groups,
+        }))
+        .await?;
         self.chats().await?;
         self.runs_without_chat().await?;
         let (app, owner) = (Arc::clone(&self.app), user.id);
@@ -204,17 +252,26 @@ impl Export {
         for fact in self.readable("facts", app.store.facts(owner)).await? {
             self.line(&fact_line(fact)).await?;
         }
-        for schedule in self.readable("schedules", app.store.schedules(owner)).await? {
+        for schedule in self
+            .readable("schedules", app.store.schedules(owner))
+            .await?
+        {
             self.line(&schedule_line(schedule)).await?;
         }
         self.collections().await?;
         for key in self.readable("keys", app.store.api_keys(owner)).await? {
             let (name, created_at, expires_at) = (key.name, key.created_at, key.rights.expires_at);
-            self.line(&Line::Key(export::Key { name, created_at, expires_at })).await?;
+            self.line(&Line::Key(export::Key {
+                name,
+                created_at,
+                expires_at,
+            }))
+            .await?;
         }
         if user.role == UserRole::Admin {
             for (name, definition) in self.readable("agents", app.store.agents()).await? {
-                self.line(&Line::Agent(export::Agent { name, definition })).await?;
+                self.line(&Line::Agent(export::Agent { name, definition }))
+                    .await?;
             }
         }
         self.end().await
@@ -226,7 +283,9 @@ impl Export {
         loop {
             let asking = app.store.chats_made_after(self.caller.id(), after, PAGE);
             let page = self.readable("chats", asking).await?;
-            let Some(last) = page.last() else { return Ok(()) };
+            let Some(last) = page.last() else {
+                return Ok(());
+            };
             after = Some(last.id);
             for chat in page {
                 self.chat(chat).await?;
@@ -237,8 +296,23 @@ impl Export {
     async fn chat(&mut self, chat: Chat) -> Result<(), Stop> {
         let app = Arc::clone(&self.app);
         let (id, is_directory) = (chat.id, chat.directory.is_some());
-        let Chat { title, current, directory, parameters, created_at, updated_at, unread, order, .. } = chat;
-        let ChatOrder { pinned, archived, folder, tags } = order;
+        let Chat {
+            title,
+            current,
+            directory,
+            parameters,
+            created_at,
+            updated_at,
+            unread,
+            order,
+            ..
+        } = chat;
+        let ChatOrder {
+            pinned,
+            archived,
+            folder,
+            tags,
+        } = order;
         let folder = folder.and_then(|folder| self.folders.get(&folder).cloned());
         let chat = export::Chat {
             id,
@@ -265,16 +339,24 @@ impl Export {
             self.run_with_log(run).await?;
         }
         // What is kept of a directory's files are only their earlier states; the files are the machine's.
-        if is_directory { Ok(()) } else { self.files(&id.to_string()).await }
+        if is_directory {
+            Ok(())
+        } else {
+            self.files(&id.to_string()).await
+        }
     }
 
     async fn runs_without_chat(&mut self) -> Result<(), Stop> {
         let app = Arc::clone(&self.app);
         let mut after = None;
         loop {
-            let asking = app.store.runs_without_chat_after(self.caller.id(), after, PAGE);
+            let asking = app
+                .store
+                .runs_without_chat_after(self.caller.id(), after, PAGE);
             let page = self.readable("runs", asking).await?;
-            let Some(last) = page.last() else { return Ok(()) };
+            let Some(last) = page.last() else {
+                return Ok(());
+            };
             after = Some(last.id);
             for run in page {
                 let workspace = run.id.to_string();
@@ -286,14 +368,36 @@ impl Export {
 
     async fn run_with_log(&mut self, run: Run) -> Result<(), Stop> {
         let app = Arc::clone(&self.app);
-        let Run { id, chat, message, model, started_at, finished_at, summary, .. } = run;
-        let run = export::Run { id, chat, message, model, started_at, finished_at, summary };
+        let Run {
+            id,
+            chat,
+            message,
+            model,
+            started_at,
+            finished_at,
+            summary,
+            ..
+        } = run;
+        let run = export::Run {
+            id,
+            chat,
+            message,
+            model,
+            started_at,
+            finished_at,
+            summary,
+        };
         self.line(&Line::Run(run)).await?;
         let (of, mut after) = (format!("log of {id}"), 0);
         loop {
-            let mut segments = self.readable(&of, app.store.events_after(id, after, LOG_BYTES)).await?;
+            let mut segments = self
+                .readable(&of, app.store.events_after(id, after, LOG_BYTES))
+                .await?;
             // What is behind a gap is no log.
-            let whole = segments.iter().take_while(|segment| are_lines(&segment.lines)).count();
+            let whole = segments
+                .iter()
+                .take_while(|segment| are_lines(&segment.lines))
+                .count();
             let is_damaged = whole < segments.len();
             segments.truncate(whole);
             if let Some(last) = segments.last() {
@@ -302,7 +406,8 @@ impl Export {
                 self.log(id, &stored).await?;
             }
             if is_damaged {
-                let error = StoreError::Corrupt(format!("events from {} on are no JSON", after + 1));
+                let error =
+                    StoreError::Corrupt(format!("events from {} on are no JSON", after + 1));
                 self.note_damage(&of, &error);
             }
             if is_damaged || segments.is_empty() {
@@ -315,7 +420,9 @@ impl Export {
     async fn log(&mut self, run: RunId, mut stored: &str) -> Result<(), Stop> {
         while !stored.is_empty() {
             let enough = stored.len().min(LOG_BYTES);
-            let end = stored.as_bytes()[enough - 1..].iter().position(|byte| *byte == b'\n');
+            let end = stored.as_bytes()[enough - 1..]
+                .iter()
+                .position(|byte| *byte == b'\n');
             let (now, later) = stored.split_at(end.map_or(stored.len(), |end| enough + end));
             self.text(&log_line(run, now)).await?;
             stored = later;
@@ -325,14 +432,25 @@ impl Export {
 
     async fn files(&mut self, workspace: &str) -> Result<(), Stop> {
         let app = Arc::clone(&self.app);
-        for row in self.readable(&format!("files of {workspace}"), app.store.files(workspace)).await? {
+        for row in self
+            .readable(&format!("files of {workspace}"), app.store.files(workspace))
+            .await?
+        {
             let of = format!("file {} of {workspace}", row.path);
             // Deleted meanwhile, or written again.
             let reading = app.store.read_file(workspace, &row.path);
-            let Some(file) = self.readable(&of, reading).await? else { continue };
+            let Some(file) = self.readable(&of, reading).await? else {
+                continue;
+            };
             let base64 = STANDARD.encode(file.content);
             let (workspace, path, changed_at) = (workspace.to_owned(), row.path, row.changed_at);
-            let file = export::File { workspace, path, version: file.version, changed_at, base64 };
+            let file = export::File {
+                workspace,
+                path,
+                version: file.version,
+                changed_at,
+                base64,
+            };
             self.line(&Line::File(file)).await?;
         }
         Ok(())
@@ -340,19 +458,47 @@ impl Export {
 
     async fn collections(&mut self) -> Result<(), Stop> {
         let (app, owner) = (Arc::clone(&self.app), self.caller.id());
-        for listed in self.readable("collections", app.store.collections(owner)).await? {
-            let store::Collection { id, owner: of, name, description, open, .. } = listed.collection;
+        for listed in self
+            .readable("collections", app.store.collections(owner))
+            .await?
+        {
+            let store::Collection {
+                id,
+                owner: of,
+                name,
+                description,
+                open,
+                ..
+            } = listed.collection;
             if of != owner {
                 continue;
             }
-            let collection = export::Collection { id, name, description, open, chat: None };
+            let collection = export::Collection {
+                id,
+                name,
+                description,
+                open,
+                chat: None,
+            };
             self.collection(collection).await?;
         }
-        for store::Attached { collection: id, name, chat } in
-            self.readable("collections", app.store.attached_files(owner)).await?
+        for store::Attached {
+            collection: id,
+            name,
+            chat,
+        } in self
+            .readable("collections", app.store.attached_files(owner))
+            .await?
         {
             let (description, open, chat) = (String::new(), false, Some(chat));
-            self.collection(export::Collection { id, name, description, open, chat }).await?;
+            self.collection(export::Collection {
+                id,
+                name,
+                description,
+                open,
+                chat,
+            })
+            .await?;
         }
         Ok(())
     }
@@ -360,7 +506,10 @@ impl Export {
     async fn collection(&mut self, collection: export::Collection) -> Result<(), Stop> {
         let (app, id) = (Arc::clone(&self.app), collection.id);
         self.line(&Line::Collection(collection)).await?;
-        for document in self.readable(&format!("collection {id}"), app.store.documents(id)).await? {
+        for document in self
+            .readable(&format!("collection {id}"), app.store.documents(id))
+            .await?
+        {
             let of = format!("document {}", document.id);
             let reading = async {
                 match app.store.document_file(document.id).await {
@@ -369,12 +518,28 @@ impl Export {
                     file => file.map(Some),
                 }
             };
-            let Some(file) = self.readable(&of, reading).await? else { continue };
-            let store::Document { id, collection, name, .. } = document;
+            let Some(file) = self.readable(&of, reading).await? else {
+                continue;
+            };
+            let store::Document {
+                id,
+                collection,
+                name,
+                ..
+            } = document;
             let size_bytes = file.len() as u64;
-            self.line(&Line::Document(export::Document { id, collection, name, size_bytes })).await?;
+            self.line(&Line::Document(export::Document {
+                id,
+                collection,
+                name,
+                size_bytes,
+            }))
+            .await?;
             for part in file.chunks(PART_BYTES) {
-                let part = export::DocumentPart { document: id, base64: STANDARD.encode(part) };
+                let part = export::DocumentPart {
+                    document: id,
+                    base64: STANDARD.encode(part),
+                };
                 self.line(&Line::DocumentPart(part)).await?;
             }
         }
@@ -390,7 +555,11 @@ impl Export {
         self.lines += 1;
         self.piece.extend_from_slice(line.as_bytes());
         self.piece.push(b'\n');
-        if self.piece.len() < PIECE_BYTES { Ok(()) } else { self.send().await }
+        if self.piece.len() < PIECE_BYTES {
+            Ok(())
+        } else {
+            self.send().await
+        }
     }
 
     async fn send(&mut self) -> Result<(), Stop> {
@@ -400,8 +569,21 @@ impl Export {
 }
 
 fn message_line(message: ChatMessage, beside: Option<Beside>) -> Line {
-    let ChatMessage { id, chat, parent, role, content, created_at, model, run, summary, schedule } = message;
-    let (beside, made_of) = beside.map(|Beside { first, made_of }| (first, made_of)).unzip();
+    let ChatMessage {
+        id,
+        chat,
+        parent,
+        role,
+        content,
+        created_at,
+        model,
+        run,
+        summary,
+        schedule,
+    } = message;
+    let (beside, made_of) = beside
+        .map(|Beside { first, made_of }| (first, made_of))
+        .unzip();
     let made_of = made_of.unwrap_or_default();
     Line::Message(export::Message {
         id,
@@ -420,14 +602,47 @@ fn message_line(message: ChatMessage, beside: Option<Beside>) -> Line {
 }
 
 fn memory_line(memory: Memory) -> Line {
-    let Memory { id, content, changed_at, .. } = memory;
-    let store::MemoryContent { agent, name, description, text, pinned } = content;
-    Line::Memory(export::Memory { id, agent, name, description, text, pinned, changed_at })
+    let Memory {
+        id,
+        content,
+        changed_at,
+        ..
+    } = memory;
+    let store::MemoryContent {
+        agent,
+        name,
+        description,
+        text,
+        pinned,
+    } = content;
+    Line::Memory(export::Memory {
+        id,
+        agent,
+        name,
+        description,
+        text,
+        pinned,
+        changed_at,
+    })
 }
 
 fn fact_line(fact: Fact) -> Line {
-    let Fact { id, text, chat, message, learned_at, corrected } = fact;
-    Line::Fact(export::Fact { id, text, chat, message, learned_at, corrected })
+    let Fact {
+        id,
+        text,
+        chat,
+        message,
+        learned_at,
+        corrected,
+    } = fact;
+    Line::Fact(export::Fact {
+        id,
+        text,
+        chat,
+        message,
+        learned_at,
+        corrected,
+    })
 }
 
 fn schedule_line(schedule: Schedule) -> Line {

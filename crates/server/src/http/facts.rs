@@ -27,8 +27,22 @@ pub(super) struct FactView {
 
 impl From<Fact> for FactView {
     fn from(fact: Fact) -> Self {
-        let Fact { id, text, chat, message, learned_at, corrected } = fact;
-        Self { id, text, chat, message, learned_at, corrected }
+        let Fact {
+            id,
+            text,
+            chat,
+            message,
+            learned_at,
+            corrected,
+        } = fact;
+        Self {
+            id,
+            text,
+            chat,
+            message,
+            learned_at,
+            corrected,
+        }
     }
 }
 
@@ -38,9 +52,14 @@ pub(super) struct FactList {
 }
 
 /// `GET /api/v1/facts`: oldest first.
-pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<FactList>, ApiError> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<FactList>, ApiError> {
     let facts = app.store.facts(caller.id()).await?;
-    Ok(Json(FactList { facts: facts.into_iter().map(FactView::from).collect() }))
+    Ok(Json(FactList {
+        facts: facts.into_iter().map(FactView::from).collect(),
+    }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -57,10 +76,17 @@ pub(super) async fn put(
 ) -> Result<Json<FactView>, ApiError> {
     let text = body.text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.is_empty() || text.chars().count() > MOST_FACT_CHARS {
-        return Err(ApiError::invalid(refusal::Chats::BadFact { limit: MOST_FACT_CHARS as u64 }));
+        return Err(ApiError::invalid(refusal::Chats::BadFact {
+            limit: MOST_FACT_CHARS as u64,
+        }));
     }
     let correct = || app.store.correct_fact(caller.id(), id, &text);
-    Ok(Json(app.runs.tell_memory_update(caller.id(), correct).await?.into()))
+    Ok(Json(
+        app.runs
+            .tell_memory_update(caller.id(), correct)
+            .await?
+            .into(),
+    ))
 }
 
 /// `DELETE /api/v1/facts/{fact}`
@@ -69,12 +95,17 @@ pub(super) async fn delete(
     caller: Caller,
     Path(id): Path<FactId>,
 ) -> Result<StatusCode, ApiError> {
-    app.runs.tell_memory_update(caller.id(), || app.store.forget_fact(caller.id(), id)).await?;
+    app.runs
+        .tell_memory_update(caller.id(), || app.store.forget_fact(caller.id(), id))
+        .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `DELETE /api/v1/facts`: all of them.
-pub(super) async fn delete_all(State(app): State<Arc<App>>, caller: Caller) -> Result<StatusCode, ApiError> {
+pub(super) async fn delete_all(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<StatusCode, ApiError> {
     let forget = || app.store.forget_all_facts(caller.id(), app.clock.now_ms());
     app.runs.tell_memory_update(caller.id(), forget).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -88,9 +119,18 @@ pub(super) struct UseView {
 }
 
 /// `GET /api/v1/memory-use`
-pub(super) async fn get_use(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<UseView>, ApiError> {
-    let MemoryUse { uses_memory, learns_since } = app.store.memory_use(caller.id()).await?;
-    Ok(Json(UseView { uses_memory, learns: learns_since.is_some() }))
+pub(super) async fn get_use(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<UseView>, ApiError> {
+    let MemoryUse {
+        uses_memory,
+        learns_since,
+    } = app.store.memory_use(caller.id()).await?;
+    Ok(Json(UseView {
+        uses_memory,
+        learns: learns_since.is_some(),
+    }))
 }
 
 /// `PUT /api/v1/memory-use`: what was written while learning was off is never learned from.
@@ -103,7 +143,10 @@ pub(super) async fn put_use(
     let was_learning = before.learns_since.filter(|_| before.uses_memory);
     let now = app.clock.now_ms();
     let learns_since = wanted.learns.then(|| was_learning.unwrap_or(now));
-    let after = MemoryUse { uses_memory: wanted.uses_memory, learns_since };
+    let after = MemoryUse {
+        uses_memory: wanted.uses_memory,
+        learns_since,
+    };
     app.store.put_memory_use(caller.id(), after).await?;
     Ok(Json(wanted))
 }

@@ -60,11 +60,25 @@ pub(super) async fn list(
         false => Vec::new(),
     };
     let view = |file: FileRow| {
-        let FileRow { path, size_bytes, version, changed_at } = file;
-        FileView { path, size_bytes, version, changed_at }
+        let FileRow {
+            path,
+            size_bytes,
+            version,
+            changed_at,
+        } = file;
+        FileView {
+            path,
+            size_bytes,
+            version,
+            changed_at,
+        }
     };
     let files = files.into_iter().map(view).collect();
-    Ok(Json(FileList { files, more, deleted: deleted.into_iter().map(view).collect() }))
+    Ok(Json(FileList {
+        files,
+        more,
+        deleted: deleted.into_iter().map(view).collect(),
+    }))
 }
 
 /// Which file is meant.
@@ -85,8 +99,19 @@ pub(super) struct ChangeView {
 
 impl ChangeView {
     fn new(app: &App, path: &FilePath, written: Written) -> Self {
-        let Written { version, size_bytes, deleted, .. } = written;
-        Self { path: path.to_string(), version, size_bytes, deleted, changed_at: app.clock.now_ms() }
+        let Written {
+            version,
+            size_bytes,
+            deleted,
+            ..
+        } = written;
+        Self {
+            path: path.to_string(),
+            version,
+            size_bytes,
+            deleted,
+            changed_at: app.clock.now_ms(),
+        }
     }
 }
 
@@ -129,7 +154,11 @@ async fn workspace(app: &App, caller: &Caller, chat: ChatId) -> Result<Workspace
 
 /// A chat that the caller may read, and its files. Those in a directory of the machine are for its owner, who is allowed
 /// to work there.
-async fn readable(app: &App, looker: &Looker, chat: ChatId) -> Result<(Readable, Workspace), ApiError> {
+async fn readable(
+    app: &App,
+    looker: &Looker,
+    chat: ChatId,
+) -> Result<(Readable, Workspace), ApiError> {
     let shown = app.readable(looker, chat).await?;
     if !shown.is_own() && shown.chat.directory.is_some() {
         return Err(ApiError::forbidden(refusal::Chats::DirectoryOfOwner));
@@ -156,17 +185,28 @@ async fn check_state(
 
 /// The version that the caller has seen: `If-Match: "3"`, or `If-None-Match: *` for a file that must not be there.
 pub(super) fn expected_version(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
-    let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default().trim());
+    let text = |name: HeaderName| {
+        headers
+            .get(name)
+            .map(|value| value.to_str().unwrap_or_default().trim())
+    };
     match (text(header::IF_MATCH), text(header::IF_NONE_MATCH)) {
         (None, None) => Ok(None),
         (None, Some("*")) => Ok(Some(0)),
         (Some(tag), None) => {
-            let version = tag.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-            let version = version.and_then(|version| version.parse().ok()).filter(|version| *version > 0);
-            let refused = || ApiError::invalid("If-Match has to be a version in quotes, such as \"3\".");
+            let version = tag
+                .strip_prefix('"')
+                .and_then(|rest| rest.strip_suffix('"'));
+            let version = version
+                .and_then(|version| version.parse().ok())
+                .filter(|version| *version > 0);
+            let refused =
+                || ApiError::invalid("If-Match has to be a version in quotes, such as \"3\".");
             version.map(Some).ok_or_else(refused)
         }
-        _ => Err(ApiError::invalid("Send either If-Match with a version, or If-None-Match: *.")),
+        _ => Err(ApiError::invalid(
+            "Send either If-Match with a version, or If-None-Match: *.",
+        )),
     }
 }
 

@@ -39,11 +39,15 @@ pub(super) async fn create(
     Json(body): Json<NewFork>,
 ) -> Result<Json<ForkView>, ApiError> {
     let run = own_run(&app, &caller, run).await?;
-    let mut model = caller.resolve(&app, Some(body.model.as_deref().unwrap_or(&run.model))).await?;
+    let mut model = caller
+        .resolve(&app, Some(body.model.as_deref().unwrap_or(&run.model)))
+        .await?;
     if model.agent.is_none() {
         // Another model is wished for, not another agent, whose name the answer and what follows it keep.
-        let before =
-            app.resolve(Some(&run.model), &caller.permit(&app)).ok().filter(|before| before.agent.is_some());
+        let before = app
+            .resolve(Some(&run.model), &caller.permit(&app))
+            .ok()
+            .filter(|before| before.agent.is_some());
         if let Some(before) = before {
             (model.id, model.agent) = (before.id, before.agent);
         }
@@ -51,7 +55,12 @@ pub(super) async fn create(
     let guidance = body.guidance.filter(|text| !text.trim().is_empty());
     guidance.as_deref().map_or(Ok(()), check_length)?;
     let title = body.title.as_deref().map(checked_title).transpose()?;
-    let point = ForkPoint { after: body.after, guidance, model, title };
+    let point = ForkPoint {
+        after: body.after,
+        guidance,
+        model,
+        title,
+    };
     // Once it is stored it has to be started, whether or not whoever asked for it still listens.
     let forked = app.tasks.spawn({
         let app = Arc::clone(&app);

@@ -36,8 +36,21 @@ pub(super) struct GroupView {
 
 impl GroupView {
     fn of(group: Group, members: u64) -> Self {
-        let Group { id, name, description, provider_name, created_at } = group;
-        Self { id, name, description, provider_name, created_at, members }
+        let Group {
+            id,
+            name,
+            description,
+            provider_name,
+            created_at,
+        } = group;
+        Self {
+            id,
+            name,
+            description,
+            provider_name,
+            created_at,
+            members,
+        }
     }
 }
 
@@ -50,8 +63,11 @@ pub(super) struct GroupList {
 pub(super) async fn list(State(app): State<Arc<App>>) -> Json<GroupList> {
     let known = app.groups.known();
     let sizes = known.sizes();
-    let view = |group: &Group| GroupView::of(group.clone(), sizes.get(&group.id).copied().unwrap_or(0));
-    Json(GroupList { groups: known.groups.iter().map(view).collect() })
+    let view =
+        |group: &Group| GroupView::of(group.clone(), sizes.get(&group.id).copied().unwrap_or(0));
+    Json(GroupList {
+        groups: known.groups.iter().map(view).collect(),
+    })
 }
 
 /// What is to be set; what is left out stays. `null` takes the name at the provider away.
@@ -70,20 +86,34 @@ impl ChangeGroup {
         if let Some(text) = &description
             && (text.chars().count() > MOST_DESCRIPTION_CHARS || text.contains('\0'))
         {
-            let message = refusal::Accounts::LongDescription { limit: MOST_DESCRIPTION_CHARS as u64 };
+            let message = refusal::Accounts::LongDescription {
+                limit: MOST_DESCRIPTION_CHARS as u64,
+            };
             return Err(ApiError::invalid(message).with_field(Some("description")));
         }
         let provider_name = match self.provider_name {
             None => group.provider_name,
             Some(name) => name.filter(|name| !name.trim().is_empty()),
         };
-        let is_bad = |name: &String| name.len() > MOST_PROVIDER_NAME_BYTES || name.contains(char::is_control);
+        let is_bad = |name: &String| {
+            name.len() > MOST_PROVIDER_NAME_BYTES || name.contains(char::is_control)
+        };
         if provider_name.as_ref().is_some_and(is_bad) {
-            let message = refusal::Accounts::LongProviderName { limit: MOST_PROVIDER_NAME_BYTES as u64 };
+            let message = refusal::Accounts::LongProviderName {
+                limit: MOST_PROVIDER_NAME_BYTES as u64,
+            };
             return Err(ApiError::invalid(message).with_field(Some("provider_name")));
         }
-        let (name, description) = (name.unwrap_or(group.name), description.unwrap_or(group.description));
-        Ok(Group { name, description, provider_name, ..group })
+        let (name, description) = (
+            name.unwrap_or(group.name),
+            description.unwrap_or(group.description),
+        );
+        Ok(Group {
+            name,
+            description,
+            provider_name,
+            ..group
+        })
     }
 }
 
@@ -101,11 +131,16 @@ pub(super) async fn create(
         created_at: app.clock.now_ms(),
     };
     if body.name.is_none() {
-        return Err(ApiError::invalid(refusal::Request::FieldMissing { field: "name".to_owned() })
-            .with_field(Some("name")));
+        return Err(ApiError::invalid(refusal::Request::FieldMissing {
+            field: "name".to_owned(),
+        })
+        .with_field(Some("name")));
     }
     let group = body.apply(new)?;
-    app.store.create_group(&group, MOST).await.map_err(in_words)?;
+    app.store
+        .create_group(&group, MOST)
+        .await
+        .map_err(in_words)?;
     app.groups.look().await?;
     noted.about(group.id, &group.name);
     noted.with("provider_name", &group.provider_name);
@@ -162,11 +197,25 @@ pub(super) async fn members(
     Path(id): Path<GroupId>,
 ) -> Result<Json<MemberList>, ApiError> {
     let view = |member: GroupMember| {
-        let GroupMember { user, name, email, by_hand, by_provider } = member;
-        MemberView { id: user, name, email, by_hand, by_provider }
+        let GroupMember {
+            user,
+            name,
+            email,
+            by_hand,
+            by_provider,
+        } = member;
+        MemberView {
+            id: user,
+            name,
+            email,
+            by_hand,
+            by_provider,
+        }
     };
     let members = app.store.group_members(id).await.map_err(in_words)?;
-    Ok(Json(MemberList { members: members.into_iter().map(view).collect() }))
+    Ok(Json(MemberList {
+        members: members.into_iter().map(view).collect(),
+    }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -184,7 +233,9 @@ pub(super) async fn add_members(
 ) -> Result<StatusCode, ApiError> {
     noted.called(find(&app, id)?.name);
     if body.users.is_empty() || body.users.len() > MOST_AT_ONCE {
-        let message = refusal::Accounts::BadMembers { limit: MOST_AT_ONCE as u64 };
+        let message = refusal::Accounts::BadMembers {
+            limit: MOST_AT_ONCE as u64,
+        };
         return Err(ApiError::invalid(message).with_field(Some("users")));
     }
     let mut people = Vec::with_capacity(body.users.len());
@@ -194,7 +245,10 @@ pub(super) async fn add_members(
     // A statement may name nobody twice.
     people.sort_by_key(ToString::to_string);
     people.dedup();
-    app.store.add_group_members(id, &people).await.map_err(in_words)?;
+    app.store
+        .add_group_members(id, &people)
+        .await
+        .map_err(in_words)?;
     app.groups.look().await?;
     noted.with("people", people.len());
     noted.with("users", &body.users);
@@ -208,14 +262,20 @@ pub(super) async fn remove_member(
     Path((id, user)): Path<(GroupId, UserId)>,
 ) -> Result<StatusCode, ApiError> {
     let group = find(&app, id)?;
-    app.store.remove_group_member(id, user).await.map_err(|error| match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NotInGroup),
-        error => error.into(),
-    })?;
+    app.store
+        .remove_group_member(id, user)
+        .await
+        .map_err(|error| match error {
+            StoreError::NotFound => ApiError::not_found(refusal::Accounts::NotInGroup),
+            error => error.into(),
+        })?;
     app.groups.look().await?;
     noted.about(id, group.name);
     noted.with("user", user);
-    noted.with("email", app.store.user(user).await.ok().map(|user| user.email));
+    noted.with(
+        "email",
+        app.store.user(user).await.ok().map(|user| user.email),
+    );
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -225,7 +285,8 @@ async fn find_user(app: &App, text: &str) -> Result<UserId, ApiError> {
     }
     let nobody = || {
         let text: String = text.chars().take(100).collect();
-        ApiError::invalid(refusal::Accounts::NobodyWithAddress { address: text }).with_field(Some("users"))
+        ApiError::invalid(refusal::Accounts::NobodyWithAddress { address: text })
+            .with_field(Some("users"))
     };
     if text.len() > MOST_EMAIL_BYTES {
         return Err(nobody());
@@ -239,7 +300,12 @@ async fn find_user(app: &App, text: &str) -> Result<UserId, ApiError> {
 
 fn find(app: &App, id: GroupId) -> Result<Group, ApiError> {
     let known = app.groups.known();
-    known.groups.iter().find(|group| group.id == id).cloned().ok_or_else(|| in_words(StoreError::NotFound))
+    known
+        .groups
+        .iter()
+        .find(|group| group.id == id)
+        .cloned()
+        .ok_or_else(|| in_words(StoreError::NotFound))
 }
 
 fn in_words(error: StoreError) -> ApiError {

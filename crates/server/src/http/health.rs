@@ -15,7 +15,10 @@ pub(super) async fn live() -> &'static str {
 /// `GET /readyz`: the database answers and we are not stopping.
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<&'static str, ApiError> {
     if app.stopping.is_cancelled() {
-        return Err(ApiError::new(ProblemCode::Unavailable, refusal::Request::Stopping));
+        return Err(ApiError::new(
+            ProblemCode::Unavailable,
+            refusal::Request::Stopping,
+        ));
     }
     app.store.ping().await?;
     Ok("ok\n")

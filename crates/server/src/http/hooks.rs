@@ -40,12 +40,19 @@ struct LastCallView {
 
 /// `GET /api/v1/hooks`: in the order in which they are called.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Json<HookList> {
-    Json(HookList { hooks: app.hooks.now().into_iter().map(HookView::from).collect() })
+    Json(HookList {
+        hooks: app.hooks.now().into_iter().map(HookView::from).collect(),
+    })
 }
 
 impl From<HookNow<'_>> for HookView {
     fn from(now: HookNow<'_>) -> Self {
-        let HookNow { settings, calls, failures, last } = now;
+        let HookNow {
+            settings,
+            calls,
+            failures,
+            last,
+        } = now;
         let (kind, target) = match &settings.way {
             HookWay::Url { url, .. } => {
                 let mut shown = url.clone();
@@ -68,7 +75,10 @@ impl From<HookNow<'_>> for HookView {
             timeout_seconds: settings.timeout.as_secs(),
             calls,
             failures,
-            last: last.map(|last| LastCallView { at: last.at, error: last.error }),
+            last: last.map(|last| LastCallView {
+                at: last.at,
+                error: last.error,
+            }),
         }
     }
 }

@@ -31,7 +31,10 @@ pub(super) async fn fetch(
 ) -> Result<([(HeaderName, HeaderValue); 3], Body), ApiError> {
     let image = app.web.image(&wanted.url).await.map_err(refused)?;
     let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(image.media_type)),
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static(image.media_type),
+        ),
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::CACHE_CONTROL, NO_STORE),
     ];

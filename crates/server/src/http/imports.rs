@@ -72,16 +72,23 @@ pub(super) async fn post(
 }
 
 fn format(beginning: &[u8]) -> Result<Format, ApiError> {
-    let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
+    let text = beginning
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(beginning)
+        .trim_ascii_start();
     if text.starts_with(b"{\"glasshouse_export\"") {
         return Ok(Format::Own);
     }
     // One chat by itself begins in many ways, a list of them in one.
-    let is_list =
-        text.strip_prefix(b"[").is_some_and(|rest| matches!(rest.trim_ascii_start(), [b'{' | b']', ..]));
+    let is_list = text
+        .strip_prefix(b"[")
+        .is_some_and(|rest| matches!(rest.trim_ascii_start(), [b'{' | b']', ..]));
     let names = |key: &str| text.windows(key.len()).any(|part| part == key.as_bytes());
     if is_list
-        || (text.starts_with(b"{") && ["\"chat\"", "\"history\"", "\"messages\""].into_iter().any(names))
+        || (text.starts_with(b"{")
+            && ["\"chat\"", "\"history\"", "\"messages\""]
+                .into_iter()
+                .any(names))
     {
         return Ok(Format::OpenWebUi);
     }
@@ -98,9 +105,20 @@ mod tests {
 
     #[test]
     fn a_file_is_known_by_how_it_begins() {
-        assert_eq!(format(b"{\"glasshouse_export\":{\"format\":1}}").unwrap(), Format::Own);
-        assert_eq!(format(b"\xef\xbb\xbf {\"glasshouse_export\":").unwrap(), Format::Own);
-        for list in [&b"[{\"id\":\"c\""[..], b" [\n { ", b"[]", b"{\"title\":\"T\",\"history\":{}}"] {
+        assert_eq!(
+            format(b"{\"glasshouse_export\":{\"format\":1}}").unwrap(),
+            Format::Own
+        );
+        assert_eq!(
+            format(b"\xef\xbb\xbf {\"glasshouse_export\":").unwrap(),
+            Format::Own
+        );
+        for list in [
+            &b"[{\"id\":\"c\""[..],
+            b" [\n { ",
+            b"[]",
+            b"{\"title\":\"T\",\"history\":{}}",
+        ] {
             assert_eq!(format(list).unwrap(), Format::OpenWebUi);
         }
         for (bad, words) in [

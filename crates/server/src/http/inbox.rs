@@ -25,11 +25,18 @@ pub(super) struct Inbox {
 }
 
 /// What waits longest comes first.
-pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<Inbox>, ApiError> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<Inbox>, ApiError> {
     let mut items = Vec::new();
     for live in app.runs.live_of(&caller.principal()) {
         let waiting = live.waiting();
-        items.extend(waiting.iter().map(|logged| Item::new(live.id, live.chat, &live.title, logged)));
+        items.extend(
+            waiting
+                .iter()
+                .map(|logged| Item::new(live.id, live.chat, &live.title, logged)),
+        );
     }
     for run in app.going_unseen(&caller.principal()).await? {
         let log = match app.runs.left_open(&run).await {
@@ -48,7 +55,11 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
             Some(chat) => app.store.chat(&run.principal, chat).await?.title,
             None => String::new(),
         };
-        items.extend(log.waiting().iter().map(|logged| Item::new(run.id, run.chat, &title, logged)));
+        items.extend(
+            log.waiting()
+                .iter()
+                .map(|logged| Item::new(run.id, run.chat, &title, logged)),
+        );
     }
     items.sort_by_key(|item| (item.event.at, item.run));
     Ok(Json(Inbox { items }))
@@ -56,6 +67,11 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
 
 impl Item {
     fn new(run: RunId, chat: Option<ChatId>, title: &str, asked: &Logged) -> Self {
-        Self { run, chat, title: title.to_owned(), event: asked.event.clone() }
+        Self {
+            run,
+            chat,
+            title: title.to_owned(),
+            event: asked.event.clone(),
+        }
     }
 }

@@ -49,8 +49,22 @@ pub(super) struct KeyView {
 
 impl KeyView {
     fn of(key: ApiKey, now_ms: i64) -> Self {
-        let ApiKey { id, name, prefix, created_at, last_used_at, rights, signs, old_until } = key;
-        let ApiKeyRights { scopes, models, expires_at, front_end } = rights;
+        let ApiKey {
+            id,
+            name,
+            prefix,
+            created_at,
+            last_used_at,
+            rights,
+            signs,
+            old_until,
+        } = key;
+        let ApiKeyRights {
+            scopes,
+            models,
+            expires_at,
+            front_end,
+        } = rights;
         let old_until = old_until.filter(|until| *until > now_ms);
         Self {
             id,
@@ -74,9 +88,17 @@ pub(super) struct KeyList {
 }
 
 /// `GET /api/v1/keys`: the caller's keys.
-pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<KeyList>, ApiError> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<KeyList>, ApiError> {
     let (keys, now_ms) = (app.store.api_keys(caller.id()).await?, app.clock.now_ms());
-    Ok(Json(KeyList { keys: keys.into_iter().map(|key| KeyView::of(key, now_ms)).collect() }))
+    Ok(Json(KeyList {
+        keys: keys
+            .into_iter()
+            .map(|key| KeyView::of(key, now_ms))
+            .collect(),
+    }))
 }
 
 /// What a new key is to be good for. Whose it is nobody can say: it is the caller's.
@@ -119,14 +141,23 @@ pub(super) async fn create(
     let signing = signing_key.map(|secret| (&*app.sealer, secret));
     noted.with("scopes", &rights.scopes);
     noted.with("front_end", rights.front_end.then_some(true));
-    let (key, secret) = create_key_for(&app.store, caller.id(), name, rights, signing, now_ms).await?;
+    let (key, secret) =
+        create_key_for(&app.store, caller.id(), name, rights, signing, now_ms).await?;
     noted.about(key.id, &key.name);
-    Ok(Json(CreatedKey { key: KeyView::of(key, now_ms), secret: secret.reveal().to_owned() }))
+    Ok(Json(CreatedKey {
+        key: KeyView::of(key, now_ms),
+        secret: secret.reveal().to_owned(),
+    }))
 }
 
 /// Refuses what means nothing or is more than the caller may give.
-fn checked_rights(mut rights: ApiKeyRights, is_admin: bool, now_ms: i64) -> Result<ApiKeyRights, ApiError> {
-    let about = |message: refusal::Accounts, field| Err(ApiError::invalid(message).with_field(Some(field)));
+fn checked_rights(
+    mut rights: ApiKeyRights,
+    is_admin: bool,
+    now_ms: i64,
+) -> Result<ApiKeyRights, ApiError> {
+    let about =
+        |message: refusal::Accounts, field| Err(ApiError::invalid(message).with_field(Some(field)));
     if let Some(scopes) = &mut rights.scopes {
         scopes.sort_by_key(|scope| *scope as u8);
         scopes.dedup();
@@ -146,7 +177,9 @@ fn checked_rights(mut rights: ApiKeyRights, is_admin: bool, now_ms: i64) -> Resu
             return about(refusal::Accounts::BadKeyModels, "models");
         }
         let uses_only = |scopes: &Vec<KeyScope>| {
-            scopes.iter().all(|scope| matches!(scope, KeyScope::Chat | KeyScope::Read))
+            scopes
+                .iter()
+                .all(|scope| matches!(scope, KeyScope::Chat | KeyScope::Read))
         };
         if !rights.scopes.as_ref().is_some_and(uses_only) {
             // With others it could have models used in other ways, such as by a schedule.
@@ -163,7 +196,9 @@ fn checked_rights(mut rights: ApiKeyRights, is_admin: bool, now_ms: i64) -> Resu
 fn checked_signing_key(key: Option<String>, front_end: bool) -> Result<Option<Secret>, ApiError> {
     match key {
         None => Ok(None),
-        Some(key) if front_end && SIGNING_KEY_BYTES.contains(&key.len()) => Ok(Some(Secret::new(key))),
+        Some(key) if front_end && SIGNING_KEY_BYTES.contains(&key.len()) => {
+            Ok(Some(Secret::new(key)))
+        }
         Some(_) => {
             let message = refusal::Accounts::BadSigningKey;
             Err(ApiError::invalid(message).with_field(Some("signing_key")))
@@ -198,7 +233,10 @@ pub(super) async fn rotate(
     app.known_keys.forget(key);
     noted.called(&view.name);
     noted.with("old_good_for_s", grace_s);
-    Ok(Json(CreatedKey { key: KeyView::of(view, now_ms), secret: secret.reveal().to_owned() }))
+    Ok(Json(CreatedKey {
+        key: KeyView::of(view, now_ms),
+        secret: secret.reveal().to_owned(),
+    }))
 }
 
 /// `DELETE /api/v1/keys/{key}`: the key stops working.
@@ -207,7 +245,9 @@ pub(super) async fn delete(
     caller: Caller,
     Path(key): Path<ApiKeyId>,
 ) -> Result<StatusCode, ApiError> {
-    app.store.delete_api_key(caller.id(), key, app.clock.now_ms()).await?;
+    app.store
+        .delete_api_key(caller.id(), key, app.clock.now_ms())
+        .await?;
     app.known_keys.forget(key);
     Ok(StatusCode::NO_CONTENT)
 }

@@ -50,8 +50,25 @@ pub(super) struct CollectionView {
 
 impl From<Collection> for CollectionView {
     fn from(collection: Collection) -> Self {
-        let Collection { id, owner, name, description, open, created_at, updated_at, .. } = collection;
-        Self { id, owner, name, description, open, created_at, updated_at }
+        let Collection {
+            id,
+            owner,
+            name,
+            description,
+            open,
+            created_at,
+            updated_at,
+            ..
+        } = collection;
+        Self {
+            id,
+            owner,
+            name,
+            description,
+            open,
+            created_at,
+            updated_at,
+        }
     }
 }
 
@@ -75,13 +92,37 @@ pub(super) struct Collections {
 }
 
 /// `GET /api/v1/knowledge`: the collections that the caller may search, their own first.
-pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<Collections>, ApiError> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<Collections>, ApiError> {
     let view = |listed: ListedCollection| {
-        let ListedCollection { collection, owner_name, documents, unread, shared } = listed;
-        ListedView { collection: collection.into(), owner_name, documents, unread, shared }
+        let ListedCollection {
+            collection,
+            owner_name,
+            documents,
+            unread,
+            shared,
+        } = listed;
+        ListedView {
+            collection: collection.into(),
+            owner_name,
+            documents,
+            unread,
+            shared,
+        }
     };
-    let collections = app.store.collections(owner(&caller)?).await?.into_iter().map(view).collect();
-    Ok(Json(Collections { collections, file_bytes: app.config.knowledge.file_bytes }))
+    let collections = app
+        .store
+        .collections(owner(&caller)?)
+        .await?
+        .into_iter()
+        .map(view)
+        .collect();
+    Ok(Json(Collections {
+        collections,
+        file_bytes: app.config.knowledge.file_bytes,
+    }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -102,7 +143,10 @@ pub(super) async fn create(
     if body.open {
         caller.permit(&app).check(Right::Sharing)?;
     }
-    let (id, content) = (CollectionId::generate(), (&*body.name, &*body.description, body.open));
+    let (id, content) = (
+        CollectionId::generate(),
+        (&*body.name, &*body.description, body.open),
+    );
     let new = make(&app, id, owner(&caller)?, content).await?;
     Ok((StatusCode::CREATED, Json(new.into())))
 }
@@ -129,12 +173,15 @@ pub(super) async fn make(
         created_at: now,
         updated_at: now,
     };
-    app.store.create_collection(&new, MOST_COLLECTIONS).await.map_err(|error| match error {
-        StoreError::Conflict(_) => {
-            ApiError::conflict(refusal::Knowledge::TooManyCollections { count: MOST_COLLECTIONS.into() })
-        }
-        error => error.into(),
-    })?;
+    app.store
+        .create_collection(&new, MOST_COLLECTIONS)
+        .await
+        .map_err(|error| match error {
+            StoreError::Conflict(_) => ApiError::conflict(refusal::Knowledge::TooManyCollections {
+                count: MOST_COLLECTIONS.into(),
+            }),
+            error => error.into(),
+        })?;
     Ok(new)
 }
 
@@ -154,18 +201,29 @@ pub(super) async fn change(
 ) -> Result<Json<CollectionView>, ApiError> {
     let change = CollectionChange {
         name: body.name.as_deref().map(checked_name).transpose()?,
-        description: body.description.as_deref().map(checked_description).transpose()?,
+        description: body
+            .description
+            .as_deref()
+            .map(checked_description)
+            .transpose()?,
         open: body.open,
     };
     let owner = owner(&caller)?;
     if body.open == Some(true) {
         // Whose it is comes first; what is open stays so.
-        let of = app.store.readable_collection(owner, collection).await.map_err(missing)?;
+        let of = app
+            .store
+            .readable_collection(owner, collection)
+            .await
+            .map_err(missing)?;
         if of.owner == owner && !of.open {
             caller.permit(&app).check(Right::Sharing)?;
         }
     }
-    let changed = app.store.change_collection(owner, collection, &change, app.clock.now_ms()).await;
+    let changed = app
+        .store
+        .change_collection(owner, collection, &change, app.clock.now_ms())
+        .await;
     Ok(Json(changed.map_err(missing)?.into()))
 }
 
@@ -175,7 +233,10 @@ pub(super) async fn delete(
     caller: Caller,
     Path(collection): Path<CollectionId>,
 ) -> Result<StatusCode, ApiError> {
-    app.store.delete_collection(owner(&caller)?, collection).await.map_err(missing)?;
+    app.store
+        .delete_collection(owner(&caller)?, collection)
+        .await
+        .map_err(missing)?;
     app.knowledge.forget(collection);
     app.knowledge.note_graph(collection);
     app.knowledge.note_vectors();
@@ -250,7 +311,10 @@ pub(super) async fn search(
     Json(body): Json<Search>,
 ) -> Result<Json<Results>, ApiError> {
     if body.query.trim().is_empty() || body.query.len() > QUERY_BYTES {
-        let message = refusal::Request::TextBytes { field: "query".to_owned(), limit: QUERY_BYTES as u64 };
+        let message = refusal::Request::TextBytes {
+            field: "query".to_owned(),
+            limit: QUERY_BYTES as u64,
+        };
         return Err(ApiError::invalid(message).with_field(Some("query")));
     }
     let limit = body.limit.unwrap_or(USUAL_FOUND);
@@ -261,13 +325,29 @@ pub(super) async fn search(
     let (collections, documents) = match narrowed(&app, reader, &body).await? {
         Narrowed::No => (body.collections, Vec::new()),
         Narrowed::To(collections, documents) => (Some(collections), documents),
-        Narrowed::Empty => return Ok(Json(Results { results: Vec::new(), notes: Vec::new() })),
+        Narrowed::Empty => {
+            return Ok(Json(Results {
+                results: Vec::new(),
+                notes: Vec::new(),
+            }));
+        }
     };
-    let wish = Wish { query: body.query, collections, documents, limit };
+    let wish = Wish {
+        query: body.query,
+        collections,
+        documents,
+        limit,
+    };
     let answer = app.search_knowledge(&caller.principal(), wish).await?;
-    let notes = answer.notes.into_iter().map(|note| NoteView { code: note.code, words: note.words });
+    let notes = answer.notes.into_iter().map(|note| NoteView {
+        code: note.code,
+        words: note.words,
+    });
     let results = answer.found.into_iter().map(ResultView::from).collect();
-    Ok(Json(Results { results, notes: notes.collect() }))
+    Ok(Json(Results {
+        results,
+        notes: notes.collect(),
+    }))
 }
 
 impl From<Found> for ResultView {
@@ -285,9 +365,31 @@ impl From<Found> for ResultView {
             scores,
             rerank,
         } = found;
-        let knowledge::Scores { words, related, meaning, fused } = scores;
-        let scores = ScoresView { words, related, meaning, fused, rerank };
-        Self { collection, collection_name, document, name, start, end, page, headings, text, scores }
+        let knowledge::Scores {
+            words,
+            related,
+            meaning,
+            fused,
+        } = scores;
+        let scores = ScoresView {
+            words,
+            related,
+            meaning,
+            fused,
+            rerank,
+        };
+        Self {
+            collection,
+            collection_name,
+            document,
+            name,
+            start,
+            end,
+            page,
+            headings,
+            text,
+            scores,
+        }
     }
 }
 
@@ -303,7 +405,10 @@ fn checked_name(name: &str) -> Result<String, ApiError> {
     let name = name.trim();
     let length = name.chars().count();
     if length == 0 || length > NAME_CHARS || name.chars().any(char::is_control) {
-        let message = refusal::Request::LineCharacters { field: "name".to_owned(), limit: NAME_CHARS as u64 };
+        let message = refusal::Request::LineCharacters {
+            field: "name".to_owned(),
+            limit: NAME_CHARS as u64,
+        };
         return Err(ApiError::invalid(message).with_field(Some("name")));
     }
     Ok(name.to_owned())

@@ -19,8 +19,16 @@ const KEPT_S: i64 = 400 * 24 * 3600;
 /// A cookie for a browser that has just signed in to the account of this address.
 pub(super) fn mark(app: &App, email: &str) -> Result<HeaderValue, ApiError> {
     let device = random_token("").map_err(ApiError::internal)?;
-    let sealed = app.sealer.seal(&purpose(email), &device).map_err(ApiError::internal)?;
-    set_cookie(&app.config, (COOKIE, "/api/v1/login"), &URL_SAFE_NO_PAD.encode(sealed), KEPT_S)
+    let sealed = app
+        .sealer
+        .seal(&purpose(email), &device)
+        .map_err(ApiError::internal)?;
+    set_cookie(
+        &app.config,
+        (COOKIE, "/api/v1/login"),
+        &URL_SAFE_NO_PAD.encode(sealed),
+        KEPT_S,
+    )
 }
 
 /// What tells this browser from others, where it has signed in to the account of this address before.

@@ -51,18 +51,32 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<AllLimits> {
     let mut users = Vec::with_capacity(rules.users.len());
     for (user, limits) in &rules.users {
         let email = app.store.user(*user).await.ok().map(|user| user.email);
-        users.push(OfUser { user: *user, email, limits: *limits });
+        users.push(OfUser {
+            user: *user,
+            email,
+            limits: *limits,
+        });
     }
     users.sort_by(|a, b| a.email.cmp(&b.email));
     let of_keys = |limits: &std::collections::HashMap<ApiKeyId, Limits>| {
-        let mut keys: Vec<OfKey> =
-            limits.iter().map(|(key, limits)| OfKey { key: *key, limits: *limits }).collect();
+        let mut keys: Vec<OfKey> = limits
+            .iter()
+            .map(|(key, limits)| OfKey {
+                key: *key,
+                limits: *limits,
+            })
+            .collect();
         keys.sort_by_key(|of| of.key.to_string());
         keys
     };
     let of_groups = |limits: &std::collections::HashMap<GroupId, Limits>| {
-        let mut groups: Vec<OfGroup> =
-            limits.iter().map(|(group, limits)| OfGroup { group: *group, limits: *limits }).collect();
+        let mut groups: Vec<OfGroup> = limits
+            .iter()
+            .map(|(group, limits)| OfGroup {
+                group: *group,
+                limits: *limits,
+            })
+            .collect();
         groups.sort_by_key(|of| of.group.to_string());
         groups
     };
@@ -144,19 +158,36 @@ pub(super) async fn put(
 async fn find_user(app: &App, text: &str) -> Result<UserId, ApiError> {
     let gone = |_| ApiError::not_found(refusal::Accounts::NoAccountBy);
     match text.trim().parse::<UserId>() {
-        Ok(id) => Ok(app.store.user(id).await.map(|user| user.id).or_else(|error| match error {
-            // Limits of an account that is gone can still be taken away.
-            store::StoreError::NotFound if app.usage.rules().users.contains_key(&id) => Ok(id),
-            other => Err(other),
-        })?),
-        Err(_) => Ok(app.store.user_by_email(text.trim()).await.map_err(gone)?.user.id),
+        Ok(id) => {
+            Ok(app
+                .store
+                .user(id)
+                .await
+                .map(|user| user.id)
+                .or_else(|error| match error {
+                    // Limits of an account that is gone can still be taken away.
+                    store::StoreError::NotFound if app.usage.rules().users.contains_key(&id) => {
+                        Ok(id)
+                    }
+                    other => Err(other),
+                })?)
+        }
+        Err(_) => Ok(app
+            .store
+            .user_by_email(text.trim())
+            .await
+            .map_err(gone)?
+            .user
+            .id),
     }
 }
 
 fn group_name(app: &App, group: GroupId) -> Result<String, ApiError> {
     let known = app.groups.known();
     let found = known.groups.iter().find(|known| known.id == group);
-    found.map(|group| group.name.clone()).ok_or_else(|| ApiError::not_found(refusal::Accounts::NoSuchGroup))
+    found
+        .map(|group| group.name.clone())
+        .ok_or_else(|| ApiError::not_found(refusal::Accounts::NoSuchGroup))
 }
 
 #[derive(Debug, Serialize)]
@@ -185,7 +216,10 @@ struct UsedView {
 }
 
 /// `GET /api/v1/limits/own`: those that hold for the caller, and what of them is used.
-pub(super) async fn own(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<OwnLimits>, ApiError> {
+pub(super) async fn own(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<OwnLimits>, ApiError> {
     let principal = caller.principal();
     app.usage.know(&principal).await?;
     let mut limits = Vec::new();

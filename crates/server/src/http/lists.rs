@@ -13,7 +13,8 @@ pub(super) const DAY_MS: i64 = 86_400_000;
 pub(super) fn day(field: &'static str, text: &str) -> Result<i64, ApiError> {
     let date: Option<jiff::civil::Date> = text.parse().ok();
     let at = date.and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC).ok());
-    let at = at.ok_or_else(|| ApiError::invalid(refusal::Request::BadDay).with_field(Some(field)))?;
+    let at =
+        at.ok_or_else(|| ApiError::invalid(refusal::Request::BadDay).with_field(Some(field)))?;
     Ok(at.timestamp().as_millisecond().div_euclid(DAY_MS))
 }
 
@@ -25,7 +26,11 @@ pub(super) fn date(day: i64) -> String {
 
 /// A text that is only text: in quotes, and never the beginning of a formula.
 pub(super) fn csv_field(text: &str) -> String {
-    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        "'"
+    } else {
+        ""
+    };
     format!("\"{guard}{}\"", text.replace('"', "\"\""))
 }
 
@@ -37,7 +42,13 @@ mod tests {
     fn days_are_read_and_written() {
         assert_eq!(date(day("from", "2026-11-23").unwrap()), "2026-11-23");
         assert_eq!(day("from", "1970-01-02").unwrap(), 1);
-        for bad in ["", "23.11.2026", "2026-13-01", "2026-11-23T00:00:00Z'", "9999999-01-01"] {
+        for bad in [
+            "",
+            "23.11.2026",
+            "2026-13-01",
+            "2026-11-23T00:00:00Z'",
+            "9999999-01-01",
+        ] {
             assert!(day("from", bad).is_err(), "{bad}");
         }
     }

@@ -23,7 +23,8 @@ use axum::{
 use domain::{Origin, ProblemCode};
 use futures_util::StreamExt;
 use rmcp::transport::streamable_http_server::{
-    SessionManager, StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+    SessionManager, StreamableHttpServerConfig, StreamableHttpService,
+    session::local::LocalSessionManager,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -72,8 +73,13 @@ impl Door {
             .disable_allowed_hosts()
             .with_max_request_body_bytes(body_limit_bytes)
             .with_cancellation_token(stopping.clone());
-        let protocol = StreamableHttpService::new(|| Ok(Handler::default()), Arc::clone(&manager), config);
-        Self { protocol, manager, sessions: Sessions::default() }
+        let protocol =
+            StreamableHttpService::new(|| Ok(Handler::default()), Arc::clone(&manager), config);
+        Self {
+            protocol,
+            manager,
+            sessions: Sessions::default(),
+        }
     }
 
     /// Ends the sessions that nobody has used for long.
@@ -99,7 +105,12 @@ pub(super) async fn any(
     check_named_origin(&app.config, &request)?;
     let id = session_id(request.headers());
     let session = match &id {
-        Some(id) => Some(app.mcp_door.sessions.of(id, &caller.principal()).ok_or_else(no_session)?),
+        Some(id) => Some(
+            app.mcp_door
+                .sessions
+                .of(id, &caller.principal())
+                .ok_or_else(no_session)?,
+        ),
         None => None,
     };
     let is_end = request.method() == Method::DELETE;
@@ -124,7 +135,8 @@ pub(super) async fn any(
         app.mcp_door.sessions.forget(&id);
     }
     let response = response.map(Body::new);
-    if response.status().is_client_error() && !response.headers().contains_key(header::CONTENT_TYPE) {
+    if response.status().is_client_error() && !response.headers().contains_key(header::CONTENT_TYPE)
+    {
         return Err(refusal(response).await);
     }
     Ok(wants.shown(response.map(|body| held(body, session))).await)
@@ -134,23 +146,36 @@ pub(super) async fn any(
 async fn refusal(response: Response) -> ApiError {
     const MOST_BYTES: usize = 1_000;
     let status = response.status();
-    let said = axum::body::to_bytes(response.into_body(), MOST_BYTES).await.unwrap_or_default();
+    let said = axum::body::to_bytes(response.into_body(), MOST_BYTES)
+        .await
+        .unwrap_or_default();
     let said = String::from_utf8_lossy(&said);
-    let message = if said.is_empty() { "This is no request of the protocol." } else { said.as_ref() };
+    let message = if said.is_empty() {
+        "This is no request of the protocol."
+    } else {
+        said.as_ref()
+    };
     ApiError::invalid(message).with_status(status)
 }
 
 fn session_id(headers: &HeaderMap) -> Option<String> {
-    headers.get(SESSION).map(|id| id.to_str().unwrap_or_default().to_owned())
+    headers
+        .get(SESSION)
+        .map(|id| id.to_str().unwrap_or_default().to_owned())
 }
 
 /// Another person's session is as unknown as one that has ended.
 fn no_session() -> ApiError {
-    ApiError::not_found("There is no such MCP session (any more). Send `initialize` to begin another one.")
+    ApiError::not_found(
+        "There is no such MCP session (any more). Send `initialize` to begin another one.",
+    )
 }
 
 async fn begin(app: &App, caller: &Caller, id: String) -> Result<Arc<Session>, ApiError> {
-    let (session, ended) = app.mcp_door.sessions.begin(id.clone(), caller.principal(), Instant::now());
+    let (session, ended) =
+        app.mcp_door
+            .sessions
+            .begin(id.clone(), caller.principal(), Instant::now());
     for id in ended {
         app.mcp_door.close(id).await;
     }
@@ -163,8 +188,17 @@ async fn begin(app: &App, caller: &Caller, id: String) -> Result<Arc<Session>, A
 /// The same request, its body read and looked through.
 async fn checked(app: &App, request: Request) -> Result<Request, ApiError> {
     let (parts, body) = request.into_parts();
-    let body = read_body(app, Request::from_parts(parts.clone(), body), app.config.body_limit_bytes).await?;
-    let body = if parts.method == Method::POST { checked_json(body)? } else { body };
+    let body = read_body(
+        app,
+        Request::from_parts(parts.clone(), body),
+        app.config.body_limit_bytes,
+    )
+    .await?;
+    let body = if parts.method == Method::POST {
+        checked_json(body)?
+    } else {
+        body
+    };
     Ok(Request::from_parts(parts, Body::from(body)))
 }
 

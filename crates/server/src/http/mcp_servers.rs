@@ -31,12 +31,25 @@ pub(super) struct ToolView {
 
 /// `GET /api/v1/mcp-servers`: all of them, with their tools.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Json<McpServerList> {
-    Json(McpServerList { servers: app.mcp_servers.now().into_iter().map(McpServerView::from).collect() })
+    Json(McpServerList {
+        servers: app
+            .mcp_servers
+            .now()
+            .into_iter()
+            .map(McpServerView::from)
+            .collect(),
+    })
 }
 
 impl From<McpServerNow> for McpServerView {
     fn from(now: McpServerNow) -> Self {
-        let McpServerNow { name, is_stdio, state, problems, tools } = now;
+        let McpServerNow {
+            name,
+            is_stdio,
+            state,
+            problems,
+            tools,
+        } = now;
         Self {
             name,
             kind: if is_stdio { "stdio" } else { "http" },
@@ -48,7 +61,11 @@ impl From<McpServerNow> for McpServerView {
 }
 
 pub(super) fn tool_view((name, description, needs_approval): (String, String, bool)) -> ToolView {
-    ToolView { name, description, needs_approval }
+    ToolView {
+        name,
+        description,
+        needs_approval,
+    }
 }
 
 pub(super) fn state_word(state: mcp::State) -> &'static str {

@@ -39,7 +39,10 @@ struct SignInView {
 }
 
 /// `GET /api/v1/mcp-sign-ins`: the servers to which the caller can sign in.
-pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<SignInList>, ApiError> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<SignInList>, ApiError> {
     let servers = app
         .mcp_servers
         .of(caller.id(), &caller.permit(&app))
@@ -51,10 +54,22 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
 }
 
 impl From<Yours> for SignInView {
-    fn from(Yours { name, is_oauth, standing }: Yours) -> Self {
+    fn from(
+        Yours {
+            name,
+            is_oauth,
+            standing,
+        }: Yours,
+    ) -> Self {
         let sign_in = if is_oauth { "oauth" } else { "user_token" };
         let full = Sentence::McpServerFull { name: name.clone() };
-        let view = |state, problems, tools| Self { name, sign_in, state, problems, tools };
+        let view = |state, problems, tools| Self {
+            name,
+            sign_in,
+            state,
+            problems,
+            tools,
+        };
         match standing {
             Standing::SignedOut => view("signed_out", Vec::new(), Vec::new()),
             Standing::Lapsed => view("lapsed", Vec::new(), Vec::new()),
@@ -80,8 +95,10 @@ pub(super) async fn begin(
     headers: HeaderMap,
 ) -> Result<Json<Begun>, ApiError> {
     let redirect = format!("{}{CALLBACK}", own_origin(&app.config, &headers)?);
-    let url =
-        app.mcp_servers.begin_sign_in((&server, &caller.permit(&app)), &signer(&caller), &redirect).await?;
+    let url = app
+        .mcp_servers
+        .begin_sign_in((&server, &caller.permit(&app)), &signer(&caller), &redirect)
+        .await?;
     Ok(Json(Begun { url: url.into() }))
 }
 
@@ -98,7 +115,9 @@ pub(super) async fn put(
     Json(body): Json<Token>,
 ) -> Result<StatusCode, ApiError> {
     let permit = caller.permit(&app);
-    app.mcp_servers.put_token((&server, &permit), caller.id(), &Secret::new(body.token)).await?;
+    app.mcp_servers
+        .put_token((&server, &permit), caller.id(), &Secret::new(body.token))
+        .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -122,14 +141,19 @@ pub(super) async fn callback(
     let ended = match (Caller::identify(&app, &headers).await?, back) {
         (None, _) => "signed_out",
         (Some(_), Err(_)) => "unknown",
-        (Some(caller), Ok(Query(back))) => {
-            word(app.mcp_servers.finish_sign_in(&signer(&caller), back).await?)
-        }
+        (Some(caller), Ok(Query(back))) => word(
+            app.mcp_servers
+                .finish_sign_in(&signer(&caller), back)
+                .await?,
+        ),
     };
-    let place =
-        HeaderValue::try_from(format!("/settings/tools?sign_in={ended}")).map_err(ApiError::internal)?;
+    let place = HeaderValue::try_from(format!("/settings/tools?sign_in={ended}"))
+        .map_err(ApiError::internal)?;
     let no_store = HeaderValue::from_static("no-store");
-    Ok((StatusCode::SEE_OTHER, [(header::LOCATION, place), (header::CACHE_CONTROL, no_store)])
+    Ok((
+        StatusCode::SEE_OTHER,
+        [(header::LOCATION, place), (header::CACHE_CONTROL, no_store)],
+    )
         .into_response())
 }
 
@@ -151,5 +175,8 @@ fn signer(caller: &Caller) -> Signer {
         Credential::Proxy => "proxy".to_owned(),
         Credential::Local => "local".to_owned(),
     };
-    Signer { user: caller.id(), session }
+    Signer {
+        user: caller.id(),
+        session,
+    }
 }

@@ -45,10 +45,32 @@ struct AuthorView {
 
 impl From<Memory> for MemoryView {
     fn from(memory: Memory) -> Self {
-        let Memory { id, content, version, changed_at, author } = memory;
-        let MemoryContent { agent, name, description, text, pinned } = content;
+        let Memory {
+            id,
+            content,
+            version,
+            changed_at,
+            author,
+        } = memory;
+        let MemoryContent {
+            agent,
+            name,
+            description,
+            text,
+            pinned,
+        } = content;
         let author = author.map(|MemoryAuthor { agent, chat }| AuthorView { agent, chat });
-        Self { id, agent, name, description, text, pinned, version, changed_at, author }
+        Self {
+            id,
+            agent,
+            name,
+            description,
+            text,
+            pinned,
+            version,
+            changed_at,
+            author,
+        }
     }
 }
 
@@ -79,16 +101,22 @@ impl MemoryBody {
                 false => Ok(text),
             }
         };
-        let name = one_line(self.name, MOST_NAME_CHARS, |limit| refusal::Chats::LongMemoryName { limit })?;
+        let name = one_line(self.name, MOST_NAME_CHARS, |limit| {
+            refusal::Chats::LongMemoryName { limit }
+        })?;
         if name.is_empty() {
             return Err(ApiError::invalid(refusal::Chats::MemoryWithoutName));
         }
         let text = self.text.trim_end().to_owned();
         if text.chars().count() > MOST_TEXT_CHARS as usize {
-            return Err(ApiError::invalid(refusal::Chats::LongMemory { limit: MOST_TEXT_CHARS.into() }));
+            return Err(ApiError::invalid(refusal::Chats::LongMemory {
+                limit: MOST_TEXT_CHARS.into(),
+            }));
         }
         Ok(MemoryContent {
-            agent: one_line(self.agent, MOST_AGENT_CHARS, |limit| refusal::Chats::LongMemoryAgent { limit })?,
+            agent: one_line(self.agent, MOST_AGENT_CHARS, |limit| {
+                refusal::Chats::LongMemoryAgent { limit }
+            })?,
             name,
             description: one_line(self.description, MOST_DESCRIPTION_CHARS, |limit| {
                 refusal::Chats::LongMemoryDescription { limit }
@@ -101,14 +129,33 @@ impl MemoryBody {
 
 /// A memory that was brought from elsewhere, checked like a new one.
 pub(super) fn checked(memory: export::Memory) -> Result<MemoryContent, ApiError> {
-    let export::Memory { agent, name, description, text, pinned, .. } = memory;
-    MemoryBody { name, text, description, agent, pinned }.content()
+    let export::Memory {
+        agent,
+        name,
+        description,
+        text,
+        pinned,
+        ..
+    } = memory;
+    MemoryBody {
+        name,
+        text,
+        description,
+        agent,
+        pinned,
+    }
+    .content()
 }
 
 /// `GET /api/v1/memories`: all of them, by name.
-pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<MemoryList>, ApiError> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<MemoryList>, ApiError> {
     let memories = app.store.memories(caller.id()).await?;
-    Ok(Json(MemoryList { memories: memories.into_iter().map(MemoryView::from).collect() }))
+    Ok(Json(MemoryList {
+        memories: memories.into_iter().map(MemoryView::from).collect(),
+    }))
 }
 
 /// `POST /api/v1/memories`: a new one.
@@ -118,8 +165,15 @@ pub(super) async fn create(
     Json(body): Json<MemoryBody>,
 ) -> Result<(StatusCode, Json<MemoryView>), ApiError> {
     let (id, content) = (MemoryId::generate(), body.content()?);
-    let change = MemoryChange::Create { id, content, most: MOST_BLOCKS };
-    Ok((StatusCode::CREATED, Json(make(&app, &caller, &change).await?)))
+    let change = MemoryChange::Create {
+        id,
+        content,
+        most: MOST_BLOCKS,
+    };
+    Ok((
+        StatusCode::CREATED,
+        Json(make(&app, &caller, &change).await?),
+    ))
 }
 
 /// `PUT /api/v1/memories/{memory}`: replaces the version that `If-Match` names.
@@ -131,9 +185,13 @@ pub(super) async fn put(
     Json(body): Json<MemoryBody>,
 ) -> Result<Json<MemoryView>, ApiError> {
     let version = expected_version(&headers)?.filter(|version| *version > 0);
-    let missing = || ApiError::invalid("Send the version that you have seen, such as If-Match: \"3\".");
-    let change =
-        MemoryChange::Replace { id, content: body.content()?, version: version.ok_or_else(missing)? };
+    let missing =
+        || ApiError::invalid("Send the version that you have seen, such as If-Match: \"3\".");
+    let change = MemoryChange::Replace {
+        id,
+        content: body.content()?,
+        version: version.ok_or_else(missing)?,
+    };
     Ok(Json(make(&app, &caller, &change).await?))
 }
 
@@ -150,19 +208,35 @@ pub(super) async fn delete(
 }
 
 async fn make(app: &App, caller: &Caller, change: &MemoryChange) -> Result<MemoryView, ApiError> {
-    app.runs.tell_memory_update(caller.id(), || make_now(app, caller, change)).await
+    app.runs
+        .tell_memory_update(caller.id(), || make_now(app, caller, change))
+        .await
 }
 
-async fn make_now(app: &App, caller: &Caller, change: &MemoryChange) -> Result<MemoryView, ApiError> {
-    match app.store.change_memory(caller.id(), change, None, app.clock.now_ms()).await {
+async fn make_now(
+    app: &App,
+    caller: &Caller,
+    change: &MemoryChange,
+) -> Result<MemoryView, ApiError> {
+    match app
+        .store
+        .change_memory(caller.id(), change, None, app.clock.now_ms())
+        .await
+    {
         Ok(MemoryChanged::Now(memory)) => Ok((*memory).into()),
         // Only a tool's call can have been made before.
         Ok(MemoryChanged::Before(_)) => Err(ApiError::conflict("This change was made before.")),
-        Err(StoreError::Conflict("name")) => Err(ApiError::conflict(refusal::Chats::MemoryNameTaken)),
-        Err(StoreError::Conflict("limit")) => {
-            Err(ApiError::conflict(refusal::Chats::TooManyMemories { count: MOST_BLOCKS.into() }))
+        Err(StoreError::Conflict("name")) => {
+            Err(ApiError::conflict(refusal::Chats::MemoryNameTaken))
         }
-        Err(StoreError::Conflict("version")) => Err(ApiError::conflict(refusal::Chats::MemoryChanged)),
+        Err(StoreError::Conflict("limit")) => {
+            Err(ApiError::conflict(refusal::Chats::TooManyMemories {
+                count: MOST_BLOCKS.into(),
+            }))
+        }
+        Err(StoreError::Conflict("version")) => {
+            Err(ApiError::conflict(refusal::Chats::MemoryChanged))
+        }
         Err(error) => Err(error.into()),
     }
 }

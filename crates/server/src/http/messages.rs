@@ -58,9 +58,18 @@ pub(super) struct Begun {
 
 impl From<Exchange> for Begun {
     fn from(exchange: Exchange) -> Self {
-        let Exchange { user, assistant, run, beside } = exchange;
+        let Exchange {
+            user,
+            assistant,
+            run,
+            beside,
+        } = exchange;
         let assistant = MessageView::from(assistant).beside(beside);
-        Self { user: user.map(MessageView::from), assistant, run }
+        Self {
+            user: user.map(MessageView::from),
+            assistant,
+            run,
+        }
     }
 }
 
@@ -92,10 +101,22 @@ pub(super) async fn send(
     let metadata = wire::passed_on(&body.metadata);
     let (parent, parameters) = (body.parent, body.parameters.unwrap_or_default());
     let begin = async |idempotency| {
-        let new = NewMessage { parent, content, idempotency, schedule: None, research, parameters, metadata };
+        let new = NewMessage {
+            parent,
+            content,
+            idempotency,
+            schedule: None,
+            research,
+            parameters,
+            metadata,
+        };
         app.say(chat, new, model).await.map(Begun::from)
     };
-    app.once(&caller.principal(), key, begin, async |run| begun_before(&app, &run).await).await.map(Json)
+    app.once(&caller.principal(), key, begin, async |run| {
+        begun_before(&app, &run).await
+    })
+    .await
+    .map(Json)
 }
 
 #[derive(Debug, Deserialize)]
@@ -132,20 +153,44 @@ pub(super) async fn regenerate(
     let metadata = wire::passed_on(&body.metadata);
     let parameters = body.parameters.unwrap_or_default();
     let begin = async |idempotency| {
-        let new = NewAnswer { answered: message, model, research, parameters, idempotency, metadata };
+        let new = NewAnswer {
+            answered: message,
+            model,
+            research,
+            parameters,
+            idempotency,
+            metadata,
+        };
         app.answer_again(chat, new).await.map(Begun::from)
     };
     let again = async |run| Ok(begun_before(&app, &run).await?.without_user());
-    app.once(&caller.principal(), key, begin, again).await.map(Json)
+    app.once(&caller.principal(), key, begin, again)
+        .await
+        .map(Json)
 }
 
 /// The exchange of this run as it stands now.
 pub(super) async fn begun_before(app: &App, run: &Run) -> Result<Begun, ApiError> {
     let gone = || ApiError::not_found(refusal::Chats::EarlierChatGone);
     let mut messages = app.store.messages(run.chat.ok_or_else(gone)?).await?;
-    let answer = messages.iter().position(|message| Some(message.id) == run.message).ok_or_else(gone)?;
+    let answer = messages
+        .iter()
+        .position(|message| Some(message.id) == run.message)
+        .ok_or_else(gone)?;
     let assistant = messages.swap_remove(answer);
-    let user = messages.into_iter().find(|message| Some(message.id) == assistant.parent);
-    let beside = app.store.answers_beside(assistant.chat).await?.remove(&assistant.id);
-    Ok(Exchange { user, assistant, run: run.id, beside }.into())
+    let user = messages
+        .into_iter()
+        .find(|message| Some(message.id) == assistant.parent);
+    let beside = app
+        .store
+        .answers_beside(assistant.chat)
+        .await?
+        .remove(&assistant.id);
+    Ok(Exchange {
+        user,
+        assistant,
+        run: run.id,
+        beside,
+    }
+    .into())
 }

@@ -12,5 +12,11 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> impl IntoResponse {
     let is_open = |known: &&KnownConnection| known.server.breaker() != Breaker::Closed;
     let left_alone = catalogue.connections.iter().filter(is_open).count();
     let figures = app.runs.figures() + &metrics::of_attempts(app.models.attempts(), left_alone);
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], figures)
+    (
+        [(
+            header::CONTENT_TYPE,
+            "text/plain; version=0.0.4; charset=utf-8",
+        )],
+        figures,
+    )
 }

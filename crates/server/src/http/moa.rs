@@ -54,13 +54,23 @@ pub(super) async fn complete(
     caller: Caller,
     Json(request): Json<MoaRequest>,
 ) -> Result<Response, ApiError> {
-    let MoaRequest { model: named, chat_id, prompt, user_message, responses, stream } = request;
+    let MoaRequest {
+        model: named,
+        chat_id,
+        prompt,
+        user_message,
+        responses,
+        stream,
+    } = request;
     if responses.len() > MOST_ANSWERS {
-        let problem = refusal::Chats::TooManyToMerge { count: MOST_ANSWERS as u64 };
+        let problem = refusal::Chats::TooManyToMerge {
+            count: MOST_ANSWERS as u64,
+        };
         return Err(ApiError::invalid(problem).with_field(Some("responses")));
     }
     let prompt = prompt.or_else(|| Some(text_of(&user_message)).filter(|text| !text.is_empty()));
-    let missing = || ApiError::invalid("`prompt` has to be what was answered.").with_field(Some("prompt"));
+    let missing =
+        || ApiError::invalid("`prompt` has to be what was answered.").with_field(Some("prompt"));
     let prompt = prompt.ok_or_else(missing)?;
     let chat = chat_of(&app, &caller, chat_id.as_deref()).await?;
     let model = model_for(&app, &caller, named.as_deref(), chat.as_ref()).await?;
@@ -92,6 +102,10 @@ pub(super) async fn complete(
         sources: false,
         numbered: false,
     };
-    let stream = sse(app.runs.read(run, 0), Format::OpenAi(Box::new(CompletionEncoder::new(options))), None);
+    let stream = sse(
+        app.runs.read(run, 0),
+        Format::OpenAi(Box::new(CompletionEncoder::new(options))),
+        None,
+    );
     Ok(from_run(run, held_by_body(stream, Some(stop))))
 }

@@ -24,7 +24,10 @@ pub(super) struct SetAliases {
 
 async fn view(app: &App) -> Result<Json<ModelAliases>, ApiError> {
     let aliases = app.models.set_aliases().await?;
-    Ok(Json(ModelAliases { aliases, configured: app.config.model_aliases.clone() }))
+    Ok(Json(ModelAliases {
+        aliases,
+        configured: app.config.model_aliases.clone(),
+    }))
 }
 
 /// `GET /api/v1/settings/model-aliases`.
@@ -38,8 +41,8 @@ pub(super) async fn put(
     noted: Noted,
     Json(SetAliases { aliases }): Json<SetAliases>,
 ) -> Result<Json<ModelAliases>, ApiError> {
-    let aliases =
-        Aliases::new(aliases).map_err(|refused| ApiError::invalid(refused).with_field(Some("aliases")))?;
+    let aliases = Aliases::new(aliases)
+        .map_err(|refused| ApiError::invalid(refused).with_field(Some("aliases")))?;
     noted.with("aliases", &aliases);
     app.models.put_aliases(&aliases).await?;
     view(&app).await

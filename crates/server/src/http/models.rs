@@ -42,8 +42,13 @@ pub(super) struct ModelView {
 impl ModelView {
     fn for_admin(model: Model, catalogue: &Catalogue) -> Self {
         let pool = catalogue.pool(&model.id);
-        let refused_parameters = pool.map(|pool| pool.refused_parameters(&model.name)).unwrap_or_default();
-        Self { model, refused_parameters }
+        let refused_parameters = pool
+            .map(|pool| pool.refused_parameters(&model.name))
+            .unwrap_or_default();
+        Self {
+            model,
+            refused_parameters,
+        }
     }
 }
 
@@ -68,16 +73,34 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Mo
         description: agent.description.clone(),
         model: agent.model.clone(),
     };
-    let agents = app.defined_agents.usable(&permit).iter().map(agent).collect();
-    let models = catalogue.models.iter().filter(|model| permit.allows(Thing::Model(&model.id)));
+    let agents = app
+        .defined_agents
+        .usable(&permit)
+        .iter()
+        .map(agent)
+        .collect();
+    let models = catalogue
+        .models
+        .iter()
+        .filter(|model| permit.allows(Thing::Model(&model.id)));
     let is_admin = caller.user.role == UserRole::Admin && caller.person.is_none();
     let shown = |model: &Model| match is_admin {
         true => ModelView::for_admin(model.clone(), &catalogue),
-        false => ModelView { model: model.without_system_prompt(), refused_parameters: Vec::new() },
+        false => ModelView {
+            model: model.without_system_prompt(),
+            refused_parameters: Vec::new(),
+        },
     };
     let models = models.map(shown).collect();
-    let default_model = catalogue.default_for(&permit).model().map(|model| model.id.clone());
-    Json(ModelList { models, default_model, agents })
+    let default_model = catalogue
+        .default_for(&permit)
+        .model()
+        .map(|model| model.id.clone());
+    Json(ModelList {
+        models,
+        default_model,
+        agents,
+    })
 }
 
 /// What is to change; `null` takes a value away, and what is left out stays.
@@ -114,10 +137,16 @@ impl ChangeModel {
         let new = ModelSettings {
             tool_mode: self.tool_mode.unwrap_or(to.tool_mode),
             parameters: to.parameters.changed_by(&self.others).map_err(misfit)?,
-            unsupported_parameters: self.unsupported_parameters.unwrap_or(to.unsupported_parameters),
+            unsupported_parameters: self
+                .unsupported_parameters
+                .unwrap_or(to.unsupported_parameters),
             context_tokens: self.context_tokens.unwrap_or(to.context_tokens),
-            input_usd_per_million: self.input_usd_per_million.unwrap_or(to.input_usd_per_million),
-            output_usd_per_million: self.output_usd_per_million.unwrap_or(to.output_usd_per_million),
+            input_usd_per_million: self
+                .input_usd_per_million
+                .unwrap_or(to.input_usd_per_million),
+            output_usd_per_million: self
+                .output_usd_per_million
+                .unwrap_or(to.output_usd_per_million),
             cached_input_usd_per_million: self
                 .cached_input_usd_per_million
                 .unwrap_or(to.cached_input_usd_per_million),
@@ -132,7 +161,10 @@ impl ChangeModel {
                 .unwrap_or(to.audio_output_usd_per_million),
             fallbacks: self.fallbacks.unwrap_or(to.fallbacks),
         };
-        if new.context_tokens.is_some_and(|value| !(256..=100_000_000).contains(&value)) {
+        if new
+            .context_tokens
+            .is_some_and(|value| !(256..=100_000_000).contains(&value))
+        {
             return Err(ApiError::invalid(refusal::Settings::BadContext));
         }
         let prices = [
@@ -143,7 +175,11 @@ impl ChangeModel {
             new.audio_input_usd_per_million,
             new.audio_output_usd_per_million,
         ];
-        if prices.into_iter().flatten().any(|value| !(0.0..=MAX_USD_PER_MILLION).contains(&value)) {
+        if prices
+            .into_iter()
+            .flatten()
+            .any(|value| !(0.0..=MAX_USD_PER_MILLION).contains(&value))
+        {
             return Err(ApiError::invalid(refusal::Settings::BadPrice));
         }
         Ok(new)
@@ -157,7 +193,11 @@ pub(super) async fn put(
     Path(id): Path<String>,
     Json(change): Json<ChangeModel>,
 ) -> Result<Json<ModelView>, ApiError> {
-    let now = app.models.catalogue().model(&id).map(|model| model.settings.clone());
+    let now = app
+        .models
+        .catalogue()
+        .model(&id)
+        .map(|model| model.settings.clone());
     check_fallbacks(&app, &id, change.fallbacks.as_deref().unwrap_or_default())?;
     // An unknown model is refused below.
     let settings = change.apply(now.unwrap_or_default())?;
@@ -169,7 +209,9 @@ pub(super) async fn put(
 /// Whether these models can be asked in the place of `id`: each is there, none is named twice or is the model itself.
 fn check_fallbacks(app: &App, id: &str, fallbacks: &[String]) -> Result<(), ApiError> {
     if fallbacks.len() > MOST_FALLBACKS {
-        let message = refusal::Settings::TooManyFallbacks { count: MOST_FALLBACKS as u64 };
+        let message = refusal::Settings::TooManyFallbacks {
+            count: MOST_FALLBACKS as u64,
+        };
         return Err(ApiError::invalid(message));
     }
     let catalogue = app.models.catalogue();
@@ -179,7 +221,9 @@ fn check_fallbacks(app: &App, id: &str, fallbacks: &[String]) -> Result<(), ApiE
         }
         if catalogue.model(fallback).is_none() {
             let fallback: String = fallback.chars().take(100).collect();
-            return Err(ApiError::invalid(refusal::Settings::NoFallback { name: fallback }));
+            return Err(ApiError::invalid(refusal::Settings::NoFallback {
+                name: fallback,
+            }));
         }
     }
     Ok(())

@@ -47,7 +47,10 @@ pub(super) async fn begin(
     let settings = settings(&app)?;
     let redirect = format!("{}{CALLBACK}", own_origin(&app.config, &headers)?);
     match app.begin_oidc(settings, redirect, &next).await {
-        Ok(begun) => go(begun.url.as_str(), [cookie_of(&app.config, &begun.kept, begun.lasts_s)?]),
+        Ok(begun) => go(
+            begun.url.as_str(),
+            [cookie_of(&app.config, &begun.kept, begun.lasts_s)?],
+        ),
         Err(Ended::Problem(problem)) => tell(problem, &next, []),
         Err(Ended::Fault(error)) => Err(error),
     }
@@ -65,8 +68,15 @@ pub(super) async fn callback(
     let back = back.map(|Query(back)| back).unwrap_or_default();
     // Used once, however it ends.
     let forget = cookie_of(&app.config, "", 0)?;
-    match app.finish_oidc(settings, cookie(&headers, COOKIE), &back).await {
-        Ok(SignedIn { user, mut next, groups_are_known }) => {
+    match app
+        .finish_oidc(settings, cookie(&headers, COOKIE), &back)
+        .await
+    {
+        Ok(SignedIn {
+            user,
+            mut next,
+            groups_are_known,
+        }) => {
             noted.by(&user);
             noted.with("provider", &settings.name);
             if !groups_are_known {
@@ -92,7 +102,10 @@ pub(super) async fn callback(
 }
 
 fn settings(app: &App) -> Result<&Oidc, ApiError> {
-    app.config.oidc.as_ref().ok_or_else(|| ApiError::forbidden(refusal::Accounts::NoProvider))
+    app.config
+        .oidc
+        .as_ref()
+        .ok_or_else(|| ApiError::forbidden(refusal::Accounts::NoProvider))
 }
 
 /// To the page for signing in, which says what was wrong.
@@ -102,7 +115,10 @@ fn tell<const N: usize>(
     cookies: [HeaderValue; N],
 ) -> Result<Response, ApiError> {
     let next = utf8_percent_encode(next, NON_ALPHANUMERIC);
-    go(&format!("/login?problem={}&next={next}", problem.word()), cookies)
+    go(
+        &format!("/login?problem={}&next={next}", problem.word()),
+        cookies,
+    )
 }
 
 /// The same place, where the page says that the groups were kept as they were.

@@ -51,9 +51,17 @@ pub(super) async fn chat(
             // The default model writes it as it would for anybody.
             app.models.first_look().await;
             let model = app.models.resolve(None, &caller.permit(&app))?;
-            if let Some(body) = asked.passing.rewritten(&body, &model.model_id, None).map(Bytes::from) {
+            if let Some(body) = asked
+                .passing
+                .rewritten(&body, &model.model_id, None)
+                .map(Bytes::from)
+            {
                 let passing = Passing::peek(&body).map_err(invalid)?;
-                let asked = Asked { passing, id: model.model_id, agent: None };
+                let asked = Asked {
+                    passing,
+                    id: model.model_id,
+                    agent: None,
+                };
                 return by_model(&app, &caller, &headers, &body, &asked).await;
             }
         }
@@ -83,14 +91,26 @@ async fn by_model(
         return passing::pass_on(app, caller, headers, server, body, asked).await;
     }
     let request = PlainRequest::of_chat(body).map_err(invalid)?;
-    let metadata = asked.passing.metadata.and_then(|metadata| serde_json::from_str(metadata).ok());
+    let metadata = asked
+        .passing
+        .metadata
+        .and_then(|metadata| serde_json::from_str(metadata).ok());
     let (id, now) = (RunId::generate(), app.clock.now_ms());
     let include_usage = request.include_usage;
     let encoder = |provider: &str| {
         let answer = ChatAnswer::new(id, now, &asked.passing.model, provider, include_usage);
         Box::new(answer) as Box<dyn AnswerEncoder>
     };
-    translating::ask(app, caller, asked, body, request, metadata.unwrap_or_default(), encoder).await
+    translating::ask(
+        app,
+        caller,
+        asked,
+        body,
+        request,
+        metadata.unwrap_or_default(),
+        encoder,
+    )
+    .await
 }
 
 /// `POST /v1/embeddings`: always answered by the model server that has the model.
@@ -102,7 +122,10 @@ pub(super) async fn embeddings(
 ) -> Result<Response, ApiError> {
     let asked = Asked::read(&app, &caller, &body)?;
     if asked.agent.is_some() {
-        let message = format!("`model` must be an embedding model: {} is an agent.", asked.passing.model);
+        let message = format!(
+            "`model` must be an embedding model: {} is an agent.",
+            asked.passing.model
+        );
         return Err(ApiError::invalid(message).with_field(Some("model")));
     }
     let server = asked.server(&app, &caller, "embeddings").await?;
@@ -121,7 +144,14 @@ pub(super) fn invalid(error: InvalidRequest) -> ApiError {
 pub(super) fn tell_limits(app: &App, caller: &Caller, headers: &mut HeaderMap) {
     let Remaining { requests, tokens } = app.usage.remaining(&caller.principal());
     for (kind, left) in [("requests", requests), ("tokens", tokens)] {
-        let Some(Allowed { limit, remaining, reset_ms }) = left else { continue };
+        let Some(Allowed {
+            limit,
+            remaining,
+            reset_ms,
+        }) = left
+        else {
+            continue;
+        };
         let values = [
             ("limit", limit.to_string()),
             ("remaining", remaining.to_string()),
@@ -149,7 +179,9 @@ fn reset_in(ms: u64) -> String {
 
 /// Our own refusal as OpenAI's packages expect it; other answers stay as they are.
 pub(super) fn reword(response: Response) -> Response {
-    let Some(Refusal { problem, field }) = response.extensions().get::<Refusal>() else { return response };
+    let Some(Refusal { problem, field }) = response.extensions().get::<Refusal>() else {
+        return response;
+    };
     let mut object = ErrorObject::new(problem.code, &problem.message, field.as_deref()).to_json();
     if let Some(id) = origin::request_id() {
         object["error"]["request_id"] = id.into();

@@ -58,13 +58,19 @@ pub fn document() -> anyhow::Result<Value> {
     let mut paths = Map::new();
     for route in super::table() {
         let name = format!("{} {}", route.method, route.path.replace("{*", "{"));
-        let (tag, text) = described.remove(&name).with_context(|| format!("{name} is not described"))?;
+        let (tag, text) = described
+            .remove(&name)
+            .with_context(|| format!("{name} is not described"))?;
         let operation = operation::operation(&route, tag, &text).with_context(|| name.clone())?;
         let (method, path) = name.split_once(' ').unwrap_or_default();
         let operations = paths.entry(path).or_insert_with(|| json!({}));
         operations[method.to_ascii_lowercase()] = operation;
     }
-    ensure!(described.is_empty(), "there are no such routes: {:?}", described.keys());
+    ensure!(
+        described.is_empty(),
+        "there are no such routes: {:?}",
+        described.keys()
+    );
     Ok(json!({
         "openapi": "3.1.0",
         "info": {
@@ -92,19 +98,27 @@ type Parts = (BTreeMap<String, (&'static str, Table)>, Map<String, Value>);
 fn parts() -> anyhow::Result<Parts> {
     let mut operations = BTreeMap::new();
     let codes: Vec<_> = ProblemCode::ALL.iter().map(|code| code.as_str()).collect();
-    let mut schemas =
-        Map::from_iter([("ProblemCode".to_owned(), json!({ "type": "string", "enum": codes }))]);
+    let mut schemas = Map::from_iter([(
+        "ProblemCode".to_owned(),
+        json!({ "type": "string", "enum": codes }),
+    )]);
     for (part, text) in PARTS {
         let part_file: Table = toml::from_str(text).with_context(|| format!("{part}.toml"))?;
         for (name, value) in part_file {
-            let toml::Value::Table(table) = value else { bail!("{part}.toml: {name} is no table") };
+            let toml::Value::Table(table) = value else {
+                bail!("{part}.toml: {name} is no table")
+            };
             if name != "schemas" {
                 operations.insert(name, (part, table));
                 continue;
             }
             for (name, text) in table {
-                let schema = notation::schema(&text).with_context(|| format!("{part}.toml: {name}"))?;
-                ensure!(schemas.insert(name.clone(), schema).is_none(), "there are two schemas {name}");
+                let schema =
+                    notation::schema(&text).with_context(|| format!("{part}.toml: {name}"))?;
+                ensure!(
+                    schemas.insert(name.clone(), schema).is_none(),
+                    "there are two schemas {name}"
+                );
             }
         }
     }
@@ -119,7 +133,12 @@ mod tests {
     fn references(value: &Value, found: &mut Vec<String>) {
         match value {
             Value::Object(fields) => {
-                found.extend(fields.get("$ref").and_then(Value::as_str).map(str::to_owned));
+                found.extend(
+                    fields
+                        .get("$ref")
+                        .and_then(Value::as_str)
+                        .map(str::to_owned),
+                );
                 fields.values().for_each(|field| references(field, found));
             }
             Value::Array(items) => items.iter().for_each(|item| references(item, found)),
@@ -131,16 +150,30 @@ mod tests {
     fn describes_the_routes_and_nothing_else() {
         let document = document().unwrap();
         let routes = super::super::table();
-        let described: usize =
-            document["paths"].as_object().unwrap().values().map(|it| it.as_object().unwrap().len()).sum();
+        let described: usize = document["paths"]
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|it| it.as_object().unwrap().len())
+            .sum();
         assert_eq!(described, routes.len());
         for route in routes {
             let path = route.path.replace("{*", "{");
             let operation = &document["paths"][path][route.method.as_str().to_ascii_lowercase()];
             let access = format!("{:?}", route.access).to_ascii_lowercase();
-            assert_eq!(operation["x-access"], access, "{} {}", route.method, route.path);
+            assert_eq!(
+                operation["x-access"], access,
+                "{} {}",
+                route.method, route.path
+            );
             let is_open = operation["security"].as_array().unwrap().is_empty();
-            assert_eq!(is_open, access == "public", "{} {}", route.method, route.path);
+            assert_eq!(
+                is_open,
+                access == "public",
+                "{} {}",
+                route.method,
+                route.path
+            );
         }
     }
 

@@ -51,13 +51,30 @@ pub(super) async fn get(
     if !is_own && !app.shows(&looker, query.run, &page).await? {
         return Err(missing());
     }
-    let StoredPage { id, url, title, text, fetched_at } = page.into();
-    Ok(Json(PageView { id, url, title, text, fetched_at }))
+    let StoredPage {
+        id,
+        url,
+        title,
+        text,
+        fetched_at,
+    } = page.into();
+    Ok(Json(PageView {
+        id,
+        url,
+        title,
+        text,
+        fetched_at,
+    }))
 }
 
 impl App {
     /// Whether the looker may read the run, and it is one of the page's owner that has the page among its sources.
-    async fn shows(&self, looker: &Looker, run: Option<RunId>, page: &Page) -> Result<bool, ApiError> {
+    async fn shows(
+        &self,
+        looker: &Looker,
+        run: Option<RunId>,
+        page: &Page,
+    ) -> Result<bool, ApiError> {
         let Some(run) = run else { return Ok(false) };
         let run = match self.readable_run(looker, run).await {
             Err(error) if error.is_ours() => return Err(error),
@@ -71,7 +88,9 @@ impl App {
         let (id, mut after) = (page.id.to_string(), 0);
         loop {
             let segments = self.store.events_after(run.id, after, LOG_BYTES).await?;
-            let Some(last) = segments.last() else { return Ok(false) };
+            let Some(last) = segments.last() else {
+                return Ok(false);
+            };
             after = last.last_seq;
             let mut lines = segments.iter().flat_map(|segment| segment.lines.lines());
             if lines.any(|line| line.contains(&id) && names(line, &id)) {
@@ -85,9 +104,14 @@ fn names(line: &str, id: &str) -> bool {
     let event: Option<RunEvent> = serde_json::from_str(line).ok();
     match event.map(|event| event.body) {
         Some(EventBody::SourcesFound { sources }) => {
-            let has_copy =
-                |copy: &str| copy.strip_prefix("/pages/").and_then(|at| at.strip_prefix(id)).is_some();
-            sources.iter().any(|source| source.id == id || source.copy.as_deref().is_some_and(has_copy))
+            let has_copy = |copy: &str| {
+                copy.strip_prefix("/pages/")
+                    .and_then(|at| at.strip_prefix(id))
+                    .is_some()
+            };
+            sources
+                .iter()
+                .any(|source| source.id == id || source.copy.as_deref().is_some_and(has_copy))
         }
         _ => false,
     }

@@ -67,19 +67,30 @@ pub(super) async fn finish(
     let party = party(&app, &headers)?;
     let over = || ApiError::bad_credential(refusal::Accounts::SignInTooLong);
     let ticket: Ticket<()> = Ticket::of(&app, PURPOSE, &headers).ok_or_else(over)?;
-    let UsedCredential { raw_id: Bytes(id), response } = credential;
+    let UsedCredential {
+        raw_id: Bytes(id),
+        response,
+    } = credential;
     if id.len() > MOST_ID_BYTES {
         return Err(wrong());
     }
     let account = format!("passkey {}", URL_SAFE_NO_PAD.encode(&id));
-    app.backoff.begin(place.address, &account, app.clock.now_ms()).map_err(ApiError::rate_limited)?;
+    app.backoff
+        .begin(place.address, &account, app.clock.now_ms())
+        .map_err(ApiError::rate_limited)?;
     let holder = app.store.passkey_holder(&id).await?;
-    let holder = holder.filter(|holder| holder.passkey.host == party.id).ok_or_else(wrong)?;
+    let holder = holder
+        .filter(|holder| holder.passkey.host == party.id)
+        .ok_or_else(wrong)?;
     let owner = &holder.owner.user;
     let handle = response.user_handle.as_ref();
     let is_owners = handle.is_none_or(|Bytes(handle)| handle == owner.id.to_string().as_bytes());
     let used = party.used(&response, ticket.challenge(), &holder.public_key);
-    let used = if is_owners { used } else { Err(Flaw("it is somebody else's")) };
+    let used = if is_owners {
+        used
+    } else {
+        Err(Flaw("it is somebody else's"))
+    };
     let count = used.map_err(|Flaw(flaw)| {
         tracing::info!(flaw, passkey = %holder.passkey.id, "nobody was signed in with a passkey");
         noted.instead("session.passkey_failed");
@@ -87,8 +98,10 @@ pub(super) async fn finish(
         wrong()
     })?;
     let now = app.clock.now_ms();
-    app.store.use_passkey(holder.passkey.id, count, ticket.used(), now).await.map_err(
-        |error| match error {
+    app.store
+        .use_passkey(holder.passkey.id, count, ticket.used(), now)
+        .await
+        .map_err(|error| match error {
             StoreError::Conflict("challenge") => over(),
             StoreError::Conflict("copied") => {
                 noted.instead("session.passkey_copied");
@@ -98,8 +111,7 @@ pub(super) async fn finish(
             }
             StoreError::NotFound => wrong(),
             error => error.into(),
-        },
-    )?;
+        })?;
     app.backoff.succeeded(place.address, &account);
     // Told only to whoever has the passkey.
     if holder.owner.suspended {
@@ -110,7 +122,10 @@ pub(super) async fn finish(
     noted.with("passkey", &holder.passkey.name);
     let session = open_session(&app, owner, &place).await?;
     Ok((
-        AppendHeaders([(header::SET_COOKIE, session), (header::SET_COOKIE, forget(&app)?)]),
+        AppendHeaders([
+            (header::SET_COOKIE, session),
+            (header::SET_COOKIE, forget(&app)?),
+        ]),
         Json(json!({ "user": UserView::from(owner) })),
     ))
 }

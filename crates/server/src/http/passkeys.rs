@@ -50,9 +50,16 @@ impl<W: Serialize + DeserializeOwned> Ticket<W> {
     /// A new challenge for a browser; the cookie is for it.
     pub(super) fn new(app: &App, purpose: &str, whose: W) -> Result<(Self, HeaderValue), ApiError> {
         let challenge = random_bytes().map_err(ApiError::internal)?;
-        let ticket = Self { challenge, expires_at: app.clock.now_ms() + TIME_LIMIT_MS, whose };
+        let ticket = Self {
+            challenge,
+            expires_at: app.clock.now_ms() + TIME_LIMIT_MS,
+            whose,
+        };
         let text = Secret::new(serde_json::to_string(&ticket).map_err(ApiError::internal)?);
-        let sealed = app.sealer.seal(purpose, &text).map_err(ApiError::internal)?;
+        let sealed = app
+            .sealer
+            .seal(purpose, &text)
+            .map_err(ApiError::internal)?;
         let cookie = cookie_of(app, &URL_SAFE_NO_PAD.encode(sealed), TIME_LIMIT_MS / 1000)?;
         Ok((ticket, cookie))
     }
@@ -75,7 +82,10 @@ impl<W: Serialize + DeserializeOwned> Ticket<W> {
     }
 
     pub(super) fn used(&self) -> UsedChallenge {
-        UsedChallenge { hash: hash_token(&self.text()), expires_at: self.expires_at }
+        UsedChallenge {
+            hash: hash_token(&self.text()),
+            expires_at: self.expires_at,
+        }
     }
 }
 
@@ -112,8 +122,23 @@ struct View {
 
 impl From<Passkey> for View {
     fn from(passkey: Passkey) -> Self {
-        let Passkey { id, name, host, created_at, last_used_at, copied_at, .. } = passkey;
-        Self { id, name, host, created_at, last_used_at, copied: copied_at.is_some() }
+        let Passkey {
+            id,
+            name,
+            host,
+            created_at,
+            last_used_at,
+            copied_at,
+            ..
+        } = passkey;
+        Self {
+            id,
+            name,
+            host,
+            created_at,
+            last_used_at,
+            copied: copied_at.is_some(),
+        }
     }
 }
 
@@ -155,7 +180,10 @@ struct Owner {
 impl Owner {
     fn of(caller: &Caller) -> Result<Self, ApiError> {
         match caller.credential {
-            Credential::Session(session) => Ok(Self { user: caller.id(), session }),
+            Credential::Session(session) => Ok(Self {
+                user: caller.id(),
+                session,
+            }),
             Credential::Proxy => Err(ApiError::invalid(refusal::Accounts::ProxySignsIn)),
             Credential::Key(_) | Credential::Local => {
                 Err(ApiError::invalid(refusal::Accounts::PasskeyByBrowser))
@@ -188,7 +216,8 @@ pub(super) async fn begin(
     let (ticket, cookie) = Ticket::new(&app, PURPOSE, owner)?;
     let known = app.store.passkeys(caller.id()).await?;
     let known = known.iter().filter(|passkey| passkey.host == party.id);
-    let excluded = known.map(|passkey| json!({"type": "public-key", "id": encoded(&passkey.credential_id)}));
+    let excluded =
+        known.map(|passkey| json!({"type": "public-key", "id": encoded(&passkey.credential_id)}));
     let options = json!({
         "challenge": ticket.text(),
         "rp": {"id": party.id, "name": "Glasshouse"},
@@ -217,7 +246,10 @@ async fn check_fresh(app: &App, owner: &Owner) -> Result<(), ApiError> {
     let now = app.clock.now_ms();
     let sessions = app.store.sessions(owner.user, now).await?;
     let is_fresh = |created_at: i64| now - created_at <= FRESH_MS;
-    if sessions.iter().any(|session| session.id == owner.session && is_fresh(session.created_at)) {
+    if sessions
+        .iter()
+        .any(|session| session.id == owner.session && is_fresh(session.created_at))
+    {
         return Ok(());
     }
     Err(ApiError::conflict(refusal::Accounts::SignInAfresh))
@@ -251,10 +283,12 @@ pub(super) async fn create(
     if ticket.whose != owner {
         return Err(over());
     }
-    let made = party.made(&body.credential.response, ticket.challenge()).map_err(|Flaw(flaw)| {
-        tracing::info!(flaw, "a new passkey is not good");
-        ApiError::invalid(refusal::Accounts::BadPasskey)
-    })?;
+    let made = party
+        .made(&body.credential.response, ticket.challenge())
+        .map_err(|Flaw(flaw)| {
+            tracing::info!(flaw, "a new passkey is not good");
+            ApiError::invalid(refusal::Accounts::BadPasskey)
+        })?;
     let new = NewPasskey {
         id: PasskeyId::generate(),
         owner: caller.id(),
@@ -265,12 +299,17 @@ pub(super) async fn create(
         host: party.id,
         created_at: app.clock.now_ms(),
     };
-    app.store.add_passkey(&new, ticket.used(), MOST_PASSKEYS).await.map_err(|error| match error {
-        StoreError::Conflict("challenge") => over(),
-        StoreError::Conflict("too many") => ApiError::conflict(refusal::Accounts::TooManyPasskeys),
-        StoreError::Conflict(_) => ApiError::conflict(refusal::Accounts::PasskeyKnown),
-        error => error.into(),
-    })?;
+    app.store
+        .add_passkey(&new, ticket.used(), MOST_PASSKEYS)
+        .await
+        .map_err(|error| match error {
+            StoreError::Conflict("challenge") => over(),
+            StoreError::Conflict("too many") => {
+                ApiError::conflict(refusal::Accounts::TooManyPasskeys)
+            }
+            StoreError::Conflict(_) => ApiError::conflict(refusal::Accounts::PasskeyKnown),
+            error => error.into(),
+        })?;
     noted.about(new.id, &new.name);
     let passkey = View {
         id: new.id,
@@ -280,7 +319,10 @@ pub(super) async fn create(
         last_used_at: None,
         copied: false,
     };
-    Ok((AppendHeaders([(header::SET_COOKIE, forget(&app)?)]), Json(passkey)))
+    Ok((
+        AppendHeaders([(header::SET_COOKIE, forget(&app)?)]),
+        Json(passkey),
+    ))
 }
 
 /// `DELETE /api/v1/me/passkeys/{passkey}`
@@ -290,10 +332,14 @@ pub(super) async fn delete(
     noted: Noted,
     Path(passkey): Path<PasskeyId>,
 ) -> Result<StatusCode, ApiError> {
-    let name = app.store.remove_passkey(caller.id(), passkey).await.map_err(|error| match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchPasskey),
-        error => error.into(),
-    })?;
+    let name = app
+        .store
+        .remove_passkey(caller.id(), passkey)
+        .await
+        .map_err(|error| match error {
+            StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchPasskey),
+            error => error.into(),
+        })?;
     noted.called(name);
     Ok(StatusCode::NO_CONTENT)
 }

@@ -46,9 +46,19 @@ pub(super) async fn create(
     noted.called(app.store.user(user).await.map_err(no_account)?.email);
     let token = random_token("").map_err(ApiError::internal)?;
     let expires_at = app.clock.now_ms() + GOOD_FOR_MS;
-    let reset = NewPasswordReset { user, token_hash: hash_token(token.reveal()), expires_at };
-    app.store.put_password_reset(&reset).await.map_err(no_account)?;
-    Ok(Json(Link { path: format!("/reset#{}", token.reveal()), expires_at }))
+    let reset = NewPasswordReset {
+        user,
+        token_hash: hash_token(token.reveal()),
+        expires_at,
+    };
+    app.store
+        .put_password_reset(&reset)
+        .await
+        .map_err(no_account)?;
+    Ok(Json(Link {
+        path: format!("/reset#{}", token.reveal()),
+        expires_at,
+    }))
 }
 
 #[derive(Deserialize)]
@@ -66,8 +76,13 @@ pub(super) async fn check(
     State(app): State<Arc<App>>,
     Json(body): Json<Secret>,
 ) -> Result<Json<Whose>, ApiError> {
-    let email = app.store.password_reset(&hash_token(&body.token), app.clock.now_ms()).await;
-    Ok(Json(Whose { email: email.map_err(in_words)? }))
+    let email = app
+        .store
+        .password_reset(&hash_token(&body.token), app.clock.now_ms())
+        .await;
+    Ok(Json(Whose {
+        email: email.map_err(in_words)?,
+    }))
 }
 
 #[derive(Deserialize)]
@@ -87,15 +102,25 @@ pub(super) async fn reset(
     let password = checked_password(body.password)?;
     let (token_hash, now) = (hash_token(&body.token), app.clock.now_ms());
     // Hashing costs us something, so it is looked first.
-    let email = app.store.password_reset(&token_hash, now).await.map_err(in_words)?;
+    let email = app
+        .store
+        .password_reset(&token_hash, now)
+        .await
+        .map_err(in_words)?;
     let hash = app.passwords.hash(password).await?;
-    app.store.reset_password(&token_hash, &hash, now).await.map_err(in_words)?;
+    app.store
+        .reset_password(&token_hash, &hash, now)
+        .await
+        .map_err(in_words)?;
     if let Ok(known) = app.store.user_by_email(&email).await {
         noted.by(&known.user);
     }
     // Who came because of too many wrong guesses, their own or others', need not wait.
     app.backoff.succeeded(place.address, &email);
-    Ok((StatusCode::NO_CONTENT, AppendHeaders([(header::SET_COOKIE, known_device::mark(&app, &email)?)])))
+    Ok((
+        StatusCode::NO_CONTENT,
+        AppendHeaders([(header::SET_COOKIE, known_device::mark(&app, &email)?)]),
+    ))
 }
 
 fn in_words(error: StoreError) -> ApiError {

@@ -50,12 +50,13 @@ pub(super) struct PermissionList {
 /// `GET /api/v1/permissions`: all rules, and what there is.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Json<PermissionList> {
     let known = app.groups.known();
-    let view = |(kind, name, everybody, groups): (Kind, &str, Option<bool>, &[GroupId])| PermissionView {
-        kind,
-        name: name.to_owned(),
-        everybody,
-        groups: groups.to_vec(),
-    };
+    let view =
+        |(kind, name, everybody, groups): (Kind, &str, Option<bool>, &[GroupId])| PermissionView {
+            kind,
+            name: name.to_owned(),
+            everybody,
+            groups: groups.to_vec(),
+        };
     Json(PermissionList {
         permissions: known.permissions().into_iter().map(view).collect(),
         things: things(&app),
@@ -65,11 +66,22 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<PermissionList> {
 fn things(app: &App) -> Things {
     let catalogue = app.models.catalogue();
     // The tour is everybody's.
-    let models = catalogue.models.iter().filter(|model| !model.tour).map(|model| model.id.clone());
-    let agents: BTreeSet<String> =
-        app.defined_agents.list().iter().map(|agent| agent.definition.name.clone()).collect();
-    let tools: BTreeSet<String> =
-        app.tool_names().into_iter().chain(app.mcp_servers.names().map(tools_of)).collect();
+    let models = catalogue
+        .models
+        .iter()
+        .filter(|model| !model.tour)
+        .map(|model| model.id.clone());
+    let agents: BTreeSet<String> = app
+        .defined_agents
+        .list()
+        .iter()
+        .map(|agent| agent.definition.name.clone())
+        .collect();
+    let tools: BTreeSet<String> = app
+        .tool_names()
+        .into_iter()
+        .chain(app.mcp_servers.names().map(tools_of))
+        .collect();
     Things {
         model: models.collect(),
         agent: agents.into_iter().collect(),
@@ -94,35 +106,58 @@ pub(super) async fn put(
     noted: Noted,
     Json(body): Json<PutPermission>,
 ) -> Result<StatusCode, ApiError> {
-    let PutPermission { kind, name, everybody, groups } = body;
+    let PutPermission {
+        kind,
+        name,
+        everybody,
+        groups,
+    } = body;
     if name.is_empty() || name.len() > MOST_NAME_BYTES || name.contains(char::is_control) {
-        let message = refusal::Request::LineBytes { field: "name".to_owned(), limit: MOST_NAME_BYTES as u64 };
+        let message = refusal::Request::LineBytes {
+            field: "name".to_owned(),
+            limit: MOST_NAME_BYTES as u64,
+        };
         return Err(ApiError::invalid(message).with_field(Some("name")));
     }
     let is_right = |name: &str| name == REST || Right::ALL.iter().any(|right| right.name() == name);
     if kind == Kind::Right && !is_right(&name) {
         let rights = Right::ALL.map(Right::name).join(", ");
         return Err(
-            ApiError::invalid(refusal::Accounts::NoSuchRight { names: rights }).with_field(Some("name"))
+            ApiError::invalid(refusal::Accounts::NoSuchRight { names: rights })
+                .with_field(Some("name")),
         );
     }
     if groups.len() > MOST_GROUPS {
-        return Err(ApiError::invalid(refusal::Accounts::TooManyGroupsOfRule { limit: MOST_GROUPS as u64 })
-            .with_field(Some("groups")));
+        return Err(ApiError::invalid(refusal::Accounts::TooManyGroupsOfRule {
+            limit: MOST_GROUPS as u64,
+        })
+        .with_field(Some("groups")));
     }
-    let row = PermissionRow { kind: kind.name().to_owned(), name, everybody, groups };
-    app.store.put_permission(&row, MOST).await.map_err(|error| match error {
-        StoreError::Conflict("group") => {
-            ApiError::invalid(refusal::Accounts::GroupOfRuleGone).with_field(Some("groups"))
-        }
-        StoreError::Conflict("limit") => {
-            ApiError::conflict(refusal::Accounts::TooManyRules { count: MOST as u64 })
-        }
-        error => error.into(),
-    })?;
+    let row = PermissionRow {
+        kind: kind.name().to_owned(),
+        name,
+        everybody,
+        groups,
+    };
+    app.store
+        .put_permission(&row, MOST)
+        .await
+        .map_err(|error| match error {
+            StoreError::Conflict("group") => {
+                ApiError::invalid(refusal::Accounts::GroupOfRuleGone).with_field(Some("groups"))
+            }
+            StoreError::Conflict("limit") => {
+                ApiError::conflict(refusal::Accounts::TooManyRules { count: MOST as u64 })
+            }
+            error => error.into(),
+        })?;
     app.groups.look().await?;
     let known = app.groups.known();
-    let called = known.groups.iter().filter(|group| row.groups.contains(&group.id)).map(|group| &group.name);
+    let called = known
+        .groups
+        .iter()
+        .filter(|group| row.groups.contains(&group.id))
+        .map(|group| &group.name);
     noted.about(format!("{}:{}", row.kind, row.name), &row.name);
     noted.with("everybody", row.everybody);
     noted.with("groups", called.collect::<Vec<_>>());

@@ -69,12 +69,30 @@ pub(super) struct CallView {
 impl CallView {
     fn of(call: PipelineCall) -> Self {
         let PipelineCall {
-            pipelines, model, at, duration_ms, usage, cost_micro_usd, outcome, detail, ..
+            pipelines,
+            model,
+            at,
+            duration_ms,
+            usage,
+            cost_micro_usd,
+            outcome,
+            detail,
+            ..
         } = call;
         let pipelines = pipelines.split(',').map(str::to_owned).collect();
         let Words { message, sentence } = detail;
         let detail = Some(message);
-        Self { pipelines, model, at, duration_ms, usage, cost_micro_usd, outcome, detail, sentence }
+        Self {
+            pipelines,
+            model,
+            at,
+            duration_ms,
+            usage,
+            cost_micro_usd,
+            outcome,
+            detail,
+            sentence,
+        }
     }
 
     /// As administrators see those of others: with what went wrong, without what was written.
@@ -82,7 +100,11 @@ impl CallView {
         let view = Self::of(call);
         match view.outcome.as_str() {
             "failed" => view,
-            _ => Self { detail: None, sentence: None, ..view },
+            _ => Self {
+                detail: None,
+                sentence: None,
+                ..view
+            },
         }
     }
 }
@@ -98,7 +120,10 @@ pub(super) struct PipelineList {
 /// `GET /api/v1/pipelines`: all of them.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<PipelineList>, ApiError> {
     let mut views = Vec::new();
-    let sums = app.store.pipeline_sums(app.clock.now_ms() - KEPT_MS).await?;
+    let sums = app
+        .store
+        .pipeline_sums(app.clock.now_ms() - KEPT_MS)
+        .await?;
     let latest = app.store.latest_pipeline_calls(LATEST).await?;
     let all = app.pipelines_in_force().await?;
     let common = all.first().map(|set| set.common.clone());
@@ -106,11 +131,21 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<PipelineLis
     for set in all {
         views.push(view(set, &sums, &latest));
     }
-    Ok(Json(PipelineList { pipelines: views, common }))
+    Ok(Json(PipelineList {
+        pipelines: views,
+        common,
+    }))
 }
 
 fn view(of: InForce, sums: &[PipelineSum], latest: &[PipelineCall]) -> PipelineView {
-    let InForce { pipeline, enabled, text, bounds, set, .. } = of;
+    let InForce {
+        pipeline,
+        enabled,
+        text,
+        bounds,
+        set,
+        ..
+    } = of;
     let name = pipeline.name();
     let is_of = |pipelines: &str| pipelines.split(',').any(|one| one == name);
     let mut total = PipelineSum::default();
@@ -123,7 +158,11 @@ fn view(of: InForce, sums: &[PipelineSum], latest: &[PipelineCall]) -> PipelineV
         total.usage.output_tokens += sum.usage.output_tokens / shares;
         total.cost_micro_usd += sum.cost_micro_usd / shares;
     }
-    let latest = latest.iter().filter(|call| is_of(&call.pipelines)).take(SHOWN).cloned();
+    let latest = latest
+        .iter()
+        .filter(|call| is_of(&call.pipelines))
+        .take(SHOWN)
+        .cloned();
     PipelineView {
         name,
         enabled,
@@ -149,7 +188,10 @@ pub(super) async fn put(
 ) -> Result<Json<PipelineView>, ApiError> {
     let pipeline = named(&name)?;
     app.put_pipeline_settings(pipeline, body).await?;
-    let sums = app.store.pipeline_sums(app.clock.now_ms() - KEPT_MS).await?;
+    let sums = app
+        .store
+        .pipeline_sums(app.clock.now_ms() - KEPT_MS)
+        .await?;
     let latest = app.store.latest_pipeline_calls(LATEST).await?;
     let set = app.pipeline_in_force(pipeline).await?;
     Ok(Json(view(set, &sums, &latest)))
@@ -196,16 +238,31 @@ pub(super) async fn preview(
 ) -> Result<Json<Preview>, ApiError> {
     let pipeline = named(&name)?;
     let set = app.pipeline_in_force(pipeline).await?;
-    let template = match wish.template.as_deref().filter(|text| !text.trim().is_empty()) {
-        Some(text) => Some(pipeline.template(text).map_err(|error| wrong_template(&error))?),
+    let template = match wish
+        .template
+        .as_deref()
+        .filter(|text| !text.trim().is_empty())
+    {
+        Some(text) => Some(
+            pipeline
+                .template(text)
+                .map_err(|error| wrong_template(&error))?,
+        ),
         None => set.template.clone(),
     };
     let template = template.ok_or_else(|| ApiError::invalid(refusal::Settings::NoTemplate))?;
     let chat = match wish.chat {
         Some(chat) => Some(app.store.chat(&caller.principal(), chat).await?),
         None => {
-            let page = ChatPage { limit: 1, ..ChatPage::default() };
-            app.store.chats(caller.id(), &page).await?.into_iter().next()
+            let page = ChatPage {
+                limit: 1,
+                ..ChatPage::default()
+            };
+            app.store
+                .chats(caller.id(), &page)
+                .await?
+                .into_iter()
+                .next()
         }
     };
     let (mut said, mut model_id) = (Vec::new(), None);
@@ -234,7 +291,11 @@ pub(super) async fn preview(
     let prompt = template.fill(&values);
     let chat = chat.map(|chat| chat.title);
     if !wish.ask {
-        return Ok(Json(Preview { chat, prompt, ..Preview::default() }));
+        return Ok(Json(Preview {
+            chat,
+            prompt,
+            ..Preview::default()
+        }));
     }
     let chat_model = match caller.resolve(&app, model_id.as_deref()).await {
         Ok(model) => model,
@@ -243,12 +304,36 @@ pub(super) async fn preview(
     let model = app.pipeline_model(&set, &chat_model)?;
     let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::ConnectModelFirst))?;
     let (bounds, metadata) = (set.bounds, Map::new());
-    let job = Job { pipelines: &[pipeline], chat: None, run: None, model, bounds, metadata };
+    let job = Job {
+        pipelines: &[pipeline],
+        chat: None,
+        run: None,
+        model,
+        bounds,
+        metadata,
+    };
     let read = |text: &str| read_any(pipeline, &said, text).map_err(|fault| (fault, None));
-    let answered = app.ask_pipeline(&job, prompt.clone(), read, Value::to_string).await?;
-    let (answer, model, usage) = (answered.read, Some(job.model.model_id), Some(answered.used.usage));
-    let (fault, sentence) = answered.fault.map(|fault| (fault.message, fault.sentence)).unzip();
-    Ok(Json(Preview { chat, prompt, answer, fault, sentence: sentence.flatten(), model, usage }))
+    let answered = app
+        .ask_pipeline(&job, prompt.clone(), read, Value::to_string)
+        .await?;
+    let (answer, model, usage) = (
+        answered.read,
+        Some(job.model.model_id),
+        Some(answered.used.usage),
+    );
+    let (fault, sentence) = answered
+        .fault
+        .map(|fault| (fault.message, fault.sentence))
+        .unzip();
+    Ok(Json(Preview {
+        chat,
+        prompt,
+        answer,
+        fault,
+        sentence: sentence.flatten(),
+        model,
+        usage,
+    }))
 }
 
 /// What a pipeline makes of an answer, as JSON.
@@ -275,8 +360,13 @@ pub(super) async fn of_run(
     Path(run): Path<RunId>,
 ) -> Result<Json<Value>, ApiError> {
     let run = own_run(&app, &caller, run).await?;
-    let calls: Vec<CallView> =
-        app.store.pipeline_calls_of(run.id).await?.into_iter().map(CallView::of).collect();
+    let calls: Vec<CallView> = app
+        .store
+        .pipeline_calls_of(run.id)
+        .await?
+        .into_iter()
+        .map(CallView::of)
+        .collect();
     Ok(Json(json!({"calls": calls})))
 }
 

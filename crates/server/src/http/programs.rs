@@ -23,10 +23,30 @@ pub(super) struct ProgramsView {
 pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Json<ProgramsView> {
     let refused = caller.permit(&app).check(Right::Programs).err();
     let refused = refused.map(|refused| refused.problem().clone().words());
-    let found = app.programs.here().filter(|_| refused.is_none()).map(agent::Programs::found).cloned();
+    let found = app
+        .programs
+        .here()
+        .filter(|_| refused.is_none())
+        .map(agent::Programs::found)
+        .cloned();
     let problem = refused.or_else(|| app.programs.why_not().cloned());
-    let available = problem.is_some().then_some(false).or(found.is_some().then_some(true));
-    let sandbox::Programs { python_version, python_modules, shell, latex } = found.unwrap_or_default();
+    let available = problem
+        .is_some()
+        .then_some(false)
+        .or(found.is_some().then_some(true));
+    let sandbox::Programs {
+        python_version,
+        python_modules,
+        shell,
+        latex,
+    } = found.unwrap_or_default();
     let python_version = Some(python_version).filter(|version| !version.is_empty());
-    Json(ProgramsView { available, problem, python_version, python_modules, shell, latex })
+    Json(ProgramsView {
+        available,
+        problem,
+        python_version,
+        python_modules,
+        shell,
+        latex,
+    })
 }

@@ -80,7 +80,12 @@ impl RequestLine {
 
 impl Drop for RequestLine {
     fn drop(&mut self) {
-        let Self { method, status, format, .. } = &*self;
+        let Self {
+            method,
+            status,
+            format,
+            ..
+        } = &*self;
         let route = match &self.route {
             Route::Known(route) => route.as_str(),
             // Without the query, which may hold secrets. A path is ASCII.
@@ -90,7 +95,9 @@ impl Drop for RequestLine {
         let _about = self.span.enter();
         match (self.is_quiet(), format) {
             (true, _) => tracing::debug!(target: TARGET, status, ms, "{method} {route}"),
-            (false, LogFormat::Text) => tracing::info!(target: TARGET, status, ms, "{method} {route}"),
+            (false, LogFormat::Text) => {
+                tracing::info!(target: TARGET, status, ms, "{method} {route}")
+            }
             (false, LogFormat::Json) => {
                 tracing::info!(target: TARGET, %method, route, status, ms, "{method} {route}");
             }

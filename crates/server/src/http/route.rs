@@ -26,7 +26,10 @@ pub struct Route {
 impl Route {
     /// The same route; its use leaves a line in the audit log, with this as what was done.
     pub(super) fn noted(self, action: &'static str) -> Self {
-        Self { noted: Some(action), ..self }
+        Self {
+            noted: Some(action),
+            ..self
+        }
     }
 }
 
@@ -35,7 +38,13 @@ pub(super) fn get<H: Handler<T, Arc<App>>, T: 'static>(
     path: &'static str,
     handler: H,
 ) -> Route {
-    Route { method: Method::GET, path, access, noted: None, handler: on(MethodFilter::GET, handler) }
+    Route {
+        method: Method::GET,
+        path,
+        access,
+        noted: None,
+        handler: on(MethodFilter::GET, handler),
+    }
 }
 
 pub(super) fn post<H: Handler<T, Arc<App>>, T: 'static>(
@@ -43,7 +52,13 @@ pub(super) fn post<H: Handler<T, Arc<App>>, T: 'static>(
     path: &'static str,
     handler: H,
 ) -> Route {
-    Route { method: Method::POST, path, access, noted: None, handler: on(MethodFilter::POST, handler) }
+    Route {
+        method: Method::POST,
+        path,
+        access,
+        noted: None,
+        handler: on(MethodFilter::POST, handler),
+    }
 }
 
 pub(super) fn put<H: Handler<T, Arc<App>>, T: 'static>(
@@ -51,7 +66,13 @@ pub(super) fn put<H: Handler<T, Arc<App>>, T: 'static>(
     path: &'static str,
     handler: H,
 ) -> Route {
-    Route { method: Method::PUT, path, access, noted: None, handler: on(MethodFilter::PUT, handler) }
+    Route {
+        method: Method::PUT,
+        path,
+        access,
+        noted: None,
+        handler: on(MethodFilter::PUT, handler),
+    }
 }
 
 pub(super) fn patch<H: Handler<T, Arc<App>>, T: 'static>(
@@ -59,7 +80,13 @@ pub(super) fn patch<H: Handler<T, Arc<App>>, T: 'static>(
     path: &'static str,
     handler: H,
 ) -> Route {
-    Route { method: Method::PATCH, path, access, noted: None, handler: on(MethodFilter::PATCH, handler) }
+    Route {
+        method: Method::PATCH,
+        path,
+        access,
+        noted: None,
+        handler: on(MethodFilter::PATCH, handler),
+    }
 }
 
 pub(super) fn delete<H: Handler<T, Arc<App>>, T: 'static>(
@@ -67,5 +94,11 @@ pub(super) fn delete<H: Handler<T, Arc<App>>, T: 'static>(
     path: &'static str,
     handler: H,
 ) -> Route {
-    Route { method: Method::DELETE, path, access, noted: None, handler: on(MethodFilter::DELETE, handler) }
+    Route {
+        method: Method::DELETE,
+        path,
+        access,
+        noted: None,
+        handler: on(MethodFilter::DELETE, handler),
+    }
 }

@@ -44,7 +44,11 @@ pub(super) struct RunView {
 }
 
 /// The run, if it is the caller's.
-pub(super) async fn find_own(app: &App, caller: &Caller, run: RunId) -> Result<Option<Run>, ApiError> {
+pub(super) async fn find_own(
+    app: &App,
+    caller: &Caller,
+    run: RunId,
+) -> Result<Option<Run>, ApiError> {
     match app.store.run(run).await {
         Ok(run) if caller.may_see(&run.principal) => Ok(Some(run)),
         Ok(_) | Err(StoreError::NotFound) => Ok(None),
@@ -54,11 +58,17 @@ pub(super) async fn find_own(app: &App, caller: &Caller, run: RunId) -> Result<O
 
 /// The run, which has to be the caller's: where not, nobody learns whether there is one.
 pub(super) async fn own_run(app: &App, caller: &Caller, run: RunId) -> Result<Run, ApiError> {
-    find_own(app, caller, run).await?.ok_or_else(|| ApiError::not_found(refusal::Chats::NoSuchRun))
+    find_own(app, caller, run)
+        .await?
+        .ok_or_else(|| ApiError::not_found(refusal::Chats::NoSuchRun))
 }
 
 /// The run has to be one that the caller may change. Without the database where it goes here, as this is asked for each stop and answer.
-pub(super) async fn check_changeable(app: &App, caller: &Caller, run: RunId) -> Result<(), ApiError> {
+pub(super) async fn check_changeable(
+    app: &App,
+    caller: &Caller,
+    run: RunId,
+) -> Result<(), ApiError> {
     match app.runs.live(run) {
         Some(live) if caller.may_change(&live.principal) => Ok(()),
         _ => changeable_run(app, caller, run).await.map(drop),
@@ -66,7 +76,11 @@ pub(super) async fn check_changeable(app: &App, caller: &Caller, run: RunId) -> 
 }
 
 /// The run, which the caller has to be allowed to change, such as to answer what it asks.
-pub(super) async fn changeable_run(app: &App, caller: &Caller, run: RunId) -> Result<Run, ApiError> {
+pub(super) async fn changeable_run(
+    app: &App,
+    caller: &Caller,
+    run: RunId,
+) -> Result<Run, ApiError> {
     let run = own_run(app, caller, run).await?;
     caller.check_change(&run.principal)?;
     Ok(run)
@@ -96,9 +110,28 @@ pub(super) async fn get(
         None => "finished",
     };
     let last_seq = live.map_or(run.last_seq, |live| live.last_seq());
-    let Run { id, chat, message, model, started_at, origin, summary, .. } = run;
+    let Run {
+        id,
+        chat,
+        message,
+        model,
+        started_at,
+        origin,
+        summary,
+        ..
+    } = run;
     let request_id = origin.and_then(|origin| origin.request);
-    Ok(Json(RunView { id, chat, message, model, state, last_seq, started_at, request_id, summary }))
+    Ok(Json(RunView {
+        id,
+        chat,
+        message,
+        model,
+        state,
+        last_seq,
+        started_at,
+        request_id,
+        summary,
+    }))
 }
 
 /// How a log is wanted.
@@ -118,12 +151,25 @@ pub(super) struct EventsQuery {
 impl EventsQuery {
     /// What is asked for beside the format's name.
     pub(super) fn options(&self) -> FormatOptions {
-        let native = Native { preview_bytes: self.preview };
+        let native = Native {
+            preview_bytes: self.preview,
+        };
         let asked = self.events.as_deref().unwrap_or_default();
-        let tool_args_delta = asked.split(',').any(|name| name.trim() == "tool_args_delta");
+        let tool_args_delta = asked
+            .split(',')
+            .any(|name| name.trim() == "tool_args_delta");
         let replaces = matches!(self.replace.as_deref(), Some("true" | "1"));
-        let writing = if replaces { Writing::Replace } else { Writing::Append };
-        FormatOptions { native, chat: ChatStreamOptions { tool_args_delta }, writing, is_own: false }
+        let writing = if replaces {
+            Writing::Replace
+        } else {
+            Writing::Append
+        };
+        FormatOptions {
+            native,
+            chat: ChatStreamOptions { tool_args_delta },
+            writing,
+            is_own: false,
+        }
     }
 }
 
@@ -143,7 +189,10 @@ pub(super) async fn events(
         Err(_) => app.reading_of(&looker.caller, &app.readable_run(&looker, run).await?),
     };
     let after = after(&query, &headers)?;
-    let options = FormatOptions { is_own: reading.is_none(), ..query.options() };
+    let options = FormatOptions {
+        is_own: reading.is_none(),
+        ..query.options()
+    };
     let gap = Duration::from_millis(query.batch_ms.unwrap_or(0).min(1000));
     let mut reader = app.runs.read(run, after).gathering(gap);
     reader.read_ahead().await.map_err(ApiError::of_log)?;
@@ -160,7 +209,9 @@ pub(super) async fn events(
         name => Format::named(name, options)?,
     };
     // A reader of a shared chat sees the files as they are now, which no address for later is given for.
-    let mut files = reading.is_none().then(|| app.run_files(run, &headers, format.contents()));
+    let mut files = reading
+        .is_none()
+        .then(|| app.run_files(run, &headers, format.contents()));
     if name != "native" {
         prime(&app, run, after, &mut format, files.as_mut()).await?;
     }
@@ -190,7 +241,9 @@ pub(super) async fn prime(
     let mut earlier = app.runs.read(run, 0);
     let mut primed = 0;
     while primed < after {
-        let Some(events) = earlier.next().await.map_err(ApiError::of_log)? else { break };
+        let Some(events) = earlier.next().await.map_err(ApiError::of_log)? else {
+            break;
+        };
         for logged in events.iter().filter(|logged| logged.event.seq <= after) {
             if let Some(event) = for_reader(files.as_deref_mut(), &logged.event).await {
                 format.prime(&event);
@@ -266,6 +319,7 @@ pub(super) async fn approve(
 ) -> Result<StatusCode, ApiError> {
     check_changeable(&app, &caller, run).await?;
     decision.check_lasting(&caller)?;
-    app.tell(run, Command::Approve { approval, decision }).await?;
+    app.tell(run, Command::Approve { approval, decision })
+        .await?;
     Ok(StatusCode::NO_CONTENT)
 }

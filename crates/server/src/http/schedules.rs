@@ -96,14 +96,19 @@ pub(super) async fn create(
     caller.permit(&app).check(Right::Schedules)?;
     app.models.first_look().await;
     let new = checked(&app, &caller, ScheduleId::generate(), content)?;
-    app.store.create_schedule(&new, MOST).await.map_err(|error| match error {
-        StoreError::Conflict(_) => {
-            ApiError::conflict(refusal::Settings::TooManySchedules { count: MOST as u64 })
-        }
-        error => error.into(),
-    })?;
+    app.store
+        .create_schedule(&new, MOST)
+        .await
+        .map_err(|error| match error {
+            StoreError::Conflict(_) => {
+                ApiError::conflict(refusal::Settings::TooManySchedules { count: MOST as u64 })
+            }
+            error => error.into(),
+        })?;
     app.schedules.look_again();
-    Ok(Json(view(&app, app.store.schedule(caller.id(), new.id).await?).await?))
+    Ok(Json(
+        view(&app, app.store.schedule(caller.id(), new.id).await?).await?,
+    ))
 }
 
 /// `PUT /api/v1/schedules/{schedule}`
@@ -117,7 +122,9 @@ pub(super) async fn replace(
     let new = checked(&app, &caller, id, content)?;
     app.store.replace_schedule(&new).await?;
     app.schedules.look_again();
-    Ok(Json(view(&app, app.store.schedule(caller.id(), id).await?).await?))
+    Ok(Json(
+        view(&app, app.store.schedule(caller.id(), id).await?).await?,
+    ))
 }
 
 /// `DELETE /api/v1/schedules/{schedule}`: its runs and chats stay.
@@ -146,11 +153,27 @@ pub(super) async fn run(
     Ok(Json(Started { chat, run }))
 }
 
-fn checked(app: &App, caller: &Caller, id: ScheduleId, content: Content) -> Result<NewSchedule, ApiError> {
-    let Content { name, prompt, model, cron, once_at, time_zone, new_chat, enabled } = content;
+fn checked(
+    app: &App,
+    caller: &Caller,
+    id: ScheduleId,
+    content: Content,
+) -> Result<NewSchedule, ApiError> {
+    let Content {
+        name,
+        prompt,
+        model,
+        cron,
+        once_at,
+        time_zone,
+        new_chat,
+        enabled,
+    } = content;
     let name = checked_title(&name)?;
     if prompt.trim().is_empty() || prompt.chars().count() > PROMPT_CHARS {
-        return Err(ApiError::invalid(refusal::Settings::BadPrompt { limit: PROMPT_CHARS as u64 }));
+        return Err(ApiError::invalid(refusal::Settings::BadPrompt {
+            limit: PROMPT_CHARS as u64,
+        }));
     }
     if let Some(model) = &model {
         app.resolve(Some(model), &caller.permit(app))?;
@@ -161,8 +184,23 @@ fn checked(app: &App, caller: &Caller, id: ScheduleId, content: Content) -> Resu
         times.check(now).map_err(ApiError::invalid)?;
     }
     let next_at = times.next_after(now).filter(|_| enabled);
-    let content = ScheduleContent { name, prompt, model, cron, once_at, time_zone, new_chat, enabled };
-    Ok(NewSchedule { id, owner: caller.id(), content, next_at, changed_at: now })
+    let content = ScheduleContent {
+        name,
+        prompt,
+        model,
+        cron,
+        once_at,
+        time_zone,
+        new_chat,
+        enabled,
+    };
+    Ok(NewSchedule {
+        id,
+        owner: caller.id(),
+        content,
+        next_at,
+        changed_at: now,
+    })
 }
 
 /// A schedule that was brought from elsewhere, checked like a new one. It is off: nothing is to begin, and to cost, that
@@ -173,18 +211,89 @@ pub(super) fn brought(
     id: ScheduleId,
     schedule: export::Schedule,
 ) -> Result<NewSchedule, ApiError> {
-    let export::Schedule { name, prompt, model, cron, once_at, time_zone, new_chat, .. } = schedule;
-    let content = Content { name, prompt, model, cron, once_at, time_zone, new_chat, enabled: false };
+    let export::Schedule {
+        name,
+        prompt,
+        model,
+        cron,
+        once_at,
+        time_zone,
+        new_chat,
+        ..
+    } = schedule;
+    let content = Content {
+        name,
+        prompt,
+        model,
+        cron,
+        once_at,
+        time_zone,
+        new_chat,
+        enabled: false,
+    };
     checked(app, caller, id, content)
 }
 
 async fn view(app: &App, schedule: Schedule) -> Result<ScheduleView, ApiError> {
-    let turns = app.store.schedule_turns(schedule.id).await?.into_iter().map(|turn| {
-        let Turn { due_at, noted_at, kind, note, run, chat, outcome } = turn;
-        TurnView { due_at, noted_at, kind: kind.name(), note, run, chat, outcome }
-    });
-    let Schedule { id, content, chat, next_at, problem, .. } = schedule;
-    let ScheduleContent { name, prompt, model, cron, once_at, time_zone, new_chat, enabled } = content;
-    let content = Content { name, prompt, model, cron, once_at, time_zone, new_chat, enabled };
-    Ok(ScheduleView { id, content, chat, next_at, problem, turns: turns.collect() })
+    let turns = app
+        .store
+        .schedule_turns(schedule.id)
+        .await?
+        .into_iter()
+        .map(|turn| {
+            let Turn {
+                due_at,
+                noted_at,
+                kind,
+                note,
+                run,
+                chat,
+                outcome,
+            } = turn;
+            TurnView {
+                due_at,
+                noted_at,
+                kind: kind.name(),
+                note,
+                run,
+                chat,
+                outcome,
+            }
+        });
+    let Schedule {
+        id,
+        content,
+        chat,
+        next_at,
+        problem,
+        ..
+    } = schedule;
+    let ScheduleContent {
+        name,
+        prompt,
+        model,
+        cron,
+        once_at,
+        time_zone,
+        new_chat,
+        enabled,
+    } = content;
+    let content = Content {
+        name,
+        prompt,
+        model,
+        cron,
+        once_at,
+        time_zone,
+        new_chat,
+        enabled,
+    };
+    Ok(ScheduleView {
+        id,
+        content,
+        chat,
+        next_at,
+        problem,
+        turns: turns.collect(),
+    })
 }

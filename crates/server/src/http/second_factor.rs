@@ -32,7 +32,10 @@ pub(super) struct View {
 }
 
 /// `GET /api/v1/me/second-factor`
-pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<View>, ApiError> {
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<View>, ApiError> {
     let factor = app.store.second_factor(caller.id()).await?;
     let account = app.store.user_by_email(&caller.user.email).await?;
     Ok(Json(View {
@@ -77,17 +80,30 @@ pub(super) async fn begin(
     session_of(&caller)?;
     check_own_password(&app, &caller, &place, body.current).await?;
     let secret = TotpSecret::random().map_err(ApiError::internal)?;
-    let sealed = app.sealer.seal(&purpose(caller.id()), secret.text()).map_err(ApiError::internal)?;
-    app.store.begin_second_factor(caller.id(), &sealed).await.map_err(|error| match error {
-        StoreError::Conflict(_) => ApiError::conflict(refusal::Accounts::CodeAskedAlready),
-        error => error.into(),
-    })?;
+    let sealed = app
+        .sealer
+        .seal(&purpose(caller.id()), secret.text())
+        .map_err(ApiError::internal)?;
+    app.store
+        .begin_second_factor(caller.id(), &sealed)
+        .await
+        .map_err(|error| match error {
+            StoreError::Conflict(_) => ApiError::conflict(refusal::Accounts::CodeAskedAlready),
+            error => error.into(),
+        })?;
     // Only a name to tell one entry of the app from another.
     let origin = own_origin(&app.config, &headers).unwrap_or_default();
-    let place =
-        origin.split_once("://").map_or("Glasshouse".to_owned(), |(_, host)| format!("Glasshouse {host}"));
+    let place = origin
+        .split_once("://")
+        .map_or("Glasshouse".to_owned(), |(_, host)| {
+            format!("Glasshouse {host}")
+        });
     let address = secret.address(&place, &caller.user.email);
-    Ok(Json(Begun { secret: secret.text().reveal().to_owned(), qr: qr(&address), address }))
+    Ok(Json(Begun {
+        secret: secret.text().reveal().to_owned(),
+        qr: qr(&address),
+        address,
+    }))
 }
 
 fn qr(text: &str) -> Option<Qr> {
@@ -102,7 +118,10 @@ fn qr(text: &str) -> Option<Qr> {
             x += run.len();
         }
     }
-    Some(Qr { size: code.size, path })
+    Some(Qr {
+        size: code.size,
+        path,
+    })
 }
 
 #[derive(Deserialize)]
@@ -128,17 +147,34 @@ pub(super) async fn confirm(
         let message = refusal::Accounts::WrongFirstCode;
         ApiError::invalid(message).with_field(Some("code"))
     };
-    let code = Code::read(&body.code).filter(|code| code.kind() == CodeKind::Short).ok_or_else(wrong)?;
+    let code = Code::read(&body.code)
+        .filter(|code| code.kind() == CodeKind::Short)
+        .ok_or_else(wrong)?;
     let none_begun = || ApiError::conflict(refusal::Accounts::NothingToConfirm);
-    let sealed = app.store.begun_second_factor(caller.id()).await?.ok_or_else(none_begun)?;
+    let sealed = app
+        .store
+        .begun_second_factor(caller.id())
+        .await?
+        .ok_or_else(none_begun)?;
     let now = app.clock.now_ms();
-    let begun = app.backoff.begin_code(place.address, caller.id(), code.kind(), now);
+    let begun = app
+        .backoff
+        .begin_code(place.address, caller.id(), code.kind(), now);
     begun.map_err(ApiError::rate_limited)?;
-    let secret = app.sealer.unseal(&purpose(caller.id()), &sealed).map_err(ApiError::internal)?;
-    let step = TotpSecret::kept(secret).step_of(code.text(), now).ok_or_else(wrong)?;
-    app.backoff.code_succeeded(place.address, caller.id(), code.kind());
+    let secret = app
+        .sealer
+        .unseal(&purpose(caller.id()), &sealed)
+        .map_err(ApiError::internal)?;
+    let step = TotpSecret::kept(secret)
+        .step_of(code.text(), now)
+        .ok_or_else(wrong)?;
+    app.backoff
+        .code_succeeded(place.address, caller.id(), code.kind());
     let (recovery_codes, hashes) = new_recovery_codes(caller.id()).map_err(ApiError::internal)?;
-    let confirmed = app.store.confirm_second_factor(caller.id(), &sealed, step, &hashes, session, now).await;
+    let confirmed = app
+        .store
+        .confirm_second_factor(caller.id(), &sealed, step, &hashes, session, now)
+        .await;
     confirmed.map_err(|error| match error {
         StoreError::NotFound => none_begun(),
         error => error.into(),
@@ -156,7 +192,10 @@ pub(super) async fn renew(
     session_of(&caller)?;
     check_own_password(&app, &caller, &place, body.current).await?;
     let (recovery_codes, hashes) = new_recovery_codes(caller.id()).map_err(ApiError::internal)?;
-    app.store.replace_recovery_codes(caller.id(), &hashes).await.map_err(in_words)?;
+    app.store
+        .replace_recovery_codes(caller.id(), &hashes)
+        .await
+        .map_err(in_words)?;
     Ok(Json(RecoveryCodes { recovery_codes }))
 }
 
@@ -169,7 +208,10 @@ pub(super) async fn turn_off(
 ) -> Result<StatusCode, ApiError> {
     session_of(&caller)?;
     check_own_password(&app, &caller, &place, body.current).await?;
-    app.store.remove_second_factor(caller.id()).await.map_err(in_words)?;
+    app.store
+        .remove_second_factor(caller.id())
+        .await
+        .map_err(in_words)?;
     Ok(StatusCode::NO_CONTENT)
 }
 

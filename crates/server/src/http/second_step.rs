@@ -55,7 +55,12 @@ struct Ticket {
 }
 
 /// Lets somebody in who has shown who they are, unless a code is asked for.
-pub(super) async fn enter(app: &App, user: &User, place: &Place, noted: &Noted) -> Result<Entered, ApiError> {
+pub(super) async fn enter(
+    app: &App,
+    user: &User,
+    place: &Place,
+    noted: &Noted,
+) -> Result<Entered, ApiError> {
     let Some(factor) = app.store.second_factor(user.id).await? else {
         return Ok(Entered::In(open_session(app, user, place).await?));
     };
@@ -66,8 +71,15 @@ pub(super) async fn enter(app: &App, user: &User, place: &Place, noted: &Noted) 
         expires_at: app.clock.now_ms() + TIME_LIMIT_MS,
     };
     let ticket = Secret::new(serde_json::to_string(&ticket).map_err(ApiError::internal)?);
-    let sealed = app.sealer.seal(PURPOSE, &ticket).map_err(ApiError::internal)?;
-    let cookie = cookie_of(&app.config, &URL_SAFE_NO_PAD.encode(sealed), TIME_LIMIT_MS / 1000)?;
+    let sealed = app
+        .sealer
+        .seal(PURPOSE, &ticket)
+        .map_err(ApiError::internal)?;
+    let cookie = cookie_of(
+        &app.config,
+        &URL_SAFE_NO_PAD.encode(sealed),
+        TIME_LIMIT_MS / 1000,
+    )?;
     Ok(Entered::CodeNeeded(cookie))
 }
 
@@ -90,17 +102,22 @@ pub(super) async fn finish(
 ) -> Result<impl IntoResponse, ApiError> {
     let ticket = ticket(&app, &headers).ok_or_else(over)?;
     let code = Code::read(&code).ok_or_else(wrong_code)?;
-    let begun = app.backoff.begin_code(place.address, ticket.user, code.kind(), app.clock.now_ms());
+    let begun = app
+        .backoff
+        .begin_code(place.address, ticket.user, code.kind(), app.clock.now_ms());
     begun.map_err(ApiError::rate_limited)?;
     let factor = app.store.second_factor(ticket.user).await?;
-    let factor = factor.filter(|factor| fingerprint(factor) == ticket.password).ok_or_else(over)?;
+    let factor = factor
+        .filter(|factor| fingerprint(factor) == ticket.password)
+        .ok_or_else(over)?;
     if let Err(error) = use_up(&app, &factor, &code).await {
         let User { id, email, .. } = &factor.owner.user;
         noted.instead("session.code_failed");
         noted.about(id, email);
         return Err(error);
     }
-    app.backoff.code_succeeded(place.address, ticket.user, code.kind());
+    app.backoff
+        .code_succeeded(place.address, ticket.user, code.kind());
     if factor.owner.suspended {
         return Err(ApiError::suspended());
     }
@@ -132,7 +149,9 @@ async fn use_up(app: &App, factor: &SecondFactor, code: &Code) -> Result<(), Api
         CodeKind::Short => {
             let secret = app.sealer.unseal(&purpose(owner), &factor.sealed_secret);
             let secret = TotpSecret::kept(secret.map_err(|_| unreadable())?);
-            let step = secret.step_of(code.text(), app.clock.now_ms()).ok_or_else(wrong_code)?;
+            let step = secret
+                .step_of(code.text(), app.clock.now_ms())
+                .ok_or_else(wrong_code)?;
             app.store.use_code(owner, step).await
         }
     };

@@ -52,7 +52,12 @@ impl From<&User> for UserView {
             UserRole::Admin => "admin",
             UserRole::User => "user",
         };
-        Self { id: user.id, email: user.email.clone(), name: user.name.clone(), role }
+        Self {
+            id: user.id,
+            email: user.email.clone(),
+            name: user.name.clone(),
+            role,
+        }
     }
 }
 
@@ -100,8 +105,14 @@ struct ProxyView {
 }
 
 impl ProxyView {
-    async fn of(app: &App, caller: Option<&Caller>, headers: &HeaderMap) -> Result<Option<Self>, ApiError> {
-        let Some(settings) = &app.config.trusted_header else { return Ok(None) };
+    async fn of(
+        app: &App,
+        caller: Option<&Caller>,
+        headers: &HeaderMap,
+    ) -> Result<Option<Self>, ApiError> {
+        let Some(settings) = &app.config.trusted_header else {
+            return Ok(None);
+        };
         let problem = match caller {
             Some(_) => None,
             None => problem_of_proxy(app, headers).await?,
@@ -115,7 +126,10 @@ impl ProxyView {
 }
 
 /// `GET /api/v1/me`: who is calling, and whether anybody could.
-pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Json<Me>, ApiError> {
+pub(super) async fn me(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Json<Me>, ApiError> {
     let caller = Caller::identify(&app, &headers).await?;
     let setup_needed = caller.is_none() && app.setup_needed().await?;
     let auth = match app.config.auth {
@@ -123,15 +137,22 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
         Auth::None => "none",
     };
     let user = caller.as_ref().map(|caller| UserView::from(&*caller.user));
-    let rights = caller.as_ref().map(|caller| rights(&app, caller)).unwrap_or_default();
+    let rights = caller
+        .as_ref()
+        .map(|caller| rights(&app, caller))
+        .unwrap_or_default();
     let sign_up_open = caller.is_none() && sign_up::mode(&app).await? == sign_up::Mode::Open;
     let proxy = ProxyView::of(&app, caller.as_ref(), &headers).await?;
-    let passkeys =
-        caller.is_none() && known_party(&app, &headers).is_some() && app.store.has_passkeys().await?;
+    let passkeys = caller.is_none()
+        && known_party(&app, &headers).is_some()
+        && app.store.has_passkeys().await?;
     let oidc = app.config.oidc.as_ref().map(|oidc| oidc.name.clone());
-    let [autocomplete, moa] = app.these_in_force([Pipeline::Autocomplete, Pipeline::Moa]).await?;
+    let [autocomplete, moa] = app
+        .these_in_force([Pipeline::Autocomplete, Pipeline::Moa])
+        .await?;
     let web_search = caller.as_ref().is_some_and(|caller| {
-        caller.permit(&app).allows(Thing::Tool(web::SEARCH)) && app.web.searches(&caller.principal())
+        caller.permit(&app).allows(Thing::Tool(web::SEARCH))
+            && app.web.searches(&caller.principal())
     });
     let (moderation, version) = (app.config.moderation, env!("CARGO_PKG_VERSION"));
     Ok(Json(Me {
@@ -154,8 +175,12 @@ pub(super) async fn me(State(app): State<Arc<App>>, headers: HeaderMap) -> Resul
 }
 
 fn rights(app: &App, caller: &Caller) -> Vec<&'static str> {
-    let permit = app.groups.permit(caller.authority(), caller.user.role == UserRole::Admin);
-    let allowed = Right::ALL.into_iter().filter(|right| permit.allows(Thing::Right(*right)));
+    let permit = app
+        .groups
+        .permit(caller.authority(), caller.user.role == UserRole::Admin);
+    let allowed = Right::ALL
+        .into_iter()
+        .filter(|right| permit.allows(Thing::Right(*right)));
     allowed.map(Right::name).collect()
 }
 
@@ -186,10 +211,14 @@ pub(super) async fn set_up(
         password_hash: app.passwords.hash(checked_password(body.password)?).await?,
         created_at: app.clock.now_ms(),
     };
-    let user = app.store.create_first_admin(&new).await.map_err(|error| match error {
-        StoreError::Conflict(_) => already_set_up(),
-        other => other.into(),
-    })?;
+    let user = app
+        .store
+        .create_first_admin(&new)
+        .await
+        .map_err(|error| match error {
+            StoreError::Conflict(_) => already_set_up(),
+            other => other.into(),
+        })?;
     noted.by(&user);
     let cookie = open_session(&app, &user, &place).await?;
     Ok((
@@ -204,7 +233,8 @@ fn already_set_up() -> ApiError {
 
 fn check_setup_token(app: &App, given: Option<&str>) -> Result<(), ApiError> {
     // Hashes are compared, so that the time taken tells nothing of the token.
-    let fits = |token: &Secret| given.is_some_and(|given| hash_token(given) == hash_token(token.reveal()));
+    let fits =
+        |token: &Secret| given.is_some_and(|given| hash_token(given) == hash_token(token.reveal()));
     if app.setup_token.as_ref().is_none_or(fits) {
         return Ok(());
     }
@@ -231,7 +261,9 @@ pub(super) async fn log_in(
         return Err(wrong());
     }
     let device = known_device::known(&app, &headers, email);
-    let begun = app.backoff.begin_sign_in(place.address, email, device, app.clock.now_ms());
+    let begun = app
+        .backoff
+        .begin_sign_in(place.address, email, device, app.clock.now_ms());
     begun.map_err(ApiError::rate_limited)?;
     let known = match app.store.user_by_email(email).await {
         Ok(known) => Some(known),
@@ -239,7 +271,10 @@ pub(super) async fn log_in(
         Err(error) => return Err(error.into()),
     };
     // The local account of `--auth none` has no password; nobody signs in as it.
-    let stored = known.as_ref().map(|known| known.password_hash.clone()).filter(|hash| !hash.is_empty());
+    let stored = known
+        .as_ref()
+        .map(|known| known.password_hash.clone())
+        .filter(|hash| !hash.is_empty());
     let right = app.passwords.verify(body.password.clone(), stored).await?;
     // Of an address that nobody has nothing is noted: it may be a password, typed into the wrong field.
     if let Some(known) = known.as_ref().filter(|_| !right) {
@@ -251,7 +286,9 @@ pub(super) async fn log_in(
     if is_foreign(&known.password_hash) {
         // Where it was changed at the same moment, the other one holds.
         let ours = app.passwords.hash(body.password).await?;
-        app.store.replace_password_hash(known.user.id, &known.password_hash, &ours).await?;
+        app.store
+            .replace_password_hash(known.user.id, &known.password_hash, &ours)
+            .await?;
     }
     // Told only to whoever knows the password.
     if known.suspended {
@@ -261,15 +298,29 @@ pub(super) async fn log_in(
     let (cookies, answer) = match second_step::enter(&app, &known.user, &place, &noted).await? {
         Entered::In(session) => {
             let cookies = vec![session, known_device::mark(&app, email)?];
-            (cookies, serde_json::json!({ "user": UserView::from(&known.user) }))
+            (
+                cookies,
+                serde_json::json!({ "user": UserView::from(&known.user) }),
+            )
         }
         Entered::CodeNeeded(ticket) => (vec![ticket], serde_json::json!({ "code_needed": true })),
     };
-    Ok((AppendHeaders(cookies.into_iter().map(|cookie| (header::SET_COOKIE, cookie))), Json(answer)))
+    Ok((
+        AppendHeaders(
+            cookies
+                .into_iter()
+                .map(|cookie| (header::SET_COOKIE, cookie)),
+        ),
+        Json(answer),
+    ))
 }
 
 /// Opens a session for `user`, whatever the sign-in asks for; the cookie is for the browser.
-pub(super) async fn open_session(app: &App, user: &User, place: &Place) -> Result<HeaderValue, ApiError> {
+pub(super) async fn open_session(
+    app: &App,
+    user: &User,
+    place: &Place,
+) -> Result<HeaderValue, ApiError> {
     let token = random_token("").map_err(ApiError::internal)?;
     let now = app.clock.now_ms();
     let session = NewSession {
@@ -308,7 +359,10 @@ pub(super) async fn log_out(
         }
         None => noted.nothing(),
     }
-    Ok((StatusCode::NO_CONTENT, AppendHeaders([(header::SET_COOKIE, session_cookie(&app, "", 0)?)])))
+    Ok((
+        StatusCode::NO_CONTENT,
+        AppendHeaders([(header::SET_COOKIE, session_cookie(&app, "", 0)?)]),
+    ))
 }
 
 #[derive(Deserialize)]
@@ -330,7 +384,10 @@ pub(super) async fn change_password(
     let new = checked_password(body.new)?;
     let old = check_own_password(&app, &caller, &place, body.current).await?;
     let hash = app.passwords.hash(new).await?;
-    let changed = app.store.change_password(caller.id(), &old, &hash, session, app.clock.now_ms()).await;
+    let changed = app
+        .store
+        .change_password(caller.id(), &old, &hash, session, app.clock.now_ms())
+        .await;
     changed.map_err(|error| match error {
         StoreError::NotFound => ApiError::conflict(refusal::Accounts::PasswordChanged),
         error => error.into(),
@@ -353,7 +410,9 @@ pub(super) async fn check_own_password(
     }
     // Whoever has somebody's browser is to guess no quicker than at the door.
     let (address, email) = (place.address, caller.user.email.as_str());
-    app.backoff.begin(address, email, app.clock.now_ms()).map_err(ApiError::rate_limited)?;
+    app.backoff
+        .begin(address, email, app.clock.now_ms())
+        .map_err(ApiError::rate_limited)?;
     let hash = app.store.user_by_email(email).await?.password_hash;
     let stored = Some(hash.clone()).filter(|hash| !hash.is_empty());
     if !app.passwords.verify(password, stored).await? {
@@ -367,6 +426,10 @@ fn wrong_current() -> ApiError {
     ApiError::invalid(refusal::Accounts::WrongPassword).with_field(Some("current"))
 }
 
-pub(super) fn session_cookie(app: &App, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
+pub(super) fn session_cookie(
+    app: &App,
+    value: &str,
+    max_age_s: i64,
+) -> Result<HeaderValue, ApiError> {
     set_cookie(&app.config, (SESSION_COOKIE, "/"), value, max_age_s)
 }

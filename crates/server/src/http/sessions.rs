@@ -47,7 +47,10 @@ fn own(caller: &Caller) -> Option<SessionId> {
 }
 
 /// `GET /api/v1/me/sessions`: the caller's, those used last first.
-pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<SessionList>, ApiError> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<SessionList>, ApiError> {
     let own = own(&caller);
     let view = |session: Session| SessionView {
         id: session.id,
@@ -59,7 +62,9 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
         current: own == Some(session.id),
     };
     let sessions = app.store.sessions(caller.id(), app.clock.now_ms()).await?;
-    Ok(Json(SessionList { sessions: sessions.into_iter().map(view).collect() }))
+    Ok(Json(SessionList {
+        sessions: sessions.into_iter().map(view).collect(),
+    }))
 }
 
 /// `DELETE /api/v1/me/sessions/{session}`: ends one. What it has open ends within half a second, here and at other
@@ -69,7 +74,10 @@ pub(super) async fn end(
     caller: Caller,
     Path(session): Path<SessionId>,
 ) -> Result<StatusCode, ApiError> {
-    let ended = app.store.end_session(caller.id(), session, app.clock.now_ms()).await;
+    let ended = app
+        .store
+        .end_session(caller.id(), session, app.clock.now_ms())
+        .await;
     ended.map_err(|error| match error {
         StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchSession),
         error => error.into(),
@@ -91,9 +99,15 @@ pub(super) async fn end_all(
     Query(which): Query<Which>,
 ) -> Result<Response, ApiError> {
     let kept = own(&caller).filter(|_| !which.all);
-    app.store.end_sessions(caller.id(), kept, app.clock.now_ms()).await?;
+    app.store
+        .end_sessions(caller.id(), kept, app.clock.now_ms())
+        .await?;
     if kept.is_some() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, session_cookie(&app, "", 0)?)]).into_response())
+    Ok((
+        StatusCode::NO_CONTENT,
+        [(header::SET_COOKIE, session_cookie(&app, "", 0)?)],
+    )
+        .into_response())
 }

@@ -22,7 +22,10 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Json<Settings> {
     let config = &app.config;
     Json(Settings {
         settings: config.settings.clone(),
-        file: config.file.clone().unwrap_or_else(|| config.data_dir.join("glasshouse.toml")),
+        file: config
+            .file
+            .clone()
+            .unwrap_or_else(|| config.data_dir.join("glasshouse.toml")),
         file_read: config.file.is_some(),
     })
 }

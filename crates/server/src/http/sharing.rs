@@ -33,7 +33,11 @@ pub(super) struct ReaderView {
 }
 
 impl From<User> for ReaderView {
-    fn from(User { id, name, email, .. }: User) -> Self {
+    fn from(
+        User {
+            id, name, email, ..
+        }: User,
+    ) -> Self {
         Self { id, name, email }
     }
 }
@@ -51,7 +55,10 @@ pub(super) async fn get(
     Path(chat): Path<ChatId>,
 ) -> Result<Json<SharingView>, ApiError> {
     let Sharing { open, readers } = app.store.sharing(caller.id(), chat).await?;
-    Ok(Json(SharingView { open, readers: readers.into_iter().map(ReaderView::from).collect() }))
+    Ok(Json(SharingView {
+        open,
+        readers: readers.into_iter().map(ReaderView::from).collect(),
+    }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -97,11 +104,20 @@ pub(super) async fn add(
     if reader.id == caller.id() {
         return Err(ApiError::invalid(refusal::Chats::YourOwnAddress).with_field(Some("email")));
     }
-    let added = app.store.add_reader(caller.id(), chat, reader.id, MOST_READERS, app.clock.now_ms()).await;
+    let added = app
+        .store
+        .add_reader(
+            caller.id(),
+            chat,
+            reader.id,
+            MOST_READERS,
+            app.clock.now_ms(),
+        )
+        .await;
     added.map_err(|error| match error {
-        StoreError::Conflict("readers") => {
-            ApiError::conflict(refusal::Chats::TooManyReaders { count: MOST_READERS as u64 })
-        }
+        StoreError::Conflict("readers") => ApiError::conflict(refusal::Chats::TooManyReaders {
+            count: MOST_READERS as u64,
+        }),
         error => error.into(),
     })?;
     noted.with("reader", &reader.email);
@@ -112,17 +128,29 @@ pub(super) async fn add(
 ///
 /// # Errors
 /// 400 for `field` where nobody has, or it is suspended.
-pub(super) async fn account_of(app: &App, email: &str, field: &'static str) -> Result<User, ApiError> {
+pub(super) async fn account_of(
+    app: &App,
+    email: &str,
+    field: &'static str,
+) -> Result<User, ApiError> {
     let nobody = || ApiError::invalid(refusal::Accounts::NobodyWithEmail).with_field(Some(field));
     let email = email.trim();
     if email.len() > MOST_EMAIL_BYTES {
         return Err(nobody());
     }
-    let found = app.store.user_by_email(email).await.map_err(|error| match error {
-        StoreError::NotFound => nobody(),
-        error => error.into(),
-    })?;
-    if found.suspended { Err(nobody()) } else { Ok(found.user) }
+    let found = app
+        .store
+        .user_by_email(email)
+        .await
+        .map_err(|error| match error {
+            StoreError::NotFound => nobody(),
+            error => error.into(),
+        })?;
+    if found.suspended {
+        Err(nobody())
+    } else {
+        Ok(found.user)
+    }
 }
 
 /// `DELETE /api/v1/chats/{chat}/readers/{reader}`: what they have open of it ends within a second.
@@ -141,11 +169,20 @@ pub(super) struct SharedList {
 }
 
 /// `GET /api/v1/shared-chats`: those that others have shared with the caller by name, newest change first.
-pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<SharedList>, ApiError> {
-    let chats = app.store.chats_shared_with(caller.id(), MOST_SHARED).await?;
-    let view =
-        |shared: SharedChat| row(&app, shared.chat).of_another((shared.owner_name, shared.owner_email));
-    Ok(Json(SharedList { chats: chats.into_iter().map(view).collect() }))
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<SharedList>, ApiError> {
+    let chats = app
+        .store
+        .chats_shared_with(caller.id(), MOST_SHARED)
+        .await?;
+    let view = |shared: SharedChat| {
+        row(&app, shared.chat).of_another((shared.owner_name, shared.owner_email))
+    };
+    Ok(Json(SharedList {
+        chats: chats.into_iter().map(view).collect(),
+    }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -169,6 +206,16 @@ pub(super) async fn of_user(
         error => error.into(),
     })?;
     let subject = (user.id.to_string(), user.email);
-    app.note_look("user.look", &caller, &place, subject, Map::new()).await?;
-    list_of(&app, user.id, ChatPage { before, limit: 50, ..ChatPage::default() }).await
+    app.note_look("user.look", &caller, &place, subject, Map::new())
+        .await?;
+    list_of(
+        &app,
+        user.id,
+        ChatPage {
+            before,
+            limit: 50,
+            ..ChatPage::default()
+        },
+    )
+    .await
 }

@@ -47,13 +47,19 @@ pub(super) async fn mode(app: &App) -> Result<Mode, ApiError> {
         return Ok(Mode::Closed);
     }
     // What cannot be read lets nobody in.
-    let known = app.store.setting(SETTING).await?.and_then(|value| serde_json::from_value(value).ok());
+    let known = app
+        .store
+        .setting(SETTING)
+        .await?
+        .and_then(|value| serde_json::from_value(value).ok());
     Ok(known.unwrap_or(Mode::Closed))
 }
 
 /// `GET /api/v1/settings/sign-up`.
 pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json<Setting>, ApiError> {
-    Ok(Json(Setting { mode: mode(&app).await? }))
+    Ok(Json(Setting {
+        mode: mode(&app).await?,
+    }))
 }
 
 /// `PUT /api/v1/settings/sign-up`: holds at once. Invitations that were made before rest while it is closed.
@@ -63,7 +69,12 @@ pub(super) async fn put(
     Json(Setting { mode }): Json<Setting>,
 ) -> Result<StatusCode, ApiError> {
     noted.with("mode", mode);
-    app.store.put_setting(SETTING, &serde_json::to_value(mode).map_err(ApiError::internal)?).await?;
+    app.store
+        .put_setting(
+            SETTING,
+            &serde_json::to_value(mode).map_err(ApiError::internal)?,
+        )
+        .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -80,8 +91,22 @@ pub(super) struct InvitationView {
 
 impl From<Invitation> for InvitationView {
     fn from(it: Invitation) -> Self {
-        let Invitation { id, email, most_uses, uses, created_at, expires_at } = it;
-        Self { id, email, most_uses, uses, created_at, expires_at }
+        let Invitation {
+            id,
+            email,
+            most_uses,
+            uses,
+            created_at,
+            expires_at,
+        } = it;
+        Self {
+            id,
+            email,
+            most_uses,
+            uses,
+            created_at,
+            expires_at,
+        }
     }
 }
 
@@ -92,7 +117,13 @@ pub(super) struct InvitationList {
 
 /// `GET /api/v1/invitations`: all, the newest first.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<InvitationList>, ApiError> {
-    let invitations = app.store.invitations().await?.into_iter().map(InvitationView::from).collect();
+    let invitations = app
+        .store
+        .invitations()
+        .await?
+        .into_iter()
+        .map(InvitationView::from)
+        .collect();
     Ok(Json(InvitationList { invitations }))
 }
 
@@ -135,19 +166,39 @@ pub(super) async fn create(
         expires_at: created_at + days * DAY_MS,
     };
     app.store.create_invitation(&new).await?;
-    let NewInvitation { id, email, most_uses, created_at, expires_at, .. } = new;
+    let NewInvitation {
+        id,
+        email,
+        most_uses,
+        created_at,
+        expires_at,
+        ..
+    } = new;
     noted.about(id, email.clone().unwrap_or_default());
     noted.with("uses", most_uses);
-    let invitation = InvitationView { id, email, most_uses, uses: 0, created_at, expires_at };
-    Ok(Json(Created { invitation, path: format!("/sign-up#{}", token.reveal()) }))
+    let invitation = InvitationView {
+        id,
+        email,
+        most_uses,
+        uses: 0,
+        created_at,
+        expires_at,
+    };
+    Ok(Json(Created {
+        invitation,
+        path: format!("/sign-up#{}", token.reveal()),
+    }))
 }
 
 fn in_range(field: &str, value: i64, most: i64) -> Result<i64, ApiError> {
     if (1..=most).contains(&value) {
         return Ok(value);
     }
-    Err(ApiError::invalid(refusal::Request::NotUpTo { field: field.to_owned(), most: most.unsigned_abs() })
-        .with_field(Some(field)))
+    Err(ApiError::invalid(refusal::Request::NotUpTo {
+        field: field.to_owned(),
+        most: most.unsigned_abs(),
+    })
+    .with_field(Some(field)))
 }
 
 /// `DELETE /api/v1/invitations/{invitation}`: takes it back. Accounts that were made with it stay.
@@ -155,10 +206,13 @@ pub(super) async fn delete(
     State(app): State<Arc<App>>,
     Path(invitation): Path<InvitationId>,
 ) -> Result<StatusCode, ApiError> {
-    app.store.delete_invitation(invitation).await.map_err(|error| match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchInvitation),
-        error => error.into(),
-    })?;
+    app.store
+        .delete_invitation(invitation)
+        .await
+        .map_err(|error| match error {
+            StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchInvitation),
+            error => error.into(),
+        })?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -180,8 +234,13 @@ pub(super) async fn check(
     if mode(&app).await? == Mode::Closed {
         return Err(not_invited());
     }
-    let invitation = app.store.invitation(&hash_token(&body.token), app.clock.now_ms()).await;
-    Ok(Json(Invited { email: invitation.map_err(in_words)?.email }))
+    let invitation = app
+        .store
+        .invitation(&hash_token(&body.token), app.clock.now_ms())
+        .await;
+    Ok(Json(Invited {
+        email: invitation.map_err(in_words)?.email,
+    }))
 }
 
 #[derive(Deserialize)]
@@ -205,7 +264,9 @@ pub(super) async fn sign_up(
     let token_hash = body.token.as_deref().map(hash_token);
     check_may(&app, token_hash.as_ref(), &email).await?;
     // Counted as a failed sign-in: who makes many accounts, or tries many addresses, is slowed down.
-    app.backoff.begin(place.address, &email, now).map_err(ApiError::rate_limited)?;
+    app.backoff
+        .begin(place.address, &email, now)
+        .map_err(ApiError::rate_limited)?;
     let new = NewUser {
         id: UserId::generate(),
         email,
@@ -234,7 +295,11 @@ async fn check_may(app: &App, token_hash: Option<&[u8; 32]>, email: &str) -> Res
         }
         (Mode::Open, None) => Ok(()),
         (_, Some(token_hash)) => {
-            let invitation = app.store.invitation(token_hash, app.clock.now_ms()).await.map_err(in_words)?;
+            let invitation = app
+                .store
+                .invitation(token_hash, app.clock.now_ms())
+                .await
+                .map_err(in_words)?;
             match invitation.email {
                 Some(only) if only.to_lowercase() != email.to_lowercase() => Err(not_invited()),
                 _ => Ok(()),

@@ -77,21 +77,38 @@ pub(super) async fn update(
 }
 
 /// Whoever turns on one kind of queries wants it, also where the switch for both was off.
-async fn turn_on_queries(app: &App, changed: &mut Vec<(Pipeline, PipelineSettings)>) -> Result<(), ApiError> {
-    if let Some((_, set)) = changed.iter_mut().find(|(pipeline, _)| *pipeline == Pipeline::Queries) {
+async fn turn_on_queries(
+    app: &App,
+    changed: &mut Vec<(Pipeline, PipelineSettings)>,
+) -> Result<(), ApiError> {
+    if let Some((_, set)) = changed
+        .iter_mut()
+        .find(|(pipeline, _)| *pipeline == Pipeline::Queries)
+    {
         set.enabled = None;
         return Ok(());
     }
     let before = app.pipeline_in_force(Pipeline::Queries).await?.set;
     if before.enabled == Some(false) {
-        changed.push((Pipeline::Queries, PipelineSettings { enabled: None, ..before }));
+        changed.push((
+            Pipeline::Queries,
+            PipelineSettings {
+                enabled: None,
+                ..before
+            },
+        ));
     }
     Ok(())
 }
 
 /// A field of the wish; one that is null counts as left out.
-fn field<T: for<'de> Deserialize<'de>>(body: &Map<String, Value>, name: &str) -> Result<Option<T>, ApiError> {
-    let Some(value) = body.get(name).filter(|value| !value.is_null()) else { return Ok(None) };
+fn field<T: for<'de> Deserialize<'de>>(
+    body: &Map<String, Value>,
+    name: &str,
+) -> Result<Option<T>, ApiError> {
+    let Some(value) = body.get(name).filter(|value| !value.is_null()) else {
+        return Ok(None);
+    };
     T::deserialize(value).map(Some).map_err(|_| {
         let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
         let expected = if name.starts_with("ENABLE_") || ends(&["_CONTEXT"]) {
@@ -110,7 +127,11 @@ async fn config(app: &App) -> Result<Value, ApiError> {
     for set in app.pipelines_in_force().await? {
         let (setting, _) = app.config.pipelines.template(set.pipeline);
         // Nothing stands for the built-in one, as there.
-        let text = if set.is_default { String::new() } else { set.text.clone() };
+        let text = if set.is_default {
+            String::new()
+        } else {
+            set.text.clone()
+        };
         config.insert(setting.to_uppercase(), json!(text));
         for (name, _) in SWITCHES.iter().filter(|(_, of)| *of == set.pipeline) {
             config.insert((*name).to_owned(), json!(set.enabled));
@@ -119,19 +140,30 @@ async fn config(app: &App) -> Result<Value, ApiError> {
         match set.pipeline {
             Pipeline::Queries => {
                 let is_on = |one: bool| json!(set.enabled && one);
-                config.insert("ENABLE_SEARCH_QUERY_GENERATION".to_owned(), is_on(common.search_queries));
-                config
-                    .insert("ENABLE_RETRIEVAL_QUERY_GENERATION".to_owned(), is_on(common.retrieval_queries));
+                config.insert(
+                    "ENABLE_SEARCH_QUERY_GENERATION".to_owned(),
+                    is_on(common.search_queries),
+                );
+                config.insert(
+                    "ENABLE_RETRIEVAL_QUERY_GENERATION".to_owned(),
+                    is_on(common.retrieval_queries),
+                );
             }
             Pipeline::Autocomplete => {
                 let most = json!(common.input_max_length);
                 config.insert("AUTOCOMPLETE_GENERATION_INPUT_MAX_LENGTH".to_owned(), most);
                 config.insert("TASK_MODEL".to_owned(), json!(common.task_model));
-                config.insert("TASK_MODEL_EXTERNAL".to_owned(), json!(common.task_model_external));
+                config.insert(
+                    "TASK_MODEL_EXTERNAL".to_owned(),
+                    json!(common.task_model_external),
+                );
             }
             Pipeline::Rag => {
                 config.insert("RAG_TOP_K".to_owned(), json!(common.rag_top_k));
-                config.insert("RAG_SYSTEM_CONTEXT".to_owned(), json!(common.rag_system_context));
+                config.insert(
+                    "RAG_SYSTEM_CONTEXT".to_owned(),
+                    json!(common.rag_system_context),
+                );
             }
             Pipeline::CodeInterpreter => {
                 let most = json!(common.code_max_retries);

@@ -77,10 +77,21 @@ pub(super) async fn queries(
     }
     let said = task.conversation(&request).await?;
     let read = |text: &str| read_queries(text).map_err(|fault| (fault, None));
-    let asked = task.ask(&said, request.prompt().as_deref(), "", read, |queries| queries.join("\n")).await?;
+    let asked = task
+        .ask(&said, request.prompt().as_deref(), "", read, |queries| {
+            queries.join("\n")
+        })
+        .await?;
     // A model that cannot do it: the question itself is looked for.
-    let last = || said.iter().rev().find(|said| said.role == Role::User).map(|said| said.text.clone());
-    let queries = asked.0.unwrap_or_else(|| last().into_iter().take(QUERIES).collect());
+    let last = || {
+        said.iter()
+            .rev()
+            .find(|said| said.role == Role::User)
+            .map(|said| said.text.clone())
+    };
+    let queries = asked
+        .0
+        .unwrap_or_else(|| last().into_iter().take(QUERIES).collect());
     Ok(task.answer(&json!({"queries": queries}), asked.1))
 }
 
@@ -97,10 +108,13 @@ async fn notes(
         return Ok(axum::Json(json!({"detail": message})).into_response());
     }
     let said = task.conversation(&request).await?;
-    let read =
-        |text: &str| Notes::read(&said, text, &[pipeline]).map_err(|(fault, part)| (fault, Some(part)));
+    let read = |text: &str| {
+        Notes::read(&said, text, &[pipeline]).map_err(|(fault, part)| (fault, Some(part)))
+    };
     let shown = |notes: &Notes| format!("{notes:?}");
-    let (notes, used) = task.ask(&said, request.prompt().as_deref(), "", read, shown).await?;
+    let (notes, used) = task
+        .ask(&said, request.prompt().as_deref(), "", read, shown)
+        .await?;
     let notes = notes.unwrap_or_default();
     if let (Pipeline::Title, Some(title)) = (pipeline, &notes.title) {
         task.title_chat(title).await?;
@@ -115,8 +129,15 @@ async fn notes(
 
 /// A title that needs no model.
 fn first_words(said: &[Said]) -> String {
-    let first = said.iter().find(|said| said.role == Role::User).map_or("", |said| said.text.as_str());
-    first.split_whitespace().take(TITLE_WORDS).collect::<Vec<_>>().join(" ")
+    let first = said
+        .iter()
+        .find(|said| said.role == Role::User)
+        .map_or("", |said| said.text.as_str());
+    first
+        .split_whitespace()
+        .take(TITLE_WORDS)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The caller's chat of this name: one of ours by its id, or that of a program's own conversation. `None` if none is named, or
@@ -129,9 +150,13 @@ pub(super) async fn chat_of(
     caller: &Caller,
     name: Option<&str>,
 ) -> Result<Option<Chat>, ApiError> {
-    let Some(name) = name.filter(|name| !name.is_empty()) else { return Ok(None) };
+    let Some(name) = name.filter(|name| !name.is_empty()) else {
+        return Ok(None);
+    };
     match threads::find(app, caller, name).await? {
-        None if name.parse::<ChatId>().is_ok() && caller.person.is_none() => Err(threads::missing()),
+        None if name.parse::<ChatId>().is_ok() && caller.person.is_none() => {
+            Err(threads::missing())
+        }
         chat => Ok(chat),
     }
 }
@@ -151,7 +176,10 @@ pub(super) async fn model_for(
     }
     if let Some(chat) = chat {
         let messages = app.store.messages(chat.id).await?;
-        let last = messages.iter().rev().find_map(|message| message.model.as_deref());
+        let last = messages
+            .iter()
+            .rev()
+            .find_map(|message| message.model.as_deref());
         // It may be gone by now, or the key is not for it.
         if let Some(last) = last
             && let Ok(model) = caller.resolve(app, Some(last)).await
@@ -186,24 +214,45 @@ impl Task {
         let model = app.pipeline_model(&set, &chat_model)?;
         let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::TourCannot))?;
         let named = request.model.clone().unwrap_or_else(|| model.id.clone());
-        Ok(Self { app, caller, set, model, named, chat })
+        Ok(Self {
+            app,
+            caller,
+            set,
+            model,
+            named,
+            chat,
+        })
     }
 
     /// What is asked about: what the request brings, else what was said in its chat.
     async fn conversation(&self, request: &TaskRequest) -> Result<Vec<Said>, ApiError> {
         match (request.conversation(), &self.chat) {
-            (Err(_), Some(Chat { id, current: Some(current), .. })) => {
-                Ok(said_up_to(&self.app.store.messages(*id).await?, *current))
-            }
+            (
+                Err(_),
+                Some(Chat {
+                    id,
+                    current: Some(current),
+                    ..
+                }),
+            ) => Ok(said_up_to(&self.app.store.messages(*id).await?, *current)),
             (conversation, _) => conversation,
         }
     }
 
     /// Gives the chat a title, unless a person has named it, and tells whoever has it open.
     async fn title_chat(&self, title: &str) -> Result<(), ApiError> {
-        let Some(Chat { id, principal, .. }) = &self.chat else { return Ok(()) };
-        if self.app.store.title_unnamed_chat(principal.account, *id, title).await? {
-            self.app.runs.tell(Activity::changed(principal.clone(), *id, title.to_owned()));
+        let Some(Chat { id, principal, .. }) = &self.chat else {
+            return Ok(());
+        };
+        if self
+            .app
+            .store
+            .title_unnamed_chat(principal.account, *id, title)
+            .await?
+        {
+            self.app
+                .runs
+                .tell(Activity::changed(principal.clone(), *id, title.to_owned()));
         }
         Ok(())
     }
@@ -220,8 +269,15 @@ impl Task {
             return Err(ApiError::internal("a pipeline without a template is asked"));
         };
         let (person, now) = (self.app.told_person(&self.caller.user), self.app.told_now());
-        let prompt = template.fill(&Values { prompt, kind, ..values(said, &person, &now) });
-        let answered = self.app.ask_pipeline(&self.job(self.model.clone()), prompt, read, shown).await?;
+        let prompt = template.fill(&Values {
+            prompt,
+            kind,
+            ..values(said, &person, &now)
+        });
+        let answered = self
+            .app
+            .ask_pipeline(&self.job(self.model.clone()), prompt, read, shown)
+            .await?;
         Ok((answered.read, answered.used))
     }
 

@@ -8,8 +8,16 @@ use store::{Chat, ChatOrder, StoreError};
 use crate::{app::App, auth::Caller, error::ApiError};
 
 /// The chat behind a thread; nothing where it has not begun.
-pub(super) async fn find(app: &App, caller: &Caller, thread: &str) -> Result<Option<Chat>, ApiError> {
-    match app.store.chat(&caller.principal(), chat_id(caller, thread)?).await {
+pub(super) async fn find(
+    app: &App,
+    caller: &Caller,
+    thread: &str,
+) -> Result<Option<Chat>, ApiError> {
+    match app
+        .store
+        .chat(&caller.principal(), chat_id(caller, thread)?)
+        .await
+    {
         // Whoever goes on with a chat reads what was said in it, and adds to it.
         Ok(chat) => caller.check_change(&chat.principal).map(|()| Some(chat)),
         Err(StoreError::NotFound) => Ok(None),
@@ -18,7 +26,11 @@ pub(super) async fn find(app: &App, caller: &Caller, thread: &str) -> Result<Opt
 }
 
 /// The chat behind a thread; a thread that another program named gets one when it begins.
-pub(super) async fn find_or_make(app: &App, caller: &Caller, thread: &str) -> Result<Chat, ApiError> {
+pub(super) async fn find_or_make(
+    app: &App,
+    caller: &Caller,
+    thread: &str,
+) -> Result<Chat, ApiError> {
     if let Some(chat) = find(app, caller, thread).await? {
         return Ok(chat);
     }
@@ -62,7 +74,15 @@ fn chat_id(caller: &Caller, thread: &str) -> Result<ChatId, ApiError> {
     if let (Ok(id), None) = (thread.parse(), &caller.person) {
         return Ok(id);
     }
-    let hash = digest::digest(&digest::SHA256, format!("{}/{thread}", caller.place()).as_bytes());
-    let hex: String = hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let hash = digest::digest(
+        &digest::SHA256,
+        format!("{}/{thread}", caller.place()).as_bytes(),
+    );
+    let hex: String = hash
+        .as_ref()
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     format!("chat_{hex}").parse().map_err(ApiError::internal)
 }

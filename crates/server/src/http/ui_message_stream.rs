@@ -40,7 +40,14 @@ pub(super) async fn post(
         return go_on(&app, &caller, &headers, run, request.approvals).await;
     }
     let run = start(&app, &caller, request).await?;
-    Ok(stream_run(&app, &headers, run, 0, UiMessageEncoder::default(), Vec::new()))
+    Ok(stream_run(
+        &app,
+        &headers,
+        run,
+        0,
+        UiMessageEncoder::default(),
+        Vec::new(),
+    ))
 }
 
 /// `GET /api/ui-message-stream/{chat}/stream`: the answer that is being written, from its beginning; 204 where
@@ -56,7 +63,14 @@ pub(super) async fn resume(
         None => None,
     };
     Ok(match going {
-        Some(run) => stream_run(&app, &headers, run, 0, UiMessageEncoder::default(), Vec::new()),
+        Some(run) => stream_run(
+            &app,
+            &headers,
+            run,
+            0,
+            UiMessageEncoder::default(),
+            Vec::new(),
+        ),
         None => StatusCode::NO_CONTENT.into_response(),
     })
 }
@@ -78,16 +92,27 @@ async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<
     let research = WorkMode::from(request.mode).research(false);
     let history = request.messages;
     let Some(id) = request.chat_id else {
-        return app.run_freely(FreeRun { research, ..FreeRun::new(history, model) }).await;
+        return app
+            .run_freely(FreeRun {
+                research,
+                ..FreeRun::new(history, model)
+            })
+            .await;
     };
     let chat = threads::find_or_make(app, caller, &id).await?;
     let known = app.store.messages(chat.id).await?;
     let is_known = |id| known.iter().any(|message| message.id == id);
     let parent = request.last_answer.filter(|id| is_known(*id));
-    let said: Option<Vec<Part>> =
-        history.iter().rev().find(|message| message.role == Role::User).map(|said| said.content.clone());
+    let said: Option<Vec<Part>> = history
+        .iter()
+        .rev()
+        .find(|message| message.role == Role::User)
+        .map(|said| said.content.clone());
     app.stop_in(chat.id).await?;
-    let turn = OutsideTurn { research, ..OutsideTurn::new(parent, said, history, model) };
+    let turn = OutsideTurn {
+        research,
+        ..OutsideTurn::new(parent, said, history, model)
+    };
     Ok(app.say_from_outside(chat, turn).await?.run)
 }
 
@@ -104,11 +129,22 @@ async fn go_on(
     let written = live.map_or(row.last_seq, |live| live.last_seq());
     let (encoder, after) = primed(app, run, written, &approvals).await?;
     let opening = encoder.resume();
-    for ApprovalResponse { run: _, approval, allowed, reason } in
-        approvals.into_iter().filter(|response| response.run == run)
+    for ApprovalResponse {
+        run: _,
+        approval,
+        allowed,
+        reason,
+    } in approvals.into_iter().filter(|response| response.run == run)
     {
-        let decision = if allowed { Decision::Allow } else { Decision::Deny };
-        let answer = ApprovalAnswer { reason, ..ApprovalAnswer::only(decision) };
+        let decision = if allowed {
+            Decision::Allow
+        } else {
+            Decision::Deny
+        };
+        let answer = ApprovalAnswer {
+            reason,
+            ..ApprovalAnswer::only(decision)
+        };
         // It may have been answered elsewhere; what came of it is in the log.
         or_answered(app.tell(run, Command::approve(&approval, answer)).await)?;
     }
@@ -122,10 +158,16 @@ async fn primed(
     written: u64,
     approvals: &[ApprovalResponse],
 ) -> Result<(UiMessageEncoder, u64), ApiError> {
-    let mut missing: Vec<&str> = approvals.iter().map(|response| response.approval.as_str()).collect();
-    let (mut encoder, mut reader, mut last) = (UiMessageEncoder::default(), app.runs.read(run, 0), 0);
+    let mut missing: Vec<&str> = approvals
+        .iter()
+        .map(|response| response.approval.as_str())
+        .collect();
+    let (mut encoder, mut reader, mut last) =
+        (UiMessageEncoder::default(), app.runs.read(run, 0), 0);
     while last < written {
-        let Some(events) = reader.next().await? else { break };
+        let Some(events) = reader.next().await? else {
+            break;
+        };
         for logged in events {
             encoder.prime(&logged.event);
             last = logged.event.seq;
@@ -151,7 +193,16 @@ fn stream_run(
     opening: Vec<Frame>,
 ) -> Response {
     let files = app.run_files(run, headers, Contents::Linked);
-    let mut response = pausing(app.runs.read(run, after), encoder, Some(files), opening, None);
-    response.headers_mut().insert("x-vercel-ai-ui-message-stream", HeaderValue::from_static("v1"));
+    let mut response = pausing(
+        app.runs.read(run, after),
+        encoder,
+        Some(files),
+        opening,
+        None,
+    );
+    response.headers_mut().insert(
+        "x-vercel-ai-ui-message-stream",
+        HeaderValue::from_static("v1"),
+    );
     from_run(run, response)
 }

@@ -43,12 +43,18 @@ pub(super) async fn by_plain_path(routes: Router, mut request: Request) -> Respo
 /// The same address without empty segments; `None` if there are none, or no program asks there.
 fn plain_path(uri: &Uri) -> Option<Uri> {
     let path = uri.path();
-    let plain: String =
-        path.split('/').filter(|part| !part.is_empty()).flat_map(|part| ["/", part]).collect();
+    let plain: String = path
+        .split('/')
+        .filter(|part| !part.is_empty())
+        .flat_map(|part| ["/", part])
+        .collect();
     if plain == path || !PROGRAM_ADDRESSES.contains(&first_segment(&plain)) {
         return None;
     }
-    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let query = uri
+        .query()
+        .map(|query| format!("?{query}"))
+        .unwrap_or_default();
     format!("{plain}{query}").parse().ok()
 }
 
@@ -67,7 +73,10 @@ pub(super) async fn wrong_method(request: Request) -> Response {
     let message = format!("{path} does not take {}.", request.method());
     let refused = ApiError::new(ProblemCode::InvalidRequest, message);
     let protocol = Protocol::of(path).asked_by(request.headers());
-    refuse(protocol, refused.with_status(StatusCode::METHOD_NOT_ALLOWED))
+    refuse(
+        protocol,
+        refused.with_status(StatusCode::METHOD_NOT_ALLOWED),
+    )
 }
 
 /// Whose packages ask at an address, and so in which shape they expect refusals.

@@ -102,8 +102,14 @@ pub(super) async fn get(
         _ => return Err(bad("by", "`by` is day, user, model, key or person.")),
     };
     let today = app.clock.now_ms().div_euclid(DAY_MS);
-    let to = asked.to.as_deref().map_or(Ok(today), |text| day("to", text))?;
-    let from = asked.from.as_deref().map_or(Ok(to - DAYS + 1), |text| day("from", text))?;
+    let to = asked
+        .to
+        .as_deref()
+        .map_or(Ok(today), |text| day("to", text))?;
+    let from = asked
+        .from
+        .as_deref()
+        .map_or(Ok(to - DAYS + 1), |text| day("from", text))?;
     if from > to || to - from >= MOST_DAYS {
         return Err(bad("from", refusal::Request::BadDays));
     }
@@ -123,10 +129,19 @@ pub(super) async fn get(
             UsageBy::Day => name.parse().map_or(name, date),
             _ => name,
         };
-        RowView { label: labels.get(&name).cloned(), name, sum: sum.into() }
+        RowView {
+            label: labels.get(&name).cloned(),
+            name,
+            sum: sum.into(),
+        }
     };
     let rows = rows.into_iter().map(row).collect();
-    let view = View { from: date(from), to: date(to), total: total.into(), rows };
+    let view = View {
+        from: date(from),
+        to: date(to),
+        total: total.into(),
+        rows,
+    };
     match asked.format.as_deref() {
         None | Some("json") => Ok(Json(view).into_response()),
         Some("csv") => Ok(csv(&view)),
@@ -172,11 +187,30 @@ fn csv(view: &View) -> Response {
          unpriced_requests,estimated_requests\r\n",
     );
     for RowView { name, label, sum } in &view.rows {
-        let Sum { requests, input_tokens, output_tokens, cost_micro_usd, .. } = sum;
-        let Sum { cached_tokens, cache_write_tokens, reasoning_tokens, .. } = sum;
-        let Sum { unpriced_requests, estimated_requests, .. } = sum;
-        let (name, label) = (csv_field(name), csv_field(label.as_deref().unwrap_or_default()));
-        let cost = cost_micro_usd.map(|cost| format!("{}.{:06}", cost / 1_000_000, cost % 1_000_000));
+        let Sum {
+            requests,
+            input_tokens,
+            output_tokens,
+            cost_micro_usd,
+            ..
+        } = sum;
+        let Sum {
+            cached_tokens,
+            cache_write_tokens,
+            reasoning_tokens,
+            ..
+        } = sum;
+        let Sum {
+            unpriced_requests,
+            estimated_requests,
+            ..
+        } = sum;
+        let (name, label) = (
+            csv_field(name),
+            csv_field(label.as_deref().unwrap_or_default()),
+        );
+        let cost =
+            cost_micro_usd.map(|cost| format!("{}.{:06}", cost / 1_000_000, cost % 1_000_000));
         let cost = cost.unwrap_or_default();
         // Writing to a String does not fail.
         _ = write!(
@@ -185,7 +219,10 @@ fn csv(view: &View) -> Response {
              {reasoning_tokens},{unpriced_requests},{estimated_requests}\r\n"
         );
     }
-    let disposition = format!("attachment; filename=\"usage-{}-{}.csv\"", view.from, view.to);
+    let disposition = format!(
+        "attachment; filename=\"usage-{}-{}.csv\"",
+        view.from, view.to
+    );
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
         (header::CONTENT_DISPOSITION, disposition),

@@ -11,7 +11,9 @@ use super::session::{UserView, check_own_password};
 use crate::{
     app::App,
     audit::Noted,
-    auth::{Admin, Caller, Credential, checked_email, checked_name, checked_password, is_good_foreign},
+    auth::{
+        Admin, Caller, Credential, checked_email, checked_name, checked_password, is_good_foreign,
+    },
     error::ApiError,
     extract::{Json, Path},
     groups::Known,
@@ -35,7 +37,12 @@ pub(super) struct AccountView {
 
 impl AccountView {
     fn of(account: Account, groups: &Known) -> Self {
-        let Account { user, suspended_at, has_second_factor, has_passkeys } = account;
+        let Account {
+            user,
+            suspended_at,
+            has_second_factor,
+            has_passkeys,
+        } = account;
         Self {
             user: (&user).into(),
             created_at: user.created_at,
@@ -55,7 +62,10 @@ pub(super) struct AccountList {
 /// `GET /api/v1/users`: everybody.
 pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<AccountList>, ApiError> {
     let (users, groups) = (app.store.accounts().await?, app.groups.known());
-    let users = users.into_iter().map(|account| AccountView::of(account, &groups)).collect();
+    let users = users
+        .into_iter()
+        .map(|account| AccountView::of(account, &groups))
+        .collect();
     Ok(Json(AccountList { users }))
 }
 
@@ -76,8 +86,7 @@ impl CreateUser {
             (Some(password), None) => app.passwords.hash(checked_password(password)?).await,
             (None, Some(hash)) if is_good_foreign(&hash) => Ok(hash),
             (None, Some(_)) => {
-                let message =
-                    "password_hash has to be one of bcrypt ($2a$, $2b$ or $2y$) with a cost from 4 to 14.";
+                let message = "password_hash has to be one of bcrypt ($2a$, $2b$ or $2y$) with a cost from 4 to 14.";
                 Err(ApiError::invalid(message).with_field(Some("password_hash")))
             }
             _ => Err(ApiError::invalid("Send either password or password_hash.")),
@@ -103,7 +112,12 @@ pub(super) async fn create(
     noted.about(user.id, &user.email);
     noted.with("role", user.role);
     app.groups.look().await?;
-    let account = Account { user, suspended_at: None, has_second_factor: false, has_passkeys: false };
+    let account = Account {
+        user,
+        suspended_at: None,
+        has_second_factor: false,
+        has_passkeys: false,
+    };
     Ok(Json(AccountView::of(account, &app.groups.known())))
 }
 
@@ -132,7 +146,11 @@ pub(super) async fn change(
         role: body.role,
         suspended: body.suspended,
     };
-    let account = app.store.change_account(user, &change, app.clock.now_ms()).await.map_err(in_words)?;
+    let account = app
+        .store
+        .change_account(user, &change, app.clock.now_ms())
+        .await
+        .map_err(in_words)?;
     noted.called(&account.user.email);
     noted.with("email", change.email);
     noted.with("name", change.name);
@@ -157,10 +175,13 @@ pub(super) async fn reset_second_factor(
         let message = refusal::Accounts::OwnSecondStep;
         return Err(ApiError::conflict(message));
     }
-    app.store.reset_second_factor(user, app.clock.now_ms()).await.map_err(|error| match error {
-        StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSecondStep),
-        error => error.into(),
-    })?;
+    app.store
+        .reset_second_factor(user, app.clock.now_ms())
+        .await
+        .map_err(|error| match error {
+            StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSecondStep),
+            error => error.into(),
+        })?;
     noted.called(app.store.user(user).await.map_err(in_words)?.email);
     Ok(StatusCode::NO_CONTENT)
 }
@@ -192,9 +213,15 @@ pub(super) async fn rename(
     noted: Noted,
     Json(body): Json<ChangeMe>,
 ) -> Result<Json<UserView>, ApiError> {
-    let change = AccountChange { name: Some(checked_name(&body.name)?), ..AccountChange::default() };
-    let account =
-        app.store.change_account(caller.id(), &change, app.clock.now_ms()).await.map_err(in_words)?;
+    let change = AccountChange {
+        name: Some(checked_name(&body.name)?),
+        ..AccountChange::default()
+    };
+    let account = app
+        .store
+        .change_account(caller.id(), &change, app.clock.now_ms())
+        .await
+        .map_err(in_words)?;
     noted.about(caller.id(), &account.user.email);
     noted.with("name", change.name);
     app.known_keys.forget_person(caller.id());
@@ -218,8 +245,14 @@ pub(super) async fn close(
     };
     check_own_password(&app, &caller, &place, body.password).await?;
     // From here on nothing of it begins. Should the server end here, an administrator finds it suspended.
-    let suspend = AccountChange { suspended: Some(true), ..AccountChange::default() };
-    app.store.change_account(caller.id(), &suspend, app.clock.now_ms()).await.map_err(in_words)?;
+    let suspend = AccountChange {
+        suspended: Some(true),
+        ..AccountChange::default()
+    };
+    app.store
+        .change_account(caller.id(), &suspend, app.clock.now_ms())
+        .await
+        .map_err(in_words)?;
     app.known_keys.forget_person(caller.id());
     app.end_for_suspended().await?;
     remove(&app, caller.id()).await?;
@@ -234,7 +267,9 @@ async fn remove(app: &App, user: UserId) -> Result<(), ApiError> {
     }
     let chats = app.store.delete_account(user).await.map_err(in_words)?;
     if let Some(programs) = app.programs.here() {
-        chats.iter().for_each(|chat| programs.forget(&chat.to_string()));
+        chats
+            .iter()
+            .for_each(|chat| programs.forget(&chat.to_string()));
     }
     Ok(())
 }

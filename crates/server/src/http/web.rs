@@ -45,8 +45,14 @@ const SECURITY_HEADERS: [(HeaderName, HeaderValue); 8] = [
              object-src 'none'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
         ),
     ),
-    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-    (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    (
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    ),
+    (
+        header::REFERRER_POLICY,
+        HeaderValue::from_static("no-referrer"),
+    ),
     (
         HeaderName::from_static("permissions-policy"),
         HeaderValue::from_static(
@@ -54,11 +60,20 @@ const SECURITY_HEADERS: [(HeaderName, HeaderValue); 8] = [
              magnetometer=(), microphone=(), midi=(), payment=(), serial=(), usb=()",
         ),
     ),
-    (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
     // The names of hosts in links are not looked up before somebody follows one.
-    (HeaderName::from_static("x-dns-prefetch-control"), HeaderValue::from_static("off")),
+    (
+        HeaderName::from_static("x-dns-prefetch-control"),
+        HeaderValue::from_static("off"),
+    ),
     // Other sites embed nothing of ours. What the origins of `cors_allow_origins` fetch is not embedded.
-    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
     // What may be kept says so itself: the app's files and what has an `ETag`.
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
@@ -73,8 +88,14 @@ pub(super) fn harden(response: &mut Response) {
 /// The file at the request's path, or the app's page, which finds out by itself what the path means.
 pub(super) fn serve(request: &Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let message = format!("{} does not take {}.", request.uri().path(), request.method());
-        return ApiError::invalid(message).with_status(StatusCode::METHOD_NOT_ALLOWED).into_response();
+        let message = format!(
+            "{} does not take {}.",
+            request.uri().path(),
+            request.method()
+        );
+        return ApiError::invalid(message)
+            .with_status(StatusCode::METHOD_NOT_ALLOWED)
+            .into_response();
     }
     let path = request.uri().path().trim_start_matches('/');
     // Names of our files are plain, so a path that needs decoding is none.
@@ -89,7 +110,10 @@ pub(super) fn serve(request: &Request) -> Response {
 
 fn no_web_app() -> Response {
     let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("text/html; charset=utf-8"),
+        ),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
     ];
     (headers, Body::from(NO_WEB_APP)).into_response()
@@ -101,16 +125,26 @@ fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
         return None;
     }
     let plain = WebFiles::get(path)?;
-    let compressed = [("br", ".br"), ("gzip", ".gz")].into_iter().find_map(|(coding, suffix)| {
-        let file = accepts(headers, coding).then(|| WebFiles::get(&format!("{path}{suffix}"))).flatten();
-        file.map(|file| (coding, file))
-    });
+    let compressed = [("br", ".br"), ("gzip", ".gz")]
+        .into_iter()
+        .find_map(|(coding, suffix)| {
+            let file = accepts(headers, coding)
+                .then(|| WebFiles::get(&format!("{path}{suffix}")))
+                .flatten();
+            file.map(|file| (coding, file))
+        });
     let (coding, file) = compressed.map_or((None, plain), |(coding, file)| (Some(coding), file));
     let etag = etag(&file)?;
     // The build puts a hash of the content into these files' names.
     let immutable = path.starts_with("assets/");
-    let cache = if immutable { "public, max-age=31536000, immutable" } else { "no-cache" };
-    let known = headers.get(header::IF_NONE_MATCH).is_some_and(|known| names(known, &etag));
+    let cache = if immutable {
+        "public, max-age=31536000, immutable"
+    } else {
+        "no-cache"
+    };
+    let known = headers
+        .get(header::IF_NONE_MATCH)
+        .is_some_and(|known| names(known, &etag));
     let mut response = if known {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
@@ -124,7 +158,10 @@ fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
         answer.insert(header::CONTENT_SECURITY_POLICY, RENDER_FRAME_POLICY);
     }
     if !known {
-        answer.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type(path)));
+        answer.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static(content_type(path)),
+        );
         if let Some(coding) = coding {
             answer.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
         }
@@ -137,7 +174,9 @@ fn etag(file: &EmbeddedFile) -> Option<HeaderValue> {
 }
 
 fn names(known: &HeaderValue, etag: &HeaderValue) -> bool {
-    let (Ok(known), Ok(etag)) = (known.to_str(), etag.to_str()) else { return false };
+    let (Ok(known), Ok(etag)) = (known.to_str(), etag.to_str()) else {
+        return false;
+    };
     known
         .split(',')
         .any(|tag| matches!(tag.trim().trim_start_matches("W/"), tag if tag == etag || tag == "*"))
@@ -152,10 +191,16 @@ fn bytes_of(file: EmbeddedFile) -> bytes::Bytes {
 
 /// Whether the client takes `coding`; one with weight zero is refused.
 fn accepts(headers: &HeaderMap, coding: &str) -> bool {
-    let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+    let lines = headers
+        .get_all(header::ACCEPT_ENCODING)
+        .iter()
+        .filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).any(|part| {
         let (name, weight) = part.split_once(';').unwrap_or((part, ""));
-        let weight = weight.trim().strip_prefix("q=").map_or(1.0, |q| q.parse::<f32>().unwrap_or(0.0));
+        let weight = weight
+            .trim()
+            .strip_prefix("q=")
+            .map_or(1.0, |q| q.parse::<f32>().unwrap_or(0.0));
         name.trim().eq_ignore_ascii_case(coding) && weight > 0.0
     })
 }
@@ -201,8 +246,17 @@ mod tests {
     #[test]
     fn compares_tags() {
         let tag = HeaderValue::from_static("\"abc\"");
-        for (known, same) in [("\"abc\"", true), ("W/\"abc\", \"d\"", true), ("*", true), ("\"ab\"", false)] {
-            assert_eq!(names(&HeaderValue::from_static(known), &tag), same, "{known}");
+        for (known, same) in [
+            ("\"abc\"", true),
+            ("W/\"abc\", \"d\"", true),
+            ("*", true),
+            ("\"ab\"", false),
+        ] {
+            assert_eq!(
+                names(&HeaderValue::from_static(known), &tag),
+                same,
+                "{known}"
+            );
         }
     }
 }

@@ -64,9 +64,17 @@ pub(super) struct Tried {
 }
 
 /// `GET /api/v1/webhooks`: oldest first.
-pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Json<WebhookList>, ApiError> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Json<WebhookList>, ApiError> {
     let webhooks = app.store.webhooks(caller.id()).await?;
-    Ok(Json(WebhookList { webhooks: webhooks.into_iter().map(|webhook| view(&app, webhook)).collect() }))
+    Ok(Json(WebhookList {
+        webhooks: webhooks
+            .into_iter()
+            .map(|webhook| view(&app, webhook))
+            .collect(),
+    }))
 }
 
 /// `POST /api/v1/webhooks`: the secret is shown this once.
@@ -75,14 +83,22 @@ pub(super) async fn create(
     caller: Caller,
     Json(new): Json<NewWebhook>,
 ) -> Result<Json<Created>, ApiError> {
-    let (webhook, address) = app.webhooks.new_address(caller.id(), &new.url, app.clock.now_ms())?;
-    app.store.create_webhook(&webhook, MOST).await.map_err(|error| match error {
-        StoreError::Conflict(_) => {
-            ApiError::conflict(refusal::Settings::TooManyWebhooks { count: MOST as u64 })
-        }
-        error => error.into(),
-    })?;
-    Ok(Json(Created { webhook: view(&app, webhook), secret: address.secret }))
+    let (webhook, address) = app
+        .webhooks
+        .new_address(caller.id(), &new.url, app.clock.now_ms())?;
+    app.store
+        .create_webhook(&webhook, MOST)
+        .await
+        .map_err(|error| match error {
+            StoreError::Conflict(_) => {
+                ApiError::conflict(refusal::Settings::TooManyWebhooks { count: MOST as u64 })
+            }
+            error => error.into(),
+        })?;
+    Ok(Json(Created {
+        webhook: view(&app, webhook),
+        secret: address.secret,
+    }))
 }
 
 /// `DELETE /api/v1/webhooks/{webhook}`
@@ -102,14 +118,21 @@ pub(super) async fn test(
     Path(id): Path<WebhookId>,
 ) -> Result<Json<Tried>, ApiError> {
     let all = app.store.webhooks(caller.id()).await?;
-    let webhook = all.into_iter().find(|webhook| webhook.id == id).ok_or(StoreError::NotFound)?;
+    let webhook = all
+        .into_iter()
+        .find(|webhook| webhook.id == id)
+        .ok_or(StoreError::NotFound)?;
     let tried = app.webhooks.try_out(&webhook, app.clock.now_ms()).await?;
     let (problem, sentence) = apart(tried.err());
     Ok(Json(Tried { problem, sentence }))
 }
 
 fn view(app: &App, webhook: Webhook) -> WebhookView {
-    let url = app.webhooks.address(&webhook).ok().map(|address| address.url);
+    let url = app
+        .webhooks
+        .address(&webhook)
+        .ok()
+        .map(|address| address.url);
     let last = webhook.last.map(|last| {
         let (problem, sentence) = apart(last.problem.map(Words::of_column));
         let state = match (last.due_at, &problem) {
@@ -118,9 +141,22 @@ fn view(app: &App, webhook: Webhook) -> WebhookView {
             (None, None) => "delivered",
         };
         let (run, attempts, tried_at) = (last.run, last.attempts, last.tried_at);
-        DeliveryView { run, state, attempts, tried_at, next_at: last.due_at, problem, sentence }
+        DeliveryView {
+            run,
+            state,
+            attempts,
+            tried_at,
+            next_at: last.due_at,
+            problem,
+            sentence,
+        }
     });
-    WebhookView { id: webhook.id, url, created_at: webhook.created_at, last }
+    WebhookView {
+        id: webhook.id,
+        url,
+        created_at: webhook.created_at,
+        last,
+    }
 }
 
 fn apart(problem: Option<Words>) -> (Option<String>, Option<Box<Coded>>) {

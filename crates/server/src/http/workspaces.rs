@@ -20,8 +20,15 @@ pub(super) struct WorkspaceList {
 }
 
 pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<WorkspaceList> {
-    let view = |it: &Directory| WorkspaceView { name: it.name().to_owned(), read_only: it.is_read_only() };
+    let view = |it: &Directory| WorkspaceView {
+        name: it.name().to_owned(),
+        read_only: it.is_read_only(),
+    };
     Json(WorkspaceList {
-        workspaces: app.workspaces.of(&caller.user, &caller.permit(&app)).map(view).collect(),
+        workspaces: app
+            .workspaces
+            .of(&caller.user, &caller.permit(&app))
+            .map(view)
+            .collect(),
     })
 }

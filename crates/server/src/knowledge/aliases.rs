@@ -47,8 +47,10 @@ impl App {
                 proofs.entry(pair).or_insert_with(|| at(&quote, &said));
             }
         }
-        let keys: Vec<String> =
-            proofs.keys().flat_map(|(long, short)| [long.clone(), short.clone()]).collect();
+        let keys: Vec<String> = proofs
+            .keys()
+            .flat_map(|(long, short)| [long.clone(), short.clone()])
+            .collect();
         let known = self.store.entities_by_keys(collection, &keys).await?;
         let entity_of: HashMap<EntityId, EntityId> =
             merged.iter().map(|one| (one.alias, one.entity)).collect();
@@ -67,11 +69,15 @@ impl App {
                     alias: *alias,
                     alias_name: alias_name.clone(),
                 };
-                proposed.push(SameThing { names, proof: Some(quote.clone()) });
+                proposed.push(SameThing {
+                    names,
+                    proof: Some(quote.clone()),
+                });
             }
         }
         proposed.sort_by(|a, b| {
-            (&a.names.entity_name, &a.names.alias_name).cmp(&(&b.names.entity_name, &b.names.alias_name))
+            (&a.names.entity_name, &a.names.alias_name)
+                .cmp(&(&b.names.entity_name, &b.names.alias_name))
         });
         proposed.truncate(MOST_PROPOSED);
         let proof_of = |names: &GraphAlias| {
@@ -79,14 +85,25 @@ impl App {
             let either = proofs.get(&(entity.clone(), alias.clone()));
             either.or_else(|| proofs.get(&(alias, entity))).cloned()
         };
-        let merged = merged.into_iter().map(|names| SameThing { proof: proof_of(&names), names }).collect();
+        let merged = merged
+            .into_iter()
+            .map(|names| SameThing {
+                proof: proof_of(&names),
+                names,
+            })
+            .collect();
         Ok((merged, proposed))
     }
 }
 
 /// The words of a quote that say so, with their place in the document.
 fn at(quote: &GraphQuote, said: &Said) -> GraphQuote {
-    let words: String = quote.quote.chars().skip(said.first).take(said.behind - said.first).collect();
+    let words: String = quote
+        .quote
+        .chars()
+        .skip(said.first)
+        .take(said.behind - said.first)
+        .collect();
     GraphQuote {
         first: quote.first + said.first as u64,
         behind: quote.first + said.behind as u64,
@@ -100,13 +117,22 @@ fn all_said(text: &str) -> Vec<Said> {
     let chars: Vec<char> = text.chars().collect();
     let mut all = Vec::new();
     for (open, _) in chars.iter().enumerate().filter(|(_, char)| **char == '(') {
-        let inside: String = chars[open + 1..].iter().take_while(|char| **char != ')').take(40).collect();
+        let inside: String = chars[open + 1..]
+            .iter()
+            .take_while(|char| **char != ')')
+            .take(40)
+            .collect();
         let behind = open + 2 + inside.chars().count();
         if chars.get(behind - 1) != Some(&')') || !is_abbreviation(&inside) {
             continue;
         }
         if let Some((long, first)) = long_name(&chars[..open], &inside) {
-            all.push(Said { long, short: inside.trim().to_owned(), first, behind });
+            all.push(Said {
+                long,
+                short: inside.trim().to_owned(),
+                first,
+                behind,
+            });
         }
     }
     all
@@ -119,14 +145,19 @@ fn is_abbreviation(text: &str) -> bool {
     let capitals = text.chars().filter(|char| char.is_uppercase()).count();
     LETTERS.contains(&letters)
         && 2 * capitals > letters
-        && text.chars().all(|char| char.is_alphanumeric() || matches!(char, '.' | '-' | '&'))
+        && text
+            .chars()
+            .all(|char| char.is_alphanumeric() || matches!(char, '.' | '-' | '&'))
 }
 
 /// The words right before a bracket that the letters of an abbreviation begin, each in its turn, and where they begin: the first
 /// word by the first letter. The fewest that do.
 fn long_name(before: &[char], short: &str) -> Option<(String, usize)> {
-    let letters: Vec<char> =
-        short.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let letters: Vec<char> = short
+        .chars()
+        .filter(|char| char.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect();
     let mut starts: Vec<usize> = Vec::new();
     for (at, char) in before.iter().enumerate() {
         let begins = char.is_alphanumeric() && (at == 0 || !before[at - 1].is_alphanumeric());
@@ -166,12 +197,18 @@ mod tests {
         let all: Vec<_> = all_said(text)
             .into_iter()
             .map(|said| {
-                let words: String = text.chars().skip(said.first).take(said.behind - said.first).collect();
+                let words: String = text
+                    .chars()
+                    .skip(said.first)
+                    .take(said.behind - said.first)
+                    .collect();
                 (said.long, said.short, words)
             })
             .collect();
-        let expected: Vec<_> =
-            expected.iter().map(|(a, b, c)| ((*a).to_owned(), (*b).to_owned(), (*c).to_owned())).collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(a, b, c)| ((*a).to_owned(), (*b).to_owned(), (*c).to_owned()))
+            .collect();
         assert_eq!(all, expected, "{text}");
     }
 
@@ -185,7 +222,11 @@ mod tests {
         check(
             "Agents of the Bank of the North Sea (BNS) and of the Royal Society (RS)",
             &[
-                ("Bank of the North Sea", "BNS", "Bank of the North Sea (BNS)"),
+                (
+                    "Bank of the North Sea",
+                    "BNS",
+                    "Bank of the North Sea (BNS)",
+                ),
                 ("Royal Society", "RS", "Royal Society (RS)"),
             ],
         );

@@ -46,7 +46,10 @@ pub(super) enum NoHelpKind {
 
 impl NoHelp {
     pub(super) fn failed(words: impl Into<Words>) -> Self {
-        Self { kind: NoHelpKind::Failed, words: words.into() }
+        Self {
+            kind: NoHelpKind::Failed,
+            words: words.into(),
+        }
     }
 }
 
@@ -60,7 +63,11 @@ impl App {
         (urgency, deadline): (Urgency, Duration),
     ) -> Result<Vec<Vec<f32>>, NoHelp> {
         if model == embedder::MODEL {
-            return self.knowledge.built_in.embed(texts, urgency, deadline).await;
+            return self
+                .knowledge
+                .built_in
+                .embed(texts, urgency, deadline)
+                .await;
         }
         let server = self.helper(model, "embeddings")?;
         let ask = async |told: Told| {
@@ -84,10 +91,15 @@ impl App {
         let body = rerank::encode(upstream.model(), query, passages);
         let bytes = body.len();
         let ask = async |told: Told| {
-            let answer = upstream.post_whole(&told, body.into(), Instant::now() + deadline).await?;
+            let answer = upstream
+                .post_whole(&told, body.into(), Instant::now() + deadline)
+                .await?;
             let read = rerank::decode(&answer, passages.len()).map_err(|bad| {
                 let why = bad.to_string();
-                let useless = Sentence::UselessAnswer { model: upstream.model().to_owned(), why };
+                let useless = Sentence::UselessAnswer {
+                    model: upstream.model().to_owned(),
+                    why,
+                };
                 NoAnswer::Failed(ModelError::new(ProblemCode::ModelProtocol, useless))
             })?;
             Ok((read.scores, read.input_tokens))
@@ -99,37 +111,65 @@ impl App {
     fn helper(&self, model: &str, call: &str) -> Result<ModelServer, NoHelp> {
         let found = self.models.upstream_for_all(model, call);
         let found = found.map_err(|error| NoHelp::failed(error.problem().clone().words()))?;
-        found.ok_or_else(|| NoHelp::failed(Sentence::NoModelServer { model: model.to_owned() }))
+        found.ok_or_else(|| {
+            NoHelp::failed(Sentence::NoModelServer {
+                model: model.to_owned(),
+            })
+        })
     }
 
     /// Asks with `bytes` of text; gives what was read of the answer, and books the tokens that the server counted.
     async fn ask_helper<T>(
         &self,
         principal: &Principal,
-        ModelServer { upstream, prices, trusted, .. }: &ModelServer,
+        ModelServer {
+            upstream,
+            prices,
+            trusted,
+            ..
+        }: &ModelServer,
         bytes: usize,
         ask: impl AsyncFnOnce(Told) -> Result<(T, Option<u64>), NoAnswer>,
     ) -> Result<T, NoHelp> {
         let estimated = bytes as u64 / BYTES_PER_TOKEN;
-        let wish = Wish { input_tokens: estimated, max_output_tokens: Some(0), prices: *prices };
-        self.usage.know(principal).await.map_err(|error| NoHelp::failed(error.to_string()))?;
+        let wish = Wish {
+            input_tokens: estimated,
+            max_output_tokens: Some(0),
+            prices: *prices,
+        };
+        self.usage
+            .know(principal)
+            .await
+            .map_err(|error| NoHelp::failed(error.to_string()))?;
         let caller = match trusted {
             true => Some(
-                self.caller_headers(principal).await.map_err(|error| NoHelp::failed(error.to_string()))?,
+                self.caller_headers(principal)
+                    .await
+                    .map_err(|error| NoHelp::failed(error.to_string()))?,
             ),
             false => None,
         };
-        let told = Told { caller, ..Told::default() };
+        let told = Told {
+            caller,
+            ..Told::default()
+        };
         let held = self
             .usage
             .begin(principal, wish)
-            .map_err(|refused| NoHelp { kind: NoHelpKind::Limited(refused.wait_s), words: refused.words })?;
+            .map_err(|refused| NoHelp {
+                kind: NoHelpKind::Limited(refused.wait_s),
+                words: refused.words,
+            })?;
         let result = ask(told).await.map_err(no_answer);
-        let used = result.as_ref().ok().map(|(_, counted)| used(counted.unwrap_or(estimated), *prices));
+        let used = result
+            .as_ref()
+            .ok()
+            .map(|(_, counted)| used(counted.unwrap_or(estimated), *prices));
         let amount = used.map(|(tokens, cost)| Amount::of_call(tokens, cost));
         self.usage.end(&held, wish, amount);
         if let Some((tokens, cost)) = used {
-            self.usage.note(principal, upstream.model(), UsageSum::of_call(tokens, cost));
+            self.usage
+                .note(principal, upstream.model(), UsageSum::of_call(tokens, cost));
         }
         result.map(|(read, _)| read)
     }
@@ -147,5 +187,8 @@ fn no_answer(no: NoAnswer) -> NoHelp {
         ProblemCode::ModelRejected | ProblemCode::ModelContextFull => NoHelpKind::Texts,
         _ => NoHelpKind::Failed,
     };
-    NoHelp { kind, words: error.words() }
+    NoHelp {
+        kind,
+        words: error.words(),
+    }
 }

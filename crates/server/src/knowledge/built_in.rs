@@ -28,7 +28,11 @@ impl BuiltIn {
     /// `program` is this one: the library may lie beside it.
     pub(super) fn new(settings: &KnowledgeSettings, program: &Path) -> Self {
         let files = files(settings, program);
-        Self { files, threads: settings.embedding_threads, loaded: Mutex::default() }
+        Self {
+            files,
+            threads: settings.embedding_threads,
+            loaded: Mutex::default(),
+        }
     }
 
     /// The vectors of these texts. Those in other letters than Latin have none but zeros: the model knows English, and what it
@@ -56,7 +60,10 @@ impl BuiltIn {
         });
         let late = |_| NoHelp {
             kind: NoHelpKind::Late,
-            words: Sentence::BuiltInSlow { seconds: deadline.as_secs() }.into(),
+            words: Sentence::BuiltInSlow {
+                seconds: deadline.as_secs(),
+            }
+            .into(),
         };
         let made = timeout(deadline, work).await.map_err(late)?;
         let made = made.map_err(|error| NoHelp::failed(error.to_string()))?;
@@ -65,7 +72,9 @@ impl BuiltIn {
 
     /// Which of its files is missing, in words.
     pub(super) fn problem(&self) -> Option<Words> {
-        self.files.missing().map(|file| advice(&Unusable::Missing(file.to_owned())))
+        self.files
+            .missing()
+            .map(|file| advice(&Unusable::Missing(file.to_owned())))
     }
 
     fn embedder(&self) -> Result<Arc<Embedder>, Unusable> {
@@ -88,7 +97,11 @@ pub(super) fn files(settings: &KnowledgeSettings, program: &Path) -> Files {
         None if beside.is_file() => beside,
         None => folder.join(LIBRARY),
     };
-    Files { network: folder.join(NETWORK), tokenizer: folder.join(TOKENIZER), library }
+    Files {
+        network: folder.join(NETWORK),
+        tokenizer: folder.join(TOKENIZER),
+        library,
+    }
 }
 
 /// What is wrong, and what to do.
@@ -96,7 +109,10 @@ fn advice(unusable: &Unusable) -> Words {
     match unusable {
         Unusable::Missing(file) => {
             let name = file.file_name().map_or_else(PathBuf::new, PathBuf::from);
-            Sentence::BuiltInMissing { file: name.display().to_string() }.into()
+            Sentence::BuiltInMissing {
+                file: name.display().to_string(),
+            }
+            .into()
         }
         Unusable::File { file, why } => {
             // Where the files are is no matter of those who ask; the log has it.

@@ -58,7 +58,10 @@ pub(crate) struct EmbeddingTried {
 impl Knowledge {
     /// What makes vectors now; nothing where nothing does.
     pub(crate) fn embedding(&self) -> Option<Arc<EmbeddingSettings>> {
-        self.helping().in_force.as_ref().map(|known| Arc::clone(&known.settings))
+        self.helping()
+            .in_force
+            .as_ref()
+            .map(|known| Arc::clone(&known.settings))
     }
 
     /// Why the built-in model cannot be used, in words.
@@ -90,20 +93,33 @@ impl App {
         let configured = &self.config.knowledge.embedding;
         let wanted = match self.embedding_choice().await? {
             None => configured.clone(),
-            Some(EmbeddingChoice { model, query_prefix, passage_prefix }) => {
-                EmbeddingSettings { model, query_prefix, passage_prefix, ..configured.clone() }
-            }
+            Some(EmbeddingChoice {
+                model,
+                query_prefix,
+                passage_prefix,
+            }) => EmbeddingSettings {
+                model,
+                query_prefix,
+                passage_prefix,
+                ..configured.clone()
+            },
         };
         if wanted.model.is_empty() {
             self.knowledge.set_embedding(None);
             return Ok(None);
         }
         let known = self.knowledge.helping().in_force.clone();
-        if let Some(known) = known.filter(|it| *it.settings == wanted && it.said.elapsed() < SAY_USED) {
+        if let Some(known) =
+            known.filter(|it| *it.settings == wanted && it.said.elapsed() < SAY_USED)
+        {
             return Ok(Some(known));
         }
         let space = self.use_embedding(&wanted).await?;
-        let in_force = InForce { settings: Arc::new(wanted), space, said: Instant::now() };
+        let in_force = InForce {
+            settings: Arc::new(wanted),
+            space,
+            said: Instant::now(),
+        };
         self.knowledge.set_embedding(Some(in_force.clone()));
         Ok(Some(in_force))
     }
@@ -112,11 +128,16 @@ impl App {
     ///
     /// # Errors
     /// 422 for a model that is not there, and words before texts that are too long.
-    pub(crate) async fn choose_embedding(&self, choice: Option<EmbeddingChoice>) -> Result<(), ApiError> {
+    pub(crate) async fn choose_embedding(
+        &self,
+        choice: Option<EmbeddingChoice>,
+    ) -> Result<(), ApiError> {
         if let Some(choice) = &choice {
             self.check_embedding(choice)?;
         }
-        let value = choice.map_or(Ok(Value::Null), serde_json::to_value).map_err(ApiError::internal)?;
+        let value = choice
+            .map_or(Ok(Value::Null), serde_json::to_value)
+            .map_err(ApiError::internal)?;
         let before = self.knowledge.space();
         self.store.put_setting(CHOICE, &value).await?;
         self.follow_embedding_choice().await?;
@@ -128,16 +149,26 @@ impl App {
     }
 
     fn check_embedding(&self, choice: &EmbeddingChoice) -> Result<(), ApiError> {
-        let EmbeddingChoice { model, query_prefix, passage_prefix } = choice;
-        let is_known =
-            model.is_empty() || model == embedder::MODEL || self.models.catalogue().model(model).is_some();
+        let EmbeddingChoice {
+            model,
+            query_prefix,
+            passage_prefix,
+        } = choice;
+        let is_known = model.is_empty()
+            || model == embedder::MODEL
+            || self.models.catalogue().model(model).is_some();
         if !is_known {
             let problem = refusal::Settings::ModelChosenGone;
             return Err(ApiError::invalid(problem).with_field(Some("model")));
         }
-        for (field, prefix) in [("query_prefix", query_prefix), ("passage_prefix", passage_prefix)] {
+        for (field, prefix) in [
+            ("query_prefix", query_prefix),
+            ("passage_prefix", passage_prefix),
+        ] {
             if prefix.chars().count() > PREFIX_CHARS || prefix.contains('\0') {
-                let problem = refusal::Knowledge::BadPrefix { limit: PREFIX_CHARS as u64 };
+                let problem = refusal::Knowledge::BadPrefix {
+                    limit: PREFIX_CHARS as u64,
+                };
                 return Err(ApiError::invalid(problem).with_field(Some(field)));
             }
         }
@@ -155,11 +186,20 @@ impl App {
     ) -> Result<EmbeddingTried, ApiError> {
         self.check_embedding(choice)?;
         if choice.model.is_empty() {
-            return Err(ApiError::invalid(refusal::Knowledge::NoModelToTry).with_field(Some("model")));
+            return Err(
+                ApiError::invalid(refusal::Knowledge::NoModelToTry).with_field(Some("model"))
+            );
         }
         let text = format!("{}{SENTENCE}", choice.passage_prefix);
         let started = Instant::now();
-        let answer = self.embed(principal, &choice.model, &[text], (Urgency::Question, TRIED)).await;
+        let answer = self
+            .embed(
+                principal,
+                &choice.model,
+                &[text],
+                (Urgency::Question, TRIED),
+            )
+            .await;
         let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let vector = answer.map(|vectors| vectors.into_iter().next().unwrap_or_default());
         let (dimensions, problem) = match vector {
@@ -169,6 +209,10 @@ impl App {
             Ok(vector) => (Some(vector.len()), None),
             Err(no_help) => (None, Some(no_help.words)),
         };
-        Ok(EmbeddingTried { took_ms, dimensions, problem })
+        Ok(EmbeddingTried {
+            took_ms,
+            dimensions,
+            problem,
+        })
     }
 }

@@ -59,7 +59,11 @@ pub(super) async fn keep_copying<'a, E>(
         };
         is_new = copied.is_err();
         let wait = if is_new { pause } else { LOOK };
-        pause = if is_new { (pause * 2).min(LONGEST_PAUSE) } else { FIRST_PAUSE };
+        pause = if is_new {
+            (pause * 2).min(LONGEST_PAUSE)
+        } else {
+            FIRST_PAUSE
+        };
         match copied {
             Ok(()) => {}
             Err(NoCopy::There(error)) => note(&error),

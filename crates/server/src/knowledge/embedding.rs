@@ -105,18 +105,33 @@ impl App {
             passage_prefix: settings.passage_prefix.clone(),
             chunking: CHUNKING,
         };
-        Ok(self.store.use_embedding_space(&wanted, self.clock.now_ms()).await?.id)
+        Ok(self
+            .store
+            .use_embedding_space(&wanted, self.clock.now_ms())
+            .await?
+            .id)
     }
 
     async fn embed_next(&self, forget_at: &mut Instant) -> Result<Looked, ApiError> {
-        let Some(InForce { settings, space, .. }) = self.follow_embedding_choice().await? else {
+        let Some(InForce {
+            settings, space, ..
+        }) = self.follow_embedding_choice().await?
+        else {
             return self.forget_embeddings(forget_at).await;
         };
         let now = self.clock.now_ms();
-        let Some(of) = self.store.claim_embedding(space, now, now.saturating_add(CLAIM_MS)).await? else {
+        let Some(of) = self
+            .store
+            .claim_embedding(space, now, now.saturating_add(CLAIM_MS))
+            .await?
+        else {
             self.knowledge.switch_spaces(&self.store).await?;
             let mut has_gone = false;
-            while self.store.forget_old_vectors(space, now.saturating_sub(UNUSED_MS)).await? {
+            while self
+                .store
+                .forget_old_vectors(space, now.saturating_sub(UNUSED_MS))
+                .await?
+            {
                 has_gone = true;
             }
             if has_gone {
@@ -156,16 +171,21 @@ impl App {
         let NoHelp { kind, words } = no_help;
         tracing::warn!(document = %of.document, ?kind, error = %words, "a document could not be embedded");
         let (code, wait_ms) = match kind {
-            NoHelpKind::Limited(seconds) => {
-                ("limited", i64::try_from(seconds).unwrap_or(i64::MAX / 2000).saturating_mul(1000))
-            }
+            NoHelpKind::Limited(seconds) => (
+                "limited",
+                i64::try_from(seconds)
+                    .unwrap_or(i64::MAX / 2000)
+                    .saturating_mul(1000),
+            ),
             NoHelpKind::Texts => ("texts", RETRY_MS << of.failures.min(RETRY_DOUBLINGS)),
             NoHelpKind::Late => ("late", RETRY_MS << of.failures.min(RETRY_DOUBLINGS)),
             NoHelpKind::Failed => ("failed", RETRY_MS << of.failures.min(RETRY_DOUBLINGS)),
         };
         let problem = as_column(code, &words);
         let due_at = self.clock.now_ms().saturating_add(wait_ms);
-        self.store.note_embedding_failure(space, of, &problem, due_at).await?;
+        self.store
+            .note_embedding_failure(space, of, &problem, due_at)
+            .await?;
         if matches!(kind, NoHelpKind::Limited(_) | NoHelpKind::Texts) {
             return Ok(Looked::Went);
         }
@@ -194,17 +214,25 @@ impl App {
         });
         let (document, chunks) = cutting.await.map_err(ApiError::internal)?;
         let title = document.title.as_deref().unwrap_or(&of.name);
-        let mut done = usize::try_from(of.done).unwrap_or(usize::MAX).min(chunks.len());
+        let mut done = usize::try_from(of.done)
+            .unwrap_or(usize::MAX)
+            .min(chunks.len());
         while done < chunks.len() {
             let batch = &chunks[done..(done + settings.batch).min(chunks.len())];
-            let texts: Vec<String> =
-                batch.iter().map(|chunk| passage(settings, title, &document.text, chunk)).collect();
+            let texts: Vec<String> = batch
+                .iter()
+                .map(|chunk| passage(settings, title, &document.text, chunk))
+                .collect();
             let vectors = match self.embed_texts(settings, of, &texts).await {
                 Ok(vectors) => vectors,
                 Err(no_help) => return Ok(Err(no_help)),
             };
             let content = pack(&vectors);
-            let part = Vectors { first: done as u64, pieces: batch.len() as u64, content };
+            let part = Vectors {
+                first: done as u64,
+                pieces: batch.len() as u64,
+                content,
+            };
             let until = self.clock.now_ms().saturating_add(CLAIM_MS);
             if !self.store.keep_vectors(space, of, &part, until).await? {
                 // Deleted or changed meanwhile.
@@ -226,8 +254,14 @@ impl App {
         texts: &[String],
     ) -> Result<Vec<Vec<f32>>, NoHelp> {
         let principal = Principal::of_account(of.owner);
-        match self.embed(&principal, &settings.model, texts, PASSAGES).await {
-            Err(NoHelp { kind: NoHelpKind::Texts, .. }) => {}
+        match self
+            .embed(&principal, &settings.model, texts, PASSAGES)
+            .await
+        {
+            Err(NoHelp {
+                kind: NoHelpKind::Texts,
+                ..
+            }) => {}
             answer => return answer,
         }
         let mut vectors: Vec<Vec<f32>> = Vec::with_capacity(texts.len());
@@ -235,8 +269,19 @@ impl App {
             let mut text = text.clone();
             let mut halved = 0;
             let alone = loop {
-                match self.embed(&principal, &settings.model, std::slice::from_ref(&text), PASSAGES).await {
-                    Err(NoHelp { kind: NoHelpKind::Texts, .. }) if halved < HALVINGS => {
+                match self
+                    .embed(
+                        &principal,
+                        &settings.model,
+                        std::slice::from_ref(&text),
+                        PASSAGES,
+                    )
+                    .await
+                {
+                    Err(NoHelp {
+                        kind: NoHelpKind::Texts,
+                        ..
+                    }) if halved < HALVINGS => {
                         halved += 1;
                         let half = text.chars().count() / 2;
                         text = text.chars().take(half).collect();
@@ -256,7 +301,11 @@ impl App {
 
 /// A piece as the model gets it: what it wants before it, where the piece stands, and its text.
 fn passage(settings: &EmbeddingSettings, title: &str, text: &str, chunk: &Chunk) -> String {
-    let headings = chunk.headings.iter().map(String::as_str).filter(|heading| *heading != title);
+    let headings = chunk
+        .headings
+        .iter()
+        .map(String::as_str)
+        .filter(|heading| *heading != title);
     let head: Vec<&str> = std::iter::once(title).chain(headings).collect();
     let head: String = head.join(" › ").chars().take(HEAD_CHARS).collect();
     let text = text.get(chunk.bytes.clone()).unwrap_or_default();
@@ -266,6 +315,8 @@ fn passage(settings: &EmbeddingSettings, title: &str, text: &str, chunk: &Chunk)
 /// Vectors one after another as they are kept. Those without a direction are zeros, and found by words alone.
 fn pack(vectors: &[Vec<f32>]) -> Vec<u8> {
     let length = vectors.first().map_or(0, Vec::len) + size_of::<f32>();
-    let packed = vectors.iter().flat_map(|vector| encode_vector(vector).unwrap_or_else(|| vec![0; length]));
+    let packed = vectors
+        .iter()
+        .flat_map(|vector| encode_vector(vector).unwrap_or_else(|| vec![0; length]));
     packed.collect()
 }

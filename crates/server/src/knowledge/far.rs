@@ -32,11 +32,24 @@ pub(crate) struct Meaning {
 impl App {
     /// How far the documents of a collection are embedded by the model that is set.
     pub(crate) async fn far(&self, collection: CollectionId) -> Result<Far, StoreError> {
-        let Some(space) = self.knowledge.space() else { return Ok(Far { embeddings: None, no_help: None }) };
+        let Some(space) = self.knowledge.space() else {
+            return Ok(Far {
+                embeddings: None,
+                no_help: None,
+            });
+        };
         let all = self.store.embeddings(collection).await?.into_iter();
-        let of_space = all.filter(|far| far.space == space).map(|far| (far.document, far));
-        let no_help = self.knowledge.no_help().and_then(|problem| serde_json::from_str(&problem).ok());
-        Ok(Far { embeddings: Some(of_space.collect()), no_help })
+        let of_space = all
+            .filter(|far| far.space == space)
+            .map(|far| (far.document, far));
+        let no_help = self
+            .knowledge
+            .no_help()
+            .and_then(|problem| serde_json::from_str(&problem).ok());
+        Ok(Far {
+            embeddings: Some(of_space.collect()),
+            no_help,
+        })
     }
 }
 
@@ -44,13 +57,19 @@ impl Far {
     /// Of one document; nothing where no model embeds, or there is no text yet.
     pub(crate) fn of(&self, document: &Document) -> Option<Meaning> {
         let embeddings = self.embeddings.as_ref().filter(|_| document.version > 0)?;
-        let far = embeddings.get(&document.id).filter(|far| far.version == document.version);
+        let far = embeddings
+            .get(&document.id)
+            .filter(|far| far.version == document.version);
         let done = far.map_or(0, |far| far.done).min(document.chunks);
         let problem = match far.and_then(|far| far.problem.as_ref()) {
             _ if done >= document.chunks => None,
             Some(problem) => serde_json::from_str(problem).ok(),
             None => self.no_help.clone(),
         };
-        Some(Meaning { done, chunks: document.chunks, problem })
+        Some(Meaning {
+            done,
+            chunks: document.chunks,
+            problem,
+        })
     }
 }

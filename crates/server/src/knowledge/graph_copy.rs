@@ -52,28 +52,50 @@ impl From<Fault> for NoCopy<Fault> {
 
 /// Copies what is to be copied until the server stops.
 pub(crate) async fn keep_graph_copy(app: Arc<App>) {
-    let Some(database) = &app.knowledge.graph_database else { return };
+    let Some(database) = &app.knowledge.graph_database else {
+        return;
+    };
     let copy = |is_new| app.copy_graphs(database, is_new).boxed();
-    keep_copying(&app, &database.changed, copy, |fault| database.note_fault(fault)).await;
+    keep_copying(&app, &database.changed, copy, |fault| {
+        database.note_fault(fault)
+    })
+    .await;
 }
 
 impl App {
     /// Has the graph database show what the rows say now.
-    async fn copy_graphs(&self, database: &GraphDatabase, is_new: bool) -> Result<(), NoCopy<Fault>> {
-        let copy = Copy { database, home: Value::from(self.home().await?) };
+    async fn copy_graphs(
+        &self,
+        database: &GraphDatabase,
+        is_new: bool,
+    ) -> Result<(), NoCopy<Fault>> {
+        let copy = Copy {
+            database,
+            home: Value::from(self.home().await?),
+        };
         if is_new {
             for rule in RULES {
                 copy.run(rule, &[]).await?;
             }
         }
         let look = database.begin_look();
-        let rows: HashMap<DocumentId, GraphShare> =
-            self.store.graph_shares().await?.into_iter().map(|share| (share.document, share)).collect();
+        let rows: HashMap<DocumentId, GraphShare> = self
+            .store
+            .graph_shares()
+            .await?
+            .into_iter()
+            .map(|share| (share.document, share))
+            .collect();
         let copied = copy.copied().await?;
         let is_old = |(document, (version, _)): &(&DocumentId, &(u64, u64))| {
-            rows.get(*document).is_none_or(|share| share.version != *version)
+            rows.get(*document)
+                .is_none_or(|share| share.version != *version)
         };
-        let old: Vec<DocumentId> = copied.iter().filter(is_old).map(|(document, _)| *document).collect();
+        let old: Vec<DocumentId> = copied
+            .iter()
+            .filter(is_old)
+            .map(|(document, _)| *document)
+            .collect();
         let done = |share: &GraphShare| match copied.get(&share.document) {
             Some((version, done)) if *version == share.version => *done,
             _ => 0,
@@ -93,7 +115,8 @@ impl App {
             copy.forget(*document).await?;
         }
         for share in &wanted {
-            copy.put(share, &self.store.graph_share(share.document).await?).await?;
+            copy.put(share, &self.store.graph_share(share.document).await?)
+                .await?;
         }
         if is_new || !old.is_empty() {
             copy.sweep().await?;
@@ -110,7 +133,11 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    async fn run(&self, query: &str, parameters: &[(&str, Value)]) -> Result<Vec<bolt::Row>, Fault> {
+    async fn run(
+        &self,
+        query: &str,
+        parameters: &[(&str, Value)],
+    ) -> Result<Vec<bolt::Row>, Fault> {
         self.database.client.run(query, parameters, COPYING).await
     }
 
@@ -122,9 +149,17 @@ impl Copy<'_> {
     async fn copied(&self) -> Result<HashMap<DocumentId, (u64, u64)>, Fault> {
         let rows = self.run(COPIED, &[self.home()]).await?;
         let read = |row: &bolt::Row| {
-            let [document, version, done] = row.as_slice() else { return None };
+            let [document, version, done] = row.as_slice() else {
+                return None;
+            };
             let document = document.as_text()?.parse().ok()?;
-            Some((document, (version.as_number().unwrap_or(0), done.as_number().unwrap_or(0))))
+            Some((
+                document,
+                (
+                    version.as_number().unwrap_or(0),
+                    done.as_number().unwrap_or(0),
+                ),
+            ))
         };
         Ok(rows.iter().filter_map(read).collect())
     }
@@ -138,13 +173,15 @@ impl Copy<'_> {
         self.run(BEGIN, &begin).await?;
         for batch in whole.entities.chunks(BATCH) {
             let rows = Value::List(batch.iter().map(entity).collect());
-            self.run(SPEAK, &[&around[..], &[("rows", rows)]].concat()).await?;
+            self.run(SPEAK, &[&around[..], &[("rows", rows)]].concat())
+                .await?;
         }
         for batch in whole.relations.chunks(BATCH) {
             let rows = Value::List(batch.iter().map(relation).collect());
             self.run(SAY, &[document.clone(), ("rows", rows)]).await?;
         }
-        self.run(END, &[document, ("done", Value::from(share.done))]).await?;
+        self.run(END, &[document, ("done", Value::from(share.done))])
+            .await?;
         Ok(())
     }
 
@@ -172,7 +209,16 @@ impl Copy<'_> {
     }
 }
 
-fn entity(SharedEntity { id, key, name, kind, first, quote }: &SharedEntity) -> Value {
+fn entity(
+    SharedEntity {
+        id,
+        key,
+        name,
+        kind,
+        first,
+        quote,
+    }: &SharedEntity,
+) -> Value {
     Value::map([
         ("id", Value::from(id.to_string())),
         ("key", Value::from(key.as_str())),
@@ -183,7 +229,15 @@ fn entity(SharedEntity { id, key, name, kind, first, quote }: &SharedEntity) -> 
     ])
 }
 
-fn relation(SharedRelation { source, target, kind, first, quote }: &SharedRelation) -> Value {
+fn relation(
+    SharedRelation {
+        source,
+        target,
+        kind,
+        first,
+        quote,
+    }: &SharedRelation,
+) -> Value {
     Value::map([
         ("source", Value::from(source.to_string())),
         ("target", Value::from(target.to_string())),

@@ -52,7 +52,11 @@ struct Standing {
 impl GraphDatabase {
     pub(super) fn new(settings: &GraphDatabaseSettings) -> Self {
         let client = Client::new(settings.address.clone(), settings.access.clone());
-        Self { client, changed: Notify::new(), standing: Mutex::default() }
+        Self {
+            client,
+            changed: Notify::new(),
+            standing: Mutex::default(),
+        }
     }
 
     /// To be called when the rows of a collection's graph have changed.
@@ -92,11 +96,16 @@ impl GraphDatabase {
     /// All was copied that was seen, but these.
     pub(super) fn end_look(&self, look: u64, left: &[GraphShare]) {
         let mut standing = self.standing();
-        standing.behind.retain(|_, change| change.is_some_and(|change| change > look));
+        standing
+            .behind
+            .retain(|_, change| change.is_some_and(|change| change > look));
         for share in left {
             standing.behind.entry(share.collection).or_insert(None);
         }
-        standing.left = left.iter().map(|share| (share.document, share.done)).collect();
+        standing.left = left
+            .iter()
+            .map(|share| (share.document, share.done))
+            .collect();
         standing.compared = true;
         standing.problem = None;
     }
@@ -112,7 +121,12 @@ impl GraphDatabase {
         }
         standing.compared = false;
         // Its own words may tell what its machine looks like.
-        standing.problem = Some(refusal::Knowledge::GraphDatabaseAway { why: words_of(fault) }.into());
+        standing.problem = Some(
+            refusal::Knowledge::GraphDatabaseAway {
+                why: words_of(fault),
+            }
+            .into(),
+        );
     }
 
     fn serves(&self, collection: CollectionId) -> bool {
@@ -134,7 +148,12 @@ impl GraphDatabase {
         }
     }
 
-    async fn find(&self, collection: CollectionId, words: &str, limit: u32) -> Option<Vec<EntityId>> {
+    async fn find(
+        &self,
+        collection: CollectionId,
+        words: &str,
+        limit: u32,
+    ) -> Option<Vec<EntityId>> {
         let parameters = [
             ("collection", Value::from(collection.to_string())),
             ("words", Value::from(words)),
@@ -169,7 +188,10 @@ impl GraphDatabase {
             "MATCH (a:GlasshouseEntity {{id: $from}}), (b:GlasshouseEntity {{id: $to}}) \
              MATCH p = shortestPath((a)-[:SAYS*1..{most}]-(b)) UNWIND nodes(p) AS n RETURN n.id AS id"
         );
-        let parameters = [("from", Value::from(from.to_string())), ("to", Value::from(to.to_string()))];
+        let parameters = [
+            ("from", Value::from(from.to_string())),
+            ("to", Value::from(to.to_string())),
+        ];
         Some(ids(&self.ask(&query, &parameters).await?))
     }
 }
@@ -190,7 +212,9 @@ fn words_of(fault: &Fault) -> Words {
 
 /// What is no id of ours is not there.
 fn ids(rows: &[Row]) -> Vec<EntityId> {
-    rows.iter().filter_map(|row| row.first()?.as_text()?.parse().ok()).collect()
+    rows.iter()
+        .filter_map(|row| row.first()?.as_text()?.parse().ok())
+        .collect()
 }
 
 fn texts(ids: &[EntityId]) -> Value {
@@ -203,7 +227,11 @@ impl App {
         &self,
         collection: CollectionId,
     ) -> Result<Option<&GraphDatabase>, StoreError> {
-        let database = self.knowledge.graph_database.as_ref().filter(|database| database.serves(collection));
+        let database = self
+            .knowledge
+            .graph_database
+            .as_ref()
+            .filter(|database| database.serves(collection));
         match database {
             Some(_) if !self.store.graph_aliases(collection).await?.is_empty() => Ok(None),
             database => Ok(database),
@@ -237,7 +265,11 @@ impl App {
         {
             let graph = self.store.among(collection, &ids).await?;
             let is_there = graph.entities.first().is_some_and(|entity| entity.id == of);
-            return if is_there { Ok(graph) } else { Err(StoreError::NotFound) };
+            return if is_there {
+                Ok(graph)
+            } else {
+                Err(StoreError::NotFound)
+            };
         }
         self.store.neighbours(collection, of, bounds).await
     }

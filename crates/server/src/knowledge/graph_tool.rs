@@ -60,7 +60,9 @@ impl Knowledge {
         owner: UserId,
         scope: Scope,
     ) -> Result<Option<Arc<Tool>>, StoreError> {
-        let Some(spec) = graph_spec(store, owner, &scope).await? else { return Ok(None) };
+        let Some(spec) = graph_spec(store, owner, &scope).await? else {
+            return Ok(None);
+        };
         let (app, scope) = (self.app(), Arc::new(scope));
         let tool = Tool::from_outside(spec, ToolKind::REPEATABLE, move |arguments, context| {
             call(app.clone(), owner, Arc::clone(&scope), arguments, context)
@@ -106,10 +108,18 @@ pub(crate) async fn graph_spec(
         "required": ["action", "name"],
         "additionalProperties": false,
     });
-    Ok(Some(ToolSpec { name: NAME.to_owned(), description, parameters: parameters.into() }))
+    Ok(Some(ToolSpec {
+        name: NAME.to_owned(),
+        description,
+        parameters: parameters.into(),
+    }))
 }
 
-async fn with_graph(store: &Store, owner: UserId, scope: &Scope) -> Result<Vec<Collection>, StoreError> {
+async fn with_graph(
+    store: &Store,
+    owner: UserId,
+    scope: &Scope,
+) -> Result<Vec<Collection>, StoreError> {
     let with = store.collections_with_graph(owner).await?;
     if with.is_empty() {
         return Ok(Vec::new());
@@ -126,8 +136,12 @@ async fn call(
     arguments: Value,
     context: ToolContext,
 ) -> Result<String, ToolFailure> {
-    let app = app.upgrade().ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))?;
-    let Walked { said, sources } = walk(&app, owner, &scope, arguments).await.map_err(ToolFailure)?;
+    let app = app
+        .upgrade()
+        .ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))?;
+    let Walked { said, sources } = walk(&app, owner, &scope, arguments)
+        .await
+        .map_err(ToolFailure)?;
     if !sources.is_empty() {
         context.emit(EventBody::SourcesFound { sources }).await;
     }
@@ -141,8 +155,13 @@ pub(crate) async fn walk(
     scope: &Scope,
     arguments: Value,
 ) -> Result<Walked, String> {
-    let Arguments { action, name, to, collection } =
-        serde_json::from_value(arguments).map_err(|error| format!("The arguments do not fit: {error}."))?;
+    let Arguments {
+        action,
+        name,
+        to,
+        collection,
+    } = serde_json::from_value(arguments)
+        .map_err(|error| format!("The arguments do not fit: {error}."))?;
     if name.trim().is_empty() || name.chars().count() > NAME_CHARS {
         return Err(format!("`name` must have 1 to {NAME_CHARS} characters."));
     }
@@ -150,18 +169,25 @@ pub(crate) async fn walk(
     if matches!(action, Action::Path) && to.is_none() {
         return Err("`path` needs `to`.".to_owned());
     }
-    let mut collections = with_graph(&app.store, owner, scope).await.map_err(|error| error.to_string())?;
+    let mut collections = with_graph(&app.store, owner, scope)
+        .await
+        .map_err(|error| error.to_string())?;
     if let Some(name) = collection.filter(|name| !name.trim().is_empty()) {
         collections.retain(|collection| collection.name == name);
     }
-    let mut walked = Walked { said: String::new(), sources: Vec::new() };
+    let mut walked = Walked {
+        said: String::new(),
+        sources: Vec::new(),
+    };
     for collection in &collections {
         let found = look(app, collection, (&action, &name, to.as_deref())).await;
         let (alone, graph) = found.map_err(|error| error.to_string())?;
         tell(&mut walked, collection, &alone, &graph);
     }
     if walked.said.is_empty() {
-        walked.said.push_str("Nothing was found. `find` with a part of the name may find something.");
+        walked
+            .said
+            .push_str("Nothing was found. `find` with a part of the name may find something.");
     }
     Ok(walked)
 }
@@ -179,17 +205,23 @@ async fn look(
     };
     let nothing = || (Vec::new(), Subgraph::default());
     match action {
-        Action::Find => Ok((app.graph_entities(*id, &key(name), MOST_FOUND).await?, Subgraph::default())),
+        Action::Find => Ok((
+            app.graph_entities(*id, &key(name), MOST_FOUND).await?,
+            Subgraph::default(),
+        )),
         Action::Neighbours => match meant(name).await? {
-            Some(entity) => {
-                Ok((Vec::new(), app.graph_neighbours(*id, entity.id, (1, MOST_NEIGHBOURS)).await?))
-            }
+            Some(entity) => Ok((
+                Vec::new(),
+                app.graph_neighbours(*id, entity.id, (1, MOST_NEIGHBOURS))
+                    .await?,
+            )),
             None => Ok(nothing()),
         },
         Action::Path => match (meant(name).await?, meant(to.unwrap_or_default()).await?) {
-            (Some(from), Some(to)) => {
-                Ok((Vec::new(), app.graph_path(*id, (from.id, to.id), MOST_STEPS).await?))
-            }
+            (Some(from), Some(to)) => Ok((
+                Vec::new(),
+                app.graph_path(*id, (from.id, to.id), MOST_STEPS).await?,
+            )),
             _ => Ok(nothing()),
         },
     }
@@ -201,21 +233,62 @@ fn tell(walked: &mut Walked, collection: &Collection, alone: &[Entity], graph: &
     }
     let Walked { said, sources } = walked;
     _ = writeln!(said, "[In {}]", collection.name);
-    for Entity { name, kind, mentions, relations, .. } in alone {
-        _ = writeln!(said, "- {name} ({kind}): spoken of in {mentions} places, {relations} statements");
+    for Entity {
+        name,
+        kind,
+        mentions,
+        relations,
+        ..
+    } in alone
+    {
+        _ = writeln!(
+            said,
+            "- {name} ({kind}): spoken of in {mentions} places, {relations} statements"
+        );
     }
-    let names: HashMap<EntityId, &str> =
-        graph.entities.iter().map(|entity| (entity.id, entity.name.as_str())).collect();
+    let names: HashMap<EntityId, &str> = graph
+        .entities
+        .iter()
+        .map(|entity| (entity.id, entity.name.as_str()))
+        .collect();
     if graph.relations.is_empty() && !graph.entities.is_empty() {
-        let names: Vec<&str> = graph.entities.iter().map(|entity| entity.name.as_str()).collect();
-        _ = writeln!(said, "{}: nothing is said of how it belongs to others.", names.join(", "));
+        let names: Vec<&str> = graph
+            .entities
+            .iter()
+            .map(|entity| entity.name.as_str())
+            .collect();
+        _ = writeln!(
+            said,
+            "{}: nothing is said of how it belongs to others.",
+            names.join(", ")
+        );
     }
-    for Relation { source, target, kind, quote } in graph.relations.iter().take(MOST_SAID) {
-        let (Some(source), Some(target)) = (names.get(source), names.get(target)) else { continue };
-        _ = writeln!(said, "- {source} — {kind} → {target}. {}: “{}”", quote.name, quote.quote);
+    for Relation {
+        source,
+        target,
+        kind,
+        quote,
+    } in graph.relations.iter().take(MOST_SAID)
+    {
+        let (Some(source), Some(target)) = (names.get(source), names.get(target)) else {
+            continue;
+        };
+        _ = writeln!(
+            said,
+            "- {source} — {kind} → {target}. {}: “{}”",
+            quote.name, quote.quote
+        );
         let document = quote.document;
-        let url = format!("/knowledge/{}/{document}?from={}&to={}", collection.id, quote.first, quote.behind);
+        let url = format!(
+            "/knowledge/{}/{document}?from={}&to={}",
+            collection.id, quote.first, quote.behind
+        );
         let id = format!("{document}.{}", quote.first);
-        sources.push(Source::new(id, quote.name.clone(), url, Some(quote.quote.clone())));
+        sources.push(Source::new(
+            id,
+            quote.name.clone(),
+            url,
+            Some(quote.quote.clone()),
+        ));
     }
 }

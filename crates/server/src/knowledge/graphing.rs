@@ -30,7 +30,9 @@ const ANSWER_TOKENS: u64 = 4_000;
 
 /// Looks at what is to be looked at until the server stops.
 pub(crate) async fn keep_graphs(app: Arc<App>) {
-    let Some(model) = app.config.knowledge.graph_model.clone() else { return };
+    let Some(model) = app.config.knowledge.graph_model.clone() else {
+        return;
+    };
     loop {
         let looked = tokio::select! {
             () = app.stopping.cancelled() => return,
@@ -58,15 +60,22 @@ impl App {
             return Ok(false);
         }
         let now = self.clock.now_ms();
-        let Some(of) = self.store.claim_graph(now, now.saturating_add(CLAIM_MS)).await? else {
+        let Some(of) = self
+            .store
+            .claim_graph(now, now.saturating_add(CLAIM_MS))
+            .await?
+        else {
             return Ok(false);
         };
-        let permit = self.permit(Authority::of_account(of.owner)).regardless_of_groups();
+        let permit = self
+            .permit(Authority::of_account(of.owner))
+            .regardless_of_groups();
         // The model that the settings name is for everybody, whoever may choose it for chats.
         let model = match self.models.resolve(Some(model), &permit) {
             Ok(model) => model,
             Err(problem) => {
-                self.note_no_graph(&of, "failed", problem.problem().clone().words(), None).await?;
+                self.note_no_graph(&of, "failed", problem.problem().clone().words(), None)
+                    .await?;
                 return Ok(true);
             }
         };
@@ -89,7 +98,10 @@ impl App {
         let (document, pieces) = cutting.await.map_err(ApiError::internal)?;
         let title = document.title.as_deref().unwrap_or(&of.name).to_owned();
         let all = pieces.len() as u64;
-        while let Some(piece) = usize::try_from(of.done).ok().and_then(|done| pieces.get(done)) {
+        while let Some(piece) = usize::try_from(of.done)
+            .ok()
+            .and_then(|done| pieces.get(done))
+        {
             let text = document.text.get(piece.bytes.clone()).unwrap_or_default();
             let found = match self.look(&of, model, &title, text).await? {
                 Some(found) => found,
@@ -98,7 +110,11 @@ impl App {
             };
             let kept = to_keep(found, piece.first);
             let until = self.clock.now_ms().saturating_add(CLAIM_MS);
-            if !self.store.keep_graph(&of, (of.done, all), &kept, until).await? {
+            if !self
+                .store
+                .keep_graph(&of, (of.done, all), &kept, until)
+                .await?
+            {
                 // Deleted or changed meanwhile, or not wanted any more.
                 return Ok(());
             }
@@ -121,21 +137,31 @@ impl App {
         let asking = graph::ask(about.of(&model.model), title, text);
         let tokens = (text.len() as u64 / 4 + FRAME_TOKENS, ANSWER_TOKENS);
         let asked = self
-            .on_account((of.owner, model), tokens, asking, |asked| (asked.usage, asked.cost_micro_usd))
+            .on_account((of.owner, model), tokens, asking, |asked| {
+                (asked.usage, asked.cost_micro_usd)
+            })
             .await?;
         match asked {
             Asked::Answered(asked) if asked.found.is_some() => Ok(asked.found),
             Asked::Answered(_) => {
-                let words = Sentence::NotInFormOf { name: model.model.name().to_owned() }.into();
+                let words = Sentence::NotInFormOf {
+                    name: model.model.name().to_owned(),
+                }
+                .into();
                 self.note_no_graph(of, "form", words, None).await?;
                 Ok(None)
             }
             Asked::Limited { words, wait_s } => {
-                self.note_no_graph(of, "limited", words, Some(wait_s)).await?;
+                self.note_no_graph(of, "limited", words, Some(wait_s))
+                    .await?;
                 Ok(None)
             }
             Asked::Failed(error) => {
-                let code = if error.code == ProblemCode::ModelTimeout { "late" } else { "failed" };
+                let code = if error.code == ProblemCode::ModelTimeout {
+                    "late"
+                } else {
+                    "failed"
+                };
                 self.note_no_graph(of, code, error.words(), None).await?;
                 Ok(None)
             }
@@ -151,11 +177,15 @@ impl App {
     ) -> Result<(), StoreError> {
         tracing::info!(document = %of.document, code, %words, "a document could not be looked at for its graph");
         let wait_ms = match wait_s {
-            Some(seconds) => i64::try_from(seconds).unwrap_or(i64::MAX / 2_000).saturating_mul(1_000),
+            Some(seconds) => i64::try_from(seconds)
+                .unwrap_or(i64::MAX / 2_000)
+                .saturating_mul(1_000),
             None => RETRY_MS << of.failures.min(RETRY_DOUBLINGS),
         };
         let problem = as_column(code, &words);
-        self.store.note_graph_failure(of, &problem, self.clock.now_ms().saturating_add(wait_ms)).await
+        self.store
+            .note_graph_failure(of, &problem, self.clock.now_ms().saturating_add(wait_ms))
+            .await
     }
 }
 
@@ -168,12 +198,18 @@ struct Piece {
 /// Chunks in a row, as many as fit together.
 fn pieces(chunks: &[Chunk]) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
-    for Chunk { bytes, characters, .. } in chunks {
+    for Chunk {
+        bytes, characters, ..
+    } in chunks
+    {
         match pieces.last_mut() {
             Some(last) if characters.end.saturating_sub(last.first) <= PIECE_CHARS => {
                 last.bytes.end = last.bytes.end.max(bytes.end);
             }
-            _ => pieces.push(Piece { bytes: bytes.clone(), first: characters.start }),
+            _ => pieces.push(Piece {
+                bytes: bytes.clone(),
+                first: characters.start,
+            }),
         }
     }
     pieces
@@ -185,13 +221,24 @@ fn to_keep(found: Found, first: usize) -> GraphPiece {
         let (begin, end) = (first + proof.place.start, first + proof.place.end);
         (begin as u64, end as u64, proof.quote)
     };
-    let entities = found
-        .entities
-        .into_iter()
-        .map(|entity| (key(&entity.name), entity.name, entity.kind.to_owned(), words(entity.proof)));
-    let relations = found
-        .relations
-        .into_iter()
-        .map(|relation| (relation.source, relation.target, relation.kind, words(relation.proof)));
-    GraphPiece { entities: entities.collect(), relations: relations.collect() }
+    let entities = found.entities.into_iter().map(|entity| {
+        (
+            key(&entity.name),
+            entity.name,
+            entity.kind.to_owned(),
+            words(entity.proof),
+        )
+    });
+    let relations = found.relations.into_iter().map(|relation| {
+        (
+            relation.source,
+            relation.target,
+            relation.kind,
+            words(relation.proof),
+        )
+    });
+    GraphPiece {
+        entities: entities.collect(),
+        relations: relations.collect(),
+    }
 }

@@ -69,11 +69,18 @@ impl Place {
 
 impl LoadedDocument {
     pub(super) fn headings(&self, place: Place) -> &[String] {
-        self.headings.get(place.headings as usize).map_or(&[], Vec::as_slice)
+        self.headings
+            .get(place.headings as usize)
+            .map_or(&[], Vec::as_slice)
     }
 
     fn size_bytes(&self) -> usize {
-        let words: usize = self.headings.iter().flatten().map(|heading| heading.len() + 24).sum();
+        let words: usize = self
+            .headings
+            .iter()
+            .flatten()
+            .map(|heading| heading.len() + 24)
+            .sum();
         size_of::<Self>() + self.name.len() + self.places.len() * size_of::<Place>() + words
     }
 }
@@ -110,7 +117,12 @@ struct Changed {
 /// The vector of each of so many pieces, where it has one.
 fn of_pieces(vectors: &[Vectors], count: usize) -> Vec<Option<&[u8]>> {
     let mut of_pieces: Vec<Option<&[u8]>> = vec![None; count];
-    for Vectors { first, pieces, content } in vectors {
+    for Vectors {
+        first,
+        pieces,
+        content,
+    } in vectors
+    {
         let length = content.len() / usize::try_from(*pieces).unwrap_or(usize::MAX).max(1);
         let first = usize::try_from(*first).unwrap_or(usize::MAX);
         for (piece, vector) in content.chunks_exact(length.max(1)).enumerate() {
@@ -135,13 +147,19 @@ pub(super) fn serving(
         .map(|document| (document.id, document.version))
         .collect();
     let (mut settled, mut whole) = (0, HashMap::<EmbeddingSpaceId, usize>::new());
-    for far in embeddings.iter().filter(|far| versions.get(&far.document) == Some(&far.version)) {
+    for far in embeddings
+        .iter()
+        .filter(|far| versions.get(&far.document) == Some(&far.version))
+    {
         let is_whole = far.done >= far.pieces;
         settled += usize::from(far.space == current && (is_whole || far.failures >= MOST_FAILURES));
         *whole.entry(far.space).or_default() += usize::from(is_whole);
     }
     let here = whole.get(&current).copied().unwrap_or(0);
-    let other = whole.into_iter().filter(|(space, _)| *space != current).max_by_key(|(_, count)| *count);
+    let other = whole
+        .into_iter()
+        .filter(|(space, _)| *space != current)
+        .max_by_key(|(_, count)| *count);
     match other {
         Some((space, count)) if count > here && settled < versions.len() => Some(space),
         _ => Some(current),
@@ -163,7 +181,11 @@ impl Loaded {
     }
 
     pub(super) fn size_bytes(&self) -> usize {
-        let documents: usize = self.documents.values().map(|document| document.size_bytes() + 32).sum();
+        let documents: usize = self
+            .documents
+            .values()
+            .map(|document| document.size_bytes() + 32)
+            .sum();
         self.index.size_bytes() + documents
     }
 
@@ -179,13 +201,18 @@ impl Loaded {
 
     /// Whether it has this version of a document's text.
     pub(super) fn has_text(&self, document: u128, version: u64) -> bool {
-        self.documents.get(&document).is_some_and(|known| known.version == version)
+        self.documents
+            .get(&document)
+            .is_some_and(|known| known.version == version)
     }
 
     /// A piece that was found.
     pub(super) fn piece(&self, document: u128, chunk: u32) -> Option<(&LoadedDocument, Place)> {
         let document = self.documents.get(&document)?;
-        Some((document, *document.places.get(usize::try_from(chunk).ok()?)?))
+        Some((
+            document,
+            *document.places.get(usize::try_from(chunk).ok()?)?,
+        ))
     }
 
     /// The collection as it is now, from what was loaded before.
@@ -210,7 +237,9 @@ impl Loaded {
             Some(_) => knowledge.embeddings(store, of.id).await?,
             None => Vec::new(),
         };
-        loaded.space = loaded.space.or_else(|| serving(knowledge.space(), &listed, &embeddings));
+        loaded.space = loaded
+            .space
+            .or_else(|| serving(knowledge.space(), &listed, &embeddings));
         let embedded: HashMap<u128, u64> = embeddings
             .iter()
             .filter(|far| Some(far.space) == loaded.space && far.done >= far.pieces)
@@ -221,8 +250,12 @@ impl Loaded {
             .filter(|document| document.version > 0)
             .map(|document| (document.id.as_u128(), document.version))
             .collect();
-        let gone: Vec<u128> =
-            loaded.documents.keys().filter(|document| !with_text.contains_key(document)).copied().collect();
+        let gone: Vec<u128> = loaded
+            .documents
+            .keys()
+            .filter(|document| !with_text.contains_key(document))
+            .copied()
+            .collect();
         for document in gone {
             loaded.documents.remove(&document);
             loaded.index.remove(document);
@@ -250,12 +283,23 @@ impl Loaded {
             };
             let structure = serde_json::from_str(&structure).map_err(ApiError::internal)?;
             let vectors = match loaded.space.filter(|_| is_embedded(&document)) {
-                Some(space) => Some(store.document_vectors(document.id, space, document.version).await?),
+                Some(space) => Some(
+                    store
+                        .document_vectors(document.id, space, document.version)
+                        .await?,
+                ),
                 None => None,
             };
             bytes += text.len();
             let (id, name, version) = (document.id, document.name, document.version);
-            batch.push(Changed { id, name, version, text, structure, vectors });
+            batch.push(Changed {
+                id,
+                name,
+                version,
+                text,
+                structure,
+                vectors,
+            });
             if bytes > BATCH_BYTES {
                 loaded = loaded.with(knowledge, std::mem::take(&mut batch)).await?;
                 bytes = 0;
@@ -265,11 +309,18 @@ impl Loaded {
             loaded = loaded.with(knowledge, batch).await?;
         }
         // What has changed since it was asked for is looked at by the next who asks.
-        Ok(Self { version: of.version, ..loaded })
+        Ok(Self {
+            version: of.version,
+            ..loaded
+        })
     }
 
     /// The same with these.
-    async fn with(mut self, knowledge: &Arc<Knowledge>, changed: Vec<Changed>) -> Result<Self, ApiError> {
+    async fn with(
+        mut self,
+        knowledge: &Arc<Knowledge>,
+        changed: Vec<Changed>,
+    ) -> Result<Self, ApiError> {
         let knowledge = Arc::clone(knowledge);
         let indexed = spawn_blocking(move || {
             for document in changed {
@@ -283,18 +334,28 @@ impl Loaded {
     /// Gives a document that was found by its words alone the vectors that it has now; its words stay.
     async fn take_vectors(&mut self, store: &Store, of: &store::Document) -> Result<(), ApiError> {
         let key = of.id.as_u128();
-        let (Some(space), Some(known)) = (self.space, self.documents.get_mut(&key)) else { return Ok(()) };
+        let (Some(space), Some(known)) = (self.space, self.documents.get_mut(&key)) else {
+            return Ok(());
+        };
         if known.is_embedded || known.version != of.version {
             return Ok(());
         }
         let vectors = store.document_vectors(of.id, space, of.version).await?;
-        self.index.give_vectors(key, &of_pieces(&vectors, known.places.len()));
+        self.index
+            .give_vectors(key, &of_pieces(&vectors, known.places.len()));
         Arc::make_mut(known).is_embedded = true;
         Ok(())
     }
 
     fn put(&mut self, knowledge: &Knowledge, changed: Changed) {
-        let Changed { id, name, version, text, structure, vectors } = changed;
+        let Changed {
+            id,
+            name,
+            version,
+            text,
+            structure,
+            vectors,
+        } = changed;
         let document = Document { text, ..structure };
         let chunks = cut(&document, Sizes::default());
         let is_embedded = vectors.is_some();
@@ -310,9 +371,23 @@ impl Loaded {
             .collect();
         let title = document.title.as_deref().unwrap_or(&name);
         let key = id.as_u128();
-        self.index.put(&knowledge.terms, &[ToIndex { document: key, title, chunks: &pieces }]);
+        self.index.put(
+            &knowledge.terms,
+            &[ToIndex {
+                document: key,
+                title,
+                chunks: &pieces,
+            }],
+        );
         let (places, headings) = places(&chunks);
-        let loaded = LoadedDocument { id, name, version, is_embedded, places, headings };
+        let loaded = LoadedDocument {
+            id,
+            name,
+            version,
+            is_embedded,
+            places,
+            headings,
+        };
         self.documents.insert(key, Arc::new(loaded));
     }
 }

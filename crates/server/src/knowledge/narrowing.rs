@@ -19,13 +19,34 @@ const FIRST_SECOND: i64 = 100_000_000;
 /// What people call kinds of files, and their endings.
 const KINDS: [(&[&str], &[&str]); 8] = [
     (&["word"], &["docx", "docm"]),
-    (&["slides", "slide", "powerpoint", "presentation", "presentations"], &["pptx", "pptm"]),
-    (&["tables", "table", "excel", "spreadsheet", "spreadsheets"], &["xlsx", "xlsm", "csv", "tsv"]),
-    (&["pages", "page", "web", "webpage", "html"], &["html", "htm", "xhtml"]),
+    (
+        &[
+            "slides",
+            "slide",
+            "powerpoint",
+            "presentation",
+            "presentations",
+        ],
+        &["pptx", "pptm"],
+    ),
+    (
+        &["tables", "table", "excel", "spreadsheet", "spreadsheets"],
+        &["xlsx", "xlsm", "csv", "tsv"],
+    ),
+    (
+        &["pages", "page", "web", "webpage", "html"],
+        &["html", "htm", "xhtml"],
+    ),
     (&["mail", "mails", "email", "emails"], &["eml"]),
-    (&["text", "texts", "plain"], &["md", "markdown", "txt", "rst"]),
+    (
+        &["text", "texts", "plain"],
+        &["md", "markdown", "txt", "rst"],
+    ),
     (&["markdown", "md"], &["md", "markdown"]),
-    (&["pictures", "picture", "images", "image", "photo", "photos"], &["png", "jpg", "jpeg", "webp", "gif"]),
+    (
+        &["pictures", "picture", "images", "image", "photo", "photos"],
+        &["png", "jpg", "jpeg", "webp", "gif"],
+    ),
 ];
 
 /// Words that say nothing of the kind.
@@ -50,22 +71,36 @@ impl Wanted {
     /// # Errors
     /// What cannot be understood, in a sentence for the model.
     pub(super) fn filter(&self) -> Result<DocumentFilter, String> {
-        let name = self.document.as_deref().unwrap_or_default().trim().to_lowercase();
+        let name = self
+            .document
+            .as_deref()
+            .unwrap_or_default()
+            .trim()
+            .to_lowercase();
         if name.chars().count() > NAME_CHARS {
             return Err(format!("`document` may have {NAME_CHARS} characters."));
         }
         let since = period("since", &self.since)?.map(|(first, _)| first);
         let until = period("until", &self.until)?.map(|(_, behind)| behind);
-        if since.zip(until).is_some_and(|(since, until)| since >= until) {
+        if since
+            .zip(until)
+            .is_some_and(|(since, until)| since >= until)
+        {
             return Err("`since` must be before `until`.".to_owned());
         }
-        Ok(DocumentFilter { endings: endings(&self.types)?, name, since, until })
+        Ok(DocumentFilter {
+            endings: endings(&self.types)?,
+            name,
+            since,
+            until,
+        })
     }
 }
 
 /// The endings that these words mean: `pdf`, `.PDF`, `word`, `["md", "txt"]`, `pdf, docx`.
 fn endings(types: &Value) -> Result<Vec<String>, String> {
-    let not_words = || "`types` must be kinds of files, such as \"pdf\" or [\"word\", \"md\"].".to_owned();
+    let not_words =
+        || "`types` must be kinds of files, such as \"pdf\" or [\"word\", \"md\"].".to_owned();
     let said: Vec<&str> = match types {
         Value::Null => Vec::new(),
         Value::String(words) => vec![words],
@@ -75,7 +110,9 @@ fn endings(types: &Value) -> Result<Vec<String>, String> {
         }
         _ => return Err(not_words()),
     };
-    let words = said.iter().flat_map(|words| words.split([',', ';', '|', ' ', '\n']));
+    let words = said
+        .iter()
+        .flat_map(|words| words.split([',', ';', '|', ' ', '\n']));
     let mut endings: Vec<String> = Vec::new();
     for word in words.map(|word| word.trim_start_matches(['*', '.']).to_lowercase()) {
         if word.is_empty() || FILLERS.contains(&word.as_str()) {
@@ -84,7 +121,10 @@ fn endings(types: &Value) -> Result<Vec<String>, String> {
         if matches!(word.as_str(), "all" | "any") {
             return Ok(Vec::new());
         }
-        match KINDS.iter().find(|(names, _)| names.contains(&word.as_str())) {
+        match KINDS
+            .iter()
+            .find(|(names, _)| names.contains(&word.as_str()))
+        {
             Some((_, of_kind)) => endings.extend(of_kind.iter().map(|&ending| ending.to_owned())),
             None if is_ending(&word) => endings.push(word),
             None => return Err(format!("“{}” is no kind of files.", shortened(&word))),
@@ -98,13 +138,15 @@ fn endings(types: &Value) -> Result<Vec<String>, String> {
 
 /// Whether a name may end so.
 pub(crate) fn is_ending(ending: &str) -> bool {
-    (1..=ENDING_CHARS).contains(&ending.chars().count()) && ending.chars().all(char::is_alphanumeric)
+    (1..=ENDING_CHARS).contains(&ending.chars().count())
+        && ending.chars().all(char::is_alphanumeric)
 }
 
 /// The time that this means, from its first millisecond to the first behind it: a year, a month, a day, or a moment. Days are
 /// those of UTC.
 fn period(field: &str, value: &Value) -> Result<Option<(i64, i64)>, String> {
-    let wrong = || format!("`{field}` must be a day, such as \"2026-05-31\", or a month or a year.");
+    let wrong =
+        || format!("`{field}` must be a day, such as \"2026-05-31\", or a month or a year.");
     let said = match value {
         Value::Null => return Ok(None),
         Value::String(words) => words.trim().to_owned(),
@@ -117,10 +159,18 @@ fn period(field: &str, value: &Value) -> Result<Option<(i64, i64)>, String> {
     if let Ok(number) = said.parse::<i64>()
         && number >= FIRST_SECOND
     {
-        let ms = if number >= FIRST_MS { number } else { number * 1000 };
+        let ms = if number >= FIRST_MS {
+            number
+        } else {
+            number * 1000
+        };
         return Ok(Some((ms, ms.saturating_add(1))));
     }
-    let moment = || said.parse::<Timestamp>().ok().map(|at| (at.as_millisecond(), at.as_millisecond() + 1));
+    let moment = || {
+        said.parse::<Timestamp>()
+            .ok()
+            .map(|at| (at.as_millisecond(), at.as_millisecond() + 1))
+    };
     days(&said).or_else(moment).map(Some).ok_or_else(wrong)
 }
 
@@ -133,7 +183,11 @@ fn days(said: &str) -> Option<(i64, i64)> {
     };
     let mut parts = said.splitn(3, ['-', '/', '.']);
     let number = |part: Option<&str>| part.map(str::parse::<i16>).transpose().ok();
-    let (year, month, day) = (number(parts.next())??, number(parts.next())?, number(parts.next())?);
+    let (year, month, day) = (
+        number(parts.next())??,
+        number(parts.next())?,
+        number(parts.next())?,
+    );
     if year < 1970 {
         return None;
     }
@@ -145,7 +199,14 @@ fn days(said: &str) -> Option<(i64, i64)> {
         _ => Span::new().days(1),
     };
     let behind = first.checked_add(length).ok()?;
-    let ms = |date: Date| Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond());
+    let ms = |date: Date| {
+        Some(
+            date.to_zoned(TimeZone::UTC)
+                .ok()?
+                .timestamp()
+                .as_millisecond(),
+        )
+    };
     Some((ms(first)?, ms(behind)?))
 }
 
@@ -182,12 +243,18 @@ mod tests {
     use super::*;
 
     fn filter(arguments: Value) -> Result<DocumentFilter, String> {
-        serde_json::from_value::<Wanted>(arguments).unwrap().filter()
+        serde_json::from_value::<Wanted>(arguments)
+            .unwrap()
+            .filter()
     }
 
     #[track_caller]
     fn check_types(types: Value, expected: &[&str]) {
-        assert_eq!(filter(json!({ "types": types })).unwrap().endings, expected, "{types}");
+        assert_eq!(
+            filter(json!({ "types": types })).unwrap().endings,
+            expected,
+            "{types}"
+        );
     }
 
     #[track_caller]
@@ -195,7 +262,11 @@ mod tests {
         let found = filter(json!({ "since": said })).unwrap().since;
         let behind = filter(json!({ "until": said })).unwrap().until;
         let ms = |text: &str| text.parse::<Timestamp>().unwrap().as_millisecond();
-        assert_eq!((found, behind), (Some(ms(expected.0)), Some(ms(expected.1))), "{said}");
+        assert_eq!(
+            (found, behind),
+            (Some(ms(expected.0)), Some(ms(expected.1))),
+            "{said}"
+        );
     }
 
     #[test]
@@ -213,15 +284,42 @@ mod tests {
 
     #[test]
     fn times_are_years_months_days_and_moments() {
-        check_time(json!(2026), ("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"));
-        check_time(json!("2026-02"), ("2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"));
-        check_time(json!("2026-12-31"), ("2026-12-31T00:00:00Z", "2027-01-01T00:00:00Z"));
-        check_time(json!("2026/5/3"), ("2026-05-03T00:00:00Z", "2026-05-04T00:00:00Z"));
-        check_time(json!("2026-05-03 10:30"), ("2026-05-03T00:00:00Z", "2026-05-04T00:00:00Z"));
-        check_time(json!("2026-05-03T10:30:00Z"), ("2026-05-03T10:30:00Z", "2026-05-03T10:30:00.001Z"));
-        check_time(json!("2026-05-03T10:30:00+02:00"), ("2026-05-03T08:30:00Z", "2026-05-03T08:30:00.001Z"));
-        check_time(json!(1_777_777_777), ("2026-05-03T03:09:37Z", "2026-05-03T03:09:37.001Z"));
-        check_time(json!(1_777_777_777_000_i64), ("2026-05-03T03:09:37Z", "2026-05-03T03:09:37.001Z"));
+        check_time(
+            json!(2026),
+            ("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"),
+        );
+        check_time(
+            json!("2026-02"),
+            ("2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"),
+        );
+        check_time(
+            json!("2026-12-31"),
+            ("2026-12-31T00:00:00Z", "2027-01-01T00:00:00Z"),
+        );
+        check_time(
+            json!("2026/5/3"),
+            ("2026-05-03T00:00:00Z", "2026-05-04T00:00:00Z"),
+        );
+        check_time(
+            json!("2026-05-03 10:30"),
+            ("2026-05-03T00:00:00Z", "2026-05-04T00:00:00Z"),
+        );
+        check_time(
+            json!("2026-05-03T10:30:00Z"),
+            ("2026-05-03T10:30:00Z", "2026-05-03T10:30:00.001Z"),
+        );
+        check_time(
+            json!("2026-05-03T10:30:00+02:00"),
+            ("2026-05-03T08:30:00Z", "2026-05-03T08:30:00.001Z"),
+        );
+        check_time(
+            json!(1_777_777_777),
+            ("2026-05-03T03:09:37Z", "2026-05-03T03:09:37.001Z"),
+        );
+        check_time(
+            json!(1_777_777_777_000_i64),
+            ("2026-05-03T03:09:37Z", "2026-05-03T03:09:37.001Z"),
+        );
     }
 
     #[test]

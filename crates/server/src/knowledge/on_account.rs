@@ -32,19 +32,34 @@ impl App {
         used: impl Fn(&T) -> (Tokens, Option<u64>),
     ) -> Result<Asked<T>, StoreError> {
         let principal = Principal::of_account(owner);
-        let wish = Wish { input_tokens, max_output_tokens: Some(output_tokens), prices: model.prices };
+        let wish = Wish {
+            input_tokens,
+            max_output_tokens: Some(output_tokens),
+            prices: model.prices,
+        };
         self.usage.know(&principal).await?;
         let held = match self.usage.begin(&principal, wish) {
             Ok(held) => held,
             Err(refused) => {
-                return Ok(Asked::Limited { words: refused.words, wait_s: refused.wait_s });
+                return Ok(Asked::Limited {
+                    words: refused.words,
+                    wait_s: refused.wait_s,
+                });
             }
         };
         let asked = asking.await;
         let used = asked.as_ref().ok().map(used);
-        self.usage.end(&held, wish, used.map(|(tokens, cost)| Amount::of_call(tokens, cost)));
+        self.usage.end(
+            &held,
+            wish,
+            used.map(|(tokens, cost)| Amount::of_call(tokens, cost)),
+        );
         if let Some((tokens, cost)) = used {
-            self.usage.note(&principal, model.model.name(), UsageSum::of_call(tokens, cost));
+            self.usage.note(
+                &principal,
+                model.model.name(),
+                UsageSum::of_call(tokens, cost),
+            );
         }
         Ok(match asked {
             Ok(answer) => Asked::Answered(answer),

@@ -34,7 +34,9 @@ pub(crate) async fn keep_looking(app: Arc<App>) {
         // Those that came while there was a model are told that there is none.
         match app.store.read_pictures_again().await {
             Ok(()) => app.knowledge.look_again(),
-            Err(error) => tracing::warn!(%error, "pictures wait for a model that is not set any more"),
+            Err(error) => {
+                tracing::warn!(%error, "pictures wait for a model that is not set any more")
+            }
         }
         return;
     };
@@ -63,14 +65,23 @@ impl App {
             return Ok(false);
         }
         let now = self.clock.now_ms();
-        let Some(of) = self.store.claim_picture(now, now.saturating_add(CLAIM_MS)).await? else {
+        let Some(of) = self
+            .store
+            .claim_picture(now, now.saturating_add(CLAIM_MS))
+            .await?
+        else {
             return Ok(false);
         };
-        let permit = self.permit(Authority::of_account(of.owner)).regardless_of_groups();
+        let permit = self
+            .permit(Authority::of_account(of.owner))
+            .regardless_of_groups();
         // The model that the settings name is for everybody, whoever may choose it for chats.
         match self.models.resolve(Some(model), &permit) {
             Ok(model) => self.look_at(&model, of).await?,
-            Err(problem) => self.note_unseen(&of, "vision_failed", problem.problem().clone().words()).await?,
+            Err(problem) => {
+                self.note_unseen(&of, "vision_failed", problem.problem().clone().words())
+                    .await?
+            }
         }
         Ok(true)
     }
@@ -81,13 +92,18 @@ impl App {
             Err(StoreError::NotFound) => return Ok(()),
             file => file?,
         };
-        let limits = Limits { file_bytes: self.config.knowledge.file_bytes, ..Limits::default() };
+        let limits = Limits {
+            file_bytes: self.config.knowledge.file_bytes,
+            ..Limits::default()
+        };
         let url = match Picture::of(&file, &limits) {
             Some(Ok(Picture { media_type, .. })) => {
                 format!("data:{media_type};base64,{}", STANDARD.encode(&file))
             }
             refused => {
-                let why = refused.and_then(Result::err).unwrap_or(Unreadable::UnknownFormat);
+                let why = refused
+                    .and_then(Result::err)
+                    .unwrap_or(Unreadable::UnknownFormat);
                 let read = problem(&why).map_err(ApiError::internal)?;
                 return self.settle_picture(&of, &read).await;
             }
@@ -96,32 +112,47 @@ impl App {
         let asking = pictures::look(about.of(&model.model), &of.unread.name, url);
         let tokens = (PICTURE_TOKENS, ANSWER_TOKENS);
         let asked = self
-            .on_account((of.owner, model), tokens, asking, |seen| (seen.usage, seen.cost_micro_usd))
+            .on_account((of.owner, model), tokens, asking, |seen| {
+                (seen.usage, seen.cost_micro_usd)
+            })
             .await?;
         let name = model.model.name();
         match asked {
-            Asked::Answered(pictures::Seen { text: Some(said), .. }) => {
+            Asked::Answered(pictures::Seen {
+                text: Some(said), ..
+            }) => {
                 let read = text(Document::of_markdown(said)).map_err(ApiError::internal)?;
                 self.settle_picture(&of, &read).await
             }
             Asked::Answered(_) => {
-                let words = Sentence::SaidNothing { name: name.to_owned() }.into();
+                let words = Sentence::SaidNothing {
+                    name: name.to_owned(),
+                }
+                .into();
                 self.note_unseen(&of, "vision_failed", words).await
             }
             Asked::Limited { words, wait_s } => {
-                let wait_ms = i64::try_from(wait_s).unwrap_or(i64::MAX / 2_000).saturating_mul(1_000);
-                self.wait_unseen(&of, of.failures, ("vision_limited", &words), wait_ms).await
+                let wait_ms = i64::try_from(wait_s)
+                    .unwrap_or(i64::MAX / 2_000)
+                    .saturating_mul(1_000);
+                self.wait_unseen(&of, of.failures, ("vision_limited", &words), wait_ms)
+                    .await
             }
             Asked::Failed(error) => {
-                let code =
-                    if error.code == ProblemCode::ModelTimeout { "vision_late" } else { "vision_failed" };
+                let code = if error.code == ProblemCode::ModelTimeout {
+                    "vision_late"
+                } else {
+                    "vision_failed"
+                };
                 self.note_unseen(&of, code, error.words()).await
             }
         }
     }
 
     async fn settle_picture(&self, of: &Unseen, read: &WasRead) -> Result<(), ApiError> {
-        self.store.settle_document(&of.unread, read, self.clock.now_ms()).await?;
+        self.store
+            .settle_document(&of.unread, read, self.clock.now_ms())
+            .await?;
         self.knowledge.to_embed.notify_one();
         self.knowledge.to_graph.notify_one();
         Ok(())
@@ -131,7 +162,9 @@ impl App {
     async fn note_unseen(&self, of: &Unseen, code: &str, words: Words) -> Result<(), ApiError> {
         let failures = of.failures + 1;
         if failures < MOST_FAILURES {
-            return self.wait_unseen(of, failures, (code, &words), RETRY_MS << of.failures).await;
+            return self
+                .wait_unseen(of, failures, (code, &words), RETRY_MS << of.failures)
+                .await;
         }
         let read = WasRead::Problem(as_column(code, &words));
         self.settle_picture(of, &read).await
@@ -146,7 +179,11 @@ impl App {
     ) -> Result<(), ApiError> {
         tracing::info!(document = %of.unread.id, code, %words, "a picture could not be looked at");
         let problem = as_column(code, words);
-        let again = NotSeen { failures, problem, due_at: self.clock.now_ms().saturating_add(wait_ms) };
+        let again = NotSeen {
+            failures,
+            problem,
+            due_at: self.clock.now_ms().saturating_add(wait_ms),
+        };
         Ok(self.store.note_unseen(&of.unread, &again).await?)
     }
 }

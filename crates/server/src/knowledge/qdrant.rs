@@ -33,7 +33,12 @@ pub(super) struct Qdrant {
 impl Qdrant {
     pub(super) fn new(settings: &QdrantSettings, outbound: Outbound) -> Self {
         let QdrantSettings { url, host, key } = settings.clone();
-        Self { url, host, key, outbound }
+        Self {
+            url,
+            host,
+            key,
+            outbound,
+        }
     }
 
     async fn call(
@@ -52,8 +57,13 @@ impl Qdrant {
             // What was changed is seen by whoever asks next.
             url.set_query(Some("wait=true"));
         }
-        let limits = Limits { time, body_bytes: ANSWER_BYTES, hops: 0 };
-        let mut request = Request::new(method, url, limits).chosen(std::slice::from_ref(&self.host));
+        let limits = Limits {
+            time,
+            body_bytes: ANSWER_BYTES,
+            hops: 0,
+        };
+        let mut request =
+            Request::new(method, url, limits).chosen(std::slice::from_ref(&self.host));
         if let Some(key) = &self.key {
             request = request.header(API_KEY, key.reveal());
         }
@@ -71,21 +81,27 @@ impl Qdrant {
         match answer.status {
             StatusCode::OK => {
                 let result = said.and_then(|mut said| said.get_mut("result").map(Value::take));
-                result.ok_or_else(|| NoAnswer::Failed("what answers there is no Qdrant.".to_owned()))
+                result
+                    .ok_or_else(|| NoAnswer::Failed("what answers there is no Qdrant.".to_owned()))
             }
             StatusCode::NOT_FOUND => Err(NoAnswer::Missing),
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                Err(NoAnswer::Failed("it does not take our key (knowledge.qdrant_key).".to_owned()))
-            }
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(NoAnswer::Failed(
+                "it does not take our key (knowledge.qdrant_key).".to_owned(),
+            )),
             status => {
                 // Its own words are for the log: they may have parts of what was sent.
-                let error =
-                    said.as_ref().and_then(|said| said["status"]["error"].as_str()).unwrap_or_default();
+                let error = said
+                    .as_ref()
+                    .and_then(|said| said["status"]["error"].as_str())
+                    .unwrap_or_default();
                 let error: String = error.chars().take(500).collect();
                 tracing::warn!(%status, error, "Qdrant refused a request");
                 match status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS {
                     true => Err(NoAnswer::Refused),
-                    false => Err(NoAnswer::Failed(format!("it answered with HTTP {}.", status.as_u16()))),
+                    false => Err(NoAnswer::Failed(format!(
+                        "it answered with HTTP {}.",
+                        status.as_u16()
+                    ))),
                 }
             }
         }
@@ -93,31 +109,51 @@ impl Qdrant {
 
     /// The names of its collections that begin so.
     pub(super) async fn collections(&self, prefix: &str) -> Result<Vec<String>, NoAnswer> {
-        let found = self.call(Method::GET, &["collections"], None, COPYING).await?;
+        let found = self
+            .call(Method::GET, &["collections"], None, COPYING)
+            .await?;
         let names = found["collections"].as_array().into_iter().flatten();
-        let names = names.filter_map(|one| one["name"].as_str()).filter(|name| name.starts_with(prefix));
+        let names = names
+            .filter_map(|one| one["name"].as_str())
+            .filter(|name| name.starts_with(prefix));
         Ok(names.map(str::to_owned).collect())
     }
 
     /// Makes a collection for vectors of this length, with what its points are found by.
     pub(super) async fn make(&self, name: &str, dimensions: usize) -> Result<(), NoAnswer> {
         let body = json!({"vectors": {"size": dimensions, "distance": "Cosine"}});
-        self.call(Method::PUT, &["collections", name], Some(&body), COPYING).await?;
+        self.call(Method::PUT, &["collections", name], Some(&body), COPYING)
+            .await?;
         for field in ["collection", "document", "text"] {
             let body = json!({"field_name": field, "field_schema": "keyword"});
-            self.call(Method::PUT, &["collections", name, "index"], Some(&body), COPYING).await?;
+            self.call(
+                Method::PUT,
+                &["collections", name, "index"],
+                Some(&body),
+                COPYING,
+            )
+            .await?;
         }
         Ok(())
     }
 
     pub(super) async fn remove(&self, name: &str) -> Result<(), NoAnswer> {
-        self.call(Method::DELETE, &["collections", name], None, COPYING).await.map(drop)
+        self.call(Method::DELETE, &["collections", name], None, COPYING)
+            .await
+            .map(drop)
     }
 
     /// How many points of each text there are.
     pub(super) async fn texts(&self, name: &str) -> Result<HashMap<Text, u64>, NoAnswer> {
         let body = json!({"key": "text", "limit": MOST_TEXTS, "exact": true});
-        let found = self.call(Method::POST, &["collections", name, "facet"], Some(&body), COPYING).await?;
+        let found = self
+            .call(
+                Method::POST,
+                &["collections", name, "facet"],
+                Some(&body),
+                COPYING,
+            )
+            .await?;
         let hits = found["hits"].as_array().into_iter().flatten();
         let read = |hit: &Value| Some((read_text(hit["value"].as_str()?)?, hit["count"].as_u64()?));
         Ok(hits.filter_map(read).collect())
@@ -131,7 +167,14 @@ impl Qdrant {
     ) -> Result<(), NoAnswer> {
         let points: Vec<Value> = points.iter().map(|it| point(it, dimensions)).collect();
         let body = json!({ "points": points });
-        self.call(Method::PUT, &["collections", name, "points"], Some(&body), COPYING).await.map(drop)
+        self.call(
+            Method::PUT,
+            &["collections", name, "points"],
+            Some(&body),
+            COPYING,
+        )
+        .await
+        .map(drop)
     }
 
     /// Takes out all points of a text.
@@ -139,7 +182,9 @@ impl Qdrant {
         let text = text_of(text);
         let body = json!({"filter": {"must": [{"key": "text", "match": {"value": text}}]}});
         let path = ["collections", name, "points", "delete"];
-        self.call(Method::POST, &path, Some(&body), COPYING).await.map(drop)
+        self.call(Method::POST, &path, Some(&body), COPYING)
+            .await
+            .map(drop)
     }
 
     /// The passages that are nearest to a question.
@@ -156,7 +201,14 @@ impl Qdrant {
             "with_payload": ["text", "piece"],
         });
         let path = ["collections", name, "points", "query"];
-        let found = self.call(Method::POST, &path, Some(&body), super::vector_database::ASKING).await?;
+        let found = self
+            .call(
+                Method::POST,
+                &path,
+                Some(&body),
+                super::vector_database::ASKING,
+            )
+            .await?;
         let points = found["points"].as_array().into_iter().flatten();
         Ok(points.filter_map(read_near).collect())
     }
@@ -169,7 +221,9 @@ impl Within {
         let documents: Vec<String> = self.documents.iter().map(ToString::to_string).collect();
         let named = [("collection", collections), ("document", documents)];
         let named = named.into_iter().filter(|(_, ids)| !ids.is_empty());
-        named.map(|(key, ids)| json!({"key": key, "match": {"any": ids}})).collect()
+        named
+            .map(|(key, ids)| json!({"key": key, "match": {"any": ids}}))
+            .collect()
     }
 }
 
@@ -179,7 +233,12 @@ fn read_near(point: &Value) -> Option<Near> {
     let piece = u32::try_from(payload["piece"].as_u64()?).ok()?;
     #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough")]
     let score = point["score"].as_f64()? as f32;
-    score.is_finite().then_some(Near { document, version, piece, score: score.clamp(-1.0, 1.0) })
+    score.is_finite().then_some(Near {
+        document,
+        version,
+        piece,
+        score: score.clamp(-1.0, 1.0),
+    })
 }
 
 fn text_of((document, version): Text) -> String {
@@ -208,7 +267,14 @@ fn point_id(document: DocumentId, piece: u64) -> String {
     let digest = digest(&SHA256, format!("{document}:{piece}").as_bytes());
     let digits = hex(digest.as_ref().get(..16).unwrap_or_default());
     let part = |range| digits.get(range).unwrap_or_default();
-    format!("{}-{}-{}-{}-{}", part(0..8), part(8..12), part(12..16), part(16..20), part(20..32))
+    format!(
+        "{}-{}-{}-{}-{}",
+        part(0..8),
+        part(8..12),
+        part(12..16),
+        part(16..20),
+        part(20..32)
+    )
 }
 
 #[cfg(test)]
@@ -220,16 +286,40 @@ mod tests {
     #[test]
     fn points_are_found_again_by_where_they_stand() {
         let (collection, document) = (CollectionId::generate(), DocumentId::generate());
-        let of =
-            |version, piece, vector| point(&NearPoint { collection, document, version, piece, vector }, 2);
+        let of = |version, piece, vector| {
+            point(
+                &NearPoint {
+                    collection,
+                    document,
+                    version,
+                    piece,
+                    vector,
+                },
+                2,
+            )
+        };
         let made = of(3, 7, Some(vec![1.0]));
         let again = of(4, 7, Some(vec![0.5]));
-        assert_eq!(made["id"], again["id"], "it takes the place of the one before");
+        assert_eq!(
+            made["id"], again["id"],
+            "it takes the place of the one before"
+        );
         assert_ne!(made["id"], of(3, 8, None)["id"]);
         let near = json!({"score": 0.5, "payload": made["payload"]});
-        assert_eq!(read_near(&near), Some(Near { document, version: 3, piece: 7, score: 0.5 }));
+        assert_eq!(
+            read_near(&near),
+            Some(Near {
+                document,
+                version: 3,
+                piece: 7,
+                score: 0.5
+            })
+        );
         let blank = of(3, 8, None);
-        assert_eq!((&blank["vector"], blank["payload"].get("collection")), (&json!([0.0, 0.0]), None));
+        assert_eq!(
+            (&blank["vector"], blank["payload"].get("collection")),
+            (&json!([0.0, 0.0]), None)
+        );
         for bad in [
             json!(null),
             json!({"payload": {"text": "x", "piece": 1}, "score": 1}),
@@ -242,9 +332,21 @@ mod tests {
     #[test]
     fn only_what_is_named_is_asked_for() {
         let (collection, document) = (CollectionId::generate(), DocumentId::generate());
-        let within = Within { collections: vec![collection], documents: Vec::new() };
-        assert_eq!(within.conditions(), [json!({"key": "collection", "match": {"any": [collection]}})]);
-        let within = Within { documents: vec![document], ..within };
-        assert_eq!(within.conditions()[1], json!({"key": "document", "match": {"any": [document]}}));
+        let within = Within {
+            collections: vec![collection],
+            documents: Vec::new(),
+        };
+        assert_eq!(
+            within.conditions(),
+            [json!({"key": "collection", "match": {"any": [collection]}})]
+        );
+        let within = Within {
+            documents: vec![document],
+            ..within
+        };
+        assert_eq!(
+            within.conditions()[1],
+            json!({"key": "document", "match": {"any": [document]}})
+        );
     }
 }

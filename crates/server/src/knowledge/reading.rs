@@ -54,11 +54,16 @@ pub(crate) async fn keep_reading(app: Arc<App>) {
 impl App {
     /// Whether there was something to read.
     async fn read_next(&self) -> Result<bool, ApiError> {
-        let limits = Limits { file_bytes: self.config.knowledge.file_bytes, ..Limits::default() };
+        let limits = Limits {
+            file_bytes: self.config.knowledge.file_bytes,
+            ..Limits::default()
+        };
         let now = self.clock.now_ms();
         let seconds = i64::try_from(limits.seconds).unwrap_or(i64::MAX / 2000);
         let until = now.saturating_add(seconds * 1000).saturating_add(CLAIM_MS);
-        let Some(unread) = self.store.claim_document(now, until).await? else { return Ok(false) };
+        let Some(unread) = self.store.claim_document(now, until).await? else {
+            return Ok(false);
+        };
         let file = match self.store.document_file(unread.id).await {
             Ok(file) => file,
             // Deleted just now.
@@ -83,7 +88,9 @@ impl App {
             Err(unreadable) => problem(&unreadable),
         };
         let read = read.map_err(ApiError::internal)?;
-        self.store.settle_document(&unread, &read, self.clock.now_ms()).await?;
+        self.store
+            .settle_document(&unread, &read, self.clock.now_ms())
+            .await?;
         self.knowledge.to_embed.notify_one();
         self.knowledge.to_graph.notify_one();
         Ok(true)
@@ -111,19 +118,34 @@ impl Knowledge {
         given_up: Arc<AtomicBool>,
     ) -> Result<Result<Document, Unreadable>, ApiError> {
         let (knowledge, name) = (Arc::clone(self), unread.name.clone());
-        let read = move || knowledge.reader.read_until(&name, &file, &limits, &given_up);
+        let read = move || {
+            knowledge
+                .reader
+                .read_until(&name, &file, &limits, &given_up)
+        };
         spawn_blocking(read).await.map_err(ApiError::internal)
     }
 }
 
 pub(super) fn text(document: Document) -> Result<WasRead, serde_json::Error> {
     // No database keeps a NUL; a blank is as long.
-    let document = Document { text: document.text.replace('\0', " "), ..document };
+    let document = Document {
+        text: document.text.replace('\0', " "),
+        ..document
+    };
     let chunks = cut(&document, Sizes::default()).len() as u64;
     let characters = document.text.chars().count() as u64;
     let Document { text: content, .. } = document;
-    let structure = serde_json::to_string(&Document { text: String::new(), ..document })?;
-    Ok(WasRead::Text { content, structure, chunks, characters })
+    let structure = serde_json::to_string(&Document {
+        text: String::new(),
+        ..document
+    })?;
+    Ok(WasRead::Text {
+        content,
+        structure,
+        chunks,
+        characters,
+    })
 }
 
 /// Why there is no text, or a model did not help, as the rows of documents keep it: by a code that stays the same, and in

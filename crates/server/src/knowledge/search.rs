@@ -90,9 +90,17 @@ impl App {
         if let Some(wanted) = &wish.collections {
             collections.retain(|collection| wanted.contains(&collection.id));
             for wanted in wanted {
-                if !collections.iter().any(|collection| collection.id == *wanted) {
+                if !collections
+                    .iter()
+                    .any(|collection| collection.id == *wanted)
+                {
                     // No list has the files that came with messages.
-                    collections.push(store.readable_collection(reader, *wanted).await.map_err(missing)?);
+                    collections.push(
+                        store
+                            .readable_collection(reader, *wanted)
+                            .await
+                            .map_err(missing)?,
+                    );
                 }
             }
         }
@@ -104,19 +112,32 @@ impl App {
         let (meanings, mut notes) = self.meanings(principal, &wish, &collections, &all).await?;
         let rerank = self.config.knowledge.rerank.as_ref();
         let limit = wish.limit.min(MOST_FOUND);
-        let most = if rerank.is_some() { limit.max(RERANKED) } else { limit };
+        let most = if rerank.is_some() {
+            limit.max(RERANKED)
+        } else {
+            limit
+        };
         let asked = (wish.query.clone(), meanings, closed(&all, &wish.documents));
         let hits = find(knowledge, &all, asked, most).await?;
         let mut found = passages(store, &collections, &all, hits).await?;
         if let Some(settings) = rerank.filter(|_| found.len() > 1) {
             let looked_at = found.len().min(RERANKED);
-            let texts: Vec<&str> = found[..looked_at].iter().map(|found| found.text.as_str()).collect();
+            let texts: Vec<&str> = found[..looked_at]
+                .iter()
+                .map(|found| found.text.as_str())
+                .collect();
             let asked = (wish.query.as_str(), &*texts);
-            match self.rerank(principal, &settings.model, asked, settings.deadline).await {
+            match self
+                .rerank(principal, &settings.model, asked, settings.deadline)
+                .await
+            {
                 Ok(scores) => put_in_order(&mut found, &scores),
                 Err(no_help) => {
                     let not_ranked = Sentence::NotRanked { why: no_help.words };
-                    notes.push(Note { code: "no_rerank", words: not_ranked.into() });
+                    notes.push(Note {
+                        code: "no_rerank",
+                        words: not_ranked.into(),
+                    });
                 }
             }
         }
@@ -134,15 +155,23 @@ impl App {
     ) -> Result<(Vec<Meaning>, Vec<Note>), ApiError> {
         let database = self.knowledge.vector_database.as_ref();
         let is_asked = all.iter().any(|loaded| loaded.space.is_some());
-        if let Some(problem) = database.and_then(VectorDatabase::problem).filter(|_| is_asked) {
-            return Ok((all.iter().map(|_| Meaning::Unknown).collect(), vec![no_vectors(problem)]));
+        if let Some(problem) = database
+            .and_then(VectorDatabase::problem)
+            .filter(|_| is_asked)
+        {
+            return Ok((
+                all.iter().map(|_| Meaning::Unknown).collect(),
+                vec![no_vectors(problem)],
+            ));
         }
         let (vectors, mut notes) = self.question_vectors(principal, &wish.query, all).await?;
         let Some(database) = database else {
             let meaning = |vector: Option<_>| vector.map_or(Meaning::Unknown, Meaning::Vector);
             return Ok((vectors.into_iter().map(meaning).collect(), notes));
         };
-        let (meanings, note) = self.nearest(database, collections, all, (vectors, &wish.documents)).await?;
+        let (meanings, note) = self
+            .nearest(database, collections, all, (vectors, &wish.documents))
+            .await?;
         notes.extend(note);
         Ok((meanings, notes))
     }
@@ -155,8 +184,11 @@ impl App {
         all: &[Arc<Loaded>],
     ) -> Result<(Vec<Option<Vec<f32>>>, Vec<Note>), ApiError> {
         let none = || all.iter().map(|_| None).collect();
-        let Some(settings) = self.knowledge.embedding() else { return Ok((none(), Vec::new())) };
-        let mut wanted: Vec<EmbeddingSpaceId> = all.iter().filter_map(|loaded| loaded.space).collect();
+        let Some(settings) = self.knowledge.embedding() else {
+            return Ok((none(), Vec::new()));
+        };
+        let mut wanted: Vec<EmbeddingSpaceId> =
+            all.iter().filter_map(|loaded| loaded.space).collect();
         wanted.sort_unstable();
         wanted.dedup();
         if wanted.is_empty() {
@@ -167,7 +199,9 @@ impl App {
         }
         let mut spaces = self.store.embedding_spaces().await?;
         spaces.retain(|space| wanted.contains(&space.id));
-        let asked = spaces.iter().map(|space| self.question_vector(principal, &settings, space, question));
+        let asked = spaces
+            .iter()
+            .map(|space| self.question_vector(principal, &settings, space, question));
         let (mut vectors, mut notes) = (HashMap::new(), Vec::new());
         for (space, answer) in spaces.iter().zip(join_all(asked).await) {
             match answer {
@@ -199,10 +233,17 @@ impl App {
         let mut meanings: Vec<Meaning> = all.iter().map(|_| Meaning::Unknown).collect();
         let mut asked: HashMap<EmbeddingSpaceId, (Vec<f32>, Within)> = HashMap::new();
         for ((loaded, collection), vector) in all.iter().zip(collections).zip(vectors) {
-            let (Some(space), Some(vector)) = (loaded.space, vector) else { continue };
-            let (_, within) = asked.entry(space).or_insert_with(|| (vector, Within::default()));
-            let here: Vec<DocumentId> =
-                named.iter().filter(|document| loaded.has(document.as_u128())).copied().collect();
+            let (Some(space), Some(vector)) = (loaded.space, vector) else {
+                continue;
+            };
+            let (_, within) = asked
+                .entry(space)
+                .or_insert_with(|| (vector, Within::default()));
+            let here: Vec<DocumentId> = named
+                .iter()
+                .filter(|document| loaded.has(document.as_u128()))
+                .copied()
+                .collect();
             match here.is_empty() {
                 true => within.collections.push(collection.id),
                 false => within.documents.extend(here),
@@ -210,7 +251,10 @@ impl App {
         }
         let home = self.home().await?;
         for (space, (vector, within)) in asked {
-            let found = match database.nearest(&database.name_of(&home, space), &vector, &within).await {
+            let found = match database
+                .nearest(&database.name_of(&home, space), &vector, &within)
+                .await
+            {
                 Ok(found) => found,
                 Err(NoAnswer::Missing) => {
                     // Nothing was copied yet, or all of it is lost.
@@ -223,8 +267,9 @@ impl App {
             };
             for (loaded, meaning) in all.iter().zip(&mut meanings) {
                 if loaded.space == Some(space) {
-                    let own =
-                        found.iter().filter(|near| loaded.has_text(near.document.as_u128(), near.version));
+                    let own = found
+                        .iter()
+                        .filter(|near| loaded.has_text(near.document.as_u128(), near.version));
                     let own = own.map(|near| ((near.document.as_u128(), near.piece), near.score));
                     *meaning = Meaning::Nearest(own.collect());
                 }
@@ -241,8 +286,14 @@ impl App {
         question: &str,
     ) -> Result<Vec<f32>, NoHelp> {
         let text = format!("{}{question}", space.query_prefix);
-        let vectors =
-            self.embed(principal, &space.model, &[text], (Urgency::Question, settings.deadline)).await?;
+        let vectors = self
+            .embed(
+                principal,
+                &space.model,
+                &[text],
+                (Urgency::Question, settings.deadline),
+            )
+            .await?;
         // There is one for each text.
         Ok(vectors.into_iter().next().unwrap_or_default())
     }
@@ -254,8 +305,13 @@ fn closed(all: &[Arc<Loaded>], named: &[DocumentId]) -> HashSet<u128> {
         return HashSet::new();
     }
     let named: HashSet<u128> = named.iter().map(|document| document.as_u128()).collect();
-    let narrowed = all.iter().filter(|loaded| loaded.documents().any(|document| named.contains(&document)));
-    narrowed.flat_map(|loaded| loaded.documents()).filter(|document| !named.contains(document)).collect()
+    let narrowed = all
+        .iter()
+        .filter(|loaded| loaded.documents().any(|document| named.contains(&document)));
+    narrowed
+        .flat_map(|loaded| loaded.documents())
+        .filter(|document| !named.contains(document))
+        .collect()
 }
 
 async fn find(
@@ -270,7 +326,12 @@ async fn find(
         let indexes: Vec<_> = all.iter().map(|loaded| &loaded.index).collect();
         let is_open = |document: u128| !closed.contains(&document);
         let admits = (!closed.is_empty()).then_some(&is_open as &dyn Fn(u128) -> bool);
-        let query = Query { text: &text, meanings: &meanings, limit, admits };
+        let query = Query {
+            text: &text,
+            meanings: &meanings,
+            limit,
+            admits,
+        };
         knowledge::search(&knowledge.terms, &indexes, &query)
     });
     searching.await.map_err(ApiError::internal)
@@ -284,10 +345,13 @@ async fn passages(
 ) -> Result<Vec<Found>, ApiError> {
     let mut found = Vec::with_capacity(hits.len());
     for hit in hits {
-        let (Some(loaded), Some(collection)) = (all.get(hit.index), collections.get(hit.index)) else {
+        let (Some(loaded), Some(collection)) = (all.get(hit.index), collections.get(hit.index))
+        else {
             continue;
         };
-        let Some((document, place)) = loaded.piece(hit.document, hit.chunk) else { continue };
+        let Some((document, place)) = loaded.piece(hit.document, hit.chunk) else {
+            continue;
+        };
         let characters = place.characters();
         let text = match store.passage(document.id, characters.clone()).await {
             Ok(text) => text,
@@ -322,12 +386,21 @@ fn put_in_order(found: &mut [Found], scores: &[Option<f32>]) {
 }
 
 fn no_meaning(no_help: NoHelp) -> Note {
-    Note { code: "no_meaning", words: Sentence::OnlyWords { why: no_help.words }.into() }
+    Note {
+        code: "no_meaning",
+        words: Sentence::OnlyWords { why: no_help.words }.into(),
+    }
 }
 
 /// What compares vectors does not.
 fn no_vectors(problem: String) -> Note {
-    Note { code: "no_vectors", words: Sentence::OnlyWords { why: problem.into() }.into() }
+    Note {
+        code: "no_vectors",
+        words: Sentence::OnlyWords {
+            why: problem.into(),
+        }
+        .into(),
+    }
 }
 
 /// The error of the database, or 404.

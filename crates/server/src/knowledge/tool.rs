@@ -53,7 +53,9 @@ impl Knowledge {
         principal: &Principal,
         scope: Scope,
     ) -> Result<Option<Arc<Tool>>, StoreError> {
-        let Some(spec) = spec(store, principal.account, &scope).await? else { return Ok(None) };
+        let Some(spec) = spec(store, principal.account, &scope).await? else {
+            return Ok(None);
+        };
         let (app, who) = (self.app(), Arc::new((principal.clone(), scope)));
         let tool = Tool::from_outside(spec, ToolKind::REPEATABLE, move |arguments, context| {
             call(app.clone(), Arc::clone(&who), arguments, context)
@@ -127,7 +129,10 @@ fn description(collections: &[Collection]) -> String {
                     the document you took something from. `query` alone searches all; `types`, `document`, `since` \
                     and `until` only narrow it, where the person asks for such documents. Collections:"
         .to_owned();
-    for Collection { name, description, .. } in collections.iter().take(NAMED) {
+    for Collection {
+        name, description, ..
+    } in collections.iter().take(NAMED)
+    {
         let about: String = description.chars().take(DESCRIPTION_CHARS).collect();
         _ = write!(text, "\n- {name}");
         if !about.is_empty() {
@@ -146,10 +151,18 @@ async fn call(
     arguments: Value,
     context: ToolContext,
 ) -> Result<String, ToolFailure> {
-    let app = app.upgrade().ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))?;
-    let (found, said) = look(&app, &who.0, &who.1, arguments).await.map_err(ToolFailure)?;
+    let app = app
+        .upgrade()
+        .ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))?;
+    let (found, said) = look(&app, &who.0, &who.1, arguments)
+        .await
+        .map_err(ToolFailure)?;
     if !found.is_empty() {
-        context.emit(EventBody::SourcesFound { sources: found.iter().map(source).collect() }).await;
+        context
+            .emit(EventBody::SourcesFound {
+                sources: found.iter().map(source).collect(),
+            })
+            .await;
     }
     Ok(said)
 }
@@ -161,8 +174,13 @@ pub(crate) async fn look(
     scope: &Scope,
     arguments: Value,
 ) -> Result<(Vec<Found>, String), String> {
-    let Arguments { query, collection, limit, wanted } =
-        serde_json::from_value(arguments).map_err(|error| format!("The arguments do not fit: {error}."))?;
+    let Arguments {
+        query,
+        collection,
+        limit,
+        wanted,
+    } = serde_json::from_value(arguments)
+        .map_err(|error| format!("The arguments do not fit: {error}."))?;
     if query.trim().is_empty() || query.chars().count() > QUERY_CHARS {
         return Err(format!("`query` must have 1 to {QUERY_CHARS} characters."));
     }
@@ -171,21 +189,32 @@ pub(crate) async fn look(
     let (collections, documents) = if filter == DocumentFilter::default() {
         (collections, Vec::new())
     } else {
-        let narrowed = narrow(&app.store, &collections, &filter).await.map_err(|error| error.to_string())?;
+        let narrowed = narrow(&app.store, &collections, &filter)
+            .await
+            .map_err(|error| error.to_string())?;
         match narrowed {
             Some(narrowed) => narrowed,
             None => return Ok((Vec::new(), no_document(app, &collections).await)),
         }
     };
     let limit = limit.unwrap_or(USUAL).clamp(1, MOST);
-    let wish = Wish { query, collections: Some(collections), documents, limit };
+    let wish = Wish {
+        query,
+        collections: Some(collections),
+        documents,
+        limit,
+    };
     let answer = app.search_knowledge(principal, wish).await;
     let Answer { found, notes } = answer.map_err(|error| error.problem().message.clone())?;
     let mut said: Vec<String> = found.iter().map(passage).collect();
     if found.is_empty() {
         said.push("Nothing was found. Other words may find something.".to_owned());
     }
-    said.extend(notes.into_iter().map(|note| format!("[Note: {}]", note.words)));
+    said.extend(
+        notes
+            .into_iter()
+            .map(|note| format!("[Note: {}]", note.words)),
+    );
     Ok((found, said.join("\n\n")))
 }
 
@@ -196,13 +225,23 @@ async fn meant(
     scope: &Scope,
     named: Option<&str>,
 ) -> Result<Vec<CollectionId>, String> {
-    let all = scope.collections(&app.store, owner).await.map_err(|error| error.to_string())?;
+    let all = scope
+        .collections(&app.store, owner)
+        .await
+        .map_err(|error| error.to_string())?;
     let named = named.map(str::trim).filter(|name| !name.is_empty());
     let is_meant = |known: &&Collection| named.is_none_or(|name| known.name.trim() == name);
     let meant: Vec<_> = all.iter().filter(is_meant).map(|known| known.id).collect();
     if meant.is_empty() {
-        let names: Vec<&str> = all.iter().take(NAMED).map(|known| known.name.as_str()).collect();
-        return Err(format!("There is no such collection; there are: {}.", names.join(", ")));
+        let names: Vec<&str> = all
+            .iter()
+            .take(NAMED)
+            .map(|known| known.name.as_str())
+            .collect();
+        return Err(format!(
+            "There is no such collection; there are: {}.",
+            names.join(", ")
+        ));
     }
     Ok(meant)
 }
@@ -213,7 +252,12 @@ async fn no_document(app: &App, searched: &[CollectionId]) -> String {
     for collection in searched {
         // Where the database fails, less is told.
         names.extend(
-            app.store.documents(*collection).await.unwrap_or_default().into_iter().map(|one| one.name),
+            app.store
+                .documents(*collection)
+                .await
+                .unwrap_or_default()
+                .into_iter()
+                .map(|one| one.name),
         );
         if names.len() > NAMED {
             break;
@@ -229,10 +273,22 @@ async fn no_document(app: &App, searched: &[CollectionId]) -> String {
 
 /// Named by its place in the documents, so that the same passage is the same source whenever it is found.
 pub(crate) fn source(found: &Found) -> Source {
-    let Found { collection, document, start, end, text, .. } = found;
+    let Found {
+        collection,
+        document,
+        start,
+        end,
+        text,
+        ..
+    } = found;
     let url = format!("/knowledge/{collection}/{document}?from={start}&to={end}");
     let quote = text.chars().take(QUOTE_CHARS).collect();
-    Source::new(format!("{document}.{start}"), title(found), url, Some(quote))
+    Source::new(
+        format!("{document}.{start}"),
+        title(found),
+        url,
+        Some(quote),
+    )
 }
 
 fn title(found: &Found) -> String {
@@ -244,6 +300,15 @@ fn title(found: &Found) -> String {
 
 pub(crate) fn passage(found: &Found) -> String {
     let headings = found.headings.join(" › ");
-    let place = if headings.is_empty() { String::new() } else { format!(" — {headings}") };
-    format!("[{} in {}{place}]\n{}", title(found), found.collection_name, found.text)
+    let place = if headings.is_empty() {
+        String::new()
+    } else {
+        format!(" — {headings}")
+    };
+    format!(
+        "[{} in {}{place}]\n{}",
+        title(found),
+        found.collection_name,
+        found.text
+    )
 }

@@ -27,7 +27,9 @@ impl From<NoAnswer> for NoCopy<NoAnswer> {
 
 /// Copies what is to be copied until the server stops.
 pub(crate) async fn keep_vector_copy(app: Arc<App>) {
-    let Some(database) = &app.knowledge.vector_database else { return };
+    let Some(database) = &app.knowledge.vector_database else {
+        return;
+    };
     let copy = |_| app.copy_vectors(database).boxed();
     let note = |problem: &NoAnswer| {
         database.note_problem(problem);
@@ -40,7 +42,10 @@ impl App {
     async fn copy_vectors(&self, database: &VectorDatabase) -> Result<(), NoCopy<NoAnswer>> {
         let home = self.home().await?;
         let spaces = self.store.embedding_spaces().await?;
-        let known: HashSet<String> = spaces.iter().map(|space| database.name_of(&home, space.id)).collect();
+        let known: HashSet<String> = spaces
+            .iter()
+            .map(|space| database.name_of(&home, space.id))
+            .collect();
         let there = database.spaces(&home).await?;
         for name in there.iter().filter(|name| !known.contains(*name)) {
             database.remove(name).await?;
@@ -49,7 +54,8 @@ impl App {
         for space in spaces {
             let name = database.name_of(&home, space.id);
             let is_there = there.contains(&name);
-            self.copy_space(database, (&name, space.id), is_there, &mut copied).await?;
+            self.copy_space(database, (&name, space.id), is_there, &mut copied)
+                .await?;
         }
         database.note_copied(copied);
         self.knowledge.switch_spaces(&self.store).await?;
@@ -64,7 +70,11 @@ impl App {
         copied: &mut HashSet<(EmbeddingSpaceId, Text)>,
     ) -> Result<(), NoCopy<NoAnswer>> {
         let rows = self.store.embedded_documents(space).await?;
-        let there = if is_there { database.texts(name).await? } else { HashMap::new() };
+        let there = if is_there {
+            database.texts(name).await?
+        } else {
+            HashMap::new()
+        };
         let wanted: HashSet<Text> = rows.iter().map(|row| (row.document, row.version)).collect();
         for text in there.keys().filter(|text| !wanted.contains(*text)) {
             database.forget(name, *text).await?;
@@ -72,7 +82,10 @@ impl App {
         for row in rows {
             let text = (row.document, row.version);
             if there.get(&text) != Some(&row.pieces) {
-                match self.copy_text(database, (name, space), &row, &mut is_there).await {
+                match self
+                    .copy_text(database, (name, space), &row, &mut is_there)
+                    .await
+                {
                     // Refused are vectors of another length than those before: nothing is to wait for them.
                     Ok(()) | Err(NoCopy::There(NoAnswer::Refused)) => {}
                     Err(error) => return Err(error),
@@ -90,10 +103,23 @@ impl App {
         row: &EmbeddedDocument,
         is_there: &mut bool,
     ) -> Result<(), NoCopy<NoAnswer>> {
-        let EmbeddedDocument { document, collection, version, .. } = *row;
-        let parts = self.store.document_vectors(document, space, version).await?;
+        let EmbeddedDocument {
+            document,
+            collection,
+            version,
+            ..
+        } = *row;
+        let parts = self
+            .store
+            .document_vectors(document, space, version)
+            .await?;
         let mut points = Vec::new();
-        for Vectors { first, pieces, content } in parts {
+        for Vectors {
+            first,
+            pieces,
+            content,
+        } in parts
+        {
             let length = content.len() / usize::try_from(pieces).unwrap_or(usize::MAX).max(1);
             let dimensions = length.saturating_sub(size_of::<f32>());
             if dimensions > 0 && !*is_there {
@@ -102,13 +128,23 @@ impl App {
             }
             for (piece, vector) in (first..).zip(content.chunks_exact(length.max(1))) {
                 let vector = decode_vector(vector);
-                points.push(NearPoint { collection, document, version, piece, vector });
+                points.push(NearPoint {
+                    collection,
+                    document,
+                    version,
+                    piece,
+                    vector,
+                });
                 if points.len() >= BATCH {
-                    database.put(name, &std::mem::take(&mut points), dimensions).await?;
+                    database
+                        .put(name, &std::mem::take(&mut points), dimensions)
+                        .await?;
                 }
             }
             if !points.is_empty() {
-                database.put(name, &std::mem::take(&mut points), dimensions).await?;
+                database
+                    .put(name, &std::mem::take(&mut points), dimensions)
+                    .await?;
             }
         }
         Ok(())

@@ -84,7 +84,11 @@ impl VectorDatabase {
     }
 
     fn of(kind: Kind) -> Self {
-        Self { kind, changed: Notify::new(), standing: Mutex::default() }
+        Self {
+            kind,
+            changed: Notify::new(),
+            standing: Mutex::default(),
+        }
     }
 
     fn standing(&self) -> MutexGuard<'_, Standing> {
@@ -111,12 +115,18 @@ impl VectorDatabase {
 
     /// It has all of this, as far as was seen.
     pub(super) fn note_copied(&self, copied: HashSet<(EmbeddingSpaceId, Text)>) {
-        *self.standing() = Standing { copied: Some(copied), problem: None };
+        *self.standing() = Standing {
+            copied: Some(copied),
+            problem: None,
+        };
     }
 
     /// Whether it has a text's vectors; also where that is not known.
     pub(super) fn has(&self, space: EmbeddingSpaceId, text: Text) -> bool {
-        self.standing().copied.as_ref().is_none_or(|copied| copied.contains(&(space, text)))
+        self.standing()
+            .copied
+            .as_ref()
+            .is_none_or(|copied| copied.contains(&(space, text)))
     }
 
     /// What a space is called there. A Qdrant may be others', too; `home` tells ours from theirs.
@@ -213,7 +223,10 @@ impl VectorDatabase {
 }
 
 /// What our own database says, within this time.
-async fn own<T>(time: Duration, asked: impl Future<Output = Result<T, StoreError>>) -> Result<T, NoAnswer> {
+async fn own<T>(
+    time: Duration,
+    asked: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, NoAnswer> {
     let answer = timeout(time, asked).await;
     let answer = answer.map_err(|_| NoAnswer::Failed("it does not answer in time.".to_owned()))?;
     answer.map_err(|error| match error {
@@ -230,8 +243,15 @@ fn near(of: NearPiece) -> Option<Near> {
     #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough")]
     let score = of.score as f32;
     let piece = u32::try_from(of.piece).ok()?;
-    let NearPiece { document, version, .. } = of;
-    score.is_finite().then_some(Near { document, version, piece, score: score.clamp(-1.0, 1.0) })
+    let NearPiece {
+        document, version, ..
+    } = of;
+    score.is_finite().then_some(Near {
+        document,
+        version,
+        piece,
+        score: score.clamp(-1.0, 1.0),
+    })
 }
 
 fn words(problem: &NoAnswer) -> String {

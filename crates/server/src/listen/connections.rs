@@ -71,7 +71,8 @@ impl Activity {
 
     /// The answer has begun. From now on somebody who is not signed in may keep us waiting again.
     pub(super) fn begin_answer(&self) {
-        self.at_work.store(self.signed_in.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.at_work
+            .store(self.signed_in.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// The request has been answered. One of somebody who is not signed in makes the connection no younger.
@@ -120,7 +121,11 @@ pub(super) struct Slot {
 
 impl Connections {
     pub(super) fn new(limits: ConnectionLimits) -> Arc<Self> {
-        Arc::new(Self { limits, open: Mutex::default(), closed: Notify::new() })
+        Arc::new(Self {
+            limits,
+            open: Mutex::default(),
+            closed: Notify::new(),
+        })
     }
 
     /// A place for a connection from `address`. Waits while all places are taken by connections at work.
@@ -137,7 +142,12 @@ impl Connections {
         let is_proxy = self.limits.proxies.has(address.to_canonical());
         let address = network(address);
         let mut open = self.lock();
-        if !is_proxy && open.addresses.get(&address).is_some_and(|own| own.len() >= self.limits.per_address) {
+        if !is_proxy
+            && open
+                .addresses
+                .get(&address)
+                .is_some_and(|own| own.len() >= self.limits.per_address)
+        {
             open.evict_oldest(self.limits.per_address, Some(address));
         }
         if open.total >= self.limits.total && !open.evict_oldest(1, None) {
@@ -147,8 +157,16 @@ impl Connections {
         open.last_id += 1;
         open.total += 1;
         let id = open.last_id;
-        open.addresses.entry(address).or_default().insert(id, Arc::clone(&activity));
-        Some(Slot { id, address, activity, connections: Arc::clone(self) })
+        open.addresses
+            .entry(address)
+            .or_default()
+            .insert(id, Arc::clone(&activity));
+        Some(Slot {
+            id,
+            address,
+            activity,
+            connections: Arc::clone(self),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
@@ -163,7 +181,9 @@ impl Open {
         let mut oldest: Option<(u64, IpAddr, u64)> = None;
         let mut look = |address: IpAddr, own: &BTreeMap<u64, Arc<Activity>>| {
             for (id, activity) in own {
-                let Some(since) = activity.idle_since() else { continue };
+                let Some(since) = activity.idle_since() else {
+                    continue;
+                };
                 idle += 1;
                 if oldest.is_none_or(|(oldest, ..)| since < oldest) {
                     oldest = Some((since, address, *id));
@@ -171,10 +191,19 @@ impl Open {
             }
         };
         match only {
-            Some(address) => self.addresses.get(&address).into_iter().for_each(|own| look(address, own)),
-            None => self.addresses.iter().for_each(|(address, own)| look(*address, own)),
+            Some(address) => self
+                .addresses
+                .get(&address)
+                .into_iter()
+                .for_each(|own| look(address, own)),
+            None => self
+                .addresses
+                .iter()
+                .for_each(|(address, own)| look(*address, own)),
         }
-        let Some((_, address, id)) = oldest.filter(|_| idle >= bound) else { return false };
+        let Some((_, address, id)) = oldest.filter(|_| idle >= bound) else {
+            return false;
+        };
         if let Some(activity) = self.remove(address, id) {
             activity.evicted.cancel();
         }
@@ -195,7 +224,12 @@ impl Open {
 impl Drop for Slot {
     fn drop(&mut self) {
         // One that was evicted has given its place away already.
-        if self.connections.lock().remove(self.address, self.id).is_some() {
+        if self
+            .connections
+            .lock()
+            .remove(self.address, self.id)
+            .is_some()
+        {
             self.connections.closed.notify_one();
         }
     }
@@ -209,12 +243,18 @@ mod tests {
 
     fn connections(total: usize, per_address: usize) -> Arc<Connections> {
         let proxies = Proxies::parse(&[IpAddr::from(PROXY).to_string()]).unwrap();
-        Connections::new(ConnectionLimits { total, per_address, proxies })
+        Connections::new(ConnectionLimits {
+            total,
+            per_address,
+            proxies,
+        })
     }
 
     fn evicted(slots: &[Slot]) -> Vec<usize> {
         let is_evicted = |slot: &Slot| slot.activity.evicted.is_cancelled();
-        (0..slots.len()).filter(|at| is_evicted(&slots[*at])).collect()
+        (0..slots.len())
+            .filter(|at| is_evicted(&slots[*at]))
+            .collect()
     }
 
     #[test]
@@ -260,8 +300,9 @@ mod tests {
     fn an_ipv6_network_counts_as_one_address_and_proxies_are_not_bounded() {
         let connections = connections(100, 2);
         let admit = |address: IpAddr| connections.try_admit(address).unwrap();
-        let one: Vec<Slot> =
-            (1..=3).map(|last| admit(format!("2001:db8::{last}").parse().unwrap())).collect();
+        let one: Vec<Slot> = (1..=3)
+            .map(|last| admit(format!("2001:db8::{last}").parse().unwrap()))
+            .collect();
         assert_eq!(evicted(&one), [0]);
         let proxied: Vec<Slot> = (0..20).map(|_| admit(PROXY.into())).collect();
         assert_eq!(evicted(&proxied), [0; 0]);
@@ -277,7 +318,9 @@ mod tests {
         assert!(second.activity.evicted.is_cancelled() && !first.activity.evicted.is_cancelled());
         third.activity.begin_work();
         assert!(connections.try_admit([10, 0, 0, 4].into()).is_none());
-        let (fourth, ()) = tokio::join!(connections.admit([10, 0, 0, 4].into()), async move { drop(first) });
+        let (fourth, ()) = tokio::join!(connections.admit([10, 0, 0, 4].into()), async move {
+            drop(first)
+        });
         assert!(!third.activity.evicted.is_cancelled());
         fourth.activity.begin_work();
         // Also once a request has ended on one of them.

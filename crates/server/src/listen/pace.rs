@@ -40,7 +40,14 @@ pub(super) struct Paced<B, F> {
 
 impl<B, F> Paced<B, F> {
     pub(super) fn new(body: B, ended: F) -> Self {
-        Self { body, ended, received_bytes: 0, waited: Duration::ZERO, waiting: None, timer: None }
+        Self {
+            body,
+            ended,
+            received_bytes: 0,
+            waited: Duration::ZERO,
+            waiting: None,
+            timer: None,
+        }
     }
 
     /// Until when the reader waits for more, from `now` on.
@@ -141,7 +148,10 @@ mod tests {
         // 2 kB a second, for half an hour.
         assert_eq!(read((0..1800).map(|_| (1, 2000))).await, (3_600_000, false));
         // A quick beginning earns a pause, though no longer than the limit.
-        assert_eq!(read([(0, 1_000_000), (29, 1), (29, 1)]).await, (1_000_002, false));
+        assert_eq!(
+            read([(0, 1_000_000), (29, 1), (29, 1)]).await,
+            (1_000_002, false)
+        );
     }
 
     #[tokio::test(start_paused = true)]
@@ -151,13 +161,17 @@ mod tests {
         assert_eq!(read((0..1000).map(|_| (5, 1))).await, (4, true));
         // 900 bytes a second: 20 seconds of grace, and 0.9 for each after that.
         let (received, too_slow) = read((0..1000).map(|_| (1, 900))).await;
-        assert!(too_slow && (150_000..200_000).contains(&received), "{received}");
+        assert!(
+            too_slow && (150_000..200_000).contains(&received),
+            "{received}"
+        );
         assert_eq!(read([(0, 9_900_000), (31, 1)]).await, (9_900_000, true));
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_time_that_the_reader_takes_does_not_count() {
-        let frames = stream::iter((0..10).map(|_| Ok::<_, std::io::Error>(Frame::data(Bytes::from("x")))));
+        let frames =
+            stream::iter((0..10).map(|_| Ok::<_, std::io::Error>(Frame::data(Bytes::from("x")))));
         let mut body = Paced::new(StreamBody::new(frames), || {});
         let mut received = 0;
         while let Some(frame) = body.frame().await {

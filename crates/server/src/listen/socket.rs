@@ -31,7 +31,11 @@ pub(super) struct Socket<S = TcpStream> {
 
 impl<S> Socket<S> {
     pub(super) fn new(stream: S, slot: Slot) -> Self {
-        Self { stream, stalled: None, _slot: slot }
+        Self {
+            stream,
+            stalled: None,
+            _slot: slot,
+        }
     }
 
     /// What a write came to, or an error where it has waited for too long.
@@ -44,9 +48,14 @@ impl<S> Socket<S> {
             self.stalled = None;
             return written;
         }
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(STALL_LIMIT)));
+        let stalled = self
+            .stalled
+            .get_or_insert_with(|| Box::pin(sleep(STALL_LIMIT)));
         ready!(stalled.as_mut().poll(context));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read")))
+        Poll::Ready(Err(io::Error::new(
+            io::ErrorKind::TimedOut,
+            "the client does not read",
+        )))
     }
 }
 
@@ -107,7 +116,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_reads_nothing_is_given_up_and_a_slow_one_is_not() {
-        let limits = ConnectionLimits { total: 1, per_address: 1, proxies: Proxies::default() };
+        let limits = ConnectionLimits {
+            total: 1,
+            per_address: 1,
+            proxies: Proxies::default(),
+        };
         let slot = Connections::new(limits).admit([127, 0, 0, 1].into()).await;
         let (ours, mut client) = duplex(10);
         let mut socket = Socket::new(ours, slot);

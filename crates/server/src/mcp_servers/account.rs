@@ -80,7 +80,13 @@ impl Grant {
     /// The same with what was given now.
     pub(super) fn with(self, tokens: Tokens, now: i64) -> Self {
         let expires_at = tokens.lasts_ms.map(|lasts| now.saturating_add(lasts));
-        Self { access: tokens.access, refresh: tokens.refresh, expires_at, claimed_until: 0, ..self }
+        Self {
+            access: tokens.access,
+            refresh: tokens.refresh,
+            expires_at,
+            claimed_until: 0,
+            ..self
+        }
     }
 
     fn lasts(&self, until: i64) -> bool {
@@ -102,10 +108,16 @@ pub(super) struct Account {
 impl Vault {
     pub(super) fn seal<T: Serialize>(&self, place: &str, value: &T) -> Result<Vec<u8>, ApiError> {
         let text = serde_json::to_string(value).map_err(ApiError::internal)?;
-        self.sealer.seal(place, &Secret::new(text)).map_err(ApiError::internal)
+        self.sealer
+            .seal(place, &Secret::new(text))
+            .map_err(ApiError::internal)
     }
 
-    pub(super) fn unseal<T: DeserializeOwned>(&self, place: &str, sealed: &[u8]) -> Result<T, CannotOpen> {
+    pub(super) fn unseal<T: DeserializeOwned>(
+        &self,
+        place: &str,
+        sealed: &[u8],
+    ) -> Result<T, CannotOpen> {
         let text = self.sealer.unseal(place, sealed)?;
         serde_json::from_str(text.reveal()).map_err(|_| CannotOpen)
     }
@@ -122,13 +134,22 @@ impl Account {
     }
 
     async fn read_sealed(&self) -> Result<Option<(Vec<u8>, Credential)>, StoreError> {
-        let Some(sealed) = self.vault.store.mcp_credential(self.user, &self.server).await? else {
+        let Some(sealed) = self
+            .vault
+            .store
+            .mcp_credential(self.user, &self.server)
+            .await?
+        else {
             return Ok(None);
         };
-        let credential =
-            self.vault.unseal(&self.place(), &sealed).unwrap_or(Credential::Lapsed { of: String::new() });
+        let credential = self
+            .vault
+            .unseal(&self.place(), &sealed)
+            .unwrap_or(Credential::Lapsed { of: String::new() });
         let ours = match &credential {
-            Credential::Token { url, .. } | Credential::Grant(Grant { url, .. }) => *url == self.url.as_str(),
+            Credential::Token { url, .. } | Credential::Grant(Grant { url, .. }) => {
+                *url == self.url.as_str()
+            }
             Credential::Lapsed { .. } => true,
         };
         Ok(ours.then_some((sealed, credential)))
@@ -137,13 +158,20 @@ impl Account {
     pub(super) async fn put(&self, credential: &Credential) -> Result<(), ApiError> {
         let sealed = self.vault.seal(&self.place(), credential)?;
         let now = self.vault.clock.now_ms();
-        Ok(self.vault.store.put_mcp_credential(self.user, &self.server, &sealed, now).await?)
+        Ok(self
+            .vault
+            .store
+            .put_mcp_credential(self.user, &self.server, &sealed, now)
+            .await?)
     }
 
     /// Forgets it, and says so where it was got.
     pub(super) async fn forget(&self) -> Result<(), ApiError> {
         let credential = self.read().await?;
-        self.vault.store.delete_mcp_credential(self.user, &self.server).await?;
+        self.vault
+            .store
+            .delete_mcp_credential(self.user, &self.server)
+            .await?;
         if let Some(Credential::Grant(grant)) = credential
             && let Some(place) = &grant.revoke
         {
@@ -156,15 +184,28 @@ impl Account {
     }
 
     fn desk<'a>(&'a self, grant: &'a Grant) -> Desk<'a> {
-        let web = Web { outbound: &self.vault.outbound, server: &self.url, chosen: &self.chosen };
-        Desk { web, token: &grant.token, client: &grant.client, resource: &grant.resource }
+        let web = Web {
+            outbound: &self.vault.outbound,
+            server: &self.url,
+            chosen: &self.chosen,
+        };
+        Desk {
+            web,
+            token: &grant.token,
+            client: &grant.client,
+            resource: &grant.resource,
+        }
     }
 
     /// The token to send now, another one than `refused`.
     pub(super) async fn token(&self, refused: Option<String>) -> Result<String, NoBearer> {
         let give_up = Instant::now() + PATIENCE;
         loop {
-            let (sealed, credential) = self.read_sealed().await.map_err(fault)?.ok_or(NoBearer::SignIn)?;
+            let (sealed, credential) = self
+                .read_sealed()
+                .await
+                .map_err(fault)?
+                .ok_or(NoBearer::SignIn)?;
             let grant = match credential {
                 Credential::Lapsed { .. } => return Err(NoBearer::SignIn),
                 Credential::Token { token, .. } if refused.as_ref() == Some(&token) => {
@@ -183,7 +224,10 @@ impl Account {
                 tokio::time::sleep(LOOK_AGAIN).await;
                 continue;
             }
-            let claimed = Grant { claimed_until: now.saturating_add(CLAIM_MS), ..grant.clone() };
+            let claimed = Grant {
+                claimed_until: now.saturating_add(CLAIM_MS),
+                ..grant.clone()
+            };
             match self.replace(&sealed, &Credential::Grant(claimed)).await? {
                 Some(claimed) => match self.renew(claimed, &grant).await {
                     // Later it may be renewed; until then it still holds.
@@ -191,7 +235,9 @@ impl Account {
                     renewed => return renewed,
                 },
                 None if is_late => {
-                    return Err(NoBearer::Fault("A token is being renewed elsewhere.".to_owned()));
+                    return Err(NoBearer::Fault(
+                        "A token is being renewed elsewhere.".to_owned(),
+                    ));
                 }
                 None => {}
             }
@@ -216,16 +262,25 @@ impl Account {
                 }
                 None
             }
-            Err(NoToken::Refused(why)) => Some(format!("What signs people in refuses for now: {why}.")),
+            Err(NoToken::Refused(why)) => {
+                Some(format!("What signs people in refuses for now: {why}."))
+            }
             Err(NoToken::Fault(problem)) => Some(problem),
         };
         if let Some(problem) = problem {
-            let unclaimed = Grant { claimed_until: 0, ..old.clone() };
-            self.replace(&claimed, &Credential::Grant(unclaimed)).await?;
+            let unclaimed = Grant {
+                claimed_until: 0,
+                ..old.clone()
+            };
+            self.replace(&claimed, &Credential::Grant(unclaimed))
+                .await?;
             return Err(NoBearer::Fault(problem));
         }
         tracing::info!(server = self.server, user = %self.user, "a sign-in is not renewed");
-        match self.replace(&claimed, &Credential::Lapsed { of: old.id.clone() }).await? {
+        match self
+            .replace(&claimed, &Credential::Lapsed { of: old.id.clone() })
+            .await?
+        {
             Some(_) => Err(NoBearer::SignIn),
             // Another server of ours took over the claim and was luckier, or a person signed in or out.
             None => match self.read().await.map_err(fault)? {
@@ -246,7 +301,9 @@ impl Account {
             }
             there = match self.read_sealed().await.map_err(fault)? {
                 Some((sealed, Credential::Lapsed { of })) if of == old.id => sealed,
-                Some((sealed, Credential::Grant(now))) if now.id == old.id && now.access == old.access => {
+                Some((sealed, Credential::Grant(now)))
+                    if now.id == old.id && now.access == old.access =>
+                {
                     sealed
                 }
                 Some((_, Credential::Grant(now))) => return Ok(now.access),
@@ -261,7 +318,9 @@ impl Account {
         let sealed = self.vault.seal(&self.place(), new);
         let sealed = sealed.map_err(|error| NoBearer::Fault(error.to_string()))?;
         let (store, now) = (&self.vault.store, self.vault.clock.now_ms());
-        let replaced = store.replace_mcp_credential(self.user, &self.server, (old, &sealed), now).await;
+        let replaced = store
+            .replace_mcp_credential(self.user, &self.server, (old, &sealed), now)
+            .await;
         Ok(replaced.map_err(fault)?.then_some(sealed))
     }
 }

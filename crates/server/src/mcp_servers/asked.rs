@@ -27,8 +27,14 @@ impl McpServers {
         limit: Duration,
     ) -> Result<String, String> {
         let server = tool.split("__").next().unwrap_or_default();
-        let known = self.0.shared.iter().find(|known| known.server.definition().name == server);
-        let server = &known.ok_or_else(|| format!("there is no MCP server “{server}” here."))?.server;
+        let known = self
+            .0
+            .shared
+            .iter()
+            .find(|known| known.server.definition().name == server);
+        let server = &known
+            .ok_or_else(|| format!("there is no MCP server “{server}” here."))?
+            .server;
         timeout(limit, call(server, tool, arguments))
             .await
             .unwrap_or_else(|_| Err("it does not answer in time.".to_owned()))
@@ -42,10 +48,16 @@ async fn call(
 ) -> Result<String, String> {
     let definition = server.definition();
     let status = server.tried(CONNECTING).await;
-    let offer = status.tools.iter().find(|offer| name_for_models(&definition.name, &offer.name) == tool);
+    let offer = status
+        .tools
+        .iter()
+        .find(|offer| name_for_models(&definition.name, &offer.name) == tool);
     let offer = offer.ok_or_else(|| match status.state {
         mcp::State::Connected => {
-            format!("the MCP server “{}” has no tool “{tool}” now.", definition.name)
+            format!(
+                "the MCP server “{}” has no tool “{tool}” now.",
+                definition.name
+            )
         }
         _ => format!("the MCP server “{}” is not connected now.", definition.name),
     })?;
@@ -54,12 +66,17 @@ async fn call(
     // A server may say to us what we have said to it.
     let redact = |text: &str| definition.redact_said(text);
     let failed = |error: mcp::CallError| redact(&error.to_string());
-    let mut call = server.call(&offer.name, arguments, ASKER.to_owned()).await.map_err(failed)?;
+    let mut call = server
+        .call(&offer.name, arguments, ASKER.to_owned())
+        .await
+        .map_err(failed)?;
     loop {
         match call.next().await {
             News::Progress(_) => {}
             News::Asks(question) => question.reply(mcp::Reply::Cancel),
-            News::Ended(result) => return result.map(|answer| redact(&answer.text())).map_err(failed),
+            News::Ended(result) => {
+                return result.map(|answer| redact(&answer.text())).map_err(failed);
+            }
         }
     }
 }

@@ -8,7 +8,11 @@ pub(super) async fn ask(server: &str, mut asked: mcp::Question, context: &ToolCo
     let reply = match Form::try_from(std::mem::take(&mut asked.schema)) {
         Ok(form) => {
             let text = format!("{server}: {}", asked.message);
-            let question = Question { text, options: Vec::new(), form: Some(form) };
+            let question = Question {
+                text,
+                options: Vec::new(),
+                form: Some(form),
+            };
             match context.ask(question, asked.withdrawn()).await {
                 Some(Reply::Values(values)) => mcp::Reply::Accept(values),
                 Some(Reply::Declined(None)) => mcp::Reply::Decline,
@@ -18,7 +22,11 @@ pub(super) async fn ask(server: &str, mut asked: mcp::Question, context: &ToolCo
         }
         Err(fault) => {
             tracing::warn!(server, %fault, "the server asks for something that cannot be asked");
-            context.progress(format!("{server} asked for something that no form can hold: {fault}")).await;
+            context
+                .progress(format!(
+                    "{server} asked for something that no form can hold: {fault}"
+                ))
+                .await;
             mcp::Reply::Cancel
         }
     };

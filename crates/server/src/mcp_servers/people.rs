@@ -44,7 +44,12 @@ impl McpServers {
     /// Where the database does not answer.
     pub async fn of(&self, user: UserId, permit: &Permit) -> Result<Vec<Yours>, ApiError> {
         let mut all = Vec::new();
-        for personal in self.0.personal.iter().filter(|server| permit.allows_server(&server.server.name)) {
+        for personal in self
+            .0
+            .personal
+            .iter()
+            .filter(|server| permit.allows_server(&server.server.name))
+        {
             let standing = match personal.account(user).read().await? {
                 None => Standing::SignedOut,
                 Some(Credential::Lapsed { .. }) => Standing::Lapsed,
@@ -54,7 +59,11 @@ impl McpServers {
                 }
             };
             let is_oauth = matches!(personal.sign_in, SignIn::OAuth(_));
-            all.push(Yours { name: personal.server.name.clone(), is_oauth, standing });
+            all.push(Yours {
+                name: personal.server.name.clone(),
+                is_oauth,
+                standing,
+            });
         }
         Ok(all)
     }
@@ -84,8 +93,14 @@ impl McpServers {
     /// Where the database does not answer.
     pub async fn finish_sign_in(&self, by: &Signer, back: Back) -> Result<Ended, ApiError> {
         let now = self.0.clock.now_ms();
-        let taken = self.0.store.take_mcp_sign_in(&back.state_hash(), by.user, now).await?;
-        let Some((name, sealed)) = taken else { return Ok(Ended::Unknown) };
+        let taken = self
+            .0
+            .store
+            .take_mcp_sign_in(&back.state_hash(), by.user, now)
+            .await?;
+        let Some((name, sealed)) = taken else {
+            return Ok(Ended::Unknown);
+        };
         // What was begun is finished; whether its tools may be used is asked in each run.
         match self.personal(&name) {
             Ok(personal) => personal.finish(&sealed, by, back).await,
@@ -108,12 +123,19 @@ impl McpServers {
             return Err(ApiError::invalid(refusal::Settings::NoTokenTaken));
         }
         let text = token.reveal();
-        let sendable = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+        let sendable = text
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() || byte == b' ');
         if !(1..=TOKEN_LIMIT_BYTES).contains(&text.len()) || !sendable {
-            let limit = refusal::Settings::BadToken { limit: TOKEN_LIMIT_BYTES as u64 };
+            let limit = refusal::Settings::BadToken {
+                limit: TOKEN_LIMIT_BYTES as u64,
+            };
             return Err(ApiError::invalid(limit));
         }
-        let credential = Credential::Token { url: personal.url.to_string(), token: text.to_owned() };
+        let credential = Credential::Token {
+            url: personal.url.to_string(),
+            token: text.to_owned(),
+        };
         personal.account(user).put(&credential).await?;
         personal.close(user);
         Ok(())
@@ -133,11 +155,18 @@ impl McpServers {
     /// One that the person may use. One that is for others is answered like one that is not there.
     fn permitted(&self, name: &str, permit: &Permit) -> Result<&Personal, ApiError> {
         let found = self.personal(name)?;
-        permit.allows_server(name).then_some(found).ok_or_else(no_such_sign_in)
+        permit
+            .allows_server(name)
+            .then_some(found)
+            .ok_or_else(no_such_sign_in)
     }
 
     fn personal(&self, name: &str) -> Result<&Personal, ApiError> {
-        let found = self.0.personal.iter().find(|personal| personal.server.name == name);
+        let found = self
+            .0
+            .personal
+            .iter()
+            .find(|personal| personal.server.name == name);
         found.ok_or_else(no_such_sign_in)
     }
 }
@@ -167,7 +196,12 @@ impl Personal {
             }
         };
         // It may just have come out.
-        let ended = || async { matches!(account.read().await, Ok(Some(Credential::Lapsed { .. }))) };
-        if !found.missing.is_empty() && ended().await { lapsed() } else { found }
+        let ended =
+            || async { matches!(account.read().await, Ok(Some(Credential::Lapsed { .. }))) };
+        if !found.missing.is_empty() && ended().await {
+            lapsed()
+        } else {
+            found
+        }
     }
 }

@@ -51,7 +51,13 @@ pub(super) struct Person {
 impl Personal {
     pub(super) fn account(&self, user: UserId) -> Account {
         let (vault, server) = (Arc::clone(&self.vault), self.server.name.clone());
-        Account { vault, server, url: self.url.clone(), chosen: self.chosen(), user }
+        Account {
+            vault,
+            server,
+            url: self.url.clone(),
+            chosen: self.chosen(),
+            user,
+        }
     }
 
     /// The hosts that the administrator has chosen with this server.
@@ -72,7 +78,10 @@ impl Personal {
         }
         if people.len() >= MOST_OPEN {
             let idle = people.iter().filter(|(_, person)| !person.known.is_used());
-            let Some(longest) = idle.min_by_key(|(_, person)| person.used).map(|(user, _)| *user) else {
+            let Some(longest) = idle
+                .min_by_key(|(_, person)| person.used)
+                .map(|(user, _)| *user)
+            else {
                 return Ok(None);
             };
             people.remove(&longest);
@@ -81,7 +90,11 @@ impl Personal {
         let definition = definition(&self.server, &self.vault.http, Some(self.bearer(user)))?;
         let server = Server::start(definition, &self.tasks, close.clone());
         let known = Arc::new(Known::new(server, self.server.approval));
-        let person = Person { known: Arc::clone(&known), used: Instant::now(), _open: close.drop_guard() };
+        let person = Person {
+            known: Arc::clone(&known),
+            used: Instant::now(),
+            _open: close.drop_guard(),
+        };
         people.insert(user, person);
         Ok(Some(known))
     }

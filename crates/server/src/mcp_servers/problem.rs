@@ -18,10 +18,16 @@ pub(super) fn words(problem: Problem) -> Words {
         Problem::NotListed(why) => Tools::McpNotListed { why: of_fault(why) },
         Problem::NoList => Tools::McpNoList,
         Problem::Silent(why) => Tools::McpSilent { why: of_fault(why) },
-        Problem::ToolLeftOut { name, why } => Tools::McpToolLeftOut { name, why: left_out(why).into() },
+        Problem::ToolLeftOut { name, why } => Tools::McpToolLeftOut {
+            name,
+            why: left_out(why).into(),
+        },
         Problem::MoreLeftOut { count } => Tools::McpMoreLeftOut { count },
         Problem::PagesLeftOut { count } => Tools::McpPagesLeftOut { count },
-        Problem::Saying { problem, quote } => Tools::McpSaying { problem: words(*problem), quote },
+        Problem::Saying { problem, quote } => Tools::McpSaying {
+            problem: words(*problem),
+            quote,
+        },
     })
 }
 
@@ -60,31 +66,47 @@ mod tests {
     #[test]
     fn each_part_has_its_code_beside_what_it_says() {
         let problem = Problem::Unusable(Fault::WantsSignIn);
-        let problem = Problem::Saying { problem: Box::new(problem), quote: "Who?".to_owned() };
+        let problem = Problem::Saying {
+            problem: Box::new(problem),
+            quote: "Who?".to_owned(),
+        };
         let expected = problem.to_string();
         let words = serde_json::to_value(words(problem)).unwrap();
         assert_eq!(words["message"], expected);
         let unusable = &words["sentence"]["params"]["problem"]["sentence"];
         assert_eq!(unusable["code"], "mcp_unusable");
-        assert_eq!(unusable["params"]["why"]["sentence"], json!({"code": "mcp_wants_sign_in"}));
+        assert_eq!(
+            unusable["params"]["why"]["sentence"],
+            json!({"code": "mcp_wants_sign_in"})
+        );
     }
 
     #[test]
     fn they_say_the_same_as_the_log() {
         for problem in [
-            Problem::NotStarted { program: "p".to_owned(), why: "no".to_owned() },
-            Problem::BadHeader { name: "X".to_owned() },
+            Problem::NotStarted {
+                program: "p".to_owned(),
+                why: "no".to_owned(),
+            },
+            Problem::BadHeader {
+                name: "X".to_owned(),
+            },
             Problem::NoAnswer { seconds: 60 },
             Problem::EndedAtOnce,
             Problem::Ended,
-            Problem::Refuses { quote: "no".to_owned() },
+            Problem::Refuses {
+                quote: "no".to_owned(),
+            },
             Problem::OtherVersions,
             Problem::NoMcpServer,
             Problem::NotListed(Fault::Quote("no".to_owned())),
             Problem::NoList,
             Problem::Silent(Fault::Status(500)),
             Problem::Silent(Fault::Kind("text/html".to_owned())),
-            Problem::ToolLeftOut { name: "t".to_owned(), why: LeftOut::SchemaTooDeep },
+            Problem::ToolLeftOut {
+                name: "t".to_owned(),
+                why: LeftOut::SchemaTooDeep,
+            },
             Problem::MoreLeftOut { count: 2 },
             Problem::PagesLeftOut { count: 50 },
         ] {

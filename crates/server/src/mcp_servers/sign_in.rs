@@ -91,22 +91,37 @@ impl Personal {
     }
 
     /// Begins a sign-in; returns where the person has to go.
-    pub(super) async fn begin(&self, oauth: &OAuth, by: &Signer, redirect: &str) -> Result<Url, ApiError> {
+    pub(super) async fn begin(
+        &self,
+        oauth: &OAuth,
+        by: &Signer,
+        redirect: &str,
+    ) -> Result<Url, ApiError> {
         let cannot = |why: refusal::Tools| {
-            let message =
-                refusal::Settings::CannotSignInThere { name: self.server.name.clone(), why: why.into() };
+            let message = refusal::Settings::CannotSignInThere {
+                name: self.server.name.clone(),
+                why: why.into(),
+            };
             ApiError::invalid(message).with_status(axum::http::StatusCode::UNPROCESSABLE_ENTITY)
         };
         let chosen = self.chosen();
-        let web = Web { outbound: &self.vault.outbound, server: &self.url, chosen: &chosen };
+        let web = Web {
+            outbound: &self.vault.outbound,
+            server: &self.url,
+            chosen: &chosen,
+        };
         let found = discover(&web).await.map_err(cannot)?;
         if !self.may_know_us(oauth, &found.issuer) {
-            return Err(cannot(refusal::Tools::SignInOtherIssuer { issuer: found.issuer }));
+            return Err(cannot(refusal::Tools::SignInOtherIssuer {
+                issuer: found.issuer,
+            }));
         }
         let client = match &oauth.client_id {
-            Some(id) => {
-                Client::known(id, oauth.client_secret.as_ref().map(llm::Secret::reveal), &found.methods)
-            }
+            Some(id) => Client::known(
+                id,
+                oauth.client_secret.as_ref().map(llm::Secret::reveal),
+                &found.methods,
+            ),
             None => match self.registered(&found, redirect).await? {
                 Some(client) => client,
                 None => {
@@ -117,7 +132,12 @@ impl Personal {
         };
         let random = || random_token("").map_err(ApiError::internal);
         let (state, verifier) = (random()?, random()?);
-        let url = authorize_url(&found, oauth, &client, [redirect, state.reveal(), verifier.reveal()]);
+        let url = authorize_url(
+            &found,
+            oauth,
+            &client,
+            [redirect, state.reveal(), verifier.reveal()],
+        );
         let pending = Pending {
             begun_by: by.session.clone(),
             redirect: redirect.to_owned(),
@@ -125,7 +145,10 @@ impl Personal {
             issuer: found.issuer,
             names_issuer: found.names_issuer,
             grant: Grant {
-                id: random_token("").map_err(ApiError::internal)?.reveal().to_owned(),
+                id: random_token("")
+                    .map_err(ApiError::internal)?
+                    .reveal()
+                    .to_owned(),
                 claimed_until: 0,
                 url: self.url.to_string(),
                 resource: found.resource,
@@ -145,7 +168,12 @@ impl Personal {
             sealed: self.vault.seal(&place(by.user), &pending)?,
             expires_at: now + TIME_LIMIT_MS,
         };
-        match self.vault.store.begin_mcp_sign_in(&begun, MOST_OPEN, now).await {
+        match self
+            .vault
+            .store
+            .begin_mcp_sign_in(&begun, MOST_OPEN, now)
+            .await
+        {
             Err(StoreError::Conflict("limit")) => Err(ApiError::rate_limited(600)),
             begun => Ok(begun.map(|()| url)?),
         }
@@ -154,9 +182,12 @@ impl Personal {
     async fn registered(&self, found: &Found, redirect: &str) -> Result<Option<Client>, ApiError> {
         let sealed = self.vault.store.mcp_client(&self.server.name).await?;
         let known = sealed.and_then(|sealed| {
-            self.vault.unseal::<Registration>(&client_place(&self.server.name), &sealed).ok()
+            self.vault
+                .unseal::<Registration>(&client_place(&self.server.name), &sealed)
+                .ok()
         });
-        let fits = |known: &Registration| known.issuer == found.issuer && known.redirect == redirect;
+        let fits =
+            |known: &Registration| known.issuer == found.issuer && known.redirect == redirect;
         Ok(known.filter(fits).map(|known| known.client))
     }
 
@@ -167,14 +198,26 @@ impl Personal {
         client: Client,
     ) -> Result<Client, ApiError> {
         let (issuer, redirect) = (found.issuer.clone(), redirect.to_owned());
-        let known = Registration { issuer, redirect, client };
+        let known = Registration {
+            issuer,
+            redirect,
+            client,
+        };
         let sealed = self.vault.seal(&client_place(&self.server.name), &known)?;
-        self.vault.store.put_mcp_client(&self.server.name, Some(&sealed)).await?;
+        self.vault
+            .store
+            .put_mcp_client(&self.server.name, Some(&sealed))
+            .await?;
         Ok(known.client)
     }
 
     /// Finishes the sign-in whose sealed rest is `sealed`.
-    pub(super) async fn finish(&self, sealed: &[u8], by: &Signer, back: Back) -> Result<Ended, ApiError> {
+    pub(super) async fn finish(
+        &self,
+        sealed: &[u8],
+        by: &Signer,
+        back: Back,
+    ) -> Result<Ended, ApiError> {
         let Ok(pending) = self.vault.unseal::<Pending>(&place(by.user), sealed) else {
             return Ok(Ended::Unknown);
         };
@@ -186,11 +229,18 @@ impl Personal {
             None => !pending.names_issuer,
         };
         if !right_issuer {
-            tracing::warn!(server = self.server.name, "a sign-in came back from another issuer");
+            tracing::warn!(
+                server = self.server.name,
+                "a sign-in came back from another issuer"
+            );
             return Ok(Ended::WrongIssuer);
         }
-        let code = back.code.filter(|code| back.error.is_none() && code.len() <= CODE_LIMIT_BYTES);
-        let Some(code) = code else { return Ok(Ended::Denied) };
+        let code = back
+            .code
+            .filter(|code| back.error.is_none() && code.len() <= CODE_LIMIT_BYTES);
+        let Some(code) = code else {
+            return Ok(Ended::Denied);
+        };
         let account = self.account(by.user);
         match self.exchange(&account, &pending, &code).await {
             Ok(tokens) => {
@@ -200,12 +250,19 @@ impl Personal {
                 Ok(Ended::Done)
             }
             Err(NoToken::Fault(problem)) => {
-                tracing::warn!(server = self.server.name, problem, "a sign-in cannot be finished");
+                tracing::warn!(
+                    server = self.server.name,
+                    problem,
+                    "a sign-in cannot be finished"
+                );
                 Ok(Ended::Unreachable)
             }
             Err(why) => {
                 if why == NoToken::UnknownClient {
-                    self.vault.store.put_mcp_client(&self.server.name, None).await?;
+                    self.vault
+                        .store
+                        .put_mcp_client(&self.server.name, None)
+                        .await?;
                 }
                 tracing::warn!(server = self.server.name, ?why, "a sign-in gave no token");
                 Ok(Ended::Refused)
@@ -213,10 +270,31 @@ impl Personal {
         }
     }
 
-    async fn exchange(&self, account: &Account, pending: &Pending, code: &str) -> Result<Tokens, NoToken> {
-        let Grant { token, client, resource, .. } = &pending.grant;
-        let web = Web { outbound: &account.vault.outbound, server: &self.url, chosen: &account.chosen };
-        Desk { web, token, client, resource }.exchange(code, &pending.verifier, &pending.redirect).await
+    async fn exchange(
+        &self,
+        account: &Account,
+        pending: &Pending,
+        code: &str,
+    ) -> Result<Tokens, NoToken> {
+        let Grant {
+            token,
+            client,
+            resource,
+            ..
+        } = &pending.grant;
+        let web = Web {
+            outbound: &account.vault.outbound,
+            server: &self.url,
+            chosen: &account.chosen,
+        };
+        Desk {
+            web,
+            token,
+            client,
+            resource,
+        }
+        .exchange(code, &pending.verifier, &pending.redirect)
+        .await
     }
 }
 
@@ -243,16 +321,26 @@ fn authorize_url(
 ) -> Url {
     let mut url = found.authorize.clone();
     let challenge = URL_SAFE_NO_PAD.encode(hash_token(verifier));
-    let named = |scopes: &String| match found.offline && !scopes.split(' ').any(|one| one == "offline_access")
+    let named = |scopes: &String| match found.offline
+        && !scopes.split(' ').any(|one| one == "offline_access")
     {
         true => format!("{scopes} offline_access"),
         false => scopes.clone(),
     };
-    let scopes = oauth.scopes.clone().or_else(|| found.scopes.as_ref().map(named));
+    let scopes = oauth
+        .scopes
+        .clone()
+        .or_else(|| found.scopes.as_ref().map(named));
     let mut query = url.query_pairs_mut();
-    query.append_pair("response_type", "code").append_pair("client_id", &client.id);
-    query.append_pair("redirect_uri", redirect).append_pair("state", state);
-    query.append_pair("code_challenge", &challenge).append_pair("code_challenge_method", "S256");
+    query
+        .append_pair("response_type", "code")
+        .append_pair("client_id", &client.id);
+    query
+        .append_pair("redirect_uri", redirect)
+        .append_pair("state", state);
+    query
+        .append_pair("code_challenge", &challenge)
+        .append_pair("code_challenge_method", "S256");
     query.append_pair("resource", &found.resource);
     if let Some(scopes) = &scopes {
         query.append_pair("scope", scopes);

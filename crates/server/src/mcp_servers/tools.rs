@@ -26,7 +26,11 @@ pub(super) struct Usable {
 
 impl Usable {
     pub(super) fn make(server: &Arc<Server>, offered: &[OfferedTool], approval: Approval) -> Self {
-        let mut usable = Self { tools: Vec::new(), needs_approval: Vec::new(), problems: Vec::new() };
+        let mut usable = Self {
+            tools: Vec::new(),
+            needs_approval: Vec::new(),
+            problems: Vec::new(),
+        };
         let mut bad = Vec::new();
         for offer in offered {
             let name = server.definition().redact_said(&offer.name);
@@ -43,8 +47,10 @@ impl Usable {
                 Err(why) => bad.push((name, why)),
             }
         }
-        usable.problems =
-            bad.into_iter().map(|(name, why)| Tools::McpToolLeftOut { name, why }.into()).collect();
+        usable.problems = bad
+            .into_iter()
+            .map(|(name, why)| Tools::McpToolLeftOut { name, why }.into())
+            .collect();
         for problem in &usable.problems {
             tracing::warn!(server = server.definition().name, %problem, "not all tools can be used");
         }
@@ -75,7 +81,11 @@ fn tool(server: &Arc<Server>, offer: &OfferedTool) -> Result<Tool, Words> {
         parameters: parameters.into(),
     };
     // The time limit is the call's own, as its server may wait for a person.
-    let kind = ToolKind { repeatable: offer.read_only || offer.idempotent, waits: true, goes_on: false };
+    let kind = ToolKind {
+        repeatable: offer.read_only || offer.idempotent,
+        waits: true,
+        goes_on: false,
+    };
     let (server, name) = (Arc::clone(server), offer.name.clone());
     let made = Tool::from_outside(spec, kind, move |arguments, context| {
         call(Arc::clone(&server), name.clone(), arguments, context)
@@ -87,8 +97,12 @@ fn tool(server: &Arc<Server>, offer: &OfferedTool) -> Result<Tool, Words> {
 fn redact_texts(schema: &mut Value, redact: &impl Fn(&str) -> String) {
     match schema {
         Value::String(text) => *text = redact(text),
-        Value::Array(values) => values.iter_mut().for_each(|value| redact_texts(value, redact)),
-        Value::Object(fields) => fields.values_mut().for_each(|value| redact_texts(value, redact)),
+        Value::Array(values) => values
+            .iter_mut()
+            .for_each(|value| redact_texts(value, redact)),
+        Value::Object(fields) => fields
+            .values_mut()
+            .for_each(|value| redact_texts(value, redact)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -97,9 +111,9 @@ fn redact_texts(schema: &mut Value, redact: &impl Fn(&str) -> String) {
 fn names_hold_secrets(schema: &Value, redact: &impl Fn(&str) -> String) -> bool {
     match schema {
         Value::Array(values) => values.iter().any(|value| names_hold_secrets(value, redact)),
-        Value::Object(fields) => {
-            fields.iter().any(|(name, value)| redact(name) != *name || names_hold_secrets(value, redact))
-        }
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(name, value)| redact(name) != *name || names_hold_secrets(value, redact)),
         Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
@@ -119,7 +133,10 @@ async fn call(
     let failure = |error: CallError| ToolFailure(redact(&error.to_string()));
     let asker = context.run_number().to_string();
     let tool_name = name_for_models(&server.definition().name, &tool);
-    let mut call = server.call(&tool, arguments, asker).await.map_err(failure)?;
+    let mut call = server
+        .call(&tool, arguments, asker)
+        .await
+        .map_err(failure)?;
     let mut shown: Option<Instant> = None;
     loop {
         match call.next().await {
@@ -130,7 +147,8 @@ async fn call(
                 }
             }
             News::Asks(question) if names_hold_secrets(&question.schema, &redact) => {
-                let sentence = "The server asked with a form whose names repeat what it was sent to sign in.";
+                let sentence =
+                    "The server asked with a form whose names repeat what it was sent to sign in.";
                 context.progress(sentence.to_owned()).await;
                 question.reply(mcp::Reply::Cancel);
             }
@@ -145,9 +163,9 @@ async fn call(
                 }
                 return match result {
                     Ok(answer) => Ok(told(&tool_name, answer, &redact, &context).await),
-                    Err(CallError::Failed(answer)) => {
-                        Err(ToolFailure(told(&tool_name, answer, &redact, &context).await))
-                    }
+                    Err(CallError::Failed(answer)) => Err(ToolFailure(
+                        told(&tool_name, answer, &redact, &context).await,
+                    )),
                     Err(error) => Err(failure(error)),
                 };
             }
@@ -156,7 +174,12 @@ async fn call(
 }
 
 /// The answer in words, its media kept as files of the chat.
-async fn told(tool: &str, answer: Answer, redact: &impl Fn(&str) -> String, context: &ToolContext) -> String {
+async fn told(
+    tool: &str,
+    answer: Answer,
+    redact: &impl Fn(&str) -> String,
+    context: &ToolContext,
+) -> String {
     let mut texts = Vec::with_capacity(answer.pieces.len());
     for piece in answer.pieces {
         texts.push(match piece {
@@ -168,23 +191,44 @@ async fn told(tool: &str, answer: Answer, redact: &impl Fn(&str) -> String, cont
 }
 
 /// Keeps a medium as a file of the chat, and says which.
-async fn kept(tool: &str, media: &Media, redact: &impl Fn(&str) -> String, context: &ToolContext) -> String {
-    let Media { kind, media_type, uri, bytes, embed } = media;
+async fn kept(
+    tool: &str,
+    media: &Media,
+    redact: &impl Fn(&str) -> String,
+    context: &ToolContext,
+) -> String {
+    let Media {
+        kind,
+        media_type,
+        uri,
+        bytes,
+        embed,
+    } = media;
     let what = match *kind {
         "image" => "Image",
         "audio" => "Sound",
         _ if *embed => "HTML that the person can open",
         _ => "File",
     };
-    let returned = Returned { bytes, name: uri, embed: *embed };
+    let returned = Returned {
+        bytes,
+        name: uri,
+        embed: *embed,
+    };
     match context.keep_returned(tool, &returned).await {
         Ok(file) => {
             let odd = if file.media_type == "application/octet-stream" && *kind != "resource" {
-                format!("; it is not shown, as its bytes are not those of {}", redact(media_type))
+                format!(
+                    "; it is not shown, as its bytes are not those of {}",
+                    redact(media_type)
+                )
             } else {
                 String::new()
             };
-            format!("[{what}: {}, {}, {} bytes{odd}]", file.path, file.media_type, file.size_bytes)
+            format!(
+                "[{what}: {}, {}, {} bytes{odd}]",
+                file.path, file.media_type, file.size_bytes
+            )
         }
         Err(problem) => format!("{} It was not kept: {problem}", redact(&media.words())),
     }

@@ -21,17 +21,26 @@ impl Aliases {
     /// Why they cannot be kept.
     pub fn new(aliases: BTreeMap<String, String>) -> Result<Self, refusal::Settings> {
         if aliases.len() > MAX_ALIASES {
-            return Err(refusal::Settings::TooManyModelAliases { count: MAX_ALIASES as u64 });
+            return Err(refusal::Settings::TooManyModelAliases {
+                count: MAX_ALIASES as u64,
+            });
         }
         let is_name = |name: &str| {
             (1..=MAX_NAME_BYTES).contains(&name.len())
                 && !name.chars().any(|c| c.is_whitespace() || c.is_control())
         };
-        let is_pattern = |name: &str| !name.trim_end_matches('*').contains('*') && !name.ends_with("**");
+        let is_pattern =
+            |name: &str| !name.trim_end_matches('*').contains('*') && !name.ends_with("**");
         for (name, model) in &aliases {
-            if !is_name(name) || !is_name(model) || !is_pattern(name) || model.contains('*') || name == model
+            if !is_name(name)
+                || !is_name(model)
+                || !is_pattern(name)
+                || model.contains('*')
+                || name == model
             {
-                return Err(refusal::Settings::BadAlias { name: name.chars().take(100).collect() });
+                return Err(refusal::Settings::BadAlias {
+                    name: name.chars().take(100).collect(),
+                });
             }
         }
         Ok(Self(aliases))
@@ -41,9 +50,15 @@ impl Aliases {
     #[must_use]
     pub fn target(&self, name: &str) -> Option<&str> {
         let exact = self.0.get(name);
-        let patterns = self.0.iter().filter_map(|(pattern, model)| Some((pattern.strip_suffix('*')?, model)));
+        let patterns = self
+            .0
+            .iter()
+            .filter_map(|(pattern, model)| Some((pattern.strip_suffix('*')?, model)));
         let fit = patterns.filter(|(start, _)| name.starts_with(start));
-        let target = exact.or_else(|| fit.max_by_key(|(start, _)| start.len()).map(|(_, model)| model));
+        let target = exact.or_else(|| {
+            fit.max_by_key(|(start, _)| start.len())
+                .map(|(_, model)| model)
+        });
         target.map(String::as_str)
     }
 
@@ -65,13 +80,22 @@ mod tests {
     use super::*;
 
     fn of(pairs: &[(&str, &str)]) -> Result<Aliases, refusal::Settings> {
-        Aliases::new(pairs.iter().map(|(name, model)| ((*name).to_owned(), (*model).to_owned())).collect())
+        Aliases::new(
+            pairs
+                .iter()
+                .map(|(name, model)| ((*name).to_owned(), (*model).to_owned()))
+                .collect(),
+        )
     }
 
     #[test]
     fn a_name_before_a_pattern_and_the_longest_pattern() {
-        let aliases =
-            of(&[("claude-*", "big"), ("claude-haiku-*", "small"), ("claude-haiku-4", "tiny")]).unwrap();
+        let aliases = of(&[
+            ("claude-*", "big"),
+            ("claude-haiku-*", "small"),
+            ("claude-haiku-4", "tiny"),
+        ])
+        .unwrap();
         for (name, target) in [
             ("claude-haiku-4", Some("tiny")),
             ("claude-haiku-4-5", Some("small")),
@@ -81,15 +105,28 @@ mod tests {
         ] {
             assert_eq!(aliases.target(name), target, "{name}");
         }
-        assert_eq!(aliases.names().collect::<Vec<_>>(), [("claude-haiku-4", "tiny")]);
+        assert_eq!(
+            aliases.names().collect::<Vec<_>>(),
+            [("claude-haiku-4", "tiny")]
+        );
         let over = of(&[("claude-*", "other")]).unwrap();
-        assert_eq!(aliases.under(&over).target("claude-sonnet-5"), Some("other"));
+        assert_eq!(
+            aliases.under(&over).target("claude-sonnet-5"),
+            Some("other")
+        );
     }
 
     #[test]
     fn what_cannot_be_a_name_is_refused() {
-        for pair in [("", "m"), ("a", ""), ("a b", "m"), ("a*b", "m"), ("a**", "m"), ("a", "m*"), ("m", "m")]
-        {
+        for pair in [
+            ("", "m"),
+            ("a", ""),
+            ("a b", "m"),
+            ("a*b", "m"),
+            ("a**", "m"),
+            ("a", "m*"),
+            ("m", "m"),
+        ] {
             assert!(of(&[pair]).is_err(), "{pair:?}");
         }
         assert!(of(&[("*", "m")]).is_ok());

@@ -130,8 +130,19 @@ pub struct Listed {
 
 impl From<ListedModel> for Listed {
     fn from(model: ListedModel) -> Self {
-        let ListedModel { id: _, display_name, context_tokens, max_output_tokens, abilities } = model;
-        Self { display_name, context_tokens, max_output_tokens, abilities }
+        let ListedModel {
+            id: _,
+            display_name,
+            context_tokens,
+            max_output_tokens,
+            abilities,
+        } = model;
+        Self {
+            display_name,
+            context_tokens,
+            max_output_tokens,
+            abilities,
+        }
     }
 }
 
@@ -237,7 +248,9 @@ impl Catalogue {
         }
         for (model, listed) in models.iter_mut().zip(listed) {
             model.listed = listed.into();
-            let server = connections.iter().find(|connection| Some(connection.id) == model.connection);
+            let server = connections
+                .iter()
+                .find(|connection| Some(connection.id) == model.connection);
             if let Some(KnownConnection { server, .. }) = server {
                 add_unsupported(&mut model.listed.abilities, &server.settings, &model.name);
             }
@@ -255,7 +268,13 @@ impl Catalogue {
         });
         let pools = pools(&connections, &models);
         let (chosen_default, aliases) = (chosen_default.map(str::to_owned), Aliases::default());
-        Self { connections, models, chosen_default, pools, aliases }
+        Self {
+            connections,
+            models,
+            chosen_default,
+            pools,
+            aliases,
+        }
     }
 
     /// The same with model aliases.
@@ -310,13 +329,17 @@ impl Catalogue {
     /// Whether any server in use is told who asks.
     #[must_use]
     pub fn trusts_any(&self) -> bool {
-        self.connections.iter().any(|known| known.enabled && known.server.settings.trusted)
+        self.connections
+            .iter()
+            .any(|known| known.enabled && known.server.settings.trusted)
     }
 
     /// The connection with this id.
     #[must_use]
     pub fn connection(&self, id: ConnectionId) -> Option<&KnownConnection> {
-        self.connections.iter().find(|connection| connection.id == id)
+        self.connections
+            .iter()
+            .find(|connection| connection.id == id)
     }
 }
 

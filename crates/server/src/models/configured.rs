@@ -39,7 +39,11 @@ impl Asked {
                     | ProblemCode::ModelRateLimited
             )
         };
-        !self.models.is_empty() || !self.problem.as_ref().is_some_and(|(code, _)| may_pass(code))
+        !self.models.is_empty()
+            || !self
+                .problem
+                .as_ref()
+                .is_some_and(|(code, _)| may_pass(code))
     }
 
     /// What is wrong with a connection whose models are `named`: a server need not list them then.
@@ -55,9 +59,12 @@ impl Models {
     pub fn configured_are_awaited(&self) -> bool {
         let asked = self.asked();
         let is_awaited = |connection: &&ConfiguredConnection| {
-            connection.models.is_empty() && !asked.get(&connection.id).is_some_and(Asked::is_answered)
+            connection.models.is_empty()
+                && !asked.get(&connection.id).is_some_and(Asked::is_answered)
         };
-        self.configured.iter().any(|connection| is_awaited(&connection))
+        self.configured
+            .iter()
+            .any(|connection| is_awaited(&connection))
     }
 
     /// Whether this model may be one of a configured server that has not listed its models yet.
@@ -79,7 +86,13 @@ impl Models {
     /// # Errors
     /// If one of them did not answer with a list of models.
     pub async fn ask_configured(&self) -> Result<(), ApiError> {
-        self.ask_those(self.configured.iter().map(|connection| connection.id).collect()).await
+        self.ask_those(
+            self.configured
+                .iter()
+                .map(|connection| connection.id)
+                .collect(),
+        )
+        .await
     }
 
     /// Asks those again that have not listed their models yet.
@@ -93,7 +106,8 @@ impl Models {
             asked.is_none_or(|asked| asked.problem_of(&connection.models).is_some())
         };
         let unlisted = self.configured.iter().filter(is_unlisted);
-        self.ask_those(unlisted.map(|connection| connection.id).collect()).await
+        self.ask_those(unlisted.map(|connection| connection.id).collect())
+            .await
     }
 
     async fn ask_those(&self, ids: Vec<ConnectionId>) -> Result<(), ApiError> {
@@ -108,18 +122,32 @@ impl Models {
     }
 
     /// Sets whether a configured server is told who asks, for as long as it is this server.
-    pub(super) async fn trust_configured(&self, id: ConnectionId, trusted: bool) -> Result<(), ApiError> {
-        let Some(connection) = self.configured.iter().find(|connection| connection.id == id) else {
+    pub(super) async fn trust_configured(
+        &self,
+        id: ConnectionId,
+        trusted: bool,
+    ) -> Result<(), ApiError> {
+        let Some(connection) = self
+            .configured
+            .iter()
+            .find(|connection| connection.id == id)
+        else {
             return Ok(());
         };
-        let trust = Trust { base_url: connection.settings.base_url.to_string(), trusted };
+        let trust = Trust {
+            base_url: connection.settings.base_url.to_string(),
+            trusted,
+        };
         let value = serde_json::to_value(trust).map_err(ApiError::internal)?;
         Ok(self.store.put_setting(&trust_setting(id), &value).await?)
     }
 
     /// `trust` is what administrators have set, by the names of the settings.
     pub(super) fn configured_connections(&self, trust: &[(String, Value)]) -> Vec<KnownConnection> {
-        self.configured.iter().map(|connection| self.configured_connection(connection, trust)).collect()
+        self.configured
+            .iter()
+            .map(|connection| self.configured_connection(connection, trust))
+            .collect()
     }
 
     fn configured_connection(
@@ -127,7 +155,13 @@ impl Models {
         connection: &ConfiguredConnection,
         trust: &[(String, Value)],
     ) -> KnownConnection {
-        let ConfiguredConnection { id, source, settings, together, models: named } = connection;
+        let ConfiguredConnection {
+            id,
+            source,
+            settings,
+            together,
+            models: named,
+        } = connection;
         let set = |name: &str| {
             let (_, value) = trust.iter().find(|(setting, _)| setting == name)?;
             let trust = serde_json::from_value::<Trust>(value.clone()).ok()?;
@@ -144,10 +178,21 @@ impl Models {
         };
         let models: Vec<ListedModel> = named.iter().map(of_name).collect();
         let models = if named.is_empty() { listed } else { models };
-        let settings = ServerSettings { trusted, ..settings.clone() };
+        let settings = ServerSettings {
+            trusted,
+            ..settings.clone()
+        };
         KnownConnection {
             id: *id,
-            keys: settings.keys.iter().map(|_| KnownKey { id: None, weight: 1, is_open: true }).collect(),
+            keys: settings
+                .keys
+                .iter()
+                .map(|_| KnownKey {
+                    id: None,
+                    weight: 1,
+                    is_open: true,
+                })
+                .collect(),
             server: self.server(*id, settings),
             source: *source,
             enabled: true,

@@ -74,8 +74,14 @@ impl Change {
 
     /// The settings of `server` with this change.
     fn apply(&self, server: &ServerSettings) -> Result<ServerSettings, ApiError> {
-        let kind = self.kind.as_deref().map_or(Ok(server.kind), connection_settings::kind)?;
-        let options = self.options.clone().unwrap_or_else(|| server.options.only_of(kind));
+        let kind = self
+            .kind
+            .as_deref()
+            .map_or(Ok(server.kind), connection_settings::kind)?;
+        let options = self
+            .options
+            .clone()
+            .unwrap_or_else(|| server.options.only_of(kind));
         let options = connection_settings::options(kind, options)?;
         let base_url = match self.base_url.as_deref() {
             Some(text) => connection_settings::address(kind, &options, Some(text))?,
@@ -90,7 +96,11 @@ impl Change {
             kind,
             options,
             base_url,
-            extras: connection_settings::changed(&server.extras, self.headers.clone(), self.query.clone())?,
+            extras: connection_settings::changed(
+                &server.extras,
+                self.headers.clone(),
+                self.query.clone(),
+            )?,
             weight: self.weight.unwrap_or(server.weight),
             trusted: self.trusted.unwrap_or(server.trusted),
             keys: server.keys.clone(),
@@ -104,19 +114,37 @@ impl Models {
     /// # Errors
     /// What is wrong with it, in words.
     pub async fn ask(&self, settings: &ServerSettings) -> Result<Vec<ListedModel>, ModelError> {
-        list_models(settings, settings.keys.first().map(|(key, _)| key), &self.http, LIST_TIMEOUT).await
+        list_models(
+            settings,
+            settings.keys.first().map(|(key, _)| key),
+            &self.http,
+            LIST_TIMEOUT,
+        )
+        .await
     }
 
     /// Adds a server.
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub async fn connect(&self, new: NewConnection, created_at: i64) -> Result<KnownConnection, ApiError> {
+    pub async fn connect(
+        &self,
+        new: NewConnection,
+        created_at: i64,
+    ) -> Result<KnownConnection, ApiError> {
         let id = ConnectionId::generate();
         let NewConnection { settings, models } = new;
-        let key = settings.keys.first().map(|(key, _)| self.seal(id, key, 1, created_at)).transpose()?;
-        let row =
-            Connection { keys: key.into_iter().collect(), models, created_at, ..self.row(id, &settings)? };
+        let key = settings
+            .keys
+            .first()
+            .map(|(key, _)| self.seal(id, key, 1, created_at))
+            .transpose()?;
+        let row = Connection {
+            keys: key.into_iter().collect(),
+            models,
+            created_at,
+            ..self.row(id, &settings)?
+        };
         self.store.create_connection(&row).await?;
         self.rebuild().await?;
         self.connection(id)
@@ -163,7 +191,11 @@ impl Models {
     /// # Errors
     /// 400 and 422 if what is wanted cannot be, 404 if there is no such connection, 409 if it has keys or headers for
     /// another machine, or is not set up here and more is to change than whether it is trusted.
-    pub async fn change(&self, id: ConnectionId, change: Change) -> Result<KnownConnection, ApiError> {
+    pub async fn change(
+        &self,
+        id: ConnectionId,
+        change: Change,
+    ) -> Result<KnownConnection, ApiError> {
         if let Some(trusted) = change.only_trusted()
             && !self.connection(id)?.is_changeable()
         {
@@ -216,15 +248,23 @@ impl Models {
     ) -> Result<KnownConnection, ApiError> {
         let known = self.changeable(id)?;
         let key = &connection_settings::check_key(known.server.settings.kind, key)?;
-        if known.server.settings.keys.iter().any(|(other, _)| other == key) {
+        if known
+            .server
+            .settings
+            .keys
+            .iter()
+            .any(|(other, _)| other == key)
+        {
             return Err(ApiError::conflict(refusal::Settings::ConnectionKeyKnown));
         }
         let row = self.seal(id, key, weight, created_at)?;
         match self.store.create_connection_key(id, &row, MOST_KEYS).await {
             Err(StoreError::Conflict(_)) => {
-                return Err(ApiError::conflict(refusal::Settings::TooManyConnectionKeys {
-                    count: MOST_KEYS.into(),
-                }));
+                return Err(ApiError::conflict(
+                    refusal::Settings::TooManyConnectionKeys {
+                        count: MOST_KEYS.into(),
+                    },
+                ));
             }
             other => other?,
         }
@@ -243,7 +283,10 @@ impl Models {
         weight: u32,
     ) -> Result<KnownConnection, ApiError> {
         self.changeable(id)?;
-        self.store.set_connection_key_weight(id, key, weight).await.map_err(no_such_key)?;
+        self.store
+            .set_connection_key_weight(id, key, weight)
+            .await
+            .map_err(no_such_key)?;
         self.rebuild().await?;
         self.connection(id)
     }
@@ -258,7 +301,10 @@ impl Models {
         key: ConnectionKeyId,
     ) -> Result<KnownConnection, ApiError> {
         self.changeable(id)?;
-        self.store.delete_connection_key(id, key).await.map_err(no_such_key)?;
+        self.store
+            .delete_connection_key(id, key)
+            .await
+            .map_err(no_such_key)?;
         self.rebuild().await?;
         self.connection(id)
     }
@@ -278,9 +324,9 @@ impl Models {
         match known.source {
             ConnectionSource::Settings => Ok(known),
             ConnectionSource::File => Err(ApiError::conflict(refusal::Settings::ConnectionOfFile)),
-            ConnectionSource::Environment => {
-                Err(ApiError::conflict(refusal::Settings::ConnectionOfEnvironment))
-            }
+            ConnectionSource::Environment => Err(ApiError::conflict(
+                refusal::Settings::ConnectionOfEnvironment,
+            )),
         }
     }
 
@@ -292,15 +338,28 @@ impl Models {
         weight: u32,
         created_at: i64,
     ) -> Result<ConnectionKey, ApiError> {
-        let sealed = self.sealer.seal(&id.to_string(), key).map_err(ApiError::internal)?;
-        Ok(ConnectionKey { id: ConnectionKeyId::generate(), sealed, weight, created_at })
+        let sealed = self
+            .sealer
+            .seal(&id.to_string(), key)
+            .map_err(ApiError::internal)?;
+        Ok(ConnectionKey {
+            id: ConnectionKeyId::generate(),
+            sealed,
+            weight,
+            created_at,
+        })
     }
 
     pub(super) fn remember(&self, id: ConnectionId, answer: Result<Vec<ListedModel>, ModelError>) {
         let mut asked = self.asked();
         let entry = asked.entry(id).or_default();
         match answer {
-            Ok(models) => *entry = Asked { models, problem: None },
+            Ok(models) => {
+                *entry = Asked {
+                    models,
+                    problem: None,
+                }
+            }
             Err(error) => entry.problem = Some((error.code, error.words())),
         }
     }
@@ -309,7 +368,9 @@ impl Models {
 /// Whether a server has the address that its kind and options say.
 fn is_at_provider(server: &ServerSettings) -> bool {
     let usual = server.kind.address(&server.options);
-    usual.is_some_and(|usual| BaseUrl::parse_of(server.kind, &usual).as_ref() == Ok(&server.base_url))
+    usual.is_some_and(|usual| {
+        BaseUrl::parse_of(server.kind, &usual).as_ref() == Ok(&server.base_url)
+    })
 }
 
 fn no_such_key(error: StoreError) -> ApiError {
@@ -326,37 +387,65 @@ mod tests {
     use super::*;
 
     fn server(kind: ProviderKind, region: &str) -> ServerSettings {
-        let options = ProviderOptions { region: Some(region.to_owned()), ..ProviderOptions::default() };
+        let options = ProviderOptions {
+            region: Some(region.to_owned()),
+            ..ProviderOptions::default()
+        };
         let options = options.only_of(kind);
         let address = kind.address(&options).unwrap();
         let base_url = BaseUrl::parse_of(kind, &address).unwrap();
-        ServerSettings { kind, options, ..ServerSettings::alone(base_url, Some(Secret::new("k"))) }
+        ServerSettings {
+            kind,
+            options,
+            ..ServerSettings::alone(base_url, Some(Secret::new("k")))
+        }
     }
 
     #[test]
     fn an_address_that_follows_from_settings_follows_their_change() {
         let bedrock = server(ProviderKind::Bedrock, "eu-central-1");
         let region = |region: &str| Change {
-            options: Some(ProviderOptions { region: Some(region.to_owned()), ..ProviderOptions::default() }),
+            options: Some(ProviderOptions {
+                region: Some(region.to_owned()),
+                ..ProviderOptions::default()
+            }),
             ..Change::default()
         };
         let moved = region("us-east-1").apply(&bedrock).unwrap();
         assert_eq!(
             moved,
-            ServerSettings { name: bedrock.name.clone(), ..server(ProviderKind::Bedrock, "us-east-1") }
+            ServerSettings {
+                name: bedrock.name.clone(),
+                ..server(ProviderKind::Bedrock, "us-east-1")
+            }
         );
         assert!(is_at_provider(&bedrock) && is_at_provider(&moved));
-        let proxy = Change { base_url: Some("https://proxy.example".to_owned()), ..Change::default() };
+        let proxy = Change {
+            base_url: Some("https://proxy.example".to_owned()),
+            ..Change::default()
+        };
         let proxied = proxy.apply(&bedrock).unwrap();
         assert!(!is_at_provider(&proxied));
-        assert_eq!(region("us-east-1").apply(&proxied).unwrap().base_url, proxied.base_url);
-        let responses = Change { kind: Some("openai_responses".to_owned()), ..Change::default() };
+        assert_eq!(
+            region("us-east-1").apply(&proxied).unwrap().base_url,
+            proxied.base_url
+        );
+        let responses = Change {
+            kind: Some("openai_responses".to_owned()),
+            ..Change::default()
+        };
         let changed = responses.apply(&server(ProviderKind::Openai, "")).unwrap();
         assert_eq!(
             (changed.kind, changed.base_url.host()),
             (ProviderKind::OpenaiResponses, Some("api.openai.com"))
         );
-        let azure = Change { kind: Some("azure".to_owned()), ..Change::default() };
-        assert!(azure.apply(&server(ProviderKind::Openai, "")).is_err(), "its address has to be said");
+        let azure = Change {
+            kind: Some("azure".to_owned()),
+            ..Change::default()
+        };
+        assert!(
+            azure.apply(&server(ProviderKind::Openai, "")).is_err(),
+            "its address has to be said"
+        );
     }
 }

@@ -56,16 +56,32 @@ impl ConnectionRequest {
     /// # Errors
     /// 400 or 422 with the field that is wrong.
     pub fn check(self, name: &str, trusted: bool) -> Result<ServerSettings, ApiError> {
-        let kind = self.kind.as_deref().map_or(Ok(ProviderKind::default()), kind)?;
+        let kind = self
+            .kind
+            .as_deref()
+            .map_or(Ok(ProviderKind::default()), kind)?;
         let options = options(kind, self.settings)?;
         let base_url = address(kind, &options, self.base_url.as_deref())?;
-        let key = self.api_key.map(Secret::new).filter(|key| !key.reveal().is_empty());
+        let key = self
+            .api_key
+            .map(Secret::new)
+            .filter(|key| !key.reveal().is_empty());
         let key = key.map(|key| check_key(kind, &key)).transpose()?;
         let secret = |(name, value): (String, String)| (name, Secret::new(value));
-        let extras = Extras::new(self.headers.into_iter().map(secret), self.query.into_iter().map(secret));
+        let extras = Extras::new(
+            self.headers.into_iter().map(secret),
+            self.query.into_iter().map(secret),
+        );
         let extras = extras.map_err(ApiError::invalid)?;
         let name = name.to_owned();
-        Ok(ServerSettings { name, kind, options, extras, trusted, ..ServerSettings::alone(base_url, key) })
+        Ok(ServerSettings {
+            name,
+            kind,
+            options,
+            extras,
+            trusted,
+            ..ServerSettings::alone(base_url, key)
+        })
     }
 }
 
@@ -74,23 +90,38 @@ pub(super) fn kind(name: &str) -> Result<ProviderKind, ApiError> {
     ProviderKind::of_name(name).ok_or_else(|| {
         let kinds = ProviderKind::ALL.map(ProviderKind::name).join(", ");
         let kind = name.chars().take(100).collect();
-        ApiError::invalid(refusal::Settings::UnknownProviderKind { kind, kinds }).with_field(Some("kind"))
+        ApiError::invalid(refusal::Settings::UnknownProviderKind { kind, kinds })
+            .with_field(Some("kind"))
     })
 }
 
-pub(super) fn options(kind: ProviderKind, options: ProviderOptions) -> Result<ProviderOptions, ApiError> {
+pub(super) fn options(
+    kind: ProviderKind,
+    options: ProviderOptions,
+) -> Result<ProviderOptions, ApiError> {
     options.check(kind).map_err(|bad| {
         let kind = kind.name().to_owned();
         let (option, refused) = match bad {
-            BadOption::Missing(option) => {
-                (option, refusal::Settings::ProviderOptionMissing { kind, option: option.to_owned() })
-            }
-            BadOption::Unknown(option) => {
-                (option, refusal::Settings::ProviderOptionUnknown { kind, option: option.to_owned() })
-            }
-            BadOption::Invalid(option) => {
-                (option, refusal::Settings::ProviderOptionBad { option: option.to_owned() })
-            }
+            BadOption::Missing(option) => (
+                option,
+                refusal::Settings::ProviderOptionMissing {
+                    kind,
+                    option: option.to_owned(),
+                },
+            ),
+            BadOption::Unknown(option) => (
+                option,
+                refusal::Settings::ProviderOptionUnknown {
+                    kind,
+                    option: option.to_owned(),
+                },
+            ),
+            BadOption::Invalid(option) => (
+                option,
+                refusal::Settings::ProviderOptionBad {
+                    option: option.to_owned(),
+                },
+            ),
         };
         ApiError::invalid(refused).with_field(Some(&format!("settings.{option}")))
     })
@@ -103,7 +134,9 @@ pub(super) fn address(
     written: Option<&str>,
 ) -> Result<BaseUrl, ApiError> {
     let unprocessable = |refused: refusal::Settings| {
-        ApiError::invalid(refused).with_status(StatusCode::UNPROCESSABLE_ENTITY).with_field(Some("base_url"))
+        ApiError::invalid(refused)
+            .with_status(StatusCode::UNPROCESSABLE_ENTITY)
+            .with_field(Some("base_url"))
     };
     let usual = kind.address(options);
     let text = match (written.filter(|text| !text.trim().is_empty()), &usual) {
@@ -116,7 +149,9 @@ pub(super) fn address(
         }
     };
     if text.len() > MAX_ADDRESS_BYTES {
-        return Err(unprocessable(refusal::Settings::LongAddress { limit: MAX_ADDRESS_BYTES as u64 }));
+        return Err(unprocessable(refusal::Settings::LongAddress {
+            limit: MAX_ADDRESS_BYTES as u64,
+        }));
     }
     BaseUrl::parse_of(kind, text).map_err(|error| unprocessable(error.0))
 }
@@ -130,8 +165,13 @@ pub(super) fn check_key(kind: ProviderKind, key: &Secret) -> Result<Secret, ApiE
             return Ok(Secret::new(account.to_string()));
         }
     }
-    if text.is_empty() || text.len() > MAX_KEY_BYTES || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let message = refusal::Settings::BadConnectionKey { limit: MAX_KEY_BYTES as u64 };
+    if text.is_empty()
+        || text.len() > MAX_KEY_BYTES
+        || !text.bytes().all(|byte| byte.is_ascii_graphic())
+    {
+        let message = refusal::Settings::BadConnectionKey {
+            limit: MAX_KEY_BYTES as u64,
+        };
         return Err(ApiError::invalid(message).with_field(Some("api_key")));
     }
     Ok(key.clone())
@@ -143,8 +183,10 @@ pub(super) fn changed(
     headers: BTreeMap<String, Option<Secret>>,
     query: BTreeMap<String, Option<Secret>>,
 ) -> Result<Extras, ApiError> {
-    let mut all_headers: BTreeMap<String, Secret> =
-        extras.headers().map(|(name, value)| (name.to_owned(), Secret::new(value))).collect();
+    let mut all_headers: BTreeMap<String, Secret> = extras
+        .headers()
+        .map(|(name, value)| (name.to_owned(), Secret::new(value)))
+        .collect();
     for (name, value) in headers {
         // As headers are compared.
         let name = name.to_ascii_lowercase();
@@ -153,8 +195,10 @@ pub(super) fn changed(
             None => _ = all_headers.remove(&name),
         }
     }
-    let mut all_query: BTreeMap<String, Secret> =
-        extras.query().map(|(name, value)| (name.to_owned(), Secret::new(value))).collect();
+    let mut all_query: BTreeMap<String, Secret> = extras
+        .query()
+        .map(|(name, value)| (name.to_owned(), Secret::new(value)))
+        .collect();
     for (name, value) in query {
         match value {
             Some(value) => _ = all_query.insert(name, value),
@@ -172,7 +216,8 @@ impl Models {
     ) -> Result<(ServerSettings, Option<Words>), ApiError> {
         let kind = kind(&row.kind)?;
         let options = serde_json::from_value(row.options.clone()).map_err(ApiError::internal)?;
-        let base_url = BaseUrl::parse_of(kind, &row.base_url).map_err(|error| ApiError::invalid(error.0))?;
+        let base_url =
+            BaseUrl::parse_of(kind, &row.base_url).map_err(|error| ApiError::invalid(error.0))?;
         let (extras, problem) = match self.unseal_extras(row) {
             Ok(extras) => (extras, None),
             Err(error) => (Extras::default(), Some(error.to_string().into())),
@@ -190,15 +235,24 @@ impl Models {
     }
 
     fn unseal_extras(&self, row: &Connection) -> anyhow::Result<Extras> {
-        let Some(sealed) = &row.sealed_extras else { return Ok(Extras::default()) };
+        let Some(sealed) = &row.sealed_extras else {
+            return Ok(Extras::default());
+        };
         let text = self.sealer.unseal(&row.id.to_string(), sealed)?;
         let stored: StoredExtras = serde_json::from_str(text.reveal())?;
         let secret = |(name, value): (String, String)| (name, Secret::new(value));
-        Ok(Extras::new(stored.headers.into_iter().map(secret), stored.query.into_iter().map(secret))?)
+        Ok(Extras::new(
+            stored.headers.into_iter().map(secret),
+            stored.query.into_iter().map(secret),
+        )?)
     }
 
     /// Sealed in the name of the connection, as its keys are.
-    pub(super) fn seal_extras(&self, id: ConnectionId, extras: &Extras) -> Result<Option<Vec<u8>>, ApiError> {
+    pub(super) fn seal_extras(
+        &self,
+        id: ConnectionId,
+        extras: &Extras,
+    ) -> Result<Option<Vec<u8>>, ApiError> {
         if extras.is_empty() {
             return Ok(None);
         }
@@ -208,6 +262,9 @@ impl Models {
             query: extras.query().map(owned).collect(),
         };
         let text = Secret::new(serde_json::to_string(&stored).map_err(ApiError::internal)?);
-        self.sealer.seal(&id.to_string(), &text).map(Some).map_err(ApiError::internal)
+        self.sealer
+            .seal(&id.to_string(), &text)
+            .map(Some)
+            .map_err(ApiError::internal)
     }
 }

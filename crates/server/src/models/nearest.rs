@@ -10,7 +10,8 @@ pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> V
     let is_alike = |known: &str, distance: usize| {
         let longer = wanted.chars().count().max(known.chars().count());
         distance <= longer.div_ceil(3)
-            || wanted.len() >= 3 && (known.contains(&wanted) || known.len() >= 3 && wanted.contains(known))
+            || wanted.len() >= 3
+                && (known.contains(&wanted) || known.len() >= 3 && wanted.contains(known))
     };
     let mut alike: Vec<(usize, &str)> = known
         .filter_map(|name| {
@@ -20,7 +21,11 @@ pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> V
         })
         .collect();
     alike.sort_unstable();
-    alike.into_iter().take(MAX_NAMES).map(|(_, name)| name).collect()
+    alike
+        .into_iter()
+        .take(MAX_NAMES)
+        .map(|(_, name)| name)
+        .collect()
 }
 
 #[cfg(test)]
@@ -29,7 +34,14 @@ mod tests {
 
     #[test]
     fn only_names_that_are_alike_and_the_likest_first() {
-        let known = ["claude-sonnet-4-5", "gpt-5.2", "gpt-5.2-mini", "llama3.2:latest", "o3", "tour"];
+        let known = [
+            "claude-sonnet-4-5",
+            "gpt-5.2",
+            "gpt-5.2-mini",
+            "llama3.2:latest",
+            "o3",
+            "tour",
+        ];
         for (name, expected) in [
             ("gpt-5.2-mni", &["gpt-5.2-mini", "gpt-5.2"][..]),
             ("GPT-5.2", &["gpt-5.2", "gpt-5.2-mini"]),

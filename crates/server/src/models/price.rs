@@ -70,8 +70,18 @@ impl ModelPrice {
         if !sets_a_base && listed.is_none() {
             return None;
         }
-        let list = listed.as_ref().map(|listed| listed.prices).unwrap_or_default();
-        let [input, output, cached_input, cache_write, audio_input, audio_output] = set;
+        let list = listed
+            .as_ref()
+            .map(|listed| listed.prices)
+            .unwrap_or_default();
+        let [
+            input,
+            output,
+            cached_input,
+            cache_write,
+            audio_input,
+            audio_output,
+        ] = set;
         let base = Rates {
             input: input.unwrap_or(list.base.input),
             output: output.unwrap_or(list.base.output),
@@ -83,8 +93,19 @@ impl ModelPrice {
         // Whoever sets a price sets it for prompts of every length.
         let long_context = if is_set { [None; 2] } else { list.long_context };
         let entry = |listed: ListedPrice| {
-            let ListedPrice { source, date, provider, model, .. } = listed;
-            ListEntry { source, date, provider, model }
+            let ListedPrice {
+                source,
+                date,
+                provider,
+                model,
+                ..
+            } = listed;
+            ListEntry {
+                source,
+                date,
+                provider,
+                model,
+            }
         };
         Some(Self {
             input_usd_per_million: base.input,
@@ -94,7 +115,11 @@ impl ModelPrice {
             audio_input_usd_per_million: base.audio_input,
             audio_output_usd_per_million: base.audio_output,
             long_context_above_tokens: long_context[0].map(|long| long.above_tokens),
-            source: if is_set { PriceSource::Settings } else { PriceSource::Catalogue },
+            source: if is_set {
+                PriceSource::Settings
+            } else {
+                PriceSource::Catalogue
+            },
             list: listed.map(entry),
             prices: Prices { base, long_context },
         })
@@ -114,11 +139,22 @@ mod tests {
     use super::*;
 
     fn listed() -> ListedPrice {
-        let rates = Rates { input: 3.0, output: 15.0, cached_input: Some(0.3), ..Rates::default() };
-        let long = Some(LongContext { above_tokens: 200_000, rates });
+        let rates = Rates {
+            input: 3.0,
+            output: 15.0,
+            cached_input: Some(0.3),
+            ..Rates::default()
+        };
+        let long = Some(LongContext {
+            above_tokens: 200_000,
+            rates,
+        });
         let text = str::to_owned;
         ListedPrice {
-            prices: Prices { base: rates, long_context: [long, None] },
+            prices: Prices {
+                base: rates,
+                long_context: [long, None],
+            },
             provider: text("Anthropic"),
             model: text("claude"),
             source: text("list"),
@@ -131,18 +167,39 @@ mod tests {
         let none = ModelSettings::default();
         assert_eq!(ModelPrice::of(&none, None), None);
         let by_list = ModelPrice::of(&none, Some(listed())).unwrap();
-        assert_eq!((by_list.source, by_list.prices()), (PriceSource::Catalogue, listed().prices));
-        let set = ModelSettings { input_usd_per_million: Some(2.0), ..none.clone() };
+        assert_eq!(
+            (by_list.source, by_list.prices()),
+            (PriceSource::Catalogue, listed().prices)
+        );
+        let set = ModelSettings {
+            input_usd_per_million: Some(2.0),
+            ..none.clone()
+        };
         let by_both = ModelPrice::of(&set, Some(listed())).unwrap();
         let rates = by_both.prices().base;
-        assert_eq!((rates.input, rates.output, rates.cached_input), (2.0, 15.0, Some(0.3)));
-        assert_eq!((by_both.source, by_both.long_context_above_tokens), (PriceSource::Settings, None));
+        assert_eq!(
+            (rates.input, rates.output, rates.cached_input),
+            (2.0, 15.0, Some(0.3))
+        );
+        assert_eq!(
+            (by_both.source, by_both.long_context_above_tokens),
+            (PriceSource::Settings, None)
+        );
         let alone = ModelPrice::of(&set, None).unwrap().prices();
         assert_eq!(alone, Prices::of(2.0, 0.0));
         // A price for part of the input is none for all of it.
-        let part = ModelSettings { cached_input_usd_per_million: Some(0.1), ..none };
+        let part = ModelSettings {
+            cached_input_usd_per_million: Some(0.1),
+            ..none
+        };
         assert_eq!(ModelPrice::of(&part, None), None);
-        let free = ModelSettings { input_usd_per_million: Some(0.0), ..ModelSettings::default() };
-        assert_eq!(ModelPrice::of(&free, None).unwrap().prices(), Prices::of(0.0, 0.0));
+        let free = ModelSettings {
+            input_usd_per_million: Some(0.0),
+            ..ModelSettings::default()
+        };
+        assert_eq!(
+            ModelPrice::of(&free, None).unwrap().prices(),
+            Prices::of(0.0, 0.0)
+        );
     }
 }

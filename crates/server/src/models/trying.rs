@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{ConnectionId, ConnectionKeyId, Message, ModelParameters, ProblemCode, Role, Sentence, Words};
+use domain::{
+    ConnectionId, ConnectionKeyId, Message, ModelParameters, ProblemCode, Role, Sentence, Words,
+};
 use futures_util::future::join_all;
 use llm::{
     ChatModel, ChatRequest, ModelError, ModelEvent, OpenAiSettings, Secret, ToolMode,
@@ -67,7 +69,9 @@ impl Models {
             keys => keys.iter().map(|(key, _)| Some(key)).collect(),
         };
         let started = Instant::now();
-        let lists = keys.iter().map(|key| list_models(settings, *key, &self.http, LIST_TIMEOUT));
+        let lists = keys
+            .iter()
+            .map(|key| list_models(settings, *key, &self.http, LIST_TIMEOUT));
         let lists = join_all(lists).await;
         let took_ms = millis(started);
         let works = lists.iter().position(Result::is_ok);
@@ -75,9 +79,18 @@ impl Models {
             Some(model) => {
                 let key = keys.get(works.unwrap_or(0)).copied().flatten();
                 let keys = key.map(|key| (key.clone(), 1)).into_iter().collect();
-                let server = Server::new(ServerSettings { keys, ..settings.clone() }, Arc::default());
+                let server = Server::new(
+                    ServerSettings {
+                        keys,
+                        ..settings.clone()
+                    },
+                    Arc::default(),
+                );
                 let pool = Arc::new(Pool::of_one(server));
-                let target = OpenAiSettings { attempts: 1, ..OpenAiSettings::of_pool(pool, model) };
+                let target = OpenAiSettings {
+                    attempts: 1,
+                    ..OpenAiSettings::of_pool(pool, model)
+                };
                 Some(self.hear(target).await)
             }
             None => None,
@@ -85,10 +98,19 @@ impl Models {
         if works.is_some() {
             known.server.note_check(None);
         }
-        let models = works.and_then(|at| lists.get(at)?.as_ref().ok()).map(Vec::len);
-        let first_problem =
-            lists.first().and_then(|list| list.as_ref().err()).cloned().map(ModelError::words);
-        let problem = if models.is_some() { None } else { first_problem };
+        let models = works
+            .and_then(|at| lists.get(at)?.as_ref().ok())
+            .map(Vec::len);
+        let first_problem = lists
+            .first()
+            .and_then(|list| list.as_ref().err())
+            .cloned()
+            .map(ModelError::words);
+        let problem = if models.is_some() {
+            None
+        } else {
+            first_problem
+        };
         let mut results = lists.into_iter();
         let keys = known.keys.iter().map(|key| KeyTried {
             id: key.id,
@@ -97,7 +119,13 @@ impl Models {
                 false => Some(Sentence::KeyUnreadable.into()),
             },
         });
-        Ok(Tried { models, problem, took_ms, keys: keys.collect(), answer })
+        Ok(Tried {
+            models,
+            problem,
+            took_ms,
+            keys: keys.collect(),
+            answer,
+        })
     }
 
     async fn hear(&self, target: OpenAiSettings) -> TriedModel {
@@ -105,14 +133,20 @@ impl Models {
         let model = ChatModel::openai(target, &self.http);
         let answer = timeout(ANSWER_TIMEOUT, say_ok(&model)).await;
         let answer = answer.unwrap_or_else(|_| {
-            let late = Sentence::NotFinishedWithin { seconds: ANSWER_TIMEOUT.as_secs() };
+            let late = Sentence::NotFinishedWithin {
+                seconds: ANSWER_TIMEOUT.as_secs(),
+            };
             Err(ModelError::new(ProblemCode::ModelTimeout, late))
         });
         let (text, problem) = match answer {
             Ok(text) => (text.trim().chars().take(SHOWN_CHARS).collect(), None),
             Err(error) => (String::new(), Some(error.words())),
         };
-        TriedModel { text, problem, took_ms: millis(started) }
+        TriedModel {
+            text,
+            problem,
+            took_ms: millis(started),
+        }
     }
 }
 
@@ -122,7 +156,10 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
         tools: &[],
         tool_mode: ToolMode::Off,
         tool_prompt: None,
-        parameters: &ModelParameters { max_output_tokens: Some(MOST_TOKENS), ..ModelParameters::default() },
+        parameters: &ModelParameters {
+            max_output_tokens: Some(MOST_TOKENS),
+            ..ModelParameters::default()
+        },
         answer_format: None,
         without_thinking: false,
         extra: None,
@@ -149,7 +186,11 @@ async fn say_ok(model: &ChatModel) -> Result<String, ModelError> {
         }
     }
     // One that thinks may not come to its answer within so few tokens.
-    Ok(if text.trim().is_empty() { thoughts } else { text })
+    Ok(if text.trim().is_empty() {
+        thoughts
+    } else {
+        text
+    })
 }
 
 fn millis(since: Instant) -> u64 {

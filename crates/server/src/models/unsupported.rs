@@ -10,7 +10,10 @@ impl Model {
     #[must_use]
     pub fn unsupported_parameters(&self) -> &[Parameter] {
         let known = &self.listed.abilities.unsupported_parameters;
-        self.settings.unsupported_parameters.as_ref().unwrap_or(known)
+        self.settings
+            .unsupported_parameters
+            .as_ref()
+            .unwrap_or(known)
     }
 }
 

@@ -11,7 +11,11 @@ use serde_json::{Value, json};
 use super::{discovery::Found, web::Web};
 
 /// What stays as it is in a form. Some servers do not decode what need not be encoded.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 const NAME_LIMIT_BYTES: usize = 4_000;
 
 /// Our name there, and how we prove it.
@@ -40,7 +44,9 @@ impl Proof {
     }
 
     fn of(word: &str) -> Option<Self> {
-        [Self::None, Self::Basic, Self::Post].into_iter().find(|method| method.word() == word)
+        [Self::None, Self::Basic, Self::Post]
+            .into_iter()
+            .find(|method| method.word() == word)
     }
 
     /// The first of `wanted` that is taken there. Where nothing is said, the header is.
@@ -57,14 +63,20 @@ impl Client {
             None => Proof::None,
             Some(_) => Proof::first([Proof::Basic, Proof::Post, Proof::Basic], methods),
         };
-        Self { id: id.to_owned(), secret: secret.map(str::to_owned), method }
+        Self {
+            id: id.to_owned(),
+            secret: secret.map(str::to_owned),
+            method,
+        }
     }
 
     /// A form for the token's address, with what proves that it is us.
     pub(crate) fn form(&self, request: Request, fields: &[(&str, &str)]) -> Request {
         let encoded = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
-        let mut form: Vec<String> =
-            fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+        let mut form: Vec<String> = fields
+            .iter()
+            .map(|(name, value)| format!("{name}={}", encoded(value)))
+            .collect();
         let secret = self.secret.as_deref().unwrap_or_default();
         let request = match self.method {
             Proof::Basic => {
@@ -87,7 +99,11 @@ impl Client {
 ///
 /// # Errors
 /// Why we are not known there.
-pub(crate) async fn register(web: &Web<'_>, found: &Found, redirect: &str) -> Result<Client, Tools> {
+pub(crate) async fn register(
+    web: &Web<'_>,
+    found: &Found,
+    redirect: &str,
+) -> Result<Client, Tools> {
     let place = found.register.as_ref().ok_or(Tools::SignInNotRegistered)?;
     let wanted = Proof::first([Proof::None, Proof::Basic, Proof::Post], &found.methods);
     let about = json!({
@@ -97,13 +113,30 @@ pub(crate) async fn register(web: &Web<'_>, found: &Found, redirect: &str) -> Re
         "response_types": ["code"],
         "token_endpoint_auth_method": wanted.word(),
     });
-    let (status, made) = web.json(web.request(Method::POST, place.as_str())?.json(&about)).await?;
-    let text =
-        |key: &str| made.get(key).and_then(Value::as_str).filter(|text| text.len() <= NAME_LIMIT_BYTES);
+    let (status, made) = web
+        .json(web.request(Method::POST, place.as_str())?.json(&about))
+        .await?;
+    let text = |key: &str| {
+        made.get(key)
+            .and_then(Value::as_str)
+            .filter(|text| text.len() <= NAME_LIMIT_BYTES)
+    };
     let id = text("client_id").filter(|_| status.is_success());
-    let id = id.ok_or_else(|| Tools::SignInRefusesUs { status: status.as_u16() })?;
+    let id = id.ok_or_else(|| Tools::SignInRefusesUs {
+        status: status.as_u16(),
+    })?;
     let secret = text("client_secret").map(str::to_owned);
-    let method = text("token_endpoint_auth_method").and_then(Proof::of).unwrap_or(wanted);
-    let method = if secret.is_none() { Proof::None } else { method };
-    Ok(Client { id: id.to_owned(), secret, method })
+    let method = text("token_endpoint_auth_method")
+        .and_then(Proof::of)
+        .unwrap_or(wanted);
+    let method = if secret.is_none() {
+        Proof::None
+    } else {
+        method
+    };
+    Ok(Client {
+        id: id.to_owned(),
+        secret,
+        method,
+    })
 }

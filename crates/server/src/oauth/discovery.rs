@@ -38,11 +38,18 @@ pub(crate) async fn discover(web: &Web<'_>) -> Result<Found, Tools> {
     let challenge = challenge(web).await?;
     let protected = protected_resource(web, &challenge).await?;
     let (resource, issuer) = match &protected {
-        Some(about) => (named_resource(web.server, about)?, first_issuer(web, about)?),
+        Some(about) => (
+            named_resource(web.server, about)?,
+            first_issuer(web, about)?,
+        ),
         // Servers of the protocol's version 2025-03-26 sign in themselves.
-        None => (web.server.to_string(), web.server.join("/").map_err(|_| Tools::SignInNoAddress)?),
+        None => (
+            web.server.to_string(),
+            web.server.join("/").map_err(|_| Tools::SignInNoAddress)?,
+        ),
     };
-    let scopes = parameter(&challenge, "scope").or_else(|| list(protected.as_ref()?, "scopes_supported"));
+    let scopes =
+        parameter(&challenge, "scope").or_else(|| list(protected.as_ref()?, "scopes_supported"));
     let mut found = match metadata(web, &issuer).await? {
         Some(about) => read(web, resource, &issuer, &about)?,
         None if protected.is_none() => usual(resource, &issuer)?,
@@ -59,12 +66,17 @@ async fn challenge(web: &Web<'_>) -> Result<String, Tools> {
         "clientInfo": {"name": "glasshouse", "version": env!("CARGO_PKG_VERSION")},
     }});
     let request = web.request(Method::POST, web.server.as_str())?.json(&hello);
-    let answer = web.head(request.header(header::ACCEPT, "text/event-stream")).await?;
+    let answer = web
+        .head(request.header(header::ACCEPT, "text/event-stream"))
+        .await?;
     if answer.status != StatusCode::UNAUTHORIZED && answer.status.is_success() {
         return Err(Tools::SignInNotNeeded);
     }
     let all = answer.headers.get_all(header::WWW_AUTHENTICATE).iter();
-    Ok(all.filter_map(|value| value.to_str().ok()).collect::<Vec<_>>().join(", "))
+    Ok(all
+        .filter_map(|value| value.to_str().ok())
+        .collect::<Vec<_>>()
+        .join(", "))
 }
 
 /// What the server says of itself; nothing where it does not.
@@ -74,9 +86,13 @@ async fn protected_resource(web: &Web<'_>, challenge: &str) -> Result<Option<Val
         return about.map(Some).ok_or(Tools::SignInUnreadable);
     }
     let path = web.server.path().trim_end_matches('/');
-    for place in
-        well_known(web.server, &[&format!("oauth-protected-resource{path}"), "oauth-protected-resource"])
-    {
+    for place in well_known(
+        web.server,
+        &[
+            &format!("oauth-protected-resource{path}"),
+            "oauth-protected-resource",
+        ],
+    ) {
         if let Some(about) = web.find(&place).await? {
             return Ok(Some(about));
         }
@@ -86,18 +102,30 @@ async fn protected_resource(web: &Web<'_>, challenge: &str) -> Result<Option<Val
 
 /// The resource it names, which has to be the server: a token for it must not be one for another.
 fn named_resource(server: &Url, about: &Value) -> Result<String, Tools> {
-    let named = about.get("resource").and_then(Value::as_str).unwrap_or_default();
+    let named = about
+        .get("resource")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let url: Option<Url> = named.parse().ok();
     let ours = url.is_some_and(|url| {
         let (base, path) = (url.path().trim_end_matches('/'), server.path());
         same_server(&url, server)
-            && path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            && path
+                .strip_prefix(base)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     });
-    if ours { Ok(named.to_owned()) } else { Err(Tools::SignInTokensElsewhere) }
+    if ours {
+        Ok(named.to_owned())
+    } else {
+        Err(Tools::SignInTokensElsewhere)
+    }
 }
 
 fn first_issuer(web: &Web<'_>, about: &Value) -> Result<Url, Tools> {
-    let named = about.get("authorization_servers").and_then(|all| all.get(0)).and_then(Value::as_str);
+    let named = about
+        .get("authorization_servers")
+        .and_then(|all| all.get(0))
+        .and_then(Value::as_str);
     web.allowed(named.ok_or(Tools::SignInNobodyNamed)?)
 }
 
@@ -106,7 +134,10 @@ async fn metadata(web: &Web<'_>, issuer: &Url) -> Result<Option<Value>, Tools> {
     let path = issuer.path().trim_end_matches('/');
     let mut places = well_known(
         issuer,
-        &[&format!("oauth-authorization-server{path}"), &format!("openid-configuration{path}")],
+        &[
+            &format!("oauth-authorization-server{path}"),
+            &format!("openid-configuration{path}"),
+        ],
     );
     if !path.is_empty() {
         let mut inside = issuer.clone();
@@ -141,13 +172,23 @@ fn read(web: &Web<'_>, resource: String, issuer: &Url, about: &Value) -> Result<
     let place = |key: &str| text(key).map(|place| web.allowed(place)).transpose();
     let needed = |key: &str| place(key)?.ok_or(Tools::SignInNoPlace);
     let has = |key: &str, word: &str| {
-        about.get(key).and_then(Value::as_array).is_some_and(|all| all.iter().any(|one| one == word))
+        about
+            .get(key)
+            .and_then(Value::as_array)
+            .is_some_and(|all| all.iter().any(|one| one == word))
     };
     if !has("code_challenge_methods_supported", "S256") {
         return Err(Tools::SignInUnprotected);
     }
-    let methods = about.get("token_endpoint_auth_methods_supported").and_then(Value::as_array);
-    let methods = methods.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+    let methods = about
+        .get("token_endpoint_auth_methods_supported")
+        .and_then(Value::as_array);
+    let methods = methods
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect();
     Ok(Found {
         resource,
         issuer: named.to_owned(),
@@ -157,7 +198,8 @@ fn read(web: &Web<'_>, resource: String, issuer: &Url, about: &Value) -> Result<
         revoke: place("revocation_endpoint")?,
         scopes: None,
         offline: has("scopes_supported", "offline_access"),
-        names_issuer: about.get("authorization_response_iss_parameter_supported") == Some(&Value::Bool(true)),
+        names_issuer: about.get("authorization_response_iss_parameter_supported")
+            == Some(&Value::Bool(true)),
         methods,
     })
 }
@@ -180,7 +222,12 @@ fn usual(resource: String, issuer: &Url) -> Result<Found, Tools> {
 }
 
 fn list(about: &Value, key: &str) -> Option<String> {
-    let words: Vec<&str> = about.get(key)?.as_array()?.iter().filter_map(Value::as_str).collect();
+    let words: Vec<&str> = about
+        .get(key)?
+        .as_array()?
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
     (!words.is_empty()).then(|| words.join(" "))
 }
 
@@ -208,10 +255,15 @@ mod tests {
 
     #[test]
     fn parameters_of_challenges() {
-        let challenge =
-            r#"Basic realm="a scope=x", Bearer error="e", resource_metadata="https://a/b", scope="a b""#;
-        assert_eq!(parameter(challenge, "resource_metadata").as_deref(), Some("https://a/b"));
-        assert_eq!(parameter("Bearer scope=a, x=y", "scope").as_deref(), Some("a"));
+        let challenge = r#"Basic realm="a scope=x", Bearer error="e", resource_metadata="https://a/b", scope="a b""#;
+        assert_eq!(
+            parameter(challenge, "resource_metadata").as_deref(),
+            Some("https://a/b")
+        );
+        assert_eq!(
+            parameter("Bearer scope=a, x=y", "scope").as_deref(),
+            Some("a")
+        );
         assert_eq!(parameter("Bearer xscope=\"a\"", "scope"), None);
         assert_eq!(parameter("", "scope"), None);
     }
@@ -229,7 +281,11 @@ mod tests {
             ("http://a.example/one/mcp", false),
             ("", false),
         ] {
-            assert_eq!(named_resource(&server, &json!({ "resource": named })).is_ok(), ours, "{named}");
+            assert_eq!(
+                named_resource(&server, &json!({ "resource": named })).is_ok(),
+                ours,
+                "{named}"
+            );
         }
     }
 }

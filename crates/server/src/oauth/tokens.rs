@@ -58,8 +58,11 @@ impl Desk<'_> {
 
     /// New tokens in place of old ones.
     pub(crate) async fn refresh(&self, refresh: &str) -> Result<Tokens, NoToken> {
-        let fields =
-            [("grant_type", "refresh_token"), ("refresh_token", refresh), ("resource", self.resource)];
+        let fields = [
+            ("grant_type", "refresh_token"),
+            ("refresh_token", refresh),
+            ("resource", self.resource),
+        ];
         let tokens = self.ask(&fields).await?;
         // One that is not replaced goes on.
         let refresh = tokens.refresh.or_else(|| Some(refresh.to_owned()));
@@ -68,7 +71,9 @@ impl Desk<'_> {
 
     /// Says that a token is not wanted any more (RFC 7009).
     pub(crate) async fn revoke(&self, place: &str, token: &str) -> Result<(), Tools> {
-        let request = self.client.form(self.web.request(Method::POST, place)?, &[("token", token)]);
+        let request = self
+            .client
+            .form(self.web.request(Method::POST, place)?, &[("token", token)]);
         self.web.head(request).await.map(drop)
     }
 
@@ -86,9 +91,18 @@ impl Desk<'_> {
                 Err(NoToken::UnknownClient)
             }
             Some(error) if status.is_client_error() && status.as_u16() != 429 => {
-                Err(NoToken::Refused(error.chars().filter(char::is_ascii_graphic).take(60).collect()))
+                Err(NoToken::Refused(
+                    error
+                        .chars()
+                        .filter(char::is_ascii_graphic)
+                        .take(60)
+                        .collect(),
+                ))
             }
-            _ => Err(NoToken::Fault(format!("What signs people in answers with HTTP {}.", status.as_u16()))),
+            _ => Err(NoToken::Fault(format!(
+                "What signs people in answers with HTTP {}.",
+                status.as_u16()
+            ))),
         }
     }
 }
@@ -96,17 +110,23 @@ impl Desk<'_> {
 fn read(said: &Value) -> Option<Tokens> {
     let text = |key: &str| said.get(key).and_then(Value::as_str);
     let sendable = |token: &&str| {
-        (1..=TOKEN_LIMIT_BYTES).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic())
+        (1..=TOKEN_LIMIT_BYTES).contains(&token.len())
+            && token.bytes().all(|byte| byte.is_ascii_graphic())
     };
     let is_bearer = text("token_type").is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
-    let access = text("access_token").filter(sendable).filter(|_| is_bearer)?;
+    let access = text("access_token")
+        .filter(sendable)
+        .filter(|_| is_bearer)?;
     // Some write the number as a text.
     let number = |value: &Value| match value.as_str() {
         Some(text) => text.parse::<f64>().ok(),
         None => value.as_f64(),
     };
     let seconds = said.get("expires_in").and_then(number);
-    #[expect(clippy::cast_possible_truncation, reason = "a conversion to an integer saturates")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a conversion to an integer saturates"
+    )]
     let lasts_ms = seconds.map(|seconds| (seconds as i64).clamp(0, LONGEST_S) * 1000);
     Some(Tokens {
         access: access.to_owned(),
@@ -128,10 +148,15 @@ mod tests {
         let given = json!({ "access_token": "abc", "expires_in": 60 });
         assert_eq!(read(&given).unwrap().lasts_ms, Some(60_000));
         assert_eq!(
-            read(&json!({ "access_token": "abc", "expires_in": 1e300 })).unwrap().lasts_ms,
+            read(&json!({ "access_token": "abc", "expires_in": 1e300 }))
+                .unwrap()
+                .lasts_ms,
             Some(LONGEST_S * 1000)
         );
-        assert_eq!(read(&json!({ "access_token": "abc" })).unwrap().lasts_ms, None);
+        assert_eq!(
+            read(&json!({ "access_token": "abc" })).unwrap().lasts_ms,
+            None
+        );
         for odd in [
             json!({ "access_token": "a\nb" }),
             json!({ "access_token": "" }),

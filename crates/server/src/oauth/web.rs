@@ -9,7 +9,11 @@ use serde_json::Value;
 
 use crate::web::WebProblem;
 
-const LIMITS: Limits = Limits { time: Duration::from_secs(20), body_bytes: 256_000, hops: 0 };
+const LIMITS: Limits = Limits {
+    time: Duration::from_secs(20),
+    body_bytes: 256_000,
+    hops: 0,
+};
 /// Hosts that are this machine, so that who has chosen one has chosen them all.
 const THIS_MACHINE: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
@@ -26,8 +30,11 @@ pub(crate) struct Web<'a> {
 /// They may be on this machine or its network; what only the server names may not.
 pub(crate) fn chosen_hosts(server: &Url, issuer: Option<&str>) -> Vec<String> {
     let issuer = issuer.and_then(|issuer| issuer.parse().ok());
-    let mut hosts: Vec<String> =
-        [Some(server), issuer.as_ref()].into_iter().flatten().filter_map(plain_host).collect();
+    let mut hosts: Vec<String> = [Some(server), issuer.as_ref()]
+        .into_iter()
+        .flatten()
+        .filter_map(plain_host)
+        .collect();
     if hosts.iter().any(|host| is_this_machine(host)) {
         hosts.extend(THIS_MACHINE.map(str::to_owned));
     }
@@ -44,8 +51,13 @@ impl Web<'_> {
     pub(crate) fn allowed(&self, text: &str) -> Result<Url, Tools> {
         let url = self.outbound.address(text, self.chosen).map_err(in_words)?;
         let is_chosen = plain_host(&url).is_some_and(|host| self.chosen.contains(&host));
-        let may_be_plain = is_chosen && self.server.scheme() == "http" || self.outbound.is_named(&url);
-        if url.scheme() == "https" || may_be_plain { Ok(url) } else { Err(in_words(Fault::NoAddress)) }
+        let may_be_plain =
+            is_chosen && self.server.scheme() == "http" || self.outbound.is_named(&url);
+        if url.scheme() == "https" || may_be_plain {
+            Ok(url)
+        } else {
+            Err(in_words(Fault::NoAddress))
+        }
     }
 
     /// A JSON object; nothing where there is none.
@@ -56,27 +68,40 @@ impl Web<'_> {
 
     pub(crate) fn request(&self, method: Method, url: &str) -> Result<Request, Tools> {
         let request = Request::new(method, self.allowed(url)?, LIMITS);
-        Ok(request.chosen(self.chosen).header(ACCEPT, "application/json"))
+        Ok(request
+            .chosen(self.chosen)
+            .header(ACCEPT, "application/json"))
     }
 
     /// Sends it; what is no JSON is null.
     pub(crate) async fn json(&self, request: Request) -> Result<(StatusCode, Value), Tools> {
         let answer = self.outbound.send(request).await.map_err(in_words)?;
-        Ok((answer.status, serde_json::from_slice(&answer.body).unwrap_or_default()))
+        Ok((
+            answer.status,
+            serde_json::from_slice(&answer.body).unwrap_or_default(),
+        ))
     }
 
     /// Sends it; only the head of the answer counts.
     pub(crate) async fn head(&self, request: Request) -> Result<Answer, Tools> {
-        self.outbound.send(request.head_only()).await.map_err(in_words)
+        self.outbound
+            .send(request.head_only())
+            .await
+            .map_err(in_words)
     }
 }
 
 fn in_words(fault: Fault) -> Tools {
-    Tools::SignInAddressUnusable { why: WebProblem::Fault(fault).sentence().into() }
+    Tools::SignInAddressUnusable {
+        why: WebProblem::Fault(fault).sentence().into(),
+    }
 }
 
 fn is_this_machine(host: &str) -> bool {
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    host == "localhost"
+        || host
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -93,9 +118,17 @@ mod tests {
             ("https://a.example/mcp", "http://login.example/token", false),
             ("https://a.example/mcp", "http://a.example/token", false),
             ("http://a.example/mcp", "http://a.example:9/token", true),
-            ("https://a.example/mcp", "http://169.254.169.254/latest", false),
+            (
+                "https://a.example/mcp",
+                "http://169.254.169.254/latest",
+                false,
+            ),
             ("https://a.example/mcp", "https://127.0.0.1/token", false),
-            ("https://a.example/mcp", "https://[::ffff:10.0.0.1]/token", false),
+            (
+                "https://a.example/mcp",
+                "https://[::ffff:10.0.0.1]/token",
+                false,
+            ),
             ("https://a.example/mcp", "https://2130706433/token", false),
             ("https://a.example/mcp", "https://100.64.0.1/token", false),
             ("https://a.example/mcp", "https://100.128.0.1/token", true),
@@ -109,12 +142,20 @@ mod tests {
             ("http://10.0.0.1/mcp", "http://10.0.0.2/token", false),
             ("http://127.0.0.1:1/mcp", "http://localhost:2/token", true),
             ("http://127.0.0.1:1/mcp", "http://10.0.0.1/token", false),
-            ("http://127.0.0.1:1/mcp", "http://login.example/token", false),
+            (
+                "http://127.0.0.1:1/mcp",
+                "http://login.example/token",
+                false,
+            ),
             ("http://10.0.0.1/mcp", "https://login.example/token", true),
         ] {
             let server: Url = server.parse().unwrap();
             let chosen = chosen_hosts(&server, None);
-            let web = Web { outbound: &outbound, server: &server, chosen: &chosen };
+            let web = Web {
+                outbound: &outbound,
+                server: &server,
+                chosen: &chosen,
+            };
             assert_eq!(web.allowed(url).is_ok(), allowed, "{server} → {url}");
         }
     }
@@ -122,7 +163,10 @@ mod tests {
     #[test]
     fn the_sign_in_that_the_settings_name_is_chosen_too() {
         let server: Url = "https://a.example/mcp".parse().unwrap();
-        assert_eq!(chosen_hosts(&server, Some("https://10.0.0.9/realm")), ["a.example", "10.0.0.9"]);
+        assert_eq!(
+            chosen_hosts(&server, Some("https://10.0.0.9/realm")),
+            ["a.example", "10.0.0.9"]
+        );
         assert!(chosen_hosts(&server, Some("http://[::1]:8")).contains(&"localhost".to_owned()));
     }
 }

@@ -55,9 +55,18 @@ struct Head {
 impl Keys {
     /// Reads a key set. Keys that we cannot use are passed over.
     pub(super) fn read(set: &Value) -> Self {
-        let keys = set.get("keys").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let keys = set
+            .get("keys")
+            .and_then(Value::as_array)
+            .map_or(&[][..], Vec::as_slice);
         let read = |key: &Value| Key::deserialize(key).ok();
-        Self(keys.iter().take(MOST_KEYS).filter_map(read).filter(Key::is_for_signatures).collect())
+        Self(
+            keys.iter()
+                .take(MOST_KEYS)
+                .filter_map(read)
+                .filter(Key::is_for_signatures)
+                .collect(),
+        )
     }
 
     /// What the token says, if one of these keys has signed it.
@@ -82,12 +91,15 @@ impl Keys {
     }
 }
 
-const ALGORITHMS: [&str; 9] =
-    ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"];
+const ALGORITHMS: [&str; 9] = [
+    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA",
+];
 
 impl Key {
     fn is_for_signatures(&self) -> bool {
-        self.purpose.as_deref().is_none_or(|purpose| purpose == "sig")
+        self.purpose
+            .as_deref()
+            .is_none_or(|purpose| purpose == "sig")
     }
 
     /// Nothing where the key is not one for this algorithm.
@@ -100,7 +112,10 @@ impl Key {
             if self.kty != "RSA" {
                 return None;
             }
-            let key = RsaPublicKeyComponents { n: part(&self.n)?, e: part(&self.e)? };
+            let key = RsaPublicKeyComponents {
+                n: part(&self.n)?,
+                e: part(&self.e)?,
+            };
             return Some(key.verify(parameters, signed, signature).is_ok());
         }
         let (algorithm, kty, curve): (&'static dyn VerificationAlgorithm, _, _) = match alg {
@@ -116,7 +131,11 @@ impl Key {
             "EC" => [&[4][..], &part(&self.x)?, &part(&self.y)?].concat(),
             _ => part(&self.x)?,
         };
-        Some(UnparsedPublicKey::new(algorithm, point).verify(signed, signature).is_ok())
+        Some(
+            UnparsedPublicKey::new(algorithm, point)
+                .verify(signed, signature)
+                .is_ok(),
+        )
     }
 }
 
@@ -194,9 +213,11 @@ mod tests {
     #[test]
     fn only_what_a_published_key_has_signed_is_good() {
         let random = SystemRandom::new();
-        let pkcs8 = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
+        let pkcs8 =
+            EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
         let pair =
-            EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8.as_ref(), &random).unwrap();
+            EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8.as_ref(), &random)
+                .unwrap();
         let (x, y) = pair.public_key().as_ref()[1..].split_at(32);
         let (x, y) = (URL_SAFE_NO_PAD.encode(x), URL_SAFE_NO_PAD.encode(y));
         let key = json!({"kty": "EC", "crv": "P-256", "kid": "1", "use": "sig", "x": x, "y": y});
@@ -210,7 +231,10 @@ mod tests {
         let (begin, signature) = good.rsplit_once('.').unwrap();
         let other = format!("{}.{}.{signature}", part(&head), part(&json!({"sub": "8"})));
         assert_eq!(keys.verify(&other), Err(Bad::Key));
-        assert_eq!(keys.verify(&token(&json!({"alg": "ES256", "kid": "2"}), &claims, sign)), Err(Bad::Key));
+        assert_eq!(
+            keys.verify(&token(&json!({"alg": "ES256", "kid": "2"}), &claims, sign)),
+            Err(Bad::Key)
+        );
         assert_eq!(Keys::default().verify(&good), Err(Bad::Key));
         // Nobody's signature, and one made with what everybody knows: the public key.
         let none = token(&json!({"alg": "none"}), &claims, |_| Vec::new());
@@ -222,11 +246,24 @@ mod tests {
         assert_eq!(keys.verify(&shared), Err(Bad::Token));
         let must = token(&json!({"alg": "ES256", "crit": ["exp"]}), &claims, sign);
         assert_eq!(keys.verify(&must), Err(Bad::Token));
-        for odd in ["", ".", "..", "a.b.c", begin, &format!("{begin}."), &"x".repeat(40_000)] {
+        for odd in [
+            "",
+            ".",
+            "..",
+            "a.b.c",
+            begin,
+            &format!("{begin}."),
+            &"x".repeat(40_000),
+        ] {
             assert!(keys.verify(odd).is_err(), "{odd:.20}");
         }
         // A key for encrypting, or for another algorithm, says nothing.
-        for (name, value) in [("use", "enc"), ("alg", "ES384"), ("crv", "P-384"), ("kty", "OKP")] {
+        for (name, value) in [
+            ("use", "enc"),
+            ("alg", "ES384"),
+            ("crv", "P-384"),
+            ("kty", "OKP"),
+        ] {
             let mut wrong = key.clone();
             wrong[name] = json!(value);
             let keys = Keys::read(&json!({"keys": [wrong]}));
@@ -241,7 +278,9 @@ mod tests {
         let x = URL_SAFE_NO_PAD.encode(pair.public_key().as_ref());
         let keys = Keys::read(&json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "x": x}]}));
         let claims = json!({"sub": "7"});
-        let good = token(&json!({"alg": "EdDSA"}), &claims, |signed| pair.sign(signed).as_ref().to_vec());
+        let good = token(&json!({"alg": "EdDSA"}), &claims, |signed| {
+            pair.sign(signed).as_ref().to_vec()
+        });
         assert_eq!(keys.verify(&good), Ok(claims));
     }
 }

@@ -75,11 +75,19 @@ impl<'a> Provider<'a> {
         let mut chosen = chosen_hosts(&settings.url, None);
         chosen.extend(plain_host(&settings.url));
         chosen.extend(settings.groups_url.as_ref().and_then(plain_host));
-        Self { settings, outbound, chosen }
+        Self {
+            settings,
+            outbound,
+            chosen,
+        }
     }
 
     fn web(&self) -> Web<'_> {
-        Web { outbound: self.outbound, server: &self.settings.url, chosen: &self.chosen }
+        Web {
+            outbound: self.outbound,
+            server: &self.settings.url,
+            chosen: &self.chosen,
+        }
     }
 
     /// What the provider says of itself, asked for once an hour.
@@ -95,11 +103,14 @@ impl<'a> Provider<'a> {
 
     async fn discover(&self) -> Result<About, Words> {
         let web = self.web();
-        let place =
-            format!("{}/.well-known/openid-configuration", self.settings.issuer.trim_end_matches('/'));
+        let place = format!(
+            "{}/.well-known/openid-configuration",
+            self.settings.issuer.trim_end_matches('/')
+        );
         let about = web.find(&web.allowed(&place)?).await?;
-        let about =
-            about.ok_or_else(|| Words::from(format!("There is no description of a provider at {place}.")))?;
+        let about = about.ok_or_else(|| {
+            Words::from(format!("There is no description of a provider at {place}."))
+        })?;
         let text = |key: &str| about.get(key).and_then(Value::as_str);
         if text("issuer") != Some(&self.settings.issuer) {
             let named = text("issuer").unwrap_or("nothing");
@@ -110,8 +121,15 @@ impl<'a> Provider<'a> {
             None => Err(format!("The provider does not name its {key}.").into()),
         };
         let words = |key: &str| {
-            let words = about.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            words.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>()
+            let words = about
+                .get(key)
+                .and_then(Value::as_array)
+                .map_or(&[][..], Vec::as_slice);
+            words
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
         };
         let keys_at: String = place("jwks_uri")?.into();
         Ok(About {
@@ -128,7 +146,8 @@ impl<'a> Provider<'a> {
 
     async fn keys(&self, place: &str) -> Result<Keys, Words> {
         let set = self.web().find(&self.web().allowed(place)?).await?;
-        set.map(|set| Keys::read(&set)).ok_or_else(|| "The provider does not show its keys.".into())
+        set.map(|set| Keys::read(&set))
+            .ok_or_else(|| "The provider does not show its keys.".into())
     }
 
     /// Whom the code is of, in the provider's words.
@@ -139,9 +158,15 @@ impl<'a> Provider<'a> {
         now_ms: i64,
     ) -> Result<Claims, Problem> {
         let web = self.web();
-        let secret = self.settings.client_secret.as_ref().map(llm::Secret::reveal);
+        let secret = self
+            .settings
+            .client_secret
+            .as_ref()
+            .map(llm::Secret::reveal);
         let client = Client::known(&self.settings.client_id, secret, &about.methods);
-        let request = web.request(Method::POST, &about.token).map_err(unreachable)?;
+        let request = web
+            .request(Method::POST, &about.token)
+            .map_err(unreachable)?;
         let form = client.form(
             request,
             &[
@@ -155,8 +180,16 @@ impl<'a> Provider<'a> {
         let text = |key: &str| said.get(key).and_then(Value::as_str);
         let Some(token) = text("id_token").filter(|_| status.is_success()) else {
             let error: String = text("error").unwrap_or_default().chars().take(60).collect();
-            tracing::warn!(status = status.as_u16(), error, "the OpenID provider gives no token for a code");
-            return Err(if status.is_server_error() { Problem::Unreachable } else { Problem::Refused });
+            tracing::warn!(
+                status = status.as_u16(),
+                error,
+                "the OpenID provider gives no token for a code"
+            );
+            return Err(if status.is_server_error() {
+                Problem::Unreachable
+            } else {
+                Problem::Refused
+            });
         };
         let mut claims = self.verify(about, token).await?;
         check(&claims, self.settings, code.nonce, now_ms)?;
@@ -180,8 +213,14 @@ impl<'a> Provider<'a> {
         if let Some(groups) = groups::in_claims(claims, path) {
             return ProviderGroups::Known(groups);
         }
-        match (groups::are_left_out(claims, path), &self.settings.groups_url, access) {
-            (true, Some(place), Some(access)) => groups::ask(&self.web(), place, path, access).await,
+        match (
+            groups::are_left_out(claims, path),
+            &self.settings.groups_url,
+            access,
+        ) {
+            (true, Some(place), Some(access)) => {
+                groups::ask(&self.web(), place, path, access).await
+            }
             (true, ..) => {
                 tracing::warn!(
                     "the OpenID provider leaves a person's groups out; set oidc.groups_url to ask for them"
@@ -198,7 +237,10 @@ impl<'a> Provider<'a> {
         let mut held = about.keys.lock().await;
         let mut verified = held.1.verify(token);
         if verified == Err(Bad::Key) && held.0.elapsed() > KEYS_AGAIN_AFTER {
-            *held = (Instant::now(), self.keys(&about.keys_at).await.map_err(unreachable)?);
+            *held = (
+                Instant::now(),
+                self.keys(&about.keys_at).await.map_err(unreachable)?,
+            );
             verified = held.1.verify(token);
         }
         match verified {
@@ -217,10 +259,17 @@ impl<'a> Provider<'a> {
         access: &str,
         claims: &mut Map<String, Value>,
     ) -> Result<bool, Problem> {
-        let Some(place) = about.user_info.as_ref().filter(|_| HeaderValue::try_from(access).is_ok()) else {
+        let Some(place) = about
+            .user_info
+            .as_ref()
+            .filter(|_| HeaderValue::try_from(access).is_ok())
+        else {
             return Ok(true);
         };
-        let request = self.web().request(Method::GET, place).map_err(unreachable)?;
+        let request = self
+            .web()
+            .request(Method::GET, place)
+            .map_err(unreachable)?;
         let request = request.header(AUTHORIZATION, &format!("Bearer {access}"));
         let (status, said) = self.web().json(request).await.map_err(unreachable)?;
         if let (true, Value::Object(more)) = (status.is_success(), said) {
@@ -236,10 +285,18 @@ impl<'a> Provider<'a> {
 }
 
 /// Whether the token is for us, of now, and of the sign-in that was begun here.
-fn check(claims: &Map<String, Value>, settings: &Oidc, nonce: &str, now_ms: i64) -> Result<(), Problem> {
+fn check(
+    claims: &Map<String, Value>,
+    settings: &Oidc,
+    nonce: &str,
+    now_ms: i64,
+) -> Result<(), Problem> {
     let text = |key: &str| claims.get(key).and_then(Value::as_str);
     let number = |key: &str| claims.get(key).and_then(Value::as_f64);
-    #[expect(clippy::cast_precision_loss, reason = "seconds of the year 200,000 are exact")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "seconds of the year 200,000 are exact"
+    )]
     let now = now_ms as f64 / 1000.0;
     let ours = settings.client_id.as_str();
     let (is_for_us, is_for_others) = match claims.get("aud") {
@@ -250,16 +307,31 @@ fn check(claims: &Map<String, Value>, settings: &Oidc, nonce: &str, now_ms: i64)
     let checks = [
         ("iss", text("iss") == Some(&settings.issuer)),
         ("aud", is_for_us),
-        ("azp", text("azp").map_or(!is_for_others, |party| party == ours)),
-        ("exp", number("exp").is_some_and(|until| until + LEEWAY_S > now)),
-        ("iat", number("iat").is_some_and(|from| from - LEEWAY_S <= now)),
-        ("nbf", number("nbf").is_none_or(|from| from - LEEWAY_S <= now)),
+        (
+            "azp",
+            text("azp").map_or(!is_for_others, |party| party == ours),
+        ),
+        (
+            "exp",
+            number("exp").is_some_and(|until| until + LEEWAY_S > now),
+        ),
+        (
+            "iat",
+            number("iat").is_some_and(|from| from - LEEWAY_S <= now),
+        ),
+        (
+            "nbf",
+            number("nbf").is_none_or(|from| from - LEEWAY_S <= now),
+        ),
         ("nonce", text("nonce") == Some(nonce)),
     ];
     match checks.iter().find(|(_, is_good)| !is_good) {
         None => Ok(()),
         Some((claim, _)) => {
-            tracing::warn!(claim, "an ID token of the OpenID provider is not for this sign-in");
+            tracing::warn!(
+                claim,
+                "an ID token of the OpenID provider is not for this sign-in"
+            );
             Err(Problem::Refused)
         }
     }

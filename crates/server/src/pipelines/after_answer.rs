@@ -66,7 +66,8 @@ impl App {
         let chat = answer.chat.id;
         let work = self.pipelines.begin(chat);
         let origin = answer.run.origin.clone().unwrap_or_default();
-        let about = tracing::error_span!("beside", %chat, %run, request = origin.request.as_deref());
+        let about =
+            tracing::error_span!("beside", %chat, %run, request = origin.request.as_deref());
         let written = async {
             let _turn = self.pipelines.turns.acquire().await;
             origin::on_behalf_of(origin, self.write_beside(&answer)).await
@@ -85,16 +86,27 @@ impl App {
     /// The chat that the run has answered, if it has answered one.
     async fn answered_by(&self, run: RunId) -> Result<Option<Answer>, StoreError> {
         let run = self.store.run(run).await?;
-        let completed =
-            run.summary.as_ref().is_some_and(|summary| summary.outcome == Some(Outcome::Completed));
-        let (Some(chat), Some(message), true) = (run.chat, run.message, completed) else { return Ok(None) };
+        let completed = run
+            .summary
+            .as_ref()
+            .is_some_and(|summary| summary.outcome == Some(Outcome::Completed));
+        let (Some(chat), Some(message), true) = (run.chat, run.message, completed) else {
+            return Ok(None);
+        };
         let chat = self.store.chat(&run.principal, chat).await?;
         let said = said_up_to(&self.store.messages(chat.id).await?, message);
-        Ok(Some(Answer { run, chat, message, said }))
+        Ok(Some(Answer {
+            run,
+            chat,
+            message,
+            said,
+        }))
     }
 
     async fn write_beside(self: &Arc<Self>, answer: &Answer) -> Result<(), ApiError> {
-        let Answer { run, chat, said, .. } = answer;
+        let Answer {
+            run, chat, said, ..
+        } = answer;
         let permit = self.permit(Authority::of_run(run));
         let model = self.resolve(Some(&run.model), &permit)?;
         let due = self.due(answer).await?;
@@ -123,11 +135,22 @@ impl App {
         let chat = &answer.chat;
         let mut due = self.pipelines_in_force().await?;
         due.retain(|set| {
-            set.enabled && matches!(set.pipeline, Pipeline::Title | Pipeline::Tags | Pipeline::FollowUps)
+            set.enabled
+                && matches!(
+                    set.pipeline,
+                    Pipeline::Title | Pipeline::Tags | Pipeline::FollowUps
+                )
         });
-        let is_named = !self.store.is_titled_by_words(chat.principal.account, chat.id).await?;
+        let is_named = !self
+            .store
+            .is_titled_by_words(chat.principal.account, chat.id)
+            .await?;
         let is_first = answer.said.len() <= 2;
-        let beside = self.store.answers_beside(chat.id).await?.remove(&answer.message);
+        let beside = self
+            .store
+            .answers_beside(chat.id)
+            .await?
+            .remove(&answer.message);
         // The chat may go on from another one.
         let is_one_of_several = beside.is_some_and(|beside| beside.made_of.is_empty());
         due.retain(|set| match set.pipeline {
@@ -159,7 +182,10 @@ impl App {
             Notes::read(&answer.said, text, &group.pipelines).map_err(|(fault, part)| {
                 // What one try leaves out another may have.
                 had = part.or(std::mem::take(&mut had));
-                (fault, Some(had.clone()).filter(|had| *had != Notes::default()))
+                (
+                    fault,
+                    Some(had.clone()).filter(|had| *had != Notes::default()),
+                )
             })
         };
         let answered = self.ask_pipeline(&job, prompt, read, shown).await?;
@@ -180,10 +206,13 @@ impl App {
             title = new;
         }
         if !notes.follow_ups.is_empty() {
-            self.store.put_follow_ups(answer.message, &notes.follow_ups).await?;
+            self.store
+                .put_follow_ups(answer.message, &notes.follow_ups)
+                .await?;
         }
         if !title.is_empty() || has_tags || !notes.follow_ups.is_empty() {
-            self.runs.tell(Activity::changed(principal.clone(), id, title));
+            self.runs
+                .tell(Activity::changed(principal.clone(), id, title));
         }
         Ok(())
     }
@@ -193,10 +222,12 @@ impl App {
 fn groups(due: impl Iterator<Item = (ResolvedModel, InForce)>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (model, set) in due {
-        let Some(template) = set.template.clone() else { continue };
-        let together = groups
-            .iter_mut()
-            .find(|group| set.is_default && group.set.is_default && group.model.model_id == model.model_id);
+        let Some(template) = set.template.clone() else {
+            continue;
+        };
+        let together = groups.iter_mut().find(|group| {
+            set.is_default && group.set.is_default && group.model.model_id == model.model_id
+        });
         match together {
             Some(group) => {
                 group.pipelines.push(set.pipeline);
@@ -204,7 +235,12 @@ fn groups(due: impl Iterator<Item = (ResolvedModel, InForce)>) -> Vec<Group> {
                     group.template = shared;
                 }
             }
-            None => groups.push(Group { pipelines: vec![set.pipeline], template, set, model }),
+            None => groups.push(Group {
+                pipelines: vec![set.pipeline],
+                template,
+                set,
+                model,
+            }),
         }
     }
     groups
@@ -216,7 +252,10 @@ pub(crate) fn said_up_to(messages: &[ChatMessage], last: MessageId) -> Vec<Said>
         content: message.content.clone(),
         ..Message::text(message.role, "")
     };
-    let branch: Vec<Message> = path_to(messages, Some(last)).into_iter().map(told).collect();
+    let branch: Vec<Message> = path_to(messages, Some(last))
+        .into_iter()
+        .map(told)
+        .collect();
     said_in(&branch)
 }
 
@@ -232,6 +271,13 @@ fn shown(notes: &Notes) -> String {
 impl Activity {
     /// Something was written beside a chat; its title where that is new.
     pub(crate) fn changed(principal: Principal, chat: ChatId, title: String) -> Self {
-        Self { principal, chat: Some(chat), run: None, state: ActivityState::Changed, outcome: None, title }
+        Self {
+            principal,
+            chat: Some(chat),
+            run: None,
+            state: ActivityState::Changed,
+            outcome: None,
+            title,
+        }
     }
 }

@@ -9,7 +9,8 @@ use std::sync::{
 use agent::{
     call_cost,
     pipelines::{
-        Asked, Bounds, Pipeline, answer_format, ask, continue_text, enough_continued, enough_read_along,
+        Asked, Bounds, Pipeline, answer_format, ask, continue_text, enough_continued,
+        enough_read_along,
     },
 };
 use domain::{ChatId, PipelineCallId, ProblemCode, RunId, Usage, Words};
@@ -74,8 +75,21 @@ impl App {
     ) -> Result<Answered<T>, ApiError> {
         let (prompt_bytes, form) = (prompt.len(), answer_format(job.pipelines));
         let about = self.about(job).await?;
-        let call = ask(about.of(&job.model.model), prompt, form.as_ref(), job.bounds, read);
-        self.pay_and_note(job, (prompt_bytes, &AtomicUsize::new(0)), call, shown, |_| "failed").await
+        let call = ask(
+            about.of(&job.model.model),
+            prompt,
+            form.as_ref(),
+            job.bounds,
+            read,
+        );
+        self.pay_and_note(
+            job,
+            (prompt_bytes, &AtomicUsize::new(0)),
+            call,
+            shown,
+            |_| "failed",
+        )
+        .await
     }
 
     /// Has the model continue a text instead, of which `heard` is told as it is written. Who `reads_along` is not kept waiting by
@@ -93,16 +107,35 @@ impl App {
         let text_bytes = text.len();
         let about = self.about(job).await?;
         let model = about.of(&job.model.model);
-        let enough = if reads_along { enough_read_along } else { enough_continued };
+        let enough = if reads_along {
+            enough_read_along
+        } else {
+            enough_continued
+        };
         let written_bytes = AtomicUsize::new(0);
         let heard = |text: &str| {
             written_bytes.store(text.len(), Relaxed);
             heard(text);
         };
-        let call = continue_text(model, text, enough, job.bounds, heard, |said| Ok(read(said)));
+        let call = continue_text(model, text, enough, job.bounds, heard, |said| {
+            Ok(read(said))
+        });
         // What cannot be continued is asked for.
-        let outcome = |error: &ApiError| if cannot_continue(error) { "fallback" } else { "failed" };
-        self.pay_and_note(job, (text_bytes, &written_bytes), call, String::clone, outcome).await
+        let outcome = |error: &ApiError| {
+            if cannot_continue(error) {
+                "fallback"
+            } else {
+                "failed"
+            }
+        };
+        self.pay_and_note(
+            job,
+            (text_bytes, &written_bytes),
+            call,
+            String::clone,
+            outcome,
+        )
+        .await
     }
 
     /// How the job's call is made, and for whom.
@@ -136,11 +169,25 @@ impl App {
         note.call.usage = asked.usage;
         let cost_micro_usd = call_cost(job.model.prices, asked.usage);
         note.call.cost_micro_usd = cost_micro_usd;
-        let outcome = if asked.fault.is_none() { "done" } else { "fallback" };
-        let detail = asked.fault.clone().or_else(|| asked.read.as_ref().map(|read| shown(read).into()));
+        let outcome = if asked.fault.is_none() {
+            "done"
+        } else {
+            "fallback"
+        };
+        let detail = asked
+            .fault
+            .clone()
+            .or_else(|| asked.read.as_ref().map(|read| shown(read).into()));
         note.end(outcome, detail.unwrap_or_else(|| "".into()));
-        let used = Used { usage: asked.usage, cost_micro_usd };
-        Ok(Answered { read: asked.read, fault: asked.fault, used })
+        let used = Used {
+            usage: asked.usage,
+            cost_micro_usd,
+        };
+        Ok(Answered {
+            read: asked.read,
+            fault: asked.fault,
+            used,
+        })
     }
 
     async fn pay<T>(
@@ -176,7 +223,10 @@ impl App {
 /// Whether a model's server has refused to continue a text, and would again.
 pub(crate) fn cannot_continue(error: &ApiError) -> bool {
     let code = error.problem().code;
-    matches!(code, ProblemCode::ModelRejected | ProblemCode::ModelProtocol | ProblemCode::ModelNotFound)
+    matches!(
+        code,
+        ProblemCode::ModelRejected | ProblemCode::ModelProtocol | ProblemCode::ModelNotFound
+    )
 }
 
 /// The note of a call, written when it ends; dropped before, it was given up.
@@ -189,7 +239,11 @@ struct Note {
 
 impl Note {
     fn begin(app: &Arc<App>, job: &Job<'_>, prompt_bytes: usize) -> Self {
-        let names: Vec<&str> = job.pipelines.iter().map(|pipeline| pipeline.name()).collect();
+        let names: Vec<&str> = job
+            .pipelines
+            .iter()
+            .map(|pipeline| pipeline.name())
+            .collect();
         let call = PipelineCall {
             id: PipelineCallId::generate(),
             pipelines: names.join(","),
@@ -205,7 +259,12 @@ impl Note {
             outcome: String::new(),
             detail: "".into(),
         };
-        Self { app: Arc::clone(app), begun: Instant::now(), call, is_written: false }
+        Self {
+            app: Arc::clone(app),
+            begun: Instant::now(),
+            call,
+            is_written: false,
+        }
     }
 
     fn end(mut self, outcome: &str, detail: Words) {
@@ -220,7 +279,10 @@ impl Note {
         let call = PipelineCall {
             duration_ms: u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
             outcome: outcome.to_owned(),
-            detail: Words { message: detail.message.chars().take(DETAIL_CHARS).collect(), ..detail },
+            detail: Words {
+                message: detail.message.chars().take(DETAIL_CHARS).collect(),
+                ..detail
+            },
             ..self.call.clone()
         };
         tracing::info!(

@@ -68,20 +68,30 @@ pub(crate) struct Common {
 
 impl Common {
     pub(super) fn of(set: CommonSettings, defaults: &PipelineDefaults) -> Self {
-        let text = |set: Option<String>, default: &String| set.unwrap_or_else(|| default.trim().to_owned());
+        let text = |set: Option<String>, default: &String| {
+            set.unwrap_or_else(|| default.trim().to_owned())
+        };
         Self {
             task_model: text(set.task_model, &defaults.task_model),
             task_model_external: text(set.task_model_external, &defaults.task_model_external),
-            search_queries: set.search_queries.unwrap_or(defaults.enable_search_query_generation),
-            retrieval_queries: set.retrieval_queries.unwrap_or(defaults.enable_retrieval_query_generation),
+            search_queries: set
+                .search_queries
+                .unwrap_or(defaults.enable_search_query_generation),
+            retrieval_queries: set
+                .retrieval_queries
+                .unwrap_or(defaults.enable_retrieval_query_generation),
             input_max_length: set
                 .input_max_length
                 .unwrap_or(defaults.autocomplete_generation_input_max_length),
             moa_samples: set.moa_samples.unwrap_or(defaults.moa_samples),
             moa_layers: set.moa_layers.unwrap_or(defaults.moa_layers),
             rag_top_k: set.rag_top_k.unwrap_or(defaults.rag_top_k),
-            rag_system_context: set.rag_system_context.unwrap_or(defaults.rag_system_context),
-            code_max_retries: set.code_max_retries.unwrap_or(defaults.code_interpreter_max_retries),
+            rag_system_context: set
+                .rag_system_context
+                .unwrap_or(defaults.rag_system_context),
+            code_max_retries: set
+                .code_max_retries
+                .unwrap_or(defaults.code_interpreter_max_retries),
         }
     }
 }
@@ -92,23 +102,35 @@ impl App {
     /// # Errors
     /// Where the database does not answer.
     pub(crate) async fn common_settings(&self) -> Result<Common, StoreError> {
-        Ok(Common::of(self.set_for_all().await?, &self.config.pipelines))
+        Ok(Common::of(
+            self.set_for_all().await?,
+            &self.config.pipelines,
+        ))
     }
 
     async fn set_for_all(&self) -> Result<CommonSettings, StoreError> {
         let stored = self.store.setting(KEPT).await?;
-        Ok(stored.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default())
+        Ok(stored
+            .and_then(|value| serde_json::from_value(value).ok())
+            .unwrap_or_default())
     }
 
     /// Sets what is named; the rest stays as it is.
     ///
     /// # Errors
     /// 400 where a model is not known, or a number out of its bounds.
-    pub(crate) async fn change_common_settings(&self, change: CommonSettings) -> Result<(), ApiError> {
-        for (field, model) in
-            [("TASK_MODEL", &change.task_model), ("TASK_MODEL_EXTERNAL", &change.task_model_external)]
-        {
-            let model = model.as_deref().map(str::trim).filter(|model| !model.is_empty());
+    pub(crate) async fn change_common_settings(
+        &self,
+        change: CommonSettings,
+    ) -> Result<(), ApiError> {
+        for (field, model) in [
+            ("TASK_MODEL", &change.task_model),
+            ("TASK_MODEL_EXTERNAL", &change.task_model_external),
+        ] {
+            let model = model
+                .as_deref()
+                .map(str::trim)
+                .filter(|model| !model.is_empty());
             if model.is_some_and(|model| self.models.catalogue().model(model).is_none()) {
                 let problem = refusal::Settings::ModelChosenGone;
                 return Err(ApiError::invalid(problem).with_field(Some(field)));
@@ -117,8 +139,18 @@ impl App {
         let samples = change.moa_samples.map(|samples| samples as u64);
         for (field, number, least, most) in [
             ("MOA_SAMPLES", samples, 1, MOST_ASKED as u64),
-            ("MOA_LAYERS", change.moa_layers.map(u64::from), 1, MOST_LAYERS.into()),
-            ("RAG_TOP_K", change.rag_top_k.map(u64::from), 1, MOST_PASSAGES.into()),
+            (
+                "MOA_LAYERS",
+                change.moa_layers.map(u64::from),
+                1,
+                MOST_LAYERS.into(),
+            ),
+            (
+                "RAG_TOP_K",
+                change.rag_top_k.map(u64::from),
+                1,
+                MOST_PASSAGES.into(),
+            ),
             (
                 "CODE_INTERPRETER_MAX_RETRIES",
                 change.code_max_retries.map(u64::from),

@@ -7,7 +7,9 @@ use agent::{
     CallWishes,
     pipelines::{Pipeline, Said, Values, fit_answers},
 };
-use domain::{ChatId, EventBody, ModelParameters, Outcome, PipelineCallId, Problem, RunId, UserId, refusal};
+use domain::{
+    ChatId, EventBody, ModelParameters, Outcome, PipelineCallId, Problem, RunId, UserId, refusal,
+};
 use store::{PipelineCall, StoreError};
 
 use super::{InForce, ToldNow, ToldPerson, values};
@@ -35,7 +37,11 @@ impl App {
     ///
     /// # Errors
     /// 400 if it is turned off, or only the tour is there; 404 or 503 if the chosen model is not there.
-    pub(crate) async fn merging(&self, caller: &Caller, model: ResolvedModel) -> Result<Merging, ApiError> {
+    pub(crate) async fn merging(
+        &self,
+        caller: &Caller,
+        model: ResolvedModel,
+    ) -> Result<Merging, ApiError> {
         let set = self.pipeline_in_force(Pipeline::Moa).await?;
         if !set.enabled {
             return Err(ApiError::invalid(refusal::Chats::MergingIsOff));
@@ -43,7 +49,10 @@ impl App {
         let model = match set.model.as_deref() {
             Some(id) => {
                 // One that is missing is told; one that is for others is not.
-                self.resolve(Some(id), &caller.permit_without_key_limit(self).regardless_of_groups())?;
+                self.resolve(
+                    Some(id),
+                    &caller.permit_without_key_limit(self).regardless_of_groups(),
+                )?;
                 caller.resolve(self, Some(id)).await.unwrap_or(model)
             }
             None => model,
@@ -51,7 +60,11 @@ impl App {
         if model.model_id == TOUR {
             return Err(ApiError::invalid(refusal::Settings::TourCannot));
         }
-        let model = ResolvedModel { id: model.model_id.clone(), agent: None, ..model };
+        let model = ResolvedModel {
+            id: model.model_id.clone(),
+            agent: None,
+            ..model
+        };
         Ok(Merging { set, model })
     }
 
@@ -79,7 +92,9 @@ impl App {
             detail: "".into(),
         };
         self.tasks.spawn(async move {
-            let Some(call) = app.end_of_merging(run, call).await else { return };
+            let Some(call) = app.end_of_merging(run, call).await else {
+                return;
+            };
             match app.store.note_pipeline_call(&call).await {
                 Ok(()) | Err(StoreError::NotFound) => {}
                 Err(error) => tracing::warn!(%error, "a call of a pipeline is not noted"),
@@ -92,7 +107,12 @@ impl App {
         let mut reader = self.runs.read(run, 0);
         while let Some(events) = reader.next().await.ok()? {
             for logged in events {
-                let EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } = &logged.event.body
+                let EventBody::RunFinished {
+                    outcome,
+                    problem,
+                    usage,
+                    cost_micro_usd,
+                } = &logged.event.body
                 else {
                     continue;
                 };
@@ -135,7 +155,11 @@ impl Merging {
         let Some(template) = &self.set.template else {
             return Err(ApiError::internal("a pipeline without a template is asked"));
         };
-        Ok(template.fill(&Values { prompt: Some(prompt), answers: &answers, ..values(said, person, now) }))
+        Ok(template.fill(&Values {
+            prompt: Some(prompt),
+            answers: &answers,
+            ..values(said, person, now)
+        }))
     }
 
     /// How often is answered before answers are merged, where nobody says.
@@ -149,7 +173,10 @@ impl Merging {
             max_output_tokens: Some(self.set.bounds.output_tokens),
             ..ModelParameters::default()
         };
-        CallWishes { parameters, ..CallWishes::default() }
+        CallWishes {
+            parameters,
+            ..CallWishes::default()
+        }
     }
 
     /// How long it may take.

@@ -66,20 +66,38 @@ impl InForce {
     pub(crate) fn context_of(&self, found: &str) -> String {
         let found = found.trim_end();
         let has_tags = !self.is_default && self.text.to_lowercase().contains("<source");
-        if has_tags { format!("{NUMBERS_ARE_IDS}\n{found}") } else { found.to_owned() }
+        if has_tags {
+            format!("{NUMBERS_ARE_IDS}\n{found}")
+        } else {
+            found.to_owned()
+        }
     }
 
-    fn of(pipeline: Pipeline, set: PipelineSettings, common: Common, defaults: &PipelineDefaults) -> Self {
-        let written = [set.template.as_deref().unwrap_or_default(), defaults.template(pipeline).1];
+    fn of(
+        pipeline: Pipeline,
+        set: PipelineSettings,
+        common: Common,
+        defaults: &PipelineDefaults,
+    ) -> Self {
+        let written = [
+            set.template.as_deref().unwrap_or_default(),
+            defaults.template(pipeline).1,
+        ];
         // One that a later version has written may not be known here.
         let usable = |text: &&str| !text.trim().is_empty() && pipeline.template(text).is_ok();
         let own = written.into_iter().find(usable).map(str::to_owned);
         let is_default = own.is_none();
         let text = own.unwrap_or_else(|| pipeline.default_template());
-        let Bounds { output_tokens, patience, repair } = usual(pipeline);
+        let Bounds {
+            output_tokens,
+            patience,
+            repair,
+        } = usual(pipeline);
         let bounds = Bounds {
             output_tokens: set.output_tokens.unwrap_or(output_tokens),
-            patience: set.seconds.map_or(patience, |seconds| Duration::from_secs(seconds.into())),
+            patience: set
+                .seconds
+                .map_or(patience, |seconds| Duration::from_secs(seconds.into())),
             repair,
         };
         Self {
@@ -87,7 +105,8 @@ impl InForce {
             enabled: match pipeline {
                 // What is on of it is told apart.
                 Pipeline::Queries => {
-                    set.enabled.unwrap_or(true) && (common.search_queries || common.retrieval_queries)
+                    set.enabled.unwrap_or(true)
+                        && (common.search_queries || common.retrieval_queries)
                 }
                 _ => set.enabled.unwrap_or(defaults.enables(pipeline)),
             },
@@ -135,7 +154,10 @@ impl App {
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub(crate) async fn pipeline_in_force(&self, pipeline: Pipeline) -> Result<InForce, StoreError> {
+    pub(crate) async fn pipeline_in_force(
+        &self,
+        pipeline: Pipeline,
+    ) -> Result<InForce, StoreError> {
         let [one] = self.these_in_force([pipeline]).await?;
         Ok(one)
     }
@@ -148,12 +170,17 @@ impl App {
         &self,
         wanted: [Pipeline; N],
     ) -> Result<[InForce; N], StoreError> {
-        let mut stored: HashMap<String, Value> = self.store.settings(ALL).await?.into_iter().collect();
-        let common = stored.remove(KEPT).and_then(|value| serde_json::from_value(value).ok());
+        let mut stored: HashMap<String, Value> =
+            self.store.settings(ALL).await?.into_iter().collect();
+        let common = stored
+            .remove(KEPT)
+            .and_then(|value| serde_json::from_value(value).ok());
         let common = Common::of(common.unwrap_or_default(), &self.config.pipelines);
         Ok(wanted.map(|pipeline| {
             let set = stored.remove(&format!("{PREFIX}{}", pipeline.name()));
-            let set = set.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default();
+            let set = set
+                .and_then(|value| serde_json::from_value(value).ok())
+                .unwrap_or_default();
             InForce::of(pipeline, set, common.clone(), &self.config.pipelines)
         }))
     }
@@ -170,7 +197,9 @@ impl App {
         set.template = set.template.filter(|text| !text.trim().is_empty());
         set.model = set.model.filter(|model| !model.trim().is_empty());
         if let Some(text) = &set.template {
-            pipeline.template(text).map_err(|error| wrong_template(&error))?;
+            pipeline
+                .template(text)
+                .map_err(|error| wrong_template(&error))?;
         }
         if let Some(model) = &set.model {
             let known = self.models.catalogue().model(model).is_some();
@@ -179,16 +208,27 @@ impl App {
                 return Err(ApiError::invalid(problem).with_field(Some("model")));
             }
         }
-        if set.output_tokens.is_some_and(|tokens| !(1..=MOST_TOKENS).contains(&tokens)) {
+        if set
+            .output_tokens
+            .is_some_and(|tokens| !(1..=MOST_TOKENS).contains(&tokens))
+        {
             let problem = refusal::Settings::BadPipelineTokens { most: MOST_TOKENS };
             return Err(ApiError::invalid(problem).with_field(Some("output_tokens")));
         }
-        if set.seconds.is_some_and(|seconds| !(1..=MOST_SECONDS).contains(&seconds)) {
-            let problem = refusal::Settings::BadPipelineSeconds { most: MOST_SECONDS.into() };
+        if set
+            .seconds
+            .is_some_and(|seconds| !(1..=MOST_SECONDS).contains(&seconds))
+        {
+            let problem = refusal::Settings::BadPipelineSeconds {
+                most: MOST_SECONDS.into(),
+            };
             return Err(ApiError::invalid(problem).with_field(Some("seconds")));
         }
         let value = serde_json::to_value(&set).map_err(ApiError::internal)?;
-        Ok(self.store.put_setting(&format!("{PREFIX}{}", pipeline.name()), &value).await?)
+        Ok(self
+            .store
+            .put_setting(&format!("{PREFIX}{}", pipeline.name()), &value)
+            .await?)
     }
 }
 

@@ -17,12 +17,22 @@ impl App {
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub(crate) async fn tool_prompt(&self, owner: UserId) -> Result<(Option<ToolPrompt>, u32), StoreError> {
-        let [tools, code] = self.these_in_force([Pipeline::Tools, Pipeline::CodeInterpreter]).await?;
+    pub(crate) async fn tool_prompt(
+        &self,
+        owner: UserId,
+    ) -> Result<(Option<ToolPrompt>, u32), StoreError> {
+        let [tools, code] = self
+            .these_in_force([Pipeline::Tools, Pipeline::CodeInterpreter])
+            .await?;
         let code_retries = code.common.code_max_retries;
         let of = |set: InForce| set.template.filter(|_| set.enabled);
-        let Some(tools) = of(tools) else { return Ok((None, code_retries)) };
-        let (person, now) = (self.told_person(&self.store.user(owner).await?), self.told_now());
+        let Some(tools) = of(tools) else {
+            return Ok((None, code_retries));
+        };
+        let (person, now) = (
+            self.told_person(&self.store.user(owner).await?),
+            self.told_now(),
+        );
         let values = values(&[], &person, &now);
         let code = of(code).map(|template| CodePrompt {
             tool: CODE_TOOL.to_owned(),

@@ -35,7 +35,10 @@ pub(super) struct Pattern {
 
 impl From<String> for Pattern {
     fn from(text: String) -> Self {
-        Self { text, regex: OnceLock::new() }
+        Self {
+            text,
+            regex: OnceLock::new(),
+        }
     }
 }
 
@@ -107,7 +110,13 @@ mod tests {
             check(clause, like, true);
             check(clause, unlike, false);
         }
-        for broken in [r#""""#, r#""gpt""#, r#""~(""#, r#""!(""#, r#"{"all":["=a"],"any":["=b"],"x":1}"#] {
+        for broken in [
+            r#""""#,
+            r#""gpt""#,
+            r#""~(""#,
+            r#""!(""#,
+            r#"{"all":["=a"],"any":["=b"],"x":1}"#,
+        ] {
             check(broken, "gpt", false);
         }
     }

@@ -124,7 +124,10 @@ struct Tier {
 pub(super) fn import(providers: Vec<Value>, today: Date) -> anyhow::Result<ListFile> {
     let mut taken = Vec::new();
     for provider in providers {
-        if !provider["id"].as_str().is_some_and(|id| PROVIDERS.contains(&id)) {
+        if !provider["id"]
+            .as_str()
+            .is_some_and(|id| PROVIDERS.contains(&id))
+        {
             continue;
         }
         let name = provider["id"].as_str().unwrap_or_default().to_owned();
@@ -150,7 +153,12 @@ fn listed(provider: Provider, today: Date) -> ListedProvider {
             Match::Or(any) => any.into_iter().map(clause).collect(),
             one => vec![clause(one)],
         };
-        Some(ListedModel { id: model.id, matches, rates, long_context })
+        Some(ListedModel {
+            id: model.id,
+            matches,
+            rates,
+            long_context,
+        })
     };
     ListedProvider {
         id: provider.id,
@@ -168,12 +176,19 @@ fn clause(of: Match) -> Clause {
         Match::EndsWith(text) => Clause::one('$', &text.to_lowercase()),
         Match::Contains(text) => Clause::one('*', &text.to_lowercase()),
         // The only look-around of the list, which our expressions do not have.
-        Match::Regex(text) => match text.strip_prefix("^(?!").and_then(|rest| rest.strip_suffix(')')) {
+        Match::Regex(text) => match text
+            .strip_prefix("^(?!")
+            .and_then(|rest| rest.strip_suffix(')'))
+        {
             Some(unlike) => Clause::one('!', unlike),
             None => Clause::one('~', &text),
         },
-        Match::Or(any) => Clause::Any { any: any.into_iter().map(clause).collect() },
-        Match::And(all) => Clause::All { all: all.into_iter().map(clause).collect() },
+        Match::Or(any) => Clause::Any {
+            any: any.into_iter().map(clause).collect(),
+        },
+        Match::And(all) => Clause::All {
+            all: all.into_iter().map(clause).collect(),
+        },
     }
 }
 
@@ -187,7 +202,10 @@ fn prices(price: Price, today: Date) -> Option<(ListedRates, Vec<ListedTier>)> {
             let holds = |price: &Conditional| match &price.constraint {
                 None => true,
                 // Dates of this form are in the order of their texts.
-                Some(constraint) => constraint.start_date.as_ref().is_some_and(|start| *start <= now),
+                Some(constraint) => constraint
+                    .start_date
+                    .as_ref()
+                    .is_some_and(|start| *start <= now),
             };
             let last = all.iter().rposition(holds).unwrap_or(0);
             all.into_iter().nth(last)?.prices
@@ -205,13 +223,21 @@ fn prices(price: Price, today: Date) -> Option<(ListedRates, Vec<ListedTier>)> {
             audio_output: usd("output_audio_mtok"),
         }
     };
-    let starts: BTreeSet<u64> = ["input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok"]
-        .into_iter()
-        .filter_map(figure)
-        .flat_map(|figure| figure.starts())
-        .collect();
+    let starts: BTreeSet<u64> = [
+        "input_mtok",
+        "output_mtok",
+        "cache_read_mtok",
+        "cache_write_mtok",
+    ]
+    .into_iter()
+    .filter_map(figure)
+    .flat_map(|figure| figure.starts())
+    .collect();
     let base = rates_of(None);
-    let tier = |above_tokens| ListedTier { above_tokens, rates: rates_of(Some(above_tokens)) };
+    let tier = |above_tokens| ListedTier {
+        above_tokens,
+        rates: rates_of(Some(above_tokens)),
+    };
     let tiers = starts.into_iter().map(tier).collect();
     (base.input.is_some() || base.output.is_some()).then_some((base, tiers))
 }
@@ -222,8 +248,12 @@ impl Figure {
         match self {
             Self::Plain(usd) => *usd,
             Self::Tiered { base, tiers } => {
-                let reached = tiers.iter().filter(|tier| tokens.is_some_and(|tokens| tier.start <= tokens));
-                reached.max_by_key(|tier| tier.start).map_or(*base, |tier| tier.price)
+                let reached = tiers
+                    .iter()
+                    .filter(|tier| tokens.is_some_and(|tokens| tier.start <= tokens));
+                reached
+                    .max_by_key(|tier| tier.start)
+                    .map_or(*base, |tier| tier.price)
             }
         }
     }

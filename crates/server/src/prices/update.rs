@@ -13,8 +13,7 @@ use super::{FILE, ListFile, PriceList, import::import};
 use crate::data_dir::create_data_dir;
 
 /// The list that the built-in one is made of.
-const LIST_URL: &str =
-    "https://raw.githubusercontent.com/pydantic/genai-prices/refs/heads/main/prices/new_data/v2/data.json";
+const LIST_URL: &str = "https://raw.githubusercontent.com/pydantic/genai-prices/refs/heads/main/prices/new_data/v2/data.json";
 const LIMIT_BYTES: usize = 32 << 20;
 const CONNECTING: Duration = Duration::from_secs(20);
 const FETCHING: Duration = Duration::from_secs(120);
@@ -26,7 +25,11 @@ const MAX_LINES: usize = 40;
 ///
 /// # Errors
 /// With a sentence for the person at the terminal; then everything stays as it was.
-pub(crate) async fn update(data_dir: &Path, from: Option<&str>, today: Date) -> anyhow::Result<Vec<String>> {
+pub(crate) async fn update(
+    data_dir: &Path,
+    from: Option<&str>,
+    today: Date,
+) -> anyhow::Result<Vec<String>> {
     let from = from.unwrap_or(LIST_URL);
     let text = match from.starts_with("http://") || from.starts_with("https://") {
         true => fetch(from).await?,
@@ -41,7 +44,10 @@ pub(crate) async fn update(data_dir: &Path, from: Option<&str>, today: Date) -> 
         before.file.date
     );
     create_data_dir(data_dir)?;
-    let (path, partial) = (data_dir.join(FILE), data_dir.join(format!("{FILE}.partial")));
+    let (path, partial) = (
+        data_dir.join(FILE),
+        data_dir.join(format!("{FILE}.partial")),
+    );
     let cannot = || format!("cannot write {}", path.display());
     fs::write(&partial, written(&list.file)?).with_context(cannot)?;
     fs::rename(&partial, &path).with_context(cannot)?;
@@ -67,15 +73,28 @@ pub(crate) fn show(data_dir: &Path, model: &str) -> anyhow::Result<Vec<String>> 
     let mut lines = Vec::new();
     for provider in &list.file.providers {
         let own = name.strip_prefix(&format!("{}/", provider.id));
-        let listed = own.and_then(|name| list.model(provider, name)).or_else(|| list.model(provider, &name));
+        let listed = own
+            .and_then(|name| list.model(provider, name))
+            .or_else(|| list.model(provider, &name));
         if let Some(listed) = listed {
-            lines.push(format!("{} ({}): {}", provider.name, listed.id, in_words(listed.prices())));
+            lines.push(format!(
+                "{} ({}): {}",
+                provider.name,
+                listed.id,
+                in_words(listed.prices())
+            ));
         }
     }
     if lines.is_empty() {
-        bail!("no provider of the list has a price for {model}; the list is of {}", list.file.date);
+        bail!(
+            "no provider of the list has a price for {model}; the list is of {}",
+            list.file.date
+        );
     }
-    lines.push(format!("US dollars per million tokens by {}, {}.", list.file.source, list.file.date));
+    lines.push(format!(
+        "US dollars per million tokens by {}, {}.",
+        list.file.source, list.file.date
+    ));
     Ok(lines)
 }
 
@@ -91,39 +110,71 @@ fn read(text: &str, today: Date) -> anyhow::Result<PriceList> {
 async fn fetch(address: &str) -> anyhow::Result<String> {
     // It also says who does TLS, of which this client knows nothing.
     HttpClient::new()?;
-    let client = Client::builder().connect_timeout(CONNECTING).timeout(FETCHING).build()?;
+    let client = Client::builder()
+        .connect_timeout(CONNECTING)
+        .timeout(FETCHING)
+        .build()?;
     let response = client.get(address).send().await;
     let mut response = response.with_context(|| format!("{address} cannot be reached"))?;
-    ensure!(response.status().is_success(), "{address} answers {}", response.status());
+    ensure!(
+        response.status().is_success(),
+        "{address} answers {}",
+        response.status()
+    );
     let mut bytes = Vec::new();
-    while let Some(more) = response.chunk().await.with_context(|| format!("{address} was broken off"))? {
+    while let Some(more) = response
+        .chunk()
+        .await
+        .with_context(|| format!("{address} was broken off"))?
+    {
         bytes.extend_from_slice(&more);
-        ensure!(bytes.len() <= LIMIT_BYTES, "{address} is larger than a price list");
+        ensure!(
+            bytes.len() <= LIMIT_BYTES,
+            "{address} is larger than a price list"
+        );
     }
     String::from_utf8(bytes).with_context(|| format!("{address} is not text"))
 }
 
 /// The list as a file: a line for each model, so that changes can be read.
 fn written(file: &ListFile) -> anyhow::Result<String> {
-    let ListFile { source, url, license, date, providers } = file;
+    let ListFile {
+        source,
+        url,
+        license,
+        date,
+        providers,
+    } = file;
     let head = |name: &str, text: &str| {
         Ok::<_, serde_json::Error>(format!("\"{name}\":{},", serde_json::to_string(text)?))
     };
     let mut out = String::from("{");
-    for (name, text) in [("source", source), ("url", url), ("license", license), ("date", date)] {
+    for (name, text) in [
+        ("source", source),
+        ("url", url),
+        ("license", license),
+        ("date", date),
+    ] {
         out.push_str(&head(name, text)?);
     }
     out.push_str("\"providers\":[\n");
     for (at, provider) in providers.iter().enumerate() {
-        let models: Vec<String> =
-            provider.models.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
+        let models: Vec<String> = provider
+            .models
+            .iter()
+            .map(serde_json::to_string)
+            .collect::<Result<_, _>>()?;
         let mut value = serde_json::to_value(provider)?;
         if let Some(fields) = value.as_object_mut() {
             fields.remove("models");
         }
         let about = value.to_string();
         let about = about.strip_suffix('}').unwrap_or(&about);
-        let end = if at + 1 < providers.len() { "]},\n" } else { "]}\n" };
+        let end = if at + 1 < providers.len() {
+            "]},\n"
+        } else {
+            "]}\n"
+        };
         _ = write!(out, "{about},\"models\":[\n{}\n{end}", models.join(",\n"));
     }
     out.push_str("]}\n");
@@ -132,7 +183,10 @@ fn written(file: &ListFile) -> anyhow::Result<String> {
 
 fn priced(file: &ListFile) -> BTreeMap<String, Prices> {
     let models = file.providers.iter().flat_map(|provider| {
-        provider.models.iter().map(move |model| (format!("{}/{}", provider.id, model.id), model.prices()))
+        provider
+            .models
+            .iter()
+            .map(move |model| (format!("{}/{}", provider.id, model.id), model.prices()))
     });
     models.collect()
 }
@@ -145,12 +199,21 @@ fn changes(before: &ListFile, after: &ListFile) -> Vec<String> {
         match before.get(model) {
             None => lines.push(format!("+ {model}: {}", in_words(*prices))),
             Some(old) if old != prices => {
-                lines.push(format!("~ {model}: {}; before: {}", in_words(*prices), in_words(*old)));
+                lines.push(format!(
+                    "~ {model}: {}; before: {}",
+                    in_words(*prices),
+                    in_words(*old)
+                ));
             }
             Some(_) => {}
         }
     }
-    lines.extend(before.keys().filter(|model| !after.contains_key(*model)).map(|model| format!("- {model}")));
+    lines.extend(
+        before
+            .keys()
+            .filter(|model| !after.contains_key(*model))
+            .map(|model| format!("- {model}")),
+    );
     let left = lines.len().saturating_sub(MAX_LINES);
     lines.truncate(MAX_LINES);
     if left > 0 {
@@ -165,13 +228,25 @@ fn changes(before: &ListFile, after: &ListFile) -> Vec<String> {
 fn in_words(prices: Prices) -> String {
     let mut said = rates_in_words(prices.base);
     for long in prices.long_context.into_iter().flatten() {
-        _ = write!(said, "; above {} tokens {}", long.above_tokens, rates_in_words(long.rates));
+        _ = write!(
+            said,
+            "; above {} tokens {}",
+            long.above_tokens,
+            rates_in_words(long.rates)
+        );
     }
     said
 }
 
 fn rates_in_words(rates: Rates) -> String {
-    let Rates { input, output, cached_input, cache_write, audio_input, audio_output } = rates;
+    let Rates {
+        input,
+        output,
+        cached_input,
+        cache_write,
+        audio_input,
+        audio_output,
+    } = rates;
     let mut said = format!("input {input}, output {output}");
     for (name, usd) in [
         ("cached input", cached_input),
@@ -221,10 +296,22 @@ mod tests {
         let list = read(UPSTREAM, TODAY).unwrap();
         assert_eq!(list.file.date, "2026-11-26");
         let input = |model: &str| {
-            let found = list.find(llm::ProviderKind::Openai, "https://api.openai.com/v1", model)?;
-            Some((found.prices.base.input, found.prices.long_context[0].map(|long| long.rates)))
+            let found = list.find(
+                llm::ProviderKind::Openai,
+                "https://api.openai.com/v1",
+                model,
+            )?;
+            Some((
+                found.prices.base.input,
+                found.prices.long_context[0].map(|long| long.rates),
+            ))
         };
-        let long = Rates { input: 4.0, output: 8.0, cached_input: Some(0.2), ..Rates::default() };
+        let long = Rates {
+            input: 4.0,
+            output: 8.0,
+            cached_input: Some(0.2),
+            ..Rates::default()
+        };
         assert_eq!(input("m"), Some((2.0, Some(long))));
         assert_eq!(input("m-small"), Some((2.0, Some(long))));
         assert_eq!((input("m-tts"), input("images")), (None, None));
@@ -238,8 +325,13 @@ mod tests {
         let from = file.to_str();
         fs::write(&file, UPSTREAM).unwrap();
         let in_use = PriceCatalogue::new(dir.path());
-        let openai = ServerSettings::alone(BaseUrl::parse("https://api.openai.com/v1").unwrap(), None);
-        let costs = |model: &str| in_use.find(&openai, model).map(|found| found.prices.base.input);
+        let openai =
+            ServerSettings::alone(BaseUrl::parse("https://api.openai.com/v1").unwrap(), None);
+        let costs = |model: &str| {
+            in_use
+                .find(&openai, model)
+                .map(|found| found.prices.base.input)
+        };
         assert_eq!((costs("m"), in_use.drop_if_renewed()), (None, false));
         let lines = update(dir.path(), from, TODAY).await.unwrap();
         assert!(lines[0].starts_with("+ openai/dated: input 2"), "{lines:?}");
@@ -257,15 +349,26 @@ mod tests {
             ("{}", "not a price list"),
             ("[]", "no prices"),
             (UPSTREAM.replace(":8,", ":-8,").as_str(), "-8 USD"),
-            (UPSTREAM.replace(r#""api_pattern":"h"#, r#""api_pattern":"(h"#).as_str(), "address of openai"),
+            (
+                UPSTREAM
+                    .replace(r#""api_pattern":"h"#, r#""api_pattern":"(h"#)
+                    .as_str(),
+                "address of openai",
+            ),
         ] {
             fs::write(&file, text).unwrap();
             let error = update(dir.path(), from, TODAY).await.unwrap_err();
             assert!(format!("{error:#}").contains(fault), "{error:#}");
         }
         fs::write(&file, UPSTREAM).unwrap();
-        let older = update(dir.path(), from, jiff::civil::date(2026, 11, 25)).await.unwrap_err();
+        let older = update(dir.path(), from, jiff::civil::date(2026, 11, 25))
+            .await
+            .unwrap_err();
         assert!(older.to_string().contains("older"), "{older}");
-        assert_eq!(PriceList::of(dir.path()).file.providers.len(), 1, "the list that was taken stays");
+        assert_eq!(
+            PriceList::of(dir.path()).file.providers.len(),
+            1,
+            "the list that was taken stays"
+        );
     }
 }

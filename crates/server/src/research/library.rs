@@ -30,8 +30,15 @@ pub(crate) struct Documents {
 
 impl Documents {
     pub(super) fn new(app: Weak<App>, principal: &Principal, referred: &Referred) -> Self {
-        let within = referred.is_any().then(|| (referred.collections(), referred.documents()));
-        Self { app, principal: principal.clone(), within, by_passage: false }
+        let within = referred
+            .is_any()
+            .then(|| (referred.collections(), referred.documents()));
+        Self {
+            app,
+            principal: principal.clone(),
+            within,
+            by_passage: false,
+        }
     }
 
     /// Those of these collections and documents, passage by passage.
@@ -40,24 +47,42 @@ impl Documents {
         principal: &Principal,
         within: (Vec<CollectionId>, Vec<DocumentId>),
     ) -> Self {
-        Self { app, principal: principal.clone(), within: Some(within), by_passage: true }
+        Self {
+            app,
+            principal: principal.clone(),
+            within: Some(within),
+            by_passage: true,
+        }
     }
 
     fn app(&self) -> Result<Arc<App>, ToolFailure> {
-        self.app.upgrade().ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))
+        self.app
+            .upgrade()
+            .ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))
     }
 
     async fn find(&self, query: &str, limit: usize) -> Result<Vec<Hit>, ToolFailure> {
         let (collections, documents) = self.within.clone().unzip();
         let (query, documents) = (query.to_owned(), documents.unwrap_or_default());
-        let wish = Wish { query, collections, documents, limit: 2 * limit };
+        let wish = Wish {
+            query,
+            collections,
+            documents,
+            limit: 2 * limit,
+        };
         let answer = self.app()?.search_knowledge(&self.principal, wish).await;
-        let found = answer.map_err(|error| ToolFailure(error.problem().message.clone()))?.found;
+        let found = answer
+            .map_err(|error| ToolFailure(error.problem().message.clone()))?
+            .found;
         let mut hits: Vec<Hit> = Vec::new();
         if self.by_passage {
             let hit = |found: Found| {
                 let Source { title, url, .. } = source(&found);
-                Hit { title, url, snippet: found.text }
+                Hit {
+                    title,
+                    url,
+                    snippet: found.text,
+                }
             };
             return Ok(found.into_iter().take(limit).map(hit).collect());
         }
@@ -65,7 +90,11 @@ impl Documents {
         for found in found {
             let url = format!("/knowledge/{}/{}", found.collection, found.document);
             if hits.len() < limit && !hits.iter().any(|hit| hit.url == url) {
-                hits.push(Hit { title: found.name, url, snippet: found.text });
+                hits.push(Hit {
+                    title: found.name,
+                    url,
+                    snippet: found.text,
+                });
             }
         }
         Ok(hits)
@@ -74,18 +103,32 @@ impl Documents {
     async fn page(&self, url: &str) -> Result<Page, ToolFailure> {
         let gone = || ToolFailure("The document is gone, or not shared any more.".to_owned());
         let mut parts = url.strip_prefix("/knowledge/").ok_or_else(gone)?.split('/');
-        let collection: CollectionId = parts.next().and_then(|id| id.parse().ok()).ok_or_else(gone)?;
-        let document: DocumentId = parts.next().and_then(|id| id.parse().ok()).ok_or_else(gone)?;
+        let collection: CollectionId = parts
+            .next()
+            .and_then(|id| id.parse().ok())
+            .ok_or_else(gone)?;
+        let document: DocumentId = parts
+            .next()
+            .and_then(|id| id.parse().ok())
+            .ok_or_else(gone)?;
         let failed = |error: StoreError| match error {
             StoreError::NotFound => gone(),
             error => ToolFailure(error.to_string()),
         };
         let store = &self.app()?.store;
         // Asked again each time: it may have been shared no more since it was found.
-        store.readable_collection(self.principal.account, collection).await.map_err(failed)?;
+        store
+            .readable_collection(self.principal.account, collection)
+            .await
+            .map_err(failed)?;
         let document = store.document(collection, document).await.map_err(failed)?;
         let (text, _) = store.document_text(document.id).await.map_err(failed)?;
-        Ok(Page { title: document.name, url: url.to_owned(), copy: Some(url.to_owned()), text })
+        Ok(Page {
+            title: document.name,
+            url: url.to_owned(),
+            copy: Some(url.to_owned()),
+            text,
+        })
     }
 }
 
@@ -94,8 +137,14 @@ impl Library for Documents {
         SEARCH_TOOL
     }
 
-    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Hits, ToolFailure>> {
-        self.find(query, limit).map_ok(|places| Hits { places, note: None }).boxed()
+    fn search<'a>(
+        &'a self,
+        query: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Hits, ToolFailure>> {
+        self.find(query, limit)
+            .map_ok(|places| Hits { places, note: None })
+            .boxed()
     }
 
     fn read<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Page, ToolFailure>> {
@@ -112,11 +161,16 @@ pub(crate) struct Pages {
 
 impl Pages {
     pub(crate) fn new(web: &Arc<Web>, principal: &Principal) -> Self {
-        Self { web: Arc::downgrade(web), principal: principal.clone() }
+        Self {
+            web: Arc::downgrade(web),
+            principal: principal.clone(),
+        }
     }
 
     fn web(&self) -> Result<Arc<Web>, ToolFailure> {
-        self.web.upgrade().ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))
+        self.web
+            .upgrade()
+            .ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))
     }
 
     async fn find(&self, query: &str, limit: usize) -> Result<Hits, ToolFailure> {
@@ -125,15 +179,32 @@ impl Pages {
         let note = found.note();
         // What is found here is read without anybody being asked.
         let results = found.hits.into_iter().filter(|hit| hit.is_result);
-        let place = |WebHit { title, url, snippet, .. }| Hit { title, url, snippet };
-        Ok(Hits { places: results.map(place).collect(), note })
+        let place = |WebHit {
+                         title,
+                         url,
+                         snippet,
+                         ..
+                     }| Hit {
+            title,
+            url,
+            snippet,
+        };
+        Ok(Hits {
+            places: results.map(place).collect(),
+            note,
+        })
     }
 
     async fn page(&self, url: &str) -> Result<Page, ToolFailure> {
         let page = self.web()?.page(self.principal.account, url).await;
         let page = page.map_err(|problem| ToolFailure(problem.to_string()))?;
         let copy = Some(format!("/pages/{}", page.id));
-        Ok(Page { title: page.title, url: page.url, copy, text: page.text })
+        Ok(Page {
+            title: page.title,
+            url: page.url,
+            copy,
+            text: page.text,
+        })
     }
 }
 
@@ -142,7 +213,11 @@ impl Library for Pages {
         crate::web::SEARCH
     }
 
-    fn search<'a>(&'a self, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Hits, ToolFailure>> {
+    fn search<'a>(
+        &'a self,
+        query: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Hits, ToolFailure>> {
         self.find(query, limit).boxed()
     }
 

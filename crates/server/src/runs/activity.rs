@@ -72,18 +72,39 @@ impl Activity {
     pub(super) fn read(owner: UserId, chat: ChatId) -> Self {
         let (state, title) = (ActivityState::Read, String::new());
         let principal = Principal::of_account(owner);
-        Self { principal, chat: Some(chat), run: None, state, outcome: None, title }
+        Self {
+            principal,
+            chat: Some(chat),
+            run: None,
+            state,
+            outcome: None,
+            title,
+        }
     }
 
     /// A change of what is remembered of a person, in no run: they make it themselves.
     pub(crate) fn of_own_memory(owner: UserId, state: ActivityState) -> Self {
         let principal = Principal::of_account(owner);
-        Self { principal, chat: None, run: None, state, outcome: None, title: String::new() }
+        Self {
+            principal,
+            chat: None,
+            run: None,
+            state,
+            outcome: None,
+            title: String::new(),
+        }
     }
 
     /// The state of a run that is going now.
     #[must_use]
     pub fn now(live: &LiveRun) -> Self {
-        Self::of(live, if live.is_waiting() { ActivityState::Waiting } else { ActivityState::Running })
+        Self::of(
+            live,
+            if live.is_waiting() {
+                ActivityState::Waiting
+            } else {
+                ActivityState::Running
+            },
+        )
     }
 }

@@ -20,13 +20,20 @@ pub(super) struct GivenUpRuns {
 
 impl Default for GivenUpRuns {
     fn default() -> Self {
-        Self { runs: Mutex::default(), more: Notify::default(), after: Mutex::new(GIVE_UP_AFTER) }
+        Self {
+            runs: Mutex::default(),
+            more: Notify::default(),
+            after: Mutex::new(GIVE_UP_AFTER),
+        }
     }
 }
 
 impl GivenUpRuns {
     pub(super) fn push(&self, run: RunId) {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner).push(run);
+        self.runs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(run);
         self.more.notify_one();
     }
 }
@@ -34,14 +41,23 @@ impl GivenUpRuns {
 impl Inner {
     /// How long a database that does not answer is asked again.
     pub(super) fn patience(&self) -> Duration {
-        *self.given_up.after.lock().unwrap_or_else(PoisonError::into_inner)
+        *self
+            .given_up
+            .after
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Runs {
     /// Gives runs up after this time, rather than after two minutes.
     pub fn give_up_after(&self, time: Duration) {
-        *self.0.given_up.after.lock().unwrap_or_else(PoisonError::into_inner) = time;
+        *self
+            .0
+            .given_up
+            .after
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = time;
     }
 
     /// Gives up a run that is not going in this process.
@@ -52,8 +68,14 @@ impl Runs {
     /// Waits for runs that were given up, and hands each out once. Nothing of them goes on in this process any more.
     pub async fn given_up(&self) -> Vec<RunId> {
         loop {
-            let runs =
-                std::mem::take(&mut *self.0.given_up.runs.lock().unwrap_or_else(PoisonError::into_inner));
+            let runs = std::mem::take(
+                &mut *self
+                    .0
+                    .given_up
+                    .runs
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner),
+            );
             if !runs.is_empty() {
                 return runs;
             }

@@ -50,7 +50,10 @@ pub(super) async fn live_through(
         let Some(next) = next else { break };
         log = next;
     }
-    runs.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&live.id);
+    runs.live
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .remove(&live.id);
     live.close();
     if given_up {
         runs.given_up.push(live.id);
@@ -81,10 +84,13 @@ async fn work(
             request.consents = live.consents.clone();
             let about = run_log::span(live, &request);
             about.in_scope(|| run_log::note_research(&request));
-            let agent = agent::run(*request, emitter, live.asks.clone(), stop).instrument(about.clone());
+            let agent =
+                agent::run(*request, emitter, live.asks.clone(), stop).instrument(about.clone());
             // Two tasks, so that an event handed to the log does not wake the agent.
             let agent = runs.tasks.spawn(agent);
-            let recorded = recorder::record(runs, live, events, before).instrument(about).await;
+            let recorded = recorder::record(runs, live, events, before)
+                .instrument(about)
+                .await;
             if recorded.is_err() {
                 // Nobody may go on while this one still does something. Its panics are caught within.
                 drop(agent.await);
@@ -96,7 +102,12 @@ async fn work(
             let (sender, events) = mpsc::channel(end.len());
             for (agent, body) in end {
                 // There is room for all of them.
-                drop(sender.try_send(Emitted { agent, body, stored: None, detail: None }));
+                drop(sender.try_send(Emitted {
+                    agent,
+                    body,
+                    stored: None,
+                    detail: None,
+                }));
             }
             drop(sender);
             recorder::record(runs, live, events, before).await
@@ -145,6 +156,9 @@ mod tests {
             size_of::<F>()
         }
         let bytes = bytes(live_through);
-        assert!(bytes <= 640, "{bytes} bytes for each of ten thousand runs that rest");
+        assert!(
+            bytes <= 640,
+            "{bytes} bytes for each of ten thousand runs that rest"
+        );
     }
 }

@@ -102,18 +102,45 @@ pub(super) struct About {
 }
 
 impl From<&NewLiveRun> for About {
-    fn from(NewLiveRun { run, principal, title, request, .. }: &NewLiveRun) -> Self {
+    fn from(
+        NewLiveRun {
+            run,
+            principal,
+            title,
+            request,
+            ..
+        }: &NewLiveRun,
+    ) -> Self {
         let (chat, consents) = (request.chat, request.consents.clone());
-        Self { run: *run, principal: principal.clone(), chat, title: title.clone(), consents }
+        Self {
+            run: *run,
+            principal: principal.clone(),
+            chat,
+            title: title.clone(),
+            consents,
+        }
     }
 }
 
 impl LiveRun {
     pub(super) fn new(about: About, report_wanted: bool, before: &LogSoFar) -> Self {
-        let About { run, principal, chat, title, consents } = about;
+        let About {
+            run,
+            principal,
+            chat,
+            title,
+            consents,
+        } = about;
         let last = before.last_seq;
-        let (seen, _) = watch::channel(Seen { seq: last, ..Seen::default() });
-        let tail = Mutex::new(Tail { stored: last, begins_after: last, ..Tail::default() });
+        let (seen, _) = watch::channel(Seen {
+            seq: last,
+            ..Seen::default()
+        });
+        let tail = Mutex::new(Tail {
+            stored: last,
+            begins_after: last,
+            ..Tail::default()
+        });
         let waiting = Mutex::new(before.waiting.clone());
         let asks = Asks::default();
         // Until it has asked again, its log is ahead of it.
@@ -154,7 +181,9 @@ impl LiveRun {
 
     /// Whether it waits for the answer to this ask, as its log says.
     pub(super) fn waits_for(&self, ask: &str) -> bool {
-        self.open_asks().iter().any(|asked| asks(asked) == Some(ask))
+        self.open_asks()
+            .iter()
+            .any(|asked| asks(asked) == Some(ask))
     }
 
     /// The number of the last event readers have seen.
@@ -165,8 +194,12 @@ impl LiveRun {
 
     /// Shows events to the readers. Returns whether what waits for a person has changed.
     pub(super) fn publish(&self, events: Vec<Arc<Logged>>) -> bool {
-        let Some(last) = events.last().map(|last| last.event.seq) else { return false };
-        let ended = events.iter().any(|logged| matches!(logged.event.body, EventBody::RunFinished { .. }));
+        let Some(last) = events.last().map(|last| last.event.seq) else {
+            return false;
+        };
+        let ended = events
+            .iter()
+            .any(|logged| matches!(logged.event.body, EventBody::RunFinished { .. }));
         let mut waiting_changed = false;
         for event in &events {
             // Deltas, of which there are most, never are about that.
@@ -180,7 +213,8 @@ impl LiveRun {
             tail.events.extend(events);
             tail.trim();
         }
-        self.seen.send_modify(|seen| (seen.seq, seen.ended) = (last, ended));
+        self.seen
+            .send_modify(|seen| (seen.seq, seen.ended) = (last, ended));
         waiting_changed
     }
 
@@ -199,7 +233,11 @@ impl LiveRun {
     /// Leaves the log to the database, which has all of it.
     pub(super) fn forget_tail(&self) {
         let last = self.last_seq();
-        *self.tail() = Tail { stored: last, begins_after: last, ..Tail::default() };
+        *self.tail() = Tail {
+            stored: last,
+            begins_after: last,
+            ..Tail::default()
+        };
     }
 
     /// Ends the readers once they have read everything.
@@ -224,7 +262,11 @@ impl LiveRun {
             Some(first) if first <= after.saturating_add(1) => {
                 let skip = usize::try_from(after.saturating_add(1) - first).unwrap_or(usize::MAX);
                 let events: Vec<_> = tail.events.iter().skip(skip).cloned().collect();
-                if events.is_empty() { FromTail::Nothing } else { FromTail::Events(events) }
+                if events.is_empty() {
+                    FromTail::Nothing
+                } else {
+                    FromTail::Events(events)
+                }
             }
             Some(_) => FromTail::Older,
             None if after < tail.begins_after => FromTail::Older,
@@ -244,9 +286,8 @@ impl LiveRun {
 /// The id of what the event asks a person, where it does.
 pub(super) fn asks(logged: &Logged) -> Option<&str> {
     match &logged.event.body {
-        EventBody::ApprovalAsked { approval: id, .. } | EventBody::QuestionAsked { question: id, .. } => {
-            Some(id)
-        }
+        EventBody::ApprovalAsked { approval: id, .. }
+        | EventBody::QuestionAsked { question: id, .. } => Some(id),
         _ => None,
     }
 }
@@ -270,7 +311,9 @@ pub fn note_ask(open: &mut Vec<Arc<Logged>>, logged: &Arc<Logged>) -> bool {
 impl Tail {
     fn trim(&mut self) {
         // The last event always stays, so that the tail knows where it is.
-        while self.events.len() > 1 && (self.events.len() > TAIL_EVENTS || self.size_bytes > TAIL_BYTES) {
+        while self.events.len() > 1
+            && (self.events.len() > TAIL_EVENTS || self.size_bytes > TAIL_BYTES)
+        {
             match self.events.front() {
                 Some(first) if first.event.seq <= self.stored => {
                     self.size_bytes -= first.json.len();

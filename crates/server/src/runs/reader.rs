@@ -41,13 +41,26 @@ impl Reader {
     /// Reads what is stored.
     pub(super) fn new(store: Store, run: RunId, after: u64) -> Self {
         let (ahead, gap, not_before) = (Vec::new(), Duration::ZERO, Instant::now());
-        Self { store, run, live: None, runs: None, ahead, cursor: after, finished: false, gap, not_before }
+        Self {
+            store,
+            run,
+            live: None,
+            runs: None,
+            ahead,
+            cursor: after,
+            finished: false,
+            gap,
+            not_before,
+        }
     }
 
     /// The same reader, that waits for what is still to come.
     pub(super) fn following(mut self, runs: Runs) -> Self {
         self.attach(&runs);
-        Self { runs: Some(runs), ..self }
+        Self {
+            runs: Some(runs),
+            ..self
+        }
     }
 
     /// Reads from memory where the run is going in this process.
@@ -86,7 +99,9 @@ impl Reader {
             if !self.gap.is_zero() {
                 tokio::time::sleep_until(self.not_before).await;
             }
-            let Some(events) = self.look().await? else { continue };
+            let Some(events) = self.look().await? else {
+                continue;
+            };
             let Some(last) = events.last() else {
                 self.finished = true;
                 return Ok(None);
@@ -101,7 +116,9 @@ impl Reader {
 
     /// What is there now, or nothing at the end; `None` where it is to be looked at again.
     async fn look(&mut self) -> Result<Option<Vec<Arc<Logged>>>, StoreError> {
-        let Some((live, seen)) = &mut self.live else { return self.stored_or_later().await };
+        let Some((live, seen)) = &mut self.live else {
+            return self.stored_or_later().await;
+        };
         let now = *seen.borrow_and_update();
         match live.after(self.cursor) {
             FromTail::Events(events) => return Ok(Some(events)),
@@ -130,7 +147,9 @@ impl Reader {
 
     /// A page of a run that is not going here; nothing at the end, `None` where more may come.
     async fn stored_or_later(&mut self) -> Result<Option<Vec<Arc<Logged>>>, StoreError> {
-        let Some(runs) = self.runs.clone() else { return Ok(Some(self.page().await?)) };
+        let Some(runs) = self.runs.clone() else {
+            return Ok(Some(self.page().await?));
+        };
         // In this order: what is written before the run's end is noted is there once it is.
         let has_ended = self.store.run(self.run).await?.finished_at.is_some();
         let mut events = self.page().await?;
@@ -152,7 +171,10 @@ impl Reader {
         if !self.ahead.is_empty() {
             return Ok(std::mem::take(&mut self.ahead));
         }
-        let segments = self.store.events_after(self.run, self.cursor, PAGE_BYTES).await?;
+        let segments = self
+            .store
+            .events_after(self.run, self.cursor, PAGE_BYTES)
+            .await?;
         let mut events = Vec::new();
         for segment in &segments {
             match parse(segment, self.cursor) {
@@ -173,13 +195,21 @@ pub(super) fn parse(segment: &Segment, after: u64) -> Result<Vec<Arc<Logged>>, S
     let skip = usize::try_from(next - segment.first_seq).unwrap_or(usize::MAX);
     let mut events = Vec::new();
     for line in segment.lines.lines().skip(skip) {
-        let event: RunEvent = serde_json::from_str(line).map_err(|error| corrupt(error.to_string()))?;
+        let event: RunEvent =
+            serde_json::from_str(line).map_err(|error| corrupt(error.to_string()))?;
         // What was put there from elsewhere, or taken out, is no log.
         if event.seq != next || event.run != segment.run {
-            return Err(corrupt(format!("event {} of {} where {next} belongs", event.seq, event.run)));
+            return Err(corrupt(format!(
+                "event {} of {} where {next} belongs",
+                event.seq, event.run
+            )));
         }
         next += 1;
-        events.push(Arc::new(Logged { event, json: Bytes::copy_from_slice(line.as_bytes()), detail: None }));
+        events.push(Arc::new(Logged {
+            event,
+            json: Bytes::copy_from_slice(line.as_bytes()),
+            detail: None,
+        }));
     }
     if next <= segment.last_seq {
         return Err(corrupt(format!("event {next} is missing")));

@@ -5,7 +5,9 @@ use std::{sync::Arc, time::Duration};
 
 use agent::Emitted;
 use bytes::Bytes;
-use domain::{AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunSummary, Sentence, Usage};
+use domain::{
+    AgentPath, EventBody, Outcome, Problem, ProblemCode, RunEvent, RunSummary, Sentence, Usage,
+};
 use llm::Alarm;
 use store::{Segment, StoreError};
 use tokio::{
@@ -37,8 +39,20 @@ pub(super) async fn record(
     events: mpsc::Receiver<Emitted>,
     before: LogSoFar,
 ) -> Result<(), GivenUp> {
-    let LogSoFar { next_seq, last_at, summary, .. } = before;
-    let mut recorder = Recorder { runs, live, next_seq, last_at, unstored: Unstored::default(), summary };
+    let LogSoFar {
+        next_seq,
+        last_at,
+        summary,
+        ..
+    } = before;
+    let mut recorder = Recorder {
+        runs,
+        live,
+        next_seq,
+        last_at,
+        unstored: Unstored::default(),
+        summary,
+    };
     if next_seq > 1 {
         // Who had it before may have been killed before the note.
         recorder.note_waiting().await;
@@ -103,27 +117,41 @@ impl Recorder<'_> {
 
     async fn take(&mut self, taken: &mut Vec<Emitted>) -> Result<(), StoreError> {
         let (fresh, waiting) = self.number(taken);
-        let items_from = fresh.iter().position(|logged| !logged.event.body.is_delta());
+        let items_from = fresh
+            .iter()
+            .position(|logged| !logged.event.body.is_delta());
         let (deltas, rest) = fresh.split_at(items_from.unwrap_or(fresh.len()));
         // Deltas need not wait for the disk; from the first item on everything does, to keep the order.
         self.publish(deltas.to_vec());
         if rest.is_empty() {
-            return if self.unstored.lines.len() > MAX_UNSTORED_BYTES { self.flush().await } else { Ok(()) };
+            return if self.unstored.lines.len() > MAX_UNSTORED_BYTES {
+                self.flush().await
+            } else {
+                Ok(())
+            };
         }
         self.flush().await?;
-        if let Some(finished_at) = rest.last().filter(|last| is_end(last)).map(|last| last.event.at) {
+        if let Some(finished_at) = rest
+            .last()
+            .filter(|last| is_end(last))
+            .map(|last| last.event.at)
+        {
             // Whoever reads the end finds the chat's message complete.
             let store = &self.runs.store;
-            retry(self.runs.patience(), || store.finish_run(self.live.id, finished_at, &self.summary))
-                .await
-                .or_else(done_before)?;
+            retry(self.runs.patience(), || {
+                store.finish_run(self.live.id, finished_at, &self.summary)
+            })
+            .await
+            .or_else(done_before)?;
             if let Some(outcome) = self.summary.outcome {
                 // It ends once.
                 let _ = self.live.outcome.set(outcome);
             }
         }
         for logged in rest {
-            self.runs.usage.note_event(&self.live.principal, &logged.event);
+            self.runs
+                .usage
+                .note_event(&self.live.principal, &logged.event);
             if let Some(state) = ActivityState::of_memory(&logged.event.body) {
                 self.runs.announce(self.live, state);
             }
@@ -142,8 +170,20 @@ impl Recorder<'_> {
     fn number(&mut self, taken: &mut Vec<Emitted>) -> (Vec<Arc<Logged>>, Vec<oneshot::Sender<()>>) {
         let at = self.now_ms();
         let (mut fresh, mut waiting) = (Vec::with_capacity(taken.len()), Vec::new());
-        for Emitted { agent, body, stored, detail } in merge_deltas(taken) {
-            let event = RunEvent { run: self.live.id, seq: self.next_seq, at, agent, body };
+        for Emitted {
+            agent,
+            body,
+            stored,
+            detail,
+        } in merge_deltas(taken)
+        {
+            let event = RunEvent {
+                run: self.live.id,
+                seq: self.next_seq,
+                at,
+                agent,
+                body,
+            };
             self.next_seq += 1;
             self.summary.push(&event);
             self.runs.metrics.note(&event);
@@ -154,7 +194,11 @@ impl Recorder<'_> {
                 self.unstored.due = Some(beat_after(self.runs.began, Instant::now() + BEAT));
             }
             self.unstored.push(event.seq, &json);
-            fresh.push(Arc::new(Logged { event, json: Bytes::from(json), detail }));
+            fresh.push(Arc::new(Logged {
+                event,
+                json: Bytes::from(json),
+                detail,
+            }));
             waiting.extend(stored);
         }
         (fresh, waiting)
@@ -171,10 +215,22 @@ impl Recorder<'_> {
         if unstored.lines.is_empty() {
             return Ok(());
         }
-        let Unstored { first_seq, last_seq, lines, .. } = unstored;
-        let segment = Segment { run: self.live.id, first_seq, last_seq, lines: lines.into() };
+        let Unstored {
+            first_seq,
+            last_seq,
+            lines,
+            ..
+        } = unstored;
+        let segment = Segment {
+            run: self.live.id,
+            first_seq,
+            last_seq,
+            lines: lines.into(),
+        };
         let store = &self.runs.store;
-        retry(self.runs.patience(), || store.append(segment.clone())).await.or_else(done_before)?;
+        retry(self.runs.patience(), || store.append(segment.clone()))
+            .await
+            .or_else(done_before)?;
         self.live.mark_stored(last_seq);
         Ok(())
     }
@@ -184,15 +240,25 @@ impl Recorder<'_> {
         let waiting_changed = self.live.publish(events);
         if waiting_changed {
             let waits = self.live.is_waiting();
-            self.runs
-                .announce(self.live, if waits { ActivityState::Waiting } else { ActivityState::Running });
+            self.runs.announce(
+                self.live,
+                if waits {
+                    ActivityState::Waiting
+                } else {
+                    ActivityState::Running
+                },
+            );
         }
         waiting_changed
     }
 
     /// Leaves a note for other servers; without it their readers would only see the change later.
     async fn note_waiting(&self) {
-        let seq = if self.live.is_waiting() { self.next_seq - 1 } else { 0 };
+        let seq = if self.live.is_waiting() {
+            self.next_seq - 1
+        } else {
+            0
+        };
         if let Err(error) = self.runs.store.note_waiting(self.live.id, seq).await {
             tracing::warn!(run = %self.live.id, %error, "other servers do not know what this run waits for");
         }
@@ -209,9 +275,19 @@ impl Recorder<'_> {
             cost_micro_usd: None,
         };
         let at = self.now_ms();
-        let event = RunEvent { run: self.live.id, seq: self.next_seq, at, agent: AgentPath::main(), body };
+        let event = RunEvent {
+            run: self.live.id,
+            seq: self.next_seq,
+            at,
+            agent: AgentPath::main(),
+            body,
+        };
         let json = json_of(&event).into();
-        self.publish(vec![Arc::new(Logged { event, json, detail: None })]);
+        self.publish(vec![Arc::new(Logged {
+            event,
+            json,
+            detail: None,
+        })]);
     }
 }
 
@@ -249,7 +325,13 @@ fn is_end(logged: &Logged) -> bool {
 /// Deltas of one item that came together become one event: a burst costs one line instead of hundreds.
 fn merge_deltas(taken: &mut Vec<Emitted>) -> Vec<Emitted> {
     let mut merged: Vec<Emitted> = Vec::with_capacity(taken.len());
-    for Emitted { agent, body, stored, detail } in taken.drain(..) {
+    for Emitted {
+        agent,
+        body,
+        stored,
+        detail,
+    } in taken.drain(..)
+    {
         let body = match merged.last_mut() {
             Some(last) if body.is_delta() => match last.body.merge_delta(body) {
                 Ok(()) => continue,
@@ -257,19 +339,30 @@ fn merge_deltas(taken: &mut Vec<Emitted>) -> Vec<Emitted> {
             },
             _ => body,
         };
-        merged.push(Emitted { agent, body, stored, detail });
+        merged.push(Emitted {
+            agent,
+            body,
+            stored,
+            detail,
+        });
     }
     merged
 }
 
 /// The first beat at or after `at`, counted from `start`.
 fn beat_after(start: Instant, at: Instant) -> Instant {
-    let beats = at.saturating_duration_since(start).as_nanos().div_ceil(BEAT.as_nanos());
+    let beats = at
+        .saturating_duration_since(start)
+        .as_nanos()
+        .div_ceil(BEAT.as_nanos());
     start + BEAT * u32::try_from(beats).unwrap_or(u32::MAX)
 }
 
 /// Repeats while the database does not answer, up to a limit.
-async fn retry<Work, Answer>(patience: Duration, work: impl Fn() -> Work) -> Result<Answer, StoreError>
+async fn retry<Work, Answer>(
+    patience: Duration,
+    work: impl Fn() -> Work,
+) -> Result<Answer, StoreError>
 where
     Work: Future<Output = Result<Answer, StoreError>>,
 {
@@ -295,7 +388,13 @@ mod tests {
     fn all_runs_share_the_beats() {
         let start = Instant::now();
         let ms = |ms| start + Duration::from_millis(ms);
-        for (at, beat) in [(0, 0), (1, 25), (25, 25), (26, 50), (90_000_001, 90_000_025)] {
+        for (at, beat) in [
+            (0, 0),
+            (1, 25),
+            (25, 25),
+            (26, 50),
+            (90_000_001, 90_000_025),
+        ] {
             assert_eq!(beat_after(start, ms(at)), ms(beat), "{at}");
         }
     }

@@ -11,7 +11,10 @@ use crate::{clock::Clock, usage::used_by};
 const PAGE_BYTES: usize = 1024 * 1024;
 
 /// Reads the log, and the events in it that tell of model calls.
-pub(super) async fn read(store: &Store, run: &Run) -> Result<((LogSoFar, Past), Vec<RunEvent>), StoreError> {
+pub(super) async fn read(
+    store: &Store,
+    run: &Run,
+) -> Result<((LogSoFar, Past), Vec<RunEvent>), StoreError> {
     let (mut so_far, mut past, mut calls) = (LogSoFar::default(), Past::default(), Vec::new());
     loop {
         let after = so_far.last_seq;
@@ -53,7 +56,14 @@ pub(super) async fn close(
         let mut bodies = Vec::new();
         if so_far.last_seq == 0 {
             let (chat, message, model) = (run.chat, run.message, run.model.clone());
-            bodies.push((AgentPath::main(), EventBody::RunStarted { chat, message, model }));
+            bodies.push((
+                AgentPath::main(),
+                EventBody::RunStarted {
+                    chat,
+                    message,
+                    model,
+                },
+            ));
         }
         bodies.extend(match why {
             Why::CannotGoOn(words) => past.end(words),
@@ -62,16 +72,29 @@ pub(super) async fn close(
         let (first_seq, at) = (so_far.next_seq, clock.now_ms().max(so_far.last_at));
         let mut lines = String::new();
         for ((agent, body), seq) in bodies.into_iter().zip(first_seq..) {
-            let event = RunEvent { run: run.id, seq, at, agent, body };
+            let event = RunEvent {
+                run: run.id,
+                seq,
+                at,
+                agent,
+                body,
+            };
             so_far.push(&event);
             lines.push_str(&serde_json::to_string(&event).unwrap_or_default());
             lines.push('\n');
         }
         store
-            .append(Segment { run: run.id, first_seq, last_seq: so_far.last_seq, lines: lines.into() })
+            .append(Segment {
+                run: run.id,
+                first_seq,
+                last_seq: so_far.last_seq,
+                lines: lines.into(),
+            })
             .await?;
     }
-    store.finish_run(run.id, so_far.last_at, &so_far.summary).await?;
+    store
+        .finish_run(run.id, so_far.last_at, &so_far.summary)
+        .await?;
     Ok(so_far.last_seq)
 }
 

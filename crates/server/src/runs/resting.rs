@@ -44,7 +44,10 @@ pub(super) struct Rest {
 
 impl Default for Rest {
     fn default() -> Self {
-        Self { read_log: OnceLock::new(), reading: Semaphore::new(READ_AT_ONCE) }
+        Self {
+            read_log: OnceLock::new(),
+            reading: Semaphore::new(READ_AT_ONCE),
+        }
     }
 }
 
@@ -77,7 +80,12 @@ impl Runs {
         if self.0.rest.read_log.get().is_none() {
             return;
         }
-        let live: Vec<_> = self.lock().values().filter(|live| live.is_waiting()).cloned().collect();
+        let live: Vec<_> = self
+            .lock()
+            .values()
+            .filter(|live| live.is_waiting())
+            .cloned()
+            .collect();
         live.iter().for_each(|live| live.rest_where_quiet());
     }
 }
@@ -86,7 +94,11 @@ impl LiveRun {
     /// Says what drops the agent, where its log is enough to go on.
     pub(super) fn may_rest(&self, put_down: Option<CancellationToken>) {
         self.bed.looked_at.store(0, Ordering::Relaxed);
-        *self.bed.put_down.lock().unwrap_or_else(PoisonError::into_inner) = put_down;
+        *self
+            .bed
+            .put_down
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = put_down;
     }
 
     fn rest_where_quiet(&self) {
@@ -94,7 +106,11 @@ impl LiveRun {
         if self.bed.looked_at.swap(last, Ordering::Relaxed) != last {
             return;
         }
-        let mut place = self.bed.put_down.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self
+            .bed
+            .put_down
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if place.is_some()
             && self.asks.rest(self.waiting().len())
             && let Some(put_down) = place.take()
@@ -165,7 +181,9 @@ impl LiveRun {
     /// Those of [`LiveRun::wake_for`].
     pub async fn wake_agent(&self, agent: &str) -> Result<(), StillResting> {
         let open = self.waiting();
-        let waits = open.iter().find(|asked| asked.event.agent.ids().any(|id| id == agent));
+        let waits = open
+            .iter()
+            .find(|asked| asked.event.agent.ids().any(|id| id == agent));
         match waits.and_then(|asked| asks(asked)) {
             Some(ask) => self.wake_for(ask).await,
             None => Ok(()),
@@ -182,9 +200,13 @@ impl LiveRun {
     pub async fn allow_all(&self, allowed: &Allowed) {
         let open = self.waiting();
         let fitting = open.iter().find_map(|asked| match &asked.event.body {
-            EventBody::ApprovalAsked { approval, name, arguments, may_remember: true, .. } => {
-                allowed.fits(name, arguments).then_some(approval)
-            }
+            EventBody::ApprovalAsked {
+                approval,
+                name,
+                arguments,
+                may_remember: true,
+                ..
+            } => allowed.fits(name, arguments).then_some(approval),
             _ => None,
         });
         if let Some(approval) = fitting

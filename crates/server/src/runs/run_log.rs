@@ -45,8 +45,16 @@ pub(super) fn note(event: &RunEvent, summary: &RunSummary) {
     match &event.body {
         EventBody::RunStarted { model, .. } => tracing::info!(target: TARGET, model, "run started"),
         EventBody::RunResumed {} => tracing::info!(target: TARGET, "run resumed"),
-        EventBody::RunForked(Forked { from, .. }) => tracing::info!(target: TARGET, %from, "run forked"),
-        EventBody::ModelCalled { model, usage, duration_ms, first_token_ms, .. } => {
+        EventBody::RunForked(Forked { from, .. }) => {
+            tracing::info!(target: TARGET, %from, "run forked")
+        }
+        EventBody::ModelCalled {
+            model,
+            usage,
+            duration_ms,
+            first_token_ms,
+            ..
+        } => {
             let (input_tokens, output_tokens) = (usage.input_tokens, usage.output_tokens);
             tracing::info!(
                 target: TARGET, agent, model, input_tokens, output_tokens, first_token_ms, ms = duration_ms, "model call"
@@ -55,22 +63,44 @@ pub(super) fn note(event: &RunEvent, summary: &RunSummary) {
         EventBody::AgentStarted { name, .. } => {
             tracing::debug!(target: TARGET, agent, name, "sub-agent started");
         }
-        EventBody::ToolFinished { name, error, duration_ms, .. } => {
+        EventBody::ToolFinished {
+            name,
+            error,
+            duration_ms,
+            ..
+        } => {
             tracing::debug!(target: TARGET, agent, tool = name, error, ms = duration_ms, "tool call");
         }
-        EventBody::Status { description, sentence, done, hidden } => match sentence.as_deref() {
+        EventBody::Status {
+            description,
+            sentence,
+            done,
+            hidden,
+        } => match sentence.as_deref() {
             Some(Coded::Sentence(sentence)) if is_research(sentence) => {
                 tracing::info!(target: TARGET, agent, "research: {description}");
             }
             _ => tracing::debug!(target: TARGET, agent, description, done, hidden, "status event"),
         },
-        EventBody::Notice { level: NoticeLevel::Warning, message, .. } => {
+        EventBody::Notice {
+            level: NoticeLevel::Warning,
+            message,
+            ..
+        } => {
             tracing::info!(target: TARGET, agent, "notice: {message}");
         }
-        EventBody::RunFinished { outcome, problem, usage, .. } => {
+        EventBody::RunFinished {
+            outcome,
+            problem,
+            usage,
+            ..
+        } => {
             let (input_tokens, output_tokens) = (usage.input_tokens, usage.output_tokens);
             let (outcome, ms) = (name(*outcome), summary.duration_ms);
-            let (tools, code) = (summary.tools, problem.as_ref().map(|problem| problem.code.as_str()));
+            let (tools, code) = (
+                summary.tools,
+                problem.as_ref().map(|problem| problem.code.as_str()),
+            );
             tracing::info!(target: TARGET, outcome, code, ms, tools, input_tokens, output_tokens, "run finished");
         }
         _ => {}

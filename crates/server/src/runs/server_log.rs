@@ -26,10 +26,21 @@ pub struct ServerLog {
 
 impl Runs {
     /// Keeps the log of a run whose row is in the database, and shows it like any other.
-    pub async fn keep_log(&self, run: RunId, principal: Principal, started: EventBody) -> ServerLog {
+    pub async fn keep_log(
+        &self,
+        run: RunId,
+        principal: Principal,
+        started: EventBody,
+    ) -> ServerLog {
         let before = LogSoFar::default();
         self.0.usage.run_begins(run, 0);
-        let about = About { run, principal, chat: None, title: String::new(), consents: Consents::default() };
+        let about = About {
+            run,
+            principal,
+            chat: None,
+            title: String::new(),
+            consents: Consents::default(),
+        };
         let live = Arc::new(LiveRun::new(about, false, &before));
         self.lock().insert(run, Arc::clone(&live));
         self.0.announce(&live, ActivityState::Running);
@@ -43,12 +54,17 @@ impl Runs {
                     end = ended => end.unwrap_or_else(|_| interrupted()),
                     () = runs.0.shutdown.cancelled() => interrupted(),
                 };
-                ours.close(Outcome::Failed, "It ended before this was done.").await;
+                ours.close(Outcome::Failed, "It ended before this was done.")
+                    .await;
                 ours.emit(end).await;
                 drop(ours);
             };
             let ((), kept) = tokio::join!(write, recorder::record(&runs.0, &live, events, before));
-            runs.0.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
+            runs.0
+                .live
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .remove(&run);
             live.close();
             if let Err(GivenUp) = kept {
                 runs.0.given_up.push(run);
@@ -79,13 +95,21 @@ impl ServerLog {
         let Self { emitter, end, kept } = self;
         drop(emitter);
         // Where the server stops, the log has ended already.
-        let _ = end.send(EventBody::RunFinished { outcome, problem, usage, cost_micro_usd });
+        let _ = end.send(EventBody::RunFinished {
+            outcome,
+            problem,
+            usage,
+            cost_micro_usd,
+        });
         drop(kept.await);
     }
 }
 
 fn interrupted() -> EventBody {
-    let problem = Some(Problem::new(ProblemCode::Interrupted, Sentence::Interrupted));
+    let problem = Some(Problem::new(
+        ProblemCode::Interrupted,
+        Sentence::Interrupted,
+    ));
     EventBody::RunFinished {
         outcome: Outcome::Failed,
         problem,

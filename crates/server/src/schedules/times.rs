@@ -33,8 +33,9 @@ impl Times {
         once_at: Option<i64>,
         time_zone: &str,
     ) -> Result<Self, refusal::Settings> {
-        let zone = TimeZone::get(time_zone)
-            .map_err(|_| refusal::Settings::NoTimeZone { name: shortened(time_zone) })?;
+        let zone = TimeZone::get(time_zone).map_err(|_| refusal::Settings::NoTimeZone {
+            name: shortened(time_zone),
+        })?;
         match (cron, once_at) {
             (None, Some(at)) => Ok(Self::Once(at)),
             (Some(cron), None) => Ok(Self::Cron(Box::new(parse_cron(cron)?), zone)),
@@ -47,7 +48,9 @@ impl Times {
         match self {
             Self::Once(at) => Some(*at).filter(|at| *at > after),
             Self::Cron(cron, zone) => {
-                let after: Zoned = Timestamp::from_millisecond(after).ok()?.to_zoned(zone.clone());
+                let after: Zoned = Timestamp::from_millisecond(after)
+                    .ok()?
+                    .to_zoned(zone.clone());
                 let next = cron.find_next_occurrence(&after, false).ok()?;
                 Some(next.timestamp().as_millisecond())
             }
@@ -57,7 +60,11 @@ impl Times {
     /// The last time that has come, where `due` was the first that nobody saw to.
     pub(crate) fn latest(&self, due: i64, now: i64) -> i64 {
         let later = std::iter::successors(Some(due), |at| self.next_after(*at));
-        later.take(MOST_MISSED).take_while(|at| *at <= now).last().unwrap_or(due)
+        later
+            .take(MOST_MISSED)
+            .take_while(|at| *at <= now)
+            .last()
+            .unwrap_or(due)
     }
 
     /// # Errors
@@ -66,10 +73,16 @@ impl Times {
         let Some(first) = self.next_after(now) else {
             return Err(refusal::Settings::NoTimeToCome);
         };
-        let times: Vec<i64> =
-            std::iter::successors(Some(first), |at| self.next_after(*at)).take(LOOKED_AT).collect();
-        match times.windows(2).any(|pair| pair[1] - pair[0] < i64::from(LEAST_GAP_MINUTES) * 60_000) {
-            true => Err(refusal::Settings::TooOften { count: LEAST_GAP_MINUTES.into() }),
+        let times: Vec<i64> = std::iter::successors(Some(first), |at| self.next_after(*at))
+            .take(LOOKED_AT)
+            .collect();
+        match times
+            .windows(2)
+            .any(|pair| pair[1] - pair[0] < i64::from(LEAST_GAP_MINUTES) * 60_000)
+        {
+            true => Err(refusal::Settings::TooOften {
+                count: LEAST_GAP_MINUTES.into(),
+            }),
             false => Ok(()),
         }
     }
@@ -77,12 +90,20 @@ impl Times {
 
 fn parse_cron(cron: &str) -> Result<Cron, refusal::Settings> {
     if cron.chars().count() > LIMIT_CHARS {
-        return Err(refusal::Settings::LongCron { limit: LIMIT_CHARS as u64 });
+        return Err(refusal::Settings::LongCron {
+            limit: LIMIT_CHARS as u64,
+        });
     }
-    let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
+    let parser = CronParser::builder()
+        .seconds(Seconds::Disallowed)
+        .year(Year::Disallowed)
+        .build();
     parser
         .parse(cron)
-        .map_err(|error| refusal::Settings::BadCron { cron: cron.to_owned(), why: error.to_string() })
+        .map_err(|error| refusal::Settings::BadCron {
+            cron: cron.to_owned(),
+            why: error.to_string(),
+        })
 }
 
 fn shortened(text: &str) -> String {
@@ -106,21 +127,36 @@ mod tests {
         let mut at = ms(after);
         for expected in expected {
             at = times.next_after(at).unwrap();
-            assert_eq!(Timestamp::from_millisecond(at).unwrap().to_string(), *expected);
+            assert_eq!(
+                Timestamp::from_millisecond(at).unwrap().to_string(),
+                *expected
+            );
         }
     }
 
     #[test]
     fn weekdays_at_eight() {
         let times = cron("0 8 * * 1-5", "Europe/Moscow");
-        check(&times, "2026-11-20T04:59:00Z", &["2026-11-20T05:00:00Z", "2026-11-23T05:00:00Z"]);
+        check(
+            &times,
+            "2026-11-20T04:59:00Z",
+            &["2026-11-20T05:00:00Z", "2026-11-23T05:00:00Z"],
+        );
     }
 
     #[test]
     fn the_hour_on_the_clock_stays_when_clocks_change() {
         let berlin = cron("0 8 * * *", "Europe/Berlin");
-        check(&berlin, "2026-03-28T00:00:00Z", &["2026-03-28T07:00:00Z", "2026-03-29T06:00:00Z"]);
-        check(&berlin, "2026-10-24T00:00:00Z", &["2026-10-24T06:00:00Z", "2026-10-25T07:00:00Z"]);
+        check(
+            &berlin,
+            "2026-03-28T00:00:00Z",
+            &["2026-03-28T07:00:00Z", "2026-03-29T06:00:00Z"],
+        );
+        check(
+            &berlin,
+            "2026-10-24T00:00:00Z",
+            &["2026-10-24T06:00:00Z", "2026-10-25T07:00:00Z"],
+        );
     }
 
     #[test]
@@ -129,9 +165,17 @@ mod tests {
         check(
             &berlin,
             "2026-03-28T12:00:00Z",
-            &["2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z", "2026-03-31T00:30:00Z"],
+            &[
+                "2026-03-29T01:00:00Z",
+                "2026-03-30T00:30:00Z",
+                "2026-03-31T00:30:00Z",
+            ],
         );
-        check(&berlin, "2026-10-24T12:00:00Z", &["2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"]);
+        check(
+            &berlin,
+            "2026-10-24T12:00:00Z",
+            &["2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"],
+        );
     }
 
     #[test]
@@ -146,7 +190,10 @@ mod tests {
     fn what_cannot_be_is_refused_in_words() {
         let refused = |cron: Option<&str>, once, zone: &str| {
             let times = Times::parse(cron, once, zone);
-            times.and_then(|times| times.check(ms("2026-11-22T00:00:00Z"))).unwrap_err().to_string()
+            times
+                .and_then(|times| times.check(ms("2026-11-22T00:00:00Z")))
+                .unwrap_err()
+                .to_string()
         };
         assert!(refused(Some("0 8 * *"), None, "UTC").contains("five fields"));
         assert!(refused(Some("0 0 8 * * *"), None, "UTC").contains("five fields"));

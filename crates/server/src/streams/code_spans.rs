@@ -21,7 +21,11 @@ enum Code {
     /// Begun by so many backticks; at the end of its line it was none.
     Span(usize),
     /// Begun by so many of these marks; more backticks in its `first_line` make it a span.
-    Fence { mark: u8, length: usize, first_line: bool },
+    Fence {
+        mark: u8,
+        length: usize,
+        first_line: bool,
+    },
 }
 
 impl CodeSpans {
@@ -61,15 +65,23 @@ impl CodeSpans {
     fn end_run(&mut self, mark: u8, length: usize) {
         let is_backtick = mark == b'`';
         self.open = match self.open {
-            None if length >= 3 && !self.in_line => Some(Code::Fence { mark, length, first_line: true }),
+            None if length >= 3 && !self.in_line => Some(Code::Fence {
+                mark,
+                length,
+                first_line: true,
+            }),
             None => is_backtick.then_some(Code::Span(length)),
             Some(Code::Span(begun)) if is_backtick && begun == length => None,
-            Some(Code::Fence { mark: b'`', length: begun, first_line: true }) if is_backtick => {
-                (begun != length).then_some(Code::Span(begun))
-            }
-            Some(Code::Fence { mark: begun, length: least, first_line: false })
-                if begun == mark && length >= least && !self.in_line =>
-            {
+            Some(Code::Fence {
+                mark: b'`',
+                length: begun,
+                first_line: true,
+            }) if is_backtick => (begun != length).then_some(Code::Span(begun)),
+            Some(Code::Fence {
+                mark: begun,
+                length: least,
+                first_line: false,
+            }) if begun == mark && length >= least && !self.in_line => {
                 self.closes = true;
                 self.open
             }
@@ -82,9 +94,11 @@ impl CodeSpans {
         let closes = mem::take(&mut self.closes);
         self.in_line = false;
         self.open = match self.open {
-            Some(Code::Fence { mark, length, .. }) if !closes => {
-                Some(Code::Fence { mark, length, first_line: false })
-            }
+            Some(Code::Fence { mark, length, .. }) if !closes => Some(Code::Fence {
+                mark,
+                length,
+                first_line: false,
+            }),
             _ => None,
         };
     }

@@ -52,7 +52,12 @@ pub struct RunFiles {
 
 impl App {
     /// The way to the files of a run for a reader who sent these headers and may read all files of the run.
-    pub(crate) fn run_files(&self, run: RunId, headers: &HeaderMap, contents: Contents) -> RunFiles {
+    pub(crate) fn run_files(
+        &self,
+        run: RunId,
+        headers: &HeaderMap,
+        contents: Contents,
+    ) -> RunFiles {
         RunFiles {
             store: self.store.clone(),
             links: Arc::clone(&self.file_links),
@@ -83,7 +88,12 @@ impl RunFiles {
     /// The event as the reader gets it; `None` if nothing of it can be shown yet.
     async fn read<'e>(&mut self, event: &'e RunEvent) -> Option<Cow<'e, RunEvent>> {
         match &event.body {
-            EventBody::FileChanged { path, version, deleted, .. } => {
+            EventBody::FileChanged {
+                path,
+                version,
+                deleted,
+                ..
+            } => {
                 match deleted {
                     true => drop(self.versions.remove(path)),
                     false => drop(self.versions.insert(path.clone(), *version)),
@@ -93,14 +103,24 @@ impl RunFiles {
             EventBody::TextDelta { item, delta } if self.origin.is_some() => {
                 self.read_delta(event, item, delta).await
             }
-            EventBody::TextFinished { item, text, answer, reasoning } if self.origin.is_some() => {
+            EventBody::TextFinished {
+                item,
+                text,
+                answer,
+                reasoning,
+            } if self.origin.is_some() => {
                 self.texts.remove(item);
                 if !text.contains("](") || !self.look().await {
                     return Some(Cow::Borrowed(event));
                 }
                 let text = LinkText::whole(text, |address| self.find(address));
                 let (item, answer, reasoning) = (item.clone(), *answer, *reasoning);
-                let body = EventBody::TextFinished { item, text, answer, reasoning };
+                let body = EventBody::TextFinished {
+                    item,
+                    text,
+                    answer,
+                    reasoning,
+                };
                 Some(with_body(event, body))
             }
             EventBody::ToolFinished { files, .. } if !files.is_empty() && self.look().await => {
@@ -127,14 +147,20 @@ impl RunFiles {
         if !self.texts.contains_key(item) {
             self.texts.insert(item.to_owned(), LinkText::default());
         }
-        let passes = self.texts.get_mut(item).is_none_or(|text| text.passes(delta));
+        let passes = self
+            .texts
+            .get_mut(item)
+            .is_none_or(|text| text.passes(delta));
         if passes || !self.look().await {
             return Some(Cow::Borrowed(event));
         }
         let mut text = self.texts.remove(item).unwrap_or_default();
         let delta = text.push(delta, |address| self.find(address));
         self.texts.insert(item.to_owned(), text);
-        let body = EventBody::TextDelta { item: item.to_owned(), delta };
+        let body = EventBody::TextDelta {
+            item: item.to_owned(),
+            delta,
+        };
         (!matches!(&body, EventBody::TextDelta { delta, .. } if delta.is_empty()))
             .then(|| with_body(event, body))
     }
@@ -146,7 +172,9 @@ impl RunFiles {
         }
         match self.look_up().await {
             Ok(place) => self.place = Some(place),
-            Err(error) => tracing::debug!(run = %self.run, %error, "the files of a run are not linked"),
+            Err(error) => {
+                tracing::debug!(run = %self.run, %error, "the files of a run are not linked")
+            }
         }
         self.place.is_some()
     }
@@ -166,7 +194,11 @@ impl RunFiles {
         let path = Path::parse_file(&path).ok()?;
         // Programs see the files in this folder.
         let (path, version) = self.version(path.as_str()).or_else(|| {
-            self.version(path.as_str().strip_prefix("/files").filter(|rest| rest.starts_with('/'))?)
+            self.version(
+                path.as_str()
+                    .strip_prefix("/files")
+                    .filter(|rest| rest.starts_with('/'))?,
+            )
         })?;
         let origin = self.origin.as_deref()?;
         Some(format!("{origin}{}", self.address(path, version)?))
@@ -178,26 +210,46 @@ impl RunFiles {
 
     fn address(&self, path: &str, version: u64) -> Option<String> {
         let place = self.place.as_ref()?;
-        Some(self.links.address(place, path, version, self.clock.now_ms()))
+        Some(
+            self.links
+                .address(place, path, version, self.clock.now_ms()),
+        )
     }
 
     /// Gives a file its address and, where the reader needs it, its content.
     async fn fill(&mut self, file: &mut ToolFile) {
         let origin = self.origin.as_deref().unwrap_or_default();
-        file.url = self.address(&file.path, file.version).map(|address| format!("{origin}{address}"));
-        let limit = if file.embed { MAX_EMBED_BYTES } else { MAX_PICTURE_BYTES };
+        file.url = self
+            .address(&file.path, file.version)
+            .map(|address| format!("{origin}{address}"));
+        let limit = if file.embed {
+            MAX_EMBED_BYTES
+        } else {
+            MAX_PICTURE_BYTES
+        };
         let is_wanted = self.contents == Contents::Inline && (file.embed || file.is_picture());
-        if !is_wanted || file.size_bytes > limit || self.inlined_bytes + file.size_bytes > MAX_INLINE_BYTES {
+        if !is_wanted
+            || file.size_bytes > limit
+            || self.inlined_bytes + file.size_bytes > MAX_INLINE_BYTES
+        {
             return;
         }
         let Some(place) = &self.place else { return };
-        match self.store.read_file_version(&place.workspace, &file.path, file.version).await {
+        match self
+            .store
+            .read_file_version(&place.workspace, &file.path, file.version)
+            .await
+        {
             Ok(Some(state)) if !state.deleted => {
                 self.inlined_bytes += file.size_bytes;
                 file.content = if file.embed {
                     String::from_utf8(state.content).ok()
                 } else {
-                    Some(format!("data:{};base64,{}", file.media_type, STANDARD.encode(&state.content)))
+                    Some(format!(
+                        "data:{};base64,{}",
+                        file.media_type,
+                        STANDARD.encode(&state.content)
+                    ))
                 };
             }
             Ok(_) => {}
@@ -207,10 +259,19 @@ impl RunFiles {
 }
 
 fn with_body(event: &RunEvent, body: EventBody) -> Cow<'_, RunEvent> {
-    Cow::Owned(RunEvent { run: event.run, seq: event.seq, at: event.at, agent: event.agent.clone(), body })
+    Cow::Owned(RunEvent {
+        run: event.run,
+        seq: event.seq,
+        at: event.at,
+        agent: event.agent.clone(),
+        body,
+    })
 }
 
 /// The address without percent-encoding; `None` if that is no text.
 fn decoded(address: &str) -> Option<String> {
-    percent_encoding::percent_decode_str(address).decode_utf8().ok().map(Cow::into_owned)
+    percent_encoding::percent_decode_str(address)
+        .decode_utf8()
+        .ok()
+        .map(Cow::into_owned)
 }

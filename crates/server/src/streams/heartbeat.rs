@@ -37,7 +37,10 @@ impl Heartbeat {
         let now = Instant::now();
         let mut beats = interval_at(now + KEEP_ALIVE_AFTER, KEEP_ALIVE_AFTER);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Self { beats, heard_at: now }
+        Self {
+            beats,
+            heard_at: now,
+        }
     }
 
     /// A whole message has come, a pong among them.

@@ -95,13 +95,20 @@ mod tests {
                 }
             }
             shown.push_str(&rewriter.push(&piece, find));
-            assert!(format!("{shown}{}", rewriter.held) == expected, "{size}: {shown} and {}", rewriter.held);
+            assert!(
+                format!("{shown}{}", rewriter.held) == expected,
+                "{size}: {shown} and {}",
+                rewriter.held
+            );
         }
     }
 
     #[test]
     fn addresses_of_files_are_rewritten_in_any_pieces() {
-        check("See ![a plot](/pic.png) here.", "See ![a plot](https://x/pic.png) here.");
+        check(
+            "See ![a plot](/pic.png) here.",
+            "See ![a plot](https://x/pic.png) here.",
+        );
         check(
             "[table](a.csv \"a title\") and ![](/pic.png)",
             "[table](https://xa.csv \"a title\") and ![](https://x/pic.png)",
@@ -129,7 +136,10 @@ mod tests {
             "```not closed\n[p](/pic.png)",
         ] {
             check(code, code);
-            check(&format!("[a](/pic.png) and\n{code}"), &format!("[a](https://x/pic.png) and\n{code}"));
+            check(
+                &format!("[a](/pic.png) and\n{code}"),
+                &format!("[a](https://x/pic.png) and\n{code}"),
+            );
         }
         for (before, after) in [
             ("```\nx\n```\n", ""),
@@ -153,7 +163,8 @@ mod tests {
         assert!(text.passes("plain text (with brackets)"));
         assert_eq!(text.push("[x](https://exam", find), "[x](https://exam");
         assert_eq!(
-            text.push(&format!("[y](/{}", "a".repeat(MAX_ADDRESS_BYTES)), find).len(),
+            text.push(&format!("[y](/{}", "a".repeat(MAX_ADDRESS_BYTES)), find)
+                .len(),
             MAX_ADDRESS_BYTES + 5
         );
         assert_eq!(text.push("[z](/pi", find), "[z");

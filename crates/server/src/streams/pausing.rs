@@ -93,7 +93,15 @@ pub fn pausing(
     opening: Vec<Frame>,
     guard: Option<StopsWhenDropped>,
 ) -> Response {
-    let started = PausingStream { reader, encoder, files, opening, guard, pause_at: None, over: false };
+    let started = PausingStream {
+        reader,
+        encoder,
+        files,
+        opening,
+        guard,
+        pause_at: None,
+        over: false,
+    };
     let body = stream::unfold(started, |mut stream| async move {
         let chunk = stream.next().await?;
         Some((Ok::<_, Infallible>(chunk), stream))
@@ -127,7 +135,9 @@ impl<E: Pausing> PausingStream<E> {
                 now + KEEP_ALIVE_AFTER
             };
             let frames = match timeout_at(wake_at, self.reader.next()).await {
-                Err(_) if self.pause_at.is_none() => return Some(Bytes::from_static(KEEP_ALIVE.as_bytes())),
+                Err(_) if self.pause_at.is_none() => {
+                    return Some(Bytes::from_static(KEEP_ALIVE.as_bytes()));
+                }
                 Err(_) => {
                     self.end();
                     self.encoder.pause()

@@ -57,7 +57,9 @@ impl<'a> Row<'a> {
     ) -> Result<Self, ApiError> {
         let gone = || ApiError::not_found(refusal::Chats::NoSuchAnswer);
         let find = |id: MessageId| messages.iter().find(move |message| message.id == id);
-        let answer = find(one).filter(|message| message.role == Role::Assistant).ok_or_else(gone)?;
+        let answer = find(one)
+            .filter(|message| message.role == Role::Assistant)
+            .ok_or_else(gone)?;
         let first = beside.get(&one).map_or(one, |beside| beside.first);
         let asked = answer.parent.and_then(find).ok_or_else(gone)?;
         if asked.role != Role::User {
@@ -67,9 +69,18 @@ impl<'a> Row<'a> {
             Some(beside) => beside.first == first && beside.made_of.is_empty(),
             None => message.id == first,
         };
-        let answers = messages.iter().filter(|message| message.parent == Some(asked.id));
-        let answers = answers.filter(|message| message.role == Role::Assistant).filter(stands_here).collect();
-        Ok(Self { first, asked, answers })
+        let answers = messages
+            .iter()
+            .filter(|message| message.parent == Some(asked.id));
+        let answers = answers
+            .filter(|message| message.role == Role::Assistant)
+            .filter(stands_here)
+            .collect();
+        Ok(Self {
+            first,
+            asked,
+            answers,
+        })
     }
 
     /// Those that can be merged: all that say something and have ended of themselves, or those that were chosen.
@@ -82,8 +93,10 @@ impl<'a> Row<'a> {
         }
         let is_chosen = |id: &MessageId| chosen.is_none_or(|chosen| chosen.contains(id));
         let answers = self.answers.iter().copied();
-        let answers: Vec<_> =
-            answers.filter(|answer| is_chosen(&answer.id)).filter(|answer| says_something(answer)).collect();
+        let answers: Vec<_> = answers
+            .filter(|answer| is_chosen(&answer.id))
+            .filter(|answer| says_something(answer))
+            .collect();
         if answers.is_empty() {
             return Err(ApiError::conflict(refusal::Chats::NoAnswerToMergeYet));
         }
@@ -108,25 +121,47 @@ impl App {
         answered: MessageId,
         models: &[ResolvedModel],
     ) -> Result<(), ApiError> {
-        let (messages, beside) =
-            (self.store.messages(chat.id).await?, self.store.answers_beside(chat.id).await?);
+        let (messages, beside) = (
+            self.store.messages(chat.id).await?,
+            self.store.answers_beside(chat.id).await?,
+        );
         let row = Row::of(&messages, &beside, answered)?;
         if row.answers.len() + models.len() > MOST_BESIDE {
-            return Err(ApiError::conflict(refusal::Chats::TooManyBeside { count: MOST_BESIDE as u64 }));
+            return Err(ApiError::conflict(refusal::Chats::TooManyBeside {
+                count: MOST_BESIDE as u64,
+            }));
         }
-        let Some(principal) = models.first().map(|model| &model.authority.principal) else { return Ok(()) };
+        let Some(principal) = models.first().map(|model| &model.authority.principal) else {
+            return Ok(());
+        };
         self.usage.know(principal).await?;
-        Ok(self.usage.check(principal, Wish::nothing(), models.len() as u64)?)
+        Ok(self
+            .usage
+            .check(principal, Wish::nothing(), models.len() as u64)?)
     }
 
     /// Starts another answer to the same beside that one.
     ///
     /// # Errors
     /// 404 where it is not there.
-    pub(crate) async fn answer_beside(&self, chat: Chat, new: NewAnswer) -> Result<Exchange, ApiError> {
+    pub(crate) async fn answer_beside(
+        &self,
+        chat: Chat,
+        new: NewAnswer,
+    ) -> Result<Exchange, ApiError> {
         let beside = self.store.answers_beside(chat.id).await?;
-        let first = beside.get(&new.answered).map_or(new.answered, |beside| beside.first);
-        self.answer_as(chat, new, Some(Beside { first, made_of: Vec::new() })).await
+        let first = beside
+            .get(&new.answered)
+            .map_or(new.answered, |beside| beside.first);
+        self.answer_as(
+            chat,
+            new,
+            Some(Beside {
+                first,
+                made_of: Vec::new(),
+            }),
+        )
+        .await
     }
 
     /// Starts an answer that is made of those that stand side by side.
@@ -143,39 +178,73 @@ impl App {
         let beside = self.store.answers_beside(chat.id).await?;
         let row = Row::of(&messages, &beside, wish.of)?;
         let answers = row.to_merge(wish.answers.as_deref())?;
-        let model = self.merging_model(caller, wish.model.as_deref(), &answers).await?;
+        let model = self
+            .merging_model(caller, wish.model.as_deref(), &answers)
+            .await?;
         let merging = self.merging(caller, model).await?;
-        let texts: Vec<String> = answers.iter().map(|answer| plain_text(&answer.content)).collect();
+        let texts: Vec<String> = answers
+            .iter()
+            .map(|answer| plain_text(&answer.content))
+            .collect();
         let said = said_up_to(&messages, row.asked.id);
         let (person, now) = (self.told_person(&caller.user), self.told_now());
         let asked = plain_text(&row.asked.content);
-        let prompt = merging.prompt(&asked, texts.iter().map(String::as_str), &said, (&person, &now))?;
+        let prompt = merging.prompt(
+            &asked,
+            texts.iter().map(String::as_str),
+            &said,
+            (&person, &now),
+        )?;
         let layers = wish.layers.unwrap_or_else(|| merging.layers());
         let members = self.models_of_answers(caller, &answers).await.into_iter();
-        let members: Vec<_> =
-            members.filter(|model| model.model_id != TOUR).map(|model| model.callable()).collect();
+        let members: Vec<_> = members
+            .filter(|model| model.model_id != TOUR)
+            .map(|model| model.callable())
+            .collect();
         let council = (layers > 1 && !members.is_empty()).then(|| {
             let (merging, first) = (merging.clone(), prompt.clone());
             let ask = move |answers: &[String]| {
                 let answers = answers.iter().map(String::as_str);
-                merging.prompt(&asked, answers, &said, (&person, &now)).unwrap_or_else(|_| first.clone())
+                merging
+                    .prompt(&asked, answers, &said, (&person, &now))
+                    .unwrap_or_else(|_| first.clone())
             };
-            Council { layers, members, ask: Arc::new(ask) }
+            Council {
+                layers,
+                members,
+                ask: Arc::new(ask),
+            }
         });
         let mut history = self.history(&messages, row.asked.parent).await?;
         // What was shown and pointed to belongs to what was said.
-        let others = row.asked.content.iter().filter(|part| !matches!(part, Part::Text { .. }));
-        let content = std::iter::once(Part::Text { text: prompt }).chain(others.cloned()).collect();
-        history.push(Message { content, ..Message::text(Role::User, "") });
+        let others = row
+            .asked
+            .content
+            .iter()
+            .filter(|part| !matches!(part, Part::Text { .. }));
+        let content = std::iter::once(Part::Text { text: prompt })
+            .chain(others.cloned())
+            .collect();
+        history.push(Message {
+            content,
+            ..Message::text(Role::User, "")
+        });
         let made_of = answers.iter().map(|answer| answer.id).collect();
         let (wishes, patience) = (merging.wishes(), Some(merging.patience()));
-        let (model_id, owner, chat_id) = (merging.model.model_id.clone(), chat.principal.account, chat.id);
+        let (model_id, owner, chat_id) = (
+            merging.model.model_id.clone(),
+            chat.principal.account,
+            chat.id,
+        );
         let work = Work {
             worker: Worker::Model,
             wishes,
             patience,
             council,
-            beside: Some(Beside { first: row.first, made_of }),
+            beside: Some(Beside {
+                first: row.first,
+                made_of,
+            }),
             idempotency: wish.idempotency,
             ..Work::of(history, merging.model, Vec::new())
         };
@@ -185,7 +254,11 @@ impl App {
     }
 
     /// The models of these answers that are there and that the caller may use.
-    async fn models_of_answers(&self, caller: &Caller, answers: &[&ChatMessage]) -> Vec<ResolvedModel> {
+    async fn models_of_answers(
+        &self,
+        caller: &Caller,
+        answers: &[&ChatMessage],
+    ) -> Vec<ResolvedModel> {
         let mut models = Vec::new();
         for answer in answers {
             models.extend(caller.resolve(self, answer.model.as_deref()).await);
@@ -203,7 +276,12 @@ impl App {
         if named.is_some() {
             return caller.resolve(self, named).await;
         }
-        match self.models_of_answers(caller, answers).await.into_iter().find(|model| model.model_id != TOUR) {
+        match self
+            .models_of_answers(caller, answers)
+            .await
+            .into_iter()
+            .find(|model| model.model_id != TOUR)
+        {
             Some(model) => Ok(model),
             None => caller.resolve(self, None).await,
         }
@@ -216,13 +294,20 @@ mod tests {
 
     use super::*;
 
-    fn answer(parent: Option<MessageId>, role: Role, outcome: Option<Outcome>, text: &str) -> ChatMessage {
+    fn answer(
+        parent: Option<MessageId>,
+        role: Role,
+        outcome: Option<Outcome>,
+        text: &str,
+    ) -> ChatMessage {
         ChatMessage {
             id: MessageId::generate(),
             chat: ChatId::generate(),
             parent,
             role,
-            content: vec![Part::Text { text: text.to_owned() }],
+            content: vec![Part::Text {
+                text: text.to_owned(),
+            }],
             created_at: 1,
             model: None,
             run: None,
@@ -249,22 +334,48 @@ mod tests {
             (of(None, ""), false),
         ];
         let merged = of(Some(Outcome::Completed), "Merged.");
-        let mut beside: HashMap<_, _> =
-            cases.iter().map(|(one, _)| (one.id, Beside { first: first.id, made_of: Vec::new() })).collect();
-        beside.insert(merged.id, Beside { first: first.id, made_of: vec![first.id] });
+        let mut beside: HashMap<_, _> = cases
+            .iter()
+            .map(|(one, _)| {
+                (
+                    one.id,
+                    Beside {
+                        first: first.id,
+                        made_of: Vec::new(),
+                    },
+                )
+            })
+            .collect();
+        beside.insert(
+            merged.id,
+            Beside {
+                first: first.id,
+                made_of: vec![first.id],
+            },
+        );
         let mut messages = vec![asked.clone(), first.clone(), alone.clone(), merged.clone()];
         messages.extend(cases.iter().map(|(one, _)| one.clone()));
         for one in [first.id, merged.id, cases[4].0.id] {
             let row = Row::of(&messages, &beside, one).unwrap_or_else(|_| panic!("{one}"));
             assert_eq!((row.first, row.answers.len()), (first.id, 1 + cases.len()));
-            let ids: Vec<_> = row.to_merge(None).unwrap().iter().map(|answer| answer.id).collect();
+            let ids: Vec<_> = row
+                .to_merge(None)
+                .unwrap()
+                .iter()
+                .map(|answer| answer.id)
+                .collect();
             assert_eq!(ids, [first.id, cases[0].0.id]);
             assert!(row.to_merge(Some(&[alone.id])).is_err());
             for (case, fits) in &cases {
                 assert_eq!(row.to_merge(Some(&[case.id])).is_ok(), *fits, "{case:?}");
             }
         }
-        assert_eq!(Row::of(&messages, &beside, alone.id).map(|row| row.answers.len()).ok(), Some(1));
+        assert_eq!(
+            Row::of(&messages, &beside, alone.id)
+                .map(|row| row.answers.len())
+                .ok(),
+            Some(1)
+        );
         assert!(Row::of(&messages, &beside, asked.id).is_err());
     }
 }

@@ -54,14 +54,21 @@ impl App {
         looker: &Looker<'_>,
         referred: &Referred,
     ) -> Result<Option<Queries>, StoreError> {
-        let of_agent = looker.model.agent.as_ref().is_some_and(|agent| agent.collections.is_some());
+        let of_agent = looker
+            .model
+            .agent
+            .as_ref()
+            .is_some_and(|agent| agent.collections.is_some());
         let may = looker.permit.allows(Thing::Tool(SEARCH_TOOL))
             && !looker.model.authority.principal.is_front_end_person();
         if !may || referred.is_empty() && !of_agent {
             // Most chats, which then read nothing for it.
             return Ok(None);
         }
-        let is_first = !looker.history.iter().any(|message| message.role == Role::Assistant);
+        let is_first = !looker
+            .history
+            .iter()
+            .any(|message| message.role == Role::Assistant);
         let are_worked_out = !is_first && {
             let set = self.pipeline_in_force(Pipeline::Queries).await?;
             set.enabled && set.common.retrieval_queries
@@ -81,7 +88,13 @@ impl App {
         wish: Option<ResearchWish>,
         searched: Option<(Searched, Queries)>,
     ) -> Result<Option<LookUp>, StoreError> {
-        let Looker { model, permit, chat, run, history } = looker;
+        let Looker {
+            model,
+            permit,
+            chat,
+            run,
+            history,
+        } = looker;
         let principal = &model.authority.principal;
         let owner = principal.account;
         let may = |tool| permit.allows(Thing::Tool(tool));
@@ -133,11 +146,20 @@ impl App {
         owner: UserId,
         model: &ResolvedModel,
     ) -> Result<Option<(Vec<CollectionId>, Vec<DocumentId>)>, StoreError> {
-        let only = model.agent.as_ref().and_then(|agent| agent.collections.clone());
+        let only = model
+            .agent
+            .as_ref()
+            .and_then(|agent| agent.collections.clone());
         let Some(only) = only else { return Ok(None) };
-        let scope = Scope { only: Some(only), attached: Vec::new() };
+        let scope = Scope {
+            only: Some(only),
+            attached: Vec::new(),
+        };
         let collections = scope.collections(&self.store, owner).await?;
-        let ids: Vec<CollectionId> = collections.into_iter().map(|collection| collection.id).collect();
+        let ids: Vec<CollectionId> = collections
+            .into_iter()
+            .map(|collection| collection.id)
+            .collect();
         Ok((!ids.is_empty()).then_some((ids, Vec::new())))
     }
 }
@@ -191,12 +213,18 @@ impl Looking {
             return Ok(None);
         }
         let set = app.pipeline_in_force(Pipeline::Queries).await?;
-        let is_on = self.web && set.common.search_queries || self.works_out && set.common.retrieval_queries;
+        let is_on =
+            self.web && set.common.search_queries || self.works_out && set.common.retrieval_queries;
         let (true, true, Some(template)) = (is_on, set.enabled, set.template.clone()) else {
             return Ok(None);
         };
-        let Some(model) = app.pipeline_model(&set, &self.model)? else { return Ok(None) };
-        let (person, now) = (app.told_person(&app.store.user(self.owner).await?), app.told_now());
+        let Some(model) = app.pipeline_model(&set, &self.model)? else {
+            return Ok(None);
+        };
+        let (person, now) = (
+            app.told_person(&app.store.user(self.owner).await?),
+            app.told_now(),
+        );
         let prompt = template.fill(&values(&self.said, &person, &now));
         let job = Job {
             pipelines: &[Pipeline::Queries],
@@ -215,8 +243,13 @@ impl Looking {
     }
 
     async fn told(&self, found: String) -> String {
-        let Some(app) = self.app.upgrade() else { return found };
-        match app.as_material(self.owner, &found, Some(&self.question)).await {
+        let Some(app) = self.app.upgrade() else {
+            return found;
+        };
+        match app
+            .as_material(self.owner, &found, Some(&self.question))
+            .await
+        {
             Ok(told) => told,
             Err(error) => {
                 tracing::warn!(run = %self.run, %error, "what was found is told without the template");

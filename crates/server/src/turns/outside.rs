@@ -137,7 +137,11 @@ impl App {
             research,
             patience,
         } = free;
-        let Authority { principal, key_models, .. } = model.authority.clone();
+        let Authority {
+            principal,
+            key_models,
+            ..
+        } = model.authority.clone();
         let owner = principal.account;
         let workspace = workspace.unwrap_or_else(|| run.to_string());
         // What a form needs to go on is not kept.
@@ -148,8 +152,16 @@ impl App {
         let narrowed = tool_choices(&metadata);
         let work = Work::of(history, model, client_tools).with_research(research);
         let metadata = metadata.passed_on;
-        let mut work =
-            Work { worker, wishes, narrowed, outlives_server, idempotency, patience, metadata, ..work };
+        let mut work = Work {
+            worker,
+            wishes,
+            narrowed,
+            outlives_server,
+            idempotency,
+            patience,
+            metadata,
+            ..work
+        };
         work.told = self.told(owner, &work).await?;
         let row = NewRun {
             id: run,
@@ -166,7 +178,13 @@ impl App {
             workspace: Some(workspace.clone()).filter(|workspace| *workspace != run.to_string()),
         };
         let request = self.request(work, workspace, run, (None, None)).await?;
-        let new = NewLiveRun { run, principal, title: String::new(), request, report_wanted: false };
+        let new = NewLiveRun {
+            run,
+            principal,
+            title: String::new(),
+            request,
+            report_wanted: false,
+        };
         let store = self.store.clone();
         let stored = async move {
             match &input {
@@ -182,7 +200,11 @@ impl App {
     ///
     /// # Errors
     /// 4xx where what the person says is empty, or the parent is not in the chat.
-    pub async fn say_from_outside(&self, chat: Chat, turn: OutsideTurn) -> Result<Exchange, ApiError> {
+    pub async fn say_from_outside(
+        &self,
+        chat: Chat,
+        turn: OutsideTurn,
+    ) -> Result<Exchange, ApiError> {
         let OutsideTurn {
             parent,
             said,
@@ -196,15 +218,28 @@ impl App {
         } = turn;
         if metadata != RequestMetadata::default() {
             let files = self
-                .workspace(chat.principal.account, chat.id.to_string(), chat.directory.as_deref())
+                .workspace(
+                    chat.principal.account,
+                    chat.id.to_string(),
+                    chat.directory.as_deref(),
+                )
                 .await?;
             unpack(&metadata, &files, &mut history).await?;
         }
         self.file_links.read_back(&mut history);
         let narrowed = tool_choices(&metadata);
         let work = Work::of(history, model, client_tools).with_research(research);
-        let wishes = CallWishes { parameters, ..CallWishes::default() };
-        let work = Work { narrowed, wishes, idempotency, metadata: metadata.passed_on, ..work };
+        let wishes = CallWishes {
+            parameters,
+            ..CallWishes::default()
+        };
+        let work = Work {
+            narrowed,
+            wishes,
+            idempotency,
+            metadata: metadata.passed_on,
+            ..work
+        };
         match (parent, said) {
             (Some(parent), None) => self.begin(chat, parent, None, work).await,
             (parent, said) => {
@@ -222,8 +257,14 @@ impl OutsideTurn {
     /// conversation themselves.
     #[must_use]
     pub fn of_history(chat: &Chat, history: Vec<Message>, model: ResolvedModel) -> Self {
-        let last = history.iter().rev().find(|message| message.role == Role::User);
-        let said = Some(last.map(|message| message.content.clone()).unwrap_or_default());
+        let last = history
+            .iter()
+            .rev()
+            .find(|message| message.role == Role::User);
+        let said = Some(
+            last.map(|message| message.content.clone())
+                .unwrap_or_default(),
+        );
         Self::new(chat.current, said, history, model)
     }
 }

@@ -22,7 +22,11 @@ use crate::{
 
 impl App {
     /// What the agents of a run with this authority may use, whose files are in this directory.
-    pub(crate) fn run_permits(&self, authority: Authority, directory: Option<String>) -> RunPermits {
+    pub(crate) fn run_permits(
+        &self,
+        authority: Authority,
+        directory: Option<String>,
+    ) -> RunPermits {
         let key_limit = self.key_limit(&self.groups.permit_of(authority.clone()));
         RunPermits::new(Arc::clone(&self.groups), authority, key_limit, directory)
     }
@@ -61,11 +65,19 @@ impl App {
             Worker::Agent => {
                 let built_in = self.programs.agents().unwrap_or(&self.agents);
                 let of = (&self.models, &permit);
-                let agents = self.defined_agents.join(built_in, model.agent.as_deref(), of);
+                let agents = self
+                    .defined_agents
+                    .join(built_in, model.agent.as_deref(), of);
                 let agents = with_skills(agents, &self.skills.read().await);
-                let agents = self.with_knowledge(agents, (&model, &permit), &referred).await?;
+                let agents = self
+                    .with_knowledge(agents, (&model, &permit), &referred)
+                    .await?;
                 let agents = agents.with_tools(&self.web.tools(&principal));
-                (agents, self.mcp_servers.late_tools(&principal, RunIs::New, permit.clone()))
+                (
+                    agents,
+                    self.mcp_servers
+                        .late_tools(&principal, RunIs::New, permit.clone()),
+                )
             }
             Worker::Model => (Agents::none(), None),
         };
@@ -75,15 +87,25 @@ impl App {
             // It looks in what is pointed to itself.
             Some(_) => (referred.named(&history), None),
             None => {
-                let looker = Looker { model: &model, permit: &permit, chat, run, history: &history };
+                let looker = Looker {
+                    model: &model,
+                    permit: &permit,
+                    chat,
+                    run,
+                    history: &history,
+                };
                 let queries = match is_agent {
                     true => self.document_queries(&looker, &referred).await?,
                     false => None,
                 };
-                let (given, left) =
-                    self.given((&model, &permit), &history, (&referred, queries.is_some())).await?;
+                let (given, left) = self
+                    .given((&model, &permit), &history, (&referred, queries.is_some()))
+                    .await?;
                 let look_up = match is_agent {
-                    true => self.look_up(looker, wish, queries.map(|queries| (left, queries))).await?,
+                    true => {
+                        self.look_up(looker, wish, queries.map(|queries| (left, queries)))
+                            .await?
+                    }
                     false => None,
                 };
                 (given, look_up)
@@ -99,13 +121,20 @@ impl App {
             message,
             history: &history,
             web_search: wish.is_some_and(ResearchWish::looks_at_web),
-            code_interpreter: self.programs.here().is_some() && permit.allows(Thing::Right(Right::Programs)),
+            code_interpreter: self.programs.here().is_some()
+                && permit.allows(Thing::Right(Right::Programs)),
             memory: told.is_some(),
         };
-        let caller = self.caller_info(&model.authority, chat, turn.added_to(metadata)).await?;
+        let caller = self
+            .caller_info(&model.authority, chat, turn.added_to(metadata))
+            .await?;
         let fallbacks = model.callable_fallbacks();
         let quota = RunQuota::new(Arc::clone(&self.usage), principal.clone(), permits);
-        let CallableModel { id: model_id, model, settings } = model.callable();
+        let CallableModel {
+            id: model_id,
+            model,
+            settings,
+        } = model.callable();
         let consents = self.consents(&principal, chat).await?;
         let (tool_prompt, code_retries) = self.tool_prompt(owner).await?;
         Ok(RunRequest {
@@ -125,7 +154,9 @@ impl App {
             history,
             given,
             today: is_agent.then(|| self.told_now().day()),
-            workspace: self.workspace(owner, workspace, directory.as_deref()).await?,
+            workspace: self
+                .workspace(owner, workspace, directory.as_deref())
+                .await?,
             memory: told.map(|told| (self.memory(owner, run, chat), told)),
             limits,
             quota: Some(Arc::new(quota)),
@@ -137,7 +168,11 @@ impl App {
             council,
             past: Past::default(),
             outlives_server,
-            trace: RunTrace { run, origin, is_exported: self.config.tracing.is_some() },
+            trace: RunTrace {
+                run,
+                origin,
+                is_exported: self.config.tracing.is_some(),
+            },
             caller,
         })
     }
@@ -149,13 +184,24 @@ impl App {
         (model, permit): (&ResolvedModel, &Permit),
         referred: &Referred,
     ) -> Result<Agents, StoreError> {
-        let scope = |only| Scope { only, attached: referred.attached() };
-        let usual = self.knowledge_tools(&model.authority.principal, scope(None)).await?;
+        let scope = |only| Scope {
+            only,
+            attached: referred.attached(),
+        };
+        let usual = self
+            .knowledge_tools(&model.authority.principal, scope(None))
+            .await?;
         let mut narrowed: HashMap<String, Vec<Arc<Tool>>> = HashMap::new();
-        for agent in self.defined_agents.usable(permit).iter().chain(&model.agent) {
+        for agent in self
+            .defined_agents
+            .usable(permit)
+            .iter()
+            .chain(&model.agent)
+        {
             if let Some(only) = &agent.collections {
-                let tools =
-                    self.knowledge_tools(&model.authority.principal, scope(Some(only.clone()))).await?;
+                let tools = self
+                    .knowledge_tools(&model.authority.principal, scope(Some(only.clone())))
+                    .await?;
                 narrowed.insert(agent.name.clone(), tools);
             }
         }

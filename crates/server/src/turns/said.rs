@@ -12,9 +12,14 @@ const PARTS_LIMIT: usize = 50;
 /// Refuses a message that says nothing, or holds pictures from places we would have to fetch.
 pub fn check_content(content: &[Part]) -> Result<(), ApiError> {
     if content.len() > PARTS_LIMIT {
-        return Err(ApiError::invalid(refusal::Chats::TooManyParts { count: PARTS_LIMIT as u64 }));
+        return Err(ApiError::invalid(refusal::Chats::TooManyParts {
+            count: PARTS_LIMIT as u64,
+        }));
     }
-    if !content.iter().any(|part| part.speaks() || part.name().is_some()) {
+    if !content
+        .iter()
+        .any(|part| part.speaks() || part.name().is_some())
+    {
         return Err(ApiError::invalid(refusal::Chats::EmptyMessage));
     }
     if content.iter().any(Part::is_foreign) {
@@ -44,7 +49,9 @@ pub(super) fn title_of(content: &[Part]) -> String {
         return words;
     }
     let cut: String = words.chars().take(TITLE_LIMIT_CHARS).collect();
-    let cut = cut.rsplit_once(' ').map_or(cut.as_str(), |(whole, _)| whole);
+    let cut = cut
+        .rsplit_once(' ')
+        .map_or(cut.as_str(), |(whole, _)| whole);
     format!("{cut}…")
 }
 
@@ -60,17 +67,45 @@ mod tests {
     fn titles_are_first_words() {
         assert_eq!(title_of(&text("  Hello\n there ")), "Hello there");
         let long = "word ".repeat(40);
-        assert!(title_of(&text(&long)).ends_with("word…") && title_of(&text(&long)).chars().count() <= 61);
+        assert!(
+            title_of(&text(&long)).ends_with("word…")
+                && title_of(&text(&long)).chars().count() <= 61
+        );
     }
 
     #[test]
     fn empty_messages_and_foreign_pictures_are_refused() {
         assert!(check_content(&text(" \n")).is_err());
         assert!(check_content(&[]).is_err());
-        assert!(check_content(&[Part::Image { url: "https://example.org/a.png".into() }]).is_err());
-        assert!(check_content(&[Part::Image { url: "data:image/png;base64,AAAA".into() }]).is_ok());
-        assert!(check_content(&[Part::Audio { url: "https://example.org/a.mp3".into() }]).is_err());
-        assert!(check_content(&[Part::Audio { url: "data:text/html;base64,AAAA".into() }]).is_err());
-        assert!(check_content(&[Part::Video { url: "data:video/mp4;base64,AAAA".into() }]).is_ok());
+        assert!(
+            check_content(&[Part::Image {
+                url: "https://example.org/a.png".into()
+            }])
+            .is_err()
+        );
+        assert!(
+            check_content(&[Part::Image {
+                url: "data:image/png;base64,AAAA".into()
+            }])
+            .is_ok()
+        );
+        assert!(
+            check_content(&[Part::Audio {
+                url: "https://example.org/a.mp3".into()
+            }])
+            .is_err()
+        );
+        assert!(
+            check_content(&[Part::Audio {
+                url: "data:text/html;base64,AAAA".into()
+            }])
+            .is_err()
+        );
+        assert!(
+            check_content(&[Part::Video {
+                url: "data:video/mp4;base64,AAAA".into()
+            }])
+            .is_ok()
+        );
     }
 }

@@ -43,7 +43,11 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    pub(crate) fn of(history: Vec<Message>, model: ResolvedModel, client_tools: Vec<ToolSpec>) -> Self {
+    pub(crate) fn of(
+        history: Vec<Message>,
+        model: ResolvedModel,
+        client_tools: Vec<ToolSpec>,
+    ) -> Self {
         let (worker, wishes) = (Worker::Agent, CallWishes::default());
         let research = ResearchWish::of_model(&model.id);
         let person = model.authority.person.as_deref().cloned();
@@ -63,7 +67,10 @@ impl Work {
             patience: None,
             beside: None,
             idempotency: None,
-            origin: Origin { person, ..origin::current() },
+            origin: Origin {
+                person,
+                ..origin::current()
+            },
             metadata: Map::new(),
         }
     }
@@ -76,7 +83,10 @@ impl Work {
 
     /// The same; research where the caller asks for it, and not only by the agent's name.
     pub(super) fn with_research(self, asked: Option<ResearchWish>) -> Self {
-        Self { research: asked.or(self.research), ..self }
+        Self {
+            research: asked.or(self.research),
+            ..self
+        }
     }
 }
 

@@ -47,7 +47,11 @@ impl Amount {
     #[must_use]
     pub fn of(sum: UsageSum) -> Self {
         let tokens = sum.input_tokens.saturating_add(sum.output_tokens);
-        Self { requests: sum.requests, tokens, micro_usd: sum.cost_micro_usd }
+        Self {
+            requests: sum.requests,
+            tokens,
+            micro_usd: sum.cost_micro_usd,
+        }
     }
 
     /// One call.
@@ -86,7 +90,11 @@ impl Wish {
     /// Of a call of which nothing is known yet.
     #[must_use]
     pub fn nothing() -> Self {
-        Self { input_tokens: 0, max_output_tokens: Some(0), prices: None }
+        Self {
+            input_tokens: 0,
+            max_output_tokens: Some(0),
+            prices: None,
+        }
     }
 }
 
@@ -116,8 +124,10 @@ impl Span {
 
 /// Where the month of this moment begins, and where the next one does, UTC.
 pub(super) fn month_of(now: i64) -> (i64, i64) {
-    let date =
-        jiff::Timestamp::from_millisecond(now).unwrap_or_default().to_zoned(jiff::tz::TimeZone::UTC).date();
+    let date = jiff::Timestamp::from_millisecond(now)
+        .unwrap_or_default()
+        .to_zoned(jiff::tz::TimeZone::UTC)
+        .date();
     let first = date.first_of_month();
     let days = i64::from(date.day()) - 1;
     let start = now.div_euclid(DAY_MS) * DAY_MS - days * DAY_MS;
@@ -135,7 +145,11 @@ struct Window {
 
 impl Window {
     fn new(span: Span, now: i64) -> Self {
-        Self { span, end: span.end_after(now), used: Amount::default() }
+        Self {
+            span,
+            end: span.end_after(now),
+            used: Amount::default(),
+        }
     }
 
     fn roll(&mut self, now: i64) {
@@ -212,8 +226,8 @@ impl Account {
     pub(super) fn estimate(&mut self, now: i64, wish: Wish) -> Amount {
         self.roll(now);
         self.used_at = now;
-        let output_tokens =
-            (self.output.unwrap_or(FIRST_GUESS) as u64).min(wish.max_output_tokens.unwrap_or(u64::MAX));
+        let output_tokens = (self.output.unwrap_or(FIRST_GUESS) as u64)
+            .min(wish.max_output_tokens.unwrap_or(u64::MAX));
         let usage = Usage::of(wish.input_tokens, output_tokens);
         Amount::of_call(usage, call_cost(wish.prices, usage))
     }
@@ -222,17 +236,32 @@ impl Account {
     /// its limit could never be made.
     pub(super) fn check(&self, limits: &Limits, estimate: Amount) -> Result<(), Over> {
         for (window, most) in self.windows.iter().zip(spans(limits)) {
-            let Amount { requests, tokens, micro_usd } = window.used;
+            let Amount {
+                requests,
+                tokens,
+                micro_usd,
+            } = window.used;
             let over = |what, limit, used: u64, open: u64, more: u64| {
                 let before = used.saturating_add(open);
                 let fits = before.saturating_add(more) <= limit || (before == 0 && limit > 0);
-                (!fits).then_some(Over { what, span: window.span, limit, end: window.end })
+                (!fits).then_some(Over {
+                    what,
+                    span: window.span,
+                    limit,
+                    end: window.end,
+                })
             };
             let found = most
                 .requests
                 .and_then(|most| over(What::Requests, most, requests, 0, estimate.requests))
                 .or_else(|| {
-                    over(What::Tokens, most.tokens?, tokens, self.open.tokens, estimate.tokens.max(1))
+                    over(
+                        What::Tokens,
+                        most.tokens?,
+                        tokens,
+                        self.open.tokens,
+                        estimate.tokens.max(1),
+                    )
                 })
                 .or_else(|| {
                     let most = micro_usd_of(most.usd?);
@@ -250,10 +279,18 @@ impl Account {
 
     /// A call begins.
     pub(super) fn begin(&mut self, estimate: Amount) {
-        let request = Amount { requests: estimate.requests, ..Amount::default() };
-        self.windows.iter_mut().for_each(|window| window.used += request);
+        let request = Amount {
+            requests: estimate.requests,
+            ..Amount::default()
+        };
+        self.windows
+            .iter_mut()
+            .for_each(|window| window.used += request);
         self.unwritten += request;
-        self.open += Amount { requests: 0, ..estimate };
+        self.open += Amount {
+            requests: 0,
+            ..estimate
+        };
     }
 
     /// A call is over.
@@ -261,10 +298,16 @@ impl Account {
     pub(super) fn end(&mut self, now: i64, estimate: Amount, wish: Wish, used: Option<Amount>) {
         self.roll(now);
         self.used_at = now;
-        self.open.take(Amount { requests: 0, ..estimate });
+        self.open.take(Amount {
+            requests: 0,
+            ..estimate
+        });
         match used {
             Some(used) => {
-                self.open += Amount { requests: 0, ..used };
+                self.open += Amount {
+                    requests: 0,
+                    ..used
+                };
                 // What goes beyond the guess of what was read is expected to go beyond the next one too.
                 let beyond = used.tokens.saturating_sub(wish.input_tokens).min(MAX_GUESS) as f64;
                 let before = self.output.unwrap_or(beyond);
@@ -272,7 +315,10 @@ impl Account {
             }
             None => {
                 // The minute keeps it: trying again and again is what that limit is for.
-                let request = Amount { requests: estimate.requests, ..Amount::default() };
+                let request = Amount {
+                    requests: estimate.requests,
+                    ..Amount::default()
+                };
                 let [_, day, month] = &mut self.windows;
                 day.used.take(request);
                 month.used.take(request);
@@ -284,9 +330,14 @@ impl Account {
     /// What was used is noted in the ledger. Its request counted when it began.
     pub(super) fn count(&mut self, now: i64, used: Amount) {
         self.roll(now);
-        let used = Amount { requests: 0, ..used };
+        let used = Amount {
+            requests: 0,
+            ..used
+        };
         self.open.take(used);
-        self.windows.iter_mut().for_each(|window| window.used += used);
+        self.windows
+            .iter_mut()
+            .for_each(|window| window.used += used);
         self.unwritten += used;
     }
 
@@ -296,9 +347,17 @@ impl Account {
 
     pub(super) fn requests_left(&self, limits: &Limits, now: i64) -> Option<Allowed> {
         let left = |(window, most): (&Window, Most)| {
-            Some(Allowed::of(most.requests?, window.used.requests, window.end - now))
+            Some(Allowed::of(
+                most.requests?,
+                window.used.requests,
+                window.end - now,
+            ))
         };
-        self.windows.iter().zip(spans(limits)).filter_map(left).fold(None, |a, b| Allowed::nearer(a, Some(b)))
+        self.windows
+            .iter()
+            .zip(spans(limits))
+            .filter_map(left)
+            .fold(None, |a, b| Allowed::nearer(a, Some(b)))
     }
 
     pub(super) fn tokens_left(&self, limits: &Limits, now: i64) -> Option<Allowed> {
@@ -306,17 +365,27 @@ impl Account {
             let used = window.used.tokens.saturating_add(self.open.tokens);
             Some(Allowed::of(most.tokens?, used, window.end - now))
         };
-        self.windows.iter().zip(spans(limits)).filter_map(left).fold(None, |a, b| Allowed::nearer(a, Some(b)))
+        self.windows
+            .iter()
+            .zip(spans(limits))
+            .filter_map(left)
+            .fold(None, |a, b| Allowed::nearer(a, Some(b)))
     }
 
     pub(super) fn standing(&self, limits: &Limits) -> Vec<Standing> {
         let standing = |(window, most): (&Window, Most)| {
             let mut used = window.used;
             used += self.open;
-            Standing { span: window.span, most, used, resets_at: window.end }
+            Standing {
+                span: window.span,
+                most,
+                used,
+                resets_at: window.end,
+            }
         };
         let all = self.windows.iter().zip(spans(limits)).map(standing);
-        all.filter(|standing| standing.most != Most::default()).collect()
+        all.filter(|standing| standing.most != Most::default())
+            .collect()
     }
 }
 
@@ -324,7 +393,11 @@ fn spans(limits: &Limits) -> [Most; 3] {
     [limits.minute, limits.day, limits.month]
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be 0 to 1e9")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to be 0 to 1e9"
+)]
 fn micro_usd_of(usd: f64) -> u64 {
     (usd * 1e6).round() as u64
 }
@@ -355,7 +428,11 @@ pub struct Allowed {
 
 impl Allowed {
     fn of(limit: u64, used: u64, reset_ms: i64) -> Self {
-        Self { limit, remaining: limit.saturating_sub(used), reset_ms: reset_ms.try_into().unwrap_or(0) }
+        Self {
+            limit,
+            remaining: limit.saturating_sub(used),
+            reset_ms: reset_ms.try_into().unwrap_or(0),
+        }
     }
 
     /// The one of which less is left.
@@ -386,7 +463,12 @@ pub(super) struct Over {
 
 impl Over {
     pub(super) fn refuse(&self, subject: &Subject, now: i64) -> Refused {
-        let Self { what, span, limit, end } = self;
+        let Self {
+            what,
+            span,
+            limit,
+            end,
+        } = self;
         let who = match subject {
             Subject::User(_) => Sentence::ThisAccount,
             Subject::Group(_) => Sentence::GroupOfAccount,
@@ -396,26 +478,45 @@ impl Over {
         let most: Words = match what {
             What::Requests => Sentence::Requests { count: *limit }.into(),
             What::Tokens => Sentence::Tokens { count: *limit }.into(),
-            What::Money => format!("${}.{:02}", limit / 1_000_000, limit % 1_000_000 / 10_000).into(),
+            What::Money => {
+                format!("${}.{:02}", limit / 1_000_000, limit % 1_000_000 / 10_000).into()
+            }
         };
         let span = match span {
             Span::Minute => Sentence::Minute,
             Span::Day => Sentence::Day,
             Span::Month => Sentence::Month,
         };
-        let wait_s = u64::try_from((end - now).max(0)).unwrap_or(0).div_ceil(1000).max(1);
+        let wait_s = u64::try_from((end - now).max(0))
+            .unwrap_or(0)
+            .div_ceil(1000)
+            .max(1);
         let wait = in_words(wait_s).into();
-        let reached = Sentence::LimitAccount { who: who.into(), most, span: span.into(), wait };
-        Refused { words: reached.into(), wait_s }
+        let reached = Sentence::LimitAccount {
+            who: who.into(),
+            most,
+            span: span.into(),
+            wait,
+        };
+        Refused {
+            words: reached.into(),
+            wait_s,
+        }
     }
 }
 
 fn in_words(seconds: u64) -> Sentence {
     match seconds {
         0..=119 => Sentence::Seconds { count: seconds },
-        120..=7_199 => Sentence::Minutes { count: seconds.div_ceil(60) },
-        7_200..=172_799 => Sentence::Hours { count: seconds.div_ceil(3600) },
-        _ => Sentence::Days { count: seconds.div_ceil(86_400) },
+        120..=7_199 => Sentence::Minutes {
+            count: seconds.div_ceil(60),
+        },
+        7_200..=172_799 => Sentence::Hours {
+            count: seconds.div_ceil(3600),
+        },
+        _ => Sentence::Days {
+            count: seconds.div_ceil(86_400),
+        },
     }
 }
 

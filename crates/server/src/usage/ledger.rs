@@ -25,8 +25,18 @@ struct OfRun {
 /// The model and what it used, where the event tells of a model call.
 pub(crate) fn used_by(body: &EventBody) -> Option<(&str, UsageSum)> {
     let (model, usage, cost) = match body {
-        EventBody::ModelCalled { model, usage, cost_micro_usd, .. }
-        | EventBody::ContextCompacted { model, usage, cost_micro_usd, .. } => (model, usage, cost_micro_usd),
+        EventBody::ModelCalled {
+            model,
+            usage,
+            cost_micro_usd,
+            ..
+        }
+        | EventBody::ContextCompacted {
+            model,
+            usage,
+            cost_micro_usd,
+            ..
+        } => (model, usage, cost_micro_usd),
         _ => return None,
     };
     Some((model, UsageSum::of_call(*usage, *cost)))
@@ -35,15 +45,27 @@ pub(crate) fn used_by(body: &EventBody) -> Option<(&str, UsageSum)> {
 /// The same in parts, one for each run and each key without a run.
 pub(super) fn apart(booking: Booking) -> impl Iterator<Item = Booking> {
     let Booking { loose, runs } = booking;
-    let loose = loose.into_iter().map(|loose| Booking { loose: vec![loose], runs: Vec::new() });
-    let runs = runs.into_iter().map(|run| Booking { loose: Vec::new(), runs: vec![run] });
+    let loose = loose.into_iter().map(|loose| Booking {
+        loose: vec![loose],
+        runs: Vec::new(),
+    });
+    let runs = runs.into_iter().map(|run| Booking {
+        loose: Vec::new(),
+        runs: vec![run],
+    });
     loose.chain(runs)
 }
 
 /// How far the runs' logs are, without what was used in them.
 pub(super) fn without_sums(booking: &Booking) -> Booking {
-    let runs = booking.runs.iter().map(|run| RunUsage { sums: Vec::new(), ..run.clone() });
-    Booking { loose: Vec::new(), runs: runs.collect() }
+    let runs = booking.runs.iter().map(|run| RunUsage {
+        sums: Vec::new(),
+        ..run.clone()
+    });
+    Booking {
+        loose: Vec::new(),
+        runs: runs.collect(),
+    }
 }
 
 impl Ledger {
@@ -56,7 +78,11 @@ impl Ledger {
     }
 
     pub(super) fn run_begins(&mut self, run: RunId, upto: u64) {
-        self.runs.entry(run).or_insert_with(|| OfRun { written: upto, upto, ..OfRun::default() });
+        self.runs.entry(run).or_insert_with(|| OfRun {
+            written: upto,
+            upto,
+            ..OfRun::default()
+        });
     }
 
     pub(super) fn note_run(&mut self, run: RunId, seq: u64, key: UsageKey, sum: UsageSum) {
@@ -77,7 +103,10 @@ impl Ledger {
     /// All that is new, to be written down.
     pub(super) fn take(&mut self) -> Option<Booking> {
         let loose: Vec<_> = self.loose.drain().collect();
-        let news = self.runs.iter_mut().filter(|(_, of_run)| of_run.is_over || !of_run.sums.is_empty());
+        let news = self
+            .runs
+            .iter_mut()
+            .filter(|(_, of_run)| of_run.is_over || !of_run.sums.is_empty());
         let runs: Vec<RunUsage> = news
             .map(|(run, of_run)| RunUsage {
                 run: *run,
@@ -92,8 +121,14 @@ impl Ledger {
 
     /// It was not written down.
     pub(super) fn give_back(&mut self, booking: Booking) {
-        booking.loose.into_iter().for_each(|(key, sum)| self.note(key, sum));
-        booking.runs.into_iter().for_each(|run| self.give_back_run(run));
+        booking
+            .loose
+            .into_iter()
+            .for_each(|(key, sum)| self.note(key, sum));
+        booking
+            .runs
+            .into_iter()
+            .for_each(|run| self.give_back_run(run));
     }
 
     fn give_back_run(&mut self, run: RunUsage) {

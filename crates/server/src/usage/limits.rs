@@ -98,7 +98,10 @@ impl Limits {
     /// 400 that says which.
     pub fn checked(self) -> Result<Self, ApiError> {
         for most in [self.minute, self.day, self.month] {
-            let too_large = [most.requests, most.tokens].into_iter().flatten().any(|figure| figure > MOST);
+            let too_large = [most.requests, most.tokens]
+                .into_iter()
+                .flatten()
+                .any(|figure| figure > MOST);
             let bad_usd = most.usd.is_some_and(|usd| !(0.0..=1e9).contains(&usd));
             if too_large || bad_usd {
                 return Err(ApiError::invalid(refusal::Accounts::BadLimit));
@@ -148,9 +151,13 @@ impl Subject {
     /// All whose limits a call counts against.
     pub(super) fn all_of(principal: &Principal, groups: &[GroupId]) -> impl Iterator<Item = Self> {
         let key = principal.key.map(Self::Key);
-        let person =
-            principal.key.zip(principal.person.clone()).map(|(key, person)| Self::Person(key, person));
-        let own = [Some(Self::User(principal.account)), key, person].into_iter().flatten();
+        let person = principal
+            .key
+            .zip(principal.person.clone())
+            .map(|(key, person)| Self::Person(key, person));
+        let own = [Some(Self::User(principal.account)), key, person]
+            .into_iter()
+            .flatten();
         own.chain(groups.iter().copied().map(Self::Group))
     }
 
@@ -178,7 +185,9 @@ impl LimitRules {
                 None if of == "default" => rules.default = limits,
                 Some(("user", id)) => _ = id.parse().map(|id| rules.users.insert(id, limits)),
                 Some(("group", id)) => _ = id.parse().map(|id| rules.groups.insert(id, limits)),
-                Some(("group_total", id)) => _ = id.parse().map(|id| rules.group_totals.insert(id, limits)),
+                Some(("group_total", id)) => {
+                    _ = id.parse().map(|id| rules.group_totals.insert(id, limits))
+                }
                 Some(("key", id)) => _ = id.parse().map(|id| rules.keys.insert(id, limits)),
                 Some(("people", id)) => _ = id.parse().map(|id| rules.people.insert(id, limits)),
                 _ => {}
@@ -198,7 +207,10 @@ impl LimitRules {
     #[must_use]
     pub fn apply_to(&self, principal: &Principal, groups: &[GroupId]) -> Vec<(Subject, Limits)> {
         let of_groups = || {
-            let limits = groups.iter().filter_map(|group| self.groups.get(group)).copied();
+            let limits = groups
+                .iter()
+                .filter_map(|group| self.groups.get(group))
+                .copied();
             limits.reduce(Limits::most_generous).unwrap_or(self.default)
         };
         let limits_of = |subject: &Subject| match subject {

@@ -33,7 +33,14 @@ impl PaidCall {
     ) -> Result<Self, ApiError> {
         app.usage.know(&principal).await?;
         let held = Some(app.usage.begin(&principal, wish)?);
-        Ok(Self { app: Arc::clone(app), principal, model: model.to_owned(), wish, held, so_far: None })
+        Ok(Self {
+            app: Arc::clone(app),
+            principal,
+            model: model.to_owned(),
+            wish,
+            held,
+            so_far: None,
+        })
     }
 
     /// What so much costs by our price, millionths of a US dollar.
@@ -55,7 +62,9 @@ impl PaidCall {
         let held = self.held.take()?;
         let cost = agent::call_cost(self.wish.prices, used);
         let sum = UsageSum::of_call(used, cost);
-        self.app.usage.end(&held, self.wish, Some(Amount::of_call(used, cost)));
+        self.app
+            .usage
+            .end(&held, self.wish, Some(Amount::of_call(used, cost)));
         self.app.usage.note(&self.principal, &self.model, sum);
         cost
     }

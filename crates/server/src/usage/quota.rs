@@ -20,13 +20,20 @@ impl RunQuota {
     /// Of a run of this principal.
     #[must_use]
     pub fn new(usage: Arc<Usage>, principal: Principal, permits: RunPermits) -> Self {
-        Self { usage, principal, permits }
+        Self {
+            usage,
+            principal,
+            permits,
+        }
     }
 }
 
 impl fmt::Debug for RunQuota {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("RunQuota").field("principal", &self.principal).finish_non_exhaustive()
+        formatter
+            .debug_struct("RunQuota")
+            .field("principal", &self.principal)
+            .finish_non_exhaustive()
     }
 }
 
@@ -43,7 +50,9 @@ impl Quota for RunQuota {
     }
 
     fn check(&self, call: CallEstimate<'_>, calls: u64) -> Result<(), Problem> {
-        self.usage.check(&self.principal, wish(call), calls).map_err(problem)
+        self.usage
+            .check(&self.principal, wish(call), calls)
+            .map_err(problem)
     }
 
     fn allows_tool(&self, name: &str) -> bool {
@@ -56,8 +65,17 @@ impl Quota for RunQuota {
 }
 
 fn wish(call: CallEstimate<'_>) -> Wish {
-    let CallEstimate { input_tokens, max_output_tokens, prices, .. } = call;
-    Wish { input_tokens, max_output_tokens, prices }
+    let CallEstimate {
+        input_tokens,
+        max_output_tokens,
+        prices,
+        ..
+    } = call;
+    Wish {
+        input_tokens,
+        max_output_tokens,
+        prices,
+    }
 }
 
 fn problem(refused: Refused) -> Problem {

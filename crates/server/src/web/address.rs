@@ -6,8 +6,17 @@ use reqwest::Url;
 use super::WebProblem;
 
 /// What is added to addresses to see where people come from; it changes no page.
-const TRACKING: [&str; 9] =
-    ["fbclid", "gclid", "dclid", "msclkid", "mc_cid", "mc_eid", "igshid", "yclid", "_openstat"];
+const TRACKING: [&str; 9] = [
+    "fbclid",
+    "gclid",
+    "dclid",
+    "msclkid",
+    "mc_cid",
+    "mc_eid",
+    "igshid",
+    "yclid",
+    "_openstat",
+];
 /// Longest address, bytes.
 const LIMIT_BYTES: usize = 4000;
 
@@ -37,7 +46,10 @@ pub(super) fn normalised(text: &str) -> Result<Url, WebProblem> {
 /// Takes away what does not tell pages apart.
 pub(super) fn tidy(url: &mut Url) {
     url.set_fragment(None);
-    if url.query().is_some_and(|query| query.is_empty() || query.split('&').any(is_tracking)) {
+    if url
+        .query()
+        .is_some_and(|query| query.is_empty() || query.split('&').any(is_tracking))
+    {
         let kept: Vec<&str> = url
             .query()
             .unwrap_or_default()
@@ -50,7 +62,11 @@ pub(super) fn tidy(url: &mut Url) {
 }
 
 fn is_tracking(pair: &str) -> bool {
-    let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
+    let name = pair
+        .split('=')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     name.starts_with("utm_") || TRACKING.contains(&name.as_str())
 }
 
@@ -61,13 +77,22 @@ mod tests {
     #[test]
     fn one_spelling_for_one_page() {
         for (text, expected) in [
-            (" HTTP://Example.ORG:80/a/../b?x=1#part ", "http://example.org/b?x=1"),
+            (
+                " HTTP://Example.ORG:80/a/../b?x=1#part ",
+                "http://example.org/b?x=1",
+            ),
             ("https://example.org", "https://example.org/"),
             ("example.org/a", "https://example.org/a"),
-            ("https://example.org/?utm_source=a&b=2&fbclid=x", "https://example.org/?b=2"),
+            (
+                "https://example.org/?utm_source=a&b=2&fbclid=x",
+                "https://example.org/?b=2",
+            ),
             ("https://example.org/?UTM_medium=a", "https://example.org/"),
             ("https://example.org/?", "https://example.org/"),
-            ("https://münchen.example/ü", "https://xn--mnchen-3ya.example/%C3%BC"),
+            (
+                "https://münchen.example/ü",
+                "https://xn--mnchen-3ya.example/%C3%BC",
+            ),
         ] {
             assert_eq!(normalised(text).unwrap().as_str(), expected, "{text}");
         }

@@ -83,7 +83,9 @@ async fn work(app: &App) {
             () = app.stopping.cancelled() => None,
             worked = app.crawl_some(&mut claimed) => Some(worked),
         };
-        let Some(worked) = worked else { return app.give_back(claimed).await };
+        let Some(worked) = worked else {
+            return app.give_back(claimed).await;
+        };
         let pause = match worked {
             Ok(true) => continue,
             Ok(false) => LOOK,
@@ -123,25 +125,45 @@ impl App {
         };
         let site = site_of(&crawl.url);
         crawling.sites().insert(site.clone());
-        Ok(Some(Claimed { crawling, site, crawl, owner }))
+        Ok(Some(Claimed {
+            crawling,
+            site,
+            crawl,
+            owner,
+        }))
     }
 
     /// Whether there was something to crawl. One page has its turn, so that several crawls go on side by side.
     async fn crawl_some(&self, noted: &mut Option<CrawlId>) -> Result<bool, ApiError> {
-        let Some(claimed) = self.claim_crawl().await? else { return Ok(false) };
+        let Some(claimed) = self.claim_crawl().await? else {
+            return Ok(false);
+        };
         let (crawl, id) = (&claimed.crawl, claimed.crawl.id);
         *noted = Some(id);
-        let next = if crawl.done < crawl.most_pages { self.store.next_to_crawl(id).await? } else { None };
+        let next = if crawl.done < crawl.most_pages {
+            self.store.next_to_crawl(id).await?
+        } else {
+            None
+        };
         if let Some(page) = &next {
             let (visited, found) = self.crawl_page(claimed.owner, crawl, page).await?;
-            let most = crawl.most_pages.saturating_mul(ADDRESSES_OF_A_PAGE).max(100);
-            match self.store.settle_crawled(id, page, &visited, &found, most).await {
+            let most = crawl
+                .most_pages
+                .saturating_mul(ADDRESSES_OF_A_PAGE)
+                .max(100);
+            match self
+                .store
+                .settle_crawled(id, page, &visited, &found, most)
+                .await
+            {
                 // Deleted just now.
                 Err(StoreError::NotFound) => return Ok(true),
                 settled => settled?,
             }
         }
-        self.store.leave_crawl(id, next.is_none(), self.clock.now_ms()).await?;
+        self.store
+            .leave_crawl(id, next.is_none(), self.clock.now_ms())
+            .await?;
         *noted = None;
         Ok(true)
     }
@@ -157,7 +179,8 @@ impl App {
             Ok(body) => body,
             Err(problem) => return Ok((failed(problem.sentence()), Vec::new())),
         };
-        let is_of_site = normalised(&crawl.url).is_ok_and(|begin| begin.origin() == body.url.origin());
+        let is_of_site =
+            normalised(&crawl.url).is_ok_and(|begin| begin.origin() == body.url.origin());
         // The page that was named may lead elsewhere; what it links to may not.
         if !is_of_site && page.depth > 0 {
             return Ok((Visited::Skipped, Vec::new()));
@@ -169,12 +192,21 @@ impl App {
             return Ok((Visited::Skipped, Vec::new()));
         }
         let mut found: Vec<String> = match page.depth < crawl.depth && body.is_html() {
-            true => links(&bytes, &body.url).into_iter().map(String::from).collect(),
+            true => links(&bytes, &body.url)
+                .into_iter()
+                .map(String::from)
+                .collect(),
             false => Vec::new(),
         };
         // Who begins at the front page means the site, and not only what is linked from there.
         if page.depth == 0 && crawl.depth > 0 && body.url.path() == "/" {
-            found.extend(self.web.named_pages(&body.url).await.into_iter().map(String::from));
+            found.extend(
+                self.web
+                    .named_pages(&body.url)
+                    .await
+                    .into_iter()
+                    .map(String::from),
+            );
         }
         let now = self.clock.now_ms();
         let new = Document {
@@ -191,12 +223,18 @@ impl App {
             created_at: now,
             updated_at: now,
         };
-        let most = Most { documents: MOST_DOCUMENTS, bytes: self.config.knowledge.person_bytes };
+        let most = Most {
+            documents: MOST_DOCUMENTS,
+            bytes: self.config.knowledge.person_bytes,
+        };
         let visited = match self.store.put_document(owner, &new, &bytes, most).await {
-            Ok(document) => Visited::Done { document: document.id, content_sum },
-            Err(StoreError::Conflict("documents")) => {
-                failed(Sentence::CollectionFull { count: MOST_DOCUMENTS })
-            }
+            Ok(document) => Visited::Done {
+                document: document.id,
+                content_sum,
+            },
+            Err(StoreError::Conflict("documents")) => failed(Sentence::CollectionFull {
+                count: MOST_DOCUMENTS,
+            }),
             Err(StoreError::Conflict(_)) => failed(Sentence::NoRoomForDocuments),
             // The collection was deleted just now.
             Err(StoreError::NotFound) => Visited::Skipped,
@@ -239,22 +277,34 @@ fn failed(sentence: Sentence) -> Visited {
 
 /// What is asked one at a time: a host with its scheme and port.
 fn site_of(url: &str) -> String {
-    url.parse::<Url>().map(|url| url.origin().ascii_serialization()).unwrap_or_default()
+    url.parse::<Url>()
+        .map(|url| url.origin().ascii_serialization())
+        .unwrap_or_default()
 }
 
 /// A page is called by its address, with an ending that tells what it is.
 fn document_name(body: &Body) -> String {
     let address = body.url.as_str();
-    let name = address.split_once("://").map_or(address, |(_, name)| name).trim_end_matches('/');
+    let name = address
+        .split_once("://")
+        .map_or(address, |(_, name)| name)
+        .trim_end_matches('/');
     let ending = match super::fetch::file_name(body) {
         Ok(name) if name.starts_with("page.") => name["page".len()..].to_owned(),
         _ => String::new(),
     };
-    let ending = if name.to_ascii_lowercase().ends_with(&ending) { "" } else { &ending };
+    let ending = if name.to_ascii_lowercase().ends_with(&ending) {
+        ""
+    } else {
+        &ending
+    };
     if name.len() <= NAME_BYTES {
         return format!("{name}{ending}");
     }
     // Two long addresses stay two.
     let sum = hex(&digest(&SHA256, address.as_bytes()).as_ref()[..6]);
-    format!("{}…{sum}{ending}", &name[..name.floor_char_boundary(NAME_BYTES)])
+    format!(
+        "{}…{sum}{ending}",
+        &name[..name.floor_char_boundary(NAME_BYTES)]
+    )
 }

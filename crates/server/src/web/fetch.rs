@@ -19,7 +19,11 @@ use super::{Web, WebProblem, address::tidy, hosts::Host, robots::Robots};
 /// Most redirects of a page.
 const HOPS: usize = 10;
 /// For the rules of a site.
-const ROBOTS: Limits = Limits { time: Duration::from_secs(15), body_bytes: 512_000, hops: 5 };
+const ROBOTS: Limits = Limits {
+    time: Duration::from_secs(15),
+    body_bytes: 512_000,
+    hops: 5,
+};
 const ROBOTS_HOLD: Duration = Duration::from_secs(3600);
 /// Where a site's server stumbles over its rules, it is asked again soon.
 const CLOSED_HOLDS: Duration = Duration::from_secs(120);
@@ -27,7 +31,8 @@ const CLOSED_HOLDS: Duration = Duration::from_secs(120);
 const TEXT_BYTES: u64 = 3_000_000;
 const READING_SECONDS: u64 = 30;
 /// What we can read.
-const WANTED: &str = "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.9,*/*;q=0.5";
+const WANTED: &str =
+    "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.9,*/*;q=0.5";
 
 /// What came of asking.
 #[derive(Debug)]
@@ -55,8 +60,16 @@ impl Body {
 
     /// The kind of content, without what stands after it.
     pub(super) fn kind(&self) -> String {
-        let kind = self.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+        let kind = self
+            .headers
+            .get(CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok())
+            .unwrap_or_default();
+        kind.split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase()
     }
 
     pub(super) fn is_html(&self) -> bool {
@@ -65,14 +78,22 @@ impl Body {
 
     /// The bytes in UTF-8 where the head of the answer names another encoding; it is the only one that knows.
     pub(super) fn recoded(&self) -> Vec<u8> {
-        let kind = self.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = self
+            .headers
+            .get(CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok())
+            .unwrap_or_default();
         let label = kind.to_ascii_lowercase();
-        let label =
-            label.split_once("charset=").map(|(_, label)| label.split(';').next().unwrap_or_default());
-        let named =
-            label.and_then(|label| Encoding::for_label(label.trim().trim_matches(['"', '\'']).as_bytes()));
+        let label = label
+            .split_once("charset=")
+            .map(|(_, label)| label.split(';').next().unwrap_or_default());
+        let named = label.and_then(|label| {
+            Encoding::for_label(label.trim().trim_matches(['"', '\'']).as_bytes())
+        });
         match named {
-            Some(encoding) if encoding != encoding_rs::UTF_8 && std::str::from_utf8(&self.bytes).is_err() => {
+            Some(encoding)
+                if encoding != encoding_rs::UTF_8 && std::str::from_utf8(&self.bytes).is_err() =>
+            {
                 encoding.decode(&self.bytes).0.into_owned().into_bytes()
             }
             _ => self.bytes.clone(),
@@ -82,7 +103,11 @@ impl Body {
 
 impl Web {
     /// Asks for a page; `known` is a copy of it.
-    pub(super) async fn fetch(&self, url: &Url, known: Option<&Page>) -> Result<Fetched, WebProblem> {
+    pub(super) async fn fetch(
+        &self,
+        url: &Url,
+        known: Option<&Page>,
+    ) -> Result<Fetched, WebProblem> {
         let asked = timeout(self.settings.time, self.follow(url.clone(), known)).await;
         asked.unwrap_or(Err(Fault::Slow.into()))
     }
@@ -91,8 +116,15 @@ impl Web {
         for _ in 0..=HOPS {
             self.outbound.address(url.as_str(), &[])?;
             let host = self.hosts.of(&url.origin().ascii_serialization());
-            let robots = if self.settings.robots { Some(self.robots(&host, &url).await?) } else { None };
-            if robots.as_ref().is_some_and(|robots| !robots.allow(&target(&url))) {
+            let robots = if self.settings.robots {
+                Some(self.robots(&host, &url).await?)
+            } else {
+                None
+            };
+            if robots
+                .as_ref()
+                .is_some_and(|robots| !robots.allow(&target(&url)))
+            {
                 return Err(WebProblem::Robots);
             }
             let pause = robots
@@ -105,7 +137,11 @@ impl Web {
             match answer.status.as_u16() {
                 200 => {
                     let (headers, bytes) = (answer.headers, answer.body.into());
-                    return Ok(Fetched::New(Box::new(Body { url, headers, bytes })));
+                    return Ok(Fetched::New(Box::new(Body {
+                        url,
+                        headers,
+                        bytes,
+                    })));
                 }
                 304 => return Ok(Fetched::AsItWas),
                 301 | 302 | 303 | 307 | 308 => url = next(&url, &answer.headers)?,
@@ -146,9 +182,15 @@ impl Web {
         }
         let url = page.join("/robots.txt").map_err(|_| Fault::NoAddress)?;
         // What is beyond the beginning of very long rules is not looked at.
-        let answer = self.outbound.send(Request::new(Method::GET, url, ROBOTS).cut()).await?;
+        let answer = self
+            .outbound
+            .send(Request::new(Method::GET, url, ROBOTS).cut())
+            .await?;
         let (robots, holds) = match answer.status.as_u16() {
-            200..=299 => (Robots::parse(&String::from_utf8_lossy(&answer.body)), ROBOTS_HOLD),
+            200..=299 => (
+                Robots::parse(&String::from_utf8_lossy(&answer.body)),
+                ROBOTS_HOLD,
+            ),
             500.. => (Robots::closed(), CLOSED_HOLDS),
             _ => (Robots::default(), ROBOTS_HOLD),
         };
@@ -165,13 +207,18 @@ impl Web {
             ..ReadLimits::default()
         };
         let (reader, bytes) = (self.reader.clone(), body.recoded());
-        let turn = Arc::clone(&self.reading).acquire_owned().await.map_err(|_| WebProblem::Internal)?;
+        let turn = Arc::clone(&self.reading)
+            .acquire_owned()
+            .await
+            .map_err(|_| WebProblem::Internal)?;
         let read = spawn_blocking(move || {
             // Held until the process has ended, also where nobody waits for it any more.
             let _turn = turn;
             reader.read(&name, &bytes, &limits)
         });
-        read.await.map_err(|_| WebProblem::Internal)?.map_err(WebProblem::Unreadable)
+        read.await
+            .map_err(|_| WebProblem::Internal)?
+            .map_err(WebProblem::Unreadable)
     }
 }
 
@@ -184,7 +231,10 @@ pub(super) fn target(url: &Url) -> String {
 }
 
 fn next(url: &Url, headers: &HeaderMap) -> Result<Url, WebProblem> {
-    let mut to = headers.get(LOCATION).and_then(|place| location(url, place)).ok_or(Fault::NoAddress)?;
+    let mut to = headers
+        .get(LOCATION)
+        .and_then(|place| location(url, place))
+        .ok_or(Fault::NoAddress)?;
     // What was begun in secret goes on so.
     if url.scheme() == "https" && to.scheme() != "https" {
         return Err(Fault::NotAllowed.into());
@@ -202,8 +252,12 @@ pub(super) fn file_name(body: &Body) -> Result<String, WebProblem> {
         "text/markdown" => "md",
         "message/rfc822" => "eml",
         kind if kind.starts_with("text/") => "txt",
-        "application/json" | "application/xml" | "application/rss+xml" | "application/atom+xml" => "txt",
-        kind if kind.starts_with("image/") => return Err(WebProblem::NotText(Sentence::APicture.into())),
+        "application/json" | "application/xml" | "application/rss+xml" | "application/atom+xml" => {
+            "txt"
+        }
+        kind if kind.starts_with("image/") => {
+            return Err(WebProblem::NotText(Sentence::APicture.into()));
+        }
         kind if kind.starts_with("audio/") || kind.starts_with("video/") => {
             return Err(WebProblem::NotText(Sentence::SoundOrFilm.into()));
         }

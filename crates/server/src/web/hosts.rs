@@ -53,7 +53,10 @@ impl Host {
 
     pub(super) fn robots(&self) -> Option<Arc<Robots>> {
         let robots = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
-        robots.as_ref().filter(|(_, until)| *until > Instant::now()).map(|(robots, _)| Arc::clone(robots))
+        robots
+            .as_ref()
+            .filter(|(_, until)| *until > Instant::now())
+            .map(|(robots, _)| Arc::clone(robots))
     }
 
     pub(super) fn set_robots(&self, robots: Robots, holds: Duration) -> Arc<Robots> {

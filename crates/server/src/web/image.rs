@@ -35,10 +35,18 @@ impl Web {
     /// Why there is none, in words for people.
     pub(crate) async fn image(&self, url: &str) -> Result<Image, WebProblem> {
         let url = self.outbound.address(url, &[])?;
-        let limits = Limits { time: TIME, body_bytes: MAX_BYTES, hops: HOPS };
+        let limits = Limits {
+            time: TIME,
+            body_bytes: MAX_BYTES,
+            hops: HOPS,
+        };
         let request = Request::new(Method::GET, url, limits).header(ACCEPT, WANTED);
         let fetched = timeout(TIME, async {
-            let _turn = self.picturing.acquire().await.map_err(|_| WebProblem::Internal)?;
+            let _turn = self
+                .picturing
+                .acquire()
+                .await
+                .map_err(|_| WebProblem::Internal)?;
             Ok::<_, WebProblem>(self.outbound.send(request).await?)
         });
         let answer = fetched.await.unwrap_or(Err(Fault::Slow.into()))?;
@@ -46,6 +54,9 @@ impl Web {
             return Err(WebProblem::NoImage(answer.status.as_u16()));
         }
         let media_type = picture_type(&answer.body).ok_or(WebProblem::NotImage)?;
-        Ok(Image { media_type, bytes: answer.body })
+        Ok(Image {
+            media_type,
+            bytes: answer.body,
+        })
     }
 }

@@ -43,12 +43,16 @@ impl WebProblem {
             Self::Robots => Sentence::RobotsRefuse,
             Self::Status(status) => of_status(*status),
             Self::NotText(what) => Sentence::NotText { what: what.clone() },
-            Self::Unreadable(why) => Sentence::PageUnreadable { why: why.to_string().into() },
+            Self::Unreadable(why) => Sentence::PageUnreadable {
+                why: why.to_string().into(),
+            },
             Self::NoImage(status) => Sentence::NoImage { status: *status },
             Self::NotImage => Sentence::NotImage,
             Self::Scripts(why) => Sentence::PageNeedsScripts { why: why.clone() },
             Self::NoSearch => Sentence::NoWebSearch,
-            Self::BadQuery => Sentence::BadWebQuery { limit: super::search::QUERY_CHARS as u64 },
+            Self::BadQuery => Sentence::BadWebQuery {
+                limit: super::search::QUERY_CHARS as u64,
+            },
             Self::Search(why) => Sentence::WebSearchFailed { why: why.clone() },
             Self::Internal => Sentence::OwnFault,
         }

@@ -34,18 +34,27 @@ struct Rule {
 impl Robots {
     /// Nothing is open.
     pub(super) fn closed() -> Self {
-        let rules = vec![Rule { allows: false, pattern: "/".to_owned() }];
-        Self { rules, ..Self::default() }
+        let rules = vec![Rule {
+            allows: false,
+            pattern: "/".to_owned(),
+        }];
+        Self {
+            rules,
+            ..Self::default()
+        }
     }
 
     /// Reads what a site says. Lines that are no rules are passed over.
     pub(super) fn parse(text: &str) -> Self {
         let (mut own, mut others) = (Self::default(), Self::default());
-        let (mut own_is_named, mut is_own, mut is_others, mut in_rules) = (false, false, false, false);
+        let (mut own_is_named, mut is_own, mut is_others, mut in_rules) =
+            (false, false, false, false);
         let mut sitemaps = Vec::new();
         for line in text.trim_start_matches('\u{feff}').lines() {
             let line = line.split('#').next().unwrap_or_default();
-            let Some((name, value)) = line.split_once(':') else { continue };
+            let Some((name, value)) = line.split_once(':') else {
+                continue;
+            };
             let (name, value) = (name.trim().to_ascii_lowercase(), value.trim());
             match name.as_str() {
                 "user-agent" => {
@@ -75,18 +84,26 @@ impl Robots {
 
     fn add(&mut self, name: &str, value: &str) {
         if name == "crawl-delay" {
-            let seconds = value.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+            let seconds = value
+                .parse()
+                .ok()
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
             self.pause = seconds.map(|pause| pause.min(LONGEST_PAUSE));
         } else if !value.is_empty() && value.len() <= RULE_BYTES && self.rules.len() < MOST_RULES {
             let pattern = utf8_percent_encode(value, AS_IN_ADDRESSES).to_string();
-            self.rules.push(Rule { allows: name == "allow", pattern });
+            self.rules.push(Rule {
+                allows: name == "allow",
+                pattern,
+            });
         }
     }
 
     /// Whether we may ask for a path with its query. The longest rule that fits decides, and of two the one that allows.
     pub(super) fn allow(&self, target: &str) -> bool {
         let fitting = self.rules.iter().filter(|rule| fits(&rule.pattern, target));
-        fitting.max_by_key(|rule| (rule.pattern.len(), rule.allows)).is_none_or(|rule| rule.allows)
+        fitting
+            .max_by_key(|rule| (rule.pattern.len(), rule.allows))
+            .is_none_or(|rule| rule.allows)
     }
 }
 
@@ -98,10 +115,14 @@ fn fits(pattern: &str, target: &str) -> bool {
     };
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();
-    let Some(mut rest) = target.strip_prefix(first) else { return false };
+    let Some(mut rest) = target.strip_prefix(first) else {
+        return false;
+    };
     let mut last = None;
     for piece in pieces {
-        let Some(place) = rest.find(piece) else { return false };
+        let Some(place) = rest.find(piece) else {
+            return false;
+        };
         last = Some((piece, rest));
         rest = &rest[place + piece.len()..];
     }
@@ -163,7 +184,10 @@ mod tests {
         ] {
             assert!(Robots::parse(text).allow("/a"), "{text}");
         }
-        let many = format!("User-agent: *\n{}", "Disallow: /*a*b*c*d*e*f*g*h$\n".repeat(5000));
+        let many = format!(
+            "User-agent: *\n{}",
+            "Disallow: /*a*b*c*d*e*f*g*h$\n".repeat(5000)
+        );
         assert!(Robots::parse(&many).allow(&format!("/{}", "abcdefg".repeat(500))));
     }
 }

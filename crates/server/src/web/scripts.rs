@@ -28,7 +28,9 @@ const WAIT: Duration = Duration::from_secs(30);
 /// A page with so much text says something without its scripts, characters.
 const ENOUGH: usize = 200;
 /// What nobody sees in a page.
-const UNSEEN: [&str; 7] = ["script", "style", "noscript", "template", "svg", "title", "iframe"];
+const UNSEEN: [&str; 7] = [
+    "script", "style", "noscript", "template", "svg", "title", "iframe",
+];
 
 /// Why scripts did not give a page: what stands behind “it shows nothing until its scripts have run, and …”.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +49,10 @@ impl Trouble {
 impl Web {
     /// How long a page may take beyond its own time where scripts run.
     pub(super) fn time_of_scripts(&self) -> Duration {
-        self.settings.browser.as_ref().map_or(Duration::ZERO, |browser| browser.time + WAIT)
+        self.settings
+            .browser
+            .as_ref()
+            .map_or(Duration::ZERO, |browser| browser.time + WAIT)
     }
 
     /// The page after its scripts, where it needs them and somebody here runs them; as it is otherwise.
@@ -67,7 +72,11 @@ impl Web {
                 let kind = HeaderValue::from_static("text/html; charset=utf-8");
                 // Its scripts may show something else tomorrow, whatever its own tag says.
                 let headers = HeaderMap::from_iter([(CONTENT_TYPE, kind)]);
-                Ok(Body { url: body.url, headers, bytes: html.into_bytes() })
+                Ok(Body {
+                    url: body.url,
+                    headers,
+                    bytes: html.into_bytes(),
+                })
             }
             Err(Trouble(words)) if is_bare => Err(WebProblem::Scripts(words)),
             Err(Trouble(words)) => {
@@ -77,21 +86,37 @@ impl Web {
         }
     }
 
-    async fn shown(&self, settings: &BrowserSettings, body: &Body, html: &[u8]) -> Result<String, Trouble> {
+    async fn shown(
+        &self,
+        settings: &BrowserSettings,
+        body: &Body,
+        html: &[u8],
+    ) -> Result<String, Trouble> {
         let _turn = self.browsing.acquire().await.map_err(|_| Trouble::slow())?;
         let shown = async {
             match &settings.way {
-                BrowserWay::Chromium(program) => self.browse(program, settings.time, body, html).await,
+                BrowserWay::Chromium(program) => {
+                    self.browse(program, settings.time, body, html).await
+                }
                 BrowserWay::Crawl4Ai { url, host, key } => {
-                    self.ask_crawl4ai((url, host, key.as_ref()), settings.time, &body.url).await
+                    self.ask_crawl4ai((url, host, key.as_ref()), settings.time, &body.url)
+                        .await
                 }
             }
         };
-        timeout(settings.time, shown).await.unwrap_or_else(|_| Err(Trouble::slow()))
+        timeout(settings.time, shown)
+            .await
+            .unwrap_or_else(|_| Err(Trouble::slow()))
     }
 
     #[cfg(not(unix))]
-    async fn browse(&self, _: &std::path::Path, _: Duration, _: &Body, _: &[u8]) -> Result<String, Trouble> {
+    async fn browse(
+        &self,
+        _: &std::path::Path,
+        _: Duration,
+        _: &Body,
+        _: &[u8],
+    ) -> Result<String, Trouble> {
         Err(Trouble::new(Sentence::BrowserNotHere))
     }
 }
@@ -109,13 +134,18 @@ fn is_bare(html: &[u8]) -> bool {
         if seen >= ENOUGH || tag.is_empty() {
             return seen < ENOUGH;
         }
-        let name = tag.split(|char: char| !char.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let name = tag
+            .split(|char: char| !char.is_ascii_alphanumeric())
+            .next()
+            .unwrap_or_default();
         let end = match UNSEEN.iter().find(|unseen| **unseen == name) {
             Some(unseen) => tag.find(&format!("</{unseen}")).map(|place| place + 1),
             None if tag.starts_with("!--") => tag.find("-->").map(|place| place + 2),
             None => Some(0),
         };
-        let Some(after) = end.and_then(|end| tag[end..].split_once('>')) else { return true };
+        let Some(after) = end.and_then(|end| tag[end..].split_once('>')) else {
+            return true;
+        };
         rest = after.1;
     }
 }
@@ -128,10 +158,24 @@ mod tests {
     fn a_page_that_needs_its_scripts_is_known() {
         let words = "seals ".repeat(50);
         for (html, expected) in [
-            ("<div id=root></div><script src=/app.js></script>".to_owned(), true),
-            (format!("<title>{words}</title><div id=root></div><script>let a = '{words}';</script>"), true),
-            (format!("<noscript>{words}</noscript><style>{words}</style><SCRIPT>1</SCRIPT>"), true),
-            (format!("<!-- {words} --><script>1</script><b title='x'>Loading…</b>"), true),
+            (
+                "<div id=root></div><script src=/app.js></script>".to_owned(),
+                true,
+            ),
+            (
+                format!(
+                    "<title>{words}</title><div id=root></div><script>let a = '{words}';</script>"
+                ),
+                true,
+            ),
+            (
+                format!("<noscript>{words}</noscript><style>{words}</style><SCRIPT>1</SCRIPT>"),
+                true,
+            ),
+            (
+                format!("<!-- {words} --><script>1</script><b title='x'>Loading…</b>"),
+                true,
+            ),
             (format!("<p>{words}</p><script>1</script>"), false),
             (format!("<script>1 < 2; '<p>'</script><p>{words}"), false),
             ("<p>Short, and without scripts.</p>".to_owned(), false),

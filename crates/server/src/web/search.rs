@@ -71,7 +71,9 @@ impl Searched {
 
 /// What each did: `SearXNG: its server cannot be reached. Brave: it finds nothing.`
 fn told(passed: &[(String, String)]) -> String {
-    let each = passed.iter().map(|(name, words)| format!("{name}: {}", plain(words, WORDS_CHARS)));
+    let each = passed
+        .iter()
+        .map(|(name, words)| format!("{name}: {}", plain(words, WORDS_CHARS)));
     each.collect::<Vec<_>>().join(" ")
 }
 
@@ -93,7 +95,10 @@ impl Web {
     /// Who searches for this account. Documents are an account's own, not those of a front end's people.
     fn searching_for(&self, principal: &Principal) -> impl Iterator<Item = &Search> {
         let is_person = principal.is_front_end_person();
-        self.settings.searches.iter().filter(move |search| !(is_person && matches!(search, Search::Own)))
+        self.settings
+            .searches
+            .iter()
+            .filter(move |search| !(is_person && matches!(search, Search::Own)))
     }
 
     /// Whether pages may be read here.
@@ -121,17 +126,25 @@ impl Web {
             return Err(WebProblem::BadQuery);
         }
         let limit = limit.clamp(1, MOST_HITS);
-        let _turn = self.searching.acquire().await.map_err(|_| WebProblem::Internal)?;
+        let _turn = self
+            .searching
+            .acquire()
+            .await
+            .map_err(|_| WebProblem::Internal)?;
         let (row, mut passed) = self.row(&all);
         let mut is_answered = false;
         for (place, search) in row.iter().enumerate() {
             let (name, is_last) = (name_of(search), place + 1 == row.len());
             let time = if is_last { TIME } else { TIME_BEFORE_OTHERS };
-            match self.ask_one(search, principal, (&query, limit), time).await? {
+            match self
+                .ask_one(search, principal, (&query, limit), time)
+                .await?
+            {
                 Ok(mut hits) => {
                     self.resting.note_answer(&name);
                     let question = Question::new(&query);
-                    hits.iter_mut().for_each(|hit| hit.is_result &= !question.names(&hit.url));
+                    hits.iter_mut()
+                        .for_each(|hit| hit.is_result &= !question.names(&hit.url));
                     if !hits.is_empty() {
                         let by = (all.len() > 1).then_some(name);
                         return Ok(Searched { hits, by, passed });
@@ -145,14 +158,18 @@ impl Web {
                         error = no_answer.words,
                         "a search of the web did not work"
                     );
-                    self.resting.note_no_answer(&name, &no_answer, Instant::now());
+                    self.resting
+                        .note_no_answer(&name, &no_answer, Instant::now());
                     passed.push((name, no_answer.words));
                 }
             }
         }
         match (is_answered, &all[..], &mut passed[..]) {
             (true, [_], _) => Ok(Searched::default()),
-            (true, ..) => Ok(Searched { passed, ..Searched::default() }),
+            (true, ..) => Ok(Searched {
+                passed,
+                ..Searched::default()
+            }),
             (false, [_], [(_, words)]) => Err(WebProblem::Search(std::mem::take(words))),
             (false, ..) => Err(WebProblem::Search(told(&passed))),
         }
@@ -168,7 +185,11 @@ impl Web {
                 Some(words) => passed.push((name, words)),
             }
         }
-        if row.is_empty() { (all.to_vec(), Vec::new()) } else { (row, passed) }
+        if row.is_empty() {
+            (all.to_vec(), Vec::new())
+        } else {
+            (row, passed)
+        }
     }
 
     async fn ask_one(
@@ -180,28 +201,41 @@ impl Web {
     ) -> Result<Result<Vec<WebHit>, NoAnswer>, WebProblem> {
         Ok(match search {
             Search::Service(settings) => self.ask(settings, (query, limit), time).await,
-            Search::Own => match own::search(&*self.app()?, principal, query.to_owned(), limit).await {
-                Ok(hits) => Ok(hits),
-                Err(WebProblem::Search(words)) => Err(NoAnswer { words, why: Why::Question }),
-                Err(problem) => return Err(problem),
-            },
+            Search::Own => {
+                match own::search(&*self.app()?, principal, query.to_owned(), limit).await {
+                    Ok(hits) => Ok(hits),
+                    Err(WebProblem::Search(words)) => Err(NoAnswer {
+                        words,
+                        why: Why::Question,
+                    }),
+                    Err(problem) => return Err(problem),
+                }
+            }
             Search::Tool(name) => {
                 let arguments = |schema: &_| tool::arguments(schema, query, limit);
                 let answer = self.app()?.mcp_servers.ask(name, arguments, time).await;
-                answer.map(|answer| distinct(tool::hits(&answer), limit)).map_err(NoAnswer::failed)
+                answer
+                    .map(|answer| distinct(tool::hits(&answer), limit))
+                    .map_err(NoAnswer::failed)
             }
         })
     }
 
     fn app(&self) -> Result<Arc<App>, WebProblem> {
-        self.app.get().and_then(Weak::upgrade).ok_or(WebProblem::Internal)
+        self.app
+            .get()
+            .and_then(Weak::upgrade)
+            .ok_or(WebProblem::Internal)
     }
 }
 
 /// Each address once, and no more than wanted.
 fn distinct(hits: impl IntoIterator<Item = WebHit>, limit: usize) -> Vec<WebHit> {
     let mut seen = HashSet::new();
-    hits.into_iter().filter(|hit| seen.insert(hit.url.clone())).take(limit).collect()
+    hits.into_iter()
+        .filter(|hit| seen.insert(hit.url.clone()))
+        .take(limit)
+        .collect()
 }
 
 /// Words on one line: searches put tags around the words that were asked for.
@@ -210,9 +244,18 @@ fn plain(text: &str, limit: usize) -> String {
     for tag in ["<strong>", "</strong>", "<b>", "</b>", "<em>", "</em>"] {
         out = out.replace(tag, "");
     }
-    for (entity, char) in [("&quot;", "\""), ("&#x27;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")] {
+    for (entity, char) in [
+        ("&quot;", "\""),
+        ("&#x27;", "'"),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&amp;", "&"),
+    ] {
         out = out.replace(entity, char);
     }
     let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
-    out.chars().filter(|char| !char.is_control()).take(limit).collect()
+    out.chars()
+        .filter(|char| !char.is_control())
+        .take(limit)
+        .collect()
 }

@@ -29,7 +29,8 @@ impl Web {
             if url.origin() != site.origin() || !asked.insert(url.clone()) {
                 continue;
             }
-            let Ok(Ok(Fetched::New(body))) = timeout_at(deadline, self.fetch(&url, None)).await else {
+            let Ok(Ok(Fetched::New(body))) = timeout_at(deadline, self.fetch(&url, None)).await
+            else {
                 continue;
             };
             let text = text_of(&body.bytes);
@@ -49,13 +50,22 @@ impl Web {
     async fn sitemaps_of(&self, site: &Url, deadline: Instant) -> Vec<Url> {
         let host = self.hosts.of(&site.origin().ascii_serialization());
         let robots = match self.settings.robots {
-            true => timeout_at(deadline, self.robots(&host, site)).await.ok().and_then(Result::ok),
+            true => timeout_at(deadline, self.robots(&host, site))
+                .await
+                .ok()
+                .and_then(Result::ok),
             false => None,
         };
-        let named = robots.as_ref().map(|robots| robots.sitemaps.as_slice()).unwrap_or_default();
+        let named = robots
+            .as_ref()
+            .map(|robots| robots.sitemaps.as_slice())
+            .unwrap_or_default();
         match named {
             [] => site.join("/sitemap.xml").into_iter().collect(),
-            named => named.iter().filter_map(|url| normalised(url).ok()).collect(),
+            named => named
+                .iter()
+                .filter_map(|url| normalised(url).ok())
+                .collect(),
         }
     }
 }
@@ -64,7 +74,10 @@ impl Web {
 fn text_of(bytes: &[u8]) -> String {
     let mut text = Vec::new();
     let whole = match bytes.starts_with(&[0x1f, 0x8b]) {
-        true => GzDecoder::new(bytes).take(TEXT_BYTES).read_to_end(&mut text).is_ok(),
+        true => GzDecoder::new(bytes)
+            .take(TEXT_BYTES)
+            .read_to_end(&mut text)
+            .is_ok(),
         false => bytes.take(TEXT_BYTES).read_to_end(&mut text).is_ok(),
     };
     if !whole {
@@ -77,7 +90,10 @@ fn text_of(bytes: &[u8]) -> String {
 /// that someone declares are not known here, and nothing is nested.
 fn addresses(text: &str) -> Box<dyn Iterator<Item = String> + '_> {
     if !text.contains("<loc>") {
-        let lines = text.lines().map(str::trim).filter(|line| line.starts_with("http"));
+        let lines = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.starts_with("http"));
         return Box::new(lines.map(str::to_owned));
     }
     Box::new(text.split("<loc>").skip(1).filter_map(|piece| {
@@ -89,8 +105,18 @@ fn addresses(text: &str) -> Box<dyn Iterator<Item = String> + '_> {
 
 /// The five entities that XML has by itself.
 fn unescaped(address: &str) -> String {
-    let names = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
-    names.iter().fold(address.to_owned(), |address, (name, sign)| address.replace(name, sign))
+    let names = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&apos;", "'"),
+        ("&amp;", "&"),
+    ];
+    names
+        .iter()
+        .fold(address.to_owned(), |address, (name, sign)| {
+            address.replace(name, sign)
+        })
 }
 
 #[cfg(test)]
@@ -111,7 +137,11 @@ mod tests {
             </loc><lastmod>2026</lastmod></url><url><loc>https://e.example/&a;</loc></url><url><loc></loc><loc>https://e.example/z";
         assert_eq!(
             found(xml),
-            ["https://e.example/a?b=1&c=2", "https://e.example/&a;", "https://e.example/z"]
+            [
+                "https://e.example/a?b=1&c=2",
+                "https://e.example/&a;",
+                "https://e.example/z"
+            ]
         );
         assert_eq!(
             found("https://e.example/1\r\n\nnot this\nhttps://e.example/2"),
@@ -124,7 +154,9 @@ mod tests {
     #[test]
     fn packed_ones_are_unpacked_within_bounds() {
         let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-        packed.write_all(b"<urlset><url><loc>https://e.example/1</loc></url>").unwrap();
+        packed
+            .write_all(b"<urlset><url><loc>https://e.example/1</loc></url>")
+            .unwrap();
         let packed = packed.finish().unwrap();
         assert_eq!(found(&text_of(&packed)), ["https://e.example/1"]);
         let cut = text_of(&packed[..packed.len() - 9]);

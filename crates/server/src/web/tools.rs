@@ -56,13 +56,17 @@ impl Web {
         if self.searches(principal) {
             let (web, principal) = (Arc::downgrade(self), principal.clone());
             let call = move |arguments, _| search(web.clone(), principal.clone(), arguments);
-            let tool = SEARCH_TOOL.as_ref().map(|spec| Tool::of_spec(spec, ToolKind::REPEATABLE, call));
+            let tool = SEARCH_TOOL
+                .as_ref()
+                .map(|spec| Tool::of_spec(spec, ToolKind::REPEATABLE, call));
             tools.push(tool.map(|tool| tool.finding_addresses(addresses)));
         }
         if self.reads() {
             let (web, owner) = (Arc::downgrade(self), principal.account);
             let call = move |arguments, context| fetch(web.clone(), owner, arguments, context);
-            let tool = FETCH_TOOL.as_ref().map(|spec| Tool::of_spec(spec, ToolKind::REPEATABLE, call));
+            let tool = FETCH_TOOL
+                .as_ref()
+                .map(|spec| Tool::of_spec(spec, ToolKind::REPEATABLE, call));
             tools.push(tool.map(|tool| tool.opening("url")));
         }
         let usable = |tool: Result<Tool, &ToolFailure>| match tool {
@@ -130,10 +134,15 @@ pub(crate) fn fetch_spec() -> ToolSpec {
 }
 
 fn there(web: &Weak<Web>) -> Result<Arc<Web>, ToolFailure> {
-    web.upgrade().ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))
+    web.upgrade()
+        .ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))
 }
 
-async fn search(web: Weak<Web>, principal: Principal, arguments: Value) -> Result<String, ToolFailure> {
+async fn search(
+    web: Weak<Web>,
+    principal: Principal,
+    arguments: Value,
+) -> Result<String, ToolFailure> {
     Ok(there(&web)?.found(&principal, arguments).await?.1)
 }
 
@@ -143,14 +152,33 @@ async fn fetch(
     arguments: Value,
     context: ToolContext,
 ) -> Result<String, ToolFailure> {
-    let PagePart { page, from, part, said } = there(&web)?.part(owner, arguments).await?;
+    let PagePart {
+        page,
+        from,
+        part,
+        said,
+    } = there(&web)?.part(owner, arguments).await?;
     let quote: String = part.chars().take(QUOTE_CHARS).collect();
-    let first = from + quote.chars().take_while(|char| char.is_whitespace()).count();
+    let first = from
+        + quote
+            .chars()
+            .take_while(|char| char.is_whitespace())
+            .count();
     let quote = quote.trim().to_owned();
-    let copy = format!("/pages/{}?from={first}&to={}", page.id, first + quote.chars().count());
-    let source =
-        Source { copy: Some(copy), ..Source::new(page.id.to_string(), page.title, page.url, Some(quote)) };
-    context.emit(EventBody::SourcesFound { sources: vec![source] }).await;
+    let copy = format!(
+        "/pages/{}?from={first}&to={}",
+        page.id,
+        first + quote.chars().count()
+    );
+    let source = Source {
+        copy: Some(copy),
+        ..Source::new(page.id.to_string(), page.title, page.url, Some(quote))
+    };
+    context
+        .emit(EventBody::SourcesFound {
+            sources: vec![source],
+        })
+        .await;
     Ok(said)
 }
 
@@ -176,12 +204,20 @@ impl Web {
     ) -> Result<(Vec<WebHit>, String), ToolFailure> {
         let SearchArguments { query, limit } =
             serde_json::from_value(arguments).map_err(|error| ToolFailure(error.to_string()))?;
-        let searched = self.search(principal, &query, limit.unwrap_or(USUAL_HITS)).await;
+        let searched = self
+            .search(principal, &query, limit.unwrap_or(USUAL_HITS))
+            .await;
         let searched = searched.map_err(|problem| ToolFailure(problem.to_string()))?;
-        let note = searched.note().map(|note| format!("\n\n[Note: {note}]")).unwrap_or_default();
+        let note = searched
+            .note()
+            .map(|note| format!("\n\n[Note: {note}]"))
+            .unwrap_or_default();
         let hits = searched.hits;
         if hits.is_empty() {
-            return Ok((hits, format!("Nothing was found. Other words may find something.{note}")));
+            return Ok((
+                hits,
+                format!("Nothing was found. Other words may find something.{note}"),
+            ));
         }
         let said = format!("{MATERIAL}\n\n{}{note}", told(&hits));
         Ok((hits, said))
@@ -191,24 +227,49 @@ impl Web {
     ///
     /// # Errors
     /// In words for the model.
-    pub(crate) async fn part(&self, owner: UserId, arguments: Value) -> Result<PagePart, ToolFailure> {
+    pub(crate) async fn part(
+        &self,
+        owner: UserId,
+        arguments: Value,
+    ) -> Result<PagePart, ToolFailure> {
         let FetchArguments { url, from } =
             serde_json::from_value(arguments).map_err(|error| ToolFailure(error.to_string()))?;
-        let page = self.page(owner, &url).await.map_err(|problem| ToolFailure(problem.to_string()))?;
+        let page = self
+            .page(owner, &url)
+            .await
+            .map_err(|problem| ToolFailure(problem.to_string()))?;
         let from = from.unwrap_or(0);
         let (part, place) = part(&page, from)?;
-        let said = format!("# {} ({})\n{place}{MATERIAL}\n\n{part}", page.title, page.url);
-        Ok(PagePart { page, from, part, said })
+        let said = format!(
+            "# {} ({})\n{place}{MATERIAL}\n\n{part}",
+            page.title, page.url
+        );
+        Ok(PagePart {
+            page,
+            from,
+            part,
+            said,
+        })
     }
 }
 
 /// Hits as a model is told of them. Each is three lines, and no text of others has a line break, so that [`addresses`] finds
 /// the addresses of results again and nothing else.
 fn told(hits: &[WebHit]) -> String {
-    let told = hits.iter().zip(1..).map(|(WebHit { title, url, snippet, is_result }, number)| {
-        let mentioned = if *is_result { "" } else { MENTIONED };
-        format!("{number}. {title}\n{mentioned}{url}\n{snippet}")
-    });
+    let told = hits.iter().zip(1..).map(
+        |(
+            WebHit {
+                title,
+                url,
+                snippet,
+                is_result,
+            },
+            number,
+        )| {
+            let mentioned = if *is_result { "" } else { MENTIONED };
+            format!("{number}. {title}\n{mentioned}{url}\n{snippet}")
+        },
+    );
     told.collect::<Vec<_>>().join("\n\n")
 }
 
@@ -217,8 +278,13 @@ fn addresses(said: &str) -> Vec<String> {
     if let Ok(hits) = serde_json::from_str::<Vec<Hit>>(said) {
         return hits.into_iter().map(|hit| hit.url).collect();
     }
-    let blocks = said.split("\n\n").skip_while(|block| *block != MATERIAL).skip(1);
-    let lines = blocks.zip(1..).map_while(|(block, number)| second_line(block, number));
+    let blocks = said
+        .split("\n\n")
+        .skip_while(|block| *block != MATERIAL)
+        .skip(1);
+    let lines = blocks
+        .zip(1..)
+        .map_while(|(block, number)| second_line(block, number));
     let is_address = |line: &&str| line.starts_with("http://") || line.starts_with("https://");
     lines.filter(is_address).map(str::to_owned).collect()
 }
@@ -253,22 +319,43 @@ mod tests {
     use super::*;
 
     fn hit(title: &str, url: &str, snippet: &str, is_result: bool) -> WebHit {
-        WebHit { title: title.into(), url: url.into(), snippet: snippet.into(), is_result }
+        WebHit {
+            title: title.into(),
+            url: url.into(),
+            snippet: snippet.into(),
+            is_result,
+        }
     }
 
     #[test]
     fn only_the_addresses_of_results_are_read_again() {
         let hits = [
             hit("https://title.example/", "https://a.example/", "", true),
-            hit("Two", "http://echo.example/SECRET", "2. https://snippet.example/", false),
-            hit("Three", "https://c.example/x", "https://snippet.example/", true),
+            hit(
+                "Two",
+                "http://echo.example/SECRET",
+                "2. https://snippet.example/",
+                false,
+            ),
+            hit(
+                "Three",
+                "https://c.example/x",
+                "https://snippet.example/",
+                true,
+            ),
         ];
         let note = "[Note: Found by A. Passed over: B: it said https://note.example/]";
         let said = format!("{MATERIAL}\n\n{}\n\n{note}", told(&hits));
-        assert_eq!(addresses(&said), ["https://a.example/", "https://c.example/x"]);
-        for other in
-            ["", "Nothing was found.", "1. One\nhttps://a.example/\n", &format!("{MATERIAL}\n\n{note}")]
-        {
+        assert_eq!(
+            addresses(&said),
+            ["https://a.example/", "https://c.example/x"]
+        );
+        for other in [
+            "",
+            "Nothing was found.",
+            "1. One\nhttps://a.example/\n",
+            &format!("{MATERIAL}\n\n{note}"),
+        ] {
             assert_eq!(addresses(other), [""; 0], "{other}");
         }
     }

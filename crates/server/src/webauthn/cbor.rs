@@ -45,23 +45,41 @@ impl<'a> Reader<'a> {
 
     /// Refuses what follows.
     pub(super) fn end(&self) -> Result<(), Malformed> {
-        if self.0.is_empty() { Ok(()) } else { Err(Malformed) }
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            Err(Malformed)
+        }
     }
 
     fn head(&mut self) -> Result<Head, Malformed> {
-        let &[first] = self.take(1)? else { return Err(Malformed) };
+        let &[first] = self.take(1)? else {
+            return Err(Malformed);
+        };
         let (kind, short) = (first >> 5, first & 31);
         let width = match short {
-            0..24 => return Ok(Head { kind, number: short.into() }),
+            0..24 => {
+                return Ok(Head {
+                    kind,
+                    number: short.into(),
+                });
+            }
             24..28 => 1_usize << (short - 24),
             _ => return Err(Malformed),
         };
-        let number = self.take(width)?.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
+        let number = self
+            .take(width)?
+            .iter()
+            .fold(0, |number, &byte| number << 8 | u64::from(byte));
         let is_shortest = match width {
             1 => number >= 24,
             _ => number >> (width * 4) != 0,
         };
-        if is_shortest { Ok(Head { kind, number }) } else { Err(Malformed) }
+        if is_shortest {
+            Ok(Head { kind, number })
+        } else {
+            Err(Malformed)
+        }
     }
 
     fn length(number: u64) -> Result<usize, Malformed> {
@@ -161,7 +179,10 @@ mod tests {
             (&[0x1b, 255, 255, 255, 255, 255, 255, 255, 255], None),
             (&[0x26], Some(-7)),
             (&[0x39, 1, 0], Some(-257)),
-            (&[0x3b, 127, 255, 255, 255, 255, 255, 255, 255], Some(i64::MIN)),
+            (
+                &[0x3b, 127, 255, 255, 255, 255, 255, 255, 255],
+                Some(i64::MIN),
+            ),
             (&[0x3b, 128, 0, 0, 0, 0, 0, 0, 0], None),
             (&[0x1c], None),
             (&[0x1f], None),
@@ -175,7 +196,10 @@ mod tests {
     #[test]
     fn what_is_passed_over_is_whole() {
         for (bytes, left) in [
-            (&[0xa2, 0x01, 0x42, 1, 2, 0x61, b'a', 0x81, 0xf6, 7][..], Some(1)),
+            (
+                &[0xa2, 0x01, 0x42, 1, 2, 0x61, b'a', 0x81, 0xf6, 7][..],
+                Some(1),
+            ),
             (&[0xf5, 1], Some(1)),
             (&[0x80], Some(0)),
             // Cut off, longer than all there is, and endless.

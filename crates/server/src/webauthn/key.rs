@@ -1,7 +1,8 @@
 //! The public key of an authenticator, as it writes it (COSE, RFC 9052 and 9053), and signatures with it.
 
 use ring::signature::{
-    ECDSA_P256_SHA256_ASN1, ED25519, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey,
+    ECDSA_P256_SHA256_ASN1, ED25519, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents,
+    UnparsedPublicKey,
 };
 
 use super::cbor::{Malformed, Reader, Value};
@@ -34,7 +35,11 @@ impl<'a> Key<'a> {
         }
         for _ in 0..pairs {
             let label = reader.integer()?;
-            match LABELS.iter().position(|known| *known == label).and_then(|at| parts.get_mut(at)) {
+            match LABELS
+                .iter()
+                .position(|known| *known == label)
+                .and_then(|at| parts.get_mut(at))
+            {
                 Some(Some(_)) => return Err(Malformed),
                 Some(part) => *part = Some(reader.value()?),
                 None => reader.skip()?,
@@ -42,19 +47,27 @@ impl<'a> Key<'a> {
         }
         use Value::{Bytes, Integer};
         match parts {
-            [Some(Integer(2)), Some(Integer(ES256)), Some(Integer(1)), Some(Bytes(x)), Some(Bytes(y))]
-                if x.len() == 32 && y.len() == 32 =>
-            {
-                Ok(Self::Es256 { x, y })
-            }
-            [Some(Integer(1)), Some(Integer(ED_DSA)), Some(Integer(6)), Some(Bytes(x)), None]
-                if x.len() == 32 =>
-            {
-                Ok(Self::EdDsa { x })
-            }
-            [Some(Integer(3)), Some(Integer(RS256)), Some(Bytes(n)), Some(Bytes(e)), None]
-                if (256..=1024).contains(&n.len()) && (1..=4).contains(&e.len()) =>
-            {
+            [
+                Some(Integer(2)),
+                Some(Integer(ES256)),
+                Some(Integer(1)),
+                Some(Bytes(x)),
+                Some(Bytes(y)),
+            ] if x.len() == 32 && y.len() == 32 => Ok(Self::Es256 { x, y }),
+            [
+                Some(Integer(1)),
+                Some(Integer(ED_DSA)),
+                Some(Integer(6)),
+                Some(Bytes(x)),
+                None,
+            ] if x.len() == 32 => Ok(Self::EdDsa { x }),
+            [
+                Some(Integer(3)),
+                Some(Integer(RS256)),
+                Some(Bytes(n)),
+                Some(Bytes(e)),
+                None,
+            ] if (256..=1024).contains(&n.len()) && (1..=4).contains(&e.len()) => {
                 Ok(Self::Rs256 { n, e })
             }
             _ => Err(Malformed),
@@ -66,12 +79,16 @@ impl<'a> Key<'a> {
         match *self {
             Self::Es256 { x, y } => {
                 let point = [&[4][..], x, y].concat();
-                UnparsedPublicKey::new(&ECDSA_P256_SHA256_ASN1, point).verify(signed, signature).is_ok()
+                UnparsedPublicKey::new(&ECDSA_P256_SHA256_ASN1, point)
+                    .verify(signed, signature)
+                    .is_ok()
             }
-            Self::EdDsa { x } => UnparsedPublicKey::new(&ED25519, x).verify(signed, signature).is_ok(),
-            Self::Rs256 { n, e } => {
-                RsaPublicKeyComponents { n, e }.verify(&RSA_PKCS1_2048_8192_SHA256, signed, signature).is_ok()
-            }
+            Self::EdDsa { x } => UnparsedPublicKey::new(&ED25519, x)
+                .verify(signed, signature)
+                .is_ok(),
+            Self::Rs256 { n, e } => RsaPublicKeyComponents { n, e }
+                .verify(&RSA_PKCS1_2048_8192_SHA256, signed, signature)
+                .is_ok(),
         }
     }
 }
@@ -81,11 +98,13 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8]) -> Option<&'static str> {
-        Key::read(&mut Reader::new(bytes)).ok().map(|key| match key {
-            Key::Es256 { .. } => "ES256",
-            Key::EdDsa { .. } => "EdDSA",
-            Key::Rs256 { .. } => "RS256",
-        })
+        Key::read(&mut Reader::new(bytes))
+            .ok()
+            .map(|key| match key {
+                Key::Es256 { .. } => "ES256",
+                Key::EdDsa { .. } => "EdDSA",
+                Key::Rs256 { .. } => "RS256",
+            })
     }
 
     fn bytes(length: usize) -> Vec<u8> {
@@ -98,23 +117,58 @@ mod tests {
     }
 
     fn map(pairs: &[(u8, Vec<u8>)]) -> Vec<u8> {
-        let pairs_of = pairs.iter().flat_map(|(label, value)| [vec![*label], value.clone()].concat());
-        [vec![0xa0 | u8::try_from(pairs.len()).unwrap()], pairs_of.collect()].concat()
+        let pairs_of = pairs
+            .iter()
+            .flat_map(|(label, value)| [vec![*label], value.clone()].concat());
+        [
+            vec![0xa0 | u8::try_from(pairs.len()).unwrap()],
+            pairs_of.collect(),
+        ]
+        .concat()
     }
 
     #[test]
     fn keys_are_whole_and_of_a_kind_that_we_know() {
         let (es256, ed_dsa, rs256) = (vec![0x26], vec![0x27], vec![0x39, 1, 0]);
         let point = |x, y| {
-            map(&[(1, vec![2]), (3, es256.clone()), (0x20, vec![1]), (0x21, bytes(x)), (0x22, bytes(y))])
+            map(&[
+                (1, vec![2]),
+                (3, es256.clone()),
+                (0x20, vec![1]),
+                (0x21, bytes(x)),
+                (0x22, bytes(y)),
+            ])
         };
-        let edwards =
-            |curve| map(&[(1, vec![1]), (3, ed_dsa.clone()), (0x20, vec![curve]), (0x21, bytes(32))]);
-        let rsa = |n, e| map(&[(1, vec![3]), (3, rs256.clone()), (0x20, bytes(n)), (0x21, bytes(e))]);
-        let twice =
-            map(&[(1, vec![1]), (1, vec![1]), (3, ed_dsa.clone()), (0x20, vec![6]), (0x21, bytes(32))]);
-        let more =
-            map(&[(1, vec![1]), (4, vec![0x81, 2]), (3, ed_dsa.clone()), (0x20, vec![6]), (0x21, bytes(32))]);
+        let edwards = |curve| {
+            map(&[
+                (1, vec![1]),
+                (3, ed_dsa.clone()),
+                (0x20, vec![curve]),
+                (0x21, bytes(32)),
+            ])
+        };
+        let rsa = |n, e| {
+            map(&[
+                (1, vec![3]),
+                (3, rs256.clone()),
+                (0x20, bytes(n)),
+                (0x21, bytes(e)),
+            ])
+        };
+        let twice = map(&[
+            (1, vec![1]),
+            (1, vec![1]),
+            (3, ed_dsa.clone()),
+            (0x20, vec![6]),
+            (0x21, bytes(32)),
+        ]);
+        let more = map(&[
+            (1, vec![1]),
+            (4, vec![0x81, 2]),
+            (3, ed_dsa.clone()),
+            (0x20, vec![6]),
+            (0x21, bytes(32)),
+        ]);
         for (key, expected) in [
             (point(32, 32), Some("ES256")),
             (point(31, 32), None),
@@ -157,7 +211,10 @@ mod tests {
         use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
         let decode = |text: &str| URL_SAFE_NO_PAD.decode(text).unwrap();
         let (n, mut signature) = (decode(RSA_KEY), decode(RSA_SIGNATURE));
-        let key = Key::Rs256 { n: &n, e: &[1, 0, 1] };
+        let key = Key::Rs256 {
+            n: &n,
+            e: &[1, 0, 1],
+        };
         assert!(key.verifies(b"signed", &signature));
         assert!(!key.verifies(b"signeD", &signature));
         assert!(!(Key::Rs256 { n: &n, e: &[3] }).verifies(b"signed", &signature));

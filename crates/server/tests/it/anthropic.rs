@@ -28,11 +28,24 @@ fn streaming(model: &str) -> Value {
 
 fn weather() -> Reply {
     Reply::stream(&[
-        Step::Reasoning { text: "Which city?".into(), tokens_per_second: None },
+        Step::Reasoning {
+            text: "Which city?".into(),
+            tokens_per_second: None,
+        },
         text("I look."),
-        Step::Calls { calls: vec![Call { name: "weather".into(), arguments: json!({"city": "Rome"}) }] },
-        Step::Usage { input_tokens: 70, output_tokens: 9 },
-        Step::Finish { reason: Finish::ToolCalls },
+        Step::Calls {
+            calls: vec![Call {
+                name: "weather".into(),
+                arguments: json!({"city": "Rome"}),
+            }],
+        },
+        Step::Usage {
+            input_tokens: 70,
+            output_tokens: 9,
+        },
+        Step::Finish {
+            reason: Finish::ToolCalls,
+        },
     ])
 }
 
@@ -42,7 +55,11 @@ fn message_of(events: &[Event]) -> (Vec<Value>, Value) {
     let mut end = Value::Null;
     for event in events {
         let data = event.json();
-        assert_eq!(event.name.as_deref(), data["type"].as_str(), "the name of an event is its type");
+        assert_eq!(
+            event.name.as_deref(),
+            data["type"].as_str(),
+            "the name of an event is its type"
+        );
         let at = || usize::try_from(data["index"].as_u64().unwrap()).unwrap();
         match data["type"].as_str().unwrap() {
             "content_block_start" => {
@@ -51,7 +68,11 @@ fn message_of(events: &[Event]) -> (Vec<Value>, Value) {
             }
             "content_block_delta" => {
                 let delta = &data["delta"];
-                for (field, key) in [("text", "text"), ("thinking", "thinking"), ("partial_json", "json")] {
+                for (field, key) in [
+                    ("text", "text"),
+                    ("thinking", "thinking"),
+                    ("partial_json", "json"),
+                ] {
                     if let Some(more) = delta[field].as_str() {
                         let block = &mut blocks[at()];
                         let whole = format!("{}{more}", block[key].as_str().unwrap_or_default());
@@ -67,7 +88,10 @@ fn message_of(events: &[Event]) -> (Vec<Value>, Value) {
 }
 
 async fn stream(door: &Door, body: &Value) -> Vec<Event> {
-    let request = door.server.request(Method::POST, MESSAGES, &door.key).json(body);
+    let request = door
+        .server
+        .request(Method::POST, MESSAGES, &door.key)
+        .json(body);
     Events::of(request.send().await.unwrap()).rest().await
 }
 
@@ -75,22 +99,49 @@ async fn stream(door: &Door, body: &Value) -> Vec<Event> {
 async fn a_model_of_another_format_is_asked_and_answers_in_this_one() {
     let door = Door::open(Behaviour::always(weather())).await;
     let events = stream(&door, &streaming("scripted")).await;
-    assert_eq!(events.first().unwrap().name.as_deref(), Some("message_start"));
+    assert_eq!(
+        events.first().unwrap().name.as_deref(),
+        Some("message_start")
+    );
     assert_eq!(events.last().unwrap().name.as_deref(), Some("message_stop"));
     let (blocks, end) = message_of(&events);
-    let kinds: Vec<&str> = blocks.iter().map(|block| block["type"].as_str().unwrap()).collect();
+    let kinds: Vec<&str> = blocks
+        .iter()
+        .map(|block| block["type"].as_str().unwrap())
+        .collect();
     assert_eq!(kinds, ["thinking", "text", "tool_use"]);
-    assert_eq!((&blocks[0]["thinking"], &blocks[1]["text"]), (&json!("Which city?"), &json!("I look.")));
-    assert_eq!((&blocks[2]["name"], &blocks[2]["json"]), (&json!("weather"), &json!("{\"city\":\"Rome\"}")));
+    assert_eq!(
+        (&blocks[0]["thinking"], &blocks[1]["text"]),
+        (&json!("Which city?"), &json!("I look."))
+    );
+    assert_eq!(
+        (&blocks[2]["name"], &blocks[2]["json"]),
+        (&json!("weather"), &json!("{\"city\":\"Rome\"}"))
+    );
     assert_eq!(end["delta"]["stop_reason"], "tool_use");
-    assert_eq!((&end["usage"]["input_tokens"], &end["usage"]["output_tokens"]), (&json!(70), &json!(9)));
+    assert_eq!(
+        (
+            &end["usage"]["input_tokens"],
+            &end["usage"]["output_tokens"]
+        ),
+        (&json!(70), &json!(9))
+    );
     let sent = &door.upstream.requests()[0];
-    assert_eq!(sent["messages"][0], json!({"role": "system", "content": "Be brief."}));
+    assert_eq!(
+        sent["messages"][0],
+        json!({"role": "system", "content": "Be brief."})
+    );
     assert_eq!(sent["messages"][1]["content"], "How is the weather?");
-    assert_eq!((&sent["max_tokens"], &sent["stop"]), (&json!(300), &json!(["END"])));
+    assert_eq!(
+        (&sent["max_tokens"], &sent["stop"]),
+        (&json!(300), &json!(["END"]))
+    );
     assert_eq!(sent["tools"][0]["function"]["name"], "weather");
 
-    let whole = door.server.post(MESSAGES, &door.key, &ask("scripted")).await;
+    let whole = door
+        .server
+        .post(MESSAGES, &door.key, &ask("scripted"))
+        .await;
     whole.expect(200);
     let message = whole.json();
     assert_eq!(
@@ -104,26 +155,46 @@ async fn a_model_of_another_format_is_asked_and_answers_in_this_one() {
         json!({"role": "assistant", "content": message["content"]}),
         json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": call, "content": "Sun"}]}),
     ]);
-    door.server.post(MESSAGES, &door.key, &next).await.expect(200);
+    door.server
+        .post(MESSAGES, &door.key, &next)
+        .await
+        .expect(200);
     let sent = &door.upstream.requests()[2]["messages"];
     assert_eq!(sent[2]["tool_calls"][0]["id"], *call);
-    assert_eq!(sent[3], json!({"role": "tool", "tool_call_id": call, "content": "Sun"}));
+    assert_eq!(
+        sent[3],
+        json!({"role": "tool", "tool_call_id": call, "content": "Sun"})
+    );
 }
 
 #[tokio::test]
 async fn an_agent_answers_and_hands_over_the_tools_of_the_program() {
     let door = Door::open(Behaviour::sequence(vec![
         Reply::stream(&[
-            Step::Calls { calls: vec![Call { name: "ls".into(), arguments: json!({"path": "/"}) }] },
-            Step::Finish { reason: Finish::ToolCalls },
+            Step::Calls {
+                calls: vec![Call {
+                    name: "ls".into(),
+                    arguments: json!({"path": "/"}),
+                }],
+            },
+            Step::Finish {
+                reason: Finish::ToolCalls,
+            },
         ]),
         weather(),
         Reply::stream(&[text("It is sunny."), finish()]),
     ]))
     .await;
     let (blocks, end) = message_of(&stream(&door, &streaming("glasshouse/agent")).await);
-    let kinds: Vec<&str> = blocks.iter().map(|block| block["type"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["thinking", "text", "tool_use"], "its own tools are its own business");
+    let kinds: Vec<&str> = blocks
+        .iter()
+        .map(|block| block["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        kinds,
+        ["thinking", "text", "tool_use"],
+        "its own tools are its own business"
+    );
     assert_eq!(end["delta"]["stop_reason"], "tool_use");
     let mut next = ask("glasshouse/agent");
     next["messages"].as_array_mut().unwrap().extend([
@@ -135,13 +206,20 @@ async fn an_agent_answers_and_hands_over_the_tools_of_the_program() {
     ]);
     let whole = door.server.post(MESSAGES, &door.key, &next).await;
     whole.expect(200);
-    assert_eq!(whole.json()["content"], json!([{"type": "text", "text": "It is sunny."}]));
+    assert_eq!(
+        whole.json()["content"],
+        json!([{"type": "text", "text": "It is sunny."}])
+    );
     assert!(whole.headers.contains_key("x-run-id"));
 }
 
 #[tokio::test]
 async fn refusals_have_the_shape_that_its_packages_read() {
-    let slow = Reply::status(429, &[("retry-after", "90")], r#"{"error":{"message":"Slow down."}}"#);
+    let slow = Reply::status(
+        429,
+        &[("retry-after", "90")],
+        r#"{"error":{"message":"Slow down."}}"#,
+    );
     let door = Door::open(Behaviour::always(slow)).await;
     let mut wrong = ask("scripted");
     wrong["messages"] = json!([]);
@@ -154,12 +232,28 @@ async fn refusals_have_the_shape_that_its_packages_read() {
         let answer = door.server.post(MESSAGES, credential, &body).await;
         assert_eq!(answer.status, status, "{}", answer.text);
         let object = answer.json();
-        assert_eq!((&object["type"], &object["error"]["type"]), (&json!("error"), &json!(kind)), "{object}");
-        assert!(object["error"]["message"].is_string() && object["request_id"].is_string(), "{object}");
-        let wait = answer.headers.get("retry-after").map(|wait| wait.to_str().unwrap());
+        assert_eq!(
+            (&object["type"], &object["error"]["type"]),
+            (&json!("error"), &json!(kind)),
+            "{object}"
+        );
+        assert!(
+            object["error"]["message"].is_string() && object["request_id"].is_string(),
+            "{object}"
+        );
+        let wait = answer
+            .headers
+            .get("retry-after")
+            .map(|wait| wait.to_str().unwrap());
         assert_eq!(wait, (status == 429).then_some("90"), "{object}");
     }
-    let wrong_method = door.server.client.get(door.server.url(MESSAGES)).send().await.unwrap();
+    let wrong_method = door
+        .server
+        .client
+        .get(door.server.url(MESSAGES))
+        .send()
+        .await
+        .unwrap();
     let object: Value = serde_json::from_str(&wrong_method.text().await.unwrap()).unwrap();
     assert_eq!(object["type"], "error", "{object}");
 }
@@ -167,10 +261,17 @@ async fn refusals_have_the_shape_that_its_packages_read() {
 #[tokio::test]
 async fn its_packages_send_the_key_in_their_own_header() {
     let door = Door::open(Behaviour::always(Reply::text("Hello."))).await;
-    let request = door.server.client.post(door.server.url(MESSAGES)).header("x-api-key", &door.key);
+    let request = door
+        .server
+        .client
+        .post(door.server.url(MESSAGES))
+        .header("x-api-key", &door.key);
     let answer = request.json(&ask("scripted")).send().await.unwrap();
     assert_eq!(answer.status(), 200);
-    let counted = door.server.post("/v1/messages/count_tokens", &door.key, &ask("scripted")).await;
+    let counted = door
+        .server
+        .post("/v1/messages/count_tokens", &door.key, &ask("scripted"))
+        .await;
     counted.expect(200);
     assert!(counted.json()["input_tokens"].as_u64().unwrap() > 5);
 }
@@ -178,7 +279,11 @@ async fn its_packages_send_the_key_in_their_own_header() {
 #[tokio::test]
 async fn a_server_that_numbers_the_calls_of_each_answer_anew_repeats_no_id() {
     let door = Door::open(Behaviour::always(weather())).await;
-    let first = door.server.post(MESSAGES, &door.key, &ask("scripted")).await.json();
+    let first = door
+        .server
+        .post(MESSAGES, &door.key, &ask("scripted"))
+        .await
+        .json();
     let mut next = ask("scripted");
     next["messages"].as_array_mut().unwrap().extend([
         json!({"role": "assistant", "content": first["content"]}),
@@ -187,8 +292,12 @@ async fn a_server_that_numbers_the_calls_of_each_answer_anew_repeats_no_id() {
     let second = door.server.post(MESSAGES, &door.key, &next).await.json();
     next["stream"] = json!(true);
     let (streamed, _) = message_of(&stream(&door, &next).await);
-    let ids = [&first["content"], &second["content"], &Value::Array(streamed)]
-        .map(|content| content[2]["id"].clone());
+    let ids = [
+        &first["content"],
+        &second["content"],
+        &Value::Array(streamed),
+    ]
+    .map(|content| content[2]["id"].clone());
     assert_eq!(ids, [json!("call_0"), json!("call_0_1"), json!("call_0_1")]);
 }
 
@@ -200,21 +309,37 @@ async fn instructions_in_the_middle_reach_other_models_as_words_of_the_user() {
         {"type": "text", "text": "x-anthropic-billing-header: cc_version=2.1.197.595; cc_entrypoint=sdk-cli;"},
         {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}},
     ]);
-    body["messages"].as_array_mut().unwrap().push(json!({"role": "system", "content": "It is late."}));
-    door.server.post(&format!("{MESSAGES}?beta=true"), &door.key, &body).await.expect(200);
+    body["messages"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"role": "system", "content": "It is late."}));
+    door.server
+        .post(&format!("{MESSAGES}?beta=true"), &door.key, &body)
+        .await
+        .expect(200);
     let sent = &door.upstream.requests()[0]["messages"];
     assert_eq!(sent[0], json!({"role": "system", "content": "Be brief."}));
     let words = sent[1]["content"].as_str().unwrap();
-    assert!(words.contains("How is the weather?") && words.contains("It is late."), "{words}");
+    assert!(
+        words.contains("How is the weather?") && words.contains("It is late."),
+        "{words}"
+    );
     assert_eq!(sent.as_array().unwrap().len(), 2, "{sent}");
 }
 
 async fn models(door: &Door, rest: &str, key: &str) -> (reqwest::StatusCode, Value) {
     let url = door.server.url(&format!("/v1/models{rest}"));
-    let request =
-        door.server.client.get(url).header("anthropic-version", "2023-06-01").header("x-api-key", key);
+    let request = door
+        .server
+        .client
+        .get(url)
+        .header("anthropic-version", "2023-06-01")
+        .header("x-api-key", key);
     let answer = request.send().await.unwrap();
-    assert_eq!(answer.headers()["request-id"], answer.headers()["x-request-id"]);
+    assert_eq!(
+        answer.headers()["request-id"],
+        answer.headers()["x-request-id"]
+    );
     (answer.status(), answer.json().await.unwrap())
 }
 
@@ -222,8 +347,12 @@ async fn models(door: &Door, rest: &str, key: &str) -> (reqwest::StatusCode, Val
 async fn its_packages_list_the_models_in_their_format() {
     let door = Door::open(Behaviour::always(Reply::text("Hello."))).await;
     let (_, page) = models(&door, "?limit=2&after_id=glasshouse/deep", &door.key).await;
-    let ids: Vec<&str> =
-        page["data"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> = page["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["id"].as_str().unwrap())
+        .collect();
     assert_eq!(ids, ["tour", "scripted"]);
     assert_eq!(
         (&page["first_id"], &page["last_id"], &page["has_more"]),
@@ -241,7 +370,11 @@ async fn its_packages_list_the_models_in_their_format() {
         ("", "gh_nobody", 401, "authentication_error"),
     ] {
         let (got, object) = models(&door, rest, key).await;
-        assert_eq!((got.as_u16(), &object["type"]), (status, &json!("error")), "{object}");
+        assert_eq!(
+            (got.as_u16(), &object["type"]),
+            (status, &json!("error")),
+            "{object}"
+        );
         assert_eq!(object["error"]["type"], kind);
     }
     let plain = door.server.get("/v1/models", &door.key).await.json();
@@ -252,20 +385,38 @@ async fn its_packages_list_the_models_in_their_format() {
 async fn its_packages_read_the_id_of_a_request_and_the_limits_in_their_own_headers() {
     let door = Door::open(Behaviour::always(Reply::text("Hello."))).await;
     let limits = json!({"of": "default", "limits": {"minute": {"requests": 1}}});
-    door.server.put("/api/v1/limits", &door.cookie, &limits).await.expect(204);
-    let answer = door.server.post(MESSAGES, &door.key, &ask("scripted")).await;
+    door.server
+        .put("/api/v1/limits", &door.cookie, &limits)
+        .await
+        .expect(204);
+    let answer = door
+        .server
+        .post(MESSAGES, &door.key, &ask("scripted"))
+        .await;
     assert_eq!(answer.headers["request-id"], answer.headers["x-request-id"]);
     assert_eq!(answer.headers["anthropic-ratelimit-requests-limit"], "1");
-    assert_eq!(answer.headers["anthropic-ratelimit-requests-remaining"], "0");
-    let reset = answer.headers["anthropic-ratelimit-requests-reset"].to_str().unwrap();
+    assert_eq!(
+        answer.headers["anthropic-ratelimit-requests-remaining"],
+        "0"
+    );
+    let reset = answer.headers["anthropic-ratelimit-requests-reset"]
+        .to_str()
+        .unwrap();
     assert!(reset.ends_with('Z') && !reset.contains('.'), "{reset}");
     assert!(!answer.headers.contains_key("x-ratelimit-limit-requests"));
-    let over = door.server.post(MESSAGES, &door.key, &ask("scripted")).await;
-    assert_eq!((over.status.as_u16(), &over.json()["error"]["type"]), (429, &json!("rate_limit_error")));
+    let over = door
+        .server
+        .post(MESSAGES, &door.key, &ask("scripted"))
+        .await;
+    assert_eq!(
+        (over.status.as_u16(), &over.json()["error"]["type"]),
+        (429, &json!("rate_limit_error"))
+    );
     assert!(over.headers.contains_key("retry-after"));
     let other = door.server.get("/v1/models", &door.key).await;
     assert!(
-        !other.headers.contains_key("request-id") && other.headers.contains_key("x-ratelimit-limit-requests")
+        !other.headers.contains_key("request-id")
+            && other.headers.contains_key("x-ratelimit-limit-requests")
     );
 }
 
@@ -281,7 +432,13 @@ async fn a_conversation_that_is_too_long_is_told_in_the_words_that_claude_code_k
             (400, &json!("invalid_request_error")),
             "{error}"
         );
-        assert!(error["message"].as_str().unwrap().starts_with("prompt is too long: "), "{error}");
+        assert!(
+            error["message"]
+                .as_str()
+                .unwrap()
+                .starts_with("prompt is too long: "),
+            "{error}"
+        );
     }
 }
 
@@ -289,13 +446,25 @@ async fn a_conversation_that_is_too_long_is_told_in_the_words_that_claude_code_k
 async fn a_character_that_nobody_can_keep_costs_no_conversation() {
     let door = Door::open(Behaviour::always(Reply::text("Hello."))).await;
     for (path, words) in [
-        (MESSAGES, r#""messages": [{"role": "user", "content": "a\u0000b\ud83d"}], "max_tokens": 10"#),
-        ("/v1/chat/completions", r#""messages": [{"role": "user", "content": "a\u0000b\ud83d"}]"#),
+        (
+            MESSAGES,
+            r#""messages": [{"role": "user", "content": "a\u0000b\ud83d"}], "max_tokens": 10"#,
+        ),
+        (
+            "/v1/chat/completions",
+            r#""messages": [{"role": "user", "content": "a\u0000b\ud83d"}]"#,
+        ),
         ("/v1/responses", r#""input": "a\u0000b\ud83d""#),
     ] {
         for model in ["scripted", "glasshouse/agent"] {
             let body = format!("{{\"model\": \"{model}\", {words}}}");
-            let answer = door.server.request(Method::POST, path, &door.key).body(body).send().await.unwrap();
+            let answer = door
+                .server
+                .request(Method::POST, path, &door.key)
+                .body(body)
+                .send()
+                .await
+                .unwrap();
             assert_eq!(answer.status(), 200, "{path} {model}");
             let sent = door.upstream.requests().pop().unwrap();
             let last = sent["messages"].as_array().unwrap().last().unwrap();

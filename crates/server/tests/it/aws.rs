@@ -37,9 +37,15 @@ async fn assume(headers: HeaderMap, form: String) -> impl IntoResponse {
     let form = reqwest::Url::parse(&format!("http://sts/?{form}")).unwrap();
     let asked: HashMap<_, _> = form.query_pairs().collect();
     let action = &asked["Action"];
-    let signed = headers.get("authorization").map(|value| value.to_str().unwrap().to_owned());
+    let signed = headers
+        .get("authorization")
+        .map(|value| value.to_str().unwrap().to_owned());
     let by_key = signed.is_some_and(|signed| signed.contains("Credential=AKIASOURCESOURCE00/"));
-    let id = match (&**action, by_key, asked.get("WebIdentityToken").map(|token| &**token)) {
+    let id = match (
+        &**action,
+        by_key,
+        asked.get("WebIdentityToken").map(|token| &**token),
+    ) {
         ("AssumeRole", true, None) => "ASIAROLEROLEROLE00",
         ("AssumeRoleWithWebIdentity", false, Some("identity-token")) => "ASIAIDENTITYIDENT0",
         _ => return (StatusCode::FORBIDDEN, String::new()),
@@ -54,19 +60,26 @@ async fn assume(headers: HeaderMap, form: String) -> impl IntoResponse {
 }
 
 async fn of_container(headers: HeaderMap) -> Result<Json<Value>, StatusCode> {
-    let known = headers.get("authorization").is_some_and(|token| token == "pod-token");
-    let credentials =
-        json!({"AccessKeyId": "ASIACONTAINER00000", "SecretAccessKey": "s", "Token": "t", "Expiration": END});
-    known.then_some(Json(credentials)).ok_or(StatusCode::UNAUTHORIZED)
+    let known = headers
+        .get("authorization")
+        .is_some_and(|token| token == "pod-token");
+    let credentials = json!({"AccessKeyId": "ASIACONTAINER00000", "SecretAccessKey": "s", "Token": "t", "Expiration": END});
+    known
+        .then_some(Json(credentials))
+        .ok_or(StatusCode::UNAUTHORIZED)
 }
 
 async fn of_instance(headers: HeaderMap) -> Result<Json<Value>, StatusCode> {
-    let known = headers.get("x-aws-ec2-metadata-token").is_some_and(|token| token == "session");
+    let known = headers
+        .get("x-aws-ec2-metadata-token")
+        .is_some_and(|token| token == "session");
     let credentials = json!({
         "Code": "Success", "Type": "AWS-HMAC", "LastUpdated": "2026-01-01T00:00:00Z",
         "AccessKeyId": "ASIAINSTANCE000000", "SecretAccessKey": "s", "Token": "t", "Expiration": END,
     });
-    known.then_some(Json(credentials)).ok_or(StatusCode::UNAUTHORIZED)
+    known
+        .then_some(Json(credentials))
+        .ok_or(StatusCode::UNAUTHORIZED)
 }
 
 async fn list(State(listed): State<UnboundedSender<HeaderMap>>, headers: HeaderMap) -> Json<Value> {
@@ -91,7 +104,12 @@ impl Aws {
             .route(&format!("{role}models"), get(of_instance))
             .with_state(sender);
         let (address, guard) = serve_other(routes).await;
-        Self { url: format!("http://{address}"), listed, folder: new_folder(), _guard: guard }
+        Self {
+            url: format!("http://{address}"),
+            listed,
+            folder: new_folder(),
+            _guard: guard,
+        }
     }
 
     fn write(&self, name: &str, text: &str) -> String {
@@ -103,7 +121,9 @@ impl Aws {
     /// The program with a connection to this Bedrock, in this environment.
     fn program(&self, profile: Option<&str>, variables: &[(&str, &str)]) -> Program {
         let data = new_folder();
-        let profile = profile.map(|name| format!(", profile = \"{name}\"")).unwrap_or_default();
+        let profile = profile
+            .map(|name| format!(", profile = \"{name}\""))
+            .unwrap_or_default();
         let config = format!(
             "[[connections]]\nname = \"Bedrock\"\nkind = \"bedrock\"\nbase_url = \"{}\"\n\
              settings = {{ region = \"eu-central-1\"{profile} }}\n",
@@ -129,13 +149,28 @@ impl Aws {
         variables: &[(&str, &str)],
     ) -> (String, Option<String>) {
         let program = self.program(profile, variables);
-        let headers = tokio::time::timeout(LIMIT, self.listed.recv()).await.unwrap().unwrap();
+        let headers = tokio::time::timeout(LIMIT, self.listed.recv())
+            .await
+            .unwrap()
+            .unwrap();
         drop(program);
         while self.listed.try_recv().is_ok() {}
-        let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap().to_owned());
+        let text = |name: &str| {
+            headers
+                .get(name)
+                .map(|value| value.to_str().unwrap().to_owned())
+        };
         let authorization = text("authorization").unwrap();
-        let (id, scope) = authorization.split_once("Credential=").unwrap().1.split_once('/').unwrap();
-        assert!(scope.contains("/eu-central-1/bedrock/aws4_request"), "{authorization}");
+        let (id, scope) = authorization
+            .split_once("Credential=")
+            .unwrap()
+            .1
+            .split_once('/')
+            .unwrap();
+        assert!(
+            scope.contains("/eu-central-1/bedrock/aws4_request"),
+            "{authorization}"
+        );
         (id.to_owned(), text("x-amz-security-token"))
     }
 }
@@ -163,10 +198,20 @@ async fn bedrock_finds_the_credentials_of_the_machine() {
     let own = |id: &str, token: Option<&str>| (id.to_owned(), token.map(str::to_owned));
     let nowhere = ("AWS_EC2_METADATA_DISABLED", "true");
 
-    let keys = [nowhere, ("AWS_ACCESS_KEY_ID", "AKIAENVIRONMENT000"), ("AWS_SECRET_ACCESS_KEY", "s/+")];
-    assert_eq!(aws.signed_with(None, &keys).await, own("AKIAENVIRONMENT000", None));
+    let keys = [
+        nowhere,
+        ("AWS_ACCESS_KEY_ID", "AKIAENVIRONMENT000"),
+        ("AWS_SECRET_ACCESS_KEY", "s/+"),
+    ];
+    assert_eq!(
+        aws.signed_with(None, &keys).await,
+        own("AKIAENVIRONMENT000", None)
+    );
     let session = [&keys[..], &[("AWS_SESSION_TOKEN", "t")]].concat();
-    assert_eq!(aws.signed_with(None, &session).await, own("AKIAENVIRONMENT000", Some("t")));
+    assert_eq!(
+        aws.signed_with(None, &session).await,
+        own("AKIAENVIRONMENT000", Some("t"))
+    );
 
     let credentials = aws.write(
         "credentials",
@@ -184,7 +229,10 @@ async fn bedrock_finds_the_credentials_of_the_machine() {
         ("AWS_CONFIG_FILE", config.as_str()),
         ("AWS_ENDPOINT_URL_STS", sts.as_str()),
     ];
-    assert_eq!(aws.signed_with(Some("team"), &files).await, own("AKIATEAMTEAMTEAM00", None));
+    assert_eq!(
+        aws.signed_with(Some("team"), &files).await,
+        own("AKIATEAMTEAMTEAM00", None)
+    );
     let role = own("ASIAROLEROLEROLE00", Some("t-ASIAROLEROLEROLE00"));
     assert_eq!(aws.signed_with(Some("role"), &files).await, role);
     let named = [&files[..], &[("AWS_PROFILE", "role")]].concat();
@@ -198,7 +246,10 @@ async fn bedrock_finds_the_credentials_of_the_machine() {
         ("AWS_ENDPOINT_URL_STS", sts.as_str()),
     ];
     let found = aws.signed_with(None, &identity).await;
-    assert_eq!(found, own("ASIAIDENTITYIDENT0", Some("t-ASIAIDENTITYIDENT0")));
+    assert_eq!(
+        found,
+        own("ASIAIDENTITYIDENT0", Some("t-ASIAIDENTITYIDENT0"))
+    );
 
     let token = aws.write("pod", "pod-token");
     let container = format!("{}/container", aws.url);
@@ -206,10 +257,16 @@ async fn bedrock_finds_the_credentials_of_the_machine() {
         ("AWS_CONTAINER_CREDENTIALS_FULL_URI", container.as_str()),
         ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", token.as_str()),
     ];
-    assert_eq!(aws.signed_with(None, &container).await, own("ASIACONTAINER00000", Some("t")));
+    assert_eq!(
+        aws.signed_with(None, &container).await,
+        own("ASIACONTAINER00000", Some("t"))
+    );
 
     let instance = aws.url.clone();
     let instance = [("AWS_EC2_METADATA_SERVICE_ENDPOINT", instance.as_str())];
-    assert_eq!(aws.signed_with(None, &instance).await, own("ASIAINSTANCE000000", Some("t")));
+    assert_eq!(
+        aws.signed_with(None, &instance).await,
+        own("ASIAINSTANCE000000", Some("t"))
+    );
     remove(&aws.folder);
 }

@@ -28,7 +28,10 @@ fn glasshouse(database: &str, dir: &Path, arguments: &[&str]) -> Command {
 fn say(mut command: Command) -> (bool, String) {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.success(), text(output.stdout) + &text(output.stderr))
+    (
+        output.status.success(),
+        text(output.stdout) + &text(output.stderr),
+    )
 }
 
 /// A server that serves until it is dropped.
@@ -42,19 +45,36 @@ struct Running {
 impl Running {
     fn start(database: &str, dir: &Path) -> Self {
         let mut command = glasshouse(database, dir, &["--listen", "127.0.0.1:0"]);
-        command.env("GLASSHOUSE_LOG_LEVEL", "error").env("GLASSHOUSE_PROGRAMS_ENABLED", "false");
+        command
+            .env("GLASSHOUSE_LOG_LEVEL", "error")
+            .env("GLASSHOUSE_PROGRAMS_ENABLED", "false");
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.strip_prefix("Glasshouse is ready: ").unwrap_or_else(|| panic!("{line}"));
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let url = line
+            .strip_prefix("Glasshouse is ready: ")
+            .unwrap_or_else(|| panic!("{line}"));
         // TLS is set up once.
         drop(llm::HttpClient::new().unwrap());
-        Self { child, url: url.trim_end().to_owned(), client: plain_client(), credential: String::new() }
+        Self {
+            child,
+            url: url.trim_end().to_owned(),
+            client: plain_client(),
+            credential: String::new(),
+        }
     }
 
     async fn call(&self, method: &str, path: &str, body: &Value) -> Answer {
-        let request = self.client.request(method.parse().unwrap(), format!("{}{path}", self.url));
-        let request = if body.is_null() { request } else { request.json(body) };
+        let request = self
+            .client
+            .request(method.parse().unwrap(), format!("{}{path}", self.url));
+        let request = if body.is_null() {
+            request
+        } else {
+            request.json(body)
+        };
         Answer::of(request.header("cookie", &self.credential)).await
     }
 
@@ -66,7 +86,13 @@ impl Running {
 
     fn stop(mut self) {
         let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &id])
+                .status()
+                .unwrap()
+                .success()
+        );
         assert!(self.child.wait().unwrap().success());
     }
 }
@@ -98,7 +124,9 @@ async fn everything(server: &Running, chat: &str) -> Vec<Value> {
 
 /// The list of a model server that wants its key.
 async fn models(headers: HeaderMap) -> Json<Value> {
-    let knows = headers.get("authorization").is_some_and(|value| value == "Bearer sk-canary");
+    let knows = headers
+        .get("authorization")
+        .is_some_and(|value| value == "Bearer sk-canary");
     Json(json!({"object": "list", "data": if knows { json!([{"id": "far"}]) } else { json!([]) }}))
 }
 
@@ -112,21 +140,45 @@ async fn there_and_back(from: &str, to: &str) {
     answer.expect(200);
     server.credential = answer.cookie();
     let (far, _running) = serve_other(Router::new().route("/v1/models", get(models))).await;
-    let connection = json!({"name": "Far", "base_url": format!("http://{far}/v1"), "api_key": "sk-canary"});
-    server.call("POST", "/api/v1/connections", &connection).await.expect(200);
-    let chat = server.call("POST", "/api/v1/chats", &json!({"title": "План"})).await.json();
+    let connection =
+        json!({"name": "Far", "base_url": format!("http://{far}/v1"), "api_key": "sk-canary"});
+    server
+        .call("POST", "/api/v1/connections", &connection)
+        .await
+        .expect(200);
+    let chat = server
+        .call("POST", "/api/v1/chats", &json!({"title": "План"}))
+        .await
+        .json();
     let chat = chat["id"].as_str().unwrap();
-    let file = server.client.put(format!("{}/api/v1/chats/{chat}/files/content?path=/a.bin", server.url));
-    let file = file.header("cookie", &server.credential).body(vec![0, 255, 10, 13]);
+    let file = server.client.put(format!(
+        "{}/api/v1/chats/{chat}/files/content?path=/a.bin",
+        server.url
+    ));
+    let file = file
+        .header("cookie", &server.credential)
+        .body(vec![0, 255, 10, 13]);
     Answer::of(file).await.expect(200);
-    let group = server.call("POST", "/api/v1/groups", &json!({"name": "Отдел"})).await.json();
+    let group = server
+        .call("POST", "/api/v1/groups", &json!({"name": "Отдел"}))
+        .await
+        .json();
     let members = format!("/api/v1/groups/{}/members", group["id"].as_str().unwrap());
-    server.call("POST", &members, &json!({"users": [EMAIL]})).await.expect(204);
+    server
+        .call("POST", &members, &json!({"users": [EMAIL]}))
+        .await
+        .expect(204);
     let rule = json!({"kind": "model", "name": "far", "everybody": false, "groups": [group["id"]]});
-    server.call("PUT", "/api/v1/permissions", &rule).await.expect(204);
+    server
+        .call("PUT", "/api/v1/permissions", &rule)
+        .await
+        .expect(204);
     // A run goes on meanwhile; what was there when the copy began is in it.
     let said = json!({"content": "Show me around", "model": "tour"});
-    let run = server.call("POST", &format!("/api/v1/chats/{chat}/messages"), &said).await.json();
+    let run = server
+        .call("POST", &format!("/api/v1/chats/{chat}/messages"), &said)
+        .await
+        .json();
     let path = copy.to_str().unwrap();
     let (good, words) = say(glasshouse(from, &old, &["backup", path]));
     assert!(good && words.contains("has everything"), "{words}");
@@ -135,17 +187,36 @@ async fn there_and_back(from: &str, to: &str) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            fs::metadata(&copy).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
     }
-    assert!(!fs::read(&copy).unwrap().windows(9).any(|part| part == b"sk-canary"));
-    server.call("POST", &format!("/runs/{}/cancel", run["run"].as_str().unwrap()), &json!({})).await;
+    assert!(
+        !fs::read(&copy)
+            .unwrap()
+            .windows(9)
+            .any(|part| part == b"sk-canary")
+    );
+    server
+        .call(
+            "POST",
+            &format!("/runs/{}/cancel", run["run"].as_str().unwrap()),
+            &json!({}),
+        )
+        .await;
     let before = everything(&server, chat).await;
     let credential = server.credential.clone();
     server.stop();
     assert_eq!(
         fs::read_dir(&old)
             .unwrap()
-            .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains("unfinished"))
+            .filter(|entry| entry
+                .as_ref()
+                .unwrap()
+                .file_name()
+                .to_string_lossy()
+                .contains("unfinished"))
             .count(),
         0
     );
@@ -162,19 +233,34 @@ async fn there_and_back(from: &str, to: &str) {
         assert_eq!(after[part], before[part]);
     }
     assert_eq!(after[1]["chats"][0]["title"], "План");
-    assert_eq!(after[2]["messages"][0]["parts"], before[2]["messages"][0]["parts"]);
+    assert_eq!(
+        after[2]["messages"][0]["parts"],
+        before[2]["messages"][0]["parts"]
+    );
     assert_eq!(after[3]["files"][0]["path"], "/a.bin");
-    let content =
-        server.call("GET", &format!("/api/v1/chats/{chat}/files/content?path=/a.bin"), &Value::Null).await;
+    let content = server
+        .call(
+            "GET",
+            &format!("/api/v1/chats/{chat}/files/content?path=/a.bin"),
+            &Value::Null,
+        )
+        .await;
     assert_eq!(content.headers["content-length"], "4");
     // The sealed key opens: only with it the model server names its model.
     for seen in [&before[5], &after[5]] {
         assert_eq!(seen["connections"][0]["models"], json!(["far"]), "{seen}");
     }
     let login = json!({"email": EMAIL, "password": PASSWORD});
-    server.call("POST", "/api/v1/login", &login).await.expect(200);
+    server
+        .call("POST", "/api/v1/login", &login)
+        .await
+        .expect(200);
     // Nobody takes another key's place.
-    fs::write(old.join("secret.key"), [7; 31].iter().chain(&[8]).copied().collect::<Vec<u8>>()).unwrap();
+    fs::write(
+        old.join("secret.key"),
+        [7; 31].iter().chain(&[8]).copied().collect::<Vec<u8>>(),
+    )
+    .unwrap();
     let (good, words) = say(glasshouse("", &old, &["restore", path]));
     assert!(!good && words.contains("another key"), "{words}");
     server.stop();
@@ -190,13 +276,17 @@ async fn a_copy_of_sqlite_comes_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_in_sqlite_moves_to_postgresql() {
-    let Some(cluster) = Cluster::start().await else { return };
+    let Some(cluster) = Cluster::start().await else {
+        return;
+    };
     there_and_back("", &cluster.url()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_in_postgresql_moves_to_sqlite() {
-    let Some(cluster) = Cluster::start().await else { return };
+    let Some(cluster) = Cluster::start().await else {
+        return;
+    };
     there_and_back(&cluster.url(), "").await;
 }
 
@@ -206,27 +296,42 @@ async fn a_damaged_value_is_named_and_the_rest_comes_back() {
     let (old, new) = (new_folder(), new_folder());
     let mut server = Running::start("", &old);
     let account = json!({"email": EMAIL, "name": "Ada", "password": PASSWORD});
-    server.credential = server.call("POST", "/api/v1/setup", &account).await.cookie();
+    server.credential = server
+        .call("POST", "/api/v1/setup", &account)
+        .await
+        .cookie();
     for title in ["One", "Two"] {
-        server.call("POST", "/api/v1/chats", &json!({"title": title})).await.expect(200);
+        server
+            .call("POST", "/api/v1/chats", &json!({"title": title}))
+            .await
+            .expect(200);
     }
     let credential = server.credential.clone();
     server.stop();
     let database = format!("sqlite://{}", old.join("glasshouse.db").display());
     let mut rows = SqliteConnection::connect(&database).await.unwrap();
-    rows.execute("UPDATE chats SET title = x'fffe' WHERE title = 'One'").await.unwrap();
+    rows.execute("UPDATE chats SET title = x'fffe' WHERE title = 'One'")
+        .await
+        .unwrap();
     rows.close().await.unwrap();
     let copy = old.join("copy.gz");
     let path = copy.to_str().unwrap();
     let (good, words) = say(glasshouse("", &old, &["backup", path]));
-    assert!(good && words.contains("Damaged values") && words.contains("title holds BLOB"), "{words}");
+    assert!(
+        good && words.contains("Damaged values") && words.contains("title holds BLOB"),
+        "{words}"
+    );
     let (good, words) = say(glasshouse("", &new, &["restore", path]));
     assert!(good && words.contains("1 values were damaged"), "{words}");
     let mut server = Running::start("", &new);
     server.credential = credential;
     let chats = server.get("/api/v1/chats").await;
-    let titles: Vec<&str> =
-        chats["chats"].as_array().unwrap().iter().map(|chat| chat["title"].as_str().unwrap()).collect();
+    let titles: Vec<&str> = chats["chats"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|chat| chat["title"].as_str().unwrap())
+        .collect();
     assert!(titles.len() == 2 && titles.contains(&"Two"), "{titles:?}");
     server.stop();
     for dir in [old, new] {
@@ -240,12 +345,22 @@ fn what_is_no_copy_is_refused_with_a_sentence() {
     let odd = dir.join("odd");
     fs::write(&odd, "odd").unwrap();
     let new = dir.join("new");
-    for (file, sentence) in [(&odd, "is no copy of Glasshouse"), (&dir.join("none"), "cannot read")] {
+    for (file, sentence) in [
+        (&odd, "is no copy of Glasshouse"),
+        (&dir.join("none"), "cannot read"),
+    ] {
         let (good, words) = say(glasshouse("", &new, &["restore", file.to_str().unwrap()]));
         assert!(!good && words.contains(sentence), "{words}");
         assert!(!new.exists(), "nothing is made for it");
     }
-    let (good, words) = say(glasshouse("", &new, &["backup", dir.join("copy").to_str().unwrap()]));
-    assert!(!good && words.contains("there is no data folder"), "{words}");
+    let (good, words) = say(glasshouse(
+        "",
+        &new,
+        &["backup", dir.join("copy").to_str().unwrap()],
+    ));
+    assert!(
+        !good && words.contains("there is no data folder"),
+        "{words}"
+    );
     fs::remove_dir_all(dir).unwrap();
 }

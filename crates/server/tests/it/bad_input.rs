@@ -15,14 +15,23 @@ use crate::{
 };
 
 async fn send(server: &Server, cookie: &str, body: impl Into<Body>) -> Answer {
-    Answer::of(server.request(Method::POST, "/api/v1/keys", cookie).body(body)).await
+    Answer::of(
+        server
+            .request(Method::POST, "/api/v1/keys", cookie)
+            .body(body),
+    )
+    .await
 }
 
 #[tokio::test]
 async fn bodies_that_do_not_fit() {
     let (server, cookie) = Server::start_signed_in().await;
     let deep = |open: &str, close: &str| {
-        format!("{{\"name\":\"x\",\"more\":{}1{}}}", open.repeat(10_000), close.repeat(10_000))
+        format!(
+            "{{\"name\":\"x\",\"more\":{}1{}}}",
+            open.repeat(10_000),
+            close.repeat(10_000)
+        )
     };
     for (body, words) in [
         ("", "no body"),
@@ -30,7 +39,10 @@ async fn bodies_that_do_not_fit() {
         ("null", "invalid type: null"),
         ("[]", "does not fit"),
         ("{}", "missing field `name`"),
-        (r#"{"name": 5}"#, "invalid type: integer `5`, expected a string"),
+        (
+            r#"{"name": 5}"#,
+            "invalid type: integer `5`, expected a string",
+        ),
         (r#"{"name": {"a": 1}}"#, "invalid type: map"),
         (r#"{"name": "a\u0000b"}"#, "NUL"),
         (r#"{"name": "\ud800"}"#, "not valid JSON"),
@@ -38,11 +50,27 @@ async fn bodies_that_do_not_fit() {
         (&deep("{\"a\":", "}"), "nested too deeply"),
     ] {
         let answer = send(&server, &cookie, body.to_owned()).await;
-        assert_eq!(answer.expect(400), "invalid_request", "{}", &body[..body.len().min(50)]);
+        assert_eq!(
+            answer.expect(400),
+            "invalid_request",
+            "{}",
+            &body[..body.len().min(50)]
+        );
         assert!(answer.text.contains(words), "{}", answer.text);
     }
-    assert_eq!(send(&server, &cookie, b"{\"name\": \"\xff\"}".to_vec()).await.expect(400), "invalid_request");
-    send(&server, &cookie, r#"{"name": "x", "unknown": [1, {"a": null}]}"#).await.expect(200);
+    assert_eq!(
+        send(&server, &cookie, b"{\"name\": \"\xff\"}".to_vec())
+            .await
+            .expect(400),
+        "invalid_request"
+    );
+    send(
+        &server,
+        &cookie,
+        r#"{"name": "x", "unknown": [1, {"a": null}]}"#,
+    )
+    .await
+    .expect(200);
 }
 
 #[tokio::test]
@@ -67,13 +95,24 @@ async fn addresses_that_do_not_fit() {
 async fn large_bodies_are_refused_and_the_sender_hears_it() {
     let (server, cookie) = Server::start_signed_in().await;
     let large = "x".repeat(20_000_000);
-    assert_eq!(send(&server, &cookie, large.clone()).await.expect(413), "too_large");
+    assert_eq!(
+        send(&server, &cookie, large.clone()).await.expect(413),
+        "too_large"
+    );
     // The same without saying how long it is beforehand.
-    let chunks =
-        large.into_bytes().chunks(1_000_000).map(|c| Ok::<_, std::io::Error>(c.to_vec())).collect::<Vec<_>>();
+    let chunks = large
+        .into_bytes()
+        .chunks(1_000_000)
+        .map(|c| Ok::<_, std::io::Error>(c.to_vec()))
+        .collect::<Vec<_>>();
     let answer = send(&server, &cookie, Body::wrap_stream(stream::iter(chunks))).await;
     assert_eq!(answer.expect(413), "too_large");
-    let answer = send(&server, &cookie, json!({ "name": "x".repeat(9_000_000) }).to_string()).await;
+    let answer = send(
+        &server,
+        &cookie,
+        json!({ "name": "x".repeat(9_000_000) }).to_string(),
+    )
+    .await;
     assert_eq!(answer.expect(400), "invalid_request");
 }
 
@@ -94,28 +133,56 @@ async fn a_client_that_asks_first_need_not_send() {
         "POST /api/v1/keys HTTP/1.1\r\nhost: localhost\r\ncookie: {cookie}\r\ncontent-length: 100000000\r\n\
          expect: 100-continue\r\n\r\n"
     );
-    assert!(raw(&server, head.as_bytes()).await.starts_with("HTTP/1.1 413"));
+    assert!(
+        raw(&server, head.as_bytes())
+            .await
+            .starts_with("HTTP/1.1 413")
+    );
 }
 
 #[tokio::test]
 async fn what_is_not_http_is_refused() {
     let server = Server::start().await;
-    assert!(raw(&server, b"\x16\x03\x01\x02\x00 hello").await.starts_with("HTTP/1.1 400"));
-    let long = format!("GET / HTTP/1.1\r\nhost: localhost\r\nx: {}\r\n\r\n", "y".repeat(200_000));
-    assert!(raw(&server, long.as_bytes()).await.starts_with("HTTP/1.1 431"));
-    assert!(raw(&server, b"GET / HTTP/1.0\r\n\r\n").await.starts_with("HTTP/1.0 403"));
+    assert!(
+        raw(&server, b"\x16\x03\x01\x02\x00 hello")
+            .await
+            .starts_with("HTTP/1.1 400")
+    );
+    let long = format!(
+        "GET / HTTP/1.1\r\nhost: localhost\r\nx: {}\r\n\r\n",
+        "y".repeat(200_000)
+    );
+    assert!(
+        raw(&server, long.as_bytes())
+            .await
+            .starts_with("HTTP/1.1 431")
+    );
+    assert!(
+        raw(&server, b"GET / HTTP/1.0\r\n\r\n")
+            .await
+            .starts_with("HTTP/1.0 403")
+    );
     assert_eq!(server.get("/healthz", "").await.text, "ok\n");
 }
 
 /// A model server has written where it should not when it was asked for fewer tokens than none (CVE-2026-21869).
 #[tokio::test]
 async fn numbers_beyond_all_bounds_reach_no_model_server() {
-    let upstream = ScriptedServer::start(Behaviour::always(Reply::text("Well."))).await.unwrap();
+    let upstream = ScriptedServer::start(Behaviour::always(Reply::text("Well.")))
+        .await
+        .unwrap();
     let (server, cookie) = Server::start_signed_in().await;
     connect(&server, &cookie, "Up", &upstream.base_url()).await;
     let ask = async |more: &str| {
-        let body = format!(r#"{{"model":"scripted","messages":[{{"role":"user","content":"Hi"}}]{more}}}"#);
-        Answer::of(server.request(Method::POST, "/v1/chat/completions", &cookie).body(body)).await
+        let body = format!(
+            r#"{{"model":"scripted","messages":[{{"role":"user","content":"Hi"}}]{more}}}"#
+        );
+        Answer::of(
+            server
+                .request(Method::POST, "/v1/chat/completions", &cookie)
+                .body(body),
+        )
+        .await
     };
     for more in [
         r#","n_keep":-2"#,
@@ -149,6 +216,10 @@ async fn headers_of_a_megabyte_and_by_the_thousand() {
     }
     let many: String = (0..5_000).map(|n| format!("x-{n}: y\r\n")).collect();
     let head = format!("GET /api/v1/me HTTP/1.1\r\nhost: localhost\r\n{many}\r\n");
-    assert!(raw(&server, head.as_bytes()).await.starts_with("HTTP/1.1 431"));
+    assert!(
+        raw(&server, head.as_bytes())
+            .await
+            .starts_with("HTTP/1.1 431")
+    );
     assert_eq!(server.get("/healthz", "").await.text, "ok\n");
 }

@@ -24,7 +24,12 @@ const PIECE: &[u8] = &[b' '; 1_000_000];
 fn memory(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with(name)).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+    line.split_whitespace()
+        .nth(1)
+        .unwrap()
+        .parse::<u64>()
+        .unwrap()
+        * 1024
 }
 
 /// Does this, and holds that the memory did not grow by more than there is room for.
@@ -59,14 +64,16 @@ fn gzipped() -> Vec<u8> {
 
 /// Files of which programs that unpack them get more than they can hold.
 fn bombs() -> [(&'static str, Vec<u8>); 6] {
-    let laughs: String =
-        (1..12).map(|n| format!("<!ENTITY l{n} \"{}\">", format!("&l{};", n - 1).repeat(10))).collect();
+    let laughs: String = (1..12)
+        .map(|n| format!("<!ENTITY l{n} \"{}\">", format!("&l{};", n - 1).repeat(10)))
+        .collect();
     let mut zip =
         b"PK\x03\x04\x14\0\0\0\x08\0\0\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\x05\0\0\0a.txt".to_vec();
     zip.extend(deflated());
     let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\x01\0\0\0\x01\0\0\x08\x06\0\0\0".to_vec();
     png.extend(deflated());
-    let mut pdf = b"%PDF-1.7\n1 0 obj<</Filter[/FlateDecode/FlateDecode]/Length 2000000>>stream\n".to_vec();
+    let mut pdf =
+        b"%PDF-1.7\n1 0 obj<</Filter[/FlateDecode/FlateDecode]/Length 2000000>>stream\n".to_vec();
     pdf.extend(deflated());
     [
         ("/bomb.zip", zip.clone()),
@@ -74,13 +81,18 @@ fn bombs() -> [(&'static str, Vec<u8>); 6] {
         ("/bomb.png", png),
         ("/bomb.pdf", pdf),
         ("/bomb.gz", gzipped()),
-        ("/bomb.svg", format!("<!DOCTYPE x [<!ENTITY l0 \"ha\">{laughs}]><svg>&l11;</svg>").into_bytes()),
+        (
+            "/bomb.svg",
+            format!("<!DOCTYPE x [<!ENTITY l0 \"ha\">{laughs}]><svg>&l11;</svg>").into_bytes(),
+        ),
     ]
 }
 
 /// A body of a hundred megabytes.
 fn endless() -> Body {
-    Body::wrap_stream(stream::iter((0..100).map(|_| Ok::<_, std::io::Error>(Bytes::from_static(PIECE)))))
+    Body::wrap_stream(stream::iter(
+        (0..100).map(|_| Ok::<_, std::io::Error>(Bytes::from_static(PIECE))),
+    ))
 }
 
 struct Chat {
@@ -92,8 +104,15 @@ struct Chat {
 impl Chat {
     async fn start() -> Self {
         let (server, cookie) = Server::start_signed_in().await;
-        let made = server.post("/api/v1/chats", &cookie, &json!({})).await.json();
-        Self { server, cookie, id: made["id"].as_str().unwrap().to_owned() }
+        let made = server
+            .post("/api/v1/chats", &cookie, &json!({}))
+            .await
+            .json();
+        Self {
+            server,
+            cookie,
+            id: made["id"].as_str().unwrap().to_owned(),
+        }
     }
 
     fn file(&self, method: Method, path: &str) -> RequestBuilder {
@@ -107,9 +126,12 @@ async fn bodies_that_are_packed_or_without_an_end() {
     let chat = Chat::start().await;
     let asked = || {
         [
-            chat.server.request(Method::POST, "/api/v1/keys", &chat.cookie),
-            chat.server.request(Method::POST, "/api/v1/me/import", &chat.cookie),
-            chat.server.request(Method::POST, "/v1/chat/completions", &chat.cookie),
+            chat.server
+                .request(Method::POST, "/api/v1/keys", &chat.cookie),
+            chat.server
+                .request(Method::POST, "/api/v1/me/import", &chat.cookie),
+            chat.server
+                .request(Method::POST, "/v1/chat/completions", &chat.cookie),
             chat.server
                 .request(Method::POST, "/mcp", &chat.cookie)
                 .header("accept", "application/json, text/event-stream"),
@@ -119,7 +141,10 @@ async fn bodies_that_are_packed_or_without_an_end() {
     let packed = Bytes::from(gzipped());
     for request in asked() {
         for coding in ["gzip", "deflate, gzip", "br", "x"] {
-            let request = request.try_clone().unwrap().header("content-encoding", coding);
+            let request = request
+                .try_clone()
+                .unwrap()
+                .header("content-encoding", coding);
             let answer = bounded("a packed body", Answer::of(request.body(packed.clone()))).await;
             assert_eq!(answer.status, 415, "{}", answer.text);
             assert!(answer.text.contains("Content-Encoding"), "{}", answer.text);
@@ -131,7 +156,10 @@ async fn bodies_that_are_packed_or_without_an_end() {
         let answer = bounded("a body without an end", Answer::of(request.body(endless()))).await;
         assert_eq!(answer.status, status, "{}", answer.text);
     }
-    let plain = chat.file(Method::PUT, "/a").header("content-encoding", "identity").body("x");
+    let plain = chat
+        .file(Method::PUT, "/a")
+        .header("content-encoding", "identity")
+        .body("x");
     Answer::of(plain).await.expect(200);
 }
 
@@ -142,27 +170,37 @@ async fn files_stay_packed() {
     let posing = br#"{"path":"/etc/passwd","files":{"file":{"filepath":"/etc/passwd"}}}"#.to_vec();
     for (path, bytes) in bombs().into_iter().chain([("/posing.json", posing)]) {
         let bytes = Bytes::from(bytes);
-        let put = chat.file(Method::PUT, path).header("content-type", "application/json").body(bytes.clone());
+        let put = chat
+            .file(Method::PUT, path)
+            .header("content-type", "application/json")
+            .body(bytes.clone());
         bounded(path, Answer::of(put)).await.expect(200);
         for query in ["", "&inline=1"] {
             let asked = chat.file(Method::GET, &format!("{path}{query}")).send();
             let got = bounded(path, async { asked.await.unwrap().bytes().await.unwrap() }).await;
             assert!(got == bytes, "{path} has changed");
         }
-        let import = chat.server.request(Method::POST, "/api/v1/me/import", &chat.cookie).body(bytes);
+        let import = chat
+            .server
+            .request(Method::POST, "/api/v1/me/import", &chat.cookie)
+            .body(bytes);
         bounded(path, Answer::of(import)).await.expect(400);
     }
     let diff = format!("/api/v1/chats/{}/files/diff?path=/bomb.svg", chat.id);
-    bounded("comparing", chat.server.get(&diff, &chat.cookie)).await.expect(200);
+    bounded("comparing", chat.server.get(&diff, &chat.cookie))
+        .await
+        .expect(200);
 }
 
 #[tokio::test]
 async fn a_picture_is_not_unpacked() {
     let chat = Chat::start().await;
-    let (_, png) = bombs().into_iter().find(|(path, _)| *path == "/bomb.png").unwrap();
+    let (_, png) = bombs()
+        .into_iter()
+        .find(|(path, _)| *path == "/bomb.png")
+        .unwrap();
     let url = format!("data:image/png;base64,{}", STANDARD.encode(png));
-    let said =
-        json!({"model": "tour", "content": [{"type": "text", "text": "Hi"}, {"type": "image", "url": url}]});
+    let said = json!({"model": "tour", "content": [{"type": "text", "text": "Hi"}, {"type": "image", "url": url}]});
     bounded("a picture", async {
         let path = format!("/api/v1/chats/{}/messages", chat.id);
         let sent = chat.server.post(&path, &chat.cookie, &said).await;
@@ -170,7 +208,8 @@ async fn a_picture_is_not_unpacked() {
         let log = format!("/runs/{}/events", sent.json()["run"].as_str().unwrap());
         let mut log = events(&chat.server, &chat.cookie, &log).await;
         // The tour stops to ask; until then it was all read.
-        log.until(|event| event["body"]["type"] == "approval_asked").await;
+        log.until(|event| event["body"]["type"] == "approval_asked")
+            .await;
     })
     .await;
 }
@@ -185,8 +224,15 @@ async fn an_archive_is_made_a_file_at_a_time() {
     }
     let path = format!("/api/v1/chats/{}/files/zip", chat.id);
     let asked = chat.server.request(Method::GET, &path, &chat.cookie);
-    let archive = bounded("an archive", async { asked.send().await.unwrap().bytes().await.unwrap() }).await;
-    assert!(archive.starts_with(b"PK") && archive.len() > 1_000, "{} bytes", archive.len());
+    let archive = bounded("an archive", async {
+        asked.send().await.unwrap().bytes().await.unwrap()
+    })
+    .await;
+    assert!(
+        archive.starts_with(b"PK") && archive.len() > 1_000,
+        "{} bytes",
+        archive.len()
+    );
 }
 
 /// A model server that packs what it was not asked to pack.
@@ -194,7 +240,10 @@ async fn an_archive_is_made_a_file_at_a_time() {
 async fn answers_of_a_model_server_stay_packed() {
     let packed = Bytes::from(gzipped());
     let answer = |packed: Bytes| {
-        let kind = [(header::CONTENT_TYPE, "application/json"), (header::CONTENT_ENCODING, "gzip")];
+        let kind = [
+            (header::CONTENT_TYPE, "application/json"),
+            (header::CONTENT_ENCODING, "gzip"),
+        ];
         any(move || std::future::ready((kind, packed.clone())))
     };
     let models = any(async || axum::Json(json!({"data": [{"id": "packs"}]})));
@@ -211,14 +260,28 @@ async fn answers_of_a_model_server_stay_packed() {
     assert_eq!(refused.expect(422), "model_protocol", "{}", refused.text);
 
     let connect = json!({"name": "Packs", "base_url": format!("http://{address}/v1")});
-    server.post("/api/v1/connections", cookie, &connect).await.expect(200);
-    let said = json!({"model": "packs", "stream": false, "messages": [{"role": "user", "content": "Hi"}]});
+    server
+        .post("/api/v1/connections", cookie, &connect)
+        .await
+        .expect(200);
+    let said =
+        json!({"model": "packs", "stream": false, "messages": [{"role": "user", "content": "Hi"}]});
     let run = bounded("an answer", server.post("/chat/stream", cookie, &said)).await;
-    assert_eq!(run.json()["error"]["code"], "model_protocol", "{}", run.text);
+    assert_eq!(
+        run.json()["error"]["code"],
+        "model_protocol",
+        "{}",
+        run.text
+    );
 
     // Passed on are bytes, whatever they are.
-    let request = server.request(Method::POST, "/v1/chat/completions", cookie).json(&said);
-    let passed = bounded("passing on", async { request.send().await.unwrap().bytes().await.unwrap() }).await;
+    let request = server
+        .request(Method::POST, "/v1/chat/completions", cookie)
+        .json(&said);
+    let passed = bounded("passing on", async {
+        request.send().await.unwrap().bytes().await.unwrap()
+    })
+    .await;
     assert!(passed.len() < 2_000_000, "{} bytes", passed.len());
     assert_eq!(server.get("/healthz", "").await.text, "ok\n");
     let _: Value = server.get("/api/v1/me", cookie).await.json();

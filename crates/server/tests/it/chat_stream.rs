@@ -15,15 +15,26 @@ fn request(text: &str) -> Value {
 
 /// Plays the tour through the door to its end. Returns the run and all frames.
 async fn frames(server: &Server, key: &str, body: &Value) -> (String, Vec<Event>) {
-    let response = server.request(Method::POST, "/chat/stream", key).json(body).send().await.unwrap();
+    let response = server
+        .request(Method::POST, "/chat/stream", key)
+        .json(body)
+        .send()
+        .await
+        .unwrap();
     let run = response.headers()["x-run-id"].to_str().unwrap().to_owned();
     let mut stream = Events::of(response);
     let mut all = Vec::new();
     while let Some(event) = stream.next().await {
         let json = event.json();
         if json["type"] == "approval" {
-            let path = format!("/runs/{run}/approvals/{}", json["data"]["approval_id"].as_str().unwrap());
-            server.post(&path, key, &json!({"decision": "deny", "reason": "later"})).await.expect(204);
+            let path = format!(
+                "/runs/{run}/approvals/{}",
+                json["data"]["approval_id"].as_str().unwrap()
+            );
+            server
+                .post(&path, key, &json!({"decision": "deny", "reason": "later"}))
+                .await
+                .expect(204);
         }
         all.push(event);
     }
@@ -35,25 +46,49 @@ async fn a_reader_of_the_seven_types_gets_everything() {
     let (server, cookie) = Server::start_signed_in().await;
     let (run, frames) = frames(&server, &cookie, &request("Show me")).await;
     let json: Vec<Value> = frames.iter().map(Event::json).collect();
-    let of = |kind: &str| json.iter().filter(|frame| frame["type"] == kind).collect::<Vec<_>>();
+    let of = |kind: &str| {
+        json.iter()
+            .filter(|frame| frame["type"] == kind)
+            .collect::<Vec<_>>()
+    };
     let answer: String = of("token")
         .iter()
         .filter(|frame| frame["data"]["agent_depth"] == 0)
         .map(|frame| frame["data"]["content"].as_str().unwrap())
         .collect();
-    assert!(answer.contains("| October |") && answer.contains("still a draft"), "{answer}");
+    assert!(
+        answer.contains("| October |") && answer.contains("still a draft"),
+        "{answer}"
+    );
     assert_eq!(of("agent_start").len(), 2);
     assert_eq!(of("agent_end").len(), 2);
     assert_eq!(of("tool_start").len(), of("tool_end").len());
-    assert_eq!(of("tool_end").iter().filter(|frame| frame["data"]["error"] == true).count(), 2);
+    assert_eq!(
+        of("tool_end")
+            .iter()
+            .filter(|frame| frame["data"]["error"] == true)
+            .count(),
+        2
+    );
     assert_eq!(json.last().unwrap()["type"], "done");
     assert_eq!(json.last().unwrap()["data"]["run_id"], run);
-    assert!(frames.is_sorted_by_key(|frame| frame.id), "each frame carries the number of its event");
-    for after in [frames[0].id, frames[frames.len() / 2].id, frames[frames.len() - 2].id] {
+    assert!(
+        frames.is_sorted_by_key(|frame| frame.id),
+        "each frame carries the number of its event"
+    );
+    for after in [
+        frames[0].id,
+        frames[frames.len() / 2].id,
+        frames[frames.len() - 2].id,
+    ] {
         let after = after.unwrap();
         let path = format!("/runs/{run}/events?format=chat&after={after}");
         let rest = events(&server, &cookie, &path).await.rest().await;
-        let expected: Vec<Event> = frames.iter().filter(|frame| frame.id > Some(after)).cloned().collect();
+        let expected: Vec<Event> = frames
+            .iter()
+            .filter(|frame| frame.id > Some(after))
+            .cloned()
+            .collect();
         assert_eq!(rest, expected, "after {after}");
     }
 }
@@ -68,7 +103,14 @@ async fn without_streaming_it_is_the_collected_run() {
     let approving = async {
         // The run has no name yet outside; it is the only one that waits.
         loop {
-            let user = server.app.store.user_by_email("bob@example.org").await.unwrap().user.id;
+            let user = server
+                .app
+                .store
+                .user_by_email("bob@example.org")
+                .await
+                .unwrap()
+                .user
+                .id;
             let live = server.app.runs.live_of(&store::Principal::of_account(user));
             if let Some(run) = live.iter().find(|run| run.is_waiting()) {
                 run.cancel.cancel();
@@ -80,18 +122,29 @@ async fn without_streaming_it_is_the_collected_run() {
     let (answer, ()) = tokio::join!(answering, approving);
     let json = answer.json();
     assert_eq!(json["outcome"], "cancelled");
-    assert!(json["tools"].as_array().unwrap().len() > 8 && json["run_id"].is_string(), "{json}");
+    assert!(
+        json["tools"].as_array().unwrap().len() > 8 && json["run_id"].is_string(),
+        "{json}"
+    );
 }
 
 #[tokio::test]
 async fn with_our_chat_id_it_becomes_part_of_the_chat() {
     let (server, cookie) = Server::start_signed_in().await;
-    let chat =
-        server.post("/api/v1/chats", &cookie, &json!({})).await.json()["id"].as_str().unwrap().to_owned();
+    let chat = server
+        .post("/api/v1/chats", &cookie, &json!({}))
+        .await
+        .json()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let mut body = request("Hello from outside");
     body["chat_id"] = json!(chat);
     frames(&server, &cookie, &body).await;
-    let shown = server.get(&format!("/api/v1/chats/{chat}"), &cookie).await.json();
+    let shown = server
+        .get(&format!("/api/v1/chats/{chat}"), &cookie)
+        .await
+        .json();
     assert_eq!(shown["title"], "Hello from outside");
     assert_eq!(shown["messages"].as_array().unwrap().len(), 2);
     body["chat_id"] = json!("someone-elses-thread");
@@ -104,22 +157,40 @@ async fn with_our_chat_id_it_becomes_part_of_the_chat() {
 async fn what_is_refused_says_why() {
     let (server, cookie) = Server::start_signed_in().await;
     let default = json!({"model": "tour"});
-    server.put("/api/v1/settings/default-model", &cookie, &default).await.expect(204);
+    server
+        .put("/api/v1/settings/default-model", &cookie, &default)
+        .await
+        .expect(204);
     for (body, status) in [
         (json!({}), 400),
         (json!({"messages": []}), 400),
         (json!({"messages": [{"role": "user", "content": ""}]}), 400),
         (json!({"messages": [{"role": "user", "content": 5}]}), 400),
         (json!({"messages": "hello"}), 400),
-        (json!({"messages": [{"role": "user", "content": "x"}], "stream": "yes"}), 400),
-        (json!({"messages": [{"role": "user", "content": "x"}], "model": "none-such"}), 404),
-        (json!({"messages": [{"role": "user", "content": "x"}], "mode": "deeper"}), 400),
+        (
+            json!({"messages": [{"role": "user", "content": "x"}], "stream": "yes"}),
+            400,
+        ),
+        (
+            json!({"messages": [{"role": "user", "content": "x"}], "model": "none-such"}),
+            404,
+        ),
+        (
+            json!({"messages": [{"role": "user", "content": "x"}], "mode": "deeper"}),
+            400,
+        ),
         (
             json!({"messages": [{"role": "user", "content": "x"}], "chat_id": "chat_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d"}),
             404,
         ),
     ] {
-        server.post("/chat/stream", &cookie, &body).await.expect(status);
+        server
+            .post("/chat/stream", &cookie, &body)
+            .await
+            .expect(status);
     }
-    server.post("/chat/stream", "", &request("x")).await.expect(401);
+    server
+        .post("/chat/stream", "", &request("x"))
+        .await
+        .expect(401);
 }

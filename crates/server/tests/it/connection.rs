@@ -21,18 +21,36 @@ const SOON: Duration = Duration::from_secs(10);
 #[tokio::test]
 async fn a_header_that_never_ends_is_cut_off() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let mut stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let mut stream = TcpStream::connect(listener.local_addr().unwrap())
+        .await
+        .unwrap();
     let options = ListenOptions {
-        connections: ConnectionLimits { total: 1, per_address: 1, proxies: Proxies::default() },
+        connections: ConnectionLimits {
+            total: 1,
+            per_address: 1,
+            proxies: Proxies::default(),
+        },
         header_timeout: Duration::from_millis(300),
         drain: Duration::ZERO,
     };
     let stopping = CancellationToken::new();
-    TaskTracker::new().spawn(serve(vec![listener], Router::new(), options, stopping.clone()));
+    TaskTracker::new().spawn(serve(
+        vec![listener],
+        Router::new(),
+        options,
+        stopping.clone(),
+    ));
     stream.write_all(b"GET / HTTP/1.1\r\nho").await.unwrap();
     let mut answer = Vec::new();
-    timeout(SOON, stream.read_to_end(&mut answer)).await.unwrap().unwrap();
-    assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 408"), "{}", String::from_utf8_lossy(&answer));
+    timeout(SOON, stream.read_to_end(&mut answer))
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(
+        answer.is_empty() || answer.starts_with(b"HTTP/1.1 408"),
+        "{}",
+        String::from_utf8_lossy(&answer)
+    );
     stopping.cancel();
 }
 
@@ -43,13 +61,19 @@ async fn ask(server: &Server) -> String {
     let mut stream = TcpStream::connect(server.address).await.unwrap();
     stream.write_all(ASKS).await.unwrap();
     let mut answer = String::new();
-    timeout(SOON, stream.read_to_string(&mut answer)).await.unwrap().unwrap();
+    timeout(SOON, stream.read_to_string(&mut answer))
+        .await
+        .unwrap()
+        .unwrap();
     answer
 }
 
 /// Whether the server has closed it.
 async fn is_closed(stream: &mut TcpStream) -> bool {
-    matches!(timeout(SOON, stream.read(&mut [0])).await, Ok(Ok(0) | Err(_)))
+    matches!(
+        timeout(SOON, stream.read(&mut [0])).await,
+        Ok(Ok(0) | Err(_))
+    )
 }
 
 /// A request of somebody who is signed in, of which the server waits for the body.
@@ -76,7 +100,11 @@ async fn web_socket(server: &Server, cookie: &str) -> TcpStream {
     while !answer.ends_with(b"\r\n\r\n") {
         answer.push(timeout(SOON, stream.read_u8()).await.unwrap().unwrap());
     }
-    assert!(answer.starts_with(b"HTTP/1.1 101"), "{}", String::from_utf8_lossy(&answer));
+    assert!(
+        answer.starts_with(b"HTTP/1.1 101"),
+        "{}",
+        String::from_utf8_lossy(&answer)
+    );
     stream
 }
 
@@ -85,9 +113,11 @@ async fn an_idle_connection_makes_room_where_the_server_is_full() {
     let server = Server::start_with(&[("GLASSHOUSE_CONNECTION_LIMIT", "2")]).await;
     let mut first = TcpStream::connect(server.address).await.unwrap();
     let mut half = TcpStream::connect(server.address).await.unwrap();
-    half.write_all(b"POST /api/v1/login HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{")
-        .await
-        .unwrap();
+    half.write_all(
+        b"POST /api/v1/login HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{",
+    )
+    .await
+    .unwrap();
     for _ in 0..3 {
         assert!(ask(&server).await.starts_with("HTTP/1.1 200"));
     }
@@ -103,10 +133,17 @@ async fn a_connection_beyond_the_limit_waits_while_all_are_at_work() {
     let first = at_work(&server, &cookie).await;
     let mut third = TcpStream::connect(server.address).await.unwrap();
     third.write_all(ASKS).await.unwrap();
-    assert!(timeout(Duration::from_millis(300), third.read(&mut [0])).await.is_err());
+    assert!(
+        timeout(Duration::from_millis(300), third.read(&mut [0]))
+            .await
+            .is_err()
+    );
     drop(first);
     let mut answer = String::new();
-    timeout(SOON, third.read_to_string(&mut answer)).await.unwrap().unwrap();
+    timeout(SOON, third.read_to_string(&mut answer))
+        .await
+        .unwrap()
+        .unwrap();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     drop(socket);
 }
@@ -127,10 +164,16 @@ async fn an_address_holds_so_many_idle_connections() {
     let last = idle.last_mut().unwrap();
     last.write_all(ASKS).await.unwrap();
     let mut answer = String::new();
-    timeout(SOON, last.read_to_string(&mut answer)).await.unwrap().unwrap();
+    timeout(SOON, last.read_to_string(&mut answer))
+        .await
+        .unwrap()
+        .unwrap();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     working.write_all(b"{\"name\":1}").await.unwrap();
-    timeout(SOON, working.read_exact(&mut [0; 12])).await.unwrap().unwrap();
+    timeout(SOON, working.read_exact(&mut [0; 12]))
+        .await
+        .unwrap()
+        .unwrap();
 }
 
 /// The clock runs on by itself while everybody waits, so that this takes no time.
@@ -159,22 +202,32 @@ async fn a_web_socket_that_says_nothing_is_closed() {
 async fn stopping_lets_an_open_request_end_and_takes_no_new_one() {
     let server = Server::start().await;
     let body = r#"{"email":"","password":""}"#;
-    let head =
-        format!("POST /api/v1/login HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n", body.len());
+    let head = format!(
+        "POST /api/v1/login HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
     let mut open = TcpStream::connect(server.address).await.unwrap();
     open.write_all(head.as_bytes()).await.unwrap();
     let mut idle = TcpStream::connect(server.address).await.unwrap();
-    idle.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    idle.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        .await
+        .unwrap();
     let mut first = [0; 12];
     idle.read_exact(&mut first).await.unwrap();
     // `open` was accepted before `idle`, which has been answered.
     server.app.stopping.cancel();
     let mut rest = Vec::new();
-    timeout(SOON, idle.read_to_end(&mut rest)).await.unwrap().unwrap();
+    timeout(SOON, idle.read_to_end(&mut rest))
+        .await
+        .unwrap()
+        .unwrap();
 
     open.write_all(body.as_bytes()).await.unwrap();
     let mut answer = String::new();
-    timeout(SOON, open.read_to_string(&mut answer)).await.unwrap().unwrap();
+    timeout(SOON, open.read_to_string(&mut answer))
+        .await
+        .unwrap()
+        .unwrap();
     assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
     timeout(SOON, server.stopped()).await.unwrap();
     assert!(TcpStream::connect(server.address).await.is_err());

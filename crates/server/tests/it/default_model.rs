@@ -30,10 +30,22 @@ async fn at_each_adapter(server: &Server, key: &str) -> Vec<(String, Answer)> {
     let mut answers = Vec::new();
     for (path, body) in [
         ("/chat/stream", json!({"messages": messages})),
-        ("/chat/stream", json!({"messages": messages, "stream": true})),
-        (CHAT, json!({"model": "glasshouse/agent", "messages": messages})),
-        (CHAT, json!({"model": "glasshouse/research", "messages": messages})),
-        ("/v1/responses", json!({"model": "glasshouse/agent", "input": "Hi"})),
+        (
+            "/chat/stream",
+            json!({"messages": messages, "stream": true}),
+        ),
+        (
+            CHAT,
+            json!({"model": "glasshouse/agent", "messages": messages}),
+        ),
+        (
+            CHAT,
+            json!({"model": "glasshouse/research", "messages": messages}),
+        ),
+        (
+            "/v1/responses",
+            json!({"model": "glasshouse/agent", "input": "Hi"}),
+        ),
         ("/api/chat", json!({"message": "Hi"})),
         (
             "/api/ui-message-stream",
@@ -64,10 +76,17 @@ async fn ask_over_mcp(server: &Server, key: &str) -> Value {
     let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
         "name": "ask", "arguments": {"message": "Hi"},
     }});
-    let answer = Answer::of(crate::mcp::message(server, key, &call).header("mcp-session-id", &session)).await;
-    let json = answer.text.lines().filter_map(|line| line.strip_prefix("data:"));
+    let answer =
+        Answer::of(crate::mcp::message(server, key, &call).header("mcp-session-id", &session))
+            .await;
+    let json = answer
+        .text
+        .lines()
+        .filter_map(|line| line.strip_prefix("data:"));
     let json = json.filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let json = json.chain(serde_json::from_str(&answer.text)).find(|message| message["id"] == 2);
+    let json = json
+        .chain(serde_json::from_str(&answer.text))
+        .find(|message| message["id"] == 2);
     json.unwrap_or_else(|| panic!("no answer: {}", answer.text))["result"].clone()
 }
 
@@ -78,40 +97,67 @@ async fn without_any_model_the_tour_answers_only_requests_that_name_it() {
     let key = server.key_of_plain_user("bob@example.org").await;
     expect_unavailable(&server, &key).await;
     let models = server.get("/api/v1/models", &key).await.json();
-    assert_eq!((&models["default_model"], &models["models"][0]["id"]), (&Value::Null, &json!("tour")));
-    let named = json!({"model": "tour", "messages": [{"role": "user", "content": "Hi"}], "stream": true});
-    let started = server.request(Method::POST, "/chat/stream", &key).json(&named).send().await.unwrap();
+    assert_eq!(
+        (&models["default_model"], &models["models"][0]["id"]),
+        (&Value::Null, &json!("tour"))
+    );
+    let named =
+        json!({"model": "tour", "messages": [{"role": "user", "content": "Hi"}], "stream": true});
+    let started = server
+        .request(Method::POST, "/chat/stream", &key)
+        .json(&named)
+        .send()
+        .await
+        .unwrap();
     assert_eq!(started.status(), 200);
 }
 
 #[tokio::test]
 async fn while_the_model_server_is_away_nothing_answers_for_it() {
     // An address where nobody listens.
-    let away = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let away = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let server = Server::start_with(&[("OPENAI_API_BASE_URL", &format!("http://{away}/v1"))]).await;
     server.set_up().await;
     let key = server.key_of_plain_user("bob@example.org").await;
     expect_unavailable(&server, &key).await;
     // Whether it knows this model will only be known once it answers.
     let named = json!({"model": "qwen3:8b", "messages": [{"role": "user", "content": "Hi"}]});
-    assert_eq!(server.post("/chat/stream", &key, &named).await.expect(503), "model_unavailable");
+    assert_eq!(
+        server.post("/chat/stream", &key, &named).await.expect(503),
+        "model_unavailable"
+    );
 }
 
 #[tokio::test]
 async fn a_chosen_default_that_is_gone_is_told_and_not_replaced() {
     let server = Server::start().await;
     let cookie = server.set_up().await;
-    let first = ScriptedServer::start(Behaviour::always(Reply::text("From the first."))).await.unwrap();
-    let other = ScriptedServer::start(Behaviour::always(Reply::text("From the other."))).await.unwrap();
+    let first = ScriptedServer::start(Behaviour::always(Reply::text("From the first.")))
+        .await
+        .unwrap();
+    let other = ScriptedServer::start(Behaviour::always(Reply::text("From the other.")))
+        .await
+        .unwrap();
     connect(&server, &cookie, "First", &first.base_url()).await;
     connect(&server, &cookie, "Other", &other.base_url()).await;
     let key = server.key_of_plain_user("bob@example.org").await;
     let ask = json!({"messages": [{"role": "user", "content": "Hi"}]});
     server.post("/chat/stream", &key, &ask).await.expect(200);
     let default = json!({"model": "Other/scripted"});
-    server.put("/api/v1/settings/default-model", &cookie, &default).await.expect(204);
+    server
+        .put("/api/v1/settings/default-model", &cookie, &default)
+        .await
+        .expect(204);
     let answered = server.post("/chat/stream", &key, &ask).await;
-    assert!(answered.text.contains("From the other."), "{}", answered.text);
+    assert!(
+        answered.text.contains("From the other."),
+        "{}",
+        answered.text
+    );
 
     let known = server.get("/api/v1/connections", &cookie).await.json()["connections"][1].clone();
     let path = format!("/api/v1/connections/{}", known["id"].as_str().unwrap());
@@ -121,21 +167,31 @@ async fn a_chosen_default_that_is_gone_is_told_and_not_replaced() {
     assert_eq!(refused.expect(503), "model_unavailable");
     assert!(refused.text.contains("Other/scripted"), "{}", refused.text);
     expect_unavailable(&server, &key).await;
-    assert_eq!(first.requests().len(), asked, "the first model was not asked instead");
+    assert_eq!(
+        first.requests().len(),
+        asked,
+        "the first model was not asked instead"
+    );
 }
 
 /// A model server that lists its models only once it is let.
 async fn slow_to_list(gate: Arc<Semaphore>) -> (std::net::SocketAddr, tokio_util::sync::DropGuard) {
     let list = async move || {
         let _passed = gate.acquire().await;
-        Json(json!({"object": "list", "data": [{"id": "late", "object": "model", "owned_by": "me"}]}))
+        Json(
+            json!({"object": "list", "data": [{"id": "late", "object": "model", "owned_by": "me"}]}),
+        )
     };
-    let chunk =
-        json!({"choices": [{"index": 0, "delta": {"content": "Late, but here."}, "finish_reason": "stop"}]});
+    let chunk = json!({"choices": [{"index": 0, "delta": {"content": "Late, but here."}, "finish_reason": "stop"}]});
     let answer = async move || {
-        ([(header::CONTENT_TYPE, "text/event-stream")], format!("data: {chunk}\n\ndata: [DONE]\n\n"))
+        (
+            [(header::CONTENT_TYPE, "text/event-stream")],
+            format!("data: {chunk}\n\ndata: [DONE]\n\n"),
+        )
     };
-    let routes = Router::new().route("/v1/models", get(list)).route("/v1/chat/completions", post(answer));
+    let routes = Router::new()
+        .route("/v1/models", get(list))
+        .route("/v1/chat/completions", post(answer));
     serve_other(routes).await
 }
 
@@ -143,7 +199,8 @@ async fn slow_to_list(gate: Arc<Semaphore>) -> (std::net::SocketAddr, tokio_util
 async fn a_request_during_the_first_look_waits_for_it() {
     let gate = Arc::new(Semaphore::new(0));
     let (address, _guard) = slow_to_list(Arc::clone(&gate)).await;
-    let server = Server::start_with(&[("OPENAI_API_BASE_URL", &format!("http://{address}/v1"))]).await;
+    let server =
+        Server::start_with(&[("OPENAI_API_BASE_URL", &format!("http://{address}/v1"))]).await;
     server.set_up().await;
     let key = server.key_of_plain_user("bob@example.org").await;
     let ask = |model: Option<&str>| {
@@ -151,7 +208,9 @@ async fn a_request_during_the_first_look_waits_for_it() {
         if let Some(model) = model {
             body["model"] = json!(model);
         }
-        let request = server.request(Method::POST, "/chat/stream", &key).json(&body);
+        let request = server
+            .request(Method::POST, "/chat/stream", &key)
+            .json(&body);
         tokio_util::task::TaskTracker::new().spawn(Answer::of(request))
     };
     let unnamed = ask(None);

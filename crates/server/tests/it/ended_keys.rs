@@ -30,7 +30,9 @@ impl World {
 
     async fn key(&self, more: Value) -> Open {
         let mut body = json!({"name": "x"});
-        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         let made = self.server.post("/api/v1/keys", &self.ada, &body).await;
         made.expect(200);
         self.open(made.json()).await
@@ -39,17 +41,35 @@ impl World {
     async fn open(&self, made: Value) -> Open {
         let secret = made["secret"].as_str().unwrap().to_owned();
         let stream = events(&self.server, &secret, "/api/v1/activity").await;
-        let mut request = self.server.url("/ws").replace("http", "ws").into_client_request().unwrap();
-        request.headers_mut().insert(header::AUTHORIZATION, format!("Bearer {secret}").parse().unwrap());
-        let tcp = tokio::net::TcpStream::connect(self.server.address).await.unwrap();
+        let mut request = self
+            .server
+            .url("/ws")
+            .replace("http", "ws")
+            .into_client_request()
+            .unwrap();
+        request.headers_mut().insert(
+            header::AUTHORIZATION,
+            format!("Bearer {secret}").parse().unwrap(),
+        );
+        let tcp = tokio::net::TcpStream::connect(self.server.address)
+            .await
+            .unwrap();
         let (socket, _) = tokio_tungstenite::client_async(request, tcp).await.unwrap();
         let socket = Box::new(Box::pin(socket.for_each(async |_| {})));
-        Open { id: made["key"]["id"].as_str().unwrap().to_owned(), secret, stream, socket }
+        Open {
+            id: made["key"]["id"].as_str().unwrap().to_owned(),
+            secret,
+            stream,
+            socket,
+        }
     }
 
     async fn rotate(&self, key: &Open, grace_s: u64) -> Open {
         let path = format!("/api/v1/keys/{}/rotate", key.id);
-        let made = self.server.post(&path, &self.ada, &json!({"grace_s": grace_s})).await;
+        let made = self
+            .server
+            .post(&path, &self.ada, &json!({"grace_s": grace_s}))
+            .await;
         made.expect(200);
         self.open(made.json()).await
     }
@@ -62,14 +82,24 @@ impl World {
         })
         .await
         .unwrap();
-        self.server.get("/api/v1/keys", &key.secret).await.expect(401);
+        self.server
+            .get("/api/v1/keys", &key.secret)
+            .await
+            .expect(401);
     }
 
     /// The key's stream is open: it tells of a run.
     async fn is_open(&self, key: &mut Open) {
-        let chat = self.server.post("/api/v1/chats", &self.ada, &json!({})).await.json();
+        let chat = self
+            .server
+            .post("/api/v1/chats", &self.ada, &json!({}))
+            .await
+            .json();
         let path = format!("/api/v1/chats/{}/messages", chat["id"].as_str().unwrap());
-        self.server.post(&path, &self.ada, &json!({"content": "Hi", "model": "tour"})).await.expect(200);
+        self.server
+            .post(&path, &self.ada, &json!({"content": "Hi", "model": "tour"}))
+            .await
+            .expect(200);
         key.stream.next().await.unwrap();
     }
 }
@@ -78,7 +108,11 @@ impl World {
 async fn what_a_deleted_key_has_open_ends() {
     let world = World::new().await;
     let (gone, mut kept) = (world.key(json!({})).await, world.key(json!({})).await);
-    world.server.delete(&format!("/api/v1/keys/{}", gone.id), &world.ada).await.expect(204);
+    world
+        .server
+        .delete(&format!("/api/v1/keys/{}", gone.id), &world.ada)
+        .await
+        .expect(204);
     world.has_ended(gone).await;
     world.is_open(&mut kept).await;
 }
@@ -91,7 +125,13 @@ async fn another_server_that_deletes_a_key_is_heard_of_soon() {
     let me = world.server.get("/api/v1/me", &world.ada).await.json();
     let owner = me["user"]["id"].as_str().unwrap().parse().unwrap();
     let now = world.server.clock.now_ms();
-    world.server.app.store.delete_api_key(owner, gone.id.parse().unwrap(), now).await.unwrap();
+    world
+        .server
+        .app
+        .store
+        .delete_api_key(owner, gone.id.parse().unwrap(), now)
+        .await
+        .unwrap();
     world.has_ended(gone).await;
     world.is_open(&mut kept).await;
 }

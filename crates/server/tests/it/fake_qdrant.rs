@@ -53,7 +53,9 @@ type Answer = Result<Value, (StatusCode, String)>;
 
 impl FakeQdrant {
     pub(crate) async fn start() -> Self {
-        let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+        let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0)))
+            .await
+            .unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let kept = Arc::new(Mutex::new(Kept::default()));
         let router = Router::new().fallback(answer).with_state(Arc::clone(&kept));
@@ -70,7 +72,11 @@ impl FakeQdrant {
 
     /// How many points there are in each collection.
     pub(crate) fn points(&self) -> Vec<usize> {
-        self.kept().collections.values().map(|collection| collection.points.len()).collect()
+        self.kept()
+            .collections
+            .values()
+            .map(|collection| collection.points.len())
+            .collect()
     }
 }
 
@@ -86,14 +92,24 @@ async fn answer(
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     }
     if headers.get("api-key").is_none_or(|key| key != KEY) {
-        return (StatusCode::UNAUTHORIZED, "Must provide an API key or an Authorization bearer token")
+        return (
+            StatusCode::UNAUTHORIZED,
+            "Must provide an API key or an Authorization bearer token",
+        )
             .into_response();
     }
-    let sent: Value =
-        if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap_or_default() };
-    kept.asked.push((format!("{method} {}", uri.path()), sent.clone()));
+    let sent: Value = if body.is_empty() {
+        Value::Null
+    } else {
+        serde_json::from_slice(&body).unwrap_or_default()
+    };
+    kept.asked
+        .push((format!("{method} {}", uri.path()), sent.clone()));
     let (status, said) = match serve(&mut kept, &method, &uri, sent) {
-        Ok(result) => (StatusCode::OK, json!({"result": result, "status": "ok", "time": 0.001})),
+        Ok(result) => (
+            StatusCode::OK,
+            json!({"result": result, "status": "ok", "time": 0.001}),
+        ),
         Err((status, error)) => (status, json!({"status": {"error": error}, "time": 0.0})),
     };
     (status, axum::Json(said)).into_response()
@@ -106,11 +122,17 @@ fn serve(kept: &mut Kept, method: &Method, uri: &Uri, sent: Value) -> Answer {
     }
     match (method.as_str(), path.as_slice()) {
         ("GET", ["collections"]) => {
-            let names: Vec<Value> = kept.collections.keys().map(|name| json!({ "name": name })).collect();
+            let names: Vec<Value> = kept
+                .collections
+                .keys()
+                .map(|name| json!({ "name": name }))
+                .collect();
             Ok(json!({ "collections": names }))
         }
         ("PUT", ["collections", name]) => {
-            let Make { vectors: Params { size, distance } } = read(sent)?;
+            let Make {
+                vectors: Params { size, distance },
+            } = read(sent)?;
             if kept.collections.contains_key(*name) {
                 return Err((
                     StatusCode::CONFLICT,
@@ -118,16 +140,29 @@ fn serve(kept: &mut Kept, method: &Method, uri: &Uri, sent: Value) -> Answer {
                 ));
             }
             if size == 0 || size > 65_536 || distance != "Cosine" || name.len() > 255 {
-                return Err((StatusCode::UNPROCESSABLE_ENTITY, "Validation error".to_owned()));
+                return Err((
+                    StatusCode::UNPROCESSABLE_ENTITY,
+                    "Validation error".to_owned(),
+                ));
             }
-            kept.collections.insert((*name).to_owned(), Collection { size, ..Collection::default() });
+            kept.collections.insert(
+                (*name).to_owned(),
+                Collection {
+                    size,
+                    ..Collection::default()
+                },
+            );
             Ok(json!(true))
         }
         ("DELETE", ["collections", name]) => Ok(json!(kept.collections.remove(*name).is_some())),
         (method, ["collections", name, rest @ ..]) => {
             let found = kept.collections.get_mut(*name);
-            let missing =
-                || (StatusCode::NOT_FOUND, format!("Not found: Collection `{name}` doesn't exist!"));
+            let missing = || {
+                (
+                    StatusCode::NOT_FOUND,
+                    format!("Not found: Collection `{name}` doesn't exist!"),
+                )
+            };
             of_collection(found.ok_or_else(missing)?, method, rest, sent)
         }
         _ => Err((StatusCode::NOT_FOUND, String::new())),
@@ -138,7 +173,10 @@ fn of_collection(collection: &mut Collection, method: &str, path: &[&str], sent:
     let done = || Ok(json!({"operation_id": 1, "status": "completed"}));
     match (method, path) {
         ("PUT", ["index"]) => {
-            let Index { field_name, field_schema } = read(sent)?;
+            let Index {
+                field_name,
+                field_schema,
+            } = read(sent)?;
             if field_schema != "keyword" {
                 return Err(bad(format!("unknown schema {field_schema}")));
             }
@@ -147,7 +185,12 @@ fn of_collection(collection: &mut Collection, method: &str, path: &[&str], sent:
         }
         ("PUT", ["points"]) => {
             let Put { points } = read(sent)?;
-            for Point { id, vector, payload } in points {
+            for Point {
+                id,
+                vector,
+                payload,
+            } in points
+            {
                 if !is_uuid(&id) {
                     return Err(bad(format!("value {id} is not a valid point ID")));
                 }
@@ -164,20 +207,26 @@ fn of_collection(collection: &mut Collection, method: &str, path: &[&str], sent:
         }
         ("POST", ["points", "delete"]) => {
             let Delete { filter } = read(sent)?;
-            collection.points.retain(|_, (_, payload)| !filter.takes(payload));
+            collection
+                .points
+                .retain(|_, (_, payload)| !filter.takes(payload));
             done()
         }
         ("POST", ["facet"]) => {
             let Facet { key, limit, exact } = read(sent)?;
             if !collection.indexed.contains(&key) || limit == 0 || !exact {
-                return Err(bad(format!("Bad request: Index required but not found for \"{key}\"")));
+                return Err(bad(format!(
+                    "Bad request: Index required but not found for \"{key}\""
+                )));
             }
             let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
             for (_, payload) in collection.points.values() {
                 *counts.entry(payload[&key].as_str().unwrap()).or_default() += 1;
             }
-            let hits =
-                counts.into_iter().take(limit).map(|(value, count)| json!({"value": value, "count": count}));
+            let hits = counts
+                .into_iter()
+                .take(limit)
+                .map(|(value, count)| json!({"value": value, "count": count}));
             Ok(json!({ "hits": hits.collect::<Vec<_>>() }))
         }
         ("POST", ["points", "query"]) => collection.query(read(sent)?),
@@ -186,9 +235,20 @@ fn of_collection(collection: &mut Collection, method: &str, path: &[&str], sent:
 }
 
 impl Collection {
-    fn query(&self, Ask { query, filter, limit, with_payload }: Ask) -> Answer {
+    fn query(
+        &self,
+        Ask {
+            query,
+            filter,
+            limit,
+            with_payload,
+        }: Ask,
+    ) -> Answer {
         if query.len() != self.size || limit == 0 {
-            return Err(bad(format!("Wrong input: Vector dimension error: expected dim: {}", self.size)));
+            return Err(bad(format!(
+                "Wrong input: Vector dimension error: expected dim: {}",
+                self.size
+            )));
         }
         let mut found: Vec<(f32, &String, &Map<String, Value>)> = self
             .points
@@ -313,12 +373,19 @@ fn bad(error: String) -> (StatusCode, String) {
 
 fn is_uuid(id: &str) -> bool {
     let parts: Vec<usize> = id.split('-').map(str::len).collect();
-    parts == [8, 4, 4, 4, 12] && id.chars().all(|digit| digit == '-' || digit.is_ascii_hexdigit())
+    parts == [8, 4, 4, 4, 12]
+        && id
+            .chars()
+            .all(|digit| digit == '-' || digit.is_ascii_hexdigit())
 }
 
 /// One without a direction is near to nothing.
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
     let lengths = (dot(a, a) * dot(b, b)).sqrt();
-    if lengths > 0.0 { dot(a, b) / lengths } else { 0.0 }
+    if lengths > 0.0 {
+        dot(a, b) / lengths
+    } else {
+        0.0
+    }
 }

@@ -44,16 +44,30 @@ struct Program {
 impl Program {
     /// Starts `command`, which has to run the program in the end, and waits until it is ready.
     async fn spawn(mut command: Command) -> Self {
-        let spawned = command.stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true).spawn();
+        let spawned = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn();
         let mut child = spawned.unwrap();
         let (mut out, mut line) = (BufReader::new(child.stdout.take().unwrap()), String::new());
         out.read_line(&mut line).await.unwrap();
-        let url =
-            line.trim().strip_prefix("Glasshouse is ready: ").unwrap_or_else(|| panic!("said {line:?}"));
+        let url = line
+            .trim()
+            .strip_prefix("Glasshouse is ready: ")
+            .unwrap_or_else(|| panic!("said {line:?}"));
         drop(llm::HttpClient::new().unwrap());
-        let program = Self { child, url: url.to_owned(), client: plain_client() };
+        let program = Self {
+            child,
+            url: url.to_owned(),
+            client: plain_client(),
+        };
         until("its models are known", async || {
-            program.get("/api/v1/models").await.text.contains("\"scripted\"")
+            program
+                .get("/api/v1/models")
+                .await
+                .text
+                .contains("\"scripted\"")
         })
         .await;
         program
@@ -65,8 +79,13 @@ impl Program {
 
     fn command(data_dir: &Path, model_url: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_glasshouse"));
-        command.args(["--listen", "127.0.0.1:0", "--auth", "none", "--data-dir"]).arg(data_dir);
-        command.env_clear().env("OPENAI_API_BASE_URL", model_url).env("GLASSHOUSE_PROGRAMS_ENABLED", "false");
+        command
+            .args(["--listen", "127.0.0.1:0", "--auth", "none", "--data-dir"])
+            .arg(data_dir);
+        command
+            .env_clear()
+            .env("OPENAI_API_BASE_URL", model_url)
+            .env("GLASSHOUSE_PROGRAMS_ENABLED", "false");
         command.envs(NOTHING_BESIDE_CHATS);
         command
     }
@@ -92,7 +111,13 @@ impl Program {
 
     fn signal(&self, name: &str) {
         let id = self.child.id().unwrap().to_string();
-        assert!(std::process::Command::new("kill").args([name, &id]).status().unwrap().success());
+        assert!(
+            std::process::Command::new("kill")
+                .args([name, &id])
+                .status()
+                .unwrap()
+                .success()
+        );
     }
 }
 
@@ -110,8 +135,16 @@ fn whole_log(stream: &str) -> Vec<RunEvent> {
 
 /// An answer of so many words, so many a second.
 pub(crate) fn words(count: usize, a_second: f64) -> Reply {
-    let text = Step::Text { text: "word ".repeat(count), tokens_per_second: Some(a_second) };
-    Reply::stream(&[text, Step::Finish { reason: Finish::Stop }])
+    let text = Step::Text {
+        text: "word ".repeat(count),
+        tokens_per_second: Some(a_second),
+    };
+    Reply::stream(&[
+        text,
+        Step::Finish {
+            reason: Finish::Stop,
+        },
+    ])
 }
 
 /// Asks again until it is so.

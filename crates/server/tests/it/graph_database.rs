@@ -30,8 +30,10 @@ const ACCESS: [&str; 3] = ["root", "only-for-tests", "graphs"];
 /// The address of the real one.
 fn real() -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "tests have no configuration")]
-    let (url, required) =
-        (std::env::var("GLASSHOUSE_TEST_BOLT_URL").ok(), std::env::var_os("GLASSHOUSE_TEST_REQUIRE"));
+    let (url, required) = (
+        std::env::var("GLASSHOUSE_TEST_BOLT_URL").ok(),
+        std::env::var_os("GLASSHOUSE_TEST_REQUIRE"),
+    );
     assert!(
         url.is_some() || required.is_none(),
         "GLASSHOUSE_TEST_BOLT_URL must name a server that speaks Bolt"
@@ -58,17 +60,37 @@ struct Beside {
 impl Beside {
     fn new(url: &str, collection: &str) -> Self {
         let [user, password, database] = ACCESS.map(str::to_owned);
-        let client = Client::new(Address::parse(url).unwrap(), Access { user, password, database });
-        Self { client, collection: collection.to_owned() }
+        let client = Client::new(
+            Address::parse(url).unwrap(),
+            Access {
+                user,
+                password,
+                database,
+            },
+        );
+        Self {
+            client,
+            collection: collection.to_owned(),
+        }
     }
 
     async fn run(&self, query: &str, more: &[(&str, Value)]) -> Vec<bolt::Row> {
         self.try_run(query, more).await.unwrap()
     }
 
-    async fn try_run(&self, query: &str, more: &[(&str, Value)]) -> Result<Vec<bolt::Row>, bolt::Fault> {
+    async fn try_run(
+        &self,
+        query: &str,
+        more: &[(&str, Value)],
+    ) -> Result<Vec<bolt::Row>, bolt::Fault> {
         let collection = [("collection", Value::from(self.collection.as_str()))];
-        self.client.run(query, &[&collection[..], more].concat(), Duration::from_secs(20)).await
+        self.client
+            .run(
+                query,
+                &[&collection[..], more].concat(),
+                Duration::from_secs(20),
+            )
+            .await
     }
 
     /// How many things, documents and statements of the collection are there. Nothing where it cannot be said just now: ArcadeDB
@@ -82,7 +104,9 @@ impl Beside {
         ];
         for (count, query) in counts.iter_mut().zip(queries) {
             *count = match self.try_run(query, &[]).await {
-                Err(bolt::Fault::Refused { code, .. }) if code.ends_with(".EntityNotFound") => return None,
+                Err(bolt::Fault::Refused { code, .. }) if code.ends_with(".EntityNotFound") => {
+                    return None;
+                }
                 rows => rows.unwrap()[0][0].as_number().unwrap(),
             };
         }
@@ -90,7 +114,10 @@ impl Beside {
     }
 
     async fn has(&self, counts: [u64; 3]) {
-        until(&format!("the copy has {counts:?}"), async || self.counts().await == Some(counts)).await;
+        until(&format!("the copy has {counts:?}"), async || {
+            self.counts().await == Some(counts)
+        })
+        .await;
     }
 }
 
@@ -104,7 +131,9 @@ impl Server {
     }
 
     async fn id_of(&self, who: &str, collection: &str, name: &str) -> String {
-        let found = self.graph(who, collection, &format!("/entities?query={name}")).await;
+        let found = self
+            .graph(who, collection, &format!("/entities?query={name}"))
+            .await;
         found["entities"][0]["id"].as_str().unwrap().to_owned()
     }
 }
@@ -112,10 +141,15 @@ impl Server {
 #[tokio::test]
 async fn a_graph_database_is_asked_about_its_copy() {
     let Some(url) = real() else { return };
-    let (_upstream, server, ada, work) = begin_with(Behaviour::answer(model), &settings(&url)).await;
+    let (_upstream, server, ada, work) =
+        begin_with(Behaviour::answer(model), &settings(&url)).await;
     let beside = Beside::new(&url, &work);
-    server.read_file(&ada, &work, "notes.md", TEXT.as_bytes()).await;
-    server.read_file(&ada, &work, "more.txt", MORE.as_bytes()).await;
+    server
+        .read_file(&ada, &work, "notes.md", TEXT.as_bytes())
+        .await;
+    server
+        .read_file(&ada, &work, "more.txt", MORE.as_bytes())
+        .await;
     server.switch_graph(&ada, &work, true).await.expect(204);
     server.graphed(&ada, &work).await;
     beside.has([4, 2, 3]).await;
@@ -123,18 +157,36 @@ async fn a_graph_database_is_asked_about_its_copy() {
     // It answers as the rows do.
     let babbage = server.id_of(&ada, &work, "babbage").await;
     let london = server.id_of(&ada, &work, "LONDON").await;
-    let way = server.graph(&ada, &work, &format!("/path?from={babbage}&to={london}")).await;
-    assert_eq!(names(&way), ["Charles Babbage", "Analytical Engine", "Ada Lovelace", "London"]);
+    let way = server
+        .graph(&ada, &work, &format!("/path?from={babbage}&to={london}"))
+        .await;
+    assert_eq!(
+        names(&way),
+        [
+            "Charles Babbage",
+            "Analytical Engine",
+            "Ada Lovelace",
+            "London"
+        ]
+    );
     assert_eq!(way["relations"].as_array().unwrap().len(), 3);
     let near = |depth| format!("/neighbours?entity={babbage}&depth={depth}");
-    assert_eq!(names(&server.graph(&ada, &work, &near(1)).await), ["Charles Babbage", "Analytical Engine"]);
+    assert_eq!(
+        names(&server.graph(&ada, &work, &near(1)).await),
+        ["Charles Babbage", "Analytical Engine"]
+    );
     assert_eq!(names(&server.graph(&ada, &work, &near(3)).await).len(), 4);
     let most = server.graph(&ada, &work, "/subgraph?limit=2").await;
     assert_eq!(names(&most)[0], "Ada Lovelace", "most is said of her");
-    let alone = server.graph(&ada, &work, &format!("/path?from={london}&to={london}")).await;
+    let alone = server
+        .graph(&ada, &work, &format!("/path?from={london}&to={london}"))
+        .await;
     assert_eq!(names(&alone), ["London"]);
     // It is truly asked: a way that somebody else puts in is taken. But nothing is shown that the rows do not have.
-    let ends = [("from", Value::from(babbage.as_str())), ("to", Value::from(london.as_str()))];
+    let ends = [
+        ("from", Value::from(babbage.as_str())),
+        ("to", Value::from(london.as_str())),
+    ];
     beside
         .run(
             "MATCH (a:GlasshouseEntity {id: $from}) MATCH (b:GlasshouseEntity {id: $to}) \
@@ -143,49 +195,93 @@ async fn a_graph_database_is_asked_about_its_copy() {
             &ends,
         )
         .await;
-    let way = server.graph(&ada, &work, &format!("/path?from={babbage}&to={london}")).await;
+    let way = server
+        .graph(&ada, &work, &format!("/path?from={babbage}&to={london}"))
+        .await;
     assert_eq!(
         (names(&way), way["relations"].as_array().unwrap().len()),
         (vec!["Charles Babbage", "London"], 0)
     );
-    assert_eq!(names(&server.graph(&ada, &work, "/entities?query=stranger").await), [""; 0]);
-    assert!(!server.graph(&ada, &work, "/subgraph").await.to_string().contains("made up"));
+    assert_eq!(
+        names(&server.graph(&ada, &work, "/entities?query=stranger").await),
+        [""; 0]
+    );
+    assert!(
+        !server
+            .graph(&ada, &work, "/subgraph")
+            .await
+            .to_string()
+            .contains("made up")
+    );
     beside
-        .run("MATCH (e:GlasshouseEntity {id: 'stranger', collection: $collection}) DETACH DELETE e", &[])
+        .run(
+            "MATCH (e:GlasshouseEntity {id: 'stranger', collection: $collection}) DETACH DELETE e",
+            &[],
+        )
         .await;
     // Whoever may not read the collection gets nothing through it.
     let bob = server.key_of_plain_user("bob@example.org").await;
     for path in ["/subgraph", "/entities?query=a", &near(1)] {
-        server.get(&format!("{KNOWLEDGE}/{work}/graph{path}"), &bob).await.expect(404);
+        server
+            .get(&format!("{KNOWLEDGE}/{work}/graph{path}"), &bob)
+            .await
+            .expect(404);
     }
     let other = server.collection(&ada, "Other").await;
-    server.get(&format!("{KNOWLEDGE}/{other}/graph{}", near(1)), &ada).await.expect(404);
+    server
+        .get(&format!("{KNOWLEDGE}/{other}/graph{}", near(1)), &ada)
+        .await
+        .expect(404);
 }
 
 #[tokio::test]
 async fn what_goes_leaves_no_trace_in_the_graph_database() {
     let Some(url) = real() else { return };
-    let (_upstream, server, ada, work) = begin_with(Behaviour::answer(model), &settings(&url)).await;
+    let (_upstream, server, ada, work) =
+        begin_with(Behaviour::answer(model), &settings(&url)).await;
     let beside = Beside::new(&url, &work);
-    server.read_file(&ada, &work, "notes.md", TEXT.as_bytes()).await;
-    server.read_file(&ada, &work, "more.txt", MORE.as_bytes()).await;
+    server
+        .read_file(&ada, &work, "notes.md", TEXT.as_bytes())
+        .await;
+    server
+        .read_file(&ada, &work, "more.txt", MORE.as_bytes())
+        .await;
     server.switch_graph(&ada, &work, true).await.expect(204);
     beside.has([4, 2, 3]).await;
-    let documents = server.get(&format!("{KNOWLEDGE}/{work}/documents"), &ada).await.json();
-    let more = documents["documents"].as_array().unwrap().iter().find(|it| it["name"] == "more.txt").unwrap();
+    let documents = server
+        .get(&format!("{KNOWLEDGE}/{work}/documents"), &ada)
+        .await
+        .json();
+    let more = documents["documents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["name"] == "more.txt")
+        .unwrap();
     let more = more["id"].as_str().unwrap().to_owned();
-    server.delete(&format!("{KNOWLEDGE}/{work}/documents/{more}"), &ada).await.expect(204);
+    server
+        .delete(&format!("{KNOWLEDGE}/{work}/documents/{more}"), &ada)
+        .await
+        .expect(204);
     beside.has([3, 1, 2]).await;
     let left = "MATCH (:GlasshouseEntity)-[r:SAYS {document: $document}]->() RETURN count(r)";
-    assert_eq!(beside.run(left, &[("document", Value::from(more))]).await[0][0], Value::Int(0));
+    assert_eq!(
+        beside.run(left, &[("document", Value::from(more))]).await[0][0],
+        Value::Int(0)
+    );
     // A file of the same name takes the place of what was said by the one before.
-    server.read_file(&ada, &work, "notes.md", MORE.as_bytes()).await;
+    server
+        .read_file(&ada, &work, "notes.md", MORE.as_bytes())
+        .await;
     beside.has([2, 1, 1]).await;
     server.switch_graph(&ada, &work, false).await.expect(204);
     beside.has([0, 0, 0]).await;
     server.switch_graph(&ada, &work, true).await.expect(204);
     beside.has([2, 1, 1]).await;
-    server.delete(&format!("{KNOWLEDGE}/{work}"), &ada).await.expect(204);
+    server
+        .delete(&format!("{KNOWLEDGE}/{work}"), &ada)
+        .await
+        .expect(204);
     beside.has([0, 0, 0]).await;
 }
 
@@ -195,11 +291,17 @@ async fn without_the_graph_database_the_rows_answer() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("bolt://{}", listener.local_addr().unwrap());
     drop(listener);
-    let (_upstream, server, ada, work) = begin_with(Behaviour::answer(model), &settings(&url)).await;
-    server.read_file(&ada, &work, "notes.md", TEXT.as_bytes()).await;
+    let (_upstream, server, ada, work) =
+        begin_with(Behaviour::answer(model), &settings(&url)).await;
+    server
+        .read_file(&ada, &work, "notes.md", TEXT.as_bytes())
+        .await;
     server.switch_graph(&ada, &work, true).await.expect(204);
     server.graphed(&ada, &work).await;
-    assert_eq!(names(&server.graph(&ada, &work, "/subgraph").await).len(), 3);
+    assert_eq!(
+        names(&server.graph(&ada, &work, "/subgraph").await).len(),
+        3
+    );
     let mut state = server.graph(&ada, &work, "").await;
     until("it is said that it is away", async || {
         state = server.graph(&ada, &work, "").await;
@@ -209,7 +311,10 @@ async fn without_the_graph_database_the_rows_answer() {
     let said = state["database"]["problem"].as_str().unwrap();
     assert_eq!(
         (said, &state["database"]["whole"]),
-        ("The graph database does not help: it cannot be reached.", &false.into())
+        (
+            "The graph database does not help: it cannot be reached.",
+            &false.into()
+        )
     );
     assert_eq!(server.find(&ada, "engine").await.len(), 1);
 }
@@ -249,16 +354,25 @@ async fn a_graph_database_that_comes_back_catches_up() {
     let Some(url) = real() else { return };
     let open = Arc::new(AtomicBool::new(true));
     let (through, serving) = door(&url, Arc::clone(&open)).await;
-    let (_upstream, server, ada, work) = begin_with(Behaviour::answer(model), &settings(&through)).await;
+    let (_upstream, server, ada, work) =
+        begin_with(Behaviour::answer(model), &settings(&through)).await;
     let beside = Beside::new(&url, &work);
-    server.read_file(&ada, &work, "notes.md", TEXT.as_bytes()).await;
+    server
+        .read_file(&ada, &work, "notes.md", TEXT.as_bytes())
+        .await;
     server.switch_graph(&ada, &work, true).await.expect(204);
     beside.has([3, 1, 2]).await;
     server.copied(&ada, &work).await;
     open.store(false, SeqCst);
-    server.read_file(&ada, &work, "more.txt", MORE.as_bytes()).await;
+    server
+        .read_file(&ada, &work, "more.txt", MORE.as_bytes())
+        .await;
     server.graphed(&ada, &work).await;
-    assert_eq!(names(&server.graph(&ada, &work, "/subgraph").await).len(), 4, "the rows answer");
+    assert_eq!(
+        names(&server.graph(&ada, &work, "/subgraph").await).len(),
+        4,
+        "the rows answer"
+    );
     until("it is said that it is away", async || {
         server.graph(&ada, &work, "").await["database"]["problem"] != serde_json::Value::Null
     })
@@ -266,6 +380,9 @@ async fn a_graph_database_that_comes_back_catches_up() {
     open.store(true, SeqCst);
     beside.has([4, 2, 3]).await;
     server.copied(&ada, &work).await;
-    assert_eq!(server.graph(&ada, &work, "").await["database"]["problem"], serde_json::Value::Null);
+    assert_eq!(
+        server.graph(&ada, &work, "").await["database"]["problem"],
+        serde_json::Value::Null
+    );
     serving.abort();
 }

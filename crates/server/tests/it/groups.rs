@@ -18,21 +18,30 @@ pub(crate) const BOB: &str = "bob@example.org";
 impl Door {
     /// Makes a group; returns its id.
     async fn group(&self, name: &str) -> String {
-        let made = self.server.post("/api/v1/groups", &self.cookie, &json!({"name": name})).await;
+        let made = self
+            .server
+            .post("/api/v1/groups", &self.cookie, &json!({"name": name}))
+            .await;
         made.expect(200);
         made.json()["id"].as_str().unwrap().to_owned()
     }
 
     async fn join(&self, group: &str, email: &str) {
         let path = format!("/api/v1/groups/{group}/members");
-        self.server.post(&path, &self.cookie, &json!({"users": [email]})).await.expect(204);
+        self.server
+            .post(&path, &self.cookie, &json!({"users": [email]}))
+            .await
+            .expect(204);
     }
 
     async fn leave(&self, group: &str, email: &str) {
         let path = format!("/api/v1/groups/{group}/members");
         let members = self.server.get(&path, &self.cookie).await.json();
         let members = members["members"].as_array().unwrap();
-        let member = members.iter().find(|member| member["email"] == email).unwrap();
+        let member = members
+            .iter()
+            .find(|member| member["email"] == email)
+            .unwrap();
         let path = format!("{path}/{}", member["id"].as_str().unwrap());
         self.server.delete(&path, &self.cookie).await.expect(204);
     }
@@ -40,7 +49,10 @@ impl Door {
     /// Says that a thing is for these groups only.
     async fn only_for(&self, kind: &str, name: &str, groups: &[&str]) {
         let body = json!({"kind": kind, "name": name, "everybody": false, "groups": groups});
-        self.server.put("/api/v1/permissions", &self.cookie, &body).await.expect(204);
+        self.server
+            .put("/api/v1/permissions", &self.cookie, &body)
+            .await
+            .expect(204);
     }
 
     /// What each door says to bob's wish for this model.
@@ -51,7 +63,10 @@ impl Door {
             (CHAT, ask(model, "Hi")),
             ("/v1/embeddings", json!({"model": model, "input": "Hi"})),
             ("/v1/responses", json!({"model": model, "input": "Hi"})),
-            ("/chat/stream", json!({"model": model, "messages": messages, "stream": false})),
+            (
+                "/chat/stream",
+                json!({"model": model, "messages": messages, "stream": false}),
+            ),
             ("/api/chat", json!({"model": model, "message": "Hi"})),
             (
                 "/api/ui-message-stream",
@@ -62,21 +77,37 @@ impl Door {
                 json!({"name": "S", "prompt": "Do.", "model": model, "cron": "0 0 1 1 *", "time_zone": "UTC", "enabled": false}),
             ),
         ] {
-            answers.push((path.to_owned(), self.server.post(path, &self.key, &body).await));
+            answers.push((
+                path.to_owned(),
+                self.server.post(path, &self.key, &body).await,
+            ));
         }
-        let chat = self.server.post("/api/v1/chats", &self.key, &json!({})).await.json()["id"].clone();
+        let chat = self
+            .server
+            .post("/api/v1/chats", &self.key, &json!({}))
+            .await
+            .json()["id"]
+            .clone();
         let path = format!("/api/v1/chats/{}/messages", chat.as_str().unwrap());
         answers.push((
             path.clone(),
-            self.server.post(&path, &self.key, &json!({"content": "Hi", "model": model})).await,
+            self.server
+                .post(&path, &self.key, &json!({"content": "Hi", "model": model}))
+                .await,
         ));
         let thread = domain::RunId::generate();
         let input = json!({
             "threadId": format!("t-{thread}"), "runId": "r", "state": {}, "tools": [], "context": [], "forwardedProps": {},
             "messages": [{"id": "1", "role": "user", "content": "Hi"}],
         });
-        for path in [format!("/ag-ui/{model}"), format!("/copilotkit/agent/{model}/run")] {
-            answers.push((path.clone(), self.server.post(&path, &self.key, &input).await));
+        for path in [
+            format!("/ag-ui/{model}"),
+            format!("/copilotkit/agent/{model}/run"),
+        ] {
+            answers.push((
+                path.clone(),
+                self.server.post(&path, &self.key, &input).await,
+            ));
         }
         answers
     }
@@ -99,7 +130,10 @@ fn is_let_through(answer: &Answer) -> bool {
 
 /// The words of a refusal, without the name that was asked for.
 fn words(answer: &Answer, name: &str) -> String {
-    answer.json()["error"]["message"].as_str().unwrap().replace(name, "X")
+    answer.json()["error"]["message"]
+        .as_str()
+        .unwrap()
+        .replace(name, "X")
 }
 
 #[tokio::test]
@@ -111,39 +145,76 @@ async fn a_model_for_a_group_is_not_there_for_others_at_any_door() {
     }
     door.only_for("model", "scripted", &[&group]).await;
     let unknown = door.at_each_door("no-such-model").await;
-    for ((path, answer), (_, unknown)) in door.at_each_door("scripted").await.into_iter().zip(unknown) {
+    for ((path, answer), (_, unknown)) in
+        door.at_each_door("scripted").await.into_iter().zip(unknown)
+    {
         assert_eq!(answer.expect(404), "model_not_found", "{path}");
-        assert_eq!(words(&answer, "scripted"), words(&unknown, "no-such-model"), "{path}");
+        assert_eq!(
+            words(&answer, "scripted"),
+            words(&unknown, "no-such-model"),
+            "{path}"
+        );
     }
     for path in ["/v1/models", "/api/v1/models", "/copilotkit/info"] {
-        assert!(!door.listed(path, &door.key).await.contains("scripted"), "{path}");
+        assert!(
+            !door.listed(path, &door.key).await.contains("scripted"),
+            "{path}"
+        );
         assert!(
             door.listed(path, &door.cookie).await.contains("scripted"),
             "{path}: an administrator sees all"
         );
     }
-    door.server.get("/v1/models/scripted", &door.key).await.expect(404);
-    let models: Value = serde_json::from_str(&door.listed("/api/v1/models", &door.key).await).unwrap();
-    assert_eq!(models["default_model"], Value::Null, "there is none that they may use");
+    door.server
+        .get("/v1/models/scripted", &door.key)
+        .await
+        .expect(404);
+    let models: Value =
+        serde_json::from_str(&door.listed("/api/v1/models", &door.key).await).unwrap();
+    assert_eq!(
+        models["default_model"],
+        Value::Null,
+        "there is none that they may use"
+    );
     let before = door.upstream.requests().len();
-    assert_eq!(door.post(&ask("glasshouse/agent", "Hi")).await.expect(503), "model_unavailable");
+    assert_eq!(
+        door.post(&ask("glasshouse/agent", "Hi")).await.expect(503),
+        "model_unavailable"
+    );
     assert_eq!(door.upstream.requests().len(), before);
-    door.server.post(CHAT, &door.cookie, &ask("scripted", "Hi")).await.expect(200);
+    door.server
+        .post(CHAT, &door.cookie, &ask("scripted", "Hi"))
+        .await
+        .expect(200);
 
     door.join(&group, BOB).await;
     for (path, answer) in door.at_each_door("scripted").await {
         assert!(is_let_through(&answer), "{path}: {answer:?}");
     }
-    assert!(door.listed("/v1/models", &door.key).await.contains("scripted"));
+    assert!(
+        door.listed("/v1/models", &door.key)
+            .await
+            .contains("scripted")
+    );
     door.leave(&group, BOB).await;
     for (path, answer) in door.at_each_door("scripted").await {
-        assert_eq!(answer.expect(404), "model_not_found", "{path}, after they have left");
+        assert_eq!(
+            answer.expect(404),
+            "model_not_found",
+            "{path}, after they have left"
+        );
     }
     door.join(&group, BOB).await;
-    door.server.delete(&format!("/api/v1/groups/{group}"), &door.cookie).await.expect(204);
+    door.server
+        .delete(&format!("/api/v1/groups/{group}"), &door.cookie)
+        .await
+        .expect(204);
     door.post(&ask("scripted", "Hi")).await.expect(404);
     let body = json!({"kind": "model", "name": "scripted"});
-    door.server.put("/api/v1/permissions", &door.cookie, &body).await.expect(204);
+    door.server
+        .put("/api/v1/permissions", &door.cookie, &body)
+        .await
+        .expect(204);
     door.post(&ask("scripted", "Hi")).await.expect(200);
 }
 
@@ -151,13 +222,18 @@ async fn a_model_for_a_group_is_not_there_for_others_at_any_door() {
 async fn an_agent_for_a_group_is_not_there_for_others() {
     let door = door().await;
     let group = door.group("Writers").await;
-    let agent =
-        json!({"name": "writer", "description": "Writes.", "instructions": "Write.", "model": "scripted"});
-    door.server.post("/api/v1/agents", &door.cookie, &agent).await.expect(200);
+    let agent = json!({"name": "writer", "description": "Writes.", "instructions": "Write.", "model": "scripted"});
+    door.server
+        .post("/api/v1/agents", &door.cookie, &agent)
+        .await
+        .expect(200);
     door.post(&ask("glasshouse/writer", "Hi")).await.expect(200);
     let offered = |door: &Door| door.upstream.requests().last().unwrap()["tools"].to_string();
     door.post(&ask("glasshouse/agent", "Hi")).await.expect(200);
-    assert!(offered(&door).contains("writer"), "work can be handed to it");
+    assert!(
+        offered(&door).contains("writer"),
+        "work can be handed to it"
+    );
     door.only_for("agent", "writer", &[&group]).await;
     let answers = door.at_each_door("glasshouse/writer").await;
     for (path, answer) in answers {
@@ -175,17 +251,31 @@ async fn an_agent_for_a_group_is_not_there_for_others() {
         .await
         .expect(404);
     for path in ["/v1/models", "/api/v1/models", "/copilotkit/info"] {
-        assert!(!door.listed(path, &door.key).await.contains("writer"), "{path}");
+        assert!(
+            !door.listed(path, &door.key).await.contains("writer"),
+            "{path}"
+        );
     }
     door.post(&ask("glasshouse/agent", "Hi")).await.expect(200);
-    assert!(!offered(&door).contains("writer"), "nor is work handed to it");
+    assert!(
+        !offered(&door).contains("writer"),
+        "nor is work handed to it"
+    );
     door.join(&group, BOB).await;
     door.post(&ask("glasshouse/writer", "Hi")).await.expect(200);
     // An agent brings no model that its user may not use.
     door.only_for("model", "scripted", &[]).await;
     door.post(&ask("glasshouse/writer", "Hi")).await.expect(404);
-    assert!(!door.listed("/v1/models", &door.key).await.contains("writer"));
-    door.server.post(CHAT, &door.cookie, &ask("glasshouse/writer", "Hi")).await.expect(200);
+    assert!(
+        !door
+            .listed("/v1/models", &door.key)
+            .await
+            .contains("writer")
+    );
+    door.server
+        .post(CHAT, &door.cookie, &ask("glasshouse/writer", "Hi"))
+        .await
+        .expect(200);
 }
 
 #[tokio::test]
@@ -199,12 +289,18 @@ async fn a_tool_for_a_group_is_not_offered_to_others() {
     assert!(tools(&door).await.contains("\"write_file\""));
     door.only_for("tool", "write_file", &[&group]).await;
     let offered = tools(&door).await;
-    assert!(!offered.contains("\"write_file\"") && offered.contains("\"read_file\""), "{offered}");
+    assert!(
+        !offered.contains("\"write_file\"") && offered.contains("\"read_file\""),
+        "{offered}"
+    );
     door.join(&group, BOB).await;
     assert!(tools(&door).await.contains("\"write_file\""));
     door.only_for("tool", "*", &[]).await;
     let offered = tools(&door).await;
-    assert!(offered.contains("\"write_file\"") && !offered.contains("\"read_file\""), "{offered}");
+    assert!(
+        offered.contains("\"write_file\"") && !offered.contains("\"read_file\""),
+        "{offered}"
+    );
 }
 
 #[tokio::test]
@@ -212,31 +308,62 @@ async fn rights_are_for_groups_too() {
     let door = door().await;
     let group = door.group("Staff").await;
     let server = &door.server;
-    let chat =
-        server.post("/api/v1/chats", &door.key, &json!({})).await.json()["id"].as_str().unwrap().to_owned();
+    let chat = server
+        .post("/api/v1/chats", &door.key, &json!({}))
+        .await
+        .json()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let sharing = format!("/api/v1/chats/{chat}/sharing");
     let readers = format!("/api/v1/chats/{chat}/readers");
     let reader = json!({"email": crate::harness::EMAIL});
-    server.put(&sharing, &door.key, &json!({"open": true})).await.expect(204);
+    server
+        .put(&sharing, &door.key, &json!({"open": true}))
+        .await
+        .expect(204);
     door.only_for("right", "sharing", &[&group]).await;
-    server.put(&sharing, &door.key, &json!({"open": true})).await.expect(403);
-    server.put(&sharing, &door.key, &json!({"open": false})).await.expect(204);
+    server
+        .put(&sharing, &door.key, &json!({"open": true}))
+        .await
+        .expect(403);
+    server
+        .put(&sharing, &door.key, &json!({"open": false}))
+        .await
+        .expect(204);
     server.post(&readers, &door.key, &reader).await.expect(403);
     let schedule = json!({"name": "S", "prompt": "Do.", "cron": "0 0 1 1 *", "time_zone": "UTC"});
     let made = server.post("/api/v1/schedules", &door.key, &schedule).await;
-    let now = format!("/api/v1/schedules/{}/run", made.json()["id"].as_str().unwrap());
+    let now = format!(
+        "/api/v1/schedules/{}/run",
+        made.json()["id"].as_str().unwrap()
+    );
     door.only_for("right", "schedules", &[&group]).await;
-    server.post("/api/v1/schedules", &door.key, &schedule).await.expect(403);
+    server
+        .post("/api/v1/schedules", &door.key, &schedule)
+        .await
+        .expect(403);
     server.post(&now, &door.key, &json!({})).await.expect(403);
     door.only_for("right", "programs", &[&group]).await;
     let programs = server.get("/api/v1/programs", &door.key).await.json();
     assert_eq!(programs["available"], false);
-    assert!(programs["problem"]["message"].as_str().unwrap().contains("administrator"), "{programs}");
+    assert!(
+        programs["problem"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("administrator"),
+        "{programs}"
+    );
     door.join(&group, BOB).await;
-    server.put(&sharing, &door.key, &json!({"open": true})).await.expect(204);
+    server
+        .put(&sharing, &door.key, &json!({"open": true}))
+        .await
+        .expect(204);
     server.post(&readers, &door.key, &reader).await.expect(200);
     server.post(&now, &door.key, &json!({})).await.expect(200);
-    let key = server.post("/api/v1/keys", &door.key, &json!({"name": "more"})).await;
+    let key = server
+        .post("/api/v1/keys", &door.key, &json!({"name": "more"}))
+        .await;
     key.expect(200);
     let more = key.json()["secret"].as_str().unwrap().to_owned();
     door.only_for("right", "api_keys", &[&group]).await;
@@ -249,7 +376,10 @@ async fn rights_are_for_groups_too() {
             "their owner has left"
         );
     }
-    server.post("/api/v1/keys", &door.cookie, &json!({"name": "mine"})).await.expect(200);
+    server
+        .post("/api/v1/keys", &door.cookie, &json!({"name": "mine"}))
+        .await
+        .expect(200);
 }
 
 #[tokio::test]
@@ -258,8 +388,21 @@ async fn what_another_server_has_changed_holds_soon() {
     let group = door.group("Research").await;
     door.only_for("model", "scripted", &[&group]).await;
     door.post(&ask("scripted", "Hi")).await.expect(404);
-    let bob = door.server.app.store.user_by_email(BOB).await.unwrap().user.id;
-    door.server.app.store.add_group_members(group.parse().unwrap(), &[bob]).await.unwrap();
+    let bob = door
+        .server
+        .app
+        .store
+        .user_by_email(BOB)
+        .await
+        .unwrap()
+        .user
+        .id;
+    door.server
+        .app
+        .store
+        .add_group_members(group.parse().unwrap(), &[bob])
+        .await
+        .unwrap();
     crate::faults::until("the other server's change to be seen", async || {
         door.post(&ask("scripted", "Hi")).await.status.is_success()
     })
@@ -274,14 +417,27 @@ async fn people_of_a_front_end_have_nothing_that_only_administrators_have() {
     let made = door.server.post("/api/v1/keys", &door.cookie, &body).await;
     made.expect(200);
     let key = made.json()["secret"].as_str().unwrap().to_owned();
-    door.server.post(CHAT, &key, &ask("scripted", "Hi")).await.expect(200);
-    let of_person = door.server.request(Method::POST, CHAT, &key).json(&ask("scripted", "Hi"));
-    Answer::of(of_person.header("x-openwebui-user-id", "7")).await.expect(404);
+    door.server
+        .post(CHAT, &key, &ask("scripted", "Hi"))
+        .await
+        .expect(200);
+    let of_person = door
+        .server
+        .request(Method::POST, CHAT, &key)
+        .json(&ask("scripted", "Hi"));
+    Answer::of(of_person.header("x-openwebui-user-id", "7"))
+        .await
+        .expect(404);
     let group = door.group("Front").await;
     door.only_for("model", "scripted", &[&group]).await;
     door.join(&group, crate::harness::EMAIL).await;
-    let of_person = door.server.request(Method::POST, CHAT, &key).json(&ask("scripted", "Hi"));
-    Answer::of(of_person.header("x-openwebui-user-id", "7")).await.expect(200);
+    let of_person = door
+        .server
+        .request(Method::POST, CHAT, &key)
+        .json(&ask("scripted", "Hi"));
+    Answer::of(of_person.header("x-openwebui-user-id", "7"))
+        .await
+        .expect(200);
 }
 
 #[tokio::test]
@@ -298,14 +454,29 @@ async fn administrators_see_who_is_where() {
         .collect();
     assert_eq!(rows, [(json!("A"), json!(0)), (json!("B"), json!(1))]);
     let people = door.server.get("/api/v1/users", &door.cookie).await.json();
-    let bob = people["users"].as_array().unwrap().iter().find(|it| it["email"] == BOB).unwrap();
+    let bob = people["users"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["email"] == BOB)
+        .unwrap();
     assert_eq!(bob["groups"], json!([b]));
     door.only_for("workspace", "site", &[&a]).await;
-    let all = door.server.get("/api/v1/permissions", &door.cookie).await.json();
+    let all = door
+        .server
+        .get("/api/v1/permissions", &door.cookie)
+        .await
+        .json();
     let rule = json!({"kind": "workspace", "name": "site", "everybody": false, "groups": [a]});
     assert_eq!(all["permissions"], json!([rule]));
     assert_eq!(all["things"]["model"], json!(["scripted"]));
-    assert!(all["things"]["tool"].as_array().unwrap().contains(&json!("write_file")), "{all}");
+    assert!(
+        all["things"]["tool"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("write_file")),
+        "{all}"
+    );
     let taken = door.server.get("/api/v1/me/export", &door.key).await.text;
     assert!(taken.contains(r#""groups":["B"]"#), "{taken}");
     let lines = door.server.get("/api/v1/audit", &door.cookie).await.text;

@@ -52,7 +52,11 @@ impl Answer {
         if !was_led_on {
             described::check(&method, &url, status.as_u16(), &headers, &text);
         }
-        Self { status, headers, text }
+        Self {
+            status,
+            headers,
+            text,
+        }
     }
 
     #[track_caller]
@@ -68,7 +72,13 @@ impl Answer {
             return String::new();
         }
         let error = &self.json()["error"];
-        assert!(error["message"].as_str().is_some_and(|message| message.len() > 10), "{}", self.text);
+        assert!(
+            error["message"]
+                .as_str()
+                .is_some_and(|message| message.len() > 10),
+            "{}",
+            self.text
+        );
         error["code"].as_str().unwrap().to_owned()
     }
 
@@ -87,7 +97,8 @@ pub(crate) const NOTHING_BESIDE_CHATS: [(&str, &str); 3] = [
 
 /// A new folder that no other test uses.
 pub(crate) fn new_folder() -> PathBuf {
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(domain::RunId::generate().to_string());
+    let dir =
+        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(domain::RunId::generate().to_string());
     std::fs::create_dir_all(&dir).unwrap();
     dir
 }
@@ -102,23 +113,50 @@ impl Server {
         let data_dir = new_folder();
         let mut environment = Environment::from([
             ("GLASSHOUSE_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
-            ("GLASSHOUSE_DATABASE_URL".to_owned(), "sqlite::memory:".to_owned()),
-            ("GLASSHOUSE_DATA_DIR".to_owned(), data_dir.to_str().unwrap().to_owned()),
+            (
+                "GLASSHOUSE_DATABASE_URL".to_owned(),
+                "sqlite::memory:".to_owned(),
+            ),
+            (
+                "GLASSHOUSE_DATA_DIR".to_owned(),
+                data_dir.to_str().unwrap().to_owned(),
+            ),
             // Looking for a sandbox takes a moment, and few tests need it.
             ("GLASSHOUSE_PROGRAMS_ENABLED".to_owned(), "false".to_owned()),
         ]);
         let settings = [&NOTHING_BESIDE_CHATS[..], settings].concat();
-        environment.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        environment.extend(
+            settings
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
+        );
         let config = Config::from_parts(&Flags::default(), &environment).unwrap();
         let clock = Clock::movable(1_800_000_000_000);
-        let app = App::open(config, clock.clone(), agent::tour::model(0), Agents::built_in().unwrap());
+        let app = App::open(
+            config,
+            clock.clone(),
+            agent::tour::model(0),
+            Agents::built_in().unwrap(),
+        );
         let app = app.await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let options = ListenOptions::new(&app.config);
         let serving = TaskTracker::new();
-        serving.spawn(serve(vec![listener], router(app.clone()), options, app.stopping.clone()));
-        Self { app, clock, address, client: plain_client(), serving, data_dir }
+        serving.spawn(serve(
+            vec![listener],
+            router(app.clone()),
+            options,
+            app.stopping.clone(),
+        ));
+        Self {
+            app,
+            clock,
+            address,
+            client: plain_client(),
+            serving,
+            data_dir,
+        }
     }
 
     /// Starts, and makes the administrator; returns the session cookie too.
@@ -178,7 +216,8 @@ impl Server {
         };
         let user = self.app.store.create_user(&new).await.unwrap();
         let name = server::api_key::KeyName::parse("test").unwrap();
-        let created = server::api_key::create_key(&self.app.store, user.id, name, self.clock.now_ms()).await;
+        let created =
+            server::api_key::create_key(&self.app.store, user.id, name, self.clock.now_ms()).await;
         created.unwrap().1.reveal().to_owned()
     }
 
@@ -198,7 +237,11 @@ impl Drop for Server {
 
 pub(crate) fn plain_client() -> Client {
     // Anything that opened an App has set up TLS; certificates are not needed here.
-    Client::builder().no_proxy().tls_certs_only([]).build().unwrap()
+    Client::builder()
+        .no_proxy()
+        .tls_certs_only([])
+        .build()
+        .unwrap()
 }
 
 /// Another web server on a port of its own, such as a model server. Ends with the token.
@@ -207,7 +250,11 @@ pub(crate) async fn serve_other(routes: Router) -> (SocketAddr, tokio_util::sync
     let address = listener.local_addr().unwrap();
     let stopping = CancellationToken::new();
     let options = ListenOptions {
-        connections: ConnectionLimits { total: 100, per_address: 100, proxies: Proxies::default() },
+        connections: ConnectionLimits {
+            total: 100,
+            per_address: 100,
+            proxies: Proxies::default(),
+        },
         header_timeout: Duration::from_secs(10),
         drain: Duration::ZERO,
     };

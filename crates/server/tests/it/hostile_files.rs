@@ -16,7 +16,9 @@ use crate::{harness::Server, knowledge::KNOWLEDGE};
 fn packed(text: &str, blocks: usize) -> Vec<u8> {
     let mut packer = Compress::new(Compression::best(), false);
     let mut block = Vec::with_capacity(text.len() + 1_000);
-    packer.compress_vec(text.as_bytes(), &mut block, FlushCompress::Full).unwrap();
+    packer
+        .compress_vec(text.as_bytes(), &mut block, FlushCompress::Full)
+        .unwrap();
     // An empty last block ends it.
     [block.repeat(blocks), vec![0x03, 0x00]].concat()
 }
@@ -41,7 +43,10 @@ fn archive(parts: &[(&str, Vec<u8>, usize)]) -> Vec<u8> {
         directory.extend(at.to_le_bytes());
         directory.extend(name.as_bytes());
     }
-    let (count, start) = (u16::try_from(parts.len()).unwrap(), u32::try_from(file.len()).unwrap());
+    let (count, start) = (
+        u16::try_from(parts.len()).unwrap(),
+        u32::try_from(file.len()).unwrap(),
+    );
     let length = u32::try_from(directory.len()).unwrap();
     file.extend(directory);
     file.extend(b"PK\x05\x06\0\0\0\0");
@@ -77,7 +82,11 @@ fn endless_sheet() -> Vec<u8> {
             "xl/_rels/workbook.xml.rels",
             "<Relationships><Relationship Id=\"a\" Target=\"worksheets/sheet1.xml\"/></Relationships>",
         ),
-        ("xl/worksheets/sheet1.xml", sheet, row.len() * 1_000_000 + 22),
+        (
+            "xl/worksheets/sheet1.xml",
+            sheet,
+            row.len() * 1_000_000 + 22,
+        ),
     ])
 }
 
@@ -93,7 +102,11 @@ fn pdf(objects: &[String], trailer: &str) -> Vec<u8> {
     for at in &places {
         _ = writeln!(file, "{at:010} 00000 n ");
     }
-    _ = write!(file, "trailer<</Size {}/Root 1 0 R{trailer}>>\nstartxref\n{xref}\n%%EOF", places.len() + 1);
+    _ = write!(
+        file,
+        "trailer<</Size {}/Root 1 0 R{trailer}>>\nstartxref\n{xref}\n%%EOF",
+        places.len() + 1
+    );
     file.into_bytes()
 }
 
@@ -102,7 +115,15 @@ fn endless_pages() -> Vec<u8> {
     let pages = "<</Type/Pages/Kids[2 0 R 2 0 R 3 0 R]/Count 2000000000>>".to_owned();
     let page = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R>>".to_owned();
     let root = "<</Type/Catalog/Pages 2 0 R>>".to_owned();
-    pdf(&[root, pages, page, "<</Length 5>>stream\nBT ET\nendstream".to_owned()], "")
+    pdf(
+        &[
+            root,
+            pages,
+            page,
+            "<</Length 5>>stream\nBT ET\nendstream".to_owned(),
+        ],
+        "",
+    )
 }
 
 /// More pages than are read.
@@ -120,19 +141,31 @@ fn locked() -> Vec<u8> {
     let pages = "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_owned();
     let page = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]>>".to_owned();
     let zeros = "00".repeat(32);
-    let lock = format!("/ID[<00><00>]/Encrypt<</Filter/Standard/V 1/R 2/P -4/O<{zeros}>/U<{zeros}>>>");
-    pdf(&["<</Type/Catalog/Pages 2 0 R>>".to_owned(), pages, page], &lock)
+    let lock =
+        format!("/ID[<00><00>]/Encrypt<</Filter/Standard/V 1/R 2/P -4/O<{zeros}>/U<{zeros}>>>");
+    pdf(
+        &["<</Type/Catalog/Pages 2 0 R>>".to_owned(), pages, page],
+        &lock,
+    )
 }
 
 /// A scan: a page with a picture and no words.
 fn scan() -> Vec<u8> {
     let pages = "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_owned();
-    let page =
-        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</XObject<</I 5 0 R>>>>/Contents 4 0 R>>";
+    let page = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</XObject<</I 5 0 R>>>>/Contents 4 0 R>>";
     let paint = "<</Length 26>>stream\nq 600 0 0 800 0 0 cm /I Do Q\nendstream".to_owned();
     let image = "<</Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray/Length 1>>stream\nx\n\
                  endstream";
-    pdf(&["<</Type/Catalog/Pages 2 0 R>>".to_owned(), pages, page.to_owned(), paint, image.to_owned()], "")
+    pdf(
+        &[
+            "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
+            pages,
+            page.to_owned(),
+            paint,
+            image.to_owned(),
+        ],
+        "",
+    )
 }
 
 #[tokio::test]
@@ -146,7 +179,11 @@ async fn each_is_told_of_in_a_sentence_and_nothing_else_suffers() {
     let files: Vec<(&str, Vec<u8>, &[&str])> = vec![
         ("bomb.docx", bomb(), &["unpacks_too_large"]),
         ("rows.xlsx", endless_sheet(), &["too_much_text"]),
-        ("endless.pdf", endless_pages(), &["too_many_pages", "damaged", "no_text", "too_much_memory"]),
+        (
+            "endless.pdf",
+            endless_pages(),
+            &["too_many_pages", "damaged", "no_text", "too_much_memory"],
+        ),
         ("many.pdf", many_pages(), &["too_many_pages"]),
         ("locked.pdf", locked(), &["encrypted"]),
         ("scan.pdf", scan(), &["no_text"]),
@@ -158,15 +195,23 @@ async fn each_is_told_of_in_a_sentence_and_nothing_else_suffers() {
         put.expect(202);
         sent.push((*name, put.json()["id"].clone(), *codes));
     }
-    let read = server.read_file(&ada, &work, "plan.txt", b"A walrus at rest.").await;
+    let read = server
+        .read_file(&ada, &work, "plan.txt", b"A walrus at rest.")
+        .await;
     assert_eq!(read["state"], "ready");
     for (name, id, codes) in sent {
         let read: Value = server.settled(&ada, &work, &id).await;
         let code = read["problem"]["code"].as_str().unwrap_or_default();
         assert!(codes.contains(&code), "{name}: {read}");
-        assert!(read["problem"]["message"].as_str().unwrap().ends_with('.'), "{name}: {read}");
+        assert!(
+            read["problem"]["message"].as_str().unwrap().ends_with('.'),
+            "{name}: {read}"
+        );
     }
-    assert_eq!(server.find(&ada, "walrus at rest").await[0]["name"], "plan.txt");
+    assert_eq!(
+        server.find(&ada, "walrus at rest").await[0]["name"],
+        "plan.txt"
+    );
 }
 
 #[tokio::test]
@@ -184,7 +229,13 @@ async fn gigabytes_are_refused_before_they_are_sent() {
     let mut answer = String::new();
     socket.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
-    assert!(answer.contains("too large") || answer.contains("MB"), "{answer}");
-    let documents = server.get(&format!("{KNOWLEDGE}/{work}/documents"), &ada).await.json();
+    assert!(
+        answer.contains("too large") || answer.contains("MB"),
+        "{answer}"
+    );
+    let documents = server
+        .get(&format!("{KNOWLEDGE}/{work}/documents"), &ada)
+        .await
+        .json();
     assert_eq!(documents, json!({"documents": []}));
 }

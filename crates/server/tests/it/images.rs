@@ -12,7 +12,9 @@ use crate::{
 const PATH: &str = "/api/v1/images";
 
 async fn fetch(desk: &Desk, path: &str) -> Answer {
-    desk.server.post(PATH, &desk.ada, &json!({ "url": desk.web.url(path) })).await
+    desk.server
+        .post(PATH, &desk.ada, &json!({ "url": desk.web.url(path) }))
+        .await
 }
 
 #[tokio::test]
@@ -64,13 +66,26 @@ async fn its_site_learns_nothing_of_who_asked() {
         .header("accept-language", "de-CH")
         .header("x-forwarded-for", "192.0.2.7");
     let url = desk.web.url("/picture.png");
-    Answer::of(request.json(&json!({ "url": url }))).await.expect(200);
+    Answer::of(request.json(&json!({ "url": url })))
+        .await
+        .expect(200);
     let visits = desk.web.visits();
-    let [visit] = visits.as_slice() else { panic!("{visits:?}") };
-    let mut names: Vec<&str> = visit.headers.keys().map(reqwest::header::HeaderName::as_str).collect();
+    let [visit] = visits.as_slice() else {
+        panic!("{visits:?}")
+    };
+    let mut names: Vec<&str> = visit
+        .headers
+        .keys()
+        .map(reqwest::header::HeaderName::as_str)
+        .collect();
     names.sort_unstable();
     assert_eq!(names, ["accept", "accept-encoding", "host", "user-agent"]);
-    assert!(visit.headers["user-agent"].to_str().unwrap().starts_with("glasshouse/"));
+    assert!(
+        visit.headers["user-agent"]
+            .to_str()
+            .unwrap()
+            .starts_with("glasshouse/")
+    );
 }
 
 #[tokio::test]
@@ -89,7 +104,10 @@ async fn no_address_of_a_private_network_is_asked() {
         "//example.org/a.png".to_owned(),
         String::new(),
     ] {
-        let answer = desk.server.post(PATH, &desk.ada, &json!({ "url": url })).await;
+        let answer = desk
+            .server
+            .post(PATH, &desk.ada, &json!({ "url": url }))
+            .await;
         assert_eq!(answer.expect(400), "invalid_request", "{url}");
         assert_eq!(answer.json()["error"]["field"], "url", "{url}");
     }
@@ -103,8 +121,16 @@ async fn no_address_of_a_private_network_is_asked() {
 async fn no_page_but_ours_has_the_server_fetch() {
     let desk = Desk::open(&[]).await;
     refuses_others(&desk.server, &desk.ada, &desk.web).await;
-    let allow = [("GLASSHOUSE_AUTH", "none"), ("GLASSHOUSE_OUTBOUND_ALLOW", "127.0.0.0/8")];
-    refuses_others(&Server::start_with(&allow).await, "", &ClosedWeb::start().await.unwrap()).await;
+    let allow = [
+        ("GLASSHOUSE_AUTH", "none"),
+        ("GLASSHOUSE_OUTBOUND_ALLOW", "127.0.0.0/8"),
+    ];
+    refuses_others(
+        &Server::start_with(&allow).await,
+        "",
+        &ClosedWeb::start().await.unwrap(),
+    )
+    .await;
 }
 
 async fn refuses_others(server: &Server, credential: &str, web: &ClosedWeb) {
@@ -116,12 +142,16 @@ async fn refuses_others(server: &Server, credential: &str, web: &ClosedWeb) {
         ("origin", "https://evil.example"),
         ("origin", "null"),
     ] {
-        Answer::of(post().json(&body).header(name, value)).await.expect(403);
+        Answer::of(post().json(&body).header(name, value))
+            .await
+            .expect(403);
     }
     let get = format!("{PATH}?url={}", web.url("/picture.png"));
     server.get(&get, credential).await.expect(405);
     assert!(web.visits().is_empty());
-    Answer::of(post().json(&body).header("sec-fetch-site", "same-origin")).await.expect(200);
+    Answer::of(post().json(&body).header("sec-fetch-site", "same-origin"))
+        .await
+        .expect(200);
 }
 
 #[tokio::test]
@@ -131,8 +161,15 @@ async fn of_keys_those_for_writing_may_ask() {
     for (scope, status) in [("chat", 403), ("read", 403), ("write", 200)] {
         assert!(desk.web.visits().is_empty());
         let key = json!({ "name": scope, "scopes": [scope] });
-        let key = desk.server.post("/api/v1/keys", &desk.ada, &key).await.json();
-        desk.server.post(PATH, key["secret"].as_str().unwrap(), &body).await.expect(status);
+        let key = desk
+            .server
+            .post("/api/v1/keys", &desk.ada, &key)
+            .await
+            .json();
+        desk.server
+            .post(PATH, key["secret"].as_str().unwrap(), &body)
+            .await
+            .expect(status);
     }
     desk.server.post(PATH, "", &body).await.expect(401);
 }

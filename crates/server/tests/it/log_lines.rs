@@ -44,10 +44,22 @@ impl Program {
             log
         });
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let base = line.strip_prefix("Glasshouse is ready: ").unwrap().trim_end().to_owned();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let base = line
+            .strip_prefix("Glasshouse is ready: ")
+            .unwrap()
+            .trim_end()
+            .to_owned();
         drop(llm::HttpClient::new().unwrap());
-        Self { child, base, client: plain_client(), log, folder }
+        Self {
+            child,
+            base,
+            client: plain_client(),
+            log,
+            folder,
+        }
     }
 
     async fn get(&self, path: &str) -> Answer {
@@ -55,19 +67,30 @@ impl Program {
     }
 
     async fn post(&self, path: &str, cookie: &str, id: &str, body: &Value) -> Answer {
-        let request = self.client.post(format!("{}{path}", self.base)).header("cookie", cookie);
+        let request = self
+            .client
+            .post(format!("{}{path}", self.base))
+            .header("cookie", cookie);
         Answer::of(request.header("x-request-id", id).json(body)).await
     }
 
     async fn set_up(&self) -> String {
         let body = json!({"email": EMAIL, "name": "Ada", "password": PASSWORD});
-        self.post("/api/v1/setup", "", "set-up", &body).await.cookie()
+        self.post("/api/v1/setup", "", "set-up", &body)
+            .await
+            .cookie()
     }
 
     /// Everything it has written.
     fn stop(mut self) -> String {
         let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &id])
+                .status()
+                .unwrap()
+                .success()
+        );
         self.child.wait().unwrap();
         let log = self.log.join().unwrap();
         std::fs::remove_dir_all(self.folder).unwrap();
@@ -76,28 +99,47 @@ impl Program {
 }
 
 async fn upstream() -> ScriptedServer {
-    ScriptedServer::start(Behaviour::always(Reply::text("Hello."))).await.unwrap()
+    ScriptedServer::start(Behaviour::always(Reply::text("Hello.")))
+        .await
+        .unwrap()
 }
 
 /// The lines of the log that hold all of these.
 fn lines<'a>(log: &'a str, parts: &[&str]) -> Vec<&'a str> {
-    log.lines().filter(|line| parts.iter().all(|part| line.contains(part))).collect()
+    log.lines()
+        .filter(|line| parts.iter().all(|part| line.contains(part)))
+        .collect()
 }
 
 #[tokio::test]
 async fn document_003_a_request_is_followed_by_its_id_through_the_log() {
     let upstream = upstream().await;
     let base_url = upstream.base_url();
-    let program =
-        Program::start(&[("OPENAI_API_BASE_URL", base_url.as_str()), ("GLASSHOUSE_LOG_LEVEL", "debug")]);
+    let program = Program::start(&[
+        ("OPENAI_API_BASE_URL", base_url.as_str()),
+        ("GLASSHOUSE_LOG_LEVEL", "debug"),
+    ]);
     let cookie = program.set_up().await;
     let said = json!([{"role": "user", "content": "Hello"}]);
     let plain = json!({"model": "scripted", "messages": said});
-    program.post("/v1/chat/completions", &cookie, "plain-1", &plain).await.expect(200);
+    program
+        .post("/v1/chat/completions", &cookie, "plain-1", &plain)
+        .await
+        .expect(200);
     let agent = json!({"model": "scripted", "messages": said, "stream": false});
-    let answered = program.post("/chat/stream", &cookie, "agent-1", &agent).await;
+    let answered = program
+        .post("/chat/stream", &cookie, "agent-1", &agent)
+        .await;
     let run = answered.json()["run_id"].as_str().unwrap().to_owned();
-    program.post("/v1/chat/completions", &cookie, "wrong-1", &json!({"model": "none"})).await.expect(404);
+    program
+        .post(
+            "/v1/chat/completions",
+            &cookie,
+            "wrong-1",
+            &json!({"model": "none"}),
+        )
+        .await
+        .expect(404);
     program.get("/healthz").await.expect(200);
     program.get("/?token=geheim").await.expect(200);
     program.get("/api/v1/none?token=geheim").await.expect(404);
@@ -109,12 +151,29 @@ async fn document_003_a_request_is_followed_by_its_id_through_the_log() {
         found[0].to_owned()
     };
     let line = one(&["POST /v1/chat/completions", "plain-1"]);
-    assert!(line.contains(" INFO ") && line.contains("user=user_"), "{line}");
-    assert!(line.contains("status=200") && line.contains(" ms="), "{line}");
+    assert!(
+        line.contains(" INFO ") && line.contains("user=user_"),
+        "{line}"
+    );
+    assert!(
+        line.contains("status=200") && line.contains(" ms="),
+        "{line}"
+    );
     one(&["plain-1", "forwarding to", &base_url]);
     one(&["plain-1", "answered by", "status=200"]);
-    one(&["plain-1", " INFO ", "passed on", "model=\"scripted\"", "output_tokens="]);
-    one(&["POST /v1/chat/completions", "wrong-1", "status=404", " INFO "]);
+    one(&[
+        "plain-1",
+        " INFO ",
+        "passed on",
+        "model=\"scripted\"",
+        "output_tokens=",
+    ]);
+    one(&[
+        "POST /v1/chat/completions",
+        "wrong-1",
+        "status=404",
+        " INFO ",
+    ]);
     // A run says which request it is of, and which trace.
     one(&["POST /chat/stream", "agent-1", "status=200"]);
     for what in ["run started", "model call", "run finished"] {
@@ -140,27 +199,52 @@ async fn document_003_a_request_is_followed_by_its_id_through_the_log() {
 async fn document_003_the_log_as_json_names_every_field() {
     let upstream = upstream().await;
     let base_url = upstream.base_url();
-    let program =
-        Program::start(&[("OPENAI_API_BASE_URL", base_url.as_str()), ("GLASSHOUSE_LOG_FORMAT", "json")]);
+    let program = Program::start(&[
+        ("OPENAI_API_BASE_URL", base_url.as_str()),
+        ("GLASSHOUSE_LOG_FORMAT", "json"),
+    ]);
     let cookie = program.set_up().await;
-    let body =
-        json!({"model": "scripted", "messages": [{"role": "user", "content": "Hello"}], "stream": false});
-    let run = program.post("/chat/stream", &cookie, "agent-1", &body).await.json();
+    let body = json!({"model": "scripted", "messages": [{"role": "user", "content": "Hello"}], "stream": false});
+    let run = program
+        .post("/chat/stream", &cookie, "agent-1", &body)
+        .await
+        .json();
     let log = program.stop();
-    let entries: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let entries: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let of = |message: &str| {
-        let found = entries.iter().find(|entry| entry["fields"]["message"] == message);
-        found.unwrap_or_else(|| panic!("{message} in {log}")).clone()
+        let found = entries
+            .iter()
+            .find(|entry| entry["fields"]["message"] == message);
+        found
+            .unwrap_or_else(|| panic!("{message} in {log}"))
+            .clone()
     };
     let request = of("POST /chat/stream");
     let fields = &request["fields"];
-    assert_eq!((&fields["method"], &fields["route"]), (&json!("POST"), &json!("/chat/stream")));
+    assert_eq!(
+        (&fields["method"], &fields["route"]),
+        (&json!("POST"), &json!("/chat/stream"))
+    );
     assert_eq!(fields["status"], 200);
-    assert!(fields["ms"].is_u64() && request["level"] == "INFO", "{request}");
+    assert!(
+        fields["ms"].is_u64() && request["level"] == "INFO",
+        "{request}"
+    );
     assert_eq!(request["span"]["id"], "agent-1");
-    assert!(request["span"]["user"].as_str().unwrap().starts_with("user_"));
+    assert!(
+        request["span"]["user"]
+            .as_str()
+            .unwrap()
+            .starts_with("user_")
+    );
     let ended = of("run finished");
-    assert_eq!((&ended["span"]["id"], &ended["span"]["request"]), (&run["run_id"], &json!("agent-1")));
+    assert_eq!(
+        (&ended["span"]["id"], &ended["span"]["request"]),
+        (&run["run_id"], &json!("agent-1"))
+    );
     assert_eq!(of("model call")["fields"]["model"], "scripted");
 }
 
@@ -168,11 +252,15 @@ async fn document_003_the_log_as_json_names_every_field() {
 async fn the_log_at_warn_is_silent_about_what_goes_well() {
     let upstream = upstream().await;
     let base_url = upstream.base_url();
-    let program =
-        Program::start(&[("OPENAI_API_BASE_URL", base_url.as_str()), ("GLASSHOUSE_LOG_LEVEL", "warn")]);
+    let program = Program::start(&[
+        ("OPENAI_API_BASE_URL", base_url.as_str()),
+        ("GLASSHOUSE_LOG_LEVEL", "warn"),
+    ]);
     let cookie = program.set_up().await;
-    let body =
-        json!({"model": "scripted", "messages": [{"role": "user", "content": "Hello"}], "stream": false});
-    program.post("/chat/stream", &cookie, "agent-1", &body).await.expect(200);
+    let body = json!({"model": "scripted", "messages": [{"role": "user", "content": "Hello"}], "stream": false});
+    program
+        .post("/chat/stream", &cookie, "agent-1", &body)
+        .await
+        .expect(200);
     assert_eq!(program.stop(), "");
 }

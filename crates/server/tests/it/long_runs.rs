@@ -26,7 +26,9 @@ fn tokens(body: &Value) -> usize {
 }
 
 fn is_summing_up(body: &Value) -> bool {
-    body["messages"][0]["content"].as_str().is_some_and(|text| text.starts_with("You sum up the older part"))
+    body["messages"][0]["content"]
+        .as_str()
+        .is_some_and(|text| text.starts_with("You sum up the older part"))
 }
 
 /// A model that writes a file in each of `steps` steps, then answers; the request number `stalled` it never answers.
@@ -37,7 +39,8 @@ async fn model(steps: usize, stalled: usize) -> ScriptedServer {
             return Reply::stream(&[Step::Silence]);
         }
         if tokens(&request.body) > WINDOW {
-            let body = json!({"error": {"message": "Too long.", "code": "context_length_exceeded"}});
+            let body =
+                json!({"error": {"message": "Too long.", "code": "context_length_exceeded"}});
             return Reply::status(400, &[], &body.to_string());
         }
         if is_summing_up(&request.body) {
@@ -49,25 +52,54 @@ async fn model(steps: usize, stalled: usize) -> ScriptedServer {
             return Reply::text("All written.");
         }
         let content = format!("{number} {}", "word ".repeat(150));
-        Reply::calls(&[("write_file", json!({"path": format!("/{number}.md"), "content": content}))])
+        Reply::calls(&[(
+            "write_file",
+            json!({"path": format!("/{number}.md"), "content": content}),
+        )])
     };
-    ScriptedServer::start(Behaviour::answer(answer)).await.unwrap()
+    ScriptedServer::start(Behaviour::answer(answer))
+        .await
+        .unwrap()
 }
 
-const LIMITS: [(&str, &str); 2] = [("GLASSHOUSE_LIMITS_STEPS", "400"), ("GLASSHOUSE_LIMITS_TOKENS", "0")];
+const LIMITS: [(&str, &str); 2] = [
+    ("GLASSHOUSE_LIMITS_STEPS", "400"),
+    ("GLASSHOUSE_LIMITS_TOKENS", "0"),
+];
 
 async fn new_chat(server: &Server, cookie: &str, upstream: &ScriptedServer) -> String {
     connect(server, cookie, "Up", &upstream.base_url()).await;
     let window = json!({ "context_tokens": WINDOW });
-    server.put("/api/v1/models/scripted", cookie, &window).await.expect(200);
-    server.post("/api/v1/chats", cookie, &json!({})).await.json()["id"].as_str().unwrap().to_owned()
+    server
+        .put("/api/v1/models/scripted", cookie, &window)
+        .await
+        .expect(200);
+    server
+        .post("/api/v1/chats", cookie, &json!({}))
+        .await
+        .json()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 /// Says something in the chat; returns the address of its run's events.
-async fn say(server: &Server, cookie: &str, chat: &str, parent: &Value, text: &str) -> (String, Value) {
+async fn say(
+    server: &Server,
+    cookie: &str,
+    chat: &str,
+    parent: &Value,
+    text: &str,
+) -> (String, Value) {
     let said = json!({"content": text, "model": "scripted", "parent": parent});
-    let sent = server.post(&format!("/api/v1/chats/{chat}/messages"), cookie, &said).await.json();
-    (format!("/runs/{}/events", sent["run"].as_str().unwrap()), sent["assistant"]["id"].clone())
+    let sent = server
+        .post(&format!("/api/v1/chats/{chat}/messages"), cookie, &said)
+        .await
+        .json();
+    (
+        format!("/runs/{}/events", sent["run"].as_str().unwrap()),
+        sent["assistant"]["id"].clone(),
+    )
 }
 
 async fn log(server: &Server, cookie: &str, path: &str) -> Vec<RunEvent> {
@@ -77,12 +109,16 @@ async fn log(server: &Server, cookie: &str, path: &str) -> Vec<RunEvent> {
 }
 
 fn compactions(log: &[RunEvent]) -> usize {
-    log.iter().filter(|event| matches!(event.body, EventBody::ContextCompacted { .. })).count()
+    log.iter()
+        .filter(|event| matches!(event.body, EventBody::ContextCompacted { .. }))
+        .count()
 }
 
 fn answer_of(log: &[RunEvent]) -> &str {
     let mut answers = log.iter().filter_map(|event| match &event.body {
-        EventBody::TextFinished { text, answer: true, .. } => Some(text.as_str()),
+        EventBody::TextFinished {
+            text, answer: true, ..
+        } => Some(text.as_str()),
         _ => None,
     });
     answers.next_back().unwrap_or_default()
@@ -112,16 +148,30 @@ async fn a_run_of_three_hundred_steps_and_the_turn_after_it() {
     let count = compactions(&log_of_run);
     assert!((4..60).contains(&count), "{count} compactions");
     let requests = upstream.requests();
-    assert_eq!(requests.len(), 301 + count, "nothing was refused or asked twice");
+    assert_eq!(
+        requests.len(),
+        301 + count,
+        "nothing was refused or asked twice"
+    );
     assert!(requests.iter().all(|body| tokens(body) <= WINDOW));
     for body in requests.iter().filter(|body| !is_summing_up(body)) {
-        assert!(body["messages"].to_string().contains("marzipan"), "the request stays");
+        assert!(
+            body["messages"].to_string().contains("marzipan"),
+            "the request stays"
+        );
     }
     let metrics = server.get("/metrics", &cookie).await.text;
-    assert!(metrics.contains(&format!("compactions_total {count}\n")), "{metrics}");
+    assert!(
+        metrics.contains(&format!("compactions_total {count}\n")),
+        "{metrics}"
+    );
 
     let (path, _) = say(&server, &cookie, &chat, &answered, "And now?").await;
-    assert_eq!(compactions(&log(&server, &cookie, &path).await), 0, "the next turn goes on from the summary");
+    assert_eq!(
+        compactions(&log(&server, &cookie, &path).await),
+        0,
+        "the next turn goes on from the summary"
+    );
     let last = upstream.requests().pop().unwrap();
     let said: Vec<&str> = last["messages"]
         .as_array()
@@ -161,7 +211,11 @@ async fn a_restart_changes_nothing_of_what_is_sent() {
         let log = log(&after, &cookie, &path).await;
         assert_eq!(answer_of(&log), "All written.");
         let sent: Vec<Vec<Value>> = upstream.requests().iter().map(conversation).collect();
-        assert_eq!(sent[stalled], sent[stalled - 1], "what was not answered is asked again");
+        assert_eq!(
+            sent[stalled],
+            sent[stalled - 1],
+            "what was not answered is asked again"
+        );
         let once: Vec<Vec<Value>> = [&sent[..stalled], &sent[stalled + 1..]].concat();
         assert_eq!(once, whole, "stalled at {stalled}");
         stop(&after).await;
@@ -175,8 +229,16 @@ async fn a_long_chat_pays_once_for_its_summary() {
         if is_summing_up(&request.body) {
             return Reply::text("They counted.");
         }
-        let long = Step::Text { text: "long ".repeat(800), tokens_per_second: None };
-        Reply::stream(&[long, Step::Finish { reason: Finish::Stop }])
+        let long = Step::Text {
+            text: "long ".repeat(800),
+            tokens_per_second: None,
+        };
+        Reply::stream(&[
+            long,
+            Step::Finish {
+                reason: Finish::Stop,
+            },
+        ])
     }))
     .await
     .unwrap();
@@ -185,15 +247,23 @@ async fn a_long_chat_pays_once_for_its_summary() {
     let chat = new_chat(&server, &cookie, &upstream).await;
     let (mut parent, mut summaries) = (Value::Null, 0);
     for number in 0..30 {
-        let (path, answered) = say(&server, &cookie, &chat, &parent, &format!("Turn {number}")).await;
+        let (path, answered) =
+            say(&server, &cookie, &chat, &parent, &format!("Turn {number}")).await;
         summaries += compactions(&log(&server, &cookie, &path).await);
         parent = answered;
     }
-    assert!((1..=8).contains(&summaries), "{summaries} summaries in 30 turns");
+    assert!(
+        (1..=8).contains(&summaries),
+        "{summaries} summaries in 30 turns"
+    );
     let requests = upstream.requests();
     assert!(requests.iter().all(|body| tokens(body) <= WINDOW));
     let said = conversation(requests.last().unwrap());
     assert_eq!(said.last().unwrap()["content"], "Turn 29");
-    assert_eq!(said[said.len() - 3]["content"], "Turn 28", "the latest exchanges stay word for word");
+    assert_eq!(
+        said[said.len() - 3]["content"],
+        "Turn 28",
+        "the latest exchanges stay word for word"
+    );
     assert_eq!(said[2]["content"], "They counted.");
 }

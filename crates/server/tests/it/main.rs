@@ -1,5 +1,9 @@
 //! Tests of the whole server, in process on a real loopback socket, with a database in memory.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "clippy spares only the test functions themselves")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "clippy spares only the test functions themselves"
+)]
 
 mod ag_ui;
 mod agents;

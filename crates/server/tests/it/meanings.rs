@@ -42,7 +42,9 @@ impl Helper {
             })
         };
         let options = ServerOptions {
-            models: ["chat", "embedder", "other", "reranker"].map(str::to_owned).to_vec(),
+            models: ["chat", "embedder", "other", "reranker"]
+                .map(str::to_owned)
+                .to_vec(),
             embeddings: Some(behaviour(&embeddings)),
             rerank: Some(behaviour(&rerank)),
             ..ServerOptions::default()
@@ -54,7 +56,11 @@ impl Helper {
                 false => Reply::calls(&[("search_knowledge", json!({"query": "sea elephant"}))]),
             }
         });
-        Self { server: ScriptedServer::start_with(chat, options).await.unwrap(), embeddings, rerank }
+        Self {
+            server: ScriptedServer::start_with(chat, options).await.unwrap(),
+            embeddings,
+            rerank,
+        }
     }
 
     pub(crate) fn embed_with(&self, choose: impl Fn(&Request) -> Reply + Send + Sync + 'static) {
@@ -69,13 +75,18 @@ impl Helper {
     fn embedded(&self) -> Vec<String> {
         let texts = |body: &Value| body["input"].as_array().cloned().unwrap_or_default();
         let all = self.server.requests();
-        all.iter().flat_map(texts).map(|text| text.as_str().unwrap().to_owned()).collect()
+        all.iter()
+            .flat_map(texts)
+            .map(|text| text.as_str().unwrap().to_owned())
+            .collect()
     }
 }
 
 /// Knows that a walrus is a sea elephant.
 pub(crate) fn with_synonyms(request: &Request) -> Reply {
-    vectors::embeddings_with(request, |text| vector(&text.to_lowercase().replace("walrus", "sea elephant")))
+    vectors::embeddings_with(request, |text| {
+        vector(&text.to_lowercase().replace("walrus", "sea elephant"))
+    })
 }
 
 pub(crate) const EMBEDDING: [(&str, &str); 4] = [
@@ -97,7 +108,10 @@ pub(crate) async fn begin(more: &[(&str, &str)]) -> (Helper, Server, String, Str
 
 impl Server {
     pub(crate) async fn documents(&self, who: &str, collection: &str) -> Vec<Value> {
-        let all = self.get(&format!("{KNOWLEDGE}/{collection}/documents"), who).await.json();
+        let all = self
+            .get(&format!("{KNOWLEDGE}/{collection}/documents"), who)
+            .await
+            .json();
         all["documents"].as_array().unwrap().clone()
     }
 
@@ -105,35 +119,57 @@ impl Server {
     pub(crate) async fn embedded(&self, who: &str, collection: &str) {
         until("all documents are embedded", async || {
             let all = self.documents(who, collection).await;
-            all.iter().all(|one| one["chunks"] == one["meaning"]["done"])
+            all.iter()
+                .all(|one| one["chunks"] == one["meaning"]["done"])
         })
         .await;
     }
 
     pub(crate) async fn answer(&self, who: &str, query: &str) -> Value {
-        let found = self.post(&format!("{KNOWLEDGE}/search"), who, &json!({ "query": query })).await;
+        let found = self
+            .post(
+                &format!("{KNOWLEDGE}/search"),
+                who,
+                &json!({ "query": query }),
+            )
+            .await;
         found.expect(200);
         found.json()
     }
 }
 
 pub(crate) fn names(answer: &Value) -> Vec<&str> {
-    answer["results"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect()
+    answer["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["name"].as_str().unwrap())
+        .collect()
 }
 
 #[tokio::test]
 async fn what_means_the_same_is_found_by_people_and_agents() {
     let (helper, server, ada, work) = begin(&[]).await;
-    server.read_file(&ada, &work, "a.txt", b"The walrus swims far.").await;
-    server.read_file(&ada, &work, "b.txt", b"Bread needs flour and time.").await;
+    server
+        .read_file(&ada, &work, "a.txt", b"The walrus swims far.")
+        .await;
+    server
+        .read_file(&ada, &work, "b.txt", b"Bread needs flour and time.")
+        .await;
     server.embedded(&ada, &work).await;
     let passages = helper.embedded();
-    assert!(passages.contains(&"passage:a.txt\nThe walrus swims far.".to_owned()), "{passages:?}");
+    assert!(
+        passages.contains(&"passage:a.txt\nThe walrus swims far.".to_owned()),
+        "{passages:?}"
+    );
     let answer = server.answer(&ada, "sea elephant").await;
     assert_eq!(answer["notes"], json!([]));
     assert_eq!(names(&answer)[0], "a.txt");
     let scores = &answer["results"][0]["scores"];
-    assert!(scores["meaning"].as_f64().unwrap() > 0.3 && scores["words"] == 0.0, "{scores}");
+    assert!(
+        scores["meaning"].as_f64().unwrap() > 0.3 && scores["words"] == 0.0,
+        "{scores}"
+    );
     assert!(scores["rerank"].is_null());
     assert!(helper.embedded().contains(&"query:sea elephant".to_owned()));
     // What the server counted is on the account of whose documents and whose question it is.
@@ -141,9 +177,20 @@ async fn what_means_the_same_is_found_by_people_and_agents() {
     let used = server.get("/api/v1/usage?by=model", &ada).await;
     assert!(used.text.contains("embedder"), "{}", used.text);
 
-    let answered = server.post("/v1/chat/completions", &ada, &ask("glasshouse/agent", "Which?")).await;
+    let answered = server
+        .post(
+            "/v1/chat/completions",
+            &ada,
+            &ask("glasshouse/agent", "Which?"),
+        )
+        .await;
     answered.expect(200);
-    let heard = helper.server.requests().iter().map(Value::to_string).collect::<String>();
+    let heard = helper
+        .server
+        .requests()
+        .iter()
+        .map(Value::to_string)
+        .collect::<String>();
     assert!(heard.contains("[a.txt in Work"), "{heard}");
 
     // Another file under the name is embedded anew, and what is deleted leaves nothing.
@@ -152,19 +199,35 @@ async fn what_means_the_same_is_found_by_people_and_agents() {
     let answer = server.answer(&ada, "ships sail").await;
     let best = &answer["results"][0];
     assert_eq!(best["name"], "a.txt");
-    assert!(best["scores"]["meaning"].as_f64().unwrap() > 0.5, "{answer}");
+    assert!(
+        best["scores"]["meaning"].as_f64().unwrap() > 0.5,
+        "{answer}"
+    );
     for document in server.documents(&ada, &work).await {
-        let path = format!("{KNOWLEDGE}/{work}/documents/{}", document["id"].as_str().unwrap());
+        let path = format!(
+            "{KNOWLEDGE}/{work}/documents/{}",
+            document["id"].as_str().unwrap()
+        );
         server.delete(&path, &ada).await.expect(204);
     }
-    assert!(server.app.store.embeddings(work.parse().unwrap()).await.unwrap().is_empty());
+    assert!(
+        server
+            .app
+            .store
+            .embeddings(work.parse().unwrap())
+            .await
+            .unwrap()
+            .is_empty()
+    );
     assert_eq!(server.answer(&ada, "ships").await["results"], json!([]));
 }
 
 #[tokio::test]
 async fn a_model_that_fails_is_told_and_words_serve() {
     let (helper, server, ada, work) = begin(&[]).await;
-    let huge = Reply::stream(&[Step::Flood { size_bytes: 70 << 20 }]);
+    let huge = Reply::stream(&[Step::Flood {
+        size_bytes: 70 << 20,
+    }]);
     let one = |embedding: &str| {
         Reply::status(
             200,
@@ -187,12 +250,21 @@ async fn a_model_that_fails_is_told_and_words_serve() {
     for (number, (reply, words)) in faults.into_iter().enumerate() {
         helper.embed_with(move |_| reply.clone());
         let name = format!("{number}.txt");
-        server.read_file(&ada, &work, &name, format!("A walrus, number {number}.").as_bytes()).await;
+        server
+            .read_file(
+                &ada,
+                &work,
+                &name,
+                format!("A walrus, number {number}.").as_bytes(),
+            )
+            .await;
         let mut last = Value::Null;
         until("the failure is told", async || {
             let all = server.documents(&ada, &work).await;
             last = all.iter().find(|one| one["name"] == name.as_str()).unwrap()["meaning"].clone();
-            last["problem"]["message"].as_str().is_some_and(|message| message.contains(words))
+            last["problem"]["message"]
+                .as_str()
+                .is_some_and(|message| message.contains(words))
         })
         .await;
         assert_eq!(last["done"], 0, "{last}");
@@ -208,15 +280,24 @@ async fn a_model_that_fails_is_told_and_words_serve() {
 #[tokio::test]
 async fn a_late_model_holds_no_search_up() {
     let (helper, server, ada, work) = begin(&[]).await;
-    server.read_file(&ada, &work, "a.txt", b"The walrus swims far.").await;
+    server
+        .read_file(&ada, &work, "a.txt", b"The walrus swims far.")
+        .await;
     server.embedded(&ada, &work).await;
     helper.embed_with(|_| Reply::stream(&[Step::Silence]));
     for _ in 0..3 {
         // The first waits a second, the others not at all.
-        let answer =
-            tokio::time::timeout(Duration::from_secs(3), server.answer(&ada, "walrus")).await.unwrap();
+        let answer = tokio::time::timeout(Duration::from_secs(3), server.answer(&ada, "walrus"))
+            .await
+            .unwrap();
         assert_eq!(names(&answer), ["a.txt"]);
-        assert!(answer["notes"][0]["message"].as_str().unwrap().contains("within 1 s"), "{answer}");
+        assert!(
+            answer["notes"][0]["message"]
+                .as_str()
+                .unwrap()
+                .contains("within 1 s"),
+            "{answer}"
+        );
         assert!(answer["results"][0]["scores"]["meaning"].is_null());
     }
     helper.embed_with(with_synonyms);
@@ -232,15 +313,26 @@ async fn passages_that_are_too_long_for_the_model_are_shortened() {
     let (helper, server, ada, work) = begin(&[("GLASSHOUSE_KNOWLEDGE_EMBEDDING_BATCH", "4")]).await;
     helper.embed_with(|request| {
         let texts = request.body["input"].as_array().unwrap();
-        let is_long = texts.iter().any(|text| text.as_str().unwrap().chars().count() > 500);
-        if is_long { Reply::error(400, "The input is too long.") } else { with_synonyms(request) }
+        let is_long = texts
+            .iter()
+            .any(|text| text.as_str().unwrap().chars().count() > 500);
+        if is_long {
+            Reply::error(400, "The input is too long.")
+        } else {
+            with_synonyms(request)
+        }
     });
     let text = "The walrus swims far and sleeps on the ice. ".repeat(120);
-    let read = server.read_file(&ada, &work, "a.txt", text.as_bytes()).await;
+    let read = server
+        .read_file(&ada, &work, "a.txt", text.as_bytes())
+        .await;
     assert!(read["chunks"].as_u64().unwrap() > 4, "{read}");
     server.embedded(&ada, &work).await;
     let found = server.answer(&ada, "sea elephant").await;
-    assert!(found["results"][0]["scores"]["meaning"].as_f64().unwrap() > 0.2, "{found}");
+    assert!(
+        found["results"][0]["scores"]["meaning"].as_f64().unwrap() > 0.2,
+        "{found}"
+    );
 }
 
 #[tokio::test]
@@ -248,7 +340,12 @@ async fn embedding_goes_on_after_a_restart_and_with_another_model() {
     let helper = Helper::start().await;
     let kept = Kept::new();
     let batch = [("GLASSHOUSE_KNOWLEDGE_EMBEDDING_BATCH", "2")];
-    let part = |n| format!("# Part {n}\n\n{}\n\n", format!("The walrus swims {n}. ").repeat(30));
+    let part = |n| {
+        format!(
+            "# Part {n}\n\n{}\n\n",
+            format!("The walrus swims {n}. ").repeat(30)
+        )
+    };
     let text = (0..10).map(part).collect::<String>();
     let (work, before) = {
         let server = kept.start_with(&[&EMBEDDING[..], &batch].concat()).await;
@@ -258,7 +355,11 @@ async fn embedding_goes_on_after_a_restart_and_with_another_model() {
         let asked = Arc::new(Mutex::new(0));
         helper.embed_with(move |request| {
             *asked.lock().unwrap() += 1;
-            if *asked.lock().unwrap() > 2 { Reply::stream(&[Step::Silence]) } else { with_synonyms(request) }
+            if *asked.lock().unwrap() > 2 {
+                Reply::stream(&[Step::Silence])
+            } else {
+                with_synonyms(request)
+            }
         });
         server.read_file(&ada, &work, "a.md", text.as_bytes()).await;
         until("it waits in the middle", async || {
@@ -270,22 +371,38 @@ async fn embedding_goes_on_after_a_restart_and_with_another_model() {
     };
     helper.embed_with(with_synonyms);
     // As if the claim of the server before had run out: the clock of the tests stands still.
-    kept.execute("UPDATE document_embeddings SET due_at = 0").await;
+    kept.execute("UPDATE document_embeddings SET due_at = 0")
+        .await;
     let login = json!({"email": EMAIL, "password": PASSWORD});
     {
         let server = kept.start_with(&[&EMBEDDING[..], &batch].concat()).await;
         let ada = server.post("/api/v1/login", "", &login).await.cookie();
         server.embedded(&ada, &work).await;
-        let chunks = server.documents(&ada, &work).await[0]["chunks"].as_u64().unwrap();
+        let chunks = server.documents(&ada, &work).await[0]["chunks"]
+            .as_u64()
+            .unwrap();
         // Four were done, and two were asked for when it stopped.
         assert_eq!(helper.embedded().len() as u64, chunks + 2, "{before}");
-        assert!(server.answer(&ada, "sea elephant").await["results"][0]["scores"]["meaning"].is_number());
+        assert!(
+            server.answer(&ada, "sea elephant").await["results"][0]["scores"]["meaning"]
+                .is_number()
+        );
         stop(&server).await;
     }
     // Another model: the vectors of the first serve until it has its own.
-    let other = [("GLASSHOUSE_KNOWLEDGE_EMBEDDING_MODEL", "other"), EMBEDDING[1], EMBEDDING[2], EMBEDDING[3]];
+    let other = [
+        ("GLASSHOUSE_KNOWLEDGE_EMBEDDING_MODEL", "other"),
+        EMBEDDING[1],
+        EMBEDDING[2],
+        EMBEDDING[3],
+    ];
     helper.embed_with(|request| match request.body["model"].as_str() {
-        Some("other") if request.body["input"][0].as_str().unwrap().starts_with("passage") => {
+        Some("other")
+            if request.body["input"][0]
+                .as_str()
+                .unwrap()
+                .starts_with("passage") =>
+        {
             Reply::error(503, "Loading.")
         }
         Some("other") => vectors::embeddings_with(request, |text| vector(text)[..32].to_vec()),
@@ -297,13 +414,25 @@ async fn embedding_goes_on_after_a_restart_and_with_another_model() {
         let all = helper.server.requests();
         let of_model = all.iter().filter(|body| body["model"] == model);
         of_model
-            .filter(|body| body["input"][0].as_str().is_some_and(|text| text.starts_with("query")))
+            .filter(|body| {
+                body["input"][0]
+                    .as_str()
+                    .is_some_and(|text| text.starts_with("query"))
+            })
             .count()
     };
     let before = asked("embedder");
-    assert!(server.answer(&ada, "sea elephant").await["results"][0]["scores"]["meaning"].is_number());
-    assert_eq!((asked("embedder"), asked("other")), (before + 1, 0), "the old one serves");
-    helper.embed_with(|request| vectors::embeddings_with(request, |text| vector(text)[..32].to_vec()));
+    assert!(
+        server.answer(&ada, "sea elephant").await["results"][0]["scores"]["meaning"].is_number()
+    );
+    assert_eq!(
+        (asked("embedder"), asked("other")),
+        (before + 1, 0),
+        "the old one serves"
+    );
+    helper.embed_with(|request| {
+        vectors::embeddings_with(request, |text| vector(text)[..32].to_vec())
+    });
     server.clock.advance_ms(3_600_000);
     server.embedded(&ada, &work).await;
     until("the new one serves", async || {
@@ -314,11 +443,23 @@ async fn embedding_goes_on_after_a_restart_and_with_another_model() {
     stop(&server).await;
     drop(server);
     // Without a model, an hour after the last server had one, nothing of them is kept.
-    kept.execute("UPDATE embedding_spaces SET used_at = used_at - 3600001").await;
-    let server = kept.start_with(&[("GLASSHOUSE_KNOWLEDGE_EMBEDDING_MODEL", "")]).await;
+    kept.execute("UPDATE embedding_spaces SET used_at = used_at - 3600001")
+        .await;
+    let server = kept
+        .start_with(&[("GLASSHOUSE_KNOWLEDGE_EMBEDDING_MODEL", "")])
+        .await;
     let store = &server.app.store;
-    until("its vectors are let go of", async || store.embedding_spaces().await.unwrap().is_empty()).await;
-    assert!(store.embeddings(work.parse().unwrap()).await.unwrap().is_empty());
+    until("its vectors are let go of", async || {
+        store.embedding_spaces().await.unwrap().is_empty()
+    })
+    .await;
+    assert!(
+        store
+            .embeddings(work.parse().unwrap())
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -329,11 +470,21 @@ async fn the_best_are_looked_at_once_more() {
         ("GLASSHOUSE_KNOWLEDGE_EMBEDDING_MODEL", ""),
     ];
     let (helper, server, ada, work) = begin(&more).await;
-    server.read_file(&ada, &work, "a.txt", b"walrus walrus walrus and much more of other things").await;
+    server
+        .read_file(
+            &ada,
+            &work,
+            "a.txt",
+            b"walrus walrus walrus and much more of other things",
+        )
+        .await;
     server.read_file(&ada, &work, "b.txt", b"The walrus").await;
     assert!(server.documents(&ada, &work).await[0]["meaning"].is_null());
     let answer = server.answer(&ada, "the walrus").await;
-    assert_eq!((names(&answer), &answer["notes"]), (vec!["b.txt", "a.txt"], &json!([])));
+    assert_eq!(
+        (names(&answer), &answer["notes"]),
+        (vec!["b.txt", "a.txt"], &json!([]))
+    );
     assert_eq!(answer["results"][0]["scores"]["rerank"], 1.0);
     helper.rerank_with(|_| {
         Reply::json(
@@ -363,10 +514,14 @@ async fn a_model_that_is_not_there_is_told() {
     let server = Server::start_with(&EMBEDDING).await;
     let ada = server.set_up().await;
     let work = server.collection(&ada, "Work").await;
-    server.read_file(&ada, &work, "a.txt", b"The walrus swims far.").await;
+    server
+        .read_file(&ada, &work, "a.txt", b"The walrus swims far.")
+        .await;
     until("it is told", async || {
         let all = server.documents(&ada, &work).await;
-        all[0]["meaning"]["problem"]["message"].as_str().is_some_and(|said| said.contains("“embedder”"))
+        all[0]["meaning"]["problem"]["message"]
+            .as_str()
+            .is_some_and(|said| said.contains("“embedder”"))
     })
     .await;
     assert_eq!(names(&server.answer(&ada, "walrus").await), ["a.txt"]);
@@ -381,7 +536,9 @@ async fn collections_leave_the_memory_when_it_is_full() {
     let ada = server.set_up().await;
     for name in ["One", "Two"] {
         let collection = server.collection(&ada, name).await;
-        server.read_file(&ada, &collection, "a.txt", b"The walrus swims far.").await;
+        server
+            .read_file(&ada, &collection, "a.txt", b"The walrus swims far.")
+            .await;
     }
     for _ in 0..3 {
         assert_eq!(names(&server.answer(&ada, "walrus").await).len(), 2);

@@ -16,7 +16,10 @@ use crate::{
 fn tools(upstream: &ScriptedServer) -> Vec<String> {
     let last = upstream.requests().last().cloned().unwrap();
     let tools = last["tools"].as_array().cloned().unwrap_or_default();
-    tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+    tools
+        .iter()
+        .map(|tool| tool["function"]["name"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 /// What the model was told in its last request, as JSON.
@@ -27,7 +30,12 @@ fn told(upstream: &ScriptedServer) -> String {
 async fn say(door: &Door, metadata: Value) -> Answer {
     let mut body = ask("glasshouse/agent", "Go");
     body["metadata"] = metadata;
-    Answer::of(door.server.request(Method::POST, CHAT, &door.key).json(&body)).await
+    Answer::of(
+        door.server
+            .request(Method::POST, CHAT, &door.key)
+            .json(&body),
+    )
+    .await
 }
 
 fn done() -> Reply {
@@ -37,9 +45,18 @@ fn done() -> Reply {
 #[tokio::test]
 async fn attached_files_are_in_the_workspace_and_told_of() {
     let read = |path: &str| Reply::calls(&[("read_file", json!({ "path": path }))]);
-    let write = Reply::calls(&[("write_file", json!({"path": "/attachments/plan.md", "content": "# Mine"}))]);
-    let replies =
-        vec![read("/attachments/plan.md"), done(), read("/attachments/plan.md"), write, done(), done()];
+    let write = Reply::calls(&[(
+        "write_file",
+        json!({"path": "/attachments/plan.md", "content": "# Mine"}),
+    )]);
+    let replies = vec![
+        read("/attachments/plan.md"),
+        done(),
+        read("/attachments/plan.md"),
+        write,
+        done(),
+        done(),
+    ];
     let door = Door::open(Behaviour::sequence(replies)).await;
     let file = |text: &str| {
         json!({"chat_id": "c", "variables": {"{{USER_LANGUAGE}}": "ru-RU"}, "files": [
@@ -49,16 +66,28 @@ async fn attached_files_are_in_the_workspace_and_told_of() {
     };
     say(&door, file("# Plan of May")).await.expect(200);
     let heard = told(&door.upstream);
-    assert!(heard.contains("The file /attachments/plan.md, 13 bytes"), "{heard}");
-    assert!(heard.contains("“scan.pdf”: only its name came along"), "{heard}");
+    assert!(
+        heard.contains("The file /attachments/plan.md, 13 bytes"),
+        "{heard}"
+    );
+    assert!(
+        heard.contains("“scan.pdf”: only its name came along"),
+        "{heard}"
+    );
     assert!(heard.contains("USER_LANGUAGE: ru-RU"), "{heard}");
-    assert!(heard.matches("# Plan of May").count() == 1, "it could be read: {heard}");
+    assert!(
+        heard.matches("# Plan of May").count() == 1,
+        "it could be read: {heard}"
+    );
     // The agent changes its file, and the program sends the first one again: both are kept.
     say(&door, file("# Plan of May")).await.expect(200);
     say(&door, file("# Plan of May")).await.expect(200);
     let heard = told(&door.upstream);
     let again = heard.split("The file /attachments/").nth(1).unwrap();
-    assert!(!again.starts_with("plan.md") && again.contains("/plan.md, 13 bytes"), "{heard}");
+    assert!(
+        !again.starts_with("plan.md") && again.contains("/plan.md, 13 bytes"),
+        "{heard}"
+    );
 }
 
 #[tokio::test]
@@ -80,23 +109,41 @@ async fn only_the_named_tools_may_be_used() {
     let door = Door::open(Behaviour::sequence(vec![done(), sneaky, done(), done()])).await;
     say(&door, json!({"tool_ids": []})).await.expect(200);
     assert!(tools(&door.upstream).len() > 8);
-    say(&door, json!({"tool_ids": ["ls", "read_file", "server:weather"]})).await.expect(200);
+    say(
+        &door,
+        json!({"tool_ids": ["ls", "read_file", "server:weather"]}),
+    )
+    .await
+    .expect(200);
     assert_eq!(tools(&door.upstream), ["ls", "read_file"]);
     let heard = told(&door.upstream);
     assert!(
         heard.contains("write_file") && !heard.contains("/a written"),
         "a call of another fails: {heard}"
     );
-    say(&door, json!({"features": {"memory": false, "web_search": true}})).await.expect(200);
+    say(
+        &door,
+        json!({"features": {"memory": false, "web_search": true}}),
+    )
+    .await
+    .expect(200);
     let left = tools(&door.upstream);
-    assert!(!left.iter().any(|name| name.starts_with("memory_")) && left.len() > 8, "{left:?}");
+    assert!(
+        !left.iter().any(|name| name.starts_with("memory_")) && left.len() > 8,
+        "{left:?}"
+    );
 }
 
 #[tokio::test]
 async fn sub_agents_have_no_more_than_the_run() {
-    let hand_over = Reply::calls(&[("task", json!({"description": "Look", "subagent_type": "general"}))]);
+    let hand_over = Reply::calls(&[(
+        "task",
+        json!({"description": "Look", "subagent_type": "general"}),
+    )]);
     let door = Door::open(Behaviour::sequence(vec![hand_over, done(), done()])).await;
-    say(&door, json!({"tool_ids": ["task", "ls"]})).await.expect(200);
+    say(&door, json!({"tool_ids": ["task", "ls"]}))
+        .await
+        .expect(200);
     let requests = door.upstream.requests();
     let of = |request: &Value| request["tools"].to_string();
     assert!(requests.len() >= 2, "{requests:?}");
@@ -109,7 +156,9 @@ async fn sub_agents_have_no_more_than_the_run() {
 async fn the_first_door_honours_it_too_and_a_restart_widens_nothing() {
     let kept = Kept::new();
     let ask_me = Reply::calls(&[("ask_user", json!({"question": "Which?"}))]);
-    let upstream = ScriptedServer::start(Behaviour::sequence(vec![ask_me, done()])).await.unwrap();
+    let upstream = ScriptedServer::start(Behaviour::sequence(vec![ask_me, done()]))
+        .await
+        .unwrap();
     let run = {
         let server = kept.start().await;
         let cookie = server.set_up().await;
@@ -118,22 +167,45 @@ async fn the_first_door_honours_it_too_and_a_restart_widens_nothing() {
             "messages": [{"role": "user", "content": "Go"}], "model": "scripted", "chat_id": "outside",
             "metadata": {"tool_ids": ["ask_user", "ls"], "files": [{"name": "a.txt", "content": "alpha"}]},
         });
-        let answer = server.request(Method::POST, "/chat/stream", &cookie).json(&body).send().await.unwrap();
+        let answer = server
+            .request(Method::POST, "/chat/stream", &cookie)
+            .json(&body)
+            .send()
+            .await
+            .unwrap();
         let run = answer.headers()["x-run-id"].to_str().unwrap().to_owned();
         let mut reader = events(&server, &cookie, &format!("/runs/{run}/events")).await;
-        reader.until(|event| event["body"]["type"] == "question_asked").await;
+        reader
+            .until(|event| event["body"]["type"] == "question_asked")
+            .await;
         assert_eq!(tools(&upstream), ["ls", "ask_user"]);
         assert!(told(&upstream).contains("/attachments/a.txt"));
         stop(&server).await;
         run
     };
     let server = kept.start().await;
-    let login = server.post("/api/v1/login", "", &json!({"email": EMAIL, "password": PASSWORD})).await;
+    let login = server
+        .post(
+            "/api/v1/login",
+            "",
+            &json!({"email": EMAIL, "password": PASSWORD}),
+        )
+        .await;
     let cookie = login.cookie();
     let answer = json!({"answer": "This one"});
-    server.post(&format!("/runs/{run}/questions/q2"), &cookie, &answer).await.expect(204);
-    let log = events(&server, &cookie, &format!("/runs/{run}/events")).await.rest().await;
-    assert_eq!(log.last().unwrap().json()["body"]["outcome"], "completed", "{log:?}");
+    server
+        .post(&format!("/runs/{run}/questions/q2"), &cookie, &answer)
+        .await
+        .expect(204);
+    let log = events(&server, &cookie, &format!("/runs/{run}/events"))
+        .await
+        .rest()
+        .await;
+    assert_eq!(
+        log.last().unwrap().json()["body"]["outcome"],
+        "completed",
+        "{log:?}"
+    );
     assert_eq!(tools(&upstream), ["ls", "ask_user"]);
     assert!(told(&upstream).contains("/attachments/a.txt"));
 }
@@ -150,7 +222,10 @@ async fn what_it_cannot_mean_is_refused_in_both_doors() {
     ] {
         say(&door, bad.clone()).await.expect(400);
         let body = json!({"messages": [{"role": "user", "content": "x"}], "metadata": bad});
-        door.server.post("/chat/stream", &door.key, &body).await.expect(400);
+        door.server
+            .post("/chat/stream", &door.key, &body)
+            .await
+            .expect(400);
     }
     assert_eq!(door.upstream.requests().len(), 0);
 }

@@ -64,10 +64,18 @@ async fn token(State(provider): State<Shared>, headers: HeaderMap, form: String)
     provider.asked += 1;
     assert_eq!(headers["authorization"], "Basic Z2g6c2VjcmV0");
     assert_eq!(form["grant_type"], "authorization_code");
-    let Some((challenge, redirect)) = provider.code.take().filter(|_| form["code"] == "the-code") else {
-        return (StatusCode::BAD_REQUEST, Json(json!({"error": "invalid_grant"}))).into_response();
+    let Some((challenge, redirect)) = provider.code.take().filter(|_| form["code"] == "the-code")
+    else {
+        return (
+            StatusCode::BAD_REQUEST,
+            Json(json!({"error": "invalid_grant"})),
+        )
+            .into_response();
     };
-    assert_eq!(URL_SAFE_NO_PAD.encode(hash_token(&form["code_verifier"])), challenge);
+    assert_eq!(
+        URL_SAFE_NO_PAD.encode(hash_token(&form["code_verifier"])),
+        challenge
+    );
     assert_eq!(form["redirect_uri"], redirect);
     let issuer = provider.about["issuer"].clone();
     let mut claims = json!({
@@ -76,20 +84,36 @@ async fn token(State(provider): State<Shared>, headers: HeaderMap, form: String)
     for (name, value) in provider.claims.as_object().unwrap() {
         claims[name] = value.clone();
     }
-    claims.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+    claims
+        .as_object_mut()
+        .unwrap()
+        .retain(|_, value| !value.is_null());
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
-    let signed = format!("{}.{}", part(&json!({"alg": "EdDSA", "kid": "1"})), part(&claims));
+    let signed = format!(
+        "{}.{}",
+        part(&json!({"alg": "EdDSA", "kid": "1"})),
+        part(&claims)
+    );
     let key = provider.other_key.as_ref().unwrap_or(&provider.key);
     let signature = URL_SAFE_NO_PAD.encode(key.sign(signed.as_bytes()));
-    let tokens =
-        json!({"id_token": format!("{signed}.{signature}"), "access_token": "at", "token_type": "Bearer"});
+    let tokens = json!({"id_token": format!("{signed}.{signature}"), "access_token": "at", "token_type": "Bearer"});
     Json(tokens).into_response()
 }
 
-async fn user_info(State(provider): State<Shared>, headers: HeaderMap) -> (StatusCode, Json<Value>) {
+async fn user_info(
+    State(provider): State<Shared>,
+    headers: HeaderMap,
+) -> (StatusCode, Json<Value>) {
     assert_eq!(headers["authorization"], "Bearer at");
     let info = provider.lock().unwrap().user_info.clone();
-    (if info.is_null() { StatusCode::BAD_GATEWAY } else { StatusCode::OK }, Json(info))
+    (
+        if info.is_null() {
+            StatusCode::BAD_GATEWAY
+        } else {
+            StatusCode::OK
+        },
+        Json(info),
+    )
 }
 
 struct World {
@@ -108,7 +132,12 @@ struct Sent {
 
 impl Sent {
     fn query(&self, name: &str) -> String {
-        self.url.query_pairs().find(|(key, _)| key == name).unwrap().1.into_owned()
+        self.url
+            .query_pairs()
+            .find(|(key, _)| key == name)
+            .unwrap()
+            .1
+            .into_owned()
     }
 }
 
@@ -145,19 +174,39 @@ impl World {
         ];
         all.extend(settings);
         let server = Server::start_with(&all).await;
-        let browser = Client::builder().no_proxy().tls_certs_only([]).redirect(redirect::Policy::none());
-        Self { server, provider, browser: browser.build().unwrap(), _running: running }
+        let browser = Client::builder()
+            .no_proxy()
+            .tls_certs_only([])
+            .redirect(redirect::Policy::none());
+        Self {
+            server,
+            provider,
+            browser: browser.build().unwrap(),
+            _running: running,
+        }
     }
 
     async fn get(&self, path: &str, cookie: &str) -> Answer {
-        Answer::of(self.browser.get(self.server.url(path)).header("cookie", cookie)).await
+        Answer::of(
+            self.browser
+                .get(self.server.url(path))
+                .header("cookie", cookie),
+        )
+        .await
     }
 
     async fn begin(&self) -> Sent {
         let answer = self.get("/oauth/login?next=/c/1", "").await;
         assert_eq!(answer.status, 303);
-        let url: Url = answer.headers["location"].to_str().unwrap().parse().unwrap();
-        let sent = Sent { cookie: answer.cookie(), url };
+        let url: Url = answer.headers["location"]
+            .to_str()
+            .unwrap()
+            .parse()
+            .unwrap();
+        let sent = Sent {
+            cookie: answer.cookie(),
+            url,
+        };
         let mut provider = self.provider.lock().unwrap();
         provider.code = Some((sent.query("code_challenge"), sent.query("redirect_uri")));
         provider.nonce = sent.query("nonce");
@@ -166,7 +215,11 @@ impl World {
 
     async fn come_back(&self, sent: &Sent, words: &str) -> Answer {
         let state = sent.query("state");
-        self.get(&format!("/oauth/login/callback?state={state}&{words}"), &sent.cookie).await
+        self.get(
+            &format!("/oauth/login/callback?state={state}&{words}"),
+            &sent.cookie,
+        )
+        .await
     }
 
     /// Signs in; where the browser is sent, and the session's cookie.
@@ -179,7 +232,9 @@ impl World {
     async fn problem(&self) -> String {
         let (place, session) = self.sign_in().await;
         assert_eq!(session, "", "nobody is signed in");
-        let (_, rest) = place.split_once("/login?problem=").unwrap_or_else(|| panic!("sent to {place}"));
+        let (_, rest) = place
+            .split_once("/login?problem=")
+            .unwrap_or_else(|| panic!("sent to {place}"));
         rest.split('&').next().unwrap().to_owned()
     }
 
@@ -194,8 +249,14 @@ impl World {
 
 fn ended(answer: &Answer) -> (String, String) {
     assert_eq!(answer.status, 303, "{}", answer.text);
-    let mut lines = answer.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
-    let session = lines.find(|line| line.starts_with("glasshouse_session=")).unwrap_or_default();
+    let mut lines = answer
+        .headers
+        .get_all("set-cookie")
+        .iter()
+        .map(|line| line.to_str().unwrap());
+    let session = lines
+        .find(|line| line.starts_with("glasshouse_session="))
+        .unwrap_or_default();
     let place = answer.headers["location"].to_str().unwrap().to_owned();
     (place, session.split(';').next().unwrap().to_owned())
 }
@@ -203,7 +264,11 @@ fn ended(answer: &Answer) -> (String, String) {
 #[tokio::test]
 async fn who_comes_for_the_first_time_gets_an_account_and_the_same_again() {
     let world = World::start(&[]).await;
-    assert_eq!(world.problem().await, "not_set_up", "nobody becomes the administrator by coming first");
+    assert_eq!(
+        world.problem().await,
+        "not_set_up",
+        "nobody becomes the administrator by coming first"
+    );
     let admin = world.server.set_up().await;
     let me = world.server.get("/api/v1/me", "").await.json();
     assert_eq!(me["oidc"], "OpenID Connect");
@@ -233,11 +298,18 @@ async fn who_comes_for_the_first_time_gets_an_account_and_the_same_again() {
     // Such an account has no password that anybody could guess.
     for password in ["!", "", "correct horse"] {
         let body = json!({"email": "bob@example.org", "password": password});
-        world.server.post("/api/v1/login", "", &body).await.expect(401);
+        world
+            .server
+            .post("/api/v1/login", "", &body)
+            .await
+            .expect(401);
     }
     // Suspended is suspended.
     let path = format!("/api/v1/users/{}", bob["id"].as_str().unwrap());
-    let change = world.server.request(Method::PATCH, &path, &admin).json(&json!({"suspended": true}));
+    let change = world
+        .server
+        .request(Method::PATCH, &path, &admin)
+        .json(&json!({"suspended": true}));
     Answer::of(change).await.expect(200);
     assert_eq!(world.problem().await, "suspended");
 }
@@ -258,7 +330,13 @@ async fn an_address_alone_gives_nobody_an_account_of_others() {
     .await;
     world.server.set_up().await;
     assert_eq!(world.problem().await, "no_account");
-    for unproven in [json!(null), json!(false), json!("false"), json!("yes"), json!(1)] {
+    for unproven in [
+        json!(null),
+        json!(false),
+        json!("false"),
+        json!("yes"),
+        json!(1),
+    ] {
         world.says(json!({"email": EMAIL, "email_verified": unproven}));
         assert_eq!(world.problem().await, "address_taken", "{unproven}");
     }
@@ -279,7 +357,13 @@ async fn groups_say_who_may_come_and_who_is_an_administrator() {
         let email = format!("{subject}@example.org");
         world.says(json!({"sub": subject, "email": email, "realm_access": {"roles": groups}}));
     };
-    for groups in [json!(["others"]), json!([]), json!("others"), json!({"staff": 1}), json!(null)] {
+    for groups in [
+        json!(["others"]),
+        json!([]),
+        json!("others"),
+        json!({"staff": 1}),
+        json!(null),
+    ] {
         person("carl", groups);
         assert_eq!(world.problem().await, "not_allowed");
     }
@@ -290,9 +374,19 @@ async fn groups_say_who_may_come_and_who_is_an_administrator() {
     let (_, session) = world.sign_in().await;
     assert_eq!(world.me(&session).await["role"], "admin");
     let me = world.server.get("/api/v1/me", "").await.json();
-    assert_eq!(me["setup_needed"], false, "and nobody else can take the server");
+    assert_eq!(
+        me["setup_needed"], false,
+        "and nobody else can take the server"
+    );
     let body = json!({"email": "eve@example.org", "name": "Eve", "password": "correct horse"});
-    assert_eq!(world.server.post("/api/v1/setup", "", &body).await.expect(409), "conflict");
+    assert_eq!(
+        world
+            .server
+            .post("/api/v1/setup", "", &body)
+            .await
+            .expect(409),
+        "conflict"
+    );
     person("carl", json!(["staff"]));
     let (_, session) = world.sign_in().await;
     assert_eq!(world.me(&session).await["role"], "user");
@@ -314,17 +408,29 @@ async fn groups_of_the_provider_put_people_into_groups_of_ours() {
     let server = &world.server;
     let admin = server.set_up().await;
     let make = async |name: &str, there: Option<&str>| {
-        let made =
-            server.post("/api/v1/groups", &admin, &json!({"name": name, "provider_name": there})).await;
+        let made = server
+            .post(
+                "/api/v1/groups",
+                &admin,
+                &json!({"name": name, "provider_name": there}),
+            )
+            .await;
         made.expect(200);
         made.json()["id"].as_str().unwrap().to_owned()
     };
-    let (eng, ops, own) =
-        (make("Engineers", Some("/eng")).await, make("Ops", Some("ops")).await, make("Own", None).await);
+    let (eng, ops, own) = (
+        make("Engineers", Some("/eng")).await,
+        make("Ops", Some("ops")).await,
+        make("Own", None).await,
+    );
     let groups = async || {
         let users = server.get("/api/v1/users", &admin).await.json();
         let users = users["users"].as_array().unwrap().clone();
-        let bob = users.iter().find(|user| user["email"] == "bob@example.org").unwrap().clone();
+        let bob = users
+            .iter()
+            .find(|user| user["email"] == "bob@example.org")
+            .unwrap()
+            .clone();
         let mut groups: Vec<String> = serde_json::from_value(bob["groups"].clone()).unwrap();
         groups.sort();
         groups
@@ -337,7 +443,10 @@ async fn groups_of_the_provider_put_people_into_groups_of_ours() {
     assert_eq!(groups().await, std::slice::from_ref(&eng));
     let body = json!({"users": ["bob@example.org"]});
     for group in [&ops, &own] {
-        server.post(&format!("/api/v1/groups/{group}/members"), &admin, &body).await.expect(204);
+        server
+            .post(&format!("/api/v1/groups/{group}/members"), &admin, &body)
+            .await
+            .expect(204);
     }
     // What an administrator has said stays; the rest is as the provider says, each time.
     says(json!("ops"));
@@ -345,17 +454,32 @@ async fn groups_of_the_provider_put_people_into_groups_of_ours() {
     let mut expected = vec![ops.clone(), own.clone()];
     expected.sort();
     assert_eq!(groups().await, expected);
-    for odd in [json!(null), json!({"eng": true}), json!([["/eng"]]), json!(7)] {
+    for odd in [
+        json!(null),
+        json!({"eng": true}),
+        json!([["/eng"]]),
+        json!(7),
+    ] {
         says(json!(["/eng"]));
         world.sign_in().await;
         assert!(groups().await.contains(&eng));
         says(odd);
         world.sign_in().await;
-        assert_eq!(groups().await, expected, "what is not said, they are not in");
+        assert_eq!(
+            groups().await,
+            expected,
+            "what is not said, they are not in"
+        );
     }
-    let members = server.get(&format!("/api/v1/groups/{ops}/members"), &admin).await.json();
+    let members = server
+        .get(&format!("/api/v1/groups/{ops}/members"), &admin)
+        .await
+        .json();
     assert_eq!(
-        (&members["members"][0]["by_hand"], &members["members"][0]["by_provider"]),
+        (
+            &members["members"][0]["by_hand"],
+            &members["members"][0]["by_provider"]
+        ),
         (&json!(true), &json!(false))
     );
 }
@@ -405,30 +529,72 @@ async fn only_the_browser_that_began_can_come_back() {
     let word = |answer: &Answer| {
         let (place, session) = ended(answer);
         assert_eq!(session, "");
-        place.split_once("problem=").unwrap().1.split('&').next().unwrap().to_owned()
+        place
+            .split_once("problem=")
+            .unwrap()
+            .1
+            .split('&')
+            .next()
+            .unwrap()
+            .to_owned()
     };
     // Somebody else's way back, in my browser: I would work in their account.
     let state = theirs.query("state");
     let path = format!("/oauth/login/callback?state={state}&code=the-code");
     assert_eq!(word(&world.get(&path, &mine.cookie).await), "unknown");
     assert_eq!(word(&world.get(&path, "").await), "unknown");
-    assert_eq!(word(&world.get(&path, "glasshouse_sign_in=AAAA").await), "unknown");
-    for odd in ["", "state=a&state=b", "state=&code=the-code", "code=the-code"] {
+    assert_eq!(
+        word(&world.get(&path, "glasshouse_sign_in=AAAA").await),
+        "unknown"
+    );
+    for odd in [
+        "",
+        "state=a&state=b",
+        "state=&code=the-code",
+        "code=the-code",
+    ] {
         assert_eq!(
-            word(&world.get(&format!("/oauth/login/callback?{odd}"), &mine.cookie).await),
+            word(
+                &world
+                    .get(&format!("/oauth/login/callback?{odd}"), &mine.cookie)
+                    .await
+            ),
             "unknown",
             "{odd}"
         );
     }
-    assert_eq!(word(&world.come_back(&theirs, "error=access_denied").await), "denied");
-    assert_eq!(word(&world.come_back(&theirs, "error=server_error").await), "refused");
-    assert_eq!(word(&world.come_back(&theirs, "iss=https://evil.example&code=the-code").await), "refused");
+    assert_eq!(
+        word(&world.come_back(&theirs, "error=access_denied").await),
+        "denied"
+    );
+    assert_eq!(
+        word(&world.come_back(&theirs, "error=server_error").await),
+        "refused"
+    );
+    assert_eq!(
+        word(
+            &world
+                .come_back(&theirs, "iss=https://evil.example&code=the-code")
+                .await
+        ),
+        "refused"
+    );
     assert_eq!(word(&world.come_back(&theirs, "").await), "refused");
-    assert_eq!(world.provider.lock().unwrap().asked, 0, "none of them was worth a question");
-    assert_eq!(word(&world.come_back(&theirs, "code=another").await), "refused");
+    assert_eq!(
+        world.provider.lock().unwrap().asked,
+        0,
+        "none of them was worth a question"
+    );
+    assert_eq!(
+        word(&world.come_back(&theirs, "code=another").await),
+        "refused"
+    );
     let sent = world.begin().await;
     world.server.clock.advance_ms(16 * 60 * 1000);
-    assert_eq!(word(&world.come_back(&sent, "code=the-code").await), "unknown");
+    assert_eq!(
+        word(&world.come_back(&sent, "code=the-code").await),
+        "unknown"
+    );
 }
 
 #[tokio::test]
@@ -438,11 +604,18 @@ async fn what_the_token_leaves_out_is_asked_for() {
     world.says(json!({"name": "Bob"}));
     let info = |info: Value| world.provider.lock().unwrap().user_info = info;
     info(json!({"sub": "8", "email": "eve@example.org"}));
-    assert_eq!(world.problem().await, "no_address", "it is about somebody else");
+    assert_eq!(
+        world.problem().await,
+        "no_address",
+        "it is about somebody else"
+    );
     info(json!({"sub": "7", "email": "bob@example.org", "name": "Eve", "nonce": "x"}));
     let (_, session) = world.sign_in().await;
     let bob = world.me(&session).await;
-    assert_eq!((&bob["email"], &bob["name"]), (&json!("bob@example.org"), &json!("Bob")));
+    assert_eq!(
+        (&bob["email"], &bob["name"]),
+        (&json!("bob@example.org"), &json!("Bob"))
+    );
 }
 
 #[tokio::test]
@@ -475,7 +648,13 @@ async fn a_provider_that_is_down_or_another_than_it_should_be_signs_nobody_in() 
     let none = Server::start().await;
     none.get("/oauth/login", "").await.expect(403);
     none.get("/oauth/login/callback", "").await.expect(403);
-    assert!(none.get("/api/v1/me", "").await.json().get("oidc").is_none());
+    assert!(
+        none.get("/api/v1/me", "")
+            .await
+            .json()
+            .get("oidc")
+            .is_none()
+    );
 }
 
 /// An account may have a second factor whichever way its person comes.
@@ -488,13 +667,28 @@ async fn a_provider_does_not_go_around_the_second_step() {
 
     let sent = world.begin().await;
     let answer = world.come_back(&sent, "code=the-code").await;
-    assert_eq!(ended(&answer), ("/login?step=code&next=%2Fc%2F1".to_owned(), String::new()));
-    let mut lines = answer.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
-    let ticket = lines.find_map(|line| line.strip_prefix("glasshouse_second_step=")).unwrap();
-    let ticket = format!("glasshouse_second_step={}", ticket.split(';').next().unwrap());
+    assert_eq!(
+        ended(&answer),
+        ("/login?step=code&next=%2Fc%2F1".to_owned(), String::new())
+    );
+    let mut lines = answer
+        .headers
+        .get_all("set-cookie")
+        .iter()
+        .map(|line| line.to_str().unwrap());
+    let ticket = lines
+        .find_map(|line| line.strip_prefix("glasshouse_second_step="))
+        .unwrap();
+    let ticket = format!(
+        "glasshouse_second_step={}",
+        ticket.split(';').next().unwrap()
+    );
     assert_eq!(world.me(&ticket).await, Value::Null);
     let code = json!({ "code": phone.code(world.server.clock.now_ms()) });
-    let entered = world.server.post("/api/v1/login/code", &ticket, &code).await;
+    let entered = world
+        .server
+        .post("/api/v1/login/code", &ticket, &code)
+        .await;
     entered.expect(200);
     assert_eq!(world.me(&entered.cookie()).await["email"], EMAIL);
 }

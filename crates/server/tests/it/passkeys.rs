@@ -20,9 +20,16 @@ struct World {
 
 /// The cookies of a browser beside its session.
 fn cookie(answer: &Answer, name: &str) -> String {
-    let lines = answer.headers.get_all(header::SET_COOKIE).iter().map(|line| line.to_str().unwrap());
+    let lines = answer
+        .headers
+        .get_all(header::SET_COOKIE)
+        .iter()
+        .map(|line| line.to_str().unwrap());
     let of = |line: &str| line.split(';').next().unwrap().to_owned();
-    lines.map(of).find(|line| line.starts_with(&format!("{name}="))).unwrap()
+    lines
+        .map(of)
+        .find(|line| line.starts_with(&format!("{name}=")))
+        .unwrap()
 }
 
 impl World {
@@ -37,8 +44,15 @@ impl World {
 
     async fn ask(&self, method: Method, path: &str, cookies: &str, body: Option<&Value>) -> Answer {
         let host = format!("localhost:{}", self.server.address.port());
-        let request = self.server.request(method, path, cookies).header(header::HOST, host);
-        Answer::of(body.into_iter().fold(request, |request, body| request.json(body))).await
+        let request = self
+            .server
+            .request(method, path, cookies)
+            .header(header::HOST, host);
+        Answer::of(
+            body.into_iter()
+                .fold(request, |request, body| request.json(body)),
+        )
+        .await
     }
 
     async fn post(&self, path: &str, cookies: &str, body: &Value) -> Answer {
@@ -47,15 +61,29 @@ impl World {
 
     /// What the browser is to make a passkey with, and the cookies it has then.
     async fn begin(&self, session: &str, password: &str) -> (Value, String) {
-        let begun = self.post(&format!("{OWN}/challenge"), session, &json!({"current": password})).await;
+        let begun = self
+            .post(
+                &format!("{OWN}/challenge"),
+                session,
+                &json!({"current": password}),
+            )
+            .await;
         begun.expect(200);
-        (begun.json(), format!("{session}; {}", cookie(&begun, "glasshouse_passkey")))
+        (
+            begun.json(),
+            format!("{session}; {}", cookie(&begun, "glasshouse_passkey")),
+        )
     }
 
     async fn make(&self, session: &str, device: &mut Authenticator) -> Answer {
         let (options, cookies) = self.begin(session, PASSWORD).await;
         let credential = device.make(&self.origin(), &options);
-        self.post(OWN, &cookies, &json!({"name": " Phone ", "credential": credential})).await
+        self.post(
+            OWN,
+            &cookies,
+            &json!({"name": " Phone ", "credential": credential}),
+        )
+        .await
     }
 
     async fn challenge(&self) -> (Value, String) {
@@ -71,7 +99,8 @@ impl World {
     async fn log_in_with(&self, device: &mut Authenticator, lie: Lie) -> Answer {
         let (options, cookies) = self.challenge().await;
         let credential = device.use_it(&self.origin(), &options, lie);
-        self.post(FINISH, &cookies, &json!({ "credential": credential })).await
+        self.post(FINISH, &cookies, &json!({ "credential": credential }))
+            .await
     }
 
     async fn list(&self) -> Value {
@@ -82,56 +111,120 @@ impl World {
 #[tokio::test]
 async fn a_passkey_opens_a_session_in_the_place_of_the_password() {
     let world = World::new().await;
-    let seen = async || world.ask(Method::GET, "/api/v1/me", "", None).await.json()["passkeys"].clone();
+    let seen =
+        async || world.ask(Method::GET, "/api/v1/me", "", None).await.json()["passkeys"].clone();
     assert_eq!(seen().await, false);
     for mut device in [Authenticator::es256(), Authenticator::ed_dsa()] {
         let made = world.make(&world.ada, &mut device).await;
         made.expect(200);
-        assert_eq!((&made.json()["name"], &made.json()["host"]), (&json!("Phone"), &json!("localhost")));
+        assert_eq!(
+            (&made.json()["name"], &made.json()["host"]),
+            (&json!("Phone"), &json!("localhost"))
+        );
         for _ in 0..2 {
             world.server.clock.advance_ms(1_000);
             let entered = world.log_in(&mut device).await;
             entered.expect(200);
             assert_eq!(entered.json()["user"]["email"], EMAIL);
             let session = cookie(&entered, "glasshouse_session");
-            world.server.get("/api/v1/chats", &session).await.expect(200);
+            world
+                .server
+                .get("/api/v1/chats", &session)
+                .await
+                .expect(200);
             // It is a session as any other.
-            let sessions = world.server.get("/api/v1/me/sessions", &session).await.json();
-            assert!(sessions["sessions"].as_array().unwrap().iter().any(|one| one["current"] == true));
+            let sessions = world
+                .server
+                .get("/api/v1/me/sessions", &session)
+                .await
+                .json();
+            assert!(
+                sessions["sessions"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .any(|one| one["current"] == true)
+            );
         }
         let own = world.list().await;
         let own = own.as_array().unwrap();
-        assert_eq!(own.last().unwrap()["last_used_at"], world.server.clock.now_ms());
+        assert_eq!(
+            own.last().unwrap()["last_used_at"],
+            world.server.clock.now_ms()
+        );
         // One authenticator is asked for one passkey.
-        assert_eq!(world.make(&world.ada, &mut device).await.expect(409), "conflict");
+        assert_eq!(
+            world.make(&world.ada, &mut device).await.expect(409),
+            "conflict"
+        );
     }
     assert_eq!(seen().await, true);
     assert_eq!(world.list().await.as_array().unwrap().len(), 2);
     let noted = world.server.get("/api/v1/audit", &world.ada).await.json();
-    let actions: Vec<&str> =
-        noted["entries"].as_array().unwrap().iter().map(|entry| entry["action"].as_str().unwrap()).collect();
-    assert_eq!(actions.iter().filter(|action| **action == "passkey.create").count(), 2);
-    let opened = noted["entries"].as_array().unwrap().iter().find(|entry| entry["action"] == "session.open");
-    assert_eq!(opened.unwrap()["details"], json!({"with": "passkey", "passkey": "Phone"}));
+    let actions: Vec<&str> = noted["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["action"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        actions
+            .iter()
+            .filter(|action| **action == "passkey.create")
+            .count(),
+        2
+    );
+    let opened = noted["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|entry| entry["action"] == "session.open");
+    assert_eq!(
+        opened.unwrap()["details"],
+        json!({"with": "passkey", "passkey": "Phone"})
+    );
 }
 
 #[tokio::test]
 async fn making_one_takes_the_password_and_a_browser() {
     let world = World::new().await;
     let begin = format!("{OWN}/challenge");
-    for wrong in [json!({"current": "not it"}), json!({}), json!({"current": null})] {
+    for wrong in [
+        json!({"current": "not it"}),
+        json!({}),
+        json!({"current": null}),
+    ] {
         let refused = world.post(&begin, &world.ada, &wrong).await;
         refused.expect(400);
         assert_eq!(refused.json()["error"]["field"], "current");
     }
-    let key = world.server.post("/api/v1/keys", &world.ada, &json!({"name": "x"})).await.json();
+    let key = world
+        .server
+        .post("/api/v1/keys", &world.ada, &json!({"name": "x"}))
+        .await
+        .json();
     let key = key["secret"].as_str().unwrap();
-    assert_eq!(world.post(&begin, key, &json!({"current": PASSWORD})).await.expect(400), "invalid_request");
-    world.post(&begin, "", &json!({"current": PASSWORD})).await.expect(401);
+    assert_eq!(
+        world
+            .post(&begin, key, &json!({"current": PASSWORD}))
+            .await
+            .expect(400),
+        "invalid_request"
+    );
+    world
+        .post(&begin, "", &json!({"current": PASSWORD}))
+        .await
+        .expect(401);
     // An address is no name to browsers.
-    let by_address = world.server.post(&begin, &world.ada, &json!({"current": PASSWORD})).await;
+    let by_address = world
+        .server
+        .post(&begin, &world.ada, &json!({"current": PASSWORD}))
+        .await;
     assert_eq!(by_address.expect(409), "conflict");
-    assert_eq!(world.server.post(BEGIN, "", &json!({})).await.expect(409), "conflict");
+    assert_eq!(
+        world.server.post(BEGIN, "", &json!({})).await.expect(409),
+        "conflict"
+    );
     // The challenge belongs to the session that it was made for.
     let mut device = Authenticator::es256();
     let (options, cookies) = world.begin(&world.ada, PASSWORD).await;
@@ -139,10 +232,23 @@ async fn making_one_takes_the_password_and_a_browser() {
     let credential = device.make(&world.origin(), &options);
     let body = json!({"name": "x", "credential": credential});
     let log_in = json!({"email": EMAIL, "password": PASSWORD});
-    let other = world.server.post("/api/v1/login", "", &log_in).await.cookie();
-    world.post(OWN, &format!("{other}; {ticket}"), &body).await.expect(409);
+    let other = world
+        .server
+        .post("/api/v1/login", "", &log_in)
+        .await
+        .cookie();
+    world
+        .post(OWN, &format!("{other}; {ticket}"), &body)
+        .await
+        .expect(409);
     world.post(OWN, &world.ada, &body).await.expect(409);
-    let again = world.post(OWN, &cookies, &json!({"name": "", "credential": credential})).await;
+    let again = world
+        .post(
+            OWN,
+            &cookies,
+            &json!({"name": "", "credential": credential}),
+        )
+        .await;
     again.expect(400);
     world.server.clock.advance_ms(5 * 60_000);
     world.post(OWN, &cookies, &body).await.expect(409);
@@ -161,7 +267,10 @@ async fn without_a_password_the_sign_in_is_fresh() {
     let begin = format!("{OWN}/challenge");
     world.post(&begin, &world.ada, &json!({})).await.expect(200);
     world.server.clock.advance_ms(10 * 60_000 + 1);
-    assert_eq!(world.post(&begin, &world.ada, &json!({})).await.expect(409), "conflict");
+    assert_eq!(
+        world.post(&begin, &world.ada, &json!({})).await.expect(409),
+        "conflict"
+    );
 }
 
 #[tokio::test]
@@ -172,27 +281,47 @@ async fn what_is_not_made_rightly_is_not_kept() {
         let (options, cookies) = world.begin(&world.ada, PASSWORD).await;
         let credential = device.make_with(&world.origin(), &options, lie);
         let body = json!({"name": "x", "credential": credential});
-        assert_eq!(world.post(OWN, &cookies, &body).await.expect(400), "invalid_request", "{lie:?}");
+        assert_eq!(
+            world.post(OWN, &cookies, &body).await.expect(400),
+            "invalid_request",
+            "{lie:?}"
+        );
     }
     let (options, cookies) = world.begin(&world.ada, PASSWORD).await;
     let good = Authenticator::es256().make(&world.origin(), &options);
-    let attestation = good["response"]["attestationObject"].as_str().unwrap().to_owned();
+    let attestation = good["response"]["attestationObject"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let changed = |attestation: Value| {
         let mut credential = good.clone();
         credential["response"]["attestationObject"] = attestation;
         json!({"name": "x", "credential": credential})
     };
-    for bad in [json!(""), json!("====="), json!("ä"), json!(7), json!(null), json!("A".repeat(30_000))] {
+    for bad in [
+        json!(""),
+        json!("====="),
+        json!("ä"),
+        json!(7),
+        json!(null),
+        json!("A".repeat(30_000)),
+    ] {
         world.post(OWN, &cookies, &changed(bad)).await.expect(400);
     }
     for end in (0..attestation.len() - 1).step_by(7) {
-        world.post(OWN, &cookies, &changed(json!(attestation[..end]))).await.expect(400);
+        world
+            .post(OWN, &cookies, &changed(json!(attestation[..end])))
+            .await
+            .expect(400);
     }
     assert_eq!(world.list().await, json!([]));
     // All that was refused has not used up the challenge; what is good does.
     let body = json!({"name": "x", "credential": good});
     world.post(OWN, &cookies, &body).await.expect(200);
-    assert_eq!(world.post(OWN, &cookies, &body).await.expect(409), "conflict");
+    assert_eq!(
+        world.post(OWN, &cookies, &body).await.expect(409),
+        "conflict"
+    );
 }
 
 #[tokio::test]
@@ -232,14 +361,33 @@ async fn what_is_not_used_rightly_opens_nothing() {
         world.server.clock.advance_ms(16 * 60_000);
         let (options, cookies) = world.challenge().await;
         let mut credential = device.use_it(&world.origin(), &options, Lie::None);
-        let place = if field == "rawId" { &mut credential } else { &mut credential["response"] };
+        let place = if field == "rawId" {
+            &mut credential
+        } else {
+            &mut credential["response"]
+        };
         place[field] = value.clone();
-        let refused = world.post(FINISH, &cookies, &json!({ "credential": credential })).await;
-        assert_eq!(refused.status.as_u16(), status, "{field} {value}: {}", refused.text);
+        let refused = world
+            .post(FINISH, &cookies, &json!({ "credential": credential }))
+            .await;
+        assert_eq!(
+            refused.status.as_u16(),
+            status,
+            "{field} {value}: {}",
+            refused.text
+        );
     }
-    let noted = world.server.get("/api/v1/audit?action=session.passkey_failed", &world.ada).await.json();
+    let noted = world
+        .server
+        .get("/api/v1/audit?action=session.passkey_failed", &world.ada)
+        .await
+        .json();
     assert!(
-        noted["entries"].as_array().unwrap().iter().any(|entry| entry["action"] == "session.passkey_failed")
+        noted["entries"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|entry| entry["action"] == "session.passkey_failed")
     );
 }
 
@@ -253,12 +401,21 @@ async fn an_answer_is_good_once_and_in_its_browser() {
     let body = json!({ "credential": credential });
     // Another browser has another challenge, or none.
     let (_, others) = world.challenge().await;
-    assert_eq!(world.post(FINISH, &others, &body).await.expect(401), "unauthenticated");
+    assert_eq!(
+        world.post(FINISH, &others, &body).await.expect(401),
+        "unauthenticated"
+    );
     world.post(FINISH, "", &body).await.expect(401);
-    world.post(FINISH, "glasshouse_passkey=AAAA", &body).await.expect(401);
+    world
+        .post(FINISH, "glasshouse_passkey=AAAA", &body)
+        .await
+        .expect(401);
     // A challenge for making one is none for signing in.
     let (_, making) = world.begin(&world.ada, PASSWORD).await;
-    world.post(FINISH, making.split("; ").nth(1).unwrap(), &body).await.expect(401);
+    world
+        .post(FINISH, making.split("; ").nth(1).unwrap(), &body)
+        .await
+        .expect(401);
     // Of many at once one is let in.
     let all = (0..4).map(|_| world.post(FINISH, &cookies, &body));
     let all = futures_util::future::join_all(all).await;
@@ -270,7 +427,10 @@ async fn an_answer_is_good_once_and_in_its_browser() {
     let (options, cookies) = world.challenge().await;
     let late = json!({ "credential": device.use_it(&world.origin(), &options, Lie::None) });
     world.server.clock.advance_ms(5 * 60_000);
-    assert_eq!(world.post(FINISH, &cookies, &late).await.expect(401), "unauthenticated");
+    assert_eq!(
+        world.post(FINISH, &cookies, &late).await.expect(401),
+        "unauthenticated"
+    );
 }
 
 #[tokio::test]
@@ -283,13 +443,21 @@ async fn two_of_one_passkey_are_noticed() {
     world.log_in(&mut device).await.expect(200);
     let refused = world.log_in(&mut copy).await;
     assert_eq!(refused.expect(401), "unauthenticated");
-    assert!(refused.text.contains("two of this passkey"), "{}", refused.text);
+    assert!(
+        refused.text.contains("two of this passkey"),
+        "{}",
+        refused.text
+    );
     assert_eq!(world.list().await[0]["copied"], true);
     // Nobody can tell which one is the owner's.
     world.log_in(&mut device).await.expect(401);
     let noted = world.server.get("/api/v1/audit", &world.ada).await.json();
     let line = noted["entries"].as_array().unwrap().iter();
-    assert_eq!(line.filter(|entry| entry["action"] == "session.passkey_copied").count(), 2);
+    assert_eq!(
+        line.filter(|entry| entry["action"] == "session.passkey_copied")
+            .count(),
+        2
+    );
     // Many authenticators do not count.
     let mut uncounted = Authenticator::es256().uncounted();
     world.make(&world.ada, &mut uncounted).await.expect(200);
@@ -300,10 +468,19 @@ async fn two_of_one_passkey_are_noticed() {
 #[tokio::test]
 async fn somebody_elses_passkey_does_not_pass_for_ones_own() {
     let world = World::new().await;
-    let body = json!({"email": "bob@example.org", "name": "Bob", "password": PASSWORD, "role": "user"});
-    world.server.post("/api/v1/users", &world.ada, &body).await.expect(200);
+    let body =
+        json!({"email": "bob@example.org", "name": "Bob", "password": PASSWORD, "role": "user"});
+    world
+        .server
+        .post("/api/v1/users", &world.ada, &body)
+        .await
+        .expect(200);
     let log_in = json!({"email": "bob@example.org", "password": PASSWORD});
-    let bob = world.server.post("/api/v1/login", "", &log_in).await.cookie();
+    let bob = world
+        .server
+        .post("/api/v1/login", "", &log_in)
+        .await
+        .cookie();
     let (mut adas, mut bobs) = (Authenticator::es256(), Authenticator::es256());
     world.make(&world.ada, &mut adas).await.expect(200);
     world.make(&bob, &mut bobs).await.expect(200);
@@ -314,14 +491,20 @@ async fn somebody_elses_passkey_does_not_pass_for_ones_own() {
     let mut named = bobs.copy();
     named.user.clone_from(&adas.user);
     world.log_in(&mut named).await.expect(401);
-    assert_eq!(world.log_in(&mut bobs).await.json()["user"]["email"], "bob@example.org");
+    assert_eq!(
+        world.log_in(&mut bobs).await.json()["user"]["email"],
+        "bob@example.org"
+    );
     // A known id cannot be made somebody else's.
     let mut taken = Authenticator::es256();
     taken.id.clone_from(&adas.id);
     assert_eq!(world.make(&bob, &mut taken).await.expect(409), "conflict");
     assert_eq!(world.log_in(&mut adas).await.json()["user"]["email"], EMAIL);
     let own = world.list().await[0]["id"].as_str().unwrap().to_owned();
-    world.ask(Method::DELETE, &format!("{OWN}/{own}"), &bob, None).await.expect(404);
+    world
+        .ask(Method::DELETE, &format!("{OWN}/{own}"), &bob, None)
+        .await
+        .expect(404);
 }
 
 #[tokio::test]
@@ -330,35 +513,88 @@ async fn a_passkey_is_taken_away_by_its_owner_and_by_administrators() {
     let mut device = Authenticator::es256();
     world.make(&world.ada, &mut device).await.expect(200);
     let own = world.list().await[0]["id"].as_str().unwrap().to_owned();
-    world.ask(Method::DELETE, &format!("{OWN}/{own}"), &world.ada, None).await.expect(204);
-    world.ask(Method::DELETE, &format!("{OWN}/{own}"), &world.ada, None).await.expect(404);
+    world
+        .ask(Method::DELETE, &format!("{OWN}/{own}"), &world.ada, None)
+        .await
+        .expect(204);
+    world
+        .ask(Method::DELETE, &format!("{OWN}/{own}"), &world.ada, None)
+        .await
+        .expect(404);
     world.log_in(&mut device).await.expect(401);
 
-    let body = json!({"email": "bob@example.org", "name": "Bob", "password": PASSWORD, "role": "user"});
-    let bob = world.server.post("/api/v1/users", &world.ada, &body).await.json();
+    let body =
+        json!({"email": "bob@example.org", "name": "Bob", "password": PASSWORD, "role": "user"});
+    let bob = world
+        .server
+        .post("/api/v1/users", &world.ada, &body)
+        .await
+        .json();
     let path = format!("/api/v1/users/{}", bob["id"].as_str().unwrap());
     let log_in = json!({"email": "bob@example.org", "password": PASSWORD});
-    let his = world.server.post("/api/v1/login", "", &log_in).await.cookie();
+    let his = world
+        .server
+        .post("/api/v1/login", "", &log_in)
+        .await
+        .cookie();
     let mut bobs = Authenticator::ed_dsa();
     world.make(&his, &mut bobs).await.expect(200);
     let entered = world.log_in(&mut bobs).await.cookie();
     let people = world.server.get("/api/v1/users", &world.ada).await.json();
     let is_his = |person: &&Value| person["email"] == "bob@example.org";
-    assert_eq!(people["users"].as_array().unwrap().iter().find(is_his).unwrap()["passkeys"], true);
+    assert_eq!(
+        people["users"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(is_his)
+            .unwrap()["passkeys"],
+        true
+    );
     // The suspended are not let in, and are told so.
     let change = async |suspended: bool| {
         let body = json!({ "suspended": suspended });
-        world.ask(Method::PATCH, &path, &world.ada, Some(&body)).await.expect(200);
+        world
+            .ask(Method::PATCH, &path, &world.ada, Some(&body))
+            .await
+            .expect(200);
     };
     change(true).await;
-    world.server.get("/api/v1/chats", &entered).await.expect(401);
+    world
+        .server
+        .get("/api/v1/chats", &entered)
+        .await
+        .expect(401);
     assert_eq!(world.log_in(&mut bobs).await.expect(403), "forbidden");
     change(false).await;
     let entered = world.log_in(&mut bobs).await.cookie();
-    world.ask(Method::DELETE, &format!("{path}/passkeys"), &entered, None).await.expect(403);
-    world.ask(Method::DELETE, &format!("{path}/passkeys"), &world.ada, None).await.expect(204);
-    world.ask(Method::DELETE, &format!("{path}/passkeys"), &world.ada, None).await.expect(404);
-    world.server.get("/api/v1/chats", &entered).await.expect(401);
+    world
+        .ask(Method::DELETE, &format!("{path}/passkeys"), &entered, None)
+        .await
+        .expect(403);
+    world
+        .ask(
+            Method::DELETE,
+            &format!("{path}/passkeys"),
+            &world.ada,
+            None,
+        )
+        .await
+        .expect(204);
+    world
+        .ask(
+            Method::DELETE,
+            &format!("{path}/passkeys"),
+            &world.ada,
+            None,
+        )
+        .await
+        .expect(404);
+    world
+        .server
+        .get("/api/v1/chats", &entered)
+        .await
+        .expect(401);
     world.log_in(&mut bobs).await.expect(401);
 }
 
@@ -368,7 +604,10 @@ async fn guesses_are_slowed_down() {
     let mut device = Authenticator::es256();
     world.make(&world.ada, &mut device).await.expect(200);
     for _ in 0..5 {
-        world.log_in_with(&mut device, Lie::Signature).await.expect(401);
+        world
+            .log_in_with(&mut device, Lie::Signature)
+            .await
+            .expect(401);
     }
     let slowed = world.log_in_with(&mut device, Lie::Signature).await;
     assert_eq!(slowed.expect(429), "rate_limited");
@@ -387,15 +626,30 @@ async fn no_code_is_asked_for_after_a_passkey() {
     world.make(&world.ada, &mut device).await.expect(200);
     let me = world.server.get("/api/v1/me", &world.ada).await.json();
     let owner = me["user"]["id"].as_str().unwrap().parse().unwrap();
-    let sessions = world.server.get("/api/v1/me/sessions", &world.ada).await.json();
-    let session = sessions["sessions"][0]["id"].as_str().unwrap().parse().unwrap();
+    let sessions = world
+        .server
+        .get("/api/v1/me/sessions", &world.ada)
+        .await
+        .json();
+    let session = sessions["sessions"][0]["id"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap();
     let store = &world.server.app.store;
     store.begin_second_factor(owner, &[1]).await.unwrap();
-    store.confirm_second_factor(owner, &[1], 1, &[], session, world.server.clock.now_ms()).await.unwrap();
+    store
+        .confirm_second_factor(owner, &[1], 1, &[], session, world.server.clock.now_ms())
+        .await
+        .unwrap();
     let log_in = json!({"email": EMAIL, "password": PASSWORD});
     let asked = world.server.post("/api/v1/login", "", &log_in).await;
     assert_eq!(asked.json(), json!({"code_needed": true}));
     let entered = world.log_in(&mut device).await;
     assert_eq!(entered.json()["user"]["email"], EMAIL);
-    world.server.get("/api/v1/chats", &cookie(&entered, "glasshouse_session")).await.expect(200);
+    world
+        .server
+        .get("/api/v1/chats", &cookie(&entered, "glasshouse_session"))
+        .await
+        .expect(200);
 }

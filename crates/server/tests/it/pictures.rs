@@ -12,12 +12,18 @@ use crate::{
 };
 
 const SIGHT: [(&str, &str); 1] = [("GLASSHOUSE_KNOWLEDGE_VISION_MODEL", "scripted")];
-const SEEN: &str = "## Text\n\nWALRUS 400 EUR\n\n## Picture\n\nA sign at the harbour with a price on it.";
+const SEEN: &str =
+    "## Text\n\nWALRUS 400 EUR\n\n## Picture\n\nA sign at the harbour with a price on it.";
 
 /// A picture of that size, as far as its first bytes say.
 fn png(width: u32, height: u32) -> Vec<u8> {
     let sides = [width.to_be_bytes(), height.to_be_bytes()].concat();
-    [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", &sides[..], &[8, 2, 0, 0, 0]].concat()
+    [
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+        &sides[..],
+        &[8, 2, 0, 0, 0],
+    ]
+    .concat()
 }
 
 async fn begin(behaviour: Behaviour) -> (ScriptedServer, Server, String, String) {
@@ -31,20 +37,35 @@ async fn begin(behaviour: Behaviour) -> (ScriptedServer, Server, String, String)
 
 impl Server {
     async fn document(&self, who: &str, collection: &str, id: &Value) -> Value {
-        let all = self.get(&format!("{KNOWLEDGE}/{collection}/documents"), who).await.json();
-        all["documents"].as_array().unwrap().iter().find(|one| one["id"] == *id).unwrap().clone()
+        let all = self
+            .get(&format!("{KNOWLEDGE}/{collection}/documents"), who)
+            .await
+            .json();
+        all["documents"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["id"] == *id)
+            .unwrap()
+            .clone()
     }
 
     async fn do_with(&self, who: &str, collection: &str, id: &Value, what: &str) -> Answer {
-        let path = format!("{KNOWLEDGE}/{collection}/documents/{}/{what}", id.as_str().unwrap());
+        let path = format!(
+            "{KNOWLEDGE}/{collection}/documents/{}/{what}",
+            id.as_str().unwrap()
+        );
         Answer::of(self.request(Method::POST, &path, who)).await
     }
 }
 
 #[tokio::test]
 async fn what_a_model_sees_is_found_and_on_the_account_of_who_sent_it() {
-    let (upstream, server, ada, work) = begin(Behaviour::answer(|_: &Request| Reply::text(SEEN))).await;
-    let read = server.read_file(&ada, &work, "sign.png", &png(640, 480)).await;
+    let (upstream, server, ada, work) =
+        begin(Behaviour::answer(|_: &Request| Reply::text(SEEN))).await;
+    let read = server
+        .read_file(&ada, &work, "sign.png", &png(640, 480))
+        .await;
     assert_eq!(
         (&read["state"], &read["problem"], &read["picture"]),
         (&json!("ready"), &Value::Null, &json!(false))
@@ -53,8 +74,14 @@ async fn what_a_model_sees_is_found_and_on_the_account_of_who_sent_it() {
     assert_eq!(found[0]["name"], "sign.png");
     assert!(found[0]["text"].as_str().unwrap().contains("400 EUR"));
     let asked = upstream.requests().last().unwrap().to_string();
-    assert!(asked.contains("data:image/png;base64,iVBORw0KGgo") && asked.contains("sign.png"), "{asked}");
-    assert!(!asked.contains("\"tools\""), "whatever it reads there, it can do nothing");
+    assert!(
+        asked.contains("data:image/png;base64,iVBORw0KGgo") && asked.contains("sign.png"),
+        "{asked}"
+    );
+    assert!(
+        !asked.contains("\"tools\""),
+        "whatever it reads there, it can do nothing"
+    );
     let used = server.get("/api/v1/usage", &ada).await.text;
     assert!(used.contains(r#""requests":1,"#), "{used}");
     // Others of its kind and other files are read as ever.
@@ -64,11 +91,16 @@ async fn what_a_model_sees_is_found_and_on_the_account_of_who_sent_it() {
 
 #[tokio::test]
 async fn what_is_too_large_is_refused_before_anybody_looks() {
-    let (upstream, server, ada, work) = begin(Behaviour::answer(|_: &Request| Reply::text(SEEN))).await;
+    let (upstream, server, ada, work) =
+        begin(Behaviour::answer(|_: &Request| Reply::text(SEEN))).await;
     let large = [png(640, 480), vec![0; 10_000_001]].concat();
     for (name, content, code) in [
         ("bomb.png", &png(60_000, 60_000)[..], "too_many_pixels"),
-        ("bomb.gif", b"GIF89a\xff\xff\xff\xff\0\0\0", "too_many_pixels"),
+        (
+            "bomb.gif",
+            b"GIF89a\xff\xff\xff\xff\0\0\0",
+            "too_many_pixels",
+        ),
         ("half.jpg", b"\xff\xd8\xff\xe0\x00\x10JFIF", "damaged"),
         ("large.png", &large, "too_large"),
     ] {
@@ -86,9 +118,19 @@ async fn what_is_too_large_is_refused_before_anybody_looks() {
 async fn without_a_model_it_says_what_is_missing() {
     let (server, ada) = Server::start_signed_in().await;
     let work = server.collection(&ada, "Work").await;
-    let read = server.read_file(&ada, &work, "sign.png", &png(640, 480)).await;
-    assert_eq!((&read["state"], &read["problem"]["code"]), (&json!("failed"), &json!("picture")));
-    assert!(read["problem"]["message"].as_str().unwrap().contains("knowledge.vision_model"));
+    let read = server
+        .read_file(&ada, &work, "sign.png", &png(640, 480))
+        .await;
+    assert_eq!(
+        (&read["state"], &read["problem"]["code"]),
+        (&json!("failed"), &json!("picture"))
+    );
+    assert!(
+        read["problem"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("knowledge.vision_model")
+    );
 }
 
 #[tokio::test]
@@ -97,31 +139,65 @@ async fn a_model_that_fails_is_told_of_while_it_is_tried_again_and_holds_nothing
     let switch = std::sync::Arc::clone(&sees);
     let behaviour = Behaviour::answer(move |_: &Request| {
         let sees = switch.load(std::sync::atomic::Ordering::SeqCst);
-        if sees { Reply::text(SEEN) } else { Reply::error(400, "This model takes no pictures.") }
+        if sees {
+            Reply::text(SEEN)
+        } else {
+            Reply::error(400, "This model takes no pictures.")
+        }
     });
     let (_upstream, server, ada, work) = begin(behaviour).await;
-    let put = server.put_file(&ada, &work, "sign.png", &png(640, 480)).await.json();
+    let put = server
+        .put_file(&ada, &work, "sign.png", &png(640, 480))
+        .await
+        .json();
     let mut picture = Value::Null;
     until("it says why it waits", async || {
         picture = server.document(&ada, &work, &put["id"]).await;
         picture["problem"] != Value::Null
     })
     .await;
-    assert_eq!((&picture["state"], &picture["picture"]), (&json!("waiting"), &json!(true)));
+    assert_eq!(
+        (&picture["state"], &picture["picture"]),
+        (&json!("waiting"), &json!(true))
+    );
     assert_eq!(picture["problem"]["code"], "vision_failed");
-    assert!(picture["problem"]["message"].as_str().unwrap().contains("takes no pictures"), "{picture}");
+    assert!(
+        picture["problem"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("takes no pictures"),
+        "{picture}"
+    );
     let other = server.read_file(&ada, &work, "a.txt", b"A seal.").await;
     assert_eq!(other["state"], "ready", "others do not wait for it");
 
     // Its owner ends it, and has it done later.
     let bob = server.key_of_plain_user("bob@example.org").await;
-    server.do_with(&bob, &work, &put["id"], "cancel").await.expect(404);
-    server.do_with(&ada, &work, &put["id"], "cancel").await.expect(204);
+    server
+        .do_with(&bob, &work, &put["id"], "cancel")
+        .await
+        .expect(404);
+    server
+        .do_with(&ada, &work, &put["id"], "cancel")
+        .await
+        .expect(204);
     let ended = server.document(&ada, &work, &put["id"]).await;
-    assert_eq!((&ended["state"], &ended["problem"]["code"]), (&json!("failed"), &json!("cancelled")));
-    server.do_with(&ada, &work, &put["id"], "cancel").await.expect(404);
+    assert_eq!(
+        (&ended["state"], &ended["problem"]["code"]),
+        (&json!("failed"), &json!("cancelled"))
+    );
+    server
+        .do_with(&ada, &work, &put["id"], "cancel")
+        .await
+        .expect(404);
     sees.store(true, std::sync::atomic::Ordering::SeqCst);
-    server.do_with(&ada, &work, &put["id"], "retry").await.expect(204);
-    assert_eq!(server.settled(&ada, &work, &put["id"]).await["state"], "ready");
+    server
+        .do_with(&ada, &work, &put["id"], "retry")
+        .await
+        .expect(204);
+    assert_eq!(
+        server.settled(&ada, &work, &put["id"]).await["state"],
+        "ready"
+    );
     assert_eq!(server.find(&ada, "harbour").await.len(), 1);
 }

@@ -18,7 +18,11 @@ fn glasshouse() -> Command {
 fn output(command: &mut Command) -> (bool, String, String) {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.success(), text(output.stdout), text(output.stderr))
+    (
+        output.status.success(),
+        text(output.stdout),
+        text(output.stderr),
+    )
 }
 
 #[cfg(unix)]
@@ -35,36 +39,72 @@ async fn serves_makes_keys_and_ends_well() {
     let mut stdout = BufReader::new(server.stdout.take().unwrap());
     let mut line = String::new();
     stdout.read_line(&mut line).unwrap();
-    let base = line.strip_prefix("Glasshouse is ready: ").unwrap().trim_end();
+    let base = line
+        .strip_prefix("Glasshouse is ready: ")
+        .unwrap()
+        .trim_end();
     assert!(base.starts_with("http://127.0.0.1:"), "{line}");
     drop(llm::HttpClient::new().unwrap());
     let client = plain_client();
     let body = json!({ "email": EMAIL, "name": "Ada", "password": PASSWORD });
-    Answer::of(client.post(format!("{base}/api/v1/setup")).json(&body)).await.expect(200);
+    Answer::of(client.post(format!("{base}/api/v1/setup")).json(&body))
+        .await
+        .expect(200);
 
-    let key =
-        |user: &str| output(glasshouse().args(["key", "create", "--user", user, "--data-dir"]).arg(&dir));
+    let key = |user: &str| {
+        output(
+            glasshouse()
+                .args(["key", "create", "--user", user, "--data-dir"])
+                .arg(&dir),
+        )
+    };
     let (made, secret, _) = key(EMAIL);
     assert!(made);
-    Answer::of(client.get(format!("{base}/api/v1/keys")).bearer_auth(secret.trim())).await.expect(200);
-    let noted = client.get(format!("{base}/api/v1/audit?action=key.")).bearer_auth(secret.trim());
+    Answer::of(
+        client
+            .get(format!("{base}/api/v1/keys"))
+            .bearer_auth(secret.trim()),
+    )
+    .await
+    .expect(200);
+    let noted = client
+        .get(format!("{base}/api/v1/audit?action=key."))
+        .bearer_auth(secret.trim());
     let noted = &Answer::of(noted).await.json()["entries"][0];
-    assert_eq!((&noted["actor"], &noted["details"]["by"]), (&Value::Null, &json!("command line")));
+    assert_eq!(
+        (&noted["actor"], &noted["details"]["by"]),
+        (&Value::Null, &json!("command line"))
+    );
     let (made, _, problem) = key("eve@example.org");
     assert!(!made && problem.contains("eve@example.org"), "{problem}");
 
     let address = base.strip_prefix("http://").unwrap().to_owned();
-    let health = || output(glasshouse().args(["health", "--listen", &address, "--data-dir"]).arg(&dir));
+    let health = || {
+        output(
+            glasshouse()
+                .args(["health", "--listen", &address, "--data-dir"])
+                .arg(&dir),
+        )
+    };
     assert_eq!(health(), (true, "ok\n".into(), String::new()));
 
     let id = server.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
     assert!(server.wait().unwrap().success());
     let mut rest = String::new();
     stdout.read_to_string(&mut rest).unwrap();
     assert_eq!(rest, "", "one line only");
     let (healthy, _, problem) = health();
-    assert!(!healthy && problem.contains("cannot be reached"), "{problem}");
+    assert!(
+        !healthy && problem.contains("cannot be reached"),
+        "{problem}"
+    );
     std::fs::remove_dir_all(dir).unwrap();
 }
 
@@ -87,21 +127,35 @@ async fn the_data_is_its_owners_alone() {
             .spawn()
             .unwrap();
         let mut line = String::new();
-        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(server.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
         (server, line)
     };
     let stop = |mut server: std::process::Child| {
         let id = server.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &id])
+                .status()
+                .unwrap()
+                .success()
+        );
         let mut log = String::new();
-        server.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        server
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut log)
+            .unwrap();
         server.wait().unwrap();
         log
     };
     let open_files = || {
         let files = std::fs::read_dir(&dir).unwrap().map(|file| file.unwrap());
         let open = files.filter(|file| file.metadata().unwrap().permissions().mode() & 0o077 != 0);
-        open.map(|file| file.file_name().into_string().unwrap()).collect::<Vec<_>>()
+        open.map(|file| file.file_name().into_string().unwrap())
+            .collect::<Vec<_>>()
     };
     let (server, line) = start();
     assert!(line.starts_with("Glasshouse is ready"), "{line}");
@@ -112,7 +166,10 @@ async fn the_data_is_its_owners_alone() {
     let (server, _) = start();
     assert_eq!(open_files(), [""; 0]);
     let log = stop(server);
-    assert!(log.contains("others could read") && log.contains("glasshouse.db"), "{log}");
+    assert!(
+        log.contains("others could read") && log.contains("glasshouse.db"),
+        "{log}"
+    );
 
     set(&dir.join("secret.key"), 0o644);
     let (server, line) = start();
@@ -124,15 +181,34 @@ async fn the_data_is_its_owners_alone() {
 #[test]
 fn refuses_with_a_sentence() {
     for (arguments, words) in [
-        (&["--auth", "none", "--listen", "0.0.0.0:0", "--data-dir", "x"][..], "auth is “none”"),
-        (&["--listen", "nowhere", "--data-dir", "x"], "listen has “nowhere”"),
+        (
+            &["--auth", "none", "--listen", "0.0.0.0:0", "--data-dir", "x"][..],
+            "auth is “none”",
+        ),
+        (
+            &["--listen", "nowhere", "--data-dir", "x"],
+            "listen has “nowhere”",
+        ),
         (&["--config", "/nonexistent.toml"], "/nonexistent.toml"),
         (&["--data-dir", "/dev/null/x"], "/dev/null/x"),
-        (&["key", "create", "--user", "a@b", "--data-dir", "/nonexistent/x"], "/nonexistent/x"),
+        (
+            &[
+                "key",
+                "create",
+                "--user",
+                "a@b",
+                "--data-dir",
+                "/nonexistent/x",
+            ],
+            "/nonexistent/x",
+        ),
         (&[], "--data-dir"),
     ] {
         let (good, stdout, stderr) = output(glasshouse().args(arguments));
-        assert!(!good && stdout.is_empty() && stderr.contains(words), "{arguments:?}: {stderr}");
+        assert!(
+            !good && stdout.is_empty() && stderr.contains(words),
+            "{arguments:?}: {stderr}"
+        );
     }
 }
 
@@ -142,8 +218,15 @@ fn prints_its_configuration_and_help() {
     assert!(good);
     assert_eq!(printed.trim_end(), server::config::DEFAULTS.trim_end());
     let (good, help, _) = output(glasshouse().arg("--help"));
-    for words in ["key", "--listen", "--data-dir", "--auth", "OPENAI_API_BASE_URL", "curl", "glasshouse.toml"]
-    {
+    for words in [
+        "key",
+        "--listen",
+        "--data-dir",
+        "--auth",
+        "OPENAI_API_BASE_URL",
+        "curl",
+        "glasshouse.toml",
+    ] {
         assert!(good && help.contains(words), "{words}");
     }
 }

@@ -19,12 +19,18 @@ async fn begin_with(qdrant: &FakeQdrant) -> (Helper, Server, String, String) {
 }
 
 fn settings(qdrant: &FakeQdrant) -> [(&str, &str); 2] {
-    [("GLASSHOUSE_KNOWLEDGE_QDRANT_URL", &qdrant.url), ("GLASSHOUSE_KNOWLEDGE_QDRANT_KEY", KEY)]
+    [
+        ("GLASSHOUSE_KNOWLEDGE_QDRANT_URL", &qdrant.url),
+        ("GLASSHOUSE_KNOWLEDGE_QDRANT_KEY", KEY),
+    ]
 }
 
 impl FakeQdrant {
     async fn has(&self, points: &[usize]) {
-        until(&format!("there are {points:?} points"), async || self.points() == points).await;
+        until(&format!("there are {points:?} points"), async || {
+            self.points() == points
+        })
+        .await;
     }
 }
 
@@ -45,15 +51,27 @@ impl Server {
 async fn meanings_are_found_in_a_qdrant_and_leave_it_with_their_documents() {
     let qdrant = FakeQdrant::start().await;
     let (_helper, server, ada, work) = begin_with(&qdrant).await;
-    server.read_file(&ada, &work, "a.txt", b"The walrus swims far.").await;
-    server.read_file(&ada, &work, "b.txt", b"Bread needs flour and time.").await;
+    server
+        .read_file(&ada, &work, "a.txt", b"The walrus swims far.")
+        .await;
+    server
+        .read_file(&ada, &work, "b.txt", b"Bread needs flour and time.")
+        .await;
     qdrant.has(&[2]).await;
     server.finds(&ada, "sea elephant", "a.txt").await;
     let answer = server.answer(&ada, "sea elephant").await;
     let scores = &answer["results"][0]["scores"];
-    assert!(scores["meaning"].as_f64().unwrap() > 0.3 && scores["words"] == 0.0, "{scores}");
+    assert!(
+        scores["meaning"].as_f64().unwrap() > 0.3 && scores["words"] == 0.0,
+        "{scores}"
+    );
     // It is told where passages are, and nothing of what they say or are called.
-    let told: String = qdrant.kept().asked.iter().map(|(_, sent)| sent.to_string()).collect();
+    let told: String = qdrant
+        .kept()
+        .asked
+        .iter()
+        .map(|(_, sent)| sent.to_string())
+        .collect();
     for secret in ["walrus", "flour", "elephant", "a.txt", "Work"] {
         assert!(!told.contains(secret), "{secret}");
     }
@@ -63,10 +81,16 @@ async fn meanings_are_found_in_a_qdrant_and_leave_it_with_their_documents() {
     qdrant.has(&[2]).await;
     let documents = server.documents(&ada, &work).await;
     let bread = documents.iter().find(|one| one["name"] == "b.txt").unwrap();
-    let path = format!("{KNOWLEDGE}/{work}/documents/{}", bread["id"].as_str().unwrap());
+    let path = format!(
+        "{KNOWLEDGE}/{work}/documents/{}",
+        bread["id"].as_str().unwrap()
+    );
     server.delete(&path, &ada).await.expect(204);
     qdrant.has(&[1]).await;
-    server.delete(&format!("{KNOWLEDGE}/{work}"), &ada).await.expect(204);
+    server
+        .delete(&format!("{KNOWLEDGE}/{work}"), &ada)
+        .await
+        .expect(204);
     qdrant.has(&[0]).await;
 }
 
@@ -75,9 +99,13 @@ async fn nobody_finds_what_is_anothers_in_a_qdrant() {
     let qdrant = FakeQdrant::start().await;
     let (_helper, server, ada, work) = begin_with(&qdrant).await;
     let bob = server.key_of_plain_user("bob@example.org").await;
-    server.read_file(&ada, &work, "a.txt", b"The walrus swims far.").await;
+    server
+        .read_file(&ada, &work, "a.txt", b"The walrus swims far.")
+        .await;
     let own = server.collection(&bob, "Own").await;
-    server.read_file(&bob, &own, "b.txt", b"Bread needs flour and time.").await;
+    server
+        .read_file(&bob, &own, "b.txt", b"Bread needs flour and time.")
+        .await;
     qdrant.has(&[2]).await;
     server.finds(&ada, "sea elephant", "a.txt").await;
     server.finds(&bob, "flour", "b.txt").await;
@@ -88,17 +116,24 @@ async fn nobody_finds_what_is_anothers_in_a_qdrant() {
         for (_, payload) in collection.points.values_mut() {
             payload["collection"] = json!(own);
         }
-        for (number, text) in ["", "x", "x:1", "00000000-0000-0000-0000-000000000000:1"].iter().enumerate() {
+        for (number, text) in ["", "x", "x:1", "00000000-0000-0000-0000-000000000000:1"]
+            .iter()
+            .enumerate()
+        {
             let (vector, mut payload) = stranger.clone();
             payload["collection"] = json!(own);
             payload["text"] = json!(text);
-            collection
-                .points
-                .insert(format!("00000000-0000-0000-0000-00000000000{number}"), (vector, payload));
+            collection.points.insert(
+                format!("00000000-0000-0000-0000-00000000000{number}"),
+                (vector, payload),
+            );
         }
     }
     let answer = server.answer(&bob, "sea elephant").await;
-    assert_eq!((names(&answer), &answer["notes"]), (vec!["b.txt"], &json!([])));
+    assert_eq!(
+        (names(&answer), &answer["notes"]),
+        (vec!["b.txt"], &json!([]))
+    );
 }
 
 #[tokio::test]
@@ -106,7 +141,9 @@ async fn words_answer_while_a_qdrant_is_away() {
     let qdrant = FakeQdrant::start().await;
     qdrant.kept().is_away = true;
     let (_helper, server, ada, work) = begin_with(&qdrant).await;
-    server.read_file(&ada, &work, "a.txt", b"The walrus swims far.").await;
+    server
+        .read_file(&ada, &work, "a.txt", b"The walrus swims far.")
+        .await;
     server.embedded(&ada, &work).await;
     let answer = server.answer(&ada, "walrus").await;
     assert_eq!(names(&answer), ["a.txt"]);
@@ -130,10 +167,18 @@ async fn a_key_that_does_not_fit_is_told_of() {
     let qdrant = FakeQdrant::start().await;
     let wrong = [("GLASSHOUSE_KNOWLEDGE_QDRANT_URL", qdrant.url.as_str())];
     let (_helper, server, ada, work) = begin(&wrong).await;
-    server.read_file(&ada, &work, "a.txt", b"The walrus swims far.").await;
+    server
+        .read_file(&ada, &work, "a.txt", b"The walrus swims far.")
+        .await;
     server.embedded(&ada, &work).await;
     let answer = server.answer(&ada, "walrus").await;
-    assert!(answer["notes"][0]["message"].as_str().unwrap().contains("knowledge.qdrant_key"), "{answer}");
+    assert!(
+        answer["notes"][0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("knowledge.qdrant_key"),
+        "{answer}"
+    );
 }
 
 #[tokio::test]
@@ -152,7 +197,9 @@ async fn another_model_takes_over_once_its_vectors_are_there() {
         let ada = server.set_up().await;
         connect(&server, &ada, "Up", &helper.server.base_url()).await;
         let work = server.collection(&ada, "Work").await;
-        server.read_file(&ada, &work, "a.txt", b"The walrus swims far.").await;
+        server
+            .read_file(&ada, &work, "a.txt", b"The walrus swims far.")
+            .await;
         server.finds(&ada, "sea elephant", "a.txt").await;
         stop(&server).await;
         work
@@ -163,16 +210,25 @@ async fn another_model_takes_over_once_its_vectors_are_there() {
         _ => crate::meanings::with_synonyms(request),
     });
     let server = kept.start_with(&with("other")).await;
-    let ada = server.post("/api/v1/login", "", &json!({"email": EMAIL, "password": PASSWORD})).await.cookie();
+    let ada = server
+        .post(
+            "/api/v1/login",
+            "",
+            &json!({"email": EMAIL, "password": PASSWORD}),
+        )
+        .await
+        .cookie();
     server.finds(&ada, "sea elephant", "a.txt").await;
     // Vectors of another length are another collection there.
-    helper
-        .embed_with(|request| vectors::embeddings_with(request, |text| vectors::vector(text)[..32].to_vec()));
+    helper.embed_with(|request| {
+        vectors::embeddings_with(request, |text| vectors::vector(text)[..32].to_vec())
+    });
     server.clock.advance_ms(3_600_001);
     server.embedded(&ada, &work).await;
     let asked_other = || {
         let all = helper.server.requests();
-        all.iter().any(|body: &Value| body["model"] == "other" && body["input"][0] == "query:walrus")
+        all.iter()
+            .any(|body: &Value| body["model"] == "other" && body["input"][0] == "query:walrus")
     };
     until("the new one serves", async || {
         let answer = server.answer(&ada, "walrus").await;
@@ -181,7 +237,11 @@ async fn another_model_takes_over_once_its_vectors_are_there() {
     .await;
     until("what the first one made is gone", async || {
         let kept = qdrant.kept();
-        let left: Vec<_> = kept.collections.values().map(|one| (one.size, one.points.len())).collect();
+        let left: Vec<_> = kept
+            .collections
+            .values()
+            .map(|one| (one.size, one.points.len()))
+            .collect();
         left == [(32, 1)]
     })
     .await;

@@ -10,7 +10,14 @@ use crate::{
     sse::Event,
 };
 
-const FORMATS: [&str; 6] = ["native", "chat", "openai", "responses", "ag_ui", "ui_message_stream"];
+const FORMATS: [&str; 6] = [
+    "native",
+    "chat",
+    "openai",
+    "responses",
+    "ag_ui",
+    "ui_message_stream",
+];
 
 /// What a person sees of the main agent.
 #[derive(Debug, Default, PartialEq)]
@@ -31,17 +38,25 @@ struct Call {
 
 impl Seen {
     fn write(&mut self, text: &Value) {
-        self.text.extend(text.as_str().unwrap_or_default().split_whitespace());
+        self.text
+            .extend(text.as_str().unwrap_or_default().split_whitespace());
     }
 
     /// The call with this id, which is noted where it is new.
     fn call(&mut self, id: &Value) -> &mut Call {
         // AG-UI's and the Responses' ids begin with the run.
         let id = id.as_str().unwrap().rsplit(['-', '_']).next().unwrap();
-        let at = self.calls.iter().position(|call| call.id == id).unwrap_or_else(|| {
-            self.calls.push(Call { id: id.to_owned(), ..Call::default() });
-            self.calls.len() - 1
-        });
+        let at = self
+            .calls
+            .iter()
+            .position(|call| call.id == id)
+            .unwrap_or_else(|| {
+                self.calls.push(Call {
+                    id: id.to_owned(),
+                    ..Call::default()
+                });
+                self.calls.len() - 1
+            });
         &mut self.calls[at]
     }
 
@@ -123,7 +138,14 @@ impl Seen {
             "response.output_item.done" if item["type"] == "mcp_call" => {
                 self.name(&item["id"], &item["name"]);
                 let error = &item["error"]["content"][0]["text"];
-                self.result(&item["id"], if error.is_string() { error } else { &item["output"] });
+                self.result(
+                    &item["id"],
+                    if error.is_string() {
+                        error
+                    } else {
+                        &item["output"]
+                    },
+                );
             }
             "response.completed" | "response.incomplete" => {
                 self.end(event["response"]["status"].as_str().unwrap());
@@ -140,7 +162,10 @@ impl Seen {
             "TOOL_CALL_RESULT" if of_main => {
                 // The format has no other place to say that it is one.
                 let result = event["content"].as_str().unwrap();
-                self.result(&event["toolCallId"], &json!(result.trim_start_matches("Error: ")));
+                self.result(
+                    &event["toolCallId"],
+                    &json!(result.trim_start_matches("Error: ")),
+                );
             }
             "RUN_FINISHED" => self.end(event["outcome"]["type"].as_str().unwrap_or("completed")),
             _ => {}
@@ -152,7 +177,9 @@ impl Seen {
         match part["type"].as_str().unwrap() {
             "text-delta" => self.write(&part["delta"]),
             "tool-input-start" => self.name(id, &part["toolName"]),
-            "tool-input-available" => self.call(id).of_sub_agent = part["providerMetadata"].is_object(),
+            "tool-input-available" => {
+                self.call(id).of_sub_agent = part["providerMetadata"].is_object()
+            }
             "tool-output-available" => self.result(id, &part["output"]),
             "tool-output-error" | "tool-input-error" => self.result(id, &part["errorText"]),
             "finish" => self.end(part["messageMetadata"]["outcome"].as_str().unwrap()),
@@ -170,7 +197,9 @@ async fn read(server: &Server, cookie: &str, run: &str, format: &str, visit: usi
         let mut stream = events(server, cookie, &path).await;
         let mut news = Vec::new();
         let is_over = loop {
-            let Some(event) = stream.next().await else { break true };
+            let Some(event) = stream.next().await else {
+                break true;
+            };
             let has_more = event.id.is_some_and(|id| id > after);
             after = event.id.unwrap_or(after).max(after);
             news.push(event);
@@ -179,7 +208,9 @@ async fn read(server: &Server, cookie: &str, run: &str, format: &str, visit: usi
             }
         };
         // Whoever leaves between two frames of one event gets the first one again, under the same number.
-        let again = (1..=news.len().min(all.len())).rev().find(|size| all.ends_with(&news[..*size]));
+        let again = (1..=news.len().min(all.len()))
+            .rev()
+            .find(|size| all.ends_with(&news[..*size]));
         all.extend(news.into_iter().skip(again.unwrap_or(0)));
         if is_over {
             return all;
@@ -194,24 +225,33 @@ async fn check(decide: &str, ending: &str) {
     let asked = CancellationToken::new();
     let deciding = async {
         let mut stream = events(&server, &cookie, &format!("/runs/{run}/events")).await;
-        let event = stream.until(|event| event["body"]["type"] == "approval_asked").await;
+        let event = stream
+            .until(|event| event["body"]["type"] == "approval_asked")
+            .await;
         asked.cancel();
         let approval = event["body"]["approval"].as_str().unwrap();
         let (path, body) = match decide {
             "stop" => (format!("/runs/{run}/cancel"), json!({})),
-            decision => (format!("/runs/{run}/approvals/{approval}"), json!({"decision": decision})),
+            decision => (
+                format!("/runs/{run}/approvals/{approval}"),
+                json!({"decision": decision}),
+            ),
         };
         server.post(&path, &cookie, &body).await.expect(204);
     };
     let staying = read(&server, &cookie, &run, "native", usize::MAX);
     let coming_and_going = join_all(
-        FORMATS.into_iter().zip(171..).map(|(format, visit)| read(&server, &cookie, &run, format, visit)),
+        FORMATS
+            .into_iter()
+            .zip(171..)
+            .map(|(format, visit)| read(&server, &cookie, &run, format, visit)),
     );
     let late = async {
         asked.cancelled().await;
         join_all(FORMATS.map(|format| read(&server, &cookie, &run, format, 297))).await
     };
-    let ((), staying, coming_and_going, late) = tokio::join!(deciding, staying, coming_and_going, late);
+    let ((), staying, coming_and_going, late) =
+        tokio::join!(deciding, staying, coming_and_going, late);
     let truth = Seen::of("native", &staying);
     assert_eq!(truth.ending, ending);
     assert!(truth.calls.len() > 5 && truth.text.len() > 100, "{truth:?}");

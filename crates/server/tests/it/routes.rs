@@ -24,7 +24,11 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("GET", "/api/v1/me/second-factor", Access::Account),
     ("POST", "/api/v1/me/second-factor", Access::Account),
     ("POST", "/api/v1/me/second-factor/confirm", Access::Account),
-    ("POST", "/api/v1/me/second-factor/recovery-codes", Access::Account),
+    (
+        "POST",
+        "/api/v1/me/second-factor/recovery-codes",
+        Access::Account,
+    ),
     ("DELETE", "/api/v1/me/second-factor", Access::Account),
     ("GET", "/api/v1/me/passkeys", Access::Account),
     ("POST", "/api/v1/me/passkeys/challenge", Access::Account),
@@ -51,7 +55,11 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("DELETE", "/api/v1/users/{user}", Access::Admin),
     ("GET", "/api/v1/users/{user}/chats", Access::Admin),
     ("POST", "/api/v1/users/{user}/password-reset", Access::Admin),
-    ("DELETE", "/api/v1/users/{user}/second-factor", Access::Admin),
+    (
+        "DELETE",
+        "/api/v1/users/{user}/second-factor",
+        Access::Admin,
+    ),
     ("DELETE", "/api/v1/users/{user}/passkeys", Access::Admin),
     ("GET", "/api/v1/settings/sign-up", Access::Admin),
     ("PUT", "/api/v1/settings/sign-up", Access::Admin),
@@ -66,7 +74,11 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("DELETE", "/api/v1/groups/{group}", Access::Admin),
     ("GET", "/api/v1/groups/{group}/members", Access::Admin),
     ("POST", "/api/v1/groups/{group}/members", Access::Admin),
-    ("DELETE", "/api/v1/groups/{group}/members/{user}", Access::Admin),
+    (
+        "DELETE",
+        "/api/v1/groups/{group}/members/{user}",
+        Access::Admin,
+    ),
     ("GET", "/api/v1/permissions", Access::Admin),
     ("PUT", "/api/v1/permissions", Access::Admin),
     ("GET", "/api/v1/usage", Access::User),
@@ -82,19 +94,43 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/api/v1/connections", Access::Admin),
     ("POST", "/api/v1/connections/test", Access::Admin),
     ("GET", "/api/v1/connections/discover", Access::Admin),
-    ("POST", "/api/v1/connections/{connection}/refresh", Access::Admin),
-    ("POST", "/api/v1/connections/{connection}/test", Access::Admin),
+    (
+        "POST",
+        "/api/v1/connections/{connection}/refresh",
+        Access::Admin,
+    ),
+    (
+        "POST",
+        "/api/v1/connections/{connection}/test",
+        Access::Admin,
+    ),
     ("PATCH", "/api/v1/connections/{connection}", Access::Admin),
     ("DELETE", "/api/v1/connections/{connection}", Access::Admin),
-    ("POST", "/api/v1/connections/{connection}/keys", Access::Admin),
-    ("PATCH", "/api/v1/connections/{connection}/keys/{key}", Access::Admin),
-    ("DELETE", "/api/v1/connections/{connection}/keys/{key}", Access::Admin),
+    (
+        "POST",
+        "/api/v1/connections/{connection}/keys",
+        Access::Admin,
+    ),
+    (
+        "PATCH",
+        "/api/v1/connections/{connection}/keys/{key}",
+        Access::Admin,
+    ),
+    (
+        "DELETE",
+        "/api/v1/connections/{connection}/keys/{key}",
+        Access::Admin,
+    ),
     ("GET", "/api/v1/embedding", Access::Admin),
     ("PUT", "/api/v1/embedding", Access::Admin),
     ("POST", "/api/v1/embedding/test", Access::Admin),
     ("GET", "/api/v1/pipelines", Access::Admin),
     ("PUT", "/api/v1/pipelines/{pipeline}", Access::Admin),
-    ("POST", "/api/v1/pipelines/{pipeline}/preview", Access::Admin),
+    (
+        "POST",
+        "/api/v1/pipelines/{pipeline}/preview",
+        Access::Admin,
+    ),
     ("GET", "/api/v1/runs/{run}/pipelines", Access::User),
     ("GET", "/api/v1/tasks/config", Access::Chat),
     ("POST", "/api/v1/tasks/config/update", Access::Admin),
@@ -142,12 +178,28 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("GET", "/api/v1/chats/{chat}/sharing", Access::User),
     ("PUT", "/api/v1/chats/{chat}/sharing", Access::User),
     ("POST", "/api/v1/chats/{chat}/readers", Access::User),
-    ("DELETE", "/api/v1/chats/{chat}/readers/{reader}", Access::User),
+    (
+        "DELETE",
+        "/api/v1/chats/{chat}/readers/{reader}",
+        Access::User,
+    ),
     ("GET", "/api/v1/shared-chats", Access::User),
     ("POST", "/api/v1/chats/{chat}/messages", Access::User),
-    ("POST", "/api/v1/chats/{chat}/messages/{message}/regenerate", Access::User),
-    ("POST", "/api/v1/chats/{chat}/messages/{message}/others", Access::User),
-    ("POST", "/api/v1/chats/{chat}/messages/{message}/merge", Access::User),
+    (
+        "POST",
+        "/api/v1/chats/{chat}/messages/{message}/regenerate",
+        Access::User,
+    ),
+    (
+        "POST",
+        "/api/v1/chats/{chat}/messages/{message}/others",
+        Access::User,
+    ),
+    (
+        "POST",
+        "/api/v1/chats/{chat}/messages/{message}/merge",
+        Access::User,
+    ),
     ("GET", "/api/v1/chats/{chat}/files", Access::User),
     ("GET", "/api/v1/chats/{chat}/files/content", Access::User),
     ("PUT", "/api/v1/chats/{chat}/files/content", Access::User),
@@ -185,32 +237,124 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/api/v1/knowledge", Access::User),
     ("POST", "/api/v1/knowledge/search", Access::User),
     ("PATCH", "/api/v1/knowledge/{collection}", Access::User),
-    ("GET", "/api/v1/knowledge/{collection}/sharing", Access::User),
-    ("PUT", "/api/v1/knowledge/{collection}/sharing", Access::User),
-    ("GET", "/api/v1/knowledge/{collection}/documents", Access::User),
-    ("POST", "/api/v1/knowledge/{collection}/documents", Access::User),
-    ("GET", "/api/v1/knowledge/{collection}/documents/{document}", Access::User),
-    ("GET", "/api/v1/knowledge/{collection}/documents/{document}/file", Access::User),
-    ("POST", "/api/v1/knowledge/{collection}/documents/{document}/retry", Access::User),
-    ("POST", "/api/v1/knowledge/{collection}/documents/{document}/cancel", Access::User),
-    ("DELETE", "/api/v1/knowledge/{collection}/documents/{document}", Access::User),
+    (
+        "GET",
+        "/api/v1/knowledge/{collection}/sharing",
+        Access::User,
+    ),
+    (
+        "PUT",
+        "/api/v1/knowledge/{collection}/sharing",
+        Access::User,
+    ),
+    (
+        "GET",
+        "/api/v1/knowledge/{collection}/documents",
+        Access::User,
+    ),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/documents",
+        Access::User,
+    ),
+    (
+        "GET",
+        "/api/v1/knowledge/{collection}/documents/{document}",
+        Access::User,
+    ),
+    (
+        "GET",
+        "/api/v1/knowledge/{collection}/documents/{document}/file",
+        Access::User,
+    ),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/documents/{document}/retry",
+        Access::User,
+    ),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/documents/{document}/cancel",
+        Access::User,
+    ),
+    (
+        "DELETE",
+        "/api/v1/knowledge/{collection}/documents/{document}",
+        Access::User,
+    ),
     ("GET", "/api/v1/knowledge/{collection}/crawls", Access::User),
-    ("POST", "/api/v1/knowledge/{collection}/crawls", Access::User),
-    ("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/cancel", Access::User),
-    ("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/retry", Access::User),
-    ("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/dismiss", Access::User),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/crawls",
+        Access::User,
+    ),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/crawls/{crawl}/cancel",
+        Access::User,
+    ),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/crawls/{crawl}/retry",
+        Access::User,
+    ),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/crawls/{crawl}/dismiss",
+        Access::User,
+    ),
     ("GET", "/api/v1/knowledge/{collection}/graph", Access::User),
     ("PUT", "/api/v1/knowledge/{collection}/graph", Access::User),
-    ("POST", "/api/v1/knowledge/{collection}/graph/documents/{document}/cancel", Access::User),
-    ("POST", "/api/v1/knowledge/{collection}/graph/documents/{document}/retry", Access::User),
-    ("GET", "/api/v1/knowledge/{collection}/graph/entities", Access::User),
-    ("GET", "/api/v1/knowledge/{collection}/graph/entities/{entity}", Access::User),
-    ("GET", "/api/v1/knowledge/{collection}/graph/neighbours", Access::User),
-    ("GET", "/api/v1/knowledge/{collection}/graph/path", Access::User),
-    ("GET", "/api/v1/knowledge/{collection}/graph/subgraph", Access::User),
-    ("GET", "/api/v1/knowledge/{collection}/graph/aliases", Access::User),
-    ("POST", "/api/v1/knowledge/{collection}/graph/aliases", Access::User),
-    ("DELETE", "/api/v1/knowledge/{collection}/graph/aliases/{entity}", Access::User),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/graph/documents/{document}/cancel",
+        Access::User,
+    ),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/graph/documents/{document}/retry",
+        Access::User,
+    ),
+    (
+        "GET",
+        "/api/v1/knowledge/{collection}/graph/entities",
+        Access::User,
+    ),
+    (
+        "GET",
+        "/api/v1/knowledge/{collection}/graph/entities/{entity}",
+        Access::User,
+    ),
+    (
+        "GET",
+        "/api/v1/knowledge/{collection}/graph/neighbours",
+        Access::User,
+    ),
+    (
+        "GET",
+        "/api/v1/knowledge/{collection}/graph/path",
+        Access::User,
+    ),
+    (
+        "GET",
+        "/api/v1/knowledge/{collection}/graph/subgraph",
+        Access::User,
+    ),
+    (
+        "GET",
+        "/api/v1/knowledge/{collection}/graph/aliases",
+        Access::User,
+    ),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/graph/aliases",
+        Access::User,
+    ),
+    (
+        "DELETE",
+        "/api/v1/knowledge/{collection}/graph/aliases/{entity}",
+        Access::User,
+    ),
     ("DELETE", "/api/v1/knowledge/{collection}", Access::User),
     ("POST", "/api/v1/attachments", Access::User),
     ("GET", "/api/v1/pages/{page}", Access::User),
@@ -236,7 +380,11 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("GET", "/copilotkit/info", Access::Chat),
     ("POST", "/copilotkit/agent/{agent}/run", Access::Chat),
     ("POST", "/copilotkit/agent/{agent}/connect", Access::Chat),
-    ("POST", "/copilotkit/agent/{agent}/stop/{thread}", Access::Chat),
+    (
+        "POST",
+        "/copilotkit/agent/{agent}/stop/{thread}",
+        Access::Chat,
+    ),
     ("POST", "/mcp", Access::Chat),
     ("GET", "/mcp", Access::Chat),
     ("DELETE", "/mcp", Access::Chat),
@@ -256,7 +404,10 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
 #[test]
 fn the_table_is_the_permission_table() {
     let routes = table();
-    let table: Vec<_> = routes.iter().map(|r| (r.method.as_str(), r.path, r.access)).collect();
+    let table: Vec<_> = routes
+        .iter()
+        .map(|r| (r.method.as_str(), r.path, r.access))
+        .collect();
     assert_eq!(table, PERMISSIONS);
 }
 
@@ -281,8 +432,13 @@ const NOTED_BESIDE: &[(&str, &str)] = &[
 fn what_changes_accounts_keys_and_settings_is_noted() {
     for route in table() {
         let at = (route.method.as_str(), route.path);
-        let changes = !route.method.is_safe() && matches!(route.access, Access::Admin | Access::Account);
-        assert_eq!(route.noted.is_some(), changes || NOTED_BESIDE.contains(&at), "{at:?}");
+        let changes =
+            !route.method.is_safe() && matches!(route.access, Access::Admin | Access::Account);
+        assert_eq!(
+            route.noted.is_some(),
+            changes || NOTED_BESIDE.contains(&at),
+            "{at:?}"
+        );
     }
 }
 
@@ -296,7 +452,9 @@ async fn nobody_gets_further_than_allowed() {
         let anonymous = Answer::of(server.request(method.clone(), &path, "")).await;
         match access {
             // A wrong token is as good as none.
-            Access::Public if path.contains("token") => assert_eq!(anonymous.status, 404, "{method} {path}"),
+            Access::Public if path.contains("token") => {
+                assert_eq!(anonymous.status, 404, "{method} {path}")
+            }
             Access::Public => assert_ne!(anonymous.status, 404, "{method} {path}"),
             Access::Chat | Access::User | Access::Account | Access::Admin => {
                 assert_eq!(anonymous.expect(401), "unauthenticated", "{method} {path}")

@@ -16,16 +16,27 @@ use crate::{
 
 /// Starts the tour in a new chat. Returns the chat's and the run's id.
 pub(crate) async fn start_tour(server: &Server, cookie: &str) -> (String, String) {
-    let chat = server.post("/api/v1/chats", cookie, &json!({})).await.json();
+    let chat = server
+        .post("/api/v1/chats", cookie, &json!({}))
+        .await
+        .json();
     let chat = chat["id"].as_str().unwrap().to_owned();
     let body = json!({"parent": null, "content": "Show me around", "model": "tour"});
-    let begun = server.post(&format!("/api/v1/chats/{chat}/messages"), cookie, &body).await;
+    let begun = server
+        .post(&format!("/api/v1/chats/{chat}/messages"), cookie, &body)
+        .await;
     begun.expect(200);
     (chat, begun.json()["run"].as_str().unwrap().to_owned())
 }
 
 pub(crate) async fn events(server: &Server, cookie: &str, path: &str) -> Events {
-    Events::of(server.request(Method::GET, path, cookie).send().await.unwrap())
+    Events::of(
+        server
+            .request(Method::GET, path, cookie)
+            .send()
+            .await
+            .unwrap(),
+    )
 }
 
 /// Allows the tour's one approval; returns everything the stream had, to its end.
@@ -37,7 +48,10 @@ pub(crate) async fn play(server: &Server, cookie: &str, run: &str) -> Vec<Event>
         if body["type"] == "approval_asked" {
             let approval = body["approval"].as_str().unwrap();
             let path = format!("/runs/{run}/approvals/{approval}");
-            server.post(&path, cookie, &json!({"decision": "allow"})).await.expect(204);
+            server
+                .post(&path, cookie, &json!({"decision": "allow"}))
+                .await
+                .expect(204);
         }
         all.push(event);
     }
@@ -45,7 +59,10 @@ pub(crate) async fn play(server: &Server, cookie: &str, run: &str) -> Vec<Event>
 }
 
 fn parsed(events: &[Event]) -> Vec<RunEvent> {
-    events.iter().map(|event| serde_json::from_str(&event.data).unwrap()).collect()
+    events
+        .iter()
+        .map(|event| serde_json::from_str(&event.data).unwrap())
+        .collect()
 }
 
 #[tokio::test]
@@ -56,17 +73,30 @@ async fn the_log_is_the_same_from_any_place() {
     assert_eq!(laws::check(&parsed(&live)), Ok(()));
     let path = format!("/runs/{run}/events");
     let replay = events(&server, &cookie, &path).await.rest().await;
-    assert_eq!(replay, live, "what is stored is what was shown, byte for byte");
+    assert_eq!(
+        replay, live,
+        "what is stored is what was shown, byte for byte"
+    );
     for after in [1, 2, live.len() / 3, live.len() / 2, live.len() - 1] {
-        let request = server.request(Method::GET, &path, &cookie).header("last-event-id", after.to_string());
+        let request = server
+            .request(Method::GET, &path, &cookie)
+            .header("last-event-id", after.to_string());
         let rest = Events::of(request.send().await.unwrap()).rest().await;
         assert_eq!(rest, live[after..], "after {after}");
     }
-    let gathered = events(&server, &cookie, &format!("{path}?batch_ms=20")).await.rest().await;
+    let gathered = events(&server, &cookie, &format!("{path}?batch_ms=20"))
+        .await
+        .rest()
+        .await;
     assert_eq!(gathered, live, "in fewer pieces, but the same");
-    let past_the_end = events(&server, &cookie, &format!("{path}?after=999999")).await.rest().await;
+    let past_the_end = events(&server, &cookie, &format!("{path}?after=999999"))
+        .await
+        .rest()
+        .await;
     assert_eq!(past_the_end, []);
-    let request = server.request(Method::GET, &path, &cookie).header("last-event-id", "x");
+    let request = server
+        .request(Method::GET, &path, &cookie)
+        .header("last-event-id", "x");
     crate::harness::Answer::of(request).await.expect(400);
 }
 
@@ -94,15 +124,25 @@ async fn a_reader_that_leaves_in_the_middle_loses_nothing() {
         (state["state"].as_str(), state["last_seq"].as_u64()),
         (Some("waiting"), Some(seen.len() as u64))
     );
-    server.post(&format!("/runs/{run}/cancel"), &cookie, &json!({})).await.expect(204);
+    server
+        .post(&format!("/runs/{run}/cancel"), &cookie, &json!({}))
+        .await
+        .expect(204);
     let after = seen.len();
-    seen.extend(events(&server, &cookie, &format!("{path}?after={after}")).await.rest().await);
+    seen.extend(
+        events(&server, &cookie, &format!("{path}?after={after}"))
+            .await
+            .rest()
+            .await,
+    );
     let log = parsed(&seen);
     assert_eq!(laws::check(&log), Ok(()));
     assert_eq!(events(&server, &cookie, &path).await.rest().await, seen);
     // Issue 2: the call that waited was stopped with the run; only the one before it had failed.
     let failed = |log: &[RunEvent]| {
-        log.iter().filter(|event| matches!(event.body, EventBody::ToolFinished { error: true, .. })).count()
+        log.iter()
+            .filter(|event| matches!(event.body, EventBody::ToolFinished { error: true, .. }))
+            .count()
     };
     assert_eq!((failed(&log[..after]), failed(&log)), (1, 2));
     let ended = server.get(&format!("/runs/{run}"), &cookie).await.json();
@@ -114,12 +154,19 @@ async fn a_web_socket_carries_the_same_log() {
     let (server, cookie) = Server::start_signed_in().await;
     let (_, run) = start_tour(&server, &cookie).await;
     let live = play(&server, &cookie, &run).await;
-    let mut request =
-        server.url(&format!("/runs/{run}/events")).replace("http", "ws").into_client_request().unwrap();
-    request.headers_mut().insert(header::COOKIE, cookie.parse().unwrap());
+    let mut request = server
+        .url(&format!("/runs/{run}/events"))
+        .replace("http", "ws")
+        .into_client_request()
+        .unwrap();
+    request
+        .headers_mut()
+        .insert(header::COOKIE, cookie.parse().unwrap());
     let (socket, _) = tokio_tungstenite::client_async(
         request,
-        tokio::net::TcpStream::connect(server.address).await.unwrap(),
+        tokio::net::TcpStream::connect(server.address)
+            .await
+            .unwrap(),
     )
     .await
     .unwrap();
@@ -130,7 +177,12 @@ async fn a_web_socket_carries_the_same_log() {
         })
         .collect()
         .await;
-    assert_eq!(texts, live.iter().map(|event| event.data.clone()).collect::<Vec<_>>());
+    assert_eq!(
+        texts,
+        live.iter()
+            .map(|event| event.data.clone())
+            .collect::<Vec<_>>()
+    );
 }
 
 #[tokio::test]
@@ -138,14 +190,30 @@ async fn long_results_can_be_had_short_and_whole() {
     let (server, cookie) = Server::start_signed_in().await;
     let (_, run) = start_tour(&server, &cookie).await;
     let live = play(&server, &cookie, &run).await;
-    let short = events(&server, &cookie, &format!("/runs/{run}/events?preview=100")).await.rest().await;
+    let short = events(&server, &cookie, &format!("/runs/{run}/events?preview=100"))
+        .await
+        .rest()
+        .await;
     assert_eq!(short.len(), live.len());
-    let cut = short.iter().map(Event::json).find(|event| event["preview"] == true).unwrap();
+    let cut = short
+        .iter()
+        .map(Event::json)
+        .find(|event| event["preview"] == true)
+        .unwrap();
     assert!(cut["body"]["result"].as_str().unwrap().len() <= 100);
     let call = cut["body"]["call"].as_str().unwrap();
-    let whole = server.get(&format!("/runs/{run}/calls/{call}"), &cookie).await.json();
+    let whole = server
+        .get(&format!("/runs/{run}/calls/{call}"), &cookie)
+        .await
+        .json();
     assert!(whole["result"].as_str().unwrap().len() > 5_000);
-    assert_eq!(server.get(&format!("/runs/{run}/calls/c999"), &cookie).await.expect(404), "not_found");
+    assert_eq!(
+        server
+            .get(&format!("/runs/{run}/calls/c999"), &cookie)
+            .await
+            .expect(404),
+        "not_found"
+    );
 }
 
 #[tokio::test]
@@ -153,16 +221,30 @@ async fn stop_keeps_what_was_written() {
     let (server, cookie) = Server::start_signed_in().await;
     let (chat, run) = start_tour(&server, &cookie).await;
     let mut stream = events(&server, &cookie, &format!("/runs/{run}/events")).await;
-    stream.until(|event| event["body"]["type"] == "approval_asked").await;
+    stream
+        .until(|event| event["body"]["type"] == "approval_asked")
+        .await;
     let began = std::time::Instant::now();
-    server.post(&format!("/runs/{run}/cancel"), &cookie, &json!({})).await.expect(204);
+    server
+        .post(&format!("/runs/{run}/cancel"), &cookie, &json!({}))
+        .await
+        .expect(204);
     let rest = stream.rest().await;
     assert!(began.elapsed().as_secs() < 1);
     assert_eq!(rest.last().unwrap().json()["body"]["outcome"], "cancelled");
-    server.post(&format!("/runs/{run}/cancel"), &cookie, &json!({})).await.expect(204);
-    let chat = server.get(&format!("/api/v1/chats/{chat}"), &cookie).await.json();
+    server
+        .post(&format!("/runs/{run}/cancel"), &cookie, &json!({}))
+        .await
+        .expect(204);
+    let chat = server
+        .get(&format!("/api/v1/chats/{chat}"), &cookie)
+        .await
+        .json();
     let summary = &chat["messages"][1]["summary"];
-    assert_eq!((&summary["outcome"], &summary["agents"]), (&json!("cancelled"), &json!(2)));
+    assert_eq!(
+        (&summary["outcome"], &summary["agents"]),
+        (&json!("cancelled"), &json!(2))
+    );
     assert_eq!(chat["state"], "idle");
 }
 
@@ -171,20 +253,58 @@ async fn an_approval_is_answered_once_and_checked() {
     let (server, cookie) = Server::start_signed_in().await;
     let (_, run) = start_tour(&server, &cookie).await;
     let mut stream = events(&server, &cookie, &format!("/runs/{run}/events")).await;
-    let asked = stream.until(|event| event["body"]["type"] == "approval_asked").await;
-    let path = format!("/runs/{run}/approvals/{}", asked["body"]["approval"].as_str().unwrap());
+    let asked = stream
+        .until(|event| event["body"]["type"] == "approval_asked")
+        .await;
+    let path = format!(
+        "/runs/{run}/approvals/{}",
+        asked["body"]["approval"].as_str().unwrap()
+    );
     let bad = json!({"decision": "allow", "arguments": {"path": 7}});
-    assert_eq!(server.post(&path, &cookie, &bad).await.expect(422), "invalid_request");
-    server.post(&path, &cookie, &json!({"decision": "perhaps"})).await.expect(400);
-    let edited = json!({"path": "/report.md", "old_text": "State: draft", "new_text": "State: edited"});
-    server.post(&path, &cookie, &json!({"decision": "allow", "arguments": edited})).await.expect(204);
-    assert_eq!(server.post(&path, &cookie, &json!({"decision": "allow"})).await.expect(409), "conflict");
+    assert_eq!(
+        server.post(&path, &cookie, &bad).await.expect(422),
+        "invalid_request"
+    );
+    server
+        .post(&path, &cookie, &json!({"decision": "perhaps"}))
+        .await
+        .expect(400);
+    let edited =
+        json!({"path": "/report.md", "old_text": "State: draft", "new_text": "State: edited"});
+    server
+        .post(
+            &path,
+            &cookie,
+            &json!({"decision": "allow", "arguments": edited}),
+        )
+        .await
+        .expect(204);
+    assert_eq!(
+        server
+            .post(&path, &cookie, &json!({"decision": "allow"}))
+            .await
+            .expect(409),
+        "conflict"
+    );
     let question = format!("/runs/{run}/questions/q1");
-    assert_eq!(server.post(&question, &cookie, &json!({"answer": "x"})).await.expect(409), "conflict");
+    assert_eq!(
+        server
+            .post(&question, &cookie, &json!({"answer": "x"}))
+            .await
+            .expect(409),
+        "conflict"
+    );
     let rest = stream.rest().await;
-    let started = rest.iter().map(Event::json).find(|event| event["body"]["type"] == "tool_started").unwrap();
+    let started = rest
+        .iter()
+        .map(Event::json)
+        .find(|event| event["body"]["type"] == "tool_started")
+        .unwrap();
     assert_eq!(started["body"]["arguments"], edited);
-    server.post(&path, &cookie, &json!({"decision": "allow"})).await.expect(409);
+    server
+        .post(&path, &cookie, &json!({"decision": "allow"}))
+        .await
+        .expect(409);
 }
 
 #[tokio::test]
@@ -200,31 +320,59 @@ async fn other_people_see_nothing() {
         format!("/api/v1/chats/{chat}/files"),
         format!("/api/v1/chats/{chat}/files/content?path=/report.md"),
     ] {
-        assert_eq!(server.get(&path, &other).await.expect(404), "not_found", "{path}");
+        assert_eq!(
+            server.get(&path, &other).await.expect(404),
+            "not_found",
+            "{path}"
+        );
     }
     // Not even whether there is such a run.
     let refusal = async |run: &str| {
-        let mut error = server.get(&format!("/runs/{run}/events"), &other).await.json()["error"].clone();
+        let mut error = server
+            .get(&format!("/runs/{run}/events"), &other)
+            .await
+            .json()["error"]
+            .clone();
         // Each request has one of its own.
         error["request_id"].take();
         error
     };
-    assert_eq!(refusal(&run).await, refusal("run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d").await);
+    assert_eq!(
+        refusal(&run).await,
+        refusal("run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d").await
+    );
     for (path, body) in [
         (format!("/runs/{run}/cancel"), json!({})),
-        (format!("/runs/{run}/approvals/p1"), json!({"decision": "allow"})),
+        (
+            format!("/runs/{run}/approvals/p1"),
+            json!({"decision": "allow"}),
+        ),
         (format!("/runs/{run}/questions/q1"), json!({"answer": "x"})),
-        (format!("/api/v1/chats/{chat}/messages"), json!({"parent": null, "content": "x", "model": "tour"})),
+        (
+            format!("/api/v1/chats/{chat}/messages"),
+            json!({"parent": null, "content": "x", "model": "tour"}),
+        ),
         (
             "/chat/stream".to_owned(),
             json!({"model": "tour", "chat_id": chat, "messages": [{"role": "user", "content": "x"}]}),
         ),
     ] {
-        assert_eq!(server.post(&path, &other, &body).await.expect(404), "not_found", "{path}");
+        assert_eq!(
+            server.post(&path, &other, &body).await.expect(404),
+            "not_found",
+            "{path}"
+        );
     }
-    server.delete(&format!("/api/v1/chats/{chat}"), &other).await.expect(404);
+    server
+        .delete(&format!("/api/v1/chats/{chat}"), &other)
+        .await
+        .expect(404);
     let live = play(&server, &cookie, &run).await;
-    assert_eq!(live.last().unwrap().json()["body"]["outcome"], "completed", "nobody stopped it");
+    assert_eq!(
+        live.last().unwrap().json()["body"]["outcome"],
+        "completed",
+        "nobody stopped it"
+    );
 }
 
 #[tokio::test]
@@ -246,7 +394,10 @@ async fn the_activity_of_all_chats_is_one_stream() {
         "waiting",
         "a late watcher is told what is going on"
     );
-    server.post(&format!("/runs/{run}/cancel"), &cookie, &json!({})).await.expect(204);
+    server
+        .post(&format!("/runs/{run}/cancel"), &cookie, &json!({}))
+        .await
+        .expect(204);
     while states.last().map(String::as_str) != Some("finished") {
         note(activity.next().await.unwrap().json(), &mut states);
     }
@@ -260,18 +411,31 @@ async fn figures_of_runs_are_counted() {
     play(&server, &cookie, &run).await;
     let (_, waiting) = start_tour(&server, &cookie).await;
     let mut stream = events(&server, &cookie, &format!("/runs/{waiting}/events")).await;
-    stream.until(|event| event["body"]["type"] == "approval_asked").await;
+    stream
+        .until(|event| event["body"]["type"] == "approval_asked")
+        .await;
     let answer = server.get("/metrics", &cookie).await;
-    assert_eq!(answer.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    assert_eq!(
+        answer.headers["content-type"],
+        "text/plain; version=0.0.4; charset=utf-8"
+    );
     let figure = |name: &str| {
-        let line = answer.text.lines().find_map(|line| line.strip_prefix(&format!("glasshouse_{name} ")));
-        line.unwrap_or_else(|| panic!("no {name} in {}", answer.text)).parse::<f64>().unwrap()
+        let line = answer
+            .text
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("glasshouse_{name} ")));
+        line.unwrap_or_else(|| panic!("no {name} in {}", answer.text))
+            .parse::<f64>()
+            .unwrap()
     };
     assert_eq!(figure("runs_started_total"), 2.0);
     assert_eq!(figure("runs_finished_total{outcome=\"completed\"}"), 1.0);
     assert_eq!((figure("runs_live"), figure("runs_waiting")), (1.0, 1.0));
     assert_eq!(figure("approvals_total{decision=\"allow\"}"), 1.0);
-    assert!(figure("tool_calls_total{end=\"error\"}") >= 1.0, "the tour shows a failing tool");
+    assert!(
+        figure("tool_calls_total{end=\"error\"}") >= 1.0,
+        "the tour shows a failing tool"
+    );
     assert!(figure("tokens_total{kind=\"output\"}") > 100.0);
     assert!(figure("model_call_seconds_count") > 5.0);
 }
@@ -284,10 +448,20 @@ async fn a_run_is_never_stored_and_not_started() {
     let owner: UserId = me["user"]["id"].as_str().unwrap().parse().unwrap();
     let mut stored = 0;
     for polls in 0..200 {
-        let chat = server.post("/api/v1/chats", &cookie, &json!({})).await.json();
+        let chat = server
+            .post("/api/v1/chats", &cookie, &json!({}))
+            .await
+            .json();
         let chat: ChatId = chat["id"].as_str().unwrap().parse().unwrap();
-        let chat = server.app.store.chat(&store::Principal::of_account(owner), chat).await.unwrap();
-        let content = vec![Part::Text { text: "Show me around".to_owned() }];
+        let chat = server
+            .app
+            .store
+            .chat(&store::Principal::of_account(owner), chat)
+            .await
+            .unwrap();
+        let content = vec![Part::Text {
+            text: "Show me around".to_owned(),
+        }];
         let metadata = serde_json::Map::new();
         let new = NewMessage {
             parent: None,
@@ -298,12 +472,16 @@ async fn a_run_is_never_stored_and_not_started() {
             parameters: domain::ModelParameters::default(),
             metadata,
         };
-        let permit = server.app.permit(server::auth::Authority::of_account(owner));
+        let permit = server
+            .app
+            .permit(server::auth::Authority::of_account(owner));
         let model = server.app.models.resolve(Some("tour"), &permit).unwrap();
         let whole = hung_up_after(polls, server.app.say(chat, new, model)).await;
         for run in server.app.store.unfinished_runs().await.unwrap() {
             let live = server.app.runs.live(run.id);
-            live.unwrap_or_else(|| panic!("after {polls} polls nobody works on it")).cancel.cancel();
+            live.unwrap_or_else(|| panic!("after {polls} polls nobody works on it"))
+                .cancel
+                .cancel();
             server.app.runs.ended(run.id).await;
             stored += 1;
         }

@@ -14,7 +14,10 @@ fn write(folder: &Path, file: &str, content: &[u8]) {
 }
 
 fn skill_of(request: &Value) -> Option<&Value> {
-    request["tools"].as_array()?.iter().find(|tool| tool["function"]["name"] == "skill")
+    request["tools"]
+        .as_array()?
+        .iter()
+        .find(|tool| tool["function"]["name"] == "skill")
 }
 
 #[tokio::test]
@@ -24,7 +27,10 @@ async fn an_agent_loads_reads_and_copies() {
             ("skill", json!({"skill": "letters"})),
             ("skill", json!({"skill": "letters", "file": "forms/a.txt"})),
             ("skill", json!({"skill": "letters", "file": "stamp.png"})),
-            ("skill", json!({"skill": "letters", "file": "../../glasshouse.lock"})),
+            (
+                "skill",
+                json!({"skill": "letters", "file": "../../glasshouse.lock"}),
+            ),
             ("skill", json!({"skill": "gone"})),
             ("skill", json!({"skill": "letters", "copy": true})),
         ]),
@@ -34,7 +40,11 @@ async fn an_agent_loads_reads_and_copies() {
     .await;
     let say = async || door.post(&ask("glasshouse/agent", "Hi")).await.expect(200);
     say().await;
-    assert_eq!(skill_of(&door.upstream.requests()[0]), None, "there are none yet");
+    assert_eq!(
+        skill_of(&door.upstream.requests()[0]),
+        None,
+        "there are none yet"
+    );
 
     let folder = &door.server.data_dir;
     let text = b"---\nname: letters\ndescription: Use for letters.\n---\nBegin with the place.";
@@ -45,25 +55,68 @@ async fn an_agent_loads_reads_and_copies() {
     say().await;
     let requests = door.upstream.requests();
     let told = skill_of(&requests[1]).unwrap();
-    assert!(told["function"]["description"].as_str().unwrap().ends_with("\n- letters: Use for letters."));
-    assert_eq!(told["function"]["parameters"]["properties"]["skill"]["enum"], json!(["letters"]));
+    assert!(
+        told["function"]["description"]
+            .as_str()
+            .unwrap()
+            .ends_with("\n- letters: Use for letters.")
+    );
+    assert_eq!(
+        told["function"]["parameters"]["properties"]["skill"]["enum"],
+        json!(["letters"])
+    );
     let answers = requests[2]["messages"].as_array().unwrap();
-    let answers: Vec<&str> =
-        answers[3..].iter().map(|message| message["content"].as_str().unwrap()).collect();
-    assert!(answers[0].starts_with("Begin with the place.\n\nOther files"), "{}", answers[0]);
-    assert!(answers[0].contains("- forms/a.txt (8 bytes)"), "{}", answers[0]);
+    let answers: Vec<&str> = answers[3..]
+        .iter()
+        .map(|message| message["content"].as_str().unwrap())
+        .collect();
+    assert!(
+        answers[0].starts_with("Begin with the place.\n\nOther files"),
+        "{}",
+        answers[0]
+    );
+    assert!(
+        answers[0].contains("- forms/a.txt (8 bytes)"),
+        "{}",
+        answers[0]
+    );
     assert_eq!(answers[1], "Dear Sir");
-    assert!(answers[2].contains("stamp.png is not text."), "{}", answers[2]);
-    assert!(answers[3].contains("has no file ../../glasshouse.lock"), "{}", answers[3]);
-    assert!(answers[4].contains("There is no skill gone. There are: letters."), "{}", answers[4]);
-    assert!(answers[5].contains("/skills/letters/stamp.png"), "{}", answers[5]);
+    assert!(
+        answers[2].contains("stamp.png is not text."),
+        "{}",
+        answers[2]
+    );
+    assert!(
+        answers[3].contains("has no file ../../glasshouse.lock"),
+        "{}",
+        answers[3]
+    );
+    assert!(
+        answers[4].contains("There is no skill gone. There are: letters."),
+        "{}",
+        answers[4]
+    );
+    assert!(
+        answers[5].contains("/skills/letters/stamp.png"),
+        "{}",
+        answers[5]
+    );
     let read = requests[3]["messages"].as_array().unwrap().last().unwrap();
-    assert!(read["content"].as_str().unwrap().contains("Dear Sir"), "{read}");
+    assert!(
+        read["content"].as_str().unwrap().contains("Dear Sir"),
+        "{read}"
+    );
 
     let listed = door.server.get("/api/v1/agents", &door.cookie).await.json();
-    assert_eq!(listed["skills"], json!([{"name": "letters", "description": "Use for letters.", "files": 2}]));
+    assert_eq!(
+        listed["skills"],
+        json!([{"name": "letters", "description": "Use for letters.", "files": 2}])
+    );
     assert_eq!(listed["broken_skills"][0]["name"], "broken");
-    assert_eq!(listed["broken_skills"][0]["problem"]["sentence"], json!({"code": "skill_no_head"}));
+    assert_eq!(
+        listed["broken_skills"][0]["problem"]["sentence"],
+        json!({"code": "skill_no_head"})
+    );
 }
 
 #[tokio::test]
@@ -71,11 +124,19 @@ async fn an_agent_has_the_skills_it_is_given() {
     let door = Door::open(Behaviour::always(Reply::text("Done."))).await;
     for name in ["letters", "sums"] {
         let text = format!("---\nname: {name}\ndescription: Use for {name}.\n---\nDo.");
-        write(&door.server.data_dir, &format!("{name}/SKILL.md"), text.as_bytes());
+        write(
+            &door.server.data_dir,
+            &format!("{name}/SKILL.md"),
+            text.as_bytes(),
+        );
     }
     let agent = |name: &str, more: Value| {
-        let mut agent = json!({"name": name, "description": "d", "instructions": "i", "tools": ["ls"]});
-        agent.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let mut agent =
+            json!({"name": name, "description": "d", "instructions": "i", "tools": ["ls"]});
+        agent
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         agent
     };
     for definition in [
@@ -83,7 +144,10 @@ async fn an_agent_has_the_skills_it_is_given() {
         agent("none", json!({})),
         agent("all", json!({"tools": null})),
     ] {
-        door.server.post("/api/v1/agents", &door.cookie, &definition).await.expect(200);
+        door.server
+            .post("/api/v1/agents", &door.cookie, &definition)
+            .await
+            .expect(200);
         let model = format!("glasshouse/{}", definition["name"].as_str().unwrap());
         door.post(&ask(&model, "Hi")).await.expect(200);
     }
@@ -98,8 +162,19 @@ async fn an_agent_has_the_skills_it_is_given() {
             })
         })
         .collect();
-    assert_eq!(known, [json!(["sums"]), Value::Null, json!(["letters", "sums"])]);
+    assert_eq!(
+        known,
+        [json!(["sums"]), Value::Null, json!(["letters", "sums"])]
+    );
     let listed = door.server.get("/api/v1/agents", &door.cookie).await.json();
-    let one = listed["agents"].as_array().unwrap().iter().find(|agent| agent["name"] == "one").unwrap();
-    assert!(one["warnings"][0].as_str().unwrap().contains("“gone”"), "{one}");
+    let one = listed["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|agent| agent["name"] == "one")
+        .unwrap();
+    assert!(
+        one["warnings"][0].as_str().unwrap().contains("“gone”"),
+        "{one}"
+    );
 }

@@ -20,23 +20,35 @@ use crate::{
 /// What the agent that is asked was told, and how often it has answered.
 fn asked(request: &Request) -> (String, usize) {
     let messages = request.body["messages"].as_array().unwrap();
-    let answers = messages.iter().filter(|message| message["role"] == "assistant").count();
+    let answers = messages
+        .iter()
+        .filter(|message| message["role"] == "assistant")
+        .count();
     (messages[1]["content"].to_string(), answers)
 }
 
 /// Words and calls in one answer of a model.
 fn says_and_calls(words: &str, calls: &[(&str, Value)]) -> Reply {
-    let calls =
-        calls.iter().map(|(name, arguments)| Call { name: (*name).into(), arguments: arguments.clone() });
+    let calls = calls.iter().map(|(name, arguments)| Call {
+        name: (*name).into(),
+        arguments: arguments.clone(),
+    });
     Reply::stream(&[
         text(words),
-        Step::Calls { calls: calls.collect() },
-        Step::Finish { reason: Finish::ToolCalls },
+        Step::Calls {
+            calls: calls.collect(),
+        },
+        Step::Finish {
+            reason: Finish::ToolCalls,
+        },
     ])
 }
 
 fn task(description: &str) -> Reply {
-    Reply::calls(&[("task", json!({"description": description, "subagent_type": "general"}))])
+    Reply::calls(&[(
+        "task",
+        json!({"description": description, "subagent_type": "general"}),
+    )])
 }
 
 /// Writes a file, reads one that is not there, and has a sub-agent that has a sub-agent of its own.
@@ -50,7 +62,10 @@ fn deep() -> Behaviour {
             _ if is("The outer part") => Reply::text("Halfway."),
             0 => says_and_calls(
                 "I look first.",
-                &[("write_file", json!({"path": "/a.md", "content": "<b>one</b>"}))],
+                &[(
+                    "write_file",
+                    json!({"path": "/a.md", "content": "<b>one</b>"}),
+                )],
             ),
             1 => Reply::calls(&[("read_file", json!({"path": "/none.md"}))]),
             2 => task("The outer part"),
@@ -66,7 +81,10 @@ fn say(words: &str) -> Value {
 
 /// All frames of an answer, and its run.
 async fn frames(door: &Door, query: &str, body: &Value) -> (String, Vec<Event>) {
-    let request = door.server.request(Method::POST, &format!("/chat/stream{query}"), &door.key).json(body);
+    let request = door
+        .server
+        .request(Method::POST, &format!("/chat/stream{query}"), &door.key)
+        .json(body);
     let response = request.send().await.unwrap();
     let run = response.headers()["x-run-id"].to_str().unwrap().to_owned();
     (run, Events::of(response).rest().await)
@@ -74,13 +92,23 @@ async fn frames(door: &Door, query: &str, body: &Value) -> (String, Vec<Event>) 
 
 /// The events of a finished run: the number and the body of each.
 async fn log(door: &Door, run: &str) -> Vec<(u64, Value)> {
-    let all = events(&door.server, &door.key, &format!("/runs/{run}/events")).await.rest().await;
-    all.iter().map(|event| (event.id.unwrap(), event.json()["body"].clone())).collect()
+    let all = events(&door.server, &door.key, &format!("/runs/{run}/events"))
+        .await
+        .rest()
+        .await;
+    all.iter()
+        .map(|event| (event.id.unwrap(), event.json()["body"].clone()))
+        .collect()
 }
 
 /// The names of an object's fields.
 fn fields(object: &Value) -> Vec<&str> {
-    object.as_object().unwrap().keys().map(String::as_str).collect()
+    object
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect()
 }
 
 /// What a client that knows only texts has on its screen after each frame.

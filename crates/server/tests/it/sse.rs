@@ -30,7 +30,10 @@ impl Events {
     pub(crate) fn of(response: Response) -> Self {
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self { response, buffer: Vec::new() }
+        Self {
+            response,
+            buffer: Vec::new(),
+        }
     }
 
     /// The next event; nothing at the end of the stream.
@@ -41,8 +44,11 @@ impl Events {
                 if event.starts_with(':') {
                     continue;
                 }
-                let field =
-                    |name: &str| event.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
+                let field = |name: &str| {
+                    event
+                        .lines()
+                        .find_map(|line| line.strip_prefix(name).map(str::to_owned))
+                };
                 let id = field("id: ").map(|id| id.parse().unwrap());
                 let data = field("data: ").unwrap();
                 let name = field("event: ");

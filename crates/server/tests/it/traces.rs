@@ -29,7 +29,10 @@ async fn take(State(collector): State<Collector>, headers: HeaderMap, body: Byte
     if let Some(status) = collector.refusals.lock().unwrap().pop() {
         return StatusCode::from_u16(status).unwrap();
     }
-    collector.sent.send((headers, serde_json::from_slice(&body).unwrap())).unwrap();
+    collector
+        .sent
+        .send((headers, serde_json::from_slice(&body).unwrap()))
+        .unwrap();
     StatusCode::OK
 }
 
@@ -37,11 +40,24 @@ async fn take(State(collector): State<Collector>, headers: HeaderMap, body: Byte
 async fn run_once(server: &Server, upstream: &ScriptedServer) -> String {
     let cookie = server.set_up().await;
     connect(server, &cookie, "Up", &upstream.base_url()).await;
-    let chat = server.post("/api/v1/chats", &cookie, &json!({})).await.json();
+    let chat = server
+        .post("/api/v1/chats", &cookie, &json!({}))
+        .await
+        .json();
     let path = format!("/api/v1/chats/{}/messages", chat["id"].as_str().unwrap());
-    let sent = server.post(&path, &cookie, &json!({"content": "Look.", "model": "scripted"})).await.json();
+    let sent = server
+        .post(
+            &path,
+            &cookie,
+            &json!({"content": "Look.", "model": "scripted"}),
+        )
+        .await
+        .json();
     let run = sent["run"].as_str().unwrap().to_owned();
-    events(server, &cookie, &format!("/runs/{run}/events")).await.rest().await;
+    events(server, &cookie, &format!("/runs/{run}/events"))
+        .await
+        .rest()
+        .await;
     cookie
 }
 
@@ -58,8 +74,13 @@ async fn a_finished_run_is_sent_as_one_trace() {
     let upstream = looks().await;
     let (sender, mut sent) = mpsc::unbounded_channel();
     // Busy at first: it is asked again.
-    let collector = Collector { sent: sender, refusals: Arc::new(Mutex::new(vec![503])) };
-    let routes = Router::new().route("/v1/traces", post(take)).with_state(collector);
+    let collector = Collector {
+        sent: sender,
+        refusals: Arc::new(Mutex::new(vec![503])),
+    };
+    let routes = Router::new()
+        .route("/v1/traces", post(take))
+        .with_state(collector);
     let (address, _serving) = serve_other(routes).await;
     let endpoint = format!("http://{address}");
     let server = Server::start_with(&[
@@ -72,29 +93,60 @@ async fn a_finished_run_is_sent_as_one_trace() {
     let (headers, body) = sent.recv().await.unwrap();
     assert_eq!(
         (&headers["x-key"], &headers["content-type"]),
-        (&"a b".parse().unwrap(), &"application/json".parse().unwrap())
+        (
+            &"a b".parse().unwrap(),
+            &"application/json".parse().unwrap()
+        )
     );
     let resource = &body["resourceSpans"][0];
     let named = json!({"key": "service.name", "value": {"stringValue": "glass"}});
     assert_eq!(resource["resource"]["attributes"][0], named);
     let spans = resource["scopeSpans"][0]["spans"].as_array().unwrap();
-    let names: Vec<&str> = spans.iter().map(|span| span["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = spans
+        .iter()
+        .map(|span| span["name"].as_str().unwrap())
+        .collect();
     assert_eq!(
         names,
-        ["chat scripted", "execute_tool read_file", "chat scripted", "invoke_agent glasshouse"]
+        [
+            "chat scripted",
+            "execute_tool read_file",
+            "chat scripted",
+            "invoke_agent glasshouse"
+        ]
     );
     let run = spans.last().unwrap();
-    assert!(run.get("parentSpanId").is_none() && run.get("status").is_none(), "{run}");
+    assert!(
+        run.get("parentSpanId").is_none() && run.get("status").is_none(),
+        "{run}"
+    );
     for span in &spans[..3] {
-        assert_eq!((&span["parentSpanId"], &span["traceId"]), (&run["spanId"], &run["traceId"]));
+        assert_eq!(
+            (&span["parentSpanId"], &span["traceId"]),
+            (&run["spanId"], &run["traceId"])
+        );
     }
-    assert_eq!((&spans[1]["status"]["code"], &spans[0]["kind"]), (&json!(2), &json!(3)));
-    assert!(!body.to_string().contains("/none.md"), "no content unless it is wanted");
+    assert_eq!(
+        (&spans[1]["status"]["code"], &spans[0]["kind"]),
+        (&json!(2), &json!(3))
+    );
+    assert!(
+        !body.to_string().contains("/none.md"),
+        "no content unless it is wanted"
+    );
     // Counted just after the collector has answered.
     loop {
         let metrics = server.get("/metrics", &cookie).await.text;
-        if metrics.lines().any(|line| line == "glasshouse_traces_sent_total 1") {
-            assert!(metrics.lines().any(|line| line == "glasshouse_traces_dropped_total 0"), "{metrics}");
+        if metrics
+            .lines()
+            .any(|line| line == "glasshouse_traces_sent_total 1")
+        {
+            assert!(
+                metrics
+                    .lines()
+                    .any(|line| line == "glasshouse_traces_dropped_total 0"),
+                "{metrics}"
+            );
             break;
         }
         tokio::task::yield_now().await;
@@ -105,15 +157,23 @@ async fn a_finished_run_is_sent_as_one_trace() {
 async fn a_collector_that_refuses_costs_the_trace_only() {
     let upstream = looks().await;
     let (sender, _sent) = mpsc::unbounded_channel();
-    let collector = Collector { sent: sender, refusals: Arc::new(Mutex::new(vec![400])) };
-    let routes = Router::new().route("/v1/traces", post(take)).with_state(collector);
+    let collector = Collector {
+        sent: sender,
+        refusals: Arc::new(Mutex::new(vec![400])),
+    };
+    let routes = Router::new()
+        .route("/v1/traces", post(take))
+        .with_state(collector);
     let (address, _serving) = serve_other(routes).await;
     let endpoint = format!("http://{address}/v1/traces");
     let server = Server::start_with(&[("GLASSHOUSE_TRACING_ENDPOINT", endpoint.as_str())]).await;
     let cookie = run_once(&server, &upstream).await;
     loop {
         let metrics = server.get("/metrics", &cookie).await.text;
-        if metrics.lines().any(|line| line == "glasshouse_traces_dropped_total 1") {
+        if metrics
+            .lines()
+            .any(|line| line == "glasshouse_traces_dropped_total 1")
+        {
             break;
         }
         tokio::task::yield_now().await;
@@ -127,16 +187,24 @@ const CALLER: &str = "00f067aa0ba902b7";
 async fn exporting(kept: &Kept) -> (Server, String, mpsc::UnboundedReceiver<Sent>, impl Drop) {
     let (sender, sent) = mpsc::unbounded_channel();
     let routes = Router::new().route("/v1/traces", post(take));
-    let collector = Collector { sent: sender, refusals: Arc::default() };
+    let collector = Collector {
+        sent: sender,
+        refusals: Arc::default(),
+    };
     let (address, serving) = serve_other(routes.with_state(collector)).await;
     let endpoint = format!("http://{address}/v1/traces");
-    let server = kept.start_with(&[("GLASSHOUSE_TRACING_ENDPOINT", endpoint.as_str())]).await;
+    let server = kept
+        .start_with(&[("GLASSHOUSE_TRACING_ENDPOINT", endpoint.as_str())])
+        .await;
     (server, endpoint, sent, serving)
 }
 
 /// Says something in a new chat, as a caller that has a trace; gives the run.
 async fn say_traced(server: &Server, cookie: &str, flags: &str) -> String {
-    let chat = server.post("/api/v1/chats", cookie, &json!({})).await.json();
+    let chat = server
+        .post("/api/v1/chats", cookie, &json!({}))
+        .await
+        .json();
     let path = format!("/api/v1/chats/{}/messages", chat["id"].as_str().unwrap());
     let request = server
         .request(Method::POST, &path, cookie)
@@ -154,8 +222,14 @@ fn told(request: &scripted::Request) -> (String, String, [String; 2]) {
     let header = |name| request.header(name).unwrap_or_default().to_owned();
     let parent = header("traceparent");
     let parts: Vec<&str> = parent.split('-').collect();
-    let [_, trace, span, _] = parts[..] else { panic!("no traceparent in {request:?}") };
-    (trace.to_owned(), span.to_owned(), [header("tracestate"), header("x-request-id")])
+    let [_, trace, span, _] = parts[..] else {
+        panic!("no traceparent in {request:?}")
+    };
+    (
+        trace.to_owned(),
+        span.to_owned(),
+        [header("tracestate"), header("x-request-id")],
+    )
 }
 
 #[tokio::test]
@@ -173,31 +247,66 @@ async fn a_run_stands_in_its_callers_trace_whichever_server_works_on_it() {
     connect(&first, &cookie, "Up", &upstream.base_url()).await;
     let run = say_traced(&first, &cookie, "01").await;
     let mut reader = events(&first, &cookie, &format!("/runs/{run}/events")).await;
-    let asked = reader.until(|event| event["body"]["type"] == "question_asked").await;
+    let asked = reader
+        .until(|event| event["body"]["type"] == "question_asked")
+        .await;
     let question = asked["body"]["question"].as_str().unwrap().to_owned();
     stop(&first).await;
     drop(first);
 
-    let second = kept.start_with(&[("GLASSHOUSE_TRACING_ENDPOINT", endpoint.as_str())]).await;
+    let second = kept
+        .start_with(&[("GLASSHOUSE_TRACING_ENDPOINT", endpoint.as_str())])
+        .await;
     let answer = json!({"answer": "This one"});
-    second.post(&format!("/runs/{run}/questions/{question}"), &cookie, &answer).await.expect(204);
-    events(&second, &cookie, &format!("/runs/{run}/events")).await.rest().await;
+    second
+        .post(
+            &format!("/runs/{run}/questions/{question}"),
+            &cookie,
+            &answer,
+        )
+        .await
+        .expect(204);
+    events(&second, &cookie, &format!("/runs/{run}/events"))
+        .await
+        .rest()
+        .await;
     let (_, body) = sent.recv().await.unwrap();
-    let spans = body["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap().clone();
-    assert!(spans.iter().all(|span| span["traceId"] == TRACE), "{spans:?}");
+    let spans = body["resourceSpans"][0]["scopeSpans"][0]["spans"]
+        .as_array()
+        .unwrap()
+        .clone();
+    assert!(
+        spans.iter().all(|span| span["traceId"] == TRACE),
+        "{spans:?}"
+    );
     let root = spans.last().unwrap();
-    assert_eq!((&root["name"], &root["parentSpanId"]), (&json!("invoke_agent glasshouse"), &json!(CALLER)));
+    assert_eq!(
+        (&root["name"], &root["parentSpanId"]),
+        (&json!("invoke_agent glasshouse"), &json!(CALLER))
+    );
     let request = json!({"key": "glasshouse.request_id", "value": {"stringValue": "mine-7"}});
-    assert!(root["attributes"].as_array().unwrap().contains(&request), "{root}");
+    assert!(
+        root["attributes"].as_array().unwrap().contains(&request),
+        "{root}"
+    );
 
-    let chats =
-        spans.iter().filter(|span| span["name"] == "chat scripted").map(|span| span["spanId"].clone());
+    let chats = spans
+        .iter()
+        .filter(|span| span["name"] == "chat scripted")
+        .map(|span| span["spanId"].clone());
     let received: Vec<_> = upstream.received().iter().map(told).collect();
     assert_eq!(received.len(), 3);
     let called: Vec<Value> = received.iter().map(|(_, span, _)| json!(span)).collect();
-    assert_eq!(chats.collect::<Vec<_>>(), called, "the model server's work stands under the call's span");
+    assert_eq!(
+        chats.collect::<Vec<_>>(),
+        called,
+        "the model server's work stands under the call's span"
+    );
     for (trace, _, more) in received {
-        assert_eq!((trace.as_str(), more), (TRACE, ["vendor=1".to_owned(), "mine-7".to_owned()]));
+        assert_eq!(
+            (trace.as_str(), more),
+            (TRACE, ["vendor=1".to_owned(), "mine-7".to_owned()])
+        );
     }
 }
 
@@ -209,11 +318,22 @@ async fn what_the_caller_does_not_keep_is_not_sent() {
     let cookie = server.set_up().await;
     connect(&server, &cookie, "Up", &upstream.base_url()).await;
     let run = say_traced(&server, &cookie, "00").await;
-    events(&server, &cookie, &format!("/runs/{run}/events")).await.rest().await;
-    assert!(upstream.received()[0].header("traceparent").unwrap().ends_with("-00"));
+    events(&server, &cookie, &format!("/runs/{run}/events"))
+        .await
+        .rest()
+        .await;
+    assert!(
+        upstream.received()[0]
+            .header("traceparent")
+            .unwrap()
+            .ends_with("-00")
+    );
     // Traces are sent one after the other, so the next one tells that this was passed over.
     let run = say_traced(&server, &cookie, "01").await;
-    events(&server, &cookie, &format!("/runs/{run}/events")).await.rest().await;
+    events(&server, &cookie, &format!("/runs/{run}/events"))
+        .await
+        .rest()
+        .await;
     let (_, body) = sent.recv().await.unwrap();
     assert!(body.to_string().contains(&run), "{body}");
 }
@@ -225,7 +345,10 @@ async fn without_a_collector_the_callers_trace_is_passed_on_as_it_came() {
     let cookie = server.set_up().await;
     connect(&server, &cookie, "Up", &upstream.base_url()).await;
     let run = say_traced(&server, &cookie, "01").await;
-    events(&server, &cookie, &format!("/runs/{run}/events")).await.rest().await;
+    events(&server, &cookie, &format!("/runs/{run}/events"))
+        .await
+        .rest()
+        .await;
     for request in upstream.received() {
         let (trace, span, _) = told(&request);
         assert_eq!((trace.as_str(), span.as_str()), (TRACE, CALLER));
@@ -234,8 +357,17 @@ async fn without_a_collector_the_callers_trace_is_passed_on_as_it_came() {
 
 #[tokio::test]
 async fn a_passed_request_is_known_by_its_id_on_both_sides() {
-    let reply = Reply::status(200, &[("x-request-id", "theirs"), ("content-type", "application/json")], "{}");
-    let upstream = ScriptedServer::start(Behaviour::always(reply)).await.unwrap();
+    let reply = Reply::status(
+        200,
+        &[
+            ("x-request-id", "theirs"),
+            ("content-type", "application/json"),
+        ],
+        "{}",
+    );
+    let upstream = ScriptedServer::start(Behaviour::always(reply))
+        .await
+        .unwrap();
     let server = Server::start().await;
     let cookie = server.set_up().await;
     connect(&server, &cookie, "Up", &upstream.base_url()).await;
@@ -246,15 +378,26 @@ async fn a_passed_request_is_known_by_its_id_on_both_sides() {
     assert_eq!(answer.headers["x-upstream-request-id"], "theirs");
     let (trace, _, [state, request]) = told(&upstream.received()[0]);
     // There by its digits, which are a UUID's.
-    let known = (format!("req_{trace}"), state.as_str(), format!("req_{request}"));
+    let known = (
+        format!("req_{trace}"),
+        state.as_str(),
+        format!("req_{request}"),
+    );
     assert_eq!(known, (id.clone(), "", id));
 }
 
 #[tokio::test]
 async fn errors_name_their_request() {
     let server = Server::start().await;
-    for (path, status) in [("/api/v1/chats", 401), ("/v1/models", 401), ("/v1/none", 404), ("/runs/x", 401)] {
-        let request = server.request(Method::GET, path, "").header("x-request-id", "mine 8");
+    for (path, status) in [
+        ("/api/v1/chats", 401),
+        ("/v1/models", 401),
+        ("/v1/none", 404),
+        ("/runs/x", 401),
+    ] {
+        let request = server
+            .request(Method::GET, path, "")
+            .header("x-request-id", "mine 8");
         let answer = Answer::of(request).await;
         assert_eq!(answer.status.as_u16(), status, "{path}");
         let id = answer.headers["x-request-id"].to_str().unwrap();

@@ -10,9 +10,16 @@ use crate::{
 };
 
 const NAME: &str = "ai.example.org";
-const ADMINS: &[(&str, &str)] =
-    &[("x-user", "ada"), ("x-email", "ada@example.org"), ("x-groups", "staff, admins")];
-const BOB: &[(&str, &str)] = &[("x-user", "bob"), ("x-email", "bob@example.org"), ("x-groups", "staff")];
+const ADMINS: &[(&str, &str)] = &[
+    ("x-user", "ada"),
+    ("x-email", "ada@example.org"),
+    ("x-groups", "staff, admins"),
+];
+const BOB: &[(&str, &str)] = &[
+    ("x-user", "bob"),
+    ("x-email", "bob@example.org"),
+    ("x-groups", "staff"),
+];
 
 /// A server behind a proxy at this address, with these settings more.
 async fn behind(proxies: &str, more: &[(&str, &str)]) -> Server {
@@ -36,8 +43,12 @@ impl Server {
         credential: &str,
         says: &[(&str, &str)],
     ) -> RequestBuilder {
-        let request = self.request(method, path, credential).header(header::HOST, NAME);
-        says.iter().fold(request, |request, (name, value)| request.header(*name, *value))
+        let request = self
+            .request(method, path, credential)
+            .header(header::HOST, NAME);
+        says.iter().fold(request, |request, (name, value)| {
+            request.header(*name, *value)
+        })
     }
 
     async fn seen(&self, path: &str, says: &[(&str, &str)]) -> Answer {
@@ -57,21 +68,39 @@ impl Server {
 
 #[tokio::test]
 async fn who_the_proxy_names_is_in() {
-    let server = behind("127.0.0.1", &[("GLASSHOUSE_TRUSTED_HEADER_SIGN_OUT_URL", "/out")]).await;
+    let server = behind(
+        "127.0.0.1",
+        &[("GLASSHOUSE_TRUSTED_HEADER_SIGN_OUT_URL", "/out")],
+    )
+    .await;
     let nobody = server.me(&[]).await;
-    assert_eq!(nobody["proxy"], json!({"signs_in": false, "problem": null, "sign_out_url": "/out"}));
+    assert_eq!(
+        nobody["proxy"],
+        json!({"signs_in": false, "problem": null, "sign_out_url": "/out"})
+    );
     // The first one has to be an administrator.
     let early = server.me(BOB).await;
-    assert_eq!((&early["user"], &early["proxy"]["problem"]), (&json!(null), &json!("not_set_up")));
+    assert_eq!(
+        (&early["user"], &early["proxy"]["problem"]),
+        (&json!(null), &json!("not_set_up"))
+    );
     let ada = server.me(ADMINS).await;
-    assert_eq!((&ada["user"]["email"], &ada["user"]["role"]), (&json!("ada@example.org"), &json!("admin")));
+    assert_eq!(
+        (&ada["user"]["email"], &ada["user"]["role"]),
+        (&json!("ada@example.org"), &json!("admin"))
+    );
     assert_eq!(ada["proxy"]["signs_in"], true);
     // Many requests at once make one account.
     let named = [BOB, &[("x-name", "Боб")]].concat();
     let answers = join_all((0..8).map(|_| server.seen("/api/v1/chats", &named))).await;
-    answers.iter().for_each(|answer| assert_eq!(answer.expect(200), ""));
+    answers
+        .iter()
+        .for_each(|answer| assert_eq!(answer.expect(200), ""));
     let bob = server.me(BOB).await;
-    assert_eq!((&bob["user"]["name"], &bob["user"]["role"]), (&json!("Боб"), &json!("user")));
+    assert_eq!(
+        (&bob["user"]["name"], &bob["user"]["role"]),
+        (&json!("Боб"), &json!("user"))
+    );
     server.seen("/api/v1/users", BOB).await.expect(403);
     let people = server.seen("/api/v1/users", ADMINS).await.json();
     assert_eq!(people["users"].as_array().unwrap().len(), 2);
@@ -82,7 +111,9 @@ async fn who_the_proxy_names_is_in() {
     let noted = server.seen("/api/v1/audit", ADMINS).await.json();
     let by_proxy = |action: &str| {
         let entries = noted["entries"].as_array().unwrap().iter();
-        entries.filter(|entry| entry["action"] == action && entry["details"]["by"] == "proxy").count()
+        entries
+            .filter(|entry| entry["action"] == action && entry["details"]["by"] == "proxy")
+            .count()
     };
     assert_eq!((by_proxy("user.create"), by_proxy("user.change")), (2, 2));
     // The name counts and not the address.
@@ -91,7 +122,9 @@ async fn who_the_proxy_names_is_in() {
     let moved = [("x-user", "bob"), ("x-email", "robert@example.org")];
     assert_eq!(server.me(&moved).await["user"]["email"], "bob@example.org");
     // What needs a session of one's own says who signs people in.
-    let refused = server.sent("/api/v1/me/second-factor", BOB, &json!({"current": "x"})).await;
+    let refused = server
+        .sent("/api/v1/me/second-factor", BOB, &json!({"current": "x"}))
+        .await;
     assert!(refused.text.contains("proxy"), "{}", refused.text);
     refused.expect(400);
 }
@@ -102,10 +135,19 @@ async fn nobody_else_is_believed() {
     assert_eq!(server.me(ADMINS).await["user"], json!(null));
     server.seen("/api/v1/chats", ADMINS).await.expect(401);
     // An address that is only said is not that of the connection.
-    let said = [ADMINS, &[("x-forwarded-for", "10.9.9.9"), ("forwarded", "for=10.9.9.9")]].concat();
+    let said = [
+        ADMINS,
+        &[
+            ("x-forwarded-for", "10.9.9.9"),
+            ("forwarded", "for=10.9.9.9"),
+        ],
+    ]
+    .concat();
     server.seen("/api/v1/chats", &said).await.expect(401);
     let off = Server::start_with(&[("GLASSHOUSE_TRUSTED_PROXIES", "127.0.0.1")]).await;
-    let request = off.request(Method::GET, "/api/v1/chats", "").header("x-forwarded-user", "ada");
+    let request = off
+        .request(Method::GET, "/api/v1/chats", "")
+        .header("x-forwarded-user", "ada");
     Answer::of(request).await.expect(401);
 }
 
@@ -117,20 +159,36 @@ async fn what_is_unclear_names_nobody() {
     for says in [
         &[("x-user", "ada"), ("x-user", "bob")][..],
         &[("x-user", "ada"), ("x-user", "ada")],
-        &[("x-user", "bob"), ("x-email", "bob@example.org"), ("x-email", "ada@example.org")],
-        &[("x-user", "bob"), ("x-groups", "staff"), ("x-groups", "admins")],
+        &[
+            ("x-user", "bob"),
+            ("x-email", "bob@example.org"),
+            ("x-email", "ada@example.org"),
+        ],
+        &[
+            ("x-user", "bob"),
+            ("x-groups", "staff"),
+            ("x-groups", "admins"),
+        ],
         &[("x-user", &long)],
         &[("x-user", "a\u{85}b")],
     ] {
         let answer = server.seen("/api/v1/chats", says).await;
         assert_eq!(answer.expect(401), "unauthenticated", "{says:?}");
     }
-    for nobody in [&[("x-user", "")][..], &[("x-user", "  ")], &[("x-email", "ada@example.org")]] {
+    for nobody in [
+        &[("x-user", "")][..],
+        &[("x-user", "  ")],
+        &[("x-email", "ada@example.org")],
+    ] {
         assert_eq!(server.me(nobody).await["user"], json!(null), "{nobody:?}");
     }
     for email in ["not an address", ""] {
         let says = [("x-user", "carl"), ("x-email", email)];
-        assert_eq!(server.me(&says).await["proxy"]["problem"], "no_address", "{email}");
+        assert_eq!(
+            server.me(&says).await["proxy"]["problem"],
+            "no_address",
+            "{email}"
+        );
     }
 }
 
@@ -143,23 +201,51 @@ async fn pages_of_other_sites_do_not_act_as_the_visitor() {
         let says = [ADMINS, more].concat();
         let body = json!({"messages": [{"role": "user", "content": "Hi"}], "model": "none"});
         let request = server.by_proxy(method.clone(), path, "", &says);
-        Answer::of(if method == Method::GET { request } else { request.json(&body) }).await
+        Answer::of(if method == Method::GET {
+            request
+        } else {
+            request.json(&body)
+        })
+        .await
     };
-    let own = [("origin", "https://ai.example.org"), ("sec-fetch-site", "same-origin")];
+    let own = [
+        ("origin", "https://ai.example.org"),
+        ("sec-fetch-site", "same-origin"),
+    ];
     asks(Method::GET, "/v1/models", &own).await.expect(200);
     asks(Method::POST, "/chat/stream", &own).await.expect(404);
     for foreign in ["https://app.example.com", "https://evil.example", "null"] {
-        for more in [&[("origin", foreign)][..], &[("origin", foreign), ("sec-fetch-site", "cross-site")]] {
+        for more in [
+            &[("origin", foreign)][..],
+            &[("origin", foreign), ("sec-fetch-site", "cross-site")],
+        ] {
             asks(Method::GET, "/v1/models", more).await.expect(401);
             asks(Method::POST, "/chat/stream", more).await.expect(403);
-            asks(Method::DELETE, "/api/v1/facts", more).await.expect(403);
+            asks(Method::DELETE, "/api/v1/facts", more)
+                .await
+                .expect(403);
         }
     }
-    asks(Method::POST, "/chat/stream", &[("sec-fetch-site", "cross-site")]).await.expect(403);
+    asks(
+        Method::POST,
+        "/chat/stream",
+        &[("sec-fetch-site", "cross-site")],
+    )
+    .await
+    .expect(403);
     // A name that was made to point here.
-    for name in ["evil.example", "127.0.0.1", "ai.example.org:8000", "localhost"] {
-        let request = server.request(Method::GET, "/api/v1/chats", "").header(header::HOST, name);
-        let request = ADMINS.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+    for name in [
+        "evil.example",
+        "127.0.0.1",
+        "ai.example.org:8000",
+        "localhost",
+    ] {
+        let request = server
+            .request(Method::GET, "/api/v1/chats", "")
+            .header(header::HOST, name);
+        let request = ADMINS.iter().fold(request, |request, (name, value)| {
+            request.header(*name, *value)
+        });
         assert_eq!(Answer::of(request).await.expect(403), "forbidden", "{name}");
     }
 }
@@ -173,32 +259,53 @@ async fn it_is_no_second_way_in() {
     let mut people = Vec::new();
     for name in ["bob", "eve"] {
         let email = format!("{name}@example.org");
-        let body = json!({"email": email, "name": name, "password": "battery staple", "role": "user"});
+        let body =
+            json!({"email": email, "name": name, "password": "battery staple", "role": "user"});
         let made = server.sent("/api/v1/users", ADMINS, &body).await;
         made.expect(200);
         let body = json!({"email": email, "password": "battery staple"});
         let session = server.sent("/api/v1/login", &[], &body).await.cookie();
         let key = Answer::of(
-            server.by_proxy(Method::POST, "/api/v1/keys", &session, &[]).json(&json!({"name": "x"})),
+            server
+                .by_proxy(Method::POST, "/api/v1/keys", &session, &[])
+                .json(&json!({"name": "x"})),
         );
         let key = key.await.json()["secret"].as_str().unwrap().to_owned();
-        people.push((made.json()["id"].as_str().unwrap().to_owned(), email, session, key));
+        people.push((
+            made.json()["id"].as_str().unwrap().to_owned(),
+            email,
+            session,
+            key,
+        ));
     }
-    let [(bob, bobs, bob_session, bob_key), (_, eves, eve_session, eve_key)] = &people[..] else { panic!() };
+    let [
+        (bob, bobs, bob_session, bob_key),
+        (_, eves, eve_session, eve_key),
+    ] = &people[..]
+    else {
+        panic!()
+    };
     let as_bob = [("x-user", "bob"), ("x-email", "bob@example.org")];
     let as_eve = [("x-user", "eve"), ("x-email", "eve@example.org")];
     let as_nobody = [("x-user", "carl"), ("x-email", "")];
     let who = async |credential: &str, says: &[(&str, &str)]| {
         let me = Answer::of(server.by_proxy(Method::GET, "/api/v1/me", credential, says)).await;
-        let chats = Answer::of(server.by_proxy(Method::GET, "/api/v1/chats", credential, says)).await;
+        let chats =
+            Answer::of(server.by_proxy(Method::GET, "/api/v1/chats", credential, says)).await;
         let user = me.json()["user"]["email"].as_str().map(str::to_owned);
-        assert_eq!(chats.status.as_u16(), if user.is_some() { 200 } else { 401 }, "{credential} {says:?}");
+        assert_eq!(
+            chats.status.as_u16(),
+            if user.is_some() { 200 } else { 401 },
+            "{credential} {says:?}"
+        );
         user
     };
     let path = format!("/api/v1/users/{bob}");
     for suspended in [false, true] {
         let change = json!({ "suspended": suspended });
-        let change = server.by_proxy(Method::PATCH, &path, "", ADMINS).json(&change);
+        let change = server
+            .by_proxy(Method::PATCH, &path, "", ADMINS)
+            .json(&change);
         Answer::of(change).await.expect(200);
         let bobs = (!suspended).then(|| bobs.clone());
         let eves = Some(eves.clone());
@@ -220,7 +327,10 @@ async fn it_is_no_second_way_in() {
             ("gh_0000", &as_eve, &None),
         ] {
             let found = who(credential, says).await;
-            assert_eq!(&found, expected, "{credential} {says:?}, suspended: {suspended}");
+            assert_eq!(
+                &found, expected,
+                "{credential} {says:?}, suspended: {suspended}"
+            );
         }
     }
 }
@@ -229,11 +339,20 @@ async fn it_is_no_second_way_in() {
 async fn suspending_ends_what_it_has_opened() {
     let server = behind("127.0.0.1", &[]).await;
     server.me(ADMINS).await;
-    let bob = server.me(BOB).await["user"]["id"].as_str().unwrap().to_owned();
-    let stream = server.by_proxy(Method::GET, "/api/v1/activity", "", BOB).send().await.unwrap();
+    let bob = server.me(BOB).await["user"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let stream = server
+        .by_proxy(Method::GET, "/api/v1/activity", "", BOB)
+        .send()
+        .await
+        .unwrap();
     let stream = Events::of(stream);
     let path = format!("/api/v1/users/{bob}");
-    let change = server.by_proxy(Method::PATCH, &path, "", ADMINS).json(&json!({"suspended": true}));
+    let change = server
+        .by_proxy(Method::PATCH, &path, "", ADMINS)
+        .json(&json!({"suspended": true}));
     Answer::of(change).await.expect(200);
     let ended = tokio::time::timeout(std::time::Duration::from_secs(5), stream.rest()).await;
     assert!(ended.is_ok(), "the stream is still open");
@@ -246,8 +365,7 @@ async fn it_is_the_first_step_for_whoever_is_asked_for_a_second() {
     let settings = [("GLASSHOUSE_TRUSTED_HEADER_LINK_BY_EMAIL", "true")];
     let server = behind("127.0.0.1", &settings).await;
     server.me(ADMINS).await;
-    let body =
-        json!({"email": "bob@example.org", "name": "Bob", "password": "battery staple", "role": "user"});
+    let body = json!({"email": "bob@example.org", "name": "Bob", "password": "battery staple", "role": "user"});
     let bob = server.sent("/api/v1/users", ADMINS, &body).await.json();
     let log_in = json!({"email": "bob@example.org", "password": "battery staple"});
     let session = server.sent("/api/v1/login", &[], &log_in).await.cookie();
@@ -256,12 +374,18 @@ async fn it_is_the_first_step_for_whoever_is_asked_for_a_second() {
     let store = &server.app.store;
     let owner = bob["id"].as_str().unwrap().parse().unwrap();
     let (own, _) = store
-        .session_user(&server::secret::hash_token(session.split_once('=').unwrap().1), 0)
+        .session_user(
+            &server::secret::hash_token(session.split_once('=').unwrap().1),
+            0,
+        )
         .await
         .unwrap()
         .unwrap();
     store.begin_second_factor(owner, &[1]).await.unwrap();
-    store.confirm_second_factor(owner, &[1], 1, &[], own, server.clock.now_ms()).await.unwrap();
+    store
+        .confirm_second_factor(owner, &[1], 1, &[], own, server.clock.now_ms())
+        .await
+        .unwrap();
     assert_eq!(server.me(BOB).await["proxy"]["problem"], "code_needed");
     server.seen("/api/v1/chats", BOB).await.expect(401);
     let with_session = server.by_proxy(Method::GET, "/api/v1/chats", &session, BOB);
@@ -269,9 +393,11 @@ async fn it_is_the_first_step_for_whoever_is_asked_for_a_second() {
     let of_other = server.by_proxy(Method::GET, "/api/v1/chats", &session, ADMINS);
     Answer::of(of_other).await.expect(200);
     // Somebody else's session does not stand in for it.
-    let body =
-        json!({"email": "eve@example.org", "name": "Eve", "password": "battery staple", "role": "user"});
-    server.sent("/api/v1/users", ADMINS, &body).await.expect(200);
+    let body = json!({"email": "eve@example.org", "name": "Eve", "password": "battery staple", "role": "user"});
+    server
+        .sent("/api/v1/users", ADMINS, &body)
+        .await
+        .expect(200);
     let log_in = json!({"email": "eve@example.org", "password": "battery staple"});
     let eves = server.sent("/api/v1/login", &[], &log_in).await.cookie();
     let request = server.by_proxy(Method::GET, "/api/v1/chats", &eves, BOB);
@@ -287,14 +413,20 @@ async fn its_groups_put_people_into_ours() {
     made.expect(200);
     let id = made.json()["id"].clone();
     let put = server.by_proxy(Method::PUT, "/api/v1/permissions", "", ADMINS);
-    Answer::of(put.json(&json!({"kind": "right", "name": "sharing", "everybody": false, "groups": [id]})))
-        .await
-        .expect(204);
+    Answer::of(
+        put.json(&json!({"kind": "right", "name": "sharing", "everybody": false, "groups": [id]})),
+    )
+    .await
+    .expect(204);
     let may_share = async |says: &[(&str, &str)]| {
         let rights = server.me(says).await["rights"].clone();
         rights.as_array().unwrap().contains(&json!("sharing"))
     };
-    let elsewhere = [("x-user", "bob"), ("x-email", "bob@example.org"), ("x-groups", "guests")];
+    let elsewhere = [
+        ("x-user", "bob"),
+        ("x-email", "bob@example.org"),
+        ("x-groups", "guests"),
+    ];
     assert!(may_share(BOB).await);
     assert!(!may_share(&elsewhere).await);
     assert!(may_share(BOB).await);

@@ -15,14 +15,25 @@ struct Talk {
 }
 
 async fn talk(reply: Reply) -> Talk {
-    let upstream = ScriptedServer::start(Behaviour::always(reply)).await.unwrap();
+    let upstream = ScriptedServer::start(Behaviour::always(reply))
+        .await
+        .unwrap();
     let (server, cookie) = Server::start_signed_in().await;
     connect(&server, &cookie, "Up", &upstream.base_url()).await;
-    let chat = server.post("/api/v1/chats", &cookie, &json!({})).await.json();
+    let chat = server
+        .post("/api/v1/chats", &cookie, &json!({}))
+        .await
+        .json();
     assert_eq!(chat["unread"], false);
     let chat = chat["id"].as_str().unwrap().to_owned();
     let activity = events(&server, &cookie, "/api/v1/activity").await;
-    Talk { server, cookie, chat, activity, _upstream: upstream }
+    Talk {
+        server,
+        cookie,
+        chat,
+        activity,
+        _upstream: upstream,
+    }
 }
 
 impl Talk {
@@ -53,10 +64,16 @@ async fn a_chat_is_unread_from_a_runs_end_until_it_is_looked_at() {
 
     let path = format!("/api/v1/chats/{}/read", talk.chat);
     let other = talk.server.key_of_plain_user("bob@example.org").await;
-    talk.server.post(&path, &other, &json!({})).await.expect(404);
+    talk.server
+        .post(&path, &other, &json!({}))
+        .await
+        .expect(404);
     assert_eq!(talk.unread().await, true);
     for _ in 0..2 {
-        talk.server.post(&path, &talk.cookie, &json!({})).await.expect(204);
+        talk.server
+            .post(&path, &talk.cookie, &json!({}))
+            .await
+            .expect(204);
     }
     let told = talk.activity.until(talk.is("read")).await;
     assert_eq!(told["run"], Value::Null);
@@ -74,7 +91,10 @@ async fn what_somebody_stopped_is_no_news() {
     let run = talk.say().await;
     talk.activity.until(talk.is("running")).await;
     let path = format!("/runs/{run}/cancel");
-    let request = talk.server.request(Method::POST, &path, &talk.cookie).json(&json!({}));
+    let request = talk
+        .server
+        .request(Method::POST, &path, &talk.cookie)
+        .json(&json!({}));
     assert_eq!(request.send().await.unwrap().status(), 204);
     let ended = talk.activity.until(talk.is("finished")).await;
     assert_eq!(ended["outcome"], "cancelled");

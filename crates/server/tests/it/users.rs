@@ -23,11 +23,19 @@ impl Server {
         let body = json!({"email": BOB, "name": "Bob", "password": BOBS, "role": role});
         let made = self.post("/api/v1/users", admin, &body).await;
         made.expect(200);
-        (made.json()["id"].as_str().unwrap().to_owned(), self.log_in().await.cookie())
+        (
+            made.json()["id"].as_str().unwrap().to_owned(),
+            self.log_in().await.cookie(),
+        )
     }
 
     async fn log_in(&self) -> Answer {
-        self.post("/api/v1/login", "", &json!({"email": BOB, "password": BOBS})).await
+        self.post(
+            "/api/v1/login",
+            "",
+            &json!({"email": BOB, "password": BOBS}),
+        )
+        .await
     }
 
     pub(crate) async fn change(&self, admin: &str, user: &str, change: Value) -> Answer {
@@ -51,10 +59,12 @@ async fn an_administrator_makes_and_changes_accounts() {
     assert_eq!(made["created_at"], server.clock.now_ms());
     assert_ne!(made["id"], forged["id"]);
     let bob = made["id"].as_str().unwrap();
-    server.post("/api/v1/users", &ada, &forged).await.expect(409);
+    server
+        .post("/api/v1/users", &ada, &forged)
+        .await
+        .expect(409);
 
-    let change =
-        json!({"name": "Robert", "id": "x", "created_at": 1, "password": "other words", "email": null});
+    let change = json!({"name": "Robert", "id": "x", "created_at": 1, "password": "other words", "email": null});
     let changed = server.change(&ada, bob, change).await.json();
     assert_eq!(
         (&changed["name"], &changed["id"], &changed["email"]),
@@ -64,8 +74,12 @@ async fn an_administrator_makes_and_changes_accounts() {
     server.log_in().await.expect(200);
 
     let listed = server.get("/api/v1/users", &ada).await;
-    let names: Vec<Value> =
-        listed.json()["users"].as_array().unwrap().iter().map(|user| user["name"].clone()).collect();
+    let names: Vec<Value> = listed.json()["users"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|user| user["name"].clone())
+        .collect();
     assert_eq!(names, ["Ada", "Robert"]);
     assert!(!listed.text.contains("argon2"));
 
@@ -79,7 +93,10 @@ async fn an_administrator_makes_and_changes_accounts() {
     ] {
         server.change(&ada, bob, body.clone()).await.expect(status);
     }
-    for body in [json!({}), json!({"email": "eve@x", "name": "Eve", "password": "short", "role": "user"})] {
+    for body in [
+        json!({}),
+        json!({"email": "eve@x", "name": "Eve", "password": "short", "role": "user"}),
+    ] {
         server.post("/api/v1/users", &ada, &body).await.expect(400);
     }
 }
@@ -87,14 +104,38 @@ async fn an_administrator_makes_and_changes_accounts() {
 #[tokio::test]
 async fn the_last_administrator_stays_one() {
     let (server, ada) = Server::start_signed_in().await;
-    let me = server.get("/api/v1/me", &ada).await.json()["user"]["id"].as_str().unwrap().to_owned();
-    assert_eq!(server.change(&ada, &me, json!({"role": "user"})).await.expect(409), "conflict");
-    server.change(&ada, &me, json!({"suspended": true})).await.expect(409);
-    server.delete(&format!("/api/v1/users/{me}"), &ada).await.expect(409);
+    let me = server.get("/api/v1/me", &ada).await.json()["user"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(
+        server
+            .change(&ada, &me, json!({"role": "user"}))
+            .await
+            .expect(409),
+        "conflict"
+    );
+    server
+        .change(&ada, &me, json!({"suspended": true}))
+        .await
+        .expect(409);
+    server
+        .delete(&format!("/api/v1/users/{me}"), &ada)
+        .await
+        .expect(409);
     let (bob, his) = server.bob(&ada, "admin").await;
-    server.change(&ada, &me, json!({"role": "user"})).await.expect(200);
-    server.change(&ada, &bob, json!({"role": "user"})).await.expect(403);
-    server.change(&his, &bob, json!({"role": "user"})).await.expect(409);
+    server
+        .change(&ada, &me, json!({"role": "user"}))
+        .await
+        .expect(200);
+    server
+        .change(&ada, &bob, json!({"role": "user"}))
+        .await
+        .expect(403);
+    server
+        .change(&his, &bob, json!({"role": "user"}))
+        .await
+        .expect(409);
 }
 
 /// A key's owner is remembered for a second; a changed role holds at once all the same.
@@ -102,10 +143,16 @@ async fn the_last_administrator_stays_one() {
 async fn a_role_holds_at_once_for_keys_too() {
     let (server, ada) = Server::start_signed_in().await;
     let (bob, his) = server.bob(&ada, "admin").await;
-    let key = server.post("/api/v1/keys", &his, &json!({"name": "x"})).await.json();
+    let key = server
+        .post("/api/v1/keys", &his, &json!({"name": "x"}))
+        .await
+        .json();
     let key = key["secret"].as_str().unwrap();
     server.get("/api/v1/users", key).await.expect(200);
-    server.change(&ada, &bob, json!({"role": "user"})).await.expect(200);
+    server
+        .change(&ada, &bob, json!({"role": "user"}))
+        .await
+        .expect(200);
     server.get("/api/v1/users", key).await.expect(403);
     server.get("/api/v1/users", &his).await.expect(403);
 }
@@ -123,18 +170,27 @@ struct Open {
 }
 
 async fn open() -> Open {
-    let upstream = ScriptedServer::start(Behaviour::always(words(6000, 20.0))).await.unwrap();
+    let upstream = ScriptedServer::start(Behaviour::always(words(6000, 20.0)))
+        .await
+        .unwrap();
     let (server, ada) = Server::start_signed_in().await;
     connect(&server, &ada, "Up", &upstream.base_url()).await;
     let (bob, his) = server.bob(&ada, "user").await;
-    let made = server.post("/api/v1/keys", &his, &json!({"name": "x"})).await.json();
+    let made = server
+        .post("/api/v1/keys", &his, &json!({"name": "x"}))
+        .await
+        .json();
     let key = made["secret"].as_str().unwrap().to_owned();
     let chat = server.post("/api/v1/chats", &his, &json!({})).await.json();
     let path = format!("/api/v1/chats/{}/messages", chat["id"].as_str().unwrap());
-    let begun = server.post(&path, &his, &json!({"content": "Hi", "model": "scripted"})).await.json();
+    let begun = server
+        .post(&path, &his, &json!({"content": "Hi", "model": "scripted"}))
+        .await
+        .json();
     let run = begun["run"].as_str().unwrap().to_owned();
-    let passed =
-        server.request(Method::POST, "/v1/chat/completions", &key).json(&streaming("scripted", "Hi"));
+    let passed = server
+        .request(Method::POST, "/v1/chat/completions", &key)
+        .json(&streaming("scripted", "Hi"));
     let mut streams = vec![
         events(&server, &his, &format!("/runs/{run}/events")).await,
         events(&server, &key, "/api/v1/activity").await,
@@ -143,12 +199,29 @@ async fn open() -> Open {
     for stream in &mut streams {
         stream.next().await.unwrap();
     }
-    let mut request = server.url("/ws").replace("http", "ws").into_client_request().unwrap();
-    request.headers_mut().insert(header::COOKIE, his.parse().unwrap());
-    let tcp = tokio::net::TcpStream::connect(server.address).await.unwrap();
+    let mut request = server
+        .url("/ws")
+        .replace("http", "ws")
+        .into_client_request()
+        .unwrap();
+    request
+        .headers_mut()
+        .insert(header::COOKIE, his.parse().unwrap());
+    let tcp = tokio::net::TcpStream::connect(server.address)
+        .await
+        .unwrap();
     let (socket, _) = tokio_tungstenite::client_async(request, tcp).await.unwrap();
     let socket = Box::new(Box::pin(socket.for_each(async |_| {})));
-    Open { server, ada, bob, key, run, streams, socket, _upstream: upstream }
+    Open {
+        server,
+        ada,
+        bob,
+        key,
+        run,
+        streams,
+        socket,
+        _upstream: upstream,
+    }
 }
 
 impl Open {
@@ -163,24 +236,52 @@ impl Open {
         .await
         .unwrap();
         let run: domain::RunId = self.run.parse().unwrap();
-        until("its end", async || self.server.app.store.run(run).await.unwrap().finished_at.is_some()).await;
+        until("its end", async || {
+            self.server
+                .app
+                .store
+                .run(run)
+                .await
+                .unwrap()
+                .finished_at
+                .is_some()
+        })
+        .await;
     }
 }
 
 #[tokio::test]
 async fn suspending_ends_all_that_is_open() {
     let mut open = open().await;
-    open.server.get("/api/v1/chats", &open.key).await.expect(200);
-    open.server.change(&open.ada, &open.bob, json!({"suspended": true})).await.expect(200);
-    open.server.get("/api/v1/chats", &open.key).await.expect(401);
+    open.server
+        .get("/api/v1/chats", &open.key)
+        .await
+        .expect(200);
+    open.server
+        .change(&open.ada, &open.bob, json!({"suspended": true}))
+        .await
+        .expect(200);
+    open.server
+        .get("/api/v1/chats", &open.key)
+        .await
+        .expect(401);
     open.ends().await;
     let refused = open.server.log_in().await;
     assert_eq!(refused.expect(403), "forbidden");
     let wrong = json!({"email": BOB, "password": "not his password"});
-    open.server.post("/api/v1/login", "", &wrong).await.expect(401);
+    open.server
+        .post("/api/v1/login", "", &wrong)
+        .await
+        .expect(401);
 
-    open.server.change(&open.ada, &open.bob, json!({"suspended": false})).await.expect(200);
-    open.server.get("/api/v1/chats", &open.key).await.expect(200);
+    open.server
+        .change(&open.ada, &open.bob, json!({"suspended": false}))
+        .await
+        .expect(200);
+    open.server
+        .get("/api/v1/chats", &open.key)
+        .await
+        .expect(200);
     open.server.log_in().await.expect(200);
     events(&open.server, &open.key, "/api/v1/activity").await;
 }
@@ -189,28 +290,54 @@ async fn suspending_ends_all_that_is_open() {
 #[tokio::test]
 async fn another_server_that_suspends_is_heard_of_soon() {
     let mut open = open().await;
-    open.server.get("/api/v1/chats", &open.key).await.expect(200);
-    let change = store::AccountChange { suspended: Some(true), ..store::AccountChange::default() };
+    open.server
+        .get("/api/v1/chats", &open.key)
+        .await
+        .expect(200);
+    let change = store::AccountChange {
+        suspended: Some(true),
+        ..store::AccountChange::default()
+    };
     let user = open.bob.parse().unwrap();
-    open.server.app.store.change_account(user, &change, 5).await.unwrap();
+    open.server
+        .app
+        .store
+        .change_account(user, &change, 5)
+        .await
+        .unwrap();
     open.ends().await;
-    open.server.get("/api/v1/chats", &open.key).await.expect(401);
+    open.server
+        .get("/api/v1/chats", &open.key)
+        .await
+        .expect(401);
 }
 
 #[tokio::test]
 async fn a_suspended_account_is_deleted_with_all_of_it() {
     let mut open = open().await;
     let path = format!("/api/v1/users/{}", open.bob);
-    assert_eq!(open.server.delete(&path, &open.ada).await.expect(409), "conflict");
-    open.server.change(&open.ada, &open.bob, json!({"suspended": true})).await.expect(200);
+    assert_eq!(
+        open.server.delete(&path, &open.ada).await.expect(409),
+        "conflict"
+    );
+    open.server
+        .change(&open.ada, &open.bob, json!({"suspended": true}))
+        .await
+        .expect(200);
     open.server.delete(&path, &open.ada).await.expect(204);
     open.server.delete(&path, &open.ada).await.expect(404);
     for stream in open.streams.drain(..) {
         stream.rest().await;
     }
     let run: domain::RunId = open.run.parse().unwrap();
-    assert_eq!(open.server.app.store.run(run).await, Err(store::StoreError::NotFound));
-    open.server.get("/api/v1/chats", &open.key).await.expect(401);
+    assert_eq!(
+        open.server.app.store.run(run).await,
+        Err(store::StoreError::NotFound)
+    );
+    open.server
+        .get("/api/v1/chats", &open.key)
+        .await
+        .expect(401);
     open.server.log_in().await.expect(401);
     open.server.bob(&open.ada, "user").await;
 }
@@ -220,7 +347,9 @@ async fn a_person_deletes_their_own_account_with_all_of_it() {
     let mut open = open().await;
     let his = open.server.log_in().await.cookie();
     let close = async |credential: &str, password: Value| {
-        let request = open.server.request(Method::DELETE, "/api/v1/me", credential);
+        let request = open
+            .server
+            .request(Method::DELETE, "/api/v1/me", credential);
         Answer::of(request.json(&json!({"password": password, "user": "x"}))).await
     };
     for (credential, password) in [(&his, "wrong words"), (&his, ""), (&open.key, BOBS)] {
@@ -228,7 +357,9 @@ async fn a_person_deletes_their_own_account_with_all_of_it() {
     }
     close(&his, json!(null)).await.expect(400);
     assert_eq!(
-        close(&open.ada, json!(crate::harness::PASSWORD)).await.expect(409),
+        close(&open.ada, json!(crate::harness::PASSWORD))
+            .await
+            .expect(409),
         "conflict",
         "nobody is left"
     );
@@ -238,12 +369,21 @@ async fn a_person_deletes_their_own_account_with_all_of_it() {
         stream.rest().await;
     }
     let run: domain::RunId = open.run.parse().unwrap();
-    assert_eq!(open.server.app.store.run(run).await, Err(store::StoreError::NotFound));
+    assert_eq!(
+        open.server.app.store.run(run).await,
+        Err(store::StoreError::NotFound)
+    );
     for credential in [&his, &open.key] {
-        open.server.get("/api/v1/chats", credential).await.expect(401);
+        open.server
+            .get("/api/v1/chats", credential)
+            .await
+            .expect(401);
     }
     open.server.log_in().await.expect(401);
-    open.server.get("/api/v1/chats", &open.ada).await.expect(200);
+    open.server
+        .get("/api/v1/chats", &open.ada)
+        .await
+        .expect(200);
     open.server.bob(&open.ada, "user").await;
 }
 
@@ -255,30 +395,57 @@ async fn open_streams_end_with_their_session() {
         let body = json!({"email": crate::harness::EMAIL, "password": crate::harness::PASSWORD});
         server.post("/api/v1/login", "", &body).await.cookie()
     };
-    let key = server.post("/api/v1/keys", &here, &json!({"name": "k"})).await.json()["secret"].clone();
+    let key = server
+        .post("/api/v1/keys", &here, &json!({"name": "k"}))
+        .await
+        .json()["secret"]
+        .clone();
     let mut going_on = vec![
         events(&server, &here, "/api/v1/activity").await,
         events(&server, key.as_str().unwrap(), "/api/v1/activity").await,
     ];
-    let sessions = async || server.get("/api/v1/me/sessions", &here).await.json()["sessions"].clone();
+    let sessions =
+        async || server.get("/api/v1/me/sessions", &here).await.json()["sessions"].clone();
     let change = json!({"current": crate::harness::PASSWORD, "new": crate::harness::PASSWORD});
     for way in ["a new password", "one by one", "all others", "log out"] {
         let elsewhere = log_in().await;
         let stream = events(&server, &elsewhere, "/api/v1/activity").await;
-        let mut request = server.url("/ws").replace("http", "ws").into_client_request().unwrap();
-        request.headers_mut().insert(header::COOKIE, elsewhere.parse().unwrap());
-        let tcp = tokio::net::TcpStream::connect(server.address).await.unwrap();
+        let mut request = server
+            .url("/ws")
+            .replace("http", "ws")
+            .into_client_request()
+            .unwrap();
+        request
+            .headers_mut()
+            .insert(header::COOKIE, elsewhere.parse().unwrap());
+        let tcp = tokio::net::TcpStream::connect(server.address)
+            .await
+            .unwrap();
         let (socket, _) = tokio_tungstenite::client_async(request, tcp).await.unwrap();
         match way {
-            "a new password" => server.put("/api/v1/me/password", &here, &change).await.expect(204),
+            "a new password" => server
+                .put("/api/v1/me/password", &here, &change)
+                .await
+                .expect(204),
             "one by one" => {
                 let all = sessions().await;
-                let other = all.as_array().unwrap().iter().find(|it| it["current"] == false).unwrap();
+                let other = all
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .find(|it| it["current"] == false)
+                    .unwrap();
                 let path = format!("/api/v1/me/sessions/{}", other["id"].as_str().unwrap());
                 server.delete(&path, &here).await.expect(204)
             }
-            "all others" => server.delete("/api/v1/me/sessions", &here).await.expect(204),
-            _ => server.post("/api/v1/logout", &elsewhere, &Value::Null).await.expect(204),
+            "all others" => server
+                .delete("/api/v1/me/sessions", &here)
+                .await
+                .expect(204),
+            _ => server
+                .post("/api/v1/logout", &elsewhere, &Value::Null)
+                .await
+                .expect(204),
         };
         server.get("/api/v1/chats", &elsewhere).await.expect(401);
         tokio::time::timeout(std::time::Duration::from_secs(5), async {
@@ -297,18 +464,27 @@ async fn open_streams_end_with_their_session() {
     // The time of a session is up for its streams too.
     server.clock.advance_ms(24 * 3_600_000);
     going_on.remove(0).rest().await;
-    server.get("/api/v1/chats", key.as_str().unwrap()).await.expect(200);
+    server
+        .get("/api/v1/chats", key.as_str().unwrap())
+        .await
+        .expect(200);
 }
 
 #[tokio::test]
 async fn people_see_their_sessions_and_end_all_of_them() {
     let (server, ada) = Server::start_signed_in().await;
     let body = json!({"email": crate::harness::EMAIL, "password": crate::harness::PASSWORD});
-    let request = server.request(Method::POST, "/api/v1/login", "").json(&body);
-    let firefox =
-        format!("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0{}", "x".repeat(5000));
+    let request = server
+        .request(Method::POST, "/api/v1/login", "")
+        .json(&body);
+    let firefox = format!(
+        "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0{}",
+        "x".repeat(5000)
+    );
     server.clock.advance_ms(60_000);
-    let phone = Answer::of(request.header("user-agent", firefox)).await.cookie();
+    let phone = Answer::of(request.header("user-agent", firefox))
+        .await
+        .cookie();
     let (_, bobs) = server.bob(&ada, "user").await;
 
     let listed = server.get("/api/v1/me/sessions", &ada).await;
@@ -316,17 +492,36 @@ async fn people_see_their_sessions_and_end_all_of_them() {
     assert_eq!(sessions.len(), 2, "{}", listed.text);
     sessions.sort_by_key(|session| session["created_at"].as_i64());
     let (mine, other) = (&sessions[0], &sessions[1]);
-    assert_eq!((&mine["current"], &other["current"]), (&json!(true), &json!(false)));
-    assert_eq!((&other["browser"], &other["system"]), (&json!("Firefox"), &json!("Linux")));
+    assert_eq!(
+        (&mine["current"], &other["current"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(
+        (&other["browser"], &other["system"]),
+        (&json!("Firefox"), &json!("Linux"))
+    );
     assert_eq!(other["address"], "127.0.0.1");
     let now = server.clock.now_ms();
-    assert_eq!((&other["created_at"], &other["expires_at"]), (&json!(now), &json!(now + 24 * 3_600_000)));
-    assert_eq!(mine["last_used_at"], now, "a minute after it began it was used again");
-    assert!(!listed.text.contains("Mozilla") && !listed.text.contains(&phone[20..]), "{}", listed.text);
+    assert_eq!(
+        (&other["created_at"], &other["expires_at"]),
+        (&json!(now), &json!(now + 24 * 3_600_000))
+    );
+    assert_eq!(
+        mine["last_used_at"], now,
+        "a minute after it began it was used again"
+    );
+    assert!(
+        !listed.text.contains("Mozilla") && !listed.text.contains(&phone[20..]),
+        "{}",
+        listed.text
+    );
 
     let theirs = format!("/api/v1/me/sessions/{}", mine["id"].as_str().unwrap());
     server.delete(&theirs, &bobs).await.expect(404);
-    server.delete("/api/v1/me/sessions/session_1", &ada).await.expect(404);
+    server
+        .delete("/api/v1/me/sessions/session_1", &ada)
+        .await
+        .expect(404);
     let out = server.delete("/api/v1/me/sessions?all=true", &ada).await;
     out.expect(204);
     assert_eq!(out.cookie(), "glasshouse_session=");
@@ -342,15 +537,26 @@ async fn people_change_their_own_name_and_nothing_else() {
     let rename = async |who: &str, body: Value| {
         Answer::of(server.request(Method::PATCH, "/api/v1/me", who).json(&body)).await
     };
-    let wish = json!({"name": " Robert ", "email": "ada@example.org", "role": "admin", "id": "user_1"});
+    let wish =
+        json!({"name": " Robert ", "email": "ada@example.org", "role": "admin", "id": "user_1"});
     rename(&bob, wish).await.expect(200);
     let me = server.get("/api/v1/me", &bob).await.json()["user"].clone();
-    assert_eq!((&me["name"], &me["email"], &me["role"]), (&json!("Robert"), &json!(BOB), &json!("user")));
-    for bad in [json!({}), json!({"name": ""}), json!({"name": "a\u{0}b"}), json!({"name": "x".repeat(500)})]
-    {
+    assert_eq!(
+        (&me["name"], &me["email"], &me["role"]),
+        (&json!("Robert"), &json!(BOB), &json!("user"))
+    );
+    for bad in [
+        json!({}),
+        json!({"name": ""}),
+        json!({"name": "a\u{0}b"}),
+        json!({"name": "x".repeat(500)}),
+    ] {
         rename(&bob, bad).await.expect(400);
     }
-    let audit = server.get("/api/v1/audit?action=user.change", &ada).await.json();
+    let audit = server
+        .get("/api/v1/audit?action=user.change", &ada)
+        .await
+        .json();
     assert_eq!(audit["entries"][0]["actor_email"], BOB);
     assert_eq!(audit["entries"][0]["details"]["name"], "Robert");
 }

@@ -47,7 +47,9 @@ async fn mcp(State(page): State<Page>, Json(message): Json<Value>) -> Response {
 fn answer(query: &str, page: &str) -> String {
     match query.split_once(' ') {
         Some(("line", rest)) => format!("Search results for:\n{rest}\n\nNo results."),
-        Some(("list", rest)) => json!({"results": [{"url": rest, "title": "Your question"}]}).to_string(),
+        Some(("list", rest)) => {
+            json!({"results": [{"url": rest, "title": "Your question"}]}).to_string()
+        }
         Some(("label", rest)) => format!("Title: Your question\nURL: {rest}"),
         Some(("find", _)) => format!("Title: A page\nURL: {page}"),
         _ => format!("Search results for \"{query}\":"),
@@ -56,7 +58,9 @@ fn answer(query: &str, page: &str) -> String {
 
 async fn desk() -> (Desk, Page, DropGuard) {
     let page = Page::default();
-    let routes = Router::new().route("/mcp", post(mcp)).with_state(Arc::clone(&page));
+    let routes = Router::new()
+        .route("/mcp", post(mcp))
+        .with_state(Arc::clone(&page));
     let (address, running) = serve_other(routes).await;
     let config = new_folder().join("glasshouse.toml");
     let servers = format!("[[mcp_servers]]\nname = \"echo\"\nurl = \"http://{address}/mcp\"\n");
@@ -80,16 +84,34 @@ fn fetch(url: &str) -> Reply {
 
 /// The addresses that a person was asked about, each of which they refuse, while the model does all this.
 async fn asked_about(desk: &Desk, said: &str, replies: Vec<Reply>) -> Vec<String> {
-    let upstream = ScriptedServer::start(Behaviour::sequence(replies)).await.unwrap();
+    let upstream = ScriptedServer::start(Behaviour::sequence(replies))
+        .await
+        .unwrap();
     let name = format!("Up{}", upstream.address().port());
     connect(&desk.server, &desk.ada, &name, &upstream.base_url()).await;
     let models = desk.server.get("/api/v1/models", &desk.ada).await.json();
     // The one that was connected last.
-    let model =
-        models["models"].as_array().unwrap().iter().rev().find(|model| model["tour"] == false).unwrap();
-    let chat = desk.server.post("/api/v1/chats", &desk.ada, &json!({})).await.json();
+    let model = models["models"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .rev()
+        .find(|model| model["tour"] == false)
+        .unwrap();
+    let chat = desk
+        .server
+        .post("/api/v1/chats", &desk.ada, &json!({}))
+        .await
+        .json();
     let path = format!("/api/v1/chats/{}/messages", chat["id"].as_str().unwrap());
-    let sent = desk.server.post(&path, &desk.ada, &json!({"content": said, "model": model["id"]})).await;
+    let sent = desk
+        .server
+        .post(
+            &path,
+            &desk.ada,
+            &json!({"content": said, "model": model["id"]}),
+        )
+        .await;
     sent.expect(200);
     let run = sent.json()["run"].as_str().unwrap().to_owned();
     let mut log = events(&desk.server, &desk.ada, &format!("/runs/{run}/events")).await;
@@ -103,9 +125,20 @@ async fn asked_about(desk: &Desk, said: &str, replies: Vec<Reply>) -> Vec<String
             assert_eq!(event["body"]["outcome"], "completed", "{event}");
             return asked;
         }
-        asked.push(event["body"]["arguments"]["url"].as_str().unwrap().to_owned());
-        let path = format!("/runs/{run}/approvals/{}", event["body"]["approval"].as_str().unwrap());
-        desk.server.post(&path, &desk.ada, &json!({"decision": "deny"})).await.expect(204);
+        asked.push(
+            event["body"]["arguments"]["url"]
+                .as_str()
+                .unwrap()
+                .to_owned(),
+        );
+        let path = format!(
+            "/runs/{run}/approvals/{}",
+            event["body"]["approval"].as_str().unwrap()
+        );
+        desk.server
+            .post(&path, &desk.ada, &json!({"decision": "deny"}))
+            .await
+            .expect(204);
     }
 }
 
@@ -120,10 +153,19 @@ async fn an_address_of_the_question_is_opened_with_consent_only() {
         format!("list {leak}"),
         format!("label {leak}"),
     ] {
-        let asked = asked_about(&desk, "Go.", vec![search(&query), fetch(&leak), Reply::text("Done.")]).await;
+        let asked = asked_about(
+            &desk,
+            "Go.",
+            vec![search(&query), fetch(&leak), Reply::text("Done.")],
+        )
+        .await;
         assert_eq!(asked, std::slice::from_ref(&leak), "{query}");
     }
-    assert!(desk.web.canary_visits().is_empty(), "{:?}", desk.web.canary_visits());
+    assert!(
+        desk.web.canary_visits().is_empty(),
+        "{:?}",
+        desk.web.canary_visits()
+    );
 }
 
 #[tokio::test]
@@ -131,7 +173,8 @@ async fn what_a_sub_agent_has_found_counts_for_it_alone() {
     let (desk, page, _running) = desk().await;
     let leak = format!("{}/leak?d=SECRET", desk.web.canary());
     let task = |name: &str| {
-        let arguments = json!({"description": format!("The {name} task."), "subagent_type": "general"});
+        let arguments =
+            json!({"description": format!("The {name} task."), "subagent_type": "general"});
         Reply::calls(&[("task", arguments)])
     };
     // It echoes the question for a sub-agent, too, and the main agent and a sibling get nothing from it.
@@ -145,7 +188,10 @@ async fn what_a_sub_agent_has_found_counts_for_it_alone() {
         Reply::text("It was refused."),
         Reply::text("Done."),
     ];
-    assert_eq!(asked_about(&desk, "Go.", replies).await, [leak.clone(), leak.clone()]);
+    assert_eq!(
+        asked_about(&desk, "Go.", replies).await,
+        [leak.clone(), leak.clone()]
+    );
     assert!(desk.web.canary_visits().is_empty());
 
     // What it has really found it may open; others have to ask.

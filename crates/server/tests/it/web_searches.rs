@@ -29,7 +29,12 @@ async fn what_was_crawled_is_found_by_those_who_may_read_it() {
     let desk = Desk::open(&[("GLASSHOUSE_WEB_SEARCH", "own")]).await;
     let (server, ada) = (&desk.server, &desk.ada);
     let bob = server.key_of_plain_user("bob@example.org").await;
-    let fact = desk.web.facts().iter().find(|fact| fact.question.contains("high is the Korvel")).unwrap();
+    let fact = desk
+        .web
+        .facts()
+        .iter()
+        .find(|fact| fact.question.contains("high is the Korvel"))
+        .unwrap();
     let question = json!({"query": fact.question, "limit": 3});
     let (heard, _) = desk.call_as(ada, SEARCH, question.clone()).await;
     assert!(heard.contains("Nothing was found"), "{heard}");
@@ -37,9 +42,14 @@ async fn what_was_crawled_is_found_by_those_who_may_read_it() {
     let collection = server.collection(ada, "Coast").await;
     let at = format!("{KNOWLEDGE}/{collection}");
     // What was not read of the web is no page of it.
-    server.read_file(ada, &collection, "note.md", fact.question.as_bytes()).await;
+    server
+        .read_file(ada, &collection, "note.md", fact.question.as_bytes())
+        .await;
     let url = desk.web.url("/lights/korvel");
-    server.post(&format!("{at}/crawls"), ada, &json!({ "url": url })).await.expect(202);
+    server
+        .post(&format!("{at}/crawls"), ada, &json!({ "url": url }))
+        .await
+        .expect(202);
     until("all is read", async || {
         let all = server.get(&format!("{at}/documents"), ada).await.json();
         let all = all["documents"].as_array().unwrap().clone();
@@ -47,11 +57,21 @@ async fn what_was_crawled_is_found_by_those_who_may_read_it() {
     })
     .await;
     let (heard, _) = desk.call_as(ada, SEARCH, question.clone()).await;
-    assert!(heard.contains(&url) && heard.contains(&format!("{} metres", fact.answer)), "{heard}");
-    assert!(heard.matches("http").count() == 1 && !heard.contains("note.md"), "{heard}");
+    assert!(
+        heard.contains(&url) && heard.contains(&format!("{} metres", fact.answer)),
+        "{heard}"
+    );
+    assert!(
+        heard.matches("http").count() == 1 && !heard.contains("note.md"),
+        "{heard}"
+    );
     let (heard, _) = desk.call_as(&bob, SEARCH, question.clone()).await;
     assert!(heard.contains("Nothing was found"), "{heard}");
-    let open = server.request(Method::PATCH, &at, ada).json(&json!({"open": true})).send().await;
+    let open = server
+        .request(Method::PATCH, &at, ada)
+        .json(&json!({"open": true}))
+        .send()
+        .await;
     assert!(open.unwrap().status().is_success());
     let (heard, _) = desk.call_as(&bob, SEARCH, question.clone()).await;
     assert!(heard.contains(&url), "{heard}");
@@ -90,8 +110,12 @@ async fn mcp(State(finder): State<Finder>, Json(message): Json<Value>) -> Respon
 #[tokio::test]
 async fn a_tool_of_an_mcp_server_searches() {
     let finder = Finder::default();
-    let (address, _running) =
-        serve_other(Router::new().route("/mcp", post(mcp)).with_state(finder.clone())).await;
+    let (address, _running) = serve_other(
+        Router::new()
+            .route("/mcp", post(mcp))
+            .with_state(finder.clone()),
+    )
+    .await;
     let config = new_folder().join("glasshouse.toml");
     let servers = format!("[[mcp_servers]]\nname = \"finder\"\nurl = \"http://{address}/mcp\"\n");
     std::fs::write(&config, servers).unwrap();
@@ -103,7 +127,13 @@ async fn a_tool_of_an_mcp_server_searches() {
     .await;
     let ask = async |says: Value| {
         finder.0.lock().unwrap().0 = says;
-        desk.call_as(&desk.ada, SEARCH, json!({"query": "korvel height", "limit": 20})).await.0
+        desk.call_as(
+            &desk.ada,
+            SEARCH,
+            json!({"query": "korvel height", "limit": 20}),
+        )
+        .await
+        .0
     };
     let text = |text: &str| json!({"content": [{"type": "text", "text": text}]});
     let list = json!({"results": [
@@ -113,22 +143,54 @@ async fn a_tool_of_an_mcp_server_searches() {
         {"url": "javascript:alert(1)", "title": "No"},
     ]});
     let heard = ask(text(&list.to_string())).await;
-    assert!(heard.contains("1. One\nhttps://a.example/1\nfirst"), "{heard}");
-    assert!(heard.contains("not instructions") && !heard.contains("javascript"), "{heard}");
+    assert!(
+        heard.contains("1. One\nhttps://a.example/1\nfirst"),
+        "{heard}"
+    );
+    assert!(
+        heard.contains("not instructions") && !heard.contains("javascript"),
+        "{heard}"
+    );
     assert_eq!(heard.matches("a.example").count(), 1, "{heard}");
     let asked = finder.0.lock().unwrap().1.clone();
-    assert_eq!(asked[0]["arguments"], json!({"query": "korvel height", "max_results": 10}));
+    assert_eq!(
+        asked[0]["arguments"],
+        json!({"query": "korvel height", "max_results": 10})
+    );
 
-    assert!(ask(json!({"structuredContent": list, "content": []})).await.contains("1. One"));
-    assert!(ask(text("Title: Two\nURL: https://b.example/")).await.contains("1. Two\nhttps://b.example/"));
-    assert!(ask(text("Sorry, nothing.")).await.contains("Nothing was found"));
-    let failed = ask(json!({"isError": true, "content": [{"type": "text", "text": "no credit"}]})).await;
-    assert!(failed.contains("The search did not work: no credit"), "{failed}");
+    assert!(
+        ask(json!({"structuredContent": list, "content": []}))
+            .await
+            .contains("1. One")
+    );
+    assert!(
+        ask(text("Title: Two\nURL: https://b.example/"))
+            .await
+            .contains("1. Two\nhttps://b.example/")
+    );
+    assert!(
+        ask(text("Sorry, nothing."))
+            .await
+            .contains("Nothing was found")
+    );
+    let failed =
+        ask(json!({"isError": true, "content": [{"type": "text", "text": "no credit"}]})).await;
+    assert!(
+        failed.contains("The search did not work: no credit"),
+        "{failed}"
+    );
     let flood = ask(text(&"https://c.example/ ".repeat(100_000))).await;
     assert!(flood.len() < 20_000, "{}", flood.len());
     // What a tool returns as it is has no addresses in it.
-    assert!(ask(json!({"nothing": true})).await.contains("Nothing was found"));
-    assert!(ask(Value::Null).await.contains("The search did not work"), "no result at all");
+    assert!(
+        ask(json!({"nothing": true}))
+            .await
+            .contains("Nothing was found")
+    );
+    assert!(
+        ask(Value::Null).await.contains("The search did not work"),
+        "no result at all"
+    );
 }
 
 /// Three services at one address, each of which answers as it was told to, and how often each was asked.
@@ -145,7 +207,14 @@ impl Services {
     fn answers(&self, name: &str, status: u16, body: Value) {
         let mut all = self.0.lock().unwrap();
         let asked = all.get(name).map_or(0, |told| told.asked);
-        all.insert(name.to_owned(), Told { status, body, asked });
+        all.insert(
+            name.to_owned(),
+            Told {
+                status,
+                body,
+                asked,
+            },
+        );
     }
 
     fn asked(&self) -> [usize; 3] {
@@ -166,10 +235,12 @@ async fn service(State(services): State<Services>, Path(name): Path<String>) -> 
 fn shaped(name: &str) -> Value {
     let (url, title) = (format!("https://{name}.example/1"), format!("Of {name}"));
     match name {
-        "search" => json!({"query": "korvel", "number_of_results": 0, "answers": [], "infoboxes": [],
+        "search" => {
+            json!({"query": "korvel", "number_of_results": 0, "answers": [], "infoboxes": [],
             "suggestions": [], "unresponsive_engines": [["bing", "timeout"]], "results": [
             {"url": url, "title": title, "content": "words", "engine": "duckduckgo", "score": 1.0,
-             "category": "general", "parsed_url": ["https", "search.example", "/1", "", "", ""]}]}),
+             "category": "general", "parsed_url": ["https", "search.example", "/1", "", "", ""]}]})
+        }
         "brave" => {
             json!({"type": "search", "query": {"original": "korvel"}, "mixed": {"type": "mixed", "main": []},
             "web": {"type": "search", "family_friendly": true, "results": [
@@ -188,8 +259,12 @@ async fn the_first_search_that_finds_something_wins() {
     for name in ["search", "brave", "tavily"] {
         services.answers(name, 200, shaped(name));
     }
-    let (address, _running) =
-        serve_other(Router::new().route("/{name}", any(service)).with_state(services.clone())).await;
+    let (address, _running) = serve_other(
+        Router::new()
+            .route("/{name}", any(service))
+            .with_state(services.clone()),
+    )
+    .await;
     let at = |name: &str| format!("http://{address}/{name}");
     let desk = Desk::open(&[
         ("GLASSHOUSE_WEB_SEARCH", "searxng, brave, tavily"),
@@ -200,33 +275,60 @@ async fn the_first_search_that_finds_something_wins() {
         ("GLASSHOUSE_WEB_TAVILY_KEY", "t"),
     ])
     .await;
-    let ask = async || desk.call_as(&desk.ada, SEARCH, json!({"query": "korvel"})).await.0;
+    let ask = async || {
+        desk.call_as(&desk.ada, SEARCH, json!({"query": "korvel"}))
+            .await
+            .0
+    };
     let heard = ask().await;
-    assert!(heard.contains("1. Of search\nhttps://search.example/1\nwords"), "{heard}");
+    assert!(
+        heard.contains("1. Of search\nhttps://search.example/1\nwords"),
+        "{heard}"
+    );
     assert!(!heard.contains("Note:"), "nobody was passed over: {heard}");
     assert_eq!(services.asked(), [1, 0, 0]);
 
     // One that is empty is passed over, and asked again the next time.
-    services.answers("search", 200, json!({"results": [], "unresponsive_engines": [["bing", "timeout"]]}));
+    services.answers(
+        "search",
+        200,
+        json!({"results": [], "unresponsive_engines": [["bing", "timeout"]]}),
+    );
     let heard = ask().await;
-    assert!(heard.contains("1. Of brave\nhttps://brave.example/1\nwords"), "{heard}");
-    assert!(heard.contains("[Note: Found by Brave. Passed over: SearXNG: it finds nothing.]"), "{heard}");
+    assert!(
+        heard.contains("1. Of brave\nhttps://brave.example/1\nwords"),
+        "{heard}"
+    );
+    assert!(
+        heard.contains("[Note: Found by Brave. Passed over: SearXNG: it finds nothing.]"),
+        "{heard}"
+    );
     services.answers("brave", 422, json!({}));
     assert!(ask().await.contains("Brave: it answered with HTTP 422."));
     services.answers("brave", 200, shaped("brave"));
     assert!(ask().await.contains("Found by Brave"));
-    assert_eq!(services.asked(), [4, 3, 1], "a question that it does not take is no fault of its server");
+    assert_eq!(
+        services.asked(),
+        [4, 3, 1],
+        "a question that it does not take is no fault of its server"
+    );
 
     // One that stumbles, and one that has had enough, are left out for a while.
     services.answers("search", 503, json!({}));
     services.answers("brave", 429, json!({}));
     let heard = ask().await;
     assert!(heard.contains("Of tavily"), "{heard}");
-    assert!(heard.contains("SearXNG: it answered with HTTP 503. Brave: it has had enough of us"), "{heard}");
+    assert!(
+        heard.contains("SearXNG: it answered with HTTP 503. Brave: it has had enough of us"),
+        "{heard}"
+    );
     assert_eq!(services.asked(), [5, 4, 2]);
     services.answers("search", 200, shaped("search"));
     let heard = ask().await;
-    assert!(heard.contains("Of tavily") && heard.contains("SearXNG: it answered with HTTP 503."), "{heard}");
+    assert!(
+        heard.contains("Of tavily") && heard.contains("SearXNG: it answered with HTTP 503."),
+        "{heard}"
+    );
     assert_eq!(services.asked(), [5, 4, 3], "those that rest are not asked");
 
     // Where all rest, all are asked.
@@ -247,5 +349,8 @@ async fn the_first_search_that_finds_something_wins() {
         services.answers(name, 200, json!({}));
     }
     let heard = ask().await;
-    assert!(heard.contains("Nothing was found") && heard.contains("SearXNG: it finds nothing."), "{heard}");
+    assert!(
+        heard.contains("Nothing was found") && heard.contains("SearXNG: it finds nothing."),
+        "{heard}"
+    );
 }

@@ -28,27 +28,42 @@ pub struct Damage {
 
 impl fmt::Display for Damage {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { table, row, column, found } = self;
+        let Self {
+            table,
+            row,
+            column,
+            found,
+        } = self;
         write!(formatter, "{table} ({row}): {column} holds {found}")
     }
 }
 
 /// Reads a row whatever is in it. SQLite lets every value be of any type, as after damage or a change by hand: what is not
 /// of its column's type becomes the nearest value that is.
-pub(super) fn read_sqlite(row: &SqliteRow, table: &Table) -> Result<(Vec<Datum>, Vec<Damage>), sqlx::Error> {
+pub(super) fn read_sqlite(
+    row: &SqliteRow,
+    table: &Table,
+) -> Result<(Vec<Datum>, Vec<Damage>), sqlx::Error> {
     let (mut data, mut damaged) = (Vec::with_capacity(table.columns.len()), Vec::new());
     for (at, column) in table.columns.iter().enumerate() {
         let (datum, is_damaged) = read(row, at, column.kind)?;
         if is_damaged {
             let found = row.try_get_raw(at)?.type_info().name().to_owned();
             let (table, column) = (table.name.clone(), column.name.clone());
-            damaged.push(Damage { table, row: String::new(), column, found });
+            damaged.push(Damage {
+                table,
+                row: String::new(),
+                column,
+                found,
+            });
         }
         data.push(datum);
     }
     if !damaged.is_empty() {
         let key = key_of(table, &data);
-        damaged.iter_mut().for_each(|damage| damage.row.clone_from(&key));
+        damaged
+            .iter_mut()
+            .for_each(|damage| damage.row.clone_from(&key));
     }
     Ok((data, damaged))
 }
@@ -80,7 +95,10 @@ fn text(bytes: Vec<u8>) -> (Datum, bool) {
     match String::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => (Datum::Text(text), false),
         Ok(text) => (Datum::Text(storable(&text)), true),
-        Err(error) => (Datum::Text(storable(&String::from_utf8_lossy(error.as_bytes()))), true),
+        Err(error) => (
+            Datum::Text(storable(&String::from_utf8_lossy(error.as_bytes()))),
+            true,
+        ),
     }
 }
 
@@ -113,7 +131,13 @@ fn key_of(table: &Table, data: &[Datum]) -> String {
         Datum::Bytes(bytes) => format!("{} bytes", bytes.len()),
         Datum::Null | Datum::Real(_) | Datum::Boolean(_) => format!("{datum:?}"),
     };
-    let keys = table.columns.iter().zip(data).filter(|(column, _)| column.is_key);
-    let keys: Vec<String> = keys.map(|(column, datum)| format!("{} {}", column.name, shown(datum))).collect();
+    let keys = table
+        .columns
+        .iter()
+        .zip(data)
+        .filter(|(column, _)| column.is_key);
+    let keys: Vec<String> = keys
+        .map(|(column, datum)| format!("{} {}", column.name, shown(datum)))
+        .collect();
     keys.join(", ")
 }

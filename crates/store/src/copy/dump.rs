@@ -4,7 +4,8 @@ use std::io;
 
 use futures_util::TryStreamExt;
 use sqlx::{
-    AssertSqlSafe, Connection, Database, Executor, PgConnection, Row, SqliteConnection, postgres::PgRow,
+    AssertSqlSafe, Connection, Database, Executor, PgConnection, Row, SqliteConnection,
+    postgres::PgRow,
 };
 
 use super::{
@@ -20,14 +21,20 @@ use crate::StoreError;
 ///
 /// # Errors
 /// Those of the database, and those of `take`.
-pub async fn dump(url: &str, mut take: impl FnMut(Part) -> io::Result<()>) -> Result<(), StoreError> {
+pub async fn dump(
+    url: &str,
+    mut take: impl FnMut(Part) -> io::Result<()>,
+) -> Result<(), StoreError> {
     match Place::of(url)? {
         Place::Sqlite(options) => {
             // Not to be made where there is none.
             let options = options.create_if_missing(false).read_only(true);
             let mut connection = SqliteConnection::connect_with(&options).await?;
             connection.execute("BEGIN").await?;
-            let schema: i64 = sqlx::query(STEPS).fetch_one(&mut connection).await?.try_get(0)?;
+            let schema: i64 = sqlx::query(STEPS)
+                .fetch_one(&mut connection)
+                .await?
+                .try_get(0)?;
             take(Part::Schema(schema)).map_err(of_file)?;
             for table in of_sqlite(&mut connection).await? {
                 rows(&mut connection, &table, read_sqlite, &mut take).await?;
@@ -36,8 +43,13 @@ pub async fn dump(url: &str, mut take: impl FnMut(Part) -> io::Result<()>) -> Re
         }
         Place::Postgres(options) => {
             let mut connection = PgConnection::connect_with(&options).await?;
-            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-            let schema: i64 = sqlx::query(STEPS).fetch_one(&mut connection).await?.try_get(0)?;
+            connection
+                .execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                .await?;
+            let schema: i64 = sqlx::query(STEPS)
+                .fetch_one(&mut connection)
+                .await?
+                .try_get(0)?;
             take(Part::Schema(schema)).map_err(of_file)?;
             for table in of_postgres(&mut connection).await? {
                 rows(&mut connection, &table, read_postgres, &mut take).await?;
@@ -58,8 +70,16 @@ where
     for<'c> &'c mut C: Executor<'c, Database = C::Database>,
     C::Database: Database<Arguments: sqlx::IntoArguments<C::Database>>,
 {
-    let columns = table.columns.iter().map(|column| column.name.clone()).collect();
-    take(Part::Table { name: table.name.clone(), columns }).map_err(of_file)?;
+    let columns = table
+        .columns
+        .iter()
+        .map(|column| column.name.clone())
+        .collect();
+    take(Part::Table {
+        name: table.name.clone(),
+        columns,
+    })
+    .map_err(of_file)?;
     let sql = format!("SELECT {} FROM \"{}\"", table.column_list(), table.name);
     let mut rows = sqlx::query::<C::Database>(AssertSqlSafe(sql)).fetch(connection);
     while let Some(row) = rows.try_next().await? {

@@ -18,14 +18,25 @@ pub(super) struct Reference {
 impl Reference {
     /// The statement that deletes the rows which name none that is there, or lets them name none.
     fn pruning(&self) -> String {
-        let Self { table, columns, parent, parent_columns, sets_null } = self;
-        let is_set = columns.iter().map(|column| format!("\"{table}\".\"{column}\" IS NOT NULL"));
+        let Self {
+            table,
+            columns,
+            parent,
+            parent_columns,
+            sets_null,
+        } = self;
+        let is_set = columns
+            .iter()
+            .map(|column| format!("\"{table}\".\"{column}\" IS NOT NULL"));
         let names = columns
             .iter()
             .zip(parent_columns)
             .map(|(column, of)| format!("parent.\"{of}\" = \"{table}\".\"{column}\""));
         let change = if *sets_null {
-            let nulls: Vec<String> = columns.iter().map(|column| format!("\"{column}\" = NULL")).collect();
+            let nulls: Vec<String> = columns
+                .iter()
+                .map(|column| format!("\"{column}\" = NULL"))
+                .collect();
             format!("UPDATE \"{table}\" SET {}", nulls.join(", "))
         } else {
             format!("DELETE FROM \"{table}\"")
@@ -53,7 +64,10 @@ where
         let before = pruned;
         for reference in references {
             let sql = AssertSqlSafe(reference.pruning());
-            let rows = sqlx::query::<DB>(sql).fetch_all(&mut *connection).await?.len() as u64;
+            let rows = sqlx::query::<DB>(sql)
+                .fetch_all(&mut *connection)
+                .await?
+                .len() as u64;
             pruned += if reference.sets_null { 0 } else { rows };
         }
         if pruned == before {
@@ -63,21 +77,32 @@ where
 }
 
 /// All foreign keys, also those of tables that no copy has: triggers fill these.
-pub(super) async fn of_sqlite(connection: &mut SqliteConnection) -> Result<Vec<Reference>, StoreError> {
+pub(super) async fn of_sqlite(
+    connection: &mut SqliteConnection,
+) -> Result<Vec<Reference>, StoreError> {
     let mut references = Vec::new();
     let names = "SELECT name FROM sqlite_master WHERE type = 'table'";
     for row in sqlx::query(names).fetch_all(&mut *connection).await? {
         let table: String = row.try_get(0)?;
         let sql = format!("PRAGMA foreign_key_list(\"{table}\")");
         let mut last = None;
-        for row in sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut *connection).await? {
+        for row in sqlx::query(AssertSqlSafe(sql))
+            .fetch_all(&mut *connection)
+            .await?
+        {
             let (id, parent): (i64, String) = (row.try_get("id")?, row.try_get("table")?);
             let (column, of): (String, String) = (row.try_get("from")?, row.try_get("to")?);
             if last != Some(id) {
                 last = Some(id);
                 let sets_null = row.try_get::<String, _>("on_delete")? == "SET NULL";
                 let (table, columns, parent_columns) = (table.clone(), Vec::new(), Vec::new());
-                references.push(Reference { table, columns, parent, parent_columns, sets_null });
+                references.push(Reference {
+                    table,
+                    columns,
+                    parent,
+                    parent_columns,
+                    sets_null,
+                });
             }
             if let Some(reference) = references.last_mut() {
                 reference.columns.push(column);
@@ -89,7 +114,9 @@ pub(super) async fn of_sqlite(connection: &mut SqliteConnection) -> Result<Vec<R
 }
 
 /// All foreign keys.
-pub(super) async fn of_postgres(connection: &mut PgConnection) -> Result<Vec<Reference>, StoreError> {
+pub(super) async fn of_postgres(
+    connection: &mut PgConnection,
+) -> Result<Vec<Reference>, StoreError> {
     let names = |key: &str, table: &str| {
         format!(
             "(SELECT array_agg(attname::text ORDER BY place) FROM unnest({key}) WITH ORDINALITY AS k (number, place) \
@@ -105,7 +132,10 @@ pub(super) async fn of_postgres(connection: &mut PgConnection) -> Result<Vec<Ref
         names("confkey", "confrelid")
     );
     let mut references = Vec::new();
-    for row in sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut *connection).await? {
+    for row in sqlx::query(AssertSqlSafe(sql))
+        .fetch_all(&mut *connection)
+        .await?
+    {
         references.push(Reference {
             table: row.try_get(0)?,
             columns: row.try_get(1)?,

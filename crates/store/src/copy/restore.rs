@@ -43,7 +43,9 @@ pub async fn restore<E: std::fmt::Display>(
 ) -> Result<Restored, StoreError> {
     let mut parts = parts.map(|part| part.map_err(|error| StoreError::Corrupt(error.to_string())));
     let Some(Part::Schema(schema)) = parts.next().transpose()? else {
-        return Err(StoreError::Corrupt("it does not begin with the number of a schema".to_owned()));
+        return Err(StoreError::Corrupt(
+            "it does not begin with the number of a schema".to_owned(),
+        ));
     };
     if schema < 1 {
         return Err(StoreError::Corrupt(format!("there is no schema {schema}")));
@@ -51,8 +53,15 @@ pub async fn restore<E: std::fmt::Display>(
     Db::open_at(url, schema).await?.close().await;
     let restored = match Place::of(url)? {
         Place::Sqlite(options) => {
-            let mut connection = SqliteConnection::connect_with(&options.foreign_keys(false)).await?;
-            check_schema(sqlx::query(STEPS).fetch_one(&mut connection).await?.try_get(0)?, schema)?;
+            let mut connection =
+                SqliteConnection::connect_with(&options.foreign_keys(false)).await?;
+            check_schema(
+                sqlx::query(STEPS)
+                    .fetch_one(&mut connection)
+                    .await?
+                    .try_get(0)?,
+                schema,
+            )?;
             let tables = of_sqlite(&mut connection).await?;
             let mut tx = connection.begin().await?;
             let mut restored = fill::<Sqlite>(&mut tx, &tables, parts, "").await?;
@@ -60,9 +69,12 @@ pub async fn restore<E: std::fmt::Display>(
                 let references = references::of_sqlite(&mut tx).await?;
                 restored.left_out = prune::<Sqlite>(&mut tx, &references).await?;
             }
-            let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_optional(&mut *tx).await?;
+            let dangling = sqlx::query("PRAGMA foreign_key_check")
+                .fetch_optional(&mut *tx)
+                .await?;
             if let Some(row) = dangling {
-                let (table, parent): (String, String) = (row.try_get("table")?, row.try_get("parent")?);
+                let (table, parent): (String, String) =
+                    (row.try_get("table")?, row.try_get("parent")?);
                 let what = format!("a row of {table} names one of {parent} that is not there");
                 return Err(StoreError::Corrupt(what));
             }
@@ -72,11 +84,18 @@ pub async fn restore<E: std::fmt::Display>(
         }
         Place::Postgres(options) => {
             let mut connection = PgConnection::connect_with(&options).await?;
-            check_schema(sqlx::query(STEPS).fetch_one(&mut connection).await?.try_get(0)?, schema)?;
+            check_schema(
+                sqlx::query(STEPS)
+                    .fetch_one(&mut connection)
+                    .await?
+                    .try_get(0)?,
+                schema,
+            )?;
             let tables = of_postgres(&mut connection).await?;
             let mut tx = connection.begin().await?;
             let keys = wait_with_foreign_keys(&mut tx).await?;
-            let mut restored = fill::<Postgres>(&mut tx, &tables, parts, "OVERRIDING SYSTEM VALUE ").await?;
+            let mut restored =
+                fill::<Postgres>(&mut tx, &tables, parts, "OVERRIDING SYSTEM VALUE ").await?;
             if restored.damaged > 0 {
                 let references = references::of_postgres(&mut tx).await?;
                 restored.left_out = prune::<Postgres>(&mut tx, &references).await?;
@@ -84,7 +103,8 @@ pub async fn restore<E: std::fmt::Display>(
             go_on_numbering(&mut tx, &tables).await?;
             tx.execute("SET CONSTRAINTS ALL IMMEDIATE").await?;
             for key in keys {
-                tx.execute(AssertSqlSafe(format!("{key} NOT DEFERRABLE"))).await?;
+                tx.execute(AssertSqlSafe(format!("{key} NOT DEFERRABLE")))
+                    .await?;
             }
             tx.commit().await?;
             connection.close().await?;
@@ -97,7 +117,11 @@ pub async fn restore<E: std::fmt::Display>(
 
 /// This version has no more steps than it took.
 fn check_schema(here: i64, wanted: i64) -> Result<(), StoreError> {
-    if here == wanted { Ok(()) } else { Err(StoreError::Conflict("newer")) }
+    if here == wanted {
+        Ok(())
+    } else {
+        Err(StoreError::Conflict("newer"))
+    }
 }
 
 /// Lets rows come in any order: what they name need only be there at the end. Gives the statements that take that back,
@@ -107,24 +131,40 @@ async fn wait_with_foreign_keys(connection: &mut PgConnection) -> Result<Vec<Str
                 JOIN pg_namespace ON pg_namespace.oid = connamespace \
                 WHERE contype = 'f' AND nspname = current_schema()";
     let rows = sqlx::query(keys).fetch_all(&mut *connection).await?;
-    let keys: Vec<String> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+    let keys: Vec<String> = rows
+        .iter()
+        .map(|row| row.try_get(0))
+        .collect::<Result<_, _>>()?;
     for key in &keys {
-        connection.execute(AssertSqlSafe(format!("{key} DEFERRABLE INITIALLY DEFERRED"))).await?;
+        connection
+            .execute(AssertSqlSafe(format!(
+                "{key} DEFERRABLE INITIALLY DEFERRED"
+            )))
+            .await?;
     }
     Ok(keys)
 }
 
 /// New rows get numbers above those that came in.
-async fn go_on_numbering(connection: &mut PgConnection, tables: &[Table]) -> Result<(), StoreError> {
+async fn go_on_numbering(
+    connection: &mut PgConnection,
+    tables: &[Table],
+) -> Result<(), StoreError> {
     for table in tables {
-        for column in table.columns.iter().filter(|column| column.is_number_of_row) {
+        for column in table
+            .columns
+            .iter()
+            .filter(|column| column.is_number_of_row)
+        {
             let (table, column) = (&table.name, &column.name);
             let sql = format!(
                 "SELECT setval(pg_get_serial_sequence('\"{table}\"', '{column}'), \
                  (SELECT max(\"{column}\") FROM \"{table}\")) \
                  WHERE EXISTS (SELECT 1 FROM \"{table}\")"
             );
-            sqlx::query(AssertSqlSafe(sql)).fetch_optional(&mut *connection).await?;
+            sqlx::query(AssertSqlSafe(sql))
+                .fetch_optional(&mut *connection)
+                .await?;
         }
     }
     Ok(())
@@ -156,27 +196,38 @@ where
 {
     for table in tables {
         let sql = format!("SELECT 1 FROM \"{}\" LIMIT 1", table.name);
-        if sqlx::query::<DB>(AssertSqlSafe(sql)).fetch_optional(&mut *connection).await?.is_some() {
+        if sqlx::query::<DB>(AssertSqlSafe(sql))
+            .fetch_optional(&mut *connection)
+            .await?
+            .is_some()
+        {
             return Err(StoreError::Conflict("not empty"));
         }
     }
     let (mut restored, mut waiting): (_, Option<Waiting<'_>>) = (Restored::default(), None);
     for part in parts {
         match part? {
-            Part::Schema(_) => return Err(StoreError::Corrupt("there is a second schema".to_owned())),
+            Part::Schema(_) => {
+                return Err(StoreError::Corrupt("there is a second schema".to_owned()));
+            }
             Part::Table { name, columns } => {
                 if let Some(before) = &mut waiting {
                     write::<DB>(connection, before, overriding).await?;
                 }
                 let (table, columns) = find(tables, &name, &columns)?;
-                waiting = Some(Waiting { table, columns, rows: Vec::new(), bytes: 0 });
+                waiting = Some(Waiting {
+                    table,
+                    columns,
+                    rows: Vec::new(),
+                    bytes: 0,
+                });
                 restored.tables += 1;
             }
             Part::Damaged(_) => restored.damaged += 1,
             Part::Row(row) => {
-                let waits = waiting
-                    .as_mut()
-                    .ok_or_else(|| StoreError::Corrupt("a row comes before its table".to_owned()))?;
+                let waits = waiting.as_mut().ok_or_else(|| {
+                    StoreError::Corrupt("a row comes before its table".to_owned())
+                })?;
                 waits.add(row)?;
                 restored.rows += 1;
                 if waits.is_full() {
@@ -198,9 +249,16 @@ fn find<'a>(
     columns: &[String],
 ) -> Result<(&'a Table, Vec<&'a Column>), StoreError> {
     let unknown = |what: &str| StoreError::Corrupt(format!("there is no {what} in this schema"));
-    let table = tables.iter().find(|table| table.name == name).ok_or_else(|| unknown("such table"))?;
+    let table = tables
+        .iter()
+        .find(|table| table.name == name)
+        .ok_or_else(|| unknown("such table"))?;
     let column = |name: &String| {
-        table.columns.iter().find(|column| column.name == *name).ok_or_else(|| unknown("such column"))
+        table
+            .columns
+            .iter()
+            .find(|column| column.name == *name)
+            .ok_or_else(|| unknown("such column"))
     };
     let columns: Vec<&Column> = columns.iter().map(column).collect::<Result<_, _>>()?;
     if columns.is_empty() {
@@ -223,7 +281,10 @@ impl Waiting<'_> {
             )
         };
         if row.len() != self.columns.len() || !row.iter().zip(&self.columns).all(fits) {
-            return Err(StoreError::Corrupt(format!("a row of {} has other values", self.table.name)));
+            return Err(StoreError::Corrupt(format!(
+                "a row of {} has other values",
+                self.table.name
+            )));
         }
         self.bytes += row.iter().map(Datum::len).sum::<usize>();
         self.rows.push(row);
@@ -231,7 +292,8 @@ impl Waiting<'_> {
     }
 
     fn is_full(&self) -> bool {
-        self.rows.len() >= MOST_ROWS.min(MOST_VALUES / self.columns.len()) || self.bytes >= MOST_BYTES
+        self.rows.len() >= MOST_ROWS.min(MOST_VALUES / self.columns.len())
+            || self.bytes >= MOST_BYTES
     }
 }
 
@@ -266,10 +328,15 @@ where
     if rows.is_empty() {
         return Ok(());
     }
-    let names: Vec<String> = columns.iter().map(|column| format!("\"{}\"", column.name)).collect();
+    let names: Vec<String> = columns
+        .iter()
+        .map(|column| format!("\"{}\"", column.name))
+        .collect();
     let table = &waiting.table.name;
-    let mut sql =
-        QueryBuilder::<DB>::new(format!("INSERT INTO \"{table}\" ({}) {overriding}", names.join(", ")));
+    let mut sql = QueryBuilder::<DB>::new(format!(
+        "INSERT INTO \"{table}\" ({}) {overriding}",
+        names.join(", ")
+    ));
     sql.push_values(rows, |mut values, row| {
         for (datum, column) in row.into_iter().zip(columns) {
             // Nothing is of its column's type, too.

@@ -41,7 +41,11 @@ impl Kind {
             "REAL" | "DOUBLE PRECISION" => Self::Real,
             "BOOLEAN" => Self::Boolean,
             "BLOB" | "BYTEA" => Self::Bytes,
-            other => return Err(StoreError::Corrupt(format!("a column is {other}, which cannot be copied"))),
+            other => {
+                return Err(StoreError::Corrupt(format!(
+                    "a column is {other}, which cannot be copied"
+                )));
+            }
         })
     }
 }
@@ -49,7 +53,11 @@ impl Kind {
 impl Table {
     /// The names of its columns in quotes, with commas.
     pub(super) fn column_list(&self) -> String {
-        let quoted: Vec<String> = self.columns.iter().map(|column| format!("\"{}\"", column.name)).collect();
+        let quoted: Vec<String> = self
+            .columns
+            .iter()
+            .map(|column| format!("\"{}\"", column.name))
+            .collect();
         quoted.join(", ")
     }
 }
@@ -65,10 +73,18 @@ pub(super) async fn of_sqlite(connection: &mut SqliteConnection) -> Result<Vec<T
         }
         let mut columns = Vec::new();
         let about = format!("PRAGMA table_info(\"{name}\")");
-        for row in sqlx::query(AssertSqlSafe(about)).fetch_all(&mut *connection).await? {
+        for row in sqlx::query(AssertSqlSafe(about))
+            .fetch_all(&mut *connection)
+            .await?
+        {
             let kind = Kind::named(row.try_get("type")?)?;
             let is_key = row.try_get::<i64, _>("pk")? > 0;
-            columns.push(Column { name: row.try_get("name")?, kind, is_number_of_row: false, is_key });
+            columns.push(Column {
+                name: row.try_get("name")?,
+                kind,
+                is_number_of_row: false,
+                is_key,
+            });
         }
         tables.push(Table { name, columns });
     }
@@ -87,10 +103,18 @@ pub(super) async fn of_postgres(connection: &mut PgConnection) -> Result<Vec<Tab
             continue;
         }
         let kind = Kind::named(row.try_get(2)?)?;
-        let column = Column { name: row.try_get(1)?, kind, is_number_of_row: row.try_get(3)?, is_key: false };
+        let column = Column {
+            name: row.try_get(1)?,
+            kind,
+            is_number_of_row: row.try_get(3)?,
+            is_key: false,
+        };
         match tables.last_mut().filter(|table| table.name == name) {
             Some(table) => table.columns.push(column),
-            None => tables.push(Table { name, columns: vec![column] }),
+            None => tables.push(Table {
+                name,
+                columns: vec![column],
+            }),
         }
     }
     Ok(tables)

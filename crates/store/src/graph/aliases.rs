@@ -48,7 +48,9 @@ impl Aliases {
 
     /// The same, each with its other names.
     pub(super) fn with_others(&self, of: &[EntityId]) -> Vec<EntityId> {
-        of.iter().flat_map(|id| std::iter::once(*id).chain(self.others(*id).iter().copied())).collect()
+        of.iter()
+            .flat_map(|id| std::iter::once(*id).chain(self.others(*id).iter().copied()))
+            .collect()
     }
 }
 
@@ -63,7 +65,10 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn graph_aliases(&self, collection: CollectionId) -> Result<Vec<GraphAlias>, StoreError> {
+    pub async fn graph_aliases(
+        &self,
+        collection: CollectionId,
+    ) -> Result<Vec<GraphAlias>, StoreError> {
         let read = |row: &Row| {
             Ok(GraphAlias {
                 entity: row.id("entity")?,
@@ -72,7 +77,14 @@ impl Store {
                 alias_name: row.get("alias_name")?,
             })
         };
-        self.db().read(ALIASES).id(collection).fetch_all().await?.iter().map(read).collect()
+        self.db()
+            .read(ALIASES)
+            .id(collection)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(read)
+            .collect()
     }
 
     pub(super) async fn aliases(&self, collection: CollectionId) -> Result<Aliases, StoreError> {
@@ -97,12 +109,34 @@ impl Store {
         let mut tx = self.db().begin().await?;
         // Whoever merges at the same time waits here.
         let sql = "UPDATE collections SET graph = graph WHERE id = $1 AND owner = $2 AND graph";
-        tx.query(sql).id(collection).id(owner).execute_on_one().await?;
+        tx.query(sql)
+            .id(collection)
+            .id(owner)
+            .execute_on_one()
+            .await?;
         let key = "SELECT name_key FROM entities WHERE id = $1 AND collection = $2";
-        let named: String = tx.query(key).id(entity).id(collection).fetch_one().await?.get("name_key")?;
-        let alias: String = tx.query(key).id(alias).id(collection).fetch_one().await?.get("name_key")?;
+        let named: String = tx
+            .query(key)
+            .id(entity)
+            .id(collection)
+            .fetch_one()
+            .await?
+            .get("name_key")?;
+        let alias: String = tx
+            .query(key)
+            .id(alias)
+            .id(collection)
+            .fetch_one()
+            .await?
+            .get("name_key")?;
         let sql = "SELECT entity_key FROM entity_aliases WHERE collection = $1 AND alias_key = $2";
-        let main = match tx.query(sql).id(collection).text(&named).fetch_optional().await? {
+        let main = match tx
+            .query(sql)
+            .id(collection)
+            .text(&named)
+            .fetch_optional()
+            .await?
+        {
             // The name that is merged with may be another's by now; its own other names are not.
             Some(row) => row.get::<String>("entity_key")?,
             None => named,
@@ -111,14 +145,32 @@ impl Store {
             return Ok(true);
         }
         let sql = "SELECT COUNT(*) AS count FROM entity_aliases WHERE collection = $1";
-        if tx.query(sql).id(collection).fetch_one().await?.number("count")? >= MOST_ALIASES {
+        if tx
+            .query(sql)
+            .id(collection)
+            .fetch_one()
+            .await?
+            .number("count")?
+            >= MOST_ALIASES
+        {
             return Ok(false);
         }
-        let sql = "UPDATE entity_aliases SET entity_key = $3 WHERE collection = $1 AND entity_key = $2";
-        tx.query(sql).id(collection).text(&alias).text(&main).execute().await?;
+        let sql =
+            "UPDATE entity_aliases SET entity_key = $3 WHERE collection = $1 AND entity_key = $2";
+        tx.query(sql)
+            .id(collection)
+            .text(&alias)
+            .text(&main)
+            .execute()
+            .await?;
         let sql = "INSERT INTO entity_aliases (collection, alias_key, entity_key) VALUES ($1, $2, $3) \
                    ON CONFLICT (collection, alias_key) DO UPDATE SET entity_key = excluded.entity_key";
-        tx.query(sql).id(collection).text(&alias).text(&main).execute().await?;
+        tx.query(sql)
+            .id(collection)
+            .text(&alias)
+            .text(&main)
+            .execute()
+            .await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -136,7 +188,13 @@ impl Store {
         let sql = "DELETE FROM entity_aliases WHERE collection = $1 \
                    AND alias_key = (SELECT name_key FROM entities WHERE id = $2 AND collection = $1) \
                    AND EXISTS (SELECT 1 FROM collections WHERE id = $1 AND owner = $3)";
-        self.db().write(sql).id(collection).id(alias).id(owner).execute_on_one().await
+        self.db()
+            .write(sql)
+            .id(collection)
+            .id(alias)
+            .id(owner)
+            .execute_on_one()
+            .await
     }
 
     /// Words of a collection's documents that speak of something and have brackets in them, at most `limit`.
@@ -151,7 +209,13 @@ impl Store {
         let sql = "SELECT DISTINCT document, documents.name, first, behind, quote FROM mentions \
                    JOIN documents ON documents.id = mentions.document WHERE documents.collection = $1 \
                    AND quote LIKE '%(%)%' ORDER BY documents.name, document, first, quote LIMIT $2";
-        let rows = self.db().read(sql).id(collection).bind(i64::from(limit)).fetch_all().await?;
+        let rows = self
+            .db()
+            .read(sql)
+            .id(collection)
+            .bind(i64::from(limit))
+            .fetch_all()
+            .await?;
         rows.iter().map(read_quote).collect()
     }
 
@@ -166,12 +230,20 @@ impl Store {
     ) -> Result<HashMap<String, (EntityId, String)>, StoreError> {
         let mut found = HashMap::new();
         for keys in keys.chunks(500) {
-            let list = (2..=keys.len() + 1).map(|at| format!("${at}")).collect::<Vec<_>>().join(", ");
+            let list = (2..=keys.len() + 1)
+                .map(|at| format!("${at}"))
+                .collect::<Vec<_>>()
+                .join(", ");
             let sql = format!(
                 "SELECT id, name, name_key FROM entities WHERE collection = $1 AND name_key IN ({list})"
             );
             let query = self.db().built(sql).id(collection);
-            for row in &keys.iter().fold(query, |query, key| query.text(key)).fetch_all().await? {
+            for row in &keys
+                .iter()
+                .fold(query, |query, key| query.text(key))
+                .fetch_all()
+                .await?
+            {
                 found.insert(row.get("name_key")?, (row.id("id")?, row.get("name")?));
             }
         }
@@ -188,18 +260,29 @@ impl Store {
         if aliases.is_empty() {
             return Ok(found);
         }
-        let mut known: HashMap<EntityId, Entity> = found.iter().map(|one| (one.id, one.clone())).collect();
+        let mut known: HashMap<EntityId, Entity> =
+            found.iter().map(|one| (one.id, one.clone())).collect();
         let mut seen = HashSet::new();
-        let order: Vec<EntityId> =
-            found.iter().map(|one| aliases.entity(one.id)).filter(|id| seen.insert(*id)).collect();
-        let missing: Vec<EntityId> =
-            aliases.with_others(&order).into_iter().filter(|id| !known.contains_key(id)).collect();
+        let order: Vec<EntityId> = found
+            .iter()
+            .map(|one| aliases.entity(one.id))
+            .filter(|id| seen.insert(*id))
+            .collect();
+        let missing: Vec<EntityId> = aliases
+            .with_others(&order)
+            .into_iter()
+            .filter(|id| !known.contains_key(id))
+            .collect();
         for entity in self.entities_alone(collection, &missing).await? {
             known.insert(entity.id, entity);
         }
         let whole = order.into_iter().filter_map(|id| {
             let mut entity = known.get(&id)?.clone();
-            for other in aliases.others(id).iter().filter_map(|other| known.get(other)) {
+            for other in aliases
+                .others(id)
+                .iter()
+                .filter_map(|other| known.get(other))
+            {
                 entity.mentions += other.mentions;
                 entity.relations += other.relations;
             }

@@ -77,7 +77,13 @@ impl Store {
                 pieces: row.number("pieces")?,
             })
         };
-        self.db().read(sql).fetch_all().await?.iter().map(read).collect()
+        self.db()
+            .read(sql)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(read)
+            .collect()
     }
 
     /// What a document has in the graph of its collection; nothing where it is gone.
@@ -97,8 +103,15 @@ impl Store {
                 quote: row.get("quote")?,
             })
         };
-        let entities: Result<_, StoreError> =
-            self.db().read(sql).id(document).fetch_all().await?.iter().map(read).collect();
+        let entities: Result<_, StoreError> = self
+            .db()
+            .read(sql)
+            .id(document)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(read)
+            .collect();
         let sql = "SELECT source, target, kind, first, quote FROM relations WHERE document = $1 \
                    ORDER BY source, target, kind, first";
         let read = |row: &Row| {
@@ -110,8 +123,18 @@ impl Store {
                 quote: row.get("quote")?,
             })
         };
-        let relations: Result<_, StoreError> =
-            self.db().read(sql).id(document).fetch_all().await?.iter().map(read).collect();
-        Ok(WholeShare { entities: entities?, relations: relations? })
+        let relations: Result<_, StoreError> = self
+            .db()
+            .read(sql)
+            .id(document)
+            .fetch_all()
+            .await?
+            .iter()
+            .map(read)
+            .collect();
+        Ok(WholeShare {
+            entities: entities?,
+            relations: relations?,
+        })
     }
 }

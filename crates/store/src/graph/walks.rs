@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{CollectionId, EntityId};
 
-use super::{ENTITY, Entity, Relation, Subgraph, aliases::Aliases, numbered, read_entity, read_quote};
+use super::{
+    ENTITY, Entity, Relation, Subgraph, aliases::Aliases, numbered, read_entity, read_quote,
+};
 use crate::{Store, StoreError, query::Row};
 
 /// Most statements that are given of one pair or one entity.
@@ -24,7 +26,10 @@ struct Reach {
 
 impl Reach {
     fn new(end: EntityId) -> Self {
-        Self { before: HashMap::from([(end, end)]), edge: vec![end] }
+        Self {
+            before: HashMap::from([(end, end)]),
+            edge: vec![end],
+        }
     }
 
     /// From one that is reached back to the end.
@@ -34,7 +39,8 @@ impl Reach {
     }
 }
 
-const RELATION: &str = "source, target, relations.kind, document, documents.name, first, behind, quote";
+const RELATION: &str =
+    "source, target, relations.kind, document, documents.name, first, behind, quote";
 
 impl Store {
     /// The entities that belong to this one, over at most `depth` others, the nearest first, and what is said of any two of
@@ -89,7 +95,11 @@ impl Store {
         let mut steps = 0;
         let meeting = loop {
             let is_head = head.edge.len() <= tail.edge.len();
-            let (near, far) = if is_head { (&mut head, &tail) } else { (&mut tail, &head) };
+            let (near, far) = if is_head {
+                (&mut head, &tail)
+            } else {
+                (&mut tail, &head)
+            };
             if let Some(at) = near.edge.iter().find(|at| far.before.contains_key(at)) {
                 break *at;
             }
@@ -125,11 +135,18 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn subgraph(&self, collection: CollectionId, limit: u32) -> Result<Subgraph, StoreError> {
+    pub async fn subgraph(
+        &self,
+        collection: CollectionId,
+        limit: u32,
+    ) -> Result<Subgraph, StoreError> {
         let entities = self.entities(collection, "", limit).await?;
         let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id).collect();
         let aliases = self.aliases(collection).await?;
-        Ok(Subgraph { relations: self.said_among(&ids, &aliases).await?, entities })
+        Ok(Subgraph {
+            relations: self.said_among(&ids, &aliases).await?,
+            entities,
+        })
     }
 
     /// Those right beside each of these, at most [`MOST_IDS`], those first of which most is said together. They are asked for at
@@ -150,9 +167,14 @@ impl Store {
              WHERE target IN ({ids})) AS both_ways GROUP BY at, other) AS counted) AS ranked \
              WHERE place <= ${most} ORDER BY at, place"
         );
-        let query = of.iter().fold(self.db().built(sql), |query, id| query.id(id));
+        let query = of
+            .iter()
+            .fold(self.db().built(sql), |query, id| query.id(id));
         for row in &query.bind(MOST_RELATIONS).fetch_all().await? {
-            let (at, other) = (aliases.entity(row.id("at")?), aliases.entity(row.id("other")?));
+            let (at, other) = (
+                aliases.entity(row.id("at")?),
+                aliases.entity(row.id("other")?),
+            );
             if at != other && seen.insert((at, other)) {
                 beside.entry(at).or_default().push(other);
             }
@@ -170,7 +192,8 @@ impl Store {
         ids: &[EntityId],
     ) -> Result<Vec<Entity>, StoreError> {
         let found = self.entities_alone(collection, ids).await?;
-        self.as_one(collection, &self.aliases(collection).await?, found).await
+        self.as_one(collection, &self.aliases(collection).await?, found)
+            .await
     }
 
     /// The same whatever they are other names of.
@@ -186,7 +209,9 @@ impl Store {
                 "SELECT {ENTITY} FROM entities WHERE id IN ({}) AND collection = ${last}",
                 numbered(ids)
             );
-            let query = ids.iter().fold(self.db().built(sql), |query, id| query.id(id));
+            let query = ids
+                .iter()
+                .fold(self.db().built(sql), |query, id| query.id(id));
             for row in &query.id(collection).fetch_all().await? {
                 let entity = read_entity(row)?;
                 found.insert(entity.id, entity);
@@ -200,14 +225,25 @@ impl Store {
     ///
     /// # Errors
     /// Only those of the database.
-    pub async fn among(&self, collection: CollectionId, ids: &[EntityId]) -> Result<Subgraph, StoreError> {
+    pub async fn among(
+        &self,
+        collection: CollectionId,
+        ids: &[EntityId],
+    ) -> Result<Subgraph, StoreError> {
         let entities = self.entities_of(collection, ids).await?;
         let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id).collect();
         let aliases = self.aliases(collection).await?;
-        Ok(Subgraph { relations: self.said_among(&ids, &aliases).await?, entities })
+        Ok(Subgraph {
+            relations: self.said_among(&ids, &aliases).await?,
+            entities,
+        })
     }
 
-    async fn said_among(&self, ids: &[EntityId], aliases: &Aliases) -> Result<Vec<Relation>, StoreError> {
+    async fn said_among(
+        &self,
+        ids: &[EntityId],
+        aliases: &Aliases,
+    ) -> Result<Vec<Relation>, StoreError> {
         let wanted: HashSet<EntityId> = ids.iter().copied().collect();
         let mut said: HashMap<EntityId, Vec<Relation>> = HashMap::new();
         for ids in aliases.with_others(ids).chunks(MOST_IDS) {
@@ -217,11 +253,17 @@ impl Store {
                  ORDER BY target, kind, document, first) AS place FROM relations WHERE source IN ({list})) AS relations \
                  JOIN documents ON documents.id = relations.document WHERE place <= ${most} ORDER BY source, place"
             );
-            let query = ids.iter().fold(self.db().built(sql), |query, id| query.id(id));
+            let query = ids
+                .iter()
+                .fold(self.db().built(sql), |query, id| query.id(id));
             for row in &query.bind(MOST_RELATIONS).fetch_all().await? {
                 let found = read_relation(row)?;
                 let (source, target) = (aliases.entity(found.source), aliases.entity(found.target));
-                let relation = Relation { source, target, ..found };
+                let relation = Relation {
+                    source,
+                    target,
+                    ..found
+                };
                 // That something belongs to itself under another name says nothing.
                 let is_told = source != target || found.source == found.target;
                 let is_new = aliases.is_empty() || !said_so(&said, &relation);
@@ -230,13 +272,18 @@ impl Store {
                 }
             }
         }
-        Ok(ids.iter().filter_map(|id| said.remove(id)).flatten().collect())
+        Ok(ids
+            .iter()
+            .filter_map(|id| said.remove(id))
+            .flatten()
+            .collect())
     }
 }
 
 /// Whether the same is said by the same words already, under another name.
 fn said_so(said: &HashMap<EntityId, Vec<Relation>>, relation: &Relation) -> bool {
-    said.get(&relation.source).is_some_and(|known| known.contains(relation))
+    said.get(&relation.source)
+        .is_some_and(|known| known.contains(relation))
 }
 
 fn read_relation(row: &Row) -> Result<Relation, StoreError> {

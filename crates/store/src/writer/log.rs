@@ -40,12 +40,16 @@ struct Head {
 
 impl Log {
     pub(super) fn new(db: Db) -> Self {
-        Self { db, heads: HashMap::new() }
+        Self {
+            db,
+            heads: HashMap::new(),
+        }
     }
 
     /// Takes note of runs that have just been made, so that nobody has to look for their heads.
     pub(super) fn begin(&mut self, runs: impl Iterator<Item = (RunId, RunNumber)>) {
-        self.heads.extend(runs.map(|(id, run)| (id, Head { run, last_seq: 0 })));
+        self.heads
+            .extend(runs.map(|(id, run)| (id, Head { run, last_seq: 0 })));
     }
 
     /// Writes the segments that continue their logs; one outcome for each.
@@ -69,8 +73,10 @@ impl Log {
         // A refusal may come from a head that is out of date, or from another segment of the batch. The
         // refused get a second chance, each alone.
         let mut down = None;
-        for (segment, outcome) in
-            segments.iter().zip(&mut outcomes).filter(|(_, outcome)| **outcome == REFUSED)
+        for (segment, outcome) in segments
+            .iter()
+            .zip(&mut outcomes)
+            .filter(|(_, outcome)| **outcome == REFUSED)
         {
             *outcome = match &down {
                 None => self.write_alone(segment).await,
@@ -109,27 +115,46 @@ impl Log {
 
     /// Whether the run is ours, under a lease that is still there where one is needed.
     async fn is_ours(&self, run: RunId) -> Result<bool, StoreError> {
-        let Some(server) = self.db.lessee()? else { return Ok(true) };
+        let Some(server) = self.db.lessee()? else {
+            return Ok(true);
+        };
         let sql = "SELECT runs.id FROM runs JOIN servers ON servers.id = runs.server \
                    WHERE runs.id = $1 AND servers.id = $2";
-        Ok(self.db.read(sql).id(run).text(&server).fetch_optional().await?.is_some())
+        Ok(self
+            .db
+            .read(sql)
+            .id(run)
+            .text(&server)
+            .fetch_optional()
+            .await?
+            .is_some())
     }
 
     /// Stores the segments that continue their logs, all with one statement. An error concerns all of them.
     async fn commit(&mut self, segments: &[Segment]) -> Result<Vec<Outcome>, StoreError> {
         self.learn_heads(segments).await?;
-        let runs: Vec<Result<RunNumber, StoreError>> =
-            segments.iter().map(|segment| self.advance(segment)).collect();
+        let runs: Vec<Result<RunNumber, StoreError>> = segments
+            .iter()
+            .map(|segment| self.advance(segment))
+            .collect();
         let accepted: Vec<(RunNumber, &Segment)> = runs
             .iter()
             .zip(segments)
             .filter_map(|(run, segment)| Some((*run.as_ref().ok()?, segment)))
             .collect();
-        let ours = if accepted.is_empty() { None } else { self.insert(&accepted).await? };
+        let ours = if accepted.is_empty() {
+            None
+        } else {
+            self.insert(&accepted).await?
+        };
         let is_ours = |run| ours.as_ref().is_none_or(|ours| ours.contains(&run));
         let outcome = |run| if is_ours(run) { Ok(()) } else { NOT_OURS };
         let outcomes: Vec<Outcome> = runs.into_iter().map(|run| run.and_then(outcome)).collect();
-        for (segment, _) in segments.iter().zip(&outcomes).filter(|(_, outcome)| **outcome == NOT_OURS) {
+        for (segment, _) in segments
+            .iter()
+            .zip(&outcomes)
+            .filter(|(_, outcome)| **outcome == NOT_OURS)
+        {
             // Where its log ends now only others know.
             self.heads.remove(&segment.run);
         }
@@ -138,7 +163,10 @@ impl Log {
 
     /// Moves the run's head over the segment, if it continues there; tells which run that is.
     fn advance(&mut self, segment: &Segment) -> Result<RunNumber, StoreError> {
-        let head = self.heads.get_mut(&segment.run).ok_or(StoreError::NotFound)?;
+        let head = self
+            .heads
+            .get_mut(&segment.run)
+            .ok_or(StoreError::NotFound)?;
         let next = [head.last_seq + 1, seq_after_restart(head.last_seq)];
         if !next.contains(&segment.first_seq) || segment.last_seq < segment.first_seq {
             return Err(StoreError::Conflict("seq"));
@@ -164,9 +192,14 @@ impl Log {
              ORDER BY first_seq DESC LIMIT 1), 0) AS last_seq FROM runs WHERE id IN ",
         );
         self.db.push_rows(&mut sql, 1, runs.len());
-        let query = runs.iter().fold(self.db.built(sql), |query, run| query.id(run));
+        let query = runs
+            .iter()
+            .fold(self.db.built(sql), |query, run| query.id(run));
         for row in query.fetch_all().await? {
-            let head = Head { run: row.get("number")?, last_seq: row.number("last_seq")? };
+            let head = Head {
+                run: row.get("number")?,
+                last_seq: row.number("last_seq")?,
+            };
             self.heads.insert(row.id("id")?, head);
         }
         Ok(())
@@ -179,7 +212,11 @@ impl Log {
     ) -> Result<Option<HashSet<RunNumber>>, StoreError> {
         let lessee = self.db.lessee()?;
         let mut sql = String::from("INSERT INTO segments (run, first_seq, last_seq, lines) ");
-        sql.push_str(if lessee.is_some() { "SELECT rows.* FROM (VALUES " } else { "VALUES " });
+        sql.push_str(if lessee.is_some() {
+            "SELECT rows.* FROM (VALUES "
+        } else {
+            "VALUES "
+        });
         self.db.push_rows(&mut sql, segments.len(), 4);
         if lessee.is_some() {
             // Nobody may find the lease expired, and take the runs, between this look and the end of the statement.
@@ -192,14 +229,23 @@ impl Log {
                  (SELECT 1 FROM servers WHERE id = ${server} FOR SHARE) AS alive RETURNING run"
             );
         }
-        let query = segments.iter().fold(self.db.built(sql), |query, (run, segment)| {
-            query.bind(*run).number(segment.first_seq).number(segment.last_seq).shared_text(&segment.lines)
-        });
+        let query = segments
+            .iter()
+            .fold(self.db.built(sql), |query, (run, segment)| {
+                query
+                    .bind(*run)
+                    .number(segment.first_seq)
+                    .number(segment.last_seq)
+                    .shared_text(&segment.lines)
+            });
         match lessee {
             None => query.execute().await.map(|_| None),
             Some(server) => {
                 let rows = query.text(&server).fetch_all().await?;
-                rows.iter().map(|row| row.get("run")).collect::<Result<_, _>>().map(Some)
+                rows.iter()
+                    .map(|row| row.get("run"))
+                    .collect::<Result<_, _>>()
+                    .map(Some)
             }
         }
     }
@@ -219,19 +265,33 @@ mod tests {
         let id = RunId::generate();
         store.create_run(&new_run(id, owner)).await.unwrap();
         if let Some(finished_at) = finished_at {
-            store.finish_run(id, finished_at, &domain::RunSummary::default()).await.unwrap();
+            store
+                .finish_run(id, finished_at, &domain::RunSummary::default())
+                .await
+                .unwrap();
         }
         id
     }
 
     fn segment(run: RunId, seq: u64) -> Segment {
-        Segment { run, first_seq: seq, last_seq: seq, lines: "{}\n".into() }
+        Segment {
+            run,
+            first_seq: seq,
+            last_seq: seq,
+            lines: "{}\n".into(),
+        }
     }
 
     /// What happens to these segments when they share a batch.
     async fn check(log: &mut Log, batch: &[(RunId, u64, Outcome)]) {
-        let segments: Vec<Segment> = batch.iter().map(|(run, seq, _)| segment(*run, *seq)).collect();
-        let expected: Vec<Outcome> = batch.iter().map(|(_, _, outcome)| outcome.clone()).collect();
+        let segments: Vec<Segment> = batch
+            .iter()
+            .map(|(run, seq, _)| segment(*run, *seq))
+            .collect();
+        let expected: Vec<Outcome> = batch
+            .iter()
+            .map(|(_, _, outcome)| outcome.clone())
+            .collect();
         assert_eq!(log.write(&segments).await, expected);
     }
 
@@ -239,7 +299,10 @@ mod tests {
     async fn one_segment_of_a_batch_does_not_harm_the_others() {
         let store = Store::open("sqlite::memory:").await.unwrap();
         let owner = add_user(&store).await;
-        let (a, b) = (add_run(&store, owner, None).await, add_run(&store, owner, None).await);
+        let (a, b) = (
+            add_run(&store, owner, None).await,
+            add_run(&store, owner, None).await,
+        );
         let doomed = add_run(&store, owner, Some(1)).await;
         let [mut log, mut other] = [(); 2].map(|()| Log::new(store.db().clone()));
         let missing = Err(StoreError::NotFound);
@@ -260,7 +323,11 @@ mod tests {
         check(&mut log, &[(b, 2, Ok(())), (a, 6, Ok(()))]).await;
         // And so will this one, on the foreign key.
         store.purge_runs(2).await.unwrap();
-        check(&mut log, &[(doomed, 2, missing), (b, 3, Ok(())), (a, 7, Ok(()))]).await;
+        check(
+            &mut log,
+            &[(doomed, 2, missing), (b, 3, Ok(())), (a, 7, Ok(()))],
+        )
+        .await;
 
         assert_eq!(store.run(a).await.unwrap().last_seq, 7);
         assert_eq!(store.run(b).await.unwrap().last_seq, 3);
@@ -274,7 +341,9 @@ mod tests {
         store.close().await;
         let outcomes = log.write(&[segment(run, 1), segment(run, 2)]).await;
         assert!(
-            outcomes.iter().all(|outcome| matches!(outcome, Err(StoreError::Unavailable(_)))),
+            outcomes
+                .iter()
+                .all(|outcome| matches!(outcome, Err(StoreError::Unavailable(_)))),
             "{outcomes:?}"
         );
     }

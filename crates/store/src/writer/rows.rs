@@ -18,7 +18,10 @@ pub(crate) trait Rows: Sized + Sync {
     fn key(&self) -> Self::Key<'_>;
 
     /// Writes rows with different keys with one statement, all or nothing; one answer for each.
-    fn write(db: &Db, rows: &[Self]) -> impl Future<Output = Result<Vec<Self::Answer>, StoreError>> + Send;
+    fn write(
+        db: &Db,
+        rows: &[Self],
+    ) -> impl Future<Output = Result<Vec<Self::Answer>, StoreError>> + Send;
 }
 
 /// Writes the rows in their order; one outcome for each.
@@ -45,11 +48,18 @@ pub(super) async fn write_rows<T: Rows>(db: &Db, rows: &[T]) -> Vec<Result<T::An
 /// How many rows from the beginning have different keys and fit into one statement; at least one.
 fn count_different<T: Rows>(rows: &[T]) -> usize {
     let mut seen = HashSet::new();
-    rows.iter().take(T::MOST).take_while(|row| seen.insert(row.key())).count()
+    rows.iter()
+        .take(T::MOST)
+        .take_while(|row| seen.insert(row.key()))
+        .count()
 }
 
 /// Writes each row with a statement of its own, until the database is gone.
-async fn write_each<T: Rows>(db: &Db, rows: &[T], outcomes: &mut Vec<Result<T::Answer, StoreError>>) {
+async fn write_each<T: Rows>(
+    db: &Db,
+    rows: &[T],
+    outcomes: &mut Vec<Result<T::Answer, StoreError>>,
+) {
     let mut down = None;
     for row in rows {
         let outcome = match &down {
@@ -61,7 +71,9 @@ async fn write_each<T: Rows>(db: &Db, rows: &[T], outcomes: &mut Vec<Result<T::A
         {
             down = Some(error.clone());
         }
-        outcomes.push(outcome.and_then(|answers| answers.into_iter().next().ok_or(StoreError::NotFound)));
+        outcomes.push(
+            outcome.and_then(|answers| answers.into_iter().next().ok_or(StoreError::NotFound)),
+        );
     }
 }
 
@@ -82,12 +94,29 @@ mod tests {
         let [a, b, c, d] = [(); 4].map(|()| RunId::generate());
         store.create_run(&new_run(d, owner)).await.unwrap();
         let nobody = UserId::generate();
-        let rows = [(a, owner), (b, nobody), (c, owner), (a, owner), (d, owner), (b, owner)];
+        let rows = [
+            (a, owner),
+            (b, nobody),
+            (c, owner),
+            (a, owner),
+            (d, owner),
+            (b, owner),
+        ];
         let rows = rows.map(|(id, owner)| new_run(id, owner));
         let taken = Err(StoreError::Conflict("id"));
-        let expected = [Ok(()), Err(StoreError::NotFound), Ok(()), taken.clone(), taken, Ok(())];
-        let outcomes: Vec<_> =
-            write_rows(store.db(), &rows).await.into_iter().map(|it| it.map(drop)).collect();
+        let expected = [
+            Ok(()),
+            Err(StoreError::NotFound),
+            Ok(()),
+            taken.clone(),
+            taken,
+            Ok(()),
+        ];
+        let outcomes: Vec<_> = write_rows(store.db(), &rows)
+            .await
+            .into_iter()
+            .map(|it| it.map(drop))
+            .collect();
         assert_eq!(outcomes, expected);
         let stored = store.unfinished_runs().await.unwrap().len();
         assert_eq!(stored, 4);
@@ -100,7 +129,9 @@ mod tests {
         store.close().await;
         let rows = [(); 3].map(|()| new_run(RunId::generate(), owner));
         let outcomes = write_rows(store.db(), &rows).await;
-        let told = outcomes.iter().all(|outcome| matches!(outcome, Err(StoreError::Unavailable(_))));
+        let told = outcomes
+            .iter()
+            .all(|outcome| matches!(outcome, Err(StoreError::Unavailable(_))));
         assert!(told && outcomes.len() == 3, "{outcomes:?}");
     }
 }

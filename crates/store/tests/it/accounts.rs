@@ -2,7 +2,8 @@
 
 use domain::{ScheduleId, SessionId, UserId};
 use store::{
-    AccountChange, NewApiKey, NewSchedule, NewSession, NewUser, ScheduleContent, Store, StoreError, UserRole,
+    AccountChange, NewApiKey, NewSchedule, NewSession, NewUser, ScheduleContent, Store, StoreError,
+    UserRole,
 };
 use tokio::task::JoinSet;
 
@@ -17,31 +18,69 @@ on_every_database!(
 );
 
 async fn admin(store: &Store, email: &str) -> UserId {
-    store.create_user(&NewUser { role: UserRole::Admin, ..new_user(email) }).await.unwrap().id
+    store
+        .create_user(&NewUser {
+            role: UserRole::Admin,
+            ..new_user(email)
+        })
+        .await
+        .unwrap()
+        .id
 }
 
 fn suspended(suspended: bool) -> AccountChange {
-    AccountChange { suspended: Some(suspended), ..AccountChange::default() }
+    AccountChange {
+        suspended: Some(suspended),
+        ..AccountChange::default()
+    }
 }
 
 fn role(role: UserRole) -> AccountChange {
-    AccountChange { role: Some(role), ..AccountChange::default() }
+    AccountChange {
+        role: Some(role),
+        ..AccountChange::default()
+    }
 }
 
 async fn changes_what_is_named_and_nothing_else(store: Store) {
     let (ann, bob) = (admin(&store, "ann@x").await, add_user(&store).await);
-    let before = store.change_account(bob, &AccountChange::default(), 5).await.unwrap();
-    let change = AccountChange { email: Some("Bob@X".into()), ..AccountChange::default() };
+    let before = store
+        .change_account(bob, &AccountChange::default(), 5)
+        .await
+        .unwrap();
+    let change = AccountChange {
+        email: Some("Bob@X".into()),
+        ..AccountChange::default()
+    };
     let after = store.change_account(bob, &change, 5).await.unwrap();
     assert_eq!(
-        (after.user.email.as_str(), &after.user.name, after.suspended_at),
+        (
+            after.user.email.as_str(),
+            &after.user.name,
+            after.suspended_at
+        ),
         ("Bob@X", &before.user.name, None)
     );
     assert_eq!(store.user_by_email("bob@x").await.unwrap().user, after.user);
-    let taken = AccountChange { email: Some("ANN@x".into()), ..AccountChange::default() };
-    assert_eq!(store.change_account(bob, &taken, 5).await, Err(StoreError::Conflict("email")));
-    assert_eq!(store.change_account(UserId::generate(), &change, 5).await, Err(StoreError::NotFound));
-    let ids: Vec<UserId> = store.accounts().await.unwrap().iter().map(|account| account.user.id).collect();
+    let taken = AccountChange {
+        email: Some("ANN@x".into()),
+        ..AccountChange::default()
+    };
+    assert_eq!(
+        store.change_account(bob, &taken, 5).await,
+        Err(StoreError::Conflict("email"))
+    );
+    assert_eq!(
+        store.change_account(UserId::generate(), &change, 5).await,
+        Err(StoreError::NotFound)
+    );
+    let ids: Vec<UserId> = store
+        .accounts()
+        .await
+        .unwrap()
+        .iter()
+        .map(|account| account.user.id)
+        .collect();
     assert!(ids.len() == 2 && ids.contains(&ann) && ids.contains(&bob));
 }
 
@@ -49,11 +88,20 @@ async fn leaves_an_administrator_whatever_all_do_at_once(store: Store) {
     let mut callers = JoinSet::new();
     for number in 0..20 {
         let id = admin(&store, &format!("{number}@x")).await;
-        let change = if number % 2 == 0 { role(UserRole::User) } else { suspended(true) };
+        let change = if number % 2 == 0 {
+            role(UserRole::User)
+        } else {
+            suspended(true)
+        };
         let store = store.clone();
         callers.spawn(async move { store.change_account(id, &change, 5).await });
     }
-    let refused: Vec<_> = callers.join_all().await.into_iter().filter_map(Result::err).collect();
+    let refused: Vec<_> = callers
+        .join_all()
+        .await
+        .into_iter()
+        .filter_map(Result::err)
+        .collect();
     assert_eq!(refused, [StoreError::Conflict("last administrator")]);
     let accounts = store.accounts().await.unwrap();
     let left = accounts
@@ -63,13 +111,26 @@ async fn leaves_an_administrator_whatever_all_do_at_once(store: Store) {
 }
 
 async fn counts_who_can_sign_in(store: Store) {
-    let local = NewUser { role: UserRole::Admin, password_hash: String::new(), ..new_user("local@x") };
+    let local = NewUser {
+        role: UserRole::Admin,
+        password_hash: String::new(),
+        ..new_user("local@x")
+    };
     let local = store.create_user(&local).await.unwrap().id;
     let refused = Err(StoreError::Conflict("last administrator"));
-    assert_eq!(store.change_account(local, &role(UserRole::User), 5).await, refused);
+    assert_eq!(
+        store.change_account(local, &role(UserRole::User), 5).await,
+        refused
+    );
     let ann = admin(&store, "ann@x").await;
-    assert_eq!(store.change_account(ann, &role(UserRole::User), 5).await, refused);
-    store.change_account(local, &role(UserRole::User), 5).await.unwrap();
+    assert_eq!(
+        store.change_account(ann, &role(UserRole::User), 5).await,
+        refused
+    );
+    store
+        .change_account(local, &role(UserRole::User), 5)
+        .await
+        .unwrap();
 }
 
 async fn suspends_sessions_keys_and_schedules(store: Store) {
@@ -85,7 +146,11 @@ async fn suspends_sessions_keys_and_schedules(store: Store) {
             expires_at: 1_000,
         };
         store.create_session(&session).await.unwrap();
-        let (name, prefix, id) = ("k".to_owned(), "gh_".to_owned(), domain::ApiKeyId::generate());
+        let (name, prefix, id) = (
+            "k".to_owned(),
+            "gh_".to_owned(),
+            domain::ApiKeyId::generate(),
+        );
         let key = NewApiKey {
             id,
             user,
@@ -108,11 +173,19 @@ async fn suspends_sessions_keys_and_schedules(store: Store) {
         new_chat: false,
         enabled: true,
     };
-    let schedule =
-        NewSchedule { id: ScheduleId::generate(), owner: ann, content, next_at: Some(100), changed_at: 1 };
+    let schedule = NewSchedule {
+        id: ScheduleId::generate(),
+        owner: ann,
+        content,
+        next_at: Some(100),
+        changed_at: 1,
+    };
     store.create_schedule(&schedule, 5).await.unwrap();
 
-    store.change_account(ann, &suspended(true), 50).await.unwrap();
+    store
+        .change_account(ann, &suspended(true), 50)
+        .await
+        .unwrap();
     assert_eq!(store.suspended_users().await, Ok(vec![ann]));
     assert!(store.session_user(&[1; 32], 60).await.unwrap().is_none());
     assert!(store.key_holder(&[1; 32]).await.unwrap().is_none());
@@ -121,11 +194,20 @@ async fn suspends_sessions_keys_and_schedules(store: Store) {
     assert_eq!(store.due_schedules(200, 10).await, Ok(vec![]));
     assert_eq!(store.next_schedule_at().await, Ok(None));
     assert_eq!(store.claim_schedule(schedule.id, 200, 300).await, Ok(None));
-    let again = store.change_account(ann, &suspended(true), 70).await.unwrap();
+    let again = store
+        .change_account(ann, &suspended(true), 70)
+        .await
+        .unwrap();
     assert_eq!(again.suspended_at, Some(50), "since the first time");
 
-    store.change_account(ann, &suspended(false), 80).await.unwrap();
-    assert!(store.session_user(&[1; 32], 60).await.unwrap().is_none(), "sessions do not come back");
+    store
+        .change_account(ann, &suspended(false), 80)
+        .await
+        .unwrap();
+    assert!(
+        store.session_user(&[1; 32], 60).await.unwrap().is_none(),
+        "sessions do not come back"
+    );
     assert!(store.key_holder(&[1; 32]).await.unwrap().is_some());
     assert_eq!(store.due_schedules(200, 10).await, Ok(vec![schedule.id]));
 }
@@ -136,13 +218,30 @@ async fn deletes_only_what_is_suspended_and_then_all_of_it(store: Store) {
     let other = add_chat(&store, bob, "theirs", 1).await;
     let turn = new_turn(&chat, None, "q", 5);
     store.begin_turn(&turn).await.unwrap();
-    store.finish_run(turn.run.id, 50, &summary("done")).await.unwrap();
-    assert_eq!(store.delete_account(ann).await, Err(StoreError::Conflict("account")));
-    store.change_account(ann, &suspended(true), 60).await.unwrap();
+    store
+        .finish_run(turn.run.id, 50, &summary("done"))
+        .await
+        .unwrap();
+    assert_eq!(
+        store.delete_account(ann).await,
+        Err(StoreError::Conflict("account"))
+    );
+    store
+        .change_account(ann, &suspended(true), 60)
+        .await
+        .unwrap();
     assert_eq!(store.delete_account(ann).await, Ok(vec![chat.id]));
     assert_eq!(store.user(ann).await, Err(StoreError::NotFound));
-    assert_eq!(store.chat(&store::Principal::of_account(ann), chat.id).await, Err(StoreError::NotFound));
+    assert_eq!(
+        store
+            .chat(&store::Principal::of_account(ann), chat.id)
+            .await,
+        Err(StoreError::NotFound)
+    );
     assert_eq!(store.run(turn.run.id).await, Err(StoreError::NotFound));
     assert_eq!(store.delete_account(ann).await, Err(StoreError::NotFound));
-    store.chat(&store::Principal::of_account(bob), other.id).await.unwrap();
+    store
+        .chat(&store::Principal::of_account(bob), other.id)
+        .await
+        .unwrap();
 }

@@ -4,7 +4,11 @@ use domain::{ApiKeyId, AuditEntryId, UserId};
 use serde_json::json;
 use store::{AuditEntry, AuditFilter, Store};
 
-on_every_database!(keeps_every_field, finds_by_each_filter, takes_away_what_is_old);
+on_every_database!(
+    keeps_every_field,
+    finds_by_each_filter,
+    takes_away_what_is_old
+);
 
 fn entry(at: i64, action: &str, email: &str) -> AuditEntry {
     AuditEntry {
@@ -31,11 +35,20 @@ async fn keeps_every_field(store: Store) {
         ..entry(1, "user.change", "a@example.org")
     };
     let (actor, actor_email, address, request) = (None, None, None, None);
-    let bare = AuditEntry { actor, actor_email, address, request, ..entry(2, "session.failed", "") };
+    let bare = AuditEntry {
+        actor,
+        actor_email,
+        address,
+        request,
+        ..entry(2, "session.failed", "")
+    };
     for entry in [&full, &bare] {
         store.add_to_audit(entry).await.unwrap();
     }
-    assert_eq!(store.audit(&AuditFilter::default(), 10).await, Ok(vec![bare, full]));
+    assert_eq!(
+        store.audit(&AuditFilter::default(), 10).await,
+        Ok(vec![bare, full])
+    );
 }
 
 async fn finds_by_each_filter(store: Store) {
@@ -50,28 +63,68 @@ async fn finds_by_each_filter(store: Store) {
         all.push(entry.id);
     }
     let found = async |filter: AuditFilter| -> Vec<i64> {
-        store.audit(&filter, 10).await.unwrap().into_iter().map(|entry| entry.at).collect()
+        store
+            .audit(&filter, 10)
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|entry| entry.at)
+            .collect()
     };
-    let text = |text: &str| AuditFilter { text: Some(text.to_owned()), ..AuditFilter::default() };
-    let action = |action: &str| AuditFilter { action: Some(action.to_owned()), ..AuditFilter::default() };
+    let text = |text: &str| AuditFilter {
+        text: Some(text.to_owned()),
+        ..AuditFilter::default()
+    };
+    let action = |action: &str| AuditFilter {
+        action: Some(action.to_owned()),
+        ..AuditFilter::default()
+    };
     assert_eq!(found(text("EXAMPLE")).await, [30, 20, 10]);
     assert_eq!(found(text("жАННА")).await, [30]);
     assert_eq!(found(text("req-20")).await, [20]);
     assert_eq!(found(text("%")).await, [0; 0]);
     assert_eq!(found(action("user")).await, [20, 10]);
     assert_eq!(found(action("user.")).await, [10]);
-    assert_eq!(found(action("create")).await, [0; 0], "only the beginning counts");
+    assert_eq!(
+        found(action("create")).await,
+        [0; 0],
+        "only the beginning counts"
+    );
     assert_eq!(found(action("user_")).await, [20], "nothing is a wildcard");
-    assert_eq!(found(AuditFilter { from: Some(20), to: Some(30), ..AuditFilter::default() }).await, [20]);
-    assert_eq!(found(AuditFilter { before: Some(all[1]), ..AuditFilter::default() }).await, [10]);
-    let both = AuditFilter { before: Some(all[2]), ..text("bob") };
+    assert_eq!(
+        found(AuditFilter {
+            from: Some(20),
+            to: Some(30),
+            ..AuditFilter::default()
+        })
+        .await,
+        [20]
+    );
+    assert_eq!(
+        found(AuditFilter {
+            before: Some(all[1]),
+            ..AuditFilter::default()
+        })
+        .await,
+        [10]
+    );
+    let both = AuditFilter {
+        before: Some(all[2]),
+        ..text("bob")
+    };
     assert_eq!(found(both).await, [20]);
-    assert_eq!(store.audit(&AuditFilter::default(), 2).await.unwrap().len(), 2);
+    assert_eq!(
+        store.audit(&AuditFilter::default(), 2).await.unwrap().len(),
+        2
+    );
 }
 
 async fn takes_away_what_is_old(store: Store) {
     for at in [1, 2, 3] {
-        store.add_to_audit(&entry(at, "user.create", "a@example.org")).await.unwrap();
+        store
+            .add_to_audit(&entry(at, "user.create", "a@example.org"))
+            .await
+            .unwrap();
     }
     assert_eq!(store.purge_audit(3).await, Ok(2));
     let left = store.audit(&AuditFilter::default(), 10).await.unwrap();

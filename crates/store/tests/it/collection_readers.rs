@@ -5,7 +5,11 @@ use store::{Group, ReadersChange, Store, StoreError};
 
 use crate::{knowledge::add, samples::add_user};
 
-on_every_database!(is_shared_by_name, is_shared_with_groups, is_shared_with_nobody_who_is_gone);
+on_every_database!(
+    is_shared_by_name,
+    is_shared_with_groups,
+    is_shared_with_nobody_who_is_gone
+);
 
 const MISSING: StoreError = StoreError::NotFound;
 
@@ -28,47 +32,114 @@ async fn reads(store: &Store, reader: UserId, id: CollectionId) -> bool {
     let is_one = one.is_ok();
     assert!(is_one || one == Err(MISSING));
     let searched = store.searchable_collections(reader).await.unwrap();
-    assert_eq!(searched.iter().any(|collection| collection.id == id), is_one);
+    assert_eq!(
+        searched.iter().any(|collection| collection.id == id),
+        is_one
+    );
     let listed = store.collections(reader).await.unwrap();
-    assert_eq!(listed.iter().any(|listed| listed.collection.id == id), is_one);
+    assert_eq!(
+        listed.iter().any(|listed| listed.collection.id == id),
+        is_one
+    );
     is_one
 }
 
 async fn is_shared_by_name(store: Store) {
-    let (owner, reader, other) = (add_user(&store).await, add_user(&store).await, add_user(&store).await);
-    let (of, beside) = (add(&store, owner, "Work").await, add(&store, owner, "Beside").await);
-    assert_eq!(store.collection_readers(of.id).await, Ok(store::CollectionReaders::default()));
-    let change = ReadersChange { people: vec![reader, reader], ..ReadersChange::default() };
-    store.set_collection_readers(of.id, &change, 5).await.unwrap();
+    let (owner, reader, other) = (
+        add_user(&store).await,
+        add_user(&store).await,
+        add_user(&store).await,
+    );
+    let (of, beside) = (
+        add(&store, owner, "Work").await,
+        add(&store, owner, "Beside").await,
+    );
+    assert_eq!(
+        store.collection_readers(of.id).await,
+        Ok(store::CollectionReaders::default())
+    );
+    let change = ReadersChange {
+        people: vec![reader, reader],
+        ..ReadersChange::default()
+    };
+    store
+        .set_collection_readers(of.id, &change, 5)
+        .await
+        .unwrap();
     assert!(reads(&store, reader, of.id).await && !reads(&store, other, of.id).await);
-    assert!(!reads(&store, reader, beside.id).await, "another collection of the same owner");
+    assert!(
+        !reads(&store, reader, beside.id).await,
+        "another collection of the same owner"
+    );
     let listed = store.collections(owner).await.unwrap();
-    assert_eq!(listed.iter().map(|it| it.shared).collect::<Vec<_>>(), [false, true], "by name");
+    assert_eq!(
+        listed.iter().map(|it| it.shared).collect::<Vec<_>>(),
+        [false, true],
+        "by name"
+    );
     // Who stays keeps the place in the list.
-    let change = ReadersChange { people: vec![other, reader], ..ReadersChange::default() };
-    store.set_collection_readers(of.id, &change, 6).await.unwrap();
+    let change = ReadersChange {
+        people: vec![other, reader],
+        ..ReadersChange::default()
+    };
+    store
+        .set_collection_readers(of.id, &change, 6)
+        .await
+        .unwrap();
     let people = store.collection_readers(of.id).await.unwrap().people;
-    assert_eq!(people.iter().map(|user| user.id).collect::<Vec<_>>(), [reader, other]);
-    let change = ReadersChange { people: vec![other], ..ReadersChange::default() };
-    store.set_collection_readers(of.id, &change, 7).await.unwrap();
+    assert_eq!(
+        people.iter().map(|user| user.id).collect::<Vec<_>>(),
+        [reader, other]
+    );
+    let change = ReadersChange {
+        people: vec![other],
+        ..ReadersChange::default()
+    };
+    store
+        .set_collection_readers(of.id, &change, 7)
+        .await
+        .unwrap();
     assert!(!reads(&store, reader, of.id).await && reads(&store, other, of.id).await);
     // To read is not to own.
     assert_eq!(store.delete_collection(other, of.id).await, Err(MISSING));
     store.delete_collection(owner, of.id).await.unwrap();
     assert_eq!(store.collection_readers(of.id).await, Err(MISSING));
-    assert_eq!(store.set_collection_readers(of.id, &change, 8).await, Err(MISSING));
+    assert_eq!(
+        store.set_collection_readers(of.id, &change, 8).await,
+        Err(MISSING)
+    );
 }
 
 async fn is_shared_with_groups(store: Store) {
-    let (owner, one, other) = (add_user(&store).await, add_user(&store).await, add_user(&store).await);
+    let (owner, one, other) = (
+        add_user(&store).await,
+        add_user(&store).await,
+        add_user(&store).await,
+    );
     let of = add(&store, owner, "Work").await;
-    let (sales, legal) = (group(&store, "Sales", &[one]).await, group(&store, "Legal", &[one]).await);
-    let change = ReadersChange { groups: vec![sales, legal], ..ReadersChange::default() };
-    store.set_collection_readers(of.id, &change, 5).await.unwrap();
+    let (sales, legal) = (
+        group(&store, "Sales", &[one]).await,
+        group(&store, "Legal", &[one]).await,
+    );
+    let change = ReadersChange {
+        groups: vec![sales, legal],
+        ..ReadersChange::default()
+    };
+    store
+        .set_collection_readers(of.id, &change, 5)
+        .await
+        .unwrap();
     assert!(reads(&store, one, of.id).await && !reads(&store, other, of.id).await);
     let groups = store.collection_readers(of.id).await.unwrap().groups;
-    assert_eq!(groups, [(legal, "Legal".to_owned()), (sales, "Sales".to_owned())]);
-    assert_eq!(store.searchable_collections(one).await.unwrap().len(), 1, "once, whatever the ways to it");
+    assert_eq!(
+        groups,
+        [(legal, "Legal".to_owned()), (sales, "Sales".to_owned())]
+    );
+    assert_eq!(
+        store.searchable_collections(one).await.unwrap().len(),
+        1,
+        "once, whatever the ways to it"
+    );
     // It follows who is in the group.
     store.add_group_members(sales, &[other]).await.unwrap();
     assert!(reads(&store, other, of.id).await);
@@ -77,17 +148,29 @@ async fn is_shared_with_groups(store: Store) {
     store.delete_group(sales).await.unwrap();
     assert!(reads(&store, one, of.id).await, "by the other group");
     store.delete_group(legal).await.unwrap();
-    assert!(!reads(&store, one, of.id).await, "a group that is gone lets nobody in");
+    assert!(
+        !reads(&store, one, of.id).await,
+        "a group that is gone lets nobody in"
+    );
     assert_eq!(store.collection_readers(of.id).await.unwrap().groups, []);
 }
 
 async fn is_shared_with_nobody_who_is_gone(store: Store) {
     let owner = add_user(&store).await;
     let of = add(&store, owner, "Work").await;
-    let change =
-        ReadersChange { open: true, groups: vec![GroupId::generate()], people: vec![UserId::generate()] };
-    store.set_collection_readers(of.id, &change, 5).await.unwrap();
+    let change = ReadersChange {
+        open: true,
+        groups: vec![GroupId::generate()],
+        people: vec![UserId::generate()],
+    };
+    store
+        .set_collection_readers(of.id, &change, 5)
+        .await
+        .unwrap();
     let now = store.collection_readers(of.id).await.unwrap();
     assert!(now.open && now.groups.is_empty() && now.people.is_empty());
-    assert!(reads(&store, add_user(&store).await, of.id).await, "it is open");
+    assert!(
+        reads(&store, add_user(&store).await, of.id).await,
+        "it is open"
+    );
 }

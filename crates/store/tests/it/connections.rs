@@ -4,10 +4,21 @@ use domain::{Abilities, ConnectionId, ConnectionKeyId, ListedModel};
 use serde_json::json;
 use store::{Connection, ConnectionKey, Store, StoreError};
 
-on_every_database!(reads_back_what_was_made, changes_models, changes_settings, deletes, keeps_keys);
+on_every_database!(
+    reads_back_what_was_made,
+    changes_models,
+    changes_settings,
+    deletes,
+    keeps_keys
+);
 
 fn key(created_at: i64) -> ConnectionKey {
-    ConnectionKey { id: ConnectionKeyId::generate(), sealed: vec![0, 255, 1, 0], weight: 3, created_at }
+    ConnectionKey {
+        id: ConnectionKeyId::generate(),
+        sealed: vec![0, 255, 1, 0],
+        weight: 3,
+        created_at,
+    }
 }
 
 fn connection(name: &str, created_at: i64) -> Connection {
@@ -41,18 +52,40 @@ async fn reads_back_what_was_made(store: Store) {
     };
     store.create_connection(&late).await.unwrap();
     store.create_connection(&early).await.unwrap();
-    assert_eq!(store.create_connection(&early).await, Err(StoreError::Conflict("id")));
+    assert_eq!(
+        store.create_connection(&early).await,
+        Err(StoreError::Conflict("id"))
+    );
     assert_eq!(store.connections().await.unwrap(), [early, late]);
 }
 
 async fn changes_models(store: Store) {
     let connection = connection("one", 10);
     store.create_connection(&connection).await.unwrap();
-    let abilities = Abilities { vision: Some(true), tools: Some(false), ..Abilities::default() };
-    let models = vec![ListedModel { context_tokens: Some(8192), abilities, ..ListedModel::named("a\0b") }];
-    store.set_connection_models(connection.id, &models).await.unwrap();
-    assert_eq!(store.connections().await.unwrap(), [Connection { models, ..connection }]);
-    let nowhere = store.set_connection_models(ConnectionId::generate(), &[]).await;
+    let abilities = Abilities {
+        vision: Some(true),
+        tools: Some(false),
+        ..Abilities::default()
+    };
+    let models = vec![ListedModel {
+        context_tokens: Some(8192),
+        abilities,
+        ..ListedModel::named("a\0b")
+    }];
+    store
+        .set_connection_models(connection.id, &models)
+        .await
+        .unwrap();
+    assert_eq!(
+        store.connections().await.unwrap(),
+        [Connection {
+            models,
+            ..connection
+        }]
+    );
+    let nowhere = store
+        .set_connection_models(ConnectionId::generate(), &[])
+        .await;
     assert_eq!(nowhere, Err(StoreError::NotFound));
 }
 
@@ -73,7 +106,10 @@ async fn changes_settings(store: Store) {
     };
     store.set_connection(&after).await.unwrap();
     assert_eq!(store.connections().await.unwrap(), [after]);
-    assert_eq!(store.set_connection(&connection("none", 1)).await, Err(StoreError::NotFound));
+    assert_eq!(
+        store.set_connection(&connection("none", 1)).await,
+        Err(StoreError::NotFound)
+    );
 }
 
 async fn deletes(store: Store) {
@@ -81,7 +117,10 @@ async fn deletes(store: Store) {
     store.create_connection(&one).await.unwrap();
     store.create_connection(&two).await.unwrap();
     store.delete_connection(one.id).await.unwrap();
-    assert_eq!(store.delete_connection(one.id).await, Err(StoreError::NotFound));
+    assert_eq!(
+        store.delete_connection(one.id).await,
+        Err(StoreError::NotFound)
+    );
     assert_eq!(store.connections().await.unwrap(), [two]);
     let gone = store.delete_connection_key(one.id, one.keys[0].id).await;
     assert_eq!(gone, Err(StoreError::NotFound), "its keys went with it");
@@ -92,14 +131,37 @@ async fn keeps_keys(store: Store) {
     store.create_connection(&one).await.unwrap();
     store.create_connection(&other).await.unwrap();
     let third = key(3);
-    store.create_connection_key(one.id, &third, 3).await.unwrap();
-    assert_eq!(store.create_connection_key(one.id, &key(4), 3).await, Err(StoreError::Conflict("keys")));
-    let nowhere = store.create_connection_key(ConnectionId::generate(), &key(4), 3).await;
+    store
+        .create_connection_key(one.id, &third, 3)
+        .await
+        .unwrap();
+    assert_eq!(
+        store.create_connection_key(one.id, &key(4), 3).await,
+        Err(StoreError::Conflict("keys"))
+    );
+    let nowhere = store
+        .create_connection_key(ConnectionId::generate(), &key(4), 3)
+        .await;
     assert_eq!(nowhere, Err(StoreError::NotFound));
-    store.set_connection_key_weight(one.id, third.id, 7).await.unwrap();
-    store.delete_connection_key(one.id, one.keys[0].id).await.unwrap();
-    let keys = vec![one.keys[1].clone(), ConnectionKey { weight: 7, ..third.clone() }];
-    assert_eq!(store.connections().await.unwrap(), [Connection { keys, ..one }, other.clone()]);
+    store
+        .set_connection_key_weight(one.id, third.id, 7)
+        .await
+        .unwrap();
+    store
+        .delete_connection_key(one.id, one.keys[0].id)
+        .await
+        .unwrap();
+    let keys = vec![
+        one.keys[1].clone(),
+        ConnectionKey {
+            weight: 7,
+            ..third.clone()
+        },
+    ];
+    assert_eq!(
+        store.connections().await.unwrap(),
+        [Connection { keys, ..one }, other.clone()]
+    );
     for foreign in [
         store.set_connection_key_weight(other.id, third.id, 1).await,
         store.delete_connection_key(other.id, third.id).await,

@@ -22,10 +22,19 @@ async fn fill(store: &Store) -> RunId {
     let run = turn.run.id;
     store.append(segment(run, 1, 3)).await.unwrap();
     for content in [&b"one"[..], &[0, 255, 10, 13], b""] {
-        store.write_file(&chat.id.to_string(), "/a.bin", content, None, 7).await.unwrap();
+        store
+            .write_file(&chat.id.to_string(), "/a.bin", content, None, 7)
+            .await
+            .unwrap();
     }
-    store.delete_file(&chat.id.to_string(), "/a.bin", None, 8).await.unwrap();
-    store.put_setting("a", &serde_json::json!({"b": [1, null]})).await.unwrap();
+    store
+        .delete_file(&chat.id.to_string(), "/a.bin", None, 8)
+        .await
+        .unwrap();
+    store
+        .put_setting("a", &serde_json::json!({"b": [1, null]}))
+        .await
+        .unwrap();
     let user = NewUser {
         id: domain::UserId::generate(),
         email: "bob@example.org".to_owned(),
@@ -34,11 +43,20 @@ async fn fill(store: &Store) -> RunId {
         password_hash: "!".to_owned(),
         created_at: i64::MAX,
     };
-    store.create_user_with_identity(&user, "https://id.example", "7").await.unwrap();
+    store
+        .create_user_with_identity(&user, "https://id.example", "7")
+        .await
+        .unwrap();
     let group = sample("Редакция", Some("editors"));
     store.create_group(&group, 10).await.unwrap();
-    store.add_group_members(group.id, &[ann, user.id]).await.unwrap();
-    store.sync_provider_groups(ann, &["editors".to_owned()]).await.unwrap();
+    store
+        .add_group_members(group.id, &[ann, user.id])
+        .await
+        .unwrap();
+    store
+        .sync_provider_groups(ann, &["editors".to_owned()])
+        .await
+        .unwrap();
     let row = only_for("model", "large", &[group.id]);
     store.put_permission(&row, 10).await.unwrap();
     run
@@ -86,7 +104,10 @@ async fn a_copy_has_everything(url: String) {
     let parts = parts_of(&url).await;
     let check = move |target: String| async move {
         let restored = put(&target, &parts).await.unwrap();
-        let rows = parts.iter().filter(|part| matches!(part, Part::Row(_))).count();
+        let rows = parts
+            .iter()
+            .filter(|part| matches!(part, Part::Row(_)))
+            .count();
         assert_eq!(restored.rows, rows as u64);
         assert!(rows > 10, "{rows}");
         assert_eq!(sorted(&parts_of(&target).await), sorted(&parts));
@@ -95,16 +116,33 @@ async fn a_copy_has_everything(url: String) {
         assert_eq!(store.run(run).await.unwrap().last_seq, 3);
         store.append(segment(run, 4, 5)).await.unwrap();
         let groups = store.all_groups().await.unwrap();
-        assert_eq!((groups.members.len(), &*groups.permissions[0].name, groups.number), (2, "large", 4));
+        assert_eq!(
+            (
+                groups.members.len(),
+                &*groups.permissions[0].name,
+                groups.number
+            ),
+            (2, "large", 4)
+        );
         store.delete_group(groups.groups[0].id).await.unwrap();
         let owner = store.run(run).await.unwrap().principal.account;
         let next = add_run(&store, owner).await;
         store.append(segment(next, 1, 1)).await.unwrap();
         assert_eq!(store.run(next).await.unwrap().last_seq, 1);
-        store.delete_chat(owner, store.run(run).await.unwrap().chat.unwrap()).await.unwrap();
-        assert_eq!(store.run(run).await, Err(StoreError::NotFound), "what belongs to a chat goes with it");
+        store
+            .delete_chat(owner, store.run(run).await.unwrap().chat.unwrap())
+            .await
+            .unwrap();
+        assert_eq!(
+            store.run(run).await,
+            Err(StoreError::NotFound),
+            "what belongs to a chat goes with it"
+        );
         store.close().await;
-        assert_eq!(put(&target, &parts).await, Err(StoreError::Conflict("not empty")));
+        assert_eq!(
+            put(&target, &parts).await,
+            Err(StoreError::Conflict("not empty"))
+        );
     };
     let folder = Folder::new();
     check.clone()(folder.url() + "?mode=rwc").await;
@@ -138,7 +176,10 @@ async fn a_copy_is_of_one_moment(url: String) {
     let copy = Store::open(&target).await.unwrap();
     let last = copy.run(run).await.unwrap().last_seq;
     let people = copy.accounts().await.unwrap().len();
-    assert!([(3, 2), (9, 3), (9, 2)].contains(&(last, people)), "{last} {people}");
+    assert!(
+        [(3, 2), (9, 3), (9, 2)].contains(&(last, people)),
+        "{last} {people}"
+    );
     copy.close().await;
     store.close().await;
 }
@@ -150,32 +191,67 @@ async fn what_does_not_fit_leaves_nothing() {
     fill(&store).await;
     store.close().await;
     let parts = parts_of(&source.url()).await;
-    let users =
-        parts.iter().position(|part| matches!(part, Part::Table { name, .. } if name == "users")).unwrap();
+    let users = parts
+        .iter()
+        .position(|part| matches!(part, Part::Table { name, .. } if name == "users"))
+        .unwrap();
     let with = |at: usize, part: Part| {
         let mut parts = parts.clone();
         parts[at] = part;
         parts
     };
-    let Part::Row(user) = parts[users + 1].clone() else { panic!("no user") };
-    let columns = |name: &str| Part::Table { name: name.to_owned(), columns: vec!["id".to_owned()] };
-    let is_corrupt = |outcome: &Result<Restored, StoreError>| matches!(outcome, Err(StoreError::Corrupt(_)));
+    let Part::Row(user) = parts[users + 1].clone() else {
+        panic!("no user")
+    };
+    let columns = |name: &str| Part::Table {
+        name: name.to_owned(),
+        columns: vec!["id".to_owned()],
+    };
+    let is_corrupt =
+        |outcome: &Result<Restored, StoreError>| matches!(outcome, Err(StoreError::Corrupt(_)));
     for (wrong, what) in [
         (vec![], "nothing"),
         (parts[1..].to_vec(), "no schema"),
         (with(0, Part::Schema(0)), "no step"),
         (with(0, Part::Schema(-1)), "fewer than none"),
         (with(1, Part::Row(vec![])), "a row without a table"),
-        (with(users, columns("users\"; DROP TABLE users; --")), "no table of that name"),
         (
-            with(users, Part::Table { name: "users".to_owned(), columns: vec!["odd".to_owned()] }),
+            with(users, columns("users\"; DROP TABLE users; --")),
+            "no table of that name",
+        ),
+        (
+            with(
+                users,
+                Part::Table {
+                    name: "users".to_owned(),
+                    columns: vec!["odd".to_owned()],
+                },
+            ),
             "no such column",
         ),
-        (with(users, Part::Table { name: "users".to_owned(), columns: vec![] }), "no columns"),
-        (with(users + 1, Part::Row(vec![Datum::Null])), "too few values"),
-        (with(users + 1, Part::Row(vec![Datum::Boolean(true); user.len()])), "values of another kind"),
+        (
+            with(
+                users,
+                Part::Table {
+                    name: "users".to_owned(),
+                    columns: vec![],
+                },
+            ),
+            "no columns",
+        ),
+        (
+            with(users + 1, Part::Row(vec![Datum::Null])),
+            "too few values",
+        ),
+        (
+            with(users + 1, Part::Row(vec![Datum::Boolean(true); user.len()])),
+            "values of another kind",
+        ),
         (with(users + 1, Part::Schema(1)), "a second schema"),
-        ([&parts[..=users], &parts[users + 3..]].concat(), "rows of people who are not there"),
+        (
+            [&parts[..=users], &parts[users + 3..]].concat(),
+            "rows of people who are not there",
+        ),
     ] {
         let target = Folder::new();
         let url = target.url() + "?mode=rwc";
@@ -184,15 +260,30 @@ async fn what_does_not_fit_leaves_nothing() {
         let store = Store::open(&url).await.unwrap();
         assert!(!store.has_users().await.unwrap(), "{what}");
         store.close().await;
-        put(&url, &parts).await.unwrap_or_else(|error| panic!("after {what}: {error}"));
+        put(&url, &parts)
+            .await
+            .unwrap_or_else(|error| panic!("after {what}: {error}"));
     }
     let target = Folder::new();
-    let newer = put(&(target.url() + "?mode=rwc"), &with(0, Part::Schema(10_000))).await;
+    let newer = put(
+        &(target.url() + "?mode=rwc"),
+        &with(0, Part::Schema(10_000)),
+    )
+    .await;
     assert_eq!(newer, Err(StoreError::Conflict("newer")));
     let twice = [&parts[..users + 2], &parts[users + 1..]].concat();
     let target = Folder::new();
-    assert_eq!(put(&(target.url() + "?mode=rwc"), &twice).await, Err(StoreError::Conflict("id")));
-    let stops = parts[..users + 2].iter().cloned().map(Ok).chain([Err("the file ends here")]);
+    assert_eq!(
+        put(&(target.url() + "?mode=rwc"), &twice).await,
+        Err(StoreError::Conflict("id"))
+    );
+    let stops = parts[..users + 2]
+        .iter()
+        .cloned()
+        .map(Ok)
+        .chain([Err("the file ends here")]);
     let target = Folder::new();
-    assert!(is_corrupt(&restore(&(target.url() + "?mode=rwc"), stops).await));
+    assert!(is_corrupt(
+        &restore(&(target.url() + "?mode=rwc"), stops).await
+    ));
 }

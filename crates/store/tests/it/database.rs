@@ -94,25 +94,41 @@ pub(crate) async fn with_file<F: Future<Output = ()>>(test: impl FnOnce(String) 
 }
 
 /// Gives the test the URL of a new PostgreSQL database, where `GLASSHOUSE_TEST_POSTGRES_URL` names a server.
-#[expect(clippy::disallowed_methods, reason = "tests have no configuration file")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests have no configuration file"
+)]
 pub(crate) async fn with_postgres<F>(test: impl FnOnce(String) -> F)
 where
     F: Future<Output = ()> + 'static,
 {
     let Ok(admin_url) = std::env::var("GLASSHOUSE_TEST_POSTGRES_URL") else {
         let required = std::env::var("GLASSHOUSE_TEST_REQUIRE").is_ok_and(|value| value == "1");
-        assert!(!required, "GLASSHOUSE_TEST_POSTGRES_URL must name a PostgreSQL server");
+        assert!(
+            !required,
+            "GLASSHOUSE_TEST_POSTGRES_URL must name a PostgreSQL server"
+        );
         println!("skipped: GLASSHOUSE_TEST_POSTGRES_URL is not set");
         return;
     };
     let name = format!("glasshouse_{}", RunId::generate());
     let mut admin = PgConnection::connect(&admin_url).await.unwrap();
-    admin.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
-    let (server, _) = admin_url.rsplit_once('/').expect("the URL names a database");
+    admin
+        .execute(AssertSqlSafe(format!("CREATE DATABASE {name}")))
+        .await
+        .unwrap();
+    let (server, _) = admin_url
+        .rsplit_once('/')
+        .expect("the URL names a database");
     // In a task of its own, so that the database is dropped after a failed assertion too.
     let tasks = LocalSet::new();
-    let outcome = tasks.run_until(tasks.spawn_local(test(format!("{server}/{name}")))).await;
-    admin.execute(AssertSqlSafe(format!("DROP DATABASE {name} WITH (FORCE)"))).await.unwrap();
+    let outcome = tasks
+        .run_until(tasks.spawn_local(test(format!("{server}/{name}"))))
+        .await;
+    admin
+        .execute(AssertSqlSafe(format!("DROP DATABASE {name} WITH (FORCE)")))
+        .await
+        .unwrap();
     if let Err(failure) = outcome {
         resume_unwind(failure.into_panic());
     }

@@ -17,7 +17,11 @@ on_every_database!(
 );
 
 fn reset(user: UserId, token: u8) -> NewPasswordReset {
-    NewPasswordReset { user, token_hash: [token; 32], expires_at: 100 }
+    NewPasswordReset {
+        user,
+        token_hash: [token; 32],
+        expires_at: 100,
+    }
 }
 
 fn invitation(token: u8, email: Option<&str>, most_uses: i64) -> NewInvitation {
@@ -34,18 +38,45 @@ fn invitation(token: u8, email: Option<&str>, most_uses: i64) -> NewInvitation {
 async fn a_reset_is_used_once_whatever_all_do_at_once(store: Store) {
     let user = add_user(&store).await;
     store.put_password_reset(&reset(user, 1)).await.unwrap();
-    assert_eq!(store.reset_password(&[1; 32], "late", 100).await, Err(StoreError::NotFound));
-    assert_eq!(store.reset_password(&[2; 32], "foreign", 5).await, Err(StoreError::NotFound));
+    assert_eq!(
+        store.reset_password(&[1; 32], "late", 100).await,
+        Err(StoreError::NotFound)
+    );
+    assert_eq!(
+        store.reset_password(&[2; 32], "foreign", 5).await,
+        Err(StoreError::NotFound)
+    );
     let email = store.password_reset(&[1; 32], 99).await.unwrap();
     let mut callers = JoinSet::new();
     for number in 0..10 {
         let store = store.clone();
-        callers.spawn(async move { store.reset_password(&[1; 32], &format!("hash {number}"), 99).await });
+        callers.spawn(async move {
+            store
+                .reset_password(&[1; 32], &format!("hash {number}"), 99)
+                .await
+        });
     }
-    let used: Vec<_> = callers.join_all().await.into_iter().filter_map(Result::ok).collect();
+    let used: Vec<_> = callers
+        .join_all()
+        .await
+        .into_iter()
+        .filter_map(Result::ok)
+        .collect();
     assert_eq!(used, [user]);
-    assert!(store.user_by_email(&email).await.unwrap().password_hash.starts_with("hash "));
-    assert_eq!(store.put_password_reset(&reset(UserId::generate(), 3)).await, Err(StoreError::NotFound));
+    assert!(
+        store
+            .user_by_email(&email)
+            .await
+            .unwrap()
+            .password_hash
+            .starts_with("hash ")
+    );
+    assert_eq!(
+        store
+            .put_password_reset(&reset(UserId::generate(), 3))
+            .await,
+        Err(StoreError::NotFound)
+    );
 }
 
 async fn a_reset_ends_sessions_and_earlier_links(store: Store) {
@@ -64,7 +95,10 @@ async fn a_reset_ends_sessions_and_earlier_links(store: Store) {
     }
     store.put_password_reset(&reset(user, 1)).await.unwrap();
     store.put_password_reset(&reset(user, 2)).await.unwrap();
-    assert_eq!(store.reset_password(&[1; 32], "new", 5).await, Err(StoreError::NotFound));
+    assert_eq!(
+        store.reset_password(&[1; 32], "new", 5).await,
+        Err(StoreError::NotFound)
+    );
     assert!(store.session_user(&[1; 32], 5).await.unwrap().is_some());
     store.reset_password(&[2; 32], "new", 5).await.unwrap();
     assert_eq!(store.session_user(&[1; 32], 5).await, Ok(None));
@@ -72,8 +106,14 @@ async fn a_reset_ends_sessions_and_earlier_links(store: Store) {
 
     // Whoever remembers their password after all leaves no link behind.
     store.put_password_reset(&reset(user, 3)).await.unwrap();
-    store.change_password(user, "new", "newer", SessionId::generate(), 6).await.unwrap();
-    assert_eq!(store.password_reset(&[3; 32], 6).await, Err(StoreError::NotFound));
+    store
+        .change_password(user, "new", "newer", SessionId::generate(), 6)
+        .await
+        .unwrap();
+    assert_eq!(
+        store.password_reset(&[3; 32], 6).await,
+        Err(StoreError::NotFound)
+    );
 }
 
 async fn an_invitation_is_good_as_often_as_it_says(store: Store) {
@@ -85,46 +125,90 @@ async fn an_invitation_is_good_as_often_as_it_says(store: Store) {
         let user = new_user(&format!("{number}@x"));
         callers.spawn(async move { store.create_invited_user(&user, &[1; 32], 99).await });
     }
-    let made: Vec<_> = callers.join_all().await.into_iter().filter_map(Result::ok).collect();
+    let made: Vec<_> = callers
+        .join_all()
+        .await
+        .into_iter()
+        .filter_map(Result::ok)
+        .collect();
     assert_eq!(made.len(), 3);
     assert!(made.iter().all(|user| user.role == UserRole::User));
     assert_eq!(store.accounts().await.unwrap().len(), 3);
     let listed = store.invitations().await.unwrap();
-    assert_eq!((listed.len(), listed[0].uses, listed[0].most_uses), (1, 3, 3));
-    assert_eq!(store.invitation(&[1; 32], 99).await, Err(StoreError::NotFound));
+    assert_eq!(
+        (listed.len(), listed[0].uses, listed[0].most_uses),
+        (1, 3, 3)
+    );
+    assert_eq!(
+        store.invitation(&[1; 32], 99).await,
+        Err(StoreError::NotFound)
+    );
 
     let late = invitation(2, None, 3);
     store.create_invitation(&late).await.unwrap();
-    let refused = store.create_invited_user(&new_user("late@x"), &[2; 32], 100).await;
+    let refused = store
+        .create_invited_user(&new_user("late@x"), &[2; 32], 100)
+        .await;
     assert_eq!(refused, Err(StoreError::NotFound));
     store.delete_invitation(late.id).await.unwrap();
-    assert_eq!(store.delete_invitation(late.id).await, Err(StoreError::NotFound));
-    let refused = store.create_invited_user(&new_user("late@x"), &[2; 32], 50).await;
+    assert_eq!(
+        store.delete_invitation(late.id).await,
+        Err(StoreError::NotFound)
+    );
+    let refused = store
+        .create_invited_user(&new_user("late@x"), &[2; 32], 50)
+        .await;
     assert_eq!(refused, Err(StoreError::NotFound));
 }
 
 async fn an_invitation_may_be_for_one_address(store: Store) {
-    store.create_invitation(&invitation(1, Some("Bob@X"), 1)).await.unwrap();
-    let eve = store.create_invited_user(&new_user("eve@x"), &[1; 32], 5).await;
+    store
+        .create_invitation(&invitation(1, Some("Bob@X"), 1))
+        .await
+        .unwrap();
+    let eve = store
+        .create_invited_user(&new_user("eve@x"), &[1; 32], 5)
+        .await;
     assert_eq!(eve, Err(StoreError::NotFound));
-    assert_eq!(store.invitation(&[1; 32], 5).await.unwrap().email.as_deref(), Some("Bob@X"));
-    store.create_invited_user(&new_user("bob@x"), &[1; 32], 5).await.unwrap();
+    assert_eq!(
+        store
+            .invitation(&[1; 32], 5)
+            .await
+            .unwrap()
+            .email
+            .as_deref(),
+        Some("Bob@X")
+    );
+    store
+        .create_invited_user(&new_user("bob@x"), &[1; 32], 5)
+        .await
+        .unwrap();
 }
 
 async fn an_invitation_is_used_up_by_an_address_that_is_taken(store: Store) {
     store.create_user(&new_user("bob@x")).await.unwrap();
-    store.create_invitation(&invitation(1, None, 1)).await.unwrap();
-    let taken = store.create_invited_user(&new_user("BOB@x"), &[1; 32], 5).await;
+    store
+        .create_invitation(&invitation(1, None, 1))
+        .await
+        .unwrap();
+    let taken = store
+        .create_invited_user(&new_user("BOB@x"), &[1; 32], 5)
+        .await;
     assert_eq!(taken, Err(StoreError::Conflict("email")));
     assert_eq!(store.invitations().await.unwrap()[0].uses, 1);
-    let eve = store.create_invited_user(&new_user("eve@x"), &[1; 32], 5).await;
+    let eve = store
+        .create_invited_user(&new_user("eve@x"), &[1; 32], 5)
+        .await;
     assert_eq!(eve, Err(StoreError::NotFound));
 }
 
 async fn old_links_are_forgotten(store: Store) {
     let user = add_user(&store).await;
     store.put_password_reset(&reset(user, 1)).await.unwrap();
-    store.create_invitation(&invitation(1, None, 1)).await.unwrap();
+    store
+        .create_invitation(&invitation(1, None, 1))
+        .await
+        .unwrap();
     for (now, gone) in [(99, 0), (100, 1), (101, 0)] {
         assert_eq!(store.purge_password_resets(now).await, Ok(gone));
         assert_eq!(store.purge_invitations(now).await, Ok(gone));
@@ -135,8 +219,20 @@ async fn a_hash_is_replaced_where_it_is_still_there(store: Store) {
     let user = add_user(&store).await;
     let email = store.user(user).await.unwrap().email;
     let old = store.user_by_email(&email).await.unwrap().password_hash;
-    store.replace_password_hash(user, "another", "new").await.unwrap();
-    assert_eq!(store.user_by_email(&email).await.unwrap().password_hash, old);
-    store.replace_password_hash(user, &old, "new").await.unwrap();
-    assert_eq!(store.user_by_email(&email).await.unwrap().password_hash, "new");
+    store
+        .replace_password_hash(user, "another", "new")
+        .await
+        .unwrap();
+    assert_eq!(
+        store.user_by_email(&email).await.unwrap().password_hash,
+        old
+    );
+    store
+        .replace_password_hash(user, &old, "new")
+        .await
+        .unwrap();
+    assert_eq!(
+        store.user_by_email(&email).await.unwrap().password_hash,
+        "new"
+    );
 }

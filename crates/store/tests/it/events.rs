@@ -27,11 +27,12 @@ async fn numbers(store: &Store, run: RunId) -> Vec<u64> {
             return numbers;
         }
         let lines = segments.iter().flat_map(|segment| segment.lines.lines());
-        numbers.extend(
-            lines.map(|line| {
-                line.trim_start_matches("{\"seq\":").trim_end_matches('}').parse::<u64>().unwrap()
-            }),
-        );
+        numbers.extend(lines.map(|line| {
+            line.trim_start_matches("{\"seq\":")
+                .trim_end_matches('}')
+                .parse::<u64>()
+                .unwrap()
+        }));
     }
 }
 
@@ -53,7 +54,10 @@ async fn takes_appends_from_many_producers(store: Store) {
         });
     }
     for (run, last_seq) in producers.join_all().await {
-        assert_eq!(numbers(&store, run).await, (1..=last_seq).collect::<Vec<_>>());
+        assert_eq!(
+            numbers(&store, run).await,
+            (1..=last_seq).collect::<Vec<_>>()
+        );
     }
 }
 
@@ -61,16 +65,32 @@ async fn refuses_what_does_not_continue(store: Store) {
     let run = add_run(&store, add_user(&store).await).await;
     let conflict = Err(StoreError::Conflict("seq"));
     for (first_seq, last_seq) in [(2, 2), (0, 0), (0, 1), (1, 0), (u64::MAX, u64::MAX)] {
-        let bad = Segment { first_seq, last_seq, ..segment(run, 1, 1) };
-        assert_eq!(store.append(bad).await, conflict, "{first_seq} to {last_seq}");
+        let bad = Segment {
+            first_seq,
+            last_seq,
+            ..segment(run, 1, 1)
+        };
+        assert_eq!(
+            store.append(bad).await,
+            conflict,
+            "{first_seq} to {last_seq}"
+        );
     }
     store.append(segment(run, 1, 3)).await.unwrap();
     for first in [1, 3, 5] {
-        assert_eq!(store.append(segment(run, first, 6)).await, conflict, "{first}");
+        assert_eq!(
+            store.append(segment(run, first, 6)).await,
+            conflict,
+            "{first}"
+        );
     }
     store.append(segment(run, 4, 4)).await.unwrap();
     assert_eq!(numbers(&store, run).await, [1, 2, 3, 4]);
-    let after_restart = Segment { first_seq: 1_000_001, last_seq: 1_000_001, ..segment(run, 1, 1) };
+    let after_restart = Segment {
+        first_seq: 1_000_001,
+        last_seq: 1_000_001,
+        ..segment(run, 1, 1)
+    };
     store.append(after_restart).await.unwrap();
     assert_eq!(store.append(segment(run, 5, 5)).await, conflict);
     let nowhere = store.append(segment(RunId::generate(), 1, 1)).await;
@@ -82,16 +102,31 @@ async fn harms_nobody_with_a_refusal(store: Store) {
     let (good, bad) = (add_run(&store, ann).await, add_run(&store, ann).await);
     // Some of them will share a batch; which ones does not matter here.
     let mut appends = JoinSet::new();
-    for (run, seq) in [(good, 1), (bad, 2), (RunId::generate(), 1), (good, 2), (bad, 1), (bad, 1)] {
+    for (run, seq) in [
+        (good, 1),
+        (bad, 2),
+        (RunId::generate(), 1),
+        (good, 2),
+        (bad, 1),
+        (bad, 1),
+    ] {
         let store = store.clone();
         appends.spawn(async move { (run, seq, store.append(segment(run, seq, seq)).await) });
         tokio::task::yield_now().await;
     }
     let outcomes = appends.join_all().await;
-    let accepted =
-        |run| outcomes.iter().filter(|(r, _, outcome)| *r == run && outcome.is_ok()).count() as u64;
+    let accepted = |run| {
+        outcomes
+            .iter()
+            .filter(|(r, _, outcome)| *r == run && outcome.is_ok())
+            .count() as u64
+    };
     for run in [good, bad] {
-        assert_eq!(numbers(&store, run).await, (1..=accepted(run)).collect::<Vec<_>>(), "{outcomes:?}");
+        assert_eq!(
+            numbers(&store, run).await,
+            (1..=accepted(run)).collect::<Vec<_>>(),
+            "{outcomes:?}"
+        );
     }
     assert!(accepted(bad) >= 1, "{outcomes:?}");
     for (run, seq, outcome) in &outcomes {
@@ -152,7 +187,10 @@ async fn pages_by_bytes(store: Store) {
     let line_bytes = segment(run, 10, 10).lines.len();
     let seqs = async |after, limit_bytes| -> Vec<u64> {
         let segments = store.events_after(run, after, limit_bytes).await.unwrap();
-        segments.into_iter().map(|segment| segment.first_seq).collect()
+        segments
+            .into_iter()
+            .map(|segment| segment.first_seq)
+            .collect()
     };
     assert_eq!(seqs(0, 0).await, [1]);
     assert_eq!(seqs(9, 2 * line_bytes).await, [10, 11]);
@@ -178,7 +216,10 @@ async fn begins_inside_a_segment(store: Store) {
 
 async fn stores_a_large_segment(store: Store) {
     let run = add_run(&store, add_user(&store).await).await;
-    let large = Segment { lines: ("я".repeat(4_000_000) + "\n").into(), ..segment(run, 1, 1) };
+    let large = Segment {
+        lines: ("я".repeat(4_000_000) + "\n").into(),
+        ..segment(run, 1, 1)
+    };
     store.append(large.clone()).await.unwrap();
     store.append(segment(run, 2, 2)).await.unwrap();
     assert_eq!(store.events_after(run, 0, 1).await.unwrap(), [large]);
@@ -186,14 +227,22 @@ async fn stores_a_large_segment(store: Store) {
 
 /// Two stores write the same numbers of the same log: each number is taken once.
 async fn takes_one_of_two_processes(url: String) {
-    let stores = [Store::open(&url).await.unwrap(), Store::open(&url).await.unwrap()];
+    let stores = [
+        Store::open(&url).await.unwrap(),
+        Store::open(&url).await.unwrap(),
+    ];
     let run = add_run(&stores[0], add_user(&stores[0]).await).await;
     for seq in 1..=20 {
         let [one, two] = &stores;
-        let outcomes = tokio::join!(one.append(segment(run, seq, seq)), two.append(segment(run, seq, seq)));
+        let outcomes = tokio::join!(
+            one.append(segment(run, seq, seq)),
+            two.append(segment(run, seq, seq))
+        );
         let expected = [Ok(()), Err(StoreError::Conflict("seq"))];
         assert!(
-            [(0, 1), (1, 0)].iter().any(|(a, b)| outcomes == (expected[*a].clone(), expected[*b].clone())),
+            [(0, 1), (1, 0)]
+                .iter()
+                .any(|(a, b)| outcomes == (expected[*a].clone(), expected[*b].clone())),
             "{outcomes:?}"
         );
     }
@@ -205,7 +254,10 @@ async fn takes_one_of_two_processes(url: String) {
 
 /// A run that moves from one process to another and back: what each remembers of its end is out of date.
 async fn lets_two_processes_share_a_log(url: String) {
-    let stores = [Store::open(&url).await.unwrap(), Store::open(&url).await.unwrap()];
+    let stores = [
+        Store::open(&url).await.unwrap(),
+        Store::open(&url).await.unwrap(),
+    ];
     let run = add_run(&stores[0], add_user(&stores[0]).await).await;
     for seq in 1..=12 {
         let store = &stores[(seq as usize / 3) % 2];

@@ -13,18 +13,40 @@ on_every_database!(
 
 async fn writes_and_reads(store: Store) {
     assert_eq!(store.read_file("w", "/a.md").await, Ok(None));
-    assert_eq!(store.write_file("w", "/a.md", "один".as_bytes(), None, 10).await, Ok(1));
-    assert_eq!(store.write_file("w", "/B.md", b"", Some(0), 11).await, Ok(1));
-    assert_eq!(store.write_file("w", "/a.md", "два".as_bytes(), None, 12).await, Ok(2));
+    assert_eq!(
+        store
+            .write_file("w", "/a.md", "один".as_bytes(), None, 10)
+            .await,
+        Ok(1)
+    );
+    assert_eq!(
+        store.write_file("w", "/B.md", b"", Some(0), 11).await,
+        Ok(1)
+    );
+    assert_eq!(
+        store
+            .write_file("w", "/a.md", "два".as_bytes(), None, 12)
+            .await,
+        Ok(2)
+    );
     let read = store.read_file("w", "/a.md").await.unwrap();
-    assert_eq!(read, Some(FileContent { content: "два".into(), version: 2 }));
+    assert_eq!(
+        read,
+        Some(FileContent {
+            content: "два".into(),
+            version: 2
+        })
+    );
     let row = |path: &str, size_bytes, version, changed_at| FileRow {
         path: path.to_owned(),
         size_bytes,
         version,
         changed_at,
     };
-    assert_eq!(store.files("w").await.unwrap(), [row("/B.md", 0, 1, 11), row("/a.md", 6, 2, 12)]);
+    assert_eq!(
+        store.files("w").await.unwrap(),
+        [row("/B.md", 0, 1, 11), row("/a.md", 6, 2, 12)]
+    );
 }
 
 async fn checks_the_expected_version(store: Store) {
@@ -34,7 +56,10 @@ async fn checks_the_expected_version(store: Store) {
     assert_eq!(write(Some(0)).await, Err(StoreError::Conflict("version")));
     assert_eq!(write(Some(1)).await, Ok(2));
     assert_eq!(write(Some(1)).await, Err(StoreError::Conflict("version")));
-    assert_eq!(write(Some(u64::MAX)).await, Err(StoreError::Conflict("version")));
+    assert_eq!(
+        write(Some(u64::MAX)).await,
+        Err(StoreError::Conflict("version"))
+    );
     assert_eq!(write(None).await, Ok(3));
 }
 
@@ -46,10 +71,18 @@ async fn lets_one_of_many_writers_win(store: Store) {
         writers.spawn(async move {
             loop {
                 let seen = store.read_file("w", "/log").await.unwrap();
-                let FileContent { mut content, version } =
-                    seen.unwrap_or(FileContent { content: Vec::new(), version: 0 });
+                let FileContent {
+                    mut content,
+                    version,
+                } = seen.unwrap_or(FileContent {
+                    content: Vec::new(),
+                    version: 0,
+                });
                 content.extend(format!("{number}\n").bytes());
-                match store.write_file("w", "/log", &content, Some(version), 1).await {
+                match store
+                    .write_file("w", "/log", &content, Some(version), 1)
+                    .await
+                {
                     Ok(new) => return assert_eq!(new, version + 1),
                     Err(error) => assert_eq!(error, StoreError::Conflict("version")),
                 }
@@ -70,12 +103,26 @@ async fn keeps_workspaces_apart(store: Store) {
     store.write_file("two", "/a", b"2", None, 1).await.unwrap();
     store.delete_files("one").await.unwrap();
     assert_eq!(store.files("one").await.unwrap(), []);
-    assert_eq!(store.read_file("two", "/a").await.unwrap().unwrap().content, b"2");
+    assert_eq!(
+        store.read_file("two", "/a").await.unwrap().unwrap().content,
+        b"2"
+    );
 }
 
 async fn keeps_any_bytes(store: Store) {
     let content: Vec<u8> = (0..=255).collect();
-    store.write_file("w", "/odd\0name", &content, None, 1).await.unwrap();
-    assert_eq!(store.read_file("w", "/odd\0name").await.unwrap().unwrap().content, content);
+    store
+        .write_file("w", "/odd\0name", &content, None, 1)
+        .await
+        .unwrap();
+    assert_eq!(
+        store
+            .read_file("w", "/odd\0name")
+            .await
+            .unwrap()
+            .unwrap()
+            .content,
+        content
+    );
     assert_eq!(store.files("w").await.unwrap()[0].path, "/odd\u{fffd}name");
 }

@@ -2,7 +2,8 @@
 
 use domain::{EmbeddingSpaceId, UserId};
 use store::{
-    Collection, DocumentState, EmbeddingSpace, GraphPiece, NotSeen, Store, StoreError, Their, Unread, Vectors,
+    Collection, DocumentState, EmbeddingSpace, GraphPiece, NotSeen, Store, StoreError, Their,
+    Unread, Vectors,
 };
 
 use crate::{
@@ -21,14 +22,24 @@ const MISSING: Result<(), StoreError> = Err(StoreError::NotFound);
 const STOPPED: &str = r#"{"code":"cancelled"}"#;
 
 async fn put(store: &Store, of: &Collection, name: &str) -> Their {
-    let kept = store.put_document(of.owner, &document(of, name), b"hello", MOST).await.unwrap();
-    Their { owner: of.owner, collection: of.id, document: kept.id }
+    let kept = store
+        .put_document(of.owner, &document(of, name), b"hello", MOST)
+        .await
+        .unwrap();
+    Their {
+        owner: of.owner,
+        collection: of.id,
+        document: kept.id,
+    }
 }
 
 async fn read(store: &Store, of: &Collection, name: &str) -> Their {
     let their = put(store, of, name).await;
     let unread = store.claim_document(10, 20).await.unwrap().unwrap();
-    store.settle_document(&unread, &text("hello"), 11).await.unwrap();
+    store
+        .settle_document(&unread, &text("hello"), 11)
+        .await
+        .unwrap();
     their
 }
 
@@ -38,29 +49,61 @@ async fn state(store: &Store, of: Their) -> (DocumentState, Option<String>, u64)
 }
 
 async fn of_another(store: &Store, of: Their) -> Their {
-    Their { owner: add_user(store).await, ..of }
+    Their {
+        owner: add_user(store).await,
+        ..of
+    }
 }
 
 async fn reading_is_ended_for_good(store: Store) {
     let mine = add(&store, add_user(&store).await, "Mine").await;
     let of = read(&store, &mine, "a.txt").await;
-    assert_eq!(store.cancel_reading(of, STOPPED, 30).await, MISSING, "it is read");
+    assert_eq!(
+        store.cancel_reading(of, STOPPED, 30).await,
+        MISSING,
+        "it is read"
+    );
     // Another file of the name comes, and a reader has begun with it.
     put(&store, &mine, "a.txt").await;
     let unread = store.claim_document(40, 100).await.unwrap().unwrap();
     assert_eq!(store.is_wanted(&unread).await, Ok(true));
-    assert_eq!(store.cancel_reading(of_another(&store, of).await, STOPPED, 41).await, MISSING);
+    assert_eq!(
+        store
+            .cancel_reading(of_another(&store, of).await, STOPPED, 41)
+            .await,
+        MISSING
+    );
     store.cancel_reading(of, STOPPED, 41).await.unwrap();
     assert_eq!(store.is_wanted(&unread).await, Ok(false));
-    store.settle_document(&unread, &text("too late"), 42).await.unwrap();
-    assert_eq!(state(&store, of).await, (DocumentState::Failed, Some(STOPPED.into()), 0));
+    store
+        .settle_document(&unread, &text("too late"), 42)
+        .await
+        .unwrap();
+    assert_eq!(
+        state(&store, of).await,
+        (DocumentState::Failed, Some(STOPPED.into()), 0)
+    );
     let gone = store.document_text(of.document).await;
-    assert_eq!(gone, Err(StoreError::NotFound), "nor is the text of the file before it there");
+    assert_eq!(
+        gone,
+        Err(StoreError::NotFound),
+        "nor is the text of the file before it there"
+    );
     assert_eq!(store.claim_document(200, 300).await, Ok(None));
-    assert_eq!(store.document_file(of.document).await.unwrap(), b"hello", "the file is");
-    store.read_again(of.owner, of.collection, of.document, 50).await.unwrap();
+    assert_eq!(
+        store.document_file(of.document).await.unwrap(),
+        b"hello",
+        "the file is"
+    );
+    store
+        .read_again(of.owner, of.collection, of.document, 50)
+        .await
+        .unwrap();
     let unread = store.claim_document(200, 300).await.unwrap().unwrap();
-    store.settle_document(&unread, &text("read"), 210).await.unwrap();
+    store
+        .settle_document(&unread, &text("read"), 210)
+        .await
+        .unwrap();
     assert_eq!(state(&store, of).await.0, DocumentState::Ready);
 }
 
@@ -81,50 +124,130 @@ async fn embedding_is_ended_and_goes_on(store: Store) {
     let of = read(&store, &mine, "a.txt").await;
     // Before anybody has begun, and while somebody is at it.
     for begun in [false, true] {
-        let at_it = if begun { store.claim_embedding(space, 30, 40).await.unwrap() } else { None };
-        assert_eq!(store.cancel_embedding(of_another(&store, of).await, space, STOPPED).await, MISSING);
+        let at_it = if begun {
+            store.claim_embedding(space, 30, 40).await.unwrap()
+        } else {
+            None
+        };
+        assert_eq!(
+            store
+                .cancel_embedding(of_another(&store, of).await, space, STOPPED)
+                .await,
+            MISSING
+        );
         store.cancel_embedding(of, space, STOPPED).await.unwrap();
         let far = store.embeddings(mine.id).await.unwrap();
         assert_eq!((far[0].done, far[0].problem.as_deref()), (0, Some(STOPPED)));
         if let Some(at_it) = at_it {
-            let vectors = Vectors { first: 0, pieces: 1, content: vec![7; 6] };
-            assert_eq!(store.keep_vectors(space, &at_it, &vectors, 50).await, Ok(false));
-            store.note_embedding_failure(space, &at_it, "{}", 60).await.unwrap();
+            let vectors = Vectors {
+                first: 0,
+                pieces: 1,
+                content: vec![7; 6],
+            };
+            assert_eq!(
+                store.keep_vectors(space, &at_it, &vectors, 50).await,
+                Ok(false)
+            );
+            store
+                .note_embedding_failure(space, &at_it, "{}", 60)
+                .await
+                .unwrap();
             store.give_embedding_back(space, &at_it, 0).await.unwrap();
         }
-        assert_eq!(store.claim_embedding(space, i64::MAX - 1, i64::MAX).await, Ok(None), "it stays so");
-        assert_eq!(store.resume_embedding(of_another(&store, of).await, space).await, MISSING);
+        assert_eq!(
+            store.claim_embedding(space, i64::MAX - 1, i64::MAX).await,
+            Ok(None),
+            "it stays so"
+        );
+        assert_eq!(
+            store
+                .resume_embedding(of_another(&store, of).await, space)
+                .await,
+            MISSING
+        );
         store.resume_embedding(of, space).await.unwrap();
-        assert_eq!(store.resume_embedding(of, space).await, MISSING, "it goes on");
+        assert_eq!(
+            store.resume_embedding(of, space).await,
+            MISSING,
+            "it goes on"
+        );
     }
     let at_it = store.claim_embedding(space, 30, 40).await.unwrap().unwrap();
-    let vectors = Vectors { first: 0, pieces: 1, content: vec![7; 6] };
-    assert_eq!(store.keep_vectors(space, &at_it, &vectors, 50).await, Ok(true));
-    assert_eq!(store.cancel_embedding(of, space, STOPPED).await, MISSING, "there is nothing left to do");
+    let vectors = Vectors {
+        first: 0,
+        pieces: 1,
+        content: vec![7; 6],
+    };
+    assert_eq!(
+        store.keep_vectors(space, &at_it, &vectors, 50).await,
+        Ok(true)
+    );
+    assert_eq!(
+        store.cancel_embedding(of, space, STOPPED).await,
+        MISSING,
+        "there is nothing left to do"
+    );
 }
 
 async fn a_graph_is_ended_and_goes_on(store: Store) {
     let mine = add(&store, add_user(&store).await, "Mine").await;
     let of = read(&store, &mine, "a.txt").await;
-    assert_eq!(store.cancel_graph(of, STOPPED).await, MISSING, "there is no graph");
-    store.set_graph(of.owner, of.collection, true).await.unwrap();
+    assert_eq!(
+        store.cancel_graph(of, STOPPED).await,
+        MISSING,
+        "there is no graph"
+    );
+    store
+        .set_graph(of.owner, of.collection, true)
+        .await
+        .unwrap();
     for begun in [false, true] {
-        let at_it = if begun { store.claim_graph(30, 40).await.unwrap() } else { None };
-        assert_eq!(store.cancel_graph(of_another(&store, of).await, STOPPED).await, MISSING);
+        let at_it = if begun {
+            store.claim_graph(30, 40).await.unwrap()
+        } else {
+            None
+        };
+        assert_eq!(
+            store
+                .cancel_graph(of_another(&store, of).await, STOPPED)
+                .await,
+            MISSING
+        );
         store.cancel_graph(of, STOPPED).await.unwrap();
         let (_, documents) = store.graph_state(mine.id).await.unwrap();
         assert_eq!(documents[0].problem.as_deref(), Some(STOPPED));
         if let Some(at_it) = at_it {
-            assert_eq!(store.keep_graph(&at_it, (0, 1), &GraphPiece::default(), 50).await, Ok(false));
+            assert_eq!(
+                store
+                    .keep_graph(&at_it, (0, 1), &GraphPiece::default(), 50)
+                    .await,
+                Ok(false)
+            );
             store.note_graph_failure(&at_it, "{}", 60).await.unwrap();
         }
-        assert_eq!(store.claim_graph(i64::MAX - 1, i64::MAX).await, Ok(None), "it stays so");
-        assert_eq!(store.resume_graph(of_another(&store, of).await).await, MISSING);
+        assert_eq!(
+            store.claim_graph(i64::MAX - 1, i64::MAX).await,
+            Ok(None),
+            "it stays so"
+        );
+        assert_eq!(
+            store.resume_graph(of_another(&store, of).await).await,
+            MISSING
+        );
         store.resume_graph(of).await.unwrap();
     }
     let at_it = store.claim_graph(30, 40).await.unwrap().unwrap();
-    assert_eq!(store.keep_graph(&at_it, (0, 1), &GraphPiece::default(), 50).await, Ok(true));
-    assert_eq!(store.cancel_graph(of, STOPPED).await, MISSING, "there is nothing left to do");
+    assert_eq!(
+        store
+            .keep_graph(&at_it, (0, 1), &GraphPiece::default(), 50)
+            .await,
+        Ok(true)
+    );
+    assert_eq!(
+        store.cancel_graph(of, STOPPED).await,
+        MISSING,
+        "there is nothing left to do"
+    );
 }
 
 async fn unread(store: &Store) -> Unread {
@@ -135,21 +258,49 @@ async fn pictures_wait_for_who_looks_at_them(store: Store) {
     let owner: UserId = add_user(&store).await;
     let mine = add(&store, owner, "Mine").await;
     let of = put(&store, &mine, "a.png").await;
-    assert_eq!(store.claim_picture(30, 40).await, Ok(None), "nobody has told that it is one");
+    assert_eq!(
+        store.claim_picture(30, 40).await,
+        Ok(None),
+        "nobody has told that it is one"
+    );
     store.mark_picture(&unread(&store).await).await.unwrap();
-    assert_eq!(store.claim_document(50, 60).await, Ok(None), "it is not read once more");
+    assert_eq!(
+        store.claim_document(50, 60).await,
+        Ok(None),
+        "it is not read once more"
+    );
     let unseen = store.claim_picture(50, 60).await.unwrap().unwrap();
-    assert_eq!((unseen.unread.id, unseen.owner, unseen.failures), (of.document, owner, 0));
-    assert_eq!(store.claim_picture(59, 70).await, Ok(None), "one server looks at it");
-    let again = NotSeen { failures: 1, problem: "{}".into(), due_at: 90 };
+    assert_eq!(
+        (unseen.unread.id, unseen.owner, unseen.failures),
+        (of.document, owner, 0)
+    );
+    assert_eq!(
+        store.claim_picture(59, 70).await,
+        Ok(None),
+        "one server looks at it"
+    );
+    let again = NotSeen {
+        failures: 1,
+        problem: "{}".into(),
+        due_at: 90,
+    };
     store.note_unseen(&unseen.unread, &again).await.unwrap();
-    assert_eq!(state(&store, of).await, (DocumentState::Waiting, Some("{}".into()), 0));
+    assert_eq!(
+        state(&store, of).await,
+        (DocumentState::Waiting, Some("{}".into()), 0)
+    );
     assert_eq!(store.claim_picture(89, 99).await, Ok(None));
     let unseen = store.claim_picture(90, 99).await.unwrap().unwrap();
     assert_eq!(unseen.failures, 1);
-    store.settle_document(&unseen.unread, &text("A walrus."), 91).await.unwrap();
+    store
+        .settle_document(&unseen.unread, &text("A walrus."), 91)
+        .await
+        .unwrap();
     let kept = store.document(mine.id, of.document).await.unwrap();
-    assert_eq!((kept.state, kept.picture, kept.problem), (DocumentState::Ready, false, None));
+    assert_eq!(
+        (kept.state, kept.picture, kept.problem),
+        (DocumentState::Ready, false, None)
+    );
 
     // Another file of the name is read before it is looked at; and so is one where no model looks any more.
     put(&store, &mine, "a.png").await;
@@ -157,7 +308,11 @@ async fn pictures_wait_for_who_looks_at_them(store: Store) {
     let unseen = store.claim_picture(100, 110).await.unwrap().unwrap();
     put(&store, &mine, "a.png").await;
     store.note_unseen(&unseen.unread, &again).await.unwrap();
-    assert_eq!(state(&store, of).await.1, None, "that is of the file before");
+    assert_eq!(
+        state(&store, of).await.1,
+        None,
+        "that is of the file before"
+    );
     let next = unread(&store).await;
     store.mark_picture(&next).await.unwrap();
     store.read_pictures_again().await.unwrap();

@@ -15,7 +15,10 @@ on_every_database!(
     one_server_reads_a_document
 );
 
-pub(crate) const MOST: Most = Most { documents: 3, bytes: 100 };
+pub(crate) const MOST: Most = Most {
+    documents: 3,
+    bytes: 100,
+};
 const MISSING: StoreError = StoreError::NotFound;
 
 pub(crate) async fn add(store: &Store, owner: UserId, name: &str) -> Collection {
@@ -54,28 +57,59 @@ pub(crate) fn document(collection: &Collection, name: &str) -> Document {
 
 pub(crate) fn text(content: &str) -> WasRead {
     let characters = content.chars().count() as u64;
-    WasRead::Text { content: content.into(), structure: "{}".into(), chunks: 1, characters }
+    WasRead::Text {
+        content: content.into(),
+        structure: "{}".into(),
+        chunks: 1,
+        characters,
+    }
 }
 
 async fn collections_are_their_owners(store: Store) {
     let (owner, other) = (add_user(&store).await, add_user(&store).await);
     let mine = add(&store, owner, "Mine").await;
     let theirs = add(&store, other, "Another").await;
-    assert_eq!(store.readable_collection(owner, mine.id).await.as_ref(), Ok(&mine));
-    assert_eq!(store.readable_collection(owner, theirs.id).await, Err(MISSING));
-    let change = CollectionChange { open: Some(true), ..CollectionChange::default() };
-    assert_eq!(store.change_collection(owner, theirs.id, &change, 5).await, Err(MISSING));
-    let opened = store.change_collection(other, theirs.id, &change, 5).await.unwrap();
-    assert_eq!((opened.name.as_str(), opened.open, opened.updated_at), ("Another", true, 5));
+    assert_eq!(
+        store.readable_collection(owner, mine.id).await.as_ref(),
+        Ok(&mine)
+    );
+    assert_eq!(
+        store.readable_collection(owner, theirs.id).await,
+        Err(MISSING)
+    );
+    let change = CollectionChange {
+        open: Some(true),
+        ..CollectionChange::default()
+    };
+    assert_eq!(
+        store.change_collection(owner, theirs.id, &change, 5).await,
+        Err(MISSING)
+    );
+    let opened = store
+        .change_collection(other, theirs.id, &change, 5)
+        .await
+        .unwrap();
+    assert_eq!(
+        (opened.name.as_str(), opened.open, opened.updated_at),
+        ("Another", true, 5)
+    );
     let listed = store.collections(owner).await.unwrap();
-    let names: Vec<_> = listed.iter().map(|it| it.collection.name.as_str()).collect();
+    let names: Vec<_> = listed
+        .iter()
+        .map(|it| it.collection.name.as_str())
+        .collect();
     assert_eq!(names, ["Mine", "Another"], "one's own come first");
     assert_eq!(store.searchable_collections(owner).await.unwrap().len(), 2);
     assert_eq!(store.collections(other).await.unwrap().len(), 1);
     // To read is not to change.
-    let put = store.put_document(owner, &document(&theirs, "a"), b"hello", MOST).await;
+    let put = store
+        .put_document(owner, &document(&theirs, "a"), b"hello", MOST)
+        .await;
     assert_eq!(put, Err(MISSING));
-    assert_eq!(store.delete_collection(owner, theirs.id).await, Err(MISSING));
+    assert_eq!(
+        store.delete_collection(owner, theirs.id).await,
+        Err(MISSING)
+    );
     store.delete_collection(other, theirs.id).await.unwrap();
     assert_eq!(store.searchable_collections(owner).await.unwrap(), [mine]);
 }
@@ -83,45 +117,124 @@ async fn collections_are_their_owners(store: Store) {
 async fn files_become_texts(store: Store) {
     let (owner, other) = (add_user(&store).await, add_user(&store).await);
     let collection = add(&store, owner, "Mine").await;
-    let kept = store.put_document(owner, &document(&collection, "a.txt"), b"hello", MOST).await.unwrap();
-    assert_eq!((kept.state, kept.size_bytes, kept.version), (DocumentState::Waiting, 5, 0));
+    let kept = store
+        .put_document(owner, &document(&collection, "a.txt"), b"hello", MOST)
+        .await
+        .unwrap();
+    assert_eq!(
+        (kept.state, kept.size_bytes, kept.version),
+        (DocumentState::Waiting, 5, 0)
+    );
     assert_eq!(store.document_file(kept.id).await.unwrap(), b"hello");
     assert_eq!(store.document_text(kept.id).await, Err(MISSING));
     let unread = store.claim_document(10, 20).await.unwrap().unwrap();
-    assert_eq!(unread, Unread { id: kept.id, name: "a.txt".into(), upload: 1 });
-    store.settle_document(&unread, &text("Привет, мир"), 11).await.unwrap();
+    assert_eq!(
+        unread,
+        Unread {
+            id: kept.id,
+            name: "a.txt".into(),
+            upload: 1
+        }
+    );
+    store
+        .settle_document(&unread, &text("Привет, мир"), 11)
+        .await
+        .unwrap();
     let read = store.document(collection.id, kept.id).await.unwrap();
-    assert_eq!((read.state, read.version, read.chunks, read.characters), (DocumentState::Ready, 1, 1, 11));
-    assert_eq!(store.document_text(kept.id).await, Ok(("Привет, мир".into(), "{}".into())));
+    assert_eq!(
+        (read.state, read.version, read.chunks, read.characters),
+        (DocumentState::Ready, 1, 1, 11)
+    );
+    assert_eq!(
+        store.document_text(kept.id).await,
+        Ok(("Привет, мир".into(), "{}".into()))
+    );
     assert_eq!(store.passage(kept.id, 8..11).await.as_deref(), Ok("мир"));
-    assert_eq!(store.passage(kept.id, 8..usize::MAX).await.as_deref(), Ok("мир"));
-    assert_eq!(store.readable_collection(owner, collection.id).await.unwrap().version, 1);
-    assert_eq!(store.read_again(owner, collection.id, kept.id, 12).await, Err(MISSING), "it did not fail");
-    assert_eq!(store.delete_document(other, collection.id, kept.id, 12).await, Err(MISSING));
-    store.delete_document(owner, collection.id, kept.id, 12).await.unwrap();
-    for gone in [store.document_file(kept.id).await.map(drop), store.document_text(kept.id).await.map(drop)] {
+    assert_eq!(
+        store.passage(kept.id, 8..usize::MAX).await.as_deref(),
+        Ok("мир")
+    );
+    assert_eq!(
+        store
+            .readable_collection(owner, collection.id)
+            .await
+            .unwrap()
+            .version,
+        1
+    );
+    assert_eq!(
+        store.read_again(owner, collection.id, kept.id, 12).await,
+        Err(MISSING),
+        "it did not fail"
+    );
+    assert_eq!(
+        store
+            .delete_document(other, collection.id, kept.id, 12)
+            .await,
+        Err(MISSING)
+    );
+    store
+        .delete_document(owner, collection.id, kept.id, 12)
+        .await
+        .unwrap();
+    for gone in [
+        store.document_file(kept.id).await.map(drop),
+        store.document_text(kept.id).await.map(drop),
+    ] {
         assert_eq!(gone, Err(MISSING));
     }
-    assert_eq!(store.readable_collection(owner, collection.id).await.unwrap().version, 2);
+    assert_eq!(
+        store
+            .readable_collection(owner, collection.id)
+            .await
+            .unwrap()
+            .version,
+        2
+    );
 }
 
 async fn another_file_takes_the_place_of_the_first(store: Store) {
     let owner = add_user(&store).await;
     let collection = add(&store, owner, "Mine").await;
-    let first = store.put_document(owner, &document(&collection, "a"), b"one", MOST).await.unwrap();
+    let first = store
+        .put_document(owner, &document(&collection, "a"), b"one", MOST)
+        .await
+        .unwrap();
     let reading = store.claim_document(10, 20).await.unwrap().unwrap();
-    let second = store.put_document(owner, &document(&collection, "a"), b"two", MOST).await.unwrap();
-    assert_eq!((second.id, second.state), (first.id, DocumentState::Waiting));
+    let second = store
+        .put_document(owner, &document(&collection, "a"), b"two", MOST)
+        .await
+        .unwrap();
+    assert_eq!(
+        (second.id, second.state),
+        (first.id, DocumentState::Waiting)
+    );
     // The one that was being read is not what is there now.
-    store.settle_document(&reading, &text("one"), 12).await.unwrap();
+    store
+        .settle_document(&reading, &text("one"), 12)
+        .await
+        .unwrap();
     assert_eq!(store.document_text(first.id).await, Err(MISSING));
     let reading = store.claim_document(13, 20).await.unwrap().unwrap();
     assert_eq!(reading.upload, 2);
-    store.settle_document(&reading, &text("two"), 14).await.unwrap();
-    store.put_document(owner, &document(&collection, "a"), b"three", MOST).await.unwrap();
-    assert_eq!(store.document_text(first.id).await.unwrap().0, "two", "until the new one is read");
+    store
+        .settle_document(&reading, &text("two"), 14)
+        .await
+        .unwrap();
+    store
+        .put_document(owner, &document(&collection, "a"), b"three", MOST)
+        .await
+        .unwrap();
+    assert_eq!(
+        store.document_text(first.id).await.unwrap().0,
+        "two",
+        "until the new one is read"
+    );
     let reading = store.claim_document(15, 20).await.unwrap().unwrap();
-    store.settle_document(&reading, &WasRead::Problem("{}".into()), 16).await.unwrap();
+    store
+        .settle_document(&reading, &WasRead::Problem("{}".into()), 16)
+        .await
+        .unwrap();
     let failed = store.document(collection.id, first.id).await.unwrap();
     assert_eq!(
         (failed.state, failed.problem.as_deref(), failed.version),
@@ -129,7 +242,10 @@ async fn another_file_takes_the_place_of_the_first(store: Store) {
     );
     assert_eq!(store.document_text(first.id).await, Err(MISSING));
     assert_eq!(store.claim_document(30, 40).await, Ok(None));
-    store.read_again(owner, collection.id, first.id, 31).await.unwrap();
+    store
+        .read_again(owner, collection.id, first.id, 31)
+        .await
+        .unwrap();
     assert!(store.claim_document(32, 40).await.unwrap().is_some());
 }
 
@@ -137,25 +253,50 @@ async fn has_bounds(store: Store) {
     let owner = add_user(&store).await;
     let collection = add(&store, owner, "Mine").await;
     for name in ["a", "b", "c"] {
-        store.put_document(owner, &document(&collection, name), &[7; 33], MOST).await.unwrap();
+        store
+            .put_document(owner, &document(&collection, name), &[7; 33], MOST)
+            .await
+            .unwrap();
     }
-    let one_more = store.put_document(owner, &document(&collection, "d"), b"x", MOST).await;
+    let one_more = store
+        .put_document(owner, &document(&collection, "d"), b"x", MOST)
+        .await;
     assert_eq!(one_more, Err(StoreError::Conflict("documents")));
-    let larger = store.put_document(owner, &document(&collection, "c"), &[7; 35], MOST).await;
+    let larger = store
+        .put_document(owner, &document(&collection, "c"), &[7; 35], MOST)
+        .await;
     assert_eq!(larger, Err(StoreError::Conflict("bytes")));
-    store.put_document(owner, &document(&collection, "c"), &[7; 34], MOST).await.unwrap();
+    store
+        .put_document(owner, &document(&collection, "c"), &[7; 34], MOST)
+        .await
+        .unwrap();
     add(&store, owner, "Second").await;
     add(&store, owner, "Third").await;
-    let new = Collection { id: CollectionId::generate(), ..collection };
-    assert_eq!(store.create_collection(&new, 3).await, Err(StoreError::Conflict("collections")));
+    let new = Collection {
+        id: CollectionId::generate(),
+        ..collection
+    };
+    assert_eq!(
+        store.create_collection(&new, 3).await,
+        Err(StoreError::Conflict("collections"))
+    );
 }
 
 async fn one_server_reads_a_document(store: Store) {
     let owner = add_user(&store).await;
     let collection = add(&store, owner, "Mine").await;
-    store.put_document(owner, &document(&collection, "a"), b"one", MOST).await.unwrap();
+    store
+        .put_document(owner, &document(&collection, "a"), b"one", MOST)
+        .await
+        .unwrap();
     let (one, two) = tokio::join!(store.claim_document(10, 20), store.claim_document(10, 20));
-    assert_eq!(u8::from(one.unwrap().is_some()) + u8::from(two.unwrap().is_some()), 1);
+    assert_eq!(
+        u8::from(one.unwrap().is_some()) + u8::from(two.unwrap().is_some()),
+        1
+    );
     assert_eq!(store.claim_document(19, 29).await, Ok(None));
-    assert!(store.claim_document(20, 30).await.unwrap().is_some(), "whoever had it is gone");
+    assert!(
+        store.claim_document(20, 30).await.unwrap().is_some(),
+        "whoever had it is gone"
+    );
 }

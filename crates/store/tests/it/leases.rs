@@ -13,7 +13,13 @@ const LONG: Duration = Duration::from_secs(60);
 const OVER: Duration = Duration::ZERO;
 
 async fn taken(store: &Store) -> Vec<domain::RunId> {
-    store.take_left_runs().await.unwrap().into_iter().map(|run| run.id).collect()
+    store
+        .take_left_runs()
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|run| run.id)
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -29,9 +35,15 @@ async fn runs_go_to_one_other_server_once_theirs_is_silent() {
         for _ in 0..20 {
             runs.push(add_run(&a, ann).await);
         }
-        a.finish_run(runs.pop().unwrap(), 1, &summary("")).await.unwrap();
+        a.finish_run(runs.pop().unwrap(), 1, &summary(""))
+            .await
+            .unwrap();
         a.append(segment(runs[0], 1, 2)).await.unwrap();
-        assert_eq!((taken(&b).await, taken(&a).await), (vec![], vec![]), "a lives");
+        assert_eq!(
+            (taken(&b).await, taken(&a).await),
+            (vec![], vec![]),
+            "a lives"
+        );
 
         assert_eq!(a.renew_lease(OVER).await, Ok(true));
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -44,24 +56,47 @@ async fn runs_go_to_one_other_server_once_theirs_is_silent() {
 
         let owner = if one.contains(&runs[0]) { &b } else { &c };
         let last_seq = a.run(runs[0]).await.unwrap().last_seq;
-        assert_eq!(a.append(segment(runs[1], 1, 1)).await, Err(StoreError::NotOurs), "a is taken for dead");
-        assert_eq!(a.append(segment(runs[0], last_seq + 1, last_seq + 1)).await, Err(StoreError::NotOurs));
+        assert_eq!(
+            a.append(segment(runs[1], 1, 1)).await,
+            Err(StoreError::NotOurs),
+            "a is taken for dead"
+        );
+        assert_eq!(
+            a.append(segment(runs[0], last_seq + 1, last_seq + 1)).await,
+            Err(StoreError::NotOurs)
+        );
         let next = domain::event::seq_after_restart(last_seq);
         owner.append(segment(runs[0], next, next)).await.unwrap();
         // Not taken for its own earlier try, whatever it remembers of the log.
-        assert_eq!(a.append(segment(runs[0], last_seq + 1, last_seq + 1)).await, Err(StoreError::NotOurs));
+        assert_eq!(
+            a.append(segment(runs[0], last_seq + 1, last_seq + 1)).await,
+            Err(StoreError::NotOurs)
+        );
         assert_eq!(a.renew_lease(LONG).await, Ok(false));
 
         a.give_up_lease().await.unwrap();
-        assert_eq!(a.take_left_runs().await.map(drop), Err(StoreError::NotOurs), "between two leases");
+        assert_eq!(
+            a.take_left_runs().await.map(drop),
+            Err(StoreError::NotOurs),
+            "between two leases"
+        );
         a.take_lease("a again", LONG).await.unwrap();
         let new = add_run(&a, ann).await;
         a.append(segment(new, 1, 1)).await.unwrap();
         // Of two in one batch the one that others have is refused, and only that.
-        let (foreign, own) =
-            tokio::join!(a.append(segment(runs[0], next + 1, next + 1)), a.append(segment(new, 2, 2)));
-        assert_eq!((foreign, own), (Err(StoreError::NotOurs), Ok(())), "a lease is not enough");
-        assert_eq!((a.is_ours(runs[0]).await, a.is_ours(new).await), (Ok(false), Ok(true)));
+        let (foreign, own) = tokio::join!(
+            a.append(segment(runs[0], next + 1, next + 1)),
+            a.append(segment(new, 2, 2))
+        );
+        assert_eq!(
+            (foreign, own),
+            (Err(StoreError::NotOurs), Ok(())),
+            "a lease is not enough"
+        );
+        assert_eq!(
+            (a.is_ours(runs[0]).await, a.is_ours(new).await),
+            (Ok(false), Ok(true))
+        );
         assert_eq!(a.our_runs(i64::MAX).await, Ok(vec![new]));
         a.give_up_lease().await.unwrap();
         assert_eq!(taken(&b).await, [new], "at once");
@@ -75,7 +110,10 @@ async fn runs_go_to_one_other_server_once_theirs_is_silent() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn messages_reach_the_server_of_their_run() {
     with_postgres(|url| async move {
-        let (a, b) = (Store::open(&url).await.unwrap(), Store::open(&url).await.unwrap());
+        let (a, b) = (
+            Store::open(&url).await.unwrap(),
+            Store::open(&url).await.unwrap(),
+        );
         a.take_lease("a", LONG).await.unwrap();
         b.take_lease("b", LONG).await.unwrap();
         let run = add_run(&a, add_user(&a).await).await;
@@ -83,7 +121,10 @@ async fn messages_reach_the_server_of_their_run() {
         b.leave_command(run, "really").await.unwrap();
         assert_eq!(b.commands_for_us().await, Ok(vec![]));
         let told = a.commands_for_us().await.unwrap();
-        let words: Vec<&str> = told.iter().map(|(_, _, command)| command.as_str()).collect();
+        let words: Vec<&str> = told
+            .iter()
+            .map(|(_, _, command)| command.as_str())
+            .collect();
         assert_eq!((words, told[0].1), (vec!["stop", "really"], run));
         a.forget_command(told[0].0).await.unwrap();
         assert_eq!(a.commands_for_us().await.unwrap().len(), 1);
@@ -99,6 +140,9 @@ async fn a_file_has_one_server_and_needs_no_lease() {
     store.take_lease("a", OVER).await.unwrap();
     let run = add_run(&store, add_user(&store).await).await;
     assert!(!store.is_shared());
-    assert_eq!((taken(&store).await, store.renew_lease(OVER).await), (vec![run], Ok(true)));
+    assert_eq!(
+        (taken(&store).await, store.renew_lease(OVER).await),
+        (vec![run], Ok(true))
+    );
     store.append(segment(run, 1, 1)).await.unwrap();
 }

@@ -13,7 +13,10 @@ on_every_database!(
 
 async fn keeps_each_persons_own(store: Store) {
     let (ann, bob) = (add_user(&store).await, add_user(&store).await);
-    store.put_mcp_credential(ann, "a", &[0, 255], 1).await.unwrap();
+    store
+        .put_mcp_credential(ann, "a", &[0, 255], 1)
+        .await
+        .unwrap();
     store.put_mcp_credential(ann, "a", &[7], 2).await.unwrap();
     store.put_mcp_credential(bob, "a", &[8], 2).await.unwrap();
     assert_eq!(store.mcp_credential(ann, "a").await, Ok(Some(vec![7])));
@@ -21,7 +24,9 @@ async fn keeps_each_persons_own(store: Store) {
     store.delete_mcp_credential(ann, "a").await.unwrap();
     assert_eq!(store.mcp_credential(ann, "a").await, Ok(None));
     assert_eq!(store.mcp_credential(bob, "a").await, Ok(Some(vec![8])));
-    let nobody = store.put_mcp_credential(UserId::generate(), "a", &[1], 1).await;
+    let nobody = store
+        .put_mcp_credential(UserId::generate(), "a", &[1], 1)
+        .await;
     assert_eq!(nobody, Err(StoreError::NotFound));
     for sealed in [Some(&[1_u8, 2][..]), Some(&[3][..]), None] {
         store.put_mcp_client("a", sealed).await.unwrap();
@@ -32,7 +37,11 @@ async fn keeps_each_persons_own(store: Store) {
 async fn a_late_change_does_not_bring_it_back(store: Store) {
     let ann = add_user(&store).await;
     store.put_mcp_credential(ann, "a", &[1], 1).await.unwrap();
-    let change = async |old: u8, new: u8| store.replace_mcp_credential(ann, "a", (&[old], &[new]), 2).await;
+    let change = async |old: u8, new: u8| {
+        store
+            .replace_mcp_credential(ann, "a", (&[old], &[new]), 2)
+            .await
+    };
     assert_eq!(change(1, 2).await, Ok(true));
     assert_eq!(change(1, 3).await, Ok(false));
     store.delete_mcp_credential(ann, "a").await.unwrap();
@@ -51,11 +60,26 @@ async fn is_finished_once_and_in_time(store: Store) {
     };
     store.begin_mcp_sign_in(&begun(1), 2, 0).await.unwrap();
     store.begin_mcp_sign_in(&begun(2), 2, 0).await.unwrap();
-    assert_eq!(store.begin_mcp_sign_in(&begun(3), 2, 0).await, Err(StoreError::Conflict("limit")));
-    assert_eq!(store.take_mcp_sign_in(&[1; 32], bob, 5).await, Ok(None), "another's");
+    assert_eq!(
+        store.begin_mcp_sign_in(&begun(3), 2, 0).await,
+        Err(StoreError::Conflict("limit"))
+    );
+    assert_eq!(
+        store.take_mcp_sign_in(&[1; 32], bob, 5).await,
+        Ok(None),
+        "another's"
+    );
     let taken = Some(("a".to_owned(), vec![1, 0]));
     assert_eq!(store.take_mcp_sign_in(&[1; 32], ann, 5).await, Ok(taken));
-    assert_eq!(store.take_mcp_sign_in(&[1; 32], ann, 5).await, Ok(None), "taken before");
-    assert_eq!(store.take_mcp_sign_in(&[2; 32], ann, 10).await, Ok(None), "too late");
+    assert_eq!(
+        store.take_mcp_sign_in(&[1; 32], ann, 5).await,
+        Ok(None),
+        "taken before"
+    );
+    assert_eq!(
+        store.take_mcp_sign_in(&[2; 32], ann, 10).await,
+        Ok(None),
+        "too late"
+    );
     store.begin_mcp_sign_in(&begun(3), 1, 10).await.unwrap();
 }

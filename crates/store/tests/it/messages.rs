@@ -19,12 +19,35 @@ async fn adds_a_turn(store: Store) {
     let chat = add_chat(&store, ann, "t", 1).await;
     let turn = new_turn(&chat, None, "Привет", 5);
     store.begin_turn(&turn).await.unwrap();
-    assert_eq!(store.messages(chat.id).await.unwrap(), [turn.user.clone().unwrap(), turn.assistant.clone()]);
+    assert_eq!(
+        store.messages(chat.id).await.unwrap(),
+        [turn.user.clone().unwrap(), turn.assistant.clone()]
+    );
     let run = store.run(turn.run.id).await.unwrap();
-    assert_eq!((run.principal.account, run.chat, run.message), (ann, Some(chat.id), Some(turn.assistant.id)));
-    assert_eq!((run.model.as_str(), run.started_at, run.finished_at, run.last_seq), ("tour", 5, None, 0));
-    let expected = Chat { current: Some(turn.assistant.id), updated_at: 5, ..chat };
-    assert_eq!(store.chat(&store::Principal::of_account(ann), expected.id).await, Ok(expected));
+    assert_eq!(
+        (run.principal.account, run.chat, run.message),
+        (ann, Some(chat.id), Some(turn.assistant.id))
+    );
+    assert_eq!(
+        (
+            run.model.as_str(),
+            run.started_at,
+            run.finished_at,
+            run.last_seq
+        ),
+        ("tour", 5, None, 0)
+    );
+    let expected = Chat {
+        current: Some(turn.assistant.id),
+        updated_at: 5,
+        ..chat
+    };
+    assert_eq!(
+        store
+            .chat(&store::Principal::of_account(ann), expected.id)
+            .await,
+        Ok(expected)
+    );
 }
 
 async fn makes_siblings(store: Store) {
@@ -49,7 +72,10 @@ async fn makes_siblings(store: Store) {
 
 async fn writes_nothing_of_a_bad_turn(store: Store) {
     let ann = add_user(&store).await;
-    let (chat, other) = (add_chat(&store, ann, "t", 1).await, add_chat(&store, ann, "o", 1).await);
+    let (chat, other) = (
+        add_chat(&store, ann, "t", 1).await,
+        add_chat(&store, ann, "o", 1).await,
+    );
     let elsewhere = new_turn(&other, None, "elsewhere", 5);
     store.begin_turn(&elsewhere).await.unwrap();
 
@@ -58,46 +84,79 @@ async fn writes_nothing_of_a_bad_turn(store: Store) {
     let mut foreign_answer = new_turn(&chat, None, "q", 6);
     foreign_answer.assistant.parent = Some(elsewhere.assistant.id);
     for bad in [unknown, foreign, foreign_answer] {
-        assert_eq!(store.begin_turn(&bad).await, Err(StoreError::Conflict("parent")));
+        assert_eq!(
+            store.begin_turn(&bad).await,
+            Err(StoreError::Conflict("parent"))
+        );
         assert_eq!(store.run(bad.run.id).await, Err(StoreError::NotFound));
     }
     let mut taken = new_turn(&chat, None, "q", 6);
     taken.run.id = elsewhere.run.id;
-    assert_eq!(store.begin_turn(&taken).await, Err(StoreError::Conflict("id")));
+    assert_eq!(
+        store.begin_turn(&taken).await,
+        Err(StoreError::Conflict("id"))
+    );
     assert_eq!(store.messages(chat.id).await, Ok(vec![]));
-    assert_eq!(store.chat(&store::Principal::of_account(ann), chat.id).await, Ok(chat));
+    assert_eq!(
+        store
+            .chat(&store::Principal::of_account(ann), chat.id)
+            .await,
+        Ok(chat)
+    );
 }
 
 async fn keeps_any_content(store: Store) {
     let chat = add_chat(&store, add_user(&store).await, "t", 1).await;
     let mut turn = new_turn(&chat, None, "nul \0 and 🔧 and \u{10ffff}", 5);
     if let Some(user) = &mut turn.user {
-        user.content.push(Part::Image { url: "data:image/png;base64,AA==".into() });
+        user.content.push(Part::Image {
+            url: "data:image/png;base64,AA==".into(),
+        });
         user.content.extend(text("больше"));
     }
     store.begin_turn(&turn).await.unwrap();
-    assert_eq!(store.messages(chat.id).await.unwrap()[0], turn.user.unwrap());
+    assert_eq!(
+        store.messages(chat.id).await.unwrap()[0],
+        turn.user.unwrap()
+    );
 }
 
 async fn needs_the_chat(store: Store) {
     let chat = add_chat(&store, add_user(&store).await, "t", 1).await;
-    let turn = new_turn(&Chat { id: ChatId::generate(), ..chat }, None, "q", 5);
+    let turn = new_turn(
+        &Chat {
+            id: ChatId::generate(),
+            ..chat
+        },
+        None,
+        "q",
+        5,
+    );
     assert_eq!(store.begin_turn(&turn).await, Err(StoreError::NotFound));
     assert_eq!(store.messages(turn.assistant.chat).await, Ok(vec![]));
 }
 
 async fn takes_many_turns_at_once(store: Store) {
     let chat = add_chat(&store, add_user(&store).await, "t", 1).await;
-    let turns: Vec<NewTurn> = (0..20).map(|number| new_turn(&chat, None, "q", number)).collect();
+    let turns: Vec<NewTurn> = (0..20)
+        .map(|number| new_turn(&chat, None, "q", number))
+        .collect();
     let mut tasks = tokio::task::JoinSet::new();
     for turn in turns.clone() {
         let store = store.clone();
         tasks.spawn(async move { store.begin_turn(&turn).await });
     }
-    tasks.join_all().await.into_iter().for_each(|outcome| assert_eq!(outcome, Ok(())));
+    tasks
+        .join_all()
+        .await
+        .into_iter()
+        .for_each(|outcome| assert_eq!(outcome, Ok(())));
     assert_eq!(store.messages(chat.id).await.unwrap().len(), 40);
     let current = store
-        .chat(&store::Principal::of_account(chat.principal.account), chat.id)
+        .chat(
+            &store::Principal::of_account(chat.principal.account),
+            chat.id,
+        )
         .await
         .unwrap()
         .current

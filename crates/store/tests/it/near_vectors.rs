@@ -3,7 +3,10 @@
 use domain::{CollectionId, DocumentId};
 use store::{NearPoint, Store, StoreError};
 
-on_every_database!(pgvector_finds_what_is_near_where_it_may_be, pgvector_finds_among_many_what_is_nearest);
+on_every_database!(
+    pgvector_finds_what_is_near_where_it_may_be,
+    pgvector_finds_among_many_what_is_nearest
+);
 
 /// Of three dimensions, the same for a number each time.
 fn vector(number: u32) -> Vec<f32> {
@@ -26,14 +29,21 @@ async fn pgvector_finds_what_is_near_where_it_may_be(store: Store) {
     store.make_near_tables().await.unwrap();
     let name = "space_1";
     assert_eq!(store.put_near(name, &[]).await, Err(StoreError::NotFound));
-    assert_eq!(store.make_near_space("it's", 3).await, Err(StoreError::Conflict("name")));
+    assert_eq!(
+        store.make_near_space("it's", 3).await,
+        Err(StoreError::Conflict("name"))
+    );
     store.make_near_space(name, 3).await.unwrap();
     store.make_near_space(name, 3).await.unwrap();
     assert_eq!(store.near_spaces("").await.unwrap(), [name]);
     assert_eq!(store.near_spaces("other").await.unwrap(), [""; 0]);
 
     let (ours, theirs) = (CollectionId::generate(), CollectionId::generate());
-    let (a, b, c) = (DocumentId::generate(), DocumentId::generate(), DocumentId::generate());
+    let (a, b, c) = (
+        DocumentId::generate(),
+        DocumentId::generate(),
+        DocumentId::generate(),
+    );
     let point = |collection, document, piece: u32| NearPoint {
         collection,
         document,
@@ -42,7 +52,10 @@ async fn pgvector_finds_what_is_near_where_it_may_be(store: Store) {
         vector: Some(vector(piece)),
     };
     let mut points: Vec<NearPoint> = (0..250).map(|piece| point(ours, a, piece)).collect();
-    points.push(NearPoint { vector: None, ..point(ours, a, 250) });
+    points.push(NearPoint {
+        vector: None,
+        ..point(ours, a, 250)
+    });
     points.extend((0..9).map(|piece| point(ours, b, piece)));
     points.extend((0..250).map(|piece| point(theirs, c, piece)));
     store.put_near(name, &points).await.unwrap();
@@ -50,13 +63,25 @@ async fn pgvector_finds_what_is_near_where_it_may_be(store: Store) {
     let mut texts = store.near_texts(name).await.unwrap();
     texts.sort_by_key(|(_, _, pieces)| *pieces);
     assert_eq!(texts, [(b, 1, 9), (c, 1, 250), (a, 1, 251)]);
-    let longer = NearPoint { vector: Some(vec![1.0; 4]), ..point(ours, b, 1) };
-    assert_eq!(store.put_near(name, &[longer]).await, Err(StoreError::Conflict("dimensions")));
+    let longer = NearPoint {
+        vector: Some(vec![1.0; 4]),
+        ..point(ours, b, 1)
+    };
+    assert_eq!(
+        store.put_near(name, &[longer]).await,
+        Err(StoreError::Conflict("dimensions"))
+    );
 
     let question = vector(77);
-    let found = store.nearest(name, &question, (&[ours], &[]), 10).await.unwrap();
+    let found = store
+        .nearest(name, &question, (&[ours], &[]), 10)
+        .await
+        .unwrap();
     assert_eq!(found.len(), 10);
-    assert!(found.iter().all(|near| [a, b].contains(&near.document)), "nothing of others");
+    assert!(
+        found.iter().all(|near| [a, b].contains(&near.document)),
+        "nothing of others"
+    );
     let mut expected: Vec<f32> = points[..250]
         .iter()
         .chain(&points[251..260])
@@ -64,13 +89,31 @@ async fn pgvector_finds_what_is_near_where_it_may_be(store: Store) {
         .collect();
     expected.sort_by(|a, b| b.total_cmp(a));
     for (near, score) in found.iter().zip(expected) {
-        assert!((near.score - f64::from(score)).abs() < 0.002, "{near:?} {score}");
+        assert!(
+            (near.score - f64::from(score)).abs() < 0.002,
+            "{near:?} {score}"
+        );
     }
-    let found = store.nearest(name, &question, (&[], &[b]), 400).await.unwrap();
+    let found = store
+        .nearest(name, &question, (&[], &[b]), 400)
+        .await
+        .unwrap();
     assert_eq!(found.len(), 9, "only of the one that is named");
-    assert_eq!(store.nearest(name, &question, (&[], &[]), 400).await.unwrap(), []);
-    assert_eq!(store.nearest(name, &[1.0], (&[ours], &[]), 1).await, Err(StoreError::Conflict("dimensions")));
-    assert_eq!(store.nearest("none", &question, (&[ours], &[]), 1).await, Err(StoreError::NotFound));
+    assert_eq!(
+        store
+            .nearest(name, &question, (&[], &[]), 400)
+            .await
+            .unwrap(),
+        []
+    );
+    assert_eq!(
+        store.nearest(name, &[1.0], (&[ours], &[]), 1).await,
+        Err(StoreError::Conflict("dimensions"))
+    );
+    assert_eq!(
+        store.nearest("none", &question, (&[ours], &[]), 1).await,
+        Err(StoreError::NotFound)
+    );
 
     store.forget_near(name, a, 2).await.unwrap();
     store.forget_near(name, a, 1).await.unwrap();
@@ -90,7 +133,9 @@ async fn pgvector_finds_among_many_what_is_nearest(store: Store) {
     let mut state = 7_u64;
     let mut vector = || -> Vec<f32> {
         let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             f32::from(u16::try_from(state >> 48).unwrap()) - 32_768.0
         };
         (0..8).map(|_| next() / 32_768.0).collect()
@@ -101,15 +146,27 @@ async fn pgvector_finds_among_many_what_is_nearest(store: Store) {
     for piece in 0..20_100 {
         let vector = vector();
         expected.push((cosine(&vector, &question), piece));
-        points.push(NearPoint { collection, document, version: 1, piece, vector: Some(vector) });
+        points.push(NearPoint {
+            collection,
+            document,
+            version: 1,
+            piece,
+            vector: Some(vector),
+        });
     }
     store.put_near("many", &points).await.unwrap();
     expected.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let found = store.nearest("many", &question, (&[collection], &[]), 400).await.unwrap();
+    let found = store
+        .nearest("many", &question, (&[collection], &[]), 400)
+        .await
+        .unwrap();
     assert!(found.len() >= 350, "{}", found.len());
     let has = |(_, piece): &&(f32, u64)| found.iter().any(|near| near.piece == *piece);
     let near = expected[..20].iter().filter(has).count();
     assert!(near >= 18, "of the nearest 20 it finds {near}");
-    let others = store.nearest("many", &question, (&[CollectionId::generate()], &[]), 400).await.unwrap();
+    let others = store
+        .nearest("many", &question, (&[CollectionId::generate()], &[]), 400)
+        .await
+        .unwrap();
     assert_eq!(others, []);
 }

@@ -10,7 +10,10 @@ use crate::{
     samples::{add_chat, add_run, add_user, new_turn, segment, summary, text},
 };
 
-on_every_database!(answers_until_it_is_closed, commits_what_is_queued_when_closed);
+on_every_database!(
+    answers_until_it_is_closed,
+    commits_what_is_queued_when_closed
+);
 on_lasting_databases!(keeps_everything, opens_many_times_at_once);
 
 async fn answers_until_it_is_closed(store: Store) {
@@ -18,7 +21,10 @@ async fn answers_until_it_is_closed(store: Store) {
     store.ping().await.unwrap();
     store.close().await;
     for outcome in [store.ping().await, store.append(segment(run, 1, 1)).await] {
-        assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
+        assert!(
+            matches!(outcome, Err(StoreError::Unavailable(_))),
+            "{outcome:?}"
+        );
     }
     store.close().await;
 }
@@ -41,21 +47,48 @@ async fn keeps_everything(url: String) {
     store.begin_turn(&turn).await.unwrap();
     store.append(segment(turn.run.id, 1, 3)).await.unwrap();
     store.append(segment(turn.run.id, 4, 9)).await.unwrap();
-    store.finish_run(turn.run.id, 7, &summary("ответ")).await.unwrap();
-    store.write_file(&chat.id.to_string(), "/a", b"text", None, 6).await.unwrap();
+    store
+        .finish_run(turn.run.id, 7, &summary("ответ"))
+        .await
+        .unwrap();
+    store
+        .write_file(&chat.id.to_string(), "/a", b"text", None, 6)
+        .await
+        .unwrap();
     store.close().await;
 
     let store = Store::open(&url).await.unwrap();
-    let page =
-        ChatPage { query: Some("ЗАГОЛОВОК".into()), before: None, limit: 5, ..ChatPage::default() };
+    let page = ChatPage {
+        query: Some("ЗАГОЛОВОК".into()),
+        before: None,
+        limit: 5,
+        ..ChatPage::default()
+    };
     assert_eq!(
         store.chats(ann, &page).await.unwrap(),
-        [store.chat(&store::Principal::of_account(ann), chat.id).await.unwrap()]
+        [store
+            .chat(&store::Principal::of_account(ann), chat.id)
+            .await
+            .unwrap()]
     );
-    assert_eq!(store.messages(chat.id).await.unwrap()[1].content, text("ответ"));
+    assert_eq!(
+        store.messages(chat.id).await.unwrap()[1].content,
+        text("ответ")
+    );
     let events = store.events_after(turn.run.id, 0, 1_000).await.unwrap();
-    assert_eq!(events, [segment(turn.run.id, 1, 3), segment(turn.run.id, 4, 9)]);
-    assert_eq!(store.read_file(&chat.id.to_string(), "/a").await.unwrap().unwrap().content, b"text");
+    assert_eq!(
+        events,
+        [segment(turn.run.id, 1, 3), segment(turn.run.id, 4, 9)]
+    );
+    assert_eq!(
+        store
+            .read_file(&chat.id.to_string(), "/a")
+            .await
+            .unwrap()
+            .unwrap()
+            .content,
+        b"text"
+    );
     store.append(segment(turn.run.id, 10, 10)).await.unwrap();
     store.close().await;
 }
@@ -71,7 +104,11 @@ async fn the_files_of_sqlite_are_their_owners_alone() {
     let mut names = Vec::new();
     for file in std::fs::read_dir(folder.path()).unwrap() {
         let file = file.unwrap();
-        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{file:?}");
+        assert_eq!(
+            file.metadata().unwrap().permissions().mode() & 0o777,
+            0o600,
+            "{file:?}"
+        );
         names.push(file.file_name());
     }
     assert!(names.len() >= 3, "{names:?}");
@@ -94,18 +131,30 @@ async fn opens_many_times_at_once(url: String) {
 
 #[tokio::test]
 async fn keeps_databases_in_memory_apart() {
-    let (one, two) =
-        (Store::open("sqlite::memory:").await.unwrap(), Store::open("sqlite::memory:").await.unwrap());
+    let (one, two) = (
+        Store::open("sqlite::memory:").await.unwrap(),
+        Store::open("sqlite::memory:").await.unwrap(),
+    );
     add_user(&one).await;
-    assert_eq!((one.has_users().await, two.has_users().await), (Ok(true), Ok(false)));
+    assert_eq!(
+        (one.has_users().await, two.has_users().await),
+        (Ok(true), Ok(false))
+    );
 }
 
 #[tokio::test]
 async fn names_what_cannot_be_opened() {
     let folder = Folder::new();
-    std::fs::write(folder.path().join("test.db"), "this is a letter, not a database. ".repeat(100)).unwrap();
+    std::fs::write(
+        folder.path().join("test.db"),
+        "this is a letter, not a database. ".repeat(100),
+    )
+    .unwrap();
     let damaged = Store::open(&folder.url()).await.map(drop);
-    assert!(matches!(damaged, Err(StoreError::Corrupt(_))), "{damaged:?}");
+    assert!(
+        matches!(damaged, Err(StoreError::Corrupt(_))),
+        "{damaged:?}"
+    );
     for url in [
         "",
         "mysql://localhost/x",
@@ -114,7 +163,10 @@ async fn names_what_cannot_be_opened() {
         "postgres://:::",
     ] {
         let outcome = Store::open(url).await.map(drop);
-        assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{url}: {outcome:?}");
+        assert!(
+            matches!(outcome, Err(StoreError::Unavailable(_))),
+            "{url}: {outcome:?}"
+        );
     }
 }
 
@@ -122,13 +174,18 @@ async fn names_what_cannot_be_opened() {
 async fn refuses_the_schema_of_a_newer_version() {
     let folder = Folder::new();
     Store::open(&folder.url()).await.unwrap().close().await;
-    let mut connection = sqlx::SqliteConnection::connect(&folder.url()).await.unwrap();
+    let mut connection = sqlx::SqliteConnection::connect(&folder.url())
+        .await
+        .unwrap();
     let sql = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
                VALUES (9999, 'later', TRUE, x'00', 0)";
     sqlx::query(sql).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
     let outcome = Store::open(&folder.url()).await.map(drop);
-    assert!(matches!(outcome, Err(StoreError::Corrupt(_))), "{outcome:?}");
+    assert!(
+        matches!(outcome, Err(StoreError::Corrupt(_))),
+        "{outcome:?}"
+    );
 }
 
 #[tokio::test]
@@ -136,10 +193,18 @@ async fn names_a_value_it_does_not_understand() {
     let folder = Folder::new();
     let store = Store::open(&folder.url()).await.unwrap();
     store.put_setting("x", &serde_json::json!(1)).await.unwrap();
-    let mut connection = sqlx::SqliteConnection::connect(&folder.url()).await.unwrap();
-    sqlx::query("UPDATE settings SET value = '{'").execute(&mut connection).await.unwrap();
+    let mut connection = sqlx::SqliteConnection::connect(&folder.url())
+        .await
+        .unwrap();
+    sqlx::query("UPDATE settings SET value = '{'")
+        .execute(&mut connection)
+        .await
+        .unwrap();
     let outcome = store.setting("x").await;
-    assert!(matches!(outcome, Err(StoreError::Corrupt(_))), "{outcome:?}");
+    assert!(
+        matches!(outcome, Err(StoreError::Corrupt(_))),
+        "{outcome:?}"
+    );
 }
 
 /// Every connection is cut, as when the server is restarted: the store comes back by itself.
@@ -159,7 +224,10 @@ async fn comes_back_after_a_restart() {
         })
         .await;
         assert_eq!(store.run(run).await.unwrap().last_seq, last_seq + 1);
-        assert_eq!(store.run(RunId::generate()).await, Err(StoreError::NotFound));
+        assert_eq!(
+            store.run(RunId::generate()).await,
+            Err(StoreError::NotFound)
+        );
         store.close().await;
     })
     .await;

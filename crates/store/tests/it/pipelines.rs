@@ -28,37 +28,87 @@ async fn only_first_words_give_way_to_a_title(store: Store) {
     let owner = principal.account;
     assert!(store.is_titled_by_words(owner, id).await.unwrap());
     assert!(store.title_chat(owner, id, "🌱 Plants").await.unwrap());
-    let titled = store.chat(&store::Principal::of_account(owner), id).await.unwrap();
-    assert_eq!((titled.title.as_str(), titled.updated_at), ("🌱 Plants", 100));
+    let titled = store
+        .chat(&store::Principal::of_account(owner), id)
+        .await
+        .unwrap();
+    assert_eq!(
+        (titled.title.as_str(), titled.updated_at),
+        ("🌱 Plants", 100)
+    );
     // Somebody may ask for another one.
-    assert!(store.title_unnamed_chat(owner, id, "🌱 Green Plants").await.unwrap());
+    assert!(
+        store
+            .title_unnamed_chat(owner, id, "🌱 Green Plants")
+            .await
+            .unwrap()
+    );
     // One of a model stays, too, and a person's above all.
     assert!(!store.title_chat(owner, id, "🌱 Other").await.unwrap());
     store.rename_chat(owner, id, "Mine", 200).await.unwrap();
     assert!(!store.is_titled_by_words(owner, id).await.unwrap());
-    assert!(!store.title_unnamed_chat(owner, id, "🌱 Other").await.unwrap());
+    assert!(
+        !store
+            .title_unnamed_chat(owner, id, "🌱 Other")
+            .await
+            .unwrap()
+    );
     assert!(!store.title_chat(owner, id, "🌱 Other").await.unwrap());
-    assert_eq!(store.chat(&store::Principal::of_account(owner), id).await.unwrap().title, "Mine");
+    assert_eq!(
+        store
+            .chat(&store::Principal::of_account(owner), id)
+            .await
+            .unwrap()
+            .title,
+        "Mine"
+    );
     let bob = add_user(&store).await;
-    assert_eq!(store.is_titled_by_words(bob, id).await, Err(StoreError::NotFound));
+    assert_eq!(
+        store.is_titled_by_words(bob, id).await,
+        Err(StoreError::NotFound)
+    );
     // One that began with a name has one.
     let named = add_chat(&store, owner, "Named", 60).await;
     assert!(!store.title_chat(owner, named.id, "🌱 Other").await.unwrap());
-    assert!(!store.title_unnamed_chat(owner, named.id, "🌱 Other").await.unwrap());
+    assert!(
+        !store
+            .title_unnamed_chat(owner, named.id, "🌱 Other")
+            .await
+            .unwrap()
+    );
     let nameless = add_chat(&store, owner, "", 70).await;
-    assert!(!store.title_unnamed_chat(bob, nameless.id, "🌱 Theirs").await.unwrap());
-    assert!(store.title_unnamed_chat(owner, nameless.id, "🌱 Plants").await.unwrap());
+    assert!(
+        !store
+            .title_unnamed_chat(bob, nameless.id, "🌱 Theirs")
+            .await
+            .unwrap()
+    );
+    assert!(
+        store
+            .title_unnamed_chat(owner, nameless.id, "🌱 Plants")
+            .await
+            .unwrap()
+    );
 }
 
 async fn follow_ups_go_with_their_message(store: Store) {
     let (chat, answer) = begun(&store).await;
     let texts = ["Why?".to_owned(), "И как?".to_owned()];
-    store.put_follow_ups(answer, &["Before?".to_owned()]).await.unwrap();
+    store
+        .put_follow_ups(answer, &["Before?".to_owned()])
+        .await
+        .unwrap();
     store.put_follow_ups(answer, &texts).await.unwrap();
-    store.put_follow_ups(MessageId::generate(), &texts).await.unwrap();
+    store
+        .put_follow_ups(MessageId::generate(), &texts)
+        .await
+        .unwrap();
     let kept = store.follow_ups(chat.id).await.unwrap();
     assert_eq!((kept.len(), &kept[&answer][..]), (1, &texts[..]));
-    store.delete_chat(chat.principal.account, chat.id).await.unwrap();
+    store
+        .delete_chat(chat.principal.account, chat.id)
+        .await
+        .unwrap();
     assert!(store.follow_ups(chat.id).await.unwrap().is_empty());
 }
 
@@ -79,13 +129,19 @@ async fn calls_are_noted_summed_and_forgotten(store: Store) {
         outcome: outcome.to_owned(),
         detail: domain::Sentence::EmptyAnswer.into(),
     };
-    let calls =
-        [call("title,tags", 10, "done"), call("title,tags", 20, "fallback"), call("auto", 30, "cancelled")];
+    let calls = [
+        call("title,tags", 10, "done"),
+        call("title,tags", 20, "fallback"),
+        call("auto", 30, "cancelled"),
+    ];
     for call in &calls {
         store.note_pipeline_call(call).await.unwrap();
     }
     assert_eq!(store.pipeline_calls_of(run).await.unwrap(), calls);
-    assert_eq!(store.latest_pipeline_calls(2).await.unwrap(), [calls[2].clone(), calls[1].clone()]);
+    assert_eq!(
+        store.latest_pipeline_calls(2).await.unwrap(),
+        [calls[2].clone(), calls[1].clone()]
+    );
     let sums = store.pipeline_sums(0).await.unwrap();
     let usage = Usage::of(200, 20);
     let both = PipelineSum {
@@ -99,7 +155,10 @@ async fn calls_are_noted_summed_and_forgotten(store: Store) {
     assert_eq!((sums.len(), &sums[1]), (2, &both));
     store.purge_pipeline_calls(20).await.unwrap();
     assert_eq!(store.pipeline_calls_of(run).await.unwrap().len(), 2);
-    store.delete_chat(chat.principal.account, chat.id).await.unwrap();
+    store
+        .delete_chat(chat.principal.account, chat.id)
+        .await
+        .unwrap();
     assert!(store.latest_pipeline_calls(9).await.unwrap().is_empty());
     // Its chat is gone meanwhile.
     store.note_pipeline_call(&calls[0]).await.unwrap();
@@ -112,17 +171,36 @@ async fn answers_stand_beside_others_with_what_they_were_made_of(store: Store) {
     let mut expected = std::collections::HashMap::new();
     for made_of in [vec![], vec![first]] {
         let turn = new_turn(&chat, None, "", 200);
-        let mut turn = NewTurn { user: None, beside: Some(Beside { first, made_of }), ..turn };
+        let mut turn = NewTurn {
+            user: None,
+            beside: Some(Beside { first, made_of }),
+            ..turn
+        };
         turn.assistant.parent = Some(asked);
         store.begin_turn(&turn).await.unwrap();
         // One that was made of others takes their place, one among them does not.
-        let is_made = turn.beside.as_ref().is_some_and(|beside| !beside.made_of.is_empty());
-        let current =
-            store.chat(&store::Principal::of_account(chat.principal.account), chat.id).await.unwrap().current;
-        assert_eq!(current, Some(if is_made { turn.assistant.id } else { first }));
+        let is_made = turn
+            .beside
+            .as_ref()
+            .is_some_and(|beside| !beside.made_of.is_empty());
+        let current = store
+            .chat(
+                &store::Principal::of_account(chat.principal.account),
+                chat.id,
+            )
+            .await
+            .unwrap()
+            .current;
+        assert_eq!(
+            current,
+            Some(if is_made { turn.assistant.id } else { first })
+        );
         expected.extend(turn.beside.map(|beside| (turn.assistant.id, beside)));
     }
     assert_eq!(store.answers_beside(chat.id).await.unwrap(), expected);
-    store.delete_chat(chat.principal.account, chat.id).await.unwrap();
+    store
+        .delete_chat(chat.principal.account, chat.id)
+        .await
+        .unwrap();
     assert!(store.answers_beside(chat.id).await.unwrap().is_empty());
 }

@@ -1,7 +1,9 @@
 //! Accounts, their keys and the people of their front ends are kept apart.
 
 use domain::{ApiKeyId, ChatId, RunId, UserId};
-use store::{Chat, ChatPage, IdempotencyKey, NewApiKey, NewRun, Principal, StartedBefore, Store, StoreError};
+use store::{
+    Chat, ChatPage, IdempotencyKey, NewApiKey, NewRun, Principal, StartedBefore, Store, StoreError,
+};
 
 use crate::samples::{add_chat, add_user, new_turn};
 
@@ -19,7 +21,10 @@ async fn add_key(store: &Store, user: UserId, secret: u8) -> ApiKeyId {
         name: "front".to_owned(),
         prefix: "gh_".to_owned(),
         secret_hash: [secret; 32],
-        rights: store::ApiKeyRights { front_end: true, ..store::ApiKeyRights::default() },
+        rights: store::ApiKeyRights {
+            front_end: true,
+            ..store::ApiKeyRights::default()
+        },
         sealed_signing_key: None,
         created_at: 1,
     };
@@ -28,12 +33,20 @@ async fn add_key(store: &Store, user: UserId, secret: u8) -> ApiKeyId {
 }
 
 fn person(account: UserId, key: ApiKeyId, person: &str) -> Principal {
-    Principal { account, key: Some(key), person: Some(person.to_owned()) }
+    Principal {
+        account,
+        key: Some(key),
+        person: Some(person.to_owned()),
+    }
 }
 
 async fn add_chat_of(store: &Store, principal: &Principal) -> Chat {
     let of_account = add_chat(store, principal.account, "t", 1).await;
-    let chat = Chat { id: ChatId::generate(), principal: principal.clone(), ..of_account };
+    let chat = Chat {
+        id: ChatId::generate(),
+        principal: principal.clone(),
+        ..of_account
+    };
     store.create_chat(&chat).await.unwrap();
     chat
 }
@@ -43,15 +56,28 @@ async fn a_request_is_known_to_its_principal(store: Store) {
     let (one, two) = (add_key(&store, ann, 1).await, add_key(&store, ann, 2).await);
     let principals = [
         Principal::of_account(ann),
-        Principal { key: Some(one), ..Principal::of_account(ann) },
-        Principal { key: Some(two), ..Principal::of_account(ann) },
+        Principal {
+            key: Some(one),
+            ..Principal::of_account(ann)
+        },
+        Principal {
+            key: Some(two),
+            ..Principal::of_account(ann)
+        },
         person(ann, one, "p1"),
         person(ann, one, "p2"),
         person(ann, two, "p1"),
     ];
-    let key = IdempotencyKey { key: "1".to_owned(), request_hash: [7; 32] };
+    let key = IdempotencyKey {
+        key: "1".to_owned(),
+        request_hash: [7; 32],
+    };
     for principal in &principals {
-        assert_eq!(store.started_before(principal, &key).await, Ok(None), "{principal:?}");
+        assert_eq!(
+            store.started_before(principal, &key).await,
+            Ok(None),
+            "{principal:?}"
+        );
         let run = NewRun {
             id: RunId::generate(),
             principal: principal.clone(),
@@ -67,12 +93,24 @@ async fn a_request_is_known_to_its_principal(store: Store) {
             workspace: None,
         };
         store.create_run(&run).await.unwrap();
-        let known = StartedBefore { run: run.id, same_request: true };
+        let known = StartedBefore {
+            run: run.id,
+            same_request: true,
+        };
         assert_eq!(store.started_before(principal, &key).await, Ok(Some(known)));
         let stored = store.run(run.id).await.unwrap();
-        assert_eq!((stored.principal, stored.key_models), (principal.clone(), run.key_models.clone()));
-        let twice = NewRun { id: RunId::generate(), ..run };
-        assert!(matches!(store.create_run(&twice).await, Err(StoreError::Conflict(_))), "{principal:?}");
+        assert_eq!(
+            (stored.principal, stored.key_models),
+            (principal.clone(), run.key_models.clone())
+        );
+        let twice = NewRun {
+            id: RunId::generate(),
+            ..run
+        };
+        assert!(
+            matches!(store.create_run(&twice).await, Err(StoreError::Conflict(_))),
+            "{principal:?}"
+        );
     }
 }
 
@@ -81,25 +119,60 @@ async fn a_chat_is_its_individuals(store: Store) {
     let (one, two) = (add_key(&store, ann, 1).await, add_key(&store, ann, 2).await);
     let (p1, p2) = (person(ann, one, "p1"), person(ann, one, "p2"));
     let account = Principal::of_account(ann);
-    let by_key = Principal { key: Some(one), ..account.clone() };
+    let by_key = Principal {
+        key: Some(one),
+        ..account.clone()
+    };
     let of_person = add_chat_of(&store, &p1).await;
     let of_key = add_chat_of(&store, &by_key).await;
     assert_eq!(store.chat(&p1, of_person.id).await.as_ref(), Ok(&of_person));
     for other in [&p2, &account, &by_key, &person(ann, two, "p1")] {
-        assert_eq!(store.chat(other, of_person.id).await, Err(StoreError::NotFound), "{other:?}");
+        assert_eq!(
+            store.chat(other, of_person.id).await,
+            Err(StoreError::NotFound),
+            "{other:?}"
+        );
     }
-    assert_eq!(store.chat(&account, of_key.id).await, Ok(of_key.clone()), "whatever key it was");
-    let page = ChatPage { limit: 100, ..ChatPage::default() };
-    let listed: Vec<ChatId> = store.chats(ann, &page).await.unwrap().iter().map(|chat| chat.id).collect();
+    assert_eq!(
+        store.chat(&account, of_key.id).await,
+        Ok(of_key.clone()),
+        "whatever key it was"
+    );
+    let page = ChatPage {
+        limit: 100,
+        ..ChatPage::default()
+    };
+    let listed: Vec<ChatId> = store
+        .chats(ann, &page)
+        .await
+        .unwrap()
+        .iter()
+        .map(|chat| chat.id)
+        .collect();
     let exported = store.chats_made_after(ann, None, 100).await.unwrap();
     let exported: Vec<ChatId> = exported.iter().map(|chat| chat.id).collect();
     for ids in [listed, exported] {
-        assert!(ids.contains(&of_key.id) && !ids.contains(&of_person.id), "{ids:?}");
+        assert!(
+            ids.contains(&of_key.id) && !ids.contains(&of_person.id),
+            "{ids:?}"
+        );
     }
-    assert_eq!(store.rename_chat(ann, of_person.id, "x", 2).await, Err(StoreError::NotFound));
-    assert_eq!(store.open_chat(ann, of_person.id, true).await, Err(StoreError::NotFound));
-    assert_eq!(store.set_tags(ann, of_person.id, &[]).await, Err(StoreError::NotFound));
-    assert_eq!(store.delete_chat(ann, of_person.id).await, Err(StoreError::NotFound));
+    assert_eq!(
+        store.rename_chat(ann, of_person.id, "x", 2).await,
+        Err(StoreError::NotFound)
+    );
+    assert_eq!(
+        store.open_chat(ann, of_person.id, true).await,
+        Err(StoreError::NotFound)
+    );
+    assert_eq!(
+        store.set_tags(ann, of_person.id, &[]).await,
+        Err(StoreError::NotFound)
+    );
+    assert_eq!(
+        store.delete_chat(ann, of_person.id).await,
+        Err(StoreError::NotFound)
+    );
     assert_eq!(store.chat(&p1, of_person.id).await, Ok(of_person));
 }
 
@@ -113,7 +186,10 @@ async fn a_deleted_key_leaves_its_peoples_chats_to_the_account(store: Store) {
         let chat = add_chat_of(&store, &person(ann, key, name)).await;
         let mut turn = new_turn(&chat, None, "Hi", 5);
         // Both people have named their requests alike.
-        turn.run.idempotency = Some(IdempotencyKey { key: "1".to_owned(), request_hash: [7; 32] });
+        turn.run.idempotency = Some(IdempotencyKey {
+            key: "1".to_owned(),
+            request_hash: [7; 32],
+        });
         store.begin_turn(&turn).await.unwrap();
         runs.push(turn.run.id);
         chats.push(chat.id);
@@ -121,6 +197,13 @@ async fn a_deleted_key_leaves_its_peoples_chats_to_the_account(store: Store) {
     store.delete_api_key(ann, key, 9).await.unwrap();
     for (chat, run) in chats.into_iter().zip(runs) {
         assert!(store.chat(&account, chat).await.is_ok());
-        assert!(store.run(run).await.unwrap().principal.is_same_individual(&account));
+        assert!(
+            store
+                .run(run)
+                .await
+                .unwrap()
+                .principal
+                .is_same_individual(&account)
+        );
     }
 }

@@ -39,11 +39,18 @@ pub(crate) async fn add_chat(store: &Store, owner: UserId, title: &str, updated_
 }
 
 pub(crate) fn text(text: &str) -> Vec<Part> {
-    vec![Part::Text { text: text.to_owned() }]
+    vec![Part::Text {
+        text: text.to_owned(),
+    }]
 }
 
 /// A turn that asks `question` below `parent`.
-pub(crate) fn new_turn(chat: &Chat, parent: Option<MessageId>, question: &str, now: i64) -> NewTurn {
+pub(crate) fn new_turn(
+    chat: &Chat,
+    parent: Option<MessageId>,
+    question: &str,
+    now: i64,
+) -> NewTurn {
     let user = ChatMessage {
         id: MessageId::generate(),
         chat: chat.id,
@@ -79,7 +86,13 @@ pub(crate) fn new_turn(chat: &Chat, parent: Option<MessageId>, question: &str, n
         run: Some(run.id),
         ..user.clone()
     };
-    NewTurn { user: Some(user), assistant, run, title: None, beside: None }
+    NewTurn {
+        user: Some(user),
+        assistant,
+        run,
+        title: None,
+        beside: None,
+    }
 }
 
 /// A stored run without a chat.
@@ -105,8 +118,15 @@ pub(crate) async fn add_run(store: &Store, owner: UserId) -> RunId {
 
 /// A segment of events `first_seq..=last_seq`, each line naming its number.
 pub(crate) fn segment(run: RunId, first_seq: u64, last_seq: u64) -> Segment {
-    let lines: String = (first_seq..=last_seq).map(|seq| format!("{{\"seq\":{seq}}}\n")).collect();
-    Segment { run, first_seq, last_seq, lines: lines.into() }
+    let lines: String = (first_seq..=last_seq)
+        .map(|seq| format!("{{\"seq\":{seq}}}\n"))
+        .collect();
+    Segment {
+        run,
+        first_seq,
+        last_seq,
+        lines: lines.into(),
+    }
 }
 
 pub(crate) fn summary(answer: &str) -> RunSummary {

@@ -47,21 +47,34 @@ async fn ends_when_it_is_ended(store: Store) {
     let (user, other) = (add_user(&store).await, add_user(&store).await);
     let session = new_session(user, 7, 100);
     store.create_session(&session).await.unwrap();
-    assert_eq!(store.end_session(other, session.id, 5).await, Err(StoreError::NotFound));
+    assert_eq!(
+        store.end_session(other, session.id, 5).await,
+        Err(StoreError::NotFound)
+    );
     assert!(store.session_user(&[7; 32], 6).await.unwrap().is_some());
     store.end_session(user, session.id, 5).await.unwrap();
     assert_eq!(store.session_user(&[7; 32], 1).await, Ok(None));
     assert_eq!(store.sessions(user, 1).await, Ok(vec![]));
-    assert_eq!(store.end_session(user, session.id, 6).await, Err(StoreError::NotFound));
+    assert_eq!(
+        store.end_session(user, session.id, 6).await,
+        Err(StoreError::NotFound)
+    );
 }
 
 async fn ends_all_but_one(store: Store) {
     let (user, other) = (add_user(&store).await, add_user(&store).await);
-    let sessions = [new_session(user, 1, 100), new_session(user, 2, 100), new_session(other, 3, 100)];
+    let sessions = [
+        new_session(user, 1, 100),
+        new_session(user, 2, 100),
+        new_session(other, 3, 100),
+    ];
     for session in &sessions {
         store.create_session(session).await.unwrap();
     }
-    store.end_sessions(user, Some(sessions[0].id), 5).await.unwrap();
+    store
+        .end_sessions(user, Some(sessions[0].id), 5)
+        .await
+        .unwrap();
     assert_eq!(store.sessions_over(5).await, Ok(vec![sessions[1].id]));
     store.end_sessions(user, None, 5).await.unwrap();
     assert_eq!(store.sessions(user, 5).await, Ok(vec![]));
@@ -83,20 +96,40 @@ async fn tells_of_those_that_are_over_and_then_forgets_them(store: Store) {
     };
     assert_eq!(over(9_999).await, []);
     assert_eq!(over(10_000).await, [sessions[0].id]);
-    store.end_session(user, sessions[1].id, 20_000).await.unwrap();
+    store
+        .end_session(user, sessions[1].id, 20_000)
+        .await
+        .unwrap();
     assert_eq!(over(20_000).await, [sessions[0].id, sessions[1].id]);
     assert_eq!(store.purge_sessions(69_999).await, Ok(0));
     assert_eq!(store.purge_sessions(70_000).await, Ok(1));
     assert_eq!(store.purge_sessions(80_000).await, Ok(1));
-    assert!(store.session_user(&[3; 32], 80_000).await.unwrap().is_some());
+    assert!(
+        store
+            .session_user(&[3; 32], 80_000)
+            .await
+            .unwrap()
+            .is_some()
+    );
 }
 
 async fn notes_its_use_once_a_minute(store: Store) {
     let user = add_user(&store).await;
-    store.create_session(&new_session(user, 7, 500_000)).await.unwrap();
-    for (now, last_used_at) in [(60_000, 1), (60_001, 60_001), (120_000, 60_001), (130_000, 130_000)] {
+    store
+        .create_session(&new_session(user, 7, 500_000))
+        .await
+        .unwrap();
+    for (now, last_used_at) in [
+        (60_000, 1),
+        (60_001, 60_001),
+        (120_000, 60_001),
+        (130_000, 130_000),
+    ] {
         store.session_user(&[7; 32], now).await.unwrap().unwrap();
-        assert_eq!(store.sessions(user, now).await.unwrap()[0].last_used_at, last_used_at);
+        assert_eq!(
+            store.sessions(user, now).await.unwrap()[0].last_used_at,
+            last_used_at
+        );
     }
 }
 
@@ -108,16 +141,39 @@ async fn is_shown_to_its_person(store: Store) {
         ..new_session(user, 7, 100)
     };
     store.create_session(&session).await.unwrap();
-    let NewSession { id, user_agent, address, created_at, expires_at, .. } = session;
-    let shown = Session { id, user_agent, address, created_at, last_used_at: created_at, expires_at };
+    let NewSession {
+        id,
+        user_agent,
+        address,
+        created_at,
+        expires_at,
+        ..
+    } = session;
+    let shown = Session {
+        id,
+        user_agent,
+        address,
+        created_at,
+        last_used_at: created_at,
+        expires_at,
+    };
     assert_eq!(store.sessions(user, 99).await, Ok(vec![shown]));
     assert_eq!(store.sessions(user, 100).await, Ok(vec![]));
 }
 
 async fn needs_a_user_and_a_token_of_its_own(store: Store) {
     let nobody = new_session(UserId::generate(), 1, 10);
-    assert_eq!(store.create_session(&nobody).await, Err(StoreError::NotFound));
+    assert_eq!(
+        store.create_session(&nobody).await,
+        Err(StoreError::NotFound)
+    );
     let user = add_user(&store).await;
-    store.create_session(&new_session(user, 1, 10)).await.unwrap();
-    assert_eq!(store.create_session(&new_session(user, 1, 10)).await, Err(StoreError::Conflict("id")));
+    store
+        .create_session(&new_session(user, 1, 10))
+        .await
+        .unwrap();
+    assert_eq!(
+        store.create_session(&new_session(user, 1, 10)).await,
+        Err(StoreError::Conflict("id"))
+    );
 }

@@ -13,7 +13,13 @@ on_every_database!(
 );
 
 async fn add(store: &Store, owner: UserId) -> WebhookId {
-    let new = Webhook { id: WebhookId::generate(), owner, sealed: vec![1, 2], created_at: 5, last: None };
+    let new = Webhook {
+        id: WebhookId::generate(),
+        owner,
+        sealed: vec![1, 2],
+        created_at: 5,
+        last: None,
+    };
     store.create_webhook(&new, 100).await.unwrap();
     new.id
 }
@@ -24,7 +30,10 @@ async fn ended(store: &Store, owner: UserId, schedule: Option<&str>, at: i64) ->
     let mut turn = new_turn(&chat, None, "q", 5);
     turn.user.as_mut().unwrap().schedule = schedule.map(str::to_owned);
     store.begin_turn(&turn).await.unwrap();
-    store.finish_run(turn.run.id, at, &summary("The answer")).await.unwrap();
+    store
+        .finish_run(turn.run.id, at, &summary("The answer"))
+        .await
+        .unwrap();
     turn.run.id
 }
 
@@ -38,12 +47,33 @@ async fn claim(store: &Store, id: WebhookId, now: i64) -> Vec<store::Notice> {
 async fn an_address_belongs_to_one_person(store: Store) {
     let (ann, bob) = (add_user(&store).await, add_user(&store).await);
     let id = add(&store, ann).await;
-    let more = Webhook { id: WebhookId::generate(), owner: ann, sealed: vec![], created_at: 6, last: None };
-    assert_eq!(store.create_webhook(&more, 1).await, Err(StoreError::Conflict("webhooks")));
+    let more = Webhook {
+        id: WebhookId::generate(),
+        owner: ann,
+        sealed: vec![],
+        created_at: 6,
+        last: None,
+    };
+    assert_eq!(
+        store.create_webhook(&more, 1).await,
+        Err(StoreError::Conflict("webhooks"))
+    );
     let all = store.webhooks(ann).await.unwrap();
-    assert_eq!(all, [Webhook { id, owner: ann, sealed: vec![1, 2], created_at: 5, last: None }]);
+    assert_eq!(
+        all,
+        [Webhook {
+            id,
+            owner: ann,
+            sealed: vec![1, 2],
+            created_at: 5,
+            last: None
+        }]
+    );
     assert_eq!(store.webhooks(bob).await, Ok(vec![]));
-    assert_eq!(store.delete_webhook(bob, id).await, Err(StoreError::NotFound));
+    assert_eq!(
+        store.delete_webhook(bob, id).await,
+        Err(StoreError::NotFound)
+    );
     store.delete_webhook(ann, id).await.unwrap();
     assert_eq!(store.webhooks(ann).await, Ok(vec![]));
 }
@@ -55,10 +85,17 @@ async fn it_is_told_of_runs_of_schedules_only(store: Store) {
     let run = ended(&store, ann, Some("Report"), 200).await;
     let all = store.claim_notices(200, 260, 10_000).await.unwrap();
     assert!(all.iter().all(|notice| notice.webhook.id != bobs));
-    let [notice] = &all.iter().filter(|notice| notice.webhook.id == id).collect::<Vec<_>>()[..] else {
+    let [notice] = &all
+        .iter()
+        .filter(|notice| notice.webhook.id == id)
+        .collect::<Vec<_>>()[..]
+    else {
         panic!("{all:?}")
     };
-    assert_eq!((notice.run, notice.attempts, notice.finished_at), (run, 0, Some(200)));
+    assert_eq!(
+        (notice.run, notice.attempts, notice.finished_at),
+        (run, 0, Some(200))
+    );
     assert_eq!(notice.title.as_deref(), Some("Title"));
     assert_eq!(notice.summary.as_ref().unwrap().answer, "The answer");
 }
@@ -73,14 +110,26 @@ async fn one_server_tells_and_again_where_that_fails(store: Store) {
     assert_eq!(claim(&store, id, 1_059).await, []);
     let claimed = claim(&store, id, 1_060).await;
     assert_eq!(claimed.len(), 1, "a claim runs out");
-    store.settle_notice(&claimed[0], Some("No."), (1_061, Some(1_100))).await.unwrap();
+    store
+        .settle_notice(&claimed[0], Some("No."), (1_061, Some(1_100)))
+        .await
+        .unwrap();
     let last = store.webhooks(ann).await.unwrap()[0].last.clone().unwrap();
-    assert_eq!((last.run, last.attempts, last.due_at), (run, 1, Some(1_100)));
-    assert_eq!((last.tried_at, last.problem.as_deref()), (Some(1_061), Some("No.")));
+    assert_eq!(
+        (last.run, last.attempts, last.due_at),
+        (run, 1, Some(1_100))
+    );
+    assert_eq!(
+        (last.tried_at, last.problem.as_deref()),
+        (Some(1_061), Some("No."))
+    );
     assert_eq!(claim(&store, id, 1_099).await, []);
     let claimed = claim(&store, id, 1_100).await;
     assert_eq!(claimed[0].attempts, 1);
-    store.settle_notice(&claimed[0], None, (1_101, None)).await.unwrap();
+    store
+        .settle_notice(&claimed[0], None, (1_101, None))
+        .await
+        .unwrap();
     let last = store.webhooks(ann).await.unwrap()[0].last.clone().unwrap();
     assert_eq!((last.attempts, last.due_at, last.problem), (2, None, None));
     assert_eq!(claim(&store, id, 9_000).await, []);
@@ -95,7 +144,10 @@ async fn of_what_was_told_the_latest_is_kept(store: Store) {
     let claimed = claim(&store, id, 2_100).await;
     assert_eq!(claimed.len(), 25);
     for notice in &claimed {
-        store.settle_notice(notice, Some("No."), (2_101, None)).await.unwrap();
+        store
+            .settle_notice(notice, Some("No."), (2_101, None))
+            .await
+            .unwrap();
     }
     let last = store.webhooks(ann).await.unwrap()[0].last.clone().unwrap();
     assert_eq!(last.run, claimed[24].run, "the newest");

@@ -39,10 +39,25 @@ impl Call {
 
 impl AgUiEncoder {
     /// Calls belong to the text before them; calls without one share a message of their own.
-    pub(super) fn start_call(&mut self, agent: &AgentPath, call: &str, name: &str, sink: &mut impl Sink) {
-        self.calls.insert(call.to_owned(), Call { agent: agent.clone(), arguments: Arguments::Nothing });
-        let (item, suffix) =
-            self.carriers.entry(agent.clone()).or_insert_with(|| (call.to_owned(), "-m")).clone();
+    pub(super) fn start_call(
+        &mut self,
+        agent: &AgentPath,
+        call: &str,
+        name: &str,
+        sink: &mut impl Sink,
+    ) {
+        self.calls.insert(
+            call.to_owned(),
+            Call {
+                agent: agent.clone(),
+                arguments: Arguments::Nothing,
+            },
+        );
+        let (item, suffix) = self
+            .carriers
+            .entry(agent.clone())
+            .or_insert_with(|| (call.to_owned(), "-m"))
+            .clone();
         let started = Event::ToolCallStart {
             tool_call_id: self.id(call, ""),
             tool_call_name: name,
@@ -51,24 +66,55 @@ impl AgUiEncoder {
         self.put(agent, &started, sink);
     }
 
-    pub(super) fn arguments(&mut self, agent: &AgentPath, call: &str, delta: &str, sink: &mut impl Sink) {
-        let Some(open) = self.calls.get_mut(call).filter(|call| call.is_open() && !delta.is_empty()) else {
+    pub(super) fn arguments(
+        &mut self,
+        agent: &AgentPath,
+        call: &str,
+        delta: &str,
+        sink: &mut impl Sink,
+    ) {
+        let Some(open) = self
+            .calls
+            .get_mut(call)
+            .filter(|call| call.is_open() && !delta.is_empty())
+        else {
             return;
         };
         open.arguments = Arguments::Some;
-        self.put(agent, &Event::ToolCallArgs { tool_call_id: self.id(call, ""), delta }, sink);
+        self.put(
+            agent,
+            &Event::ToolCallArgs {
+                tool_call_id: self.id(call, ""),
+                delta,
+            },
+            sink,
+        );
     }
 
     /// The arguments are complete; where the reader has none of them yet, it gets them whole.
-    pub(super) fn end_arguments(&mut self, call: &str, whole: Option<&Value>, sink: &mut impl Sink) {
-        let Some(open) = self.calls.get_mut(call).filter(|call| call.is_open()) else { return };
+    pub(super) fn end_arguments(
+        &mut self,
+        call: &str,
+        whole: Option<&Value>,
+        sink: &mut impl Sink,
+    ) {
+        let Some(open) = self.calls.get_mut(call).filter(|call| call.is_open()) else {
+            return;
+        };
         let had_some = open.arguments == Arguments::Some;
         open.arguments = Arguments::Ended;
         let agent = open.agent.clone();
         let tool_call_id = self.id(call, "");
         if let (false, Some(whole)) = (had_some, whole) {
             let delta = &*arguments_text(whole);
-            self.put(&agent, &Event::ToolCallArgs { tool_call_id, delta }, sink);
+            self.put(
+                &agent,
+                &Event::ToolCallArgs {
+                    tool_call_id,
+                    delta,
+                },
+                sink,
+            );
         }
         self.put(&agent, &Event::ToolCallEnd { tool_call_id }, sink);
     }
@@ -100,7 +146,11 @@ impl AgUiEncoder {
         error: bool,
         sink: &mut impl Sink,
     ) {
-        let marked = if error { format!("Error: {result}") } else { String::new() };
+        let marked = if error {
+            format!("Error: {result}")
+        } else {
+            String::new()
+        };
         let answered = Event::ToolCallResult {
             message_id: self.id(call, "-result"),
             tool_call_id: self.id(call, ""),

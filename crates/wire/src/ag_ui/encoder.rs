@@ -52,7 +52,13 @@ impl Door {
     pub fn watching() -> Self {
         let (thread_id, run_id) = (String::new(), String::new());
         let sub_agents = SubAgents::Shown;
-        Self { thread_id, run_id, version: Version::V1, sub_agents, state: Map::new() }
+        Self {
+            thread_id,
+            run_id,
+            version: Version::V1,
+            sub_agents,
+            state: Map::new(),
+        }
     }
 
     fn name(&mut self, run: RunId, chat: Option<ChatId>) {
@@ -148,7 +154,11 @@ impl AgUiEncoder {
     pub fn fault(&self, message: &str) -> Vec<Frame> {
         let mut frames = Vec::new();
         let code = domain::ProblemCode::Unavailable.as_str();
-        self.put(&AgentPath::main(), &Event::RunError { message, code }, &mut frames);
+        self.put(
+            &AgentPath::main(),
+            &Event::RunError { message, code },
+            &mut frames,
+        );
         frames
     }
 
@@ -158,7 +168,11 @@ impl AgUiEncoder {
         }
         (self.seq, self.at) = (event.seq, event.at);
         self.take(event, sink);
-        self.paused_at = if self.can_pause() { self.paused_at.or(Some(event.seq)) } else { None };
+        self.paused_at = if self.can_pause() {
+            self.paused_at.or(Some(event.seq))
+        } else {
+            None
+        };
     }
 
     fn take(&mut self, event: &RunEvent, sink: &mut impl Sink) {
@@ -175,7 +189,11 @@ impl AgUiEncoder {
     }
 
     pub(super) fn id<'a>(&'a self, item: &'a str, suffix: &'static str) -> Id<'a> {
-        Id { stem: &self.stem, item, suffix }
+        Id {
+            stem: &self.stem,
+            item,
+            suffix,
+        }
     }
 
     /// The sub-agent's name for its events; nothing for the main agent, or where the client knows no other.
@@ -205,7 +223,14 @@ impl AgUiEncoder {
                 self.texts.insert(item.clone(), false);
                 self.carriers.insert(agent.clone(), (item.clone(), ""));
                 let message_id = self.id(item, "");
-                self.put(agent, &Event::TextMessageStart { message_id, role: "assistant" }, sink);
+                self.put(
+                    agent,
+                    &Event::TextMessageStart {
+                        message_id,
+                        role: "assistant",
+                    },
+                    sink,
+                );
             }
             EventBody::TextDelta { item, delta } => self.text(agent, item, delta, sink),
             EventBody::TextFinished { item, text, .. } => {
@@ -213,13 +238,26 @@ impl AgUiEncoder {
                     self.text(agent, item, text, sink);
                 }
                 self.texts.remove(item);
-                self.put(agent, &Event::TextMessageEnd { message_id: self.id(item, "") }, sink);
+                self.put(
+                    agent,
+                    &Event::TextMessageEnd {
+                        message_id: self.id(item, ""),
+                    },
+                    sink,
+                );
             }
             EventBody::ReasoningStarted { item } => {
                 self.reasoning.insert(item.clone(), false);
                 let message_id = self.id(item, "-r");
                 self.put(agent, &Event::ReasoningStart { message_id }, sink);
-                self.put(agent, &Event::ReasoningMessageStart { message_id, role: "reasoning" }, sink);
+                self.put(
+                    agent,
+                    &Event::ReasoningMessageStart {
+                        message_id,
+                        role: "reasoning",
+                    },
+                    sink,
+                );
             }
             EventBody::ReasoningDelta { item, delta } => self.reason(agent, item, delta, sink),
             EventBody::ReasoningFinished { item, text, .. } => {
@@ -232,98 +270,246 @@ impl AgUiEncoder {
                 self.put(agent, &Event::ReasoningEnd { message_id }, sink);
             }
             EventBody::ToolRequested { call, name, .. } => self.start_call(agent, call, name, sink),
-            EventBody::ToolArgumentsDelta { call, delta } => self.arguments(agent, call, delta, sink),
-            EventBody::ToolStarted { call, arguments, .. } => self.end_arguments(call, Some(arguments), sink),
+            EventBody::ToolArgumentsDelta { call, delta } => {
+                self.arguments(agent, call, delta, sink)
+            }
+            EventBody::ToolStarted {
+                call, arguments, ..
+            } => self.end_arguments(call, Some(arguments), sink),
             EventBody::ToolProgress { call, message } => {
                 let value = json!({"toolCallId": self.id(call, ""), "message": message});
-                self.put(agent, &Event::Custom { name: "tool_progress", value }, sink);
+                self.put(
+                    agent,
+                    &Event::Custom {
+                        name: "tool_progress",
+                        value,
+                    },
+                    sink,
+                );
             }
             EventBody::ToolOutput { call, text } => {
                 let value = json!({"toolCallId": self.id(call, ""), "text": text});
-                self.put(agent, &Event::Custom { name: "tool_output", value }, sink);
+                self.put(
+                    agent,
+                    &Event::Custom {
+                        name: "tool_output",
+                        value,
+                    },
+                    sink,
+                );
             }
-            EventBody::ToolFinished { call, arguments, result, error, .. } => {
+            EventBody::ToolFinished {
+                call,
+                arguments,
+                result,
+                error,
+                ..
+            } => {
                 self.end_arguments(call, Some(arguments), sink);
                 self.calls.remove(call);
                 self.carriers.remove(agent);
                 self.result(agent, call, result, *error, sink);
             }
-            EventBody::ToolHandedOver { call, arguments, .. } => {
+            EventBody::ToolHandedOver {
+                call, arguments, ..
+            } => {
                 self.end_arguments(call, Some(arguments), sink);
                 self.calls.remove(call);
                 self.carriers.remove(agent);
                 self.handed_over.push(call.clone());
             }
-            EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
+            EventBody::ApprovalAsked {
+                approval,
+                call,
+                name,
+                arguments,
+                ..
+            } => {
                 self.end_arguments(call, Some(arguments), sink);
-                let kind = AskKind::Approval { name: name.clone(), arguments: arguments.clone() };
+                let kind = AskKind::Approval {
+                    name: name.clone(),
+                    arguments: arguments.clone(),
+                };
                 self.asks.push(Ask::new(event, approval, call, kind));
             }
-            EventBody::QuestionAsked { question, call, text, options, schema, .. } => {
+            EventBody::QuestionAsked {
+                question,
+                call,
+                text,
+                options,
+                schema,
+                ..
+            } => {
                 self.end_written_arguments(|id, _| id == call, sink);
                 let (text, options, form) = (text.clone(), options.clone(), schema.clone());
-                let kind = AskKind::Question { text, options, form };
+                let kind = AskKind::Question {
+                    text,
+                    options,
+                    form,
+                };
                 self.asks.push(Ask::new(event, question, call, kind));
             }
             EventBody::ApprovalAnswered { approval: id, .. }
-            | EventBody::QuestionAnswered { question: id, .. } => self.asks.retain(|ask| ask.id != *id),
+            | EventBody::QuestionAnswered { question: id, .. } => {
+                self.asks.retain(|ask| ask.id != *id)
+            }
             EventBody::PlanChanged { todos } => self.patch(agent, &["todos"], json!(todos), sink),
-            EventBody::FileChanged { path, deleted: true, .. } => self.forget_file(agent, path, sink),
-            EventBody::FileChanged { path, version, size_bytes, .. } => {
+            EventBody::FileChanged {
+                path,
+                deleted: true,
+                ..
+            } => self.forget_file(agent, path, sink),
+            EventBody::FileChanged {
+                path,
+                version,
+                size_bytes,
+                ..
+            } => {
                 let file = json!({"version": version, "sizeBytes": size_bytes});
                 self.patch(agent, &["files", path], file, sink);
             }
             EventBody::MemoryUpdateStarted { .. } | EventBody::MemoryUpdateCompleted { .. } => {
                 let value = memory_update(&event.body);
-                self.put(agent, &Event::Custom { name: "memory", value }, sink);
+                self.put(
+                    agent,
+                    &Event::Custom {
+                        name: "memory",
+                        value,
+                    },
+                    sink,
+                );
             }
             EventBody::HookStarted(_) => {
                 let value = hook_news(&event.body);
-                self.put(agent, &Event::Custom { name: "hook_started", value }, sink);
+                self.put(
+                    agent,
+                    &Event::Custom {
+                        name: "hook_started",
+                        value,
+                    },
+                    sink,
+                );
             }
             EventBody::HookFinished(_) => {
                 let value = hook_news(&event.body);
-                self.put(agent, &Event::Custom { name: "hook_finished", value }, sink);
+                self.put(
+                    agent,
+                    &Event::Custom {
+                        name: "hook_finished",
+                        value,
+                    },
+                    sink,
+                );
             }
             EventBody::SourcesFound { sources } => {
                 let value = json!({ "sources": sources });
-                self.put(agent, &Event::Custom { name: "sources", value }, sink);
+                self.put(
+                    agent,
+                    &Event::Custom {
+                        name: "sources",
+                        value,
+                    },
+                    sink,
+                );
             }
-            EventBody::Status { description, done, hidden, .. } => {
+            EventBody::Status {
+                description,
+                done,
+                hidden,
+                ..
+            } => {
                 let value = json!({"description": description, "done": done, "hidden": hidden});
-                self.put(agent, &Event::Custom { name: "status", value }, sink);
+                self.put(
+                    agent,
+                    &Event::Custom {
+                        name: "status",
+                        value,
+                    },
+                    sink,
+                );
             }
             EventBody::RunResumed {} => {
                 let value = json!({"level": "info", "message": RESUMED});
-                self.put(agent, &Event::Custom { name: "notice", value }, sink);
+                self.put(
+                    agent,
+                    &Event::Custom {
+                        name: "notice",
+                        value,
+                    },
+                    sink,
+                );
             }
-            EventBody::ContextCompacted { summary, tokens_before, tokens_after, model, usage, .. } => {
+            EventBody::ContextCompacted {
+                summary,
+                tokens_before,
+                tokens_after,
+                model,
+                usage,
+                ..
+            } => {
                 let message = compacted(summary, *tokens_before, *tokens_after);
                 let value = json!({"level": "info", "message": message});
-                self.put(agent, &Event::Custom { name: "notice", value }, sink);
+                self.put(
+                    agent,
+                    &Event::Custom {
+                        name: "notice",
+                        value,
+                    },
+                    sink,
+                );
                 self.count(model, *usage);
             }
             EventBody::RunForked { .. } => {
                 let value = json!({"level": "info", "message": FORKED});
-                self.put(agent, &Event::Custom { name: "notice", value }, sink);
+                self.put(
+                    agent,
+                    &Event::Custom {
+                        name: "notice",
+                        value,
+                    },
+                    sink,
+                );
             }
-            EventBody::Notice { level, message, sentence, .. } => {
+            EventBody::Notice {
+                level,
+                message,
+                sentence,
+                ..
+            } => {
                 let value = notice(*level, message, sentence.as_deref());
-                self.put(agent, &Event::Custom { name: "notice", value }, sink);
+                self.put(
+                    agent,
+                    &Event::Custom {
+                        name: "notice",
+                        value,
+                    },
+                    sink,
+                );
             }
-            EventBody::AgentStarted { name, call, task, .. } => {
+            EventBody::AgentStarted {
+                name, call, task, ..
+            } => {
                 let (name, call, task) = (name.clone(), call.clone(), task.clone());
-                let running = RunningAgent { path: agent.clone(), name, call, task };
+                let running = RunningAgent {
+                    path: agent.clone(),
+                    name,
+                    call,
+                    task,
+                };
                 self.put_agent(&running, sink);
                 self.agents.push(running);
             }
-            EventBody::AgentFinished { outcome, result } => self.end_agent(agent, *outcome, result, sink),
+            EventBody::AgentFinished { outcome, result } => {
+                self.end_agent(agent, *outcome, result, sink)
+            }
             EventBody::ModelCalled { model, usage, .. } => {
                 // The model has ended its answer, so the arguments of all its calls are complete.
                 self.end_written_arguments(|_, call| call.agent == *agent, sink);
                 self.count(model, *usage);
             }
-            EventBody::RunFinished { outcome, problem, .. } => {
+            EventBody::RunFinished {
+                outcome, problem, ..
+            } => {
                 self.end_run(*outcome, problem.as_ref(), sink);
             }
         }
@@ -336,7 +522,14 @@ impl AgUiEncoder {
         if let Some(has_some) = self.texts.get_mut(item) {
             *has_some = true;
         }
-        self.put(agent, &Event::TextMessageContent { message_id: self.id(item, ""), delta }, sink);
+        self.put(
+            agent,
+            &Event::TextMessageContent {
+                message_id: self.id(item, ""),
+                delta,
+            },
+            sink,
+        );
     }
 
     fn reason(&mut self, agent: &AgentPath, item: &str, delta: &str, sink: &mut impl Sink) {
@@ -346,14 +539,27 @@ impl AgUiEncoder {
         if let Some(has_some) = self.reasoning.get_mut(item) {
             *has_some = true;
         }
-        self.put(agent, &Event::ReasoningMessageContent { message_id: self.id(item, "-r"), delta }, sink);
+        self.put(
+            agent,
+            &Event::ReasoningMessageContent {
+                message_id: self.id(item, "-r"),
+                delta,
+            },
+            sink,
+        );
     }
 
     fn start_step(&mut self, agent: &AgentPath, step: u32, sink: &mut impl Sink) {
         self.finish_steps(Some(agent), sink);
         self.carriers.remove(agent);
         self.steps.insert(agent.clone(), step);
-        self.put(agent, &Event::StepStarted { step_name: StepName { agent, step } }, sink);
+        self.put(
+            agent,
+            &Event::StepStarted {
+                step_name: StepName { agent, step },
+            },
+            sink,
+        );
     }
 
     /// Ends the open step of one agent, or those of all.
@@ -364,7 +570,13 @@ impl AgUiEncoder {
         self.steps = open;
         let ended: BTreeMap<AgentPath, u32> = ended;
         for (agent, step) in &ended {
-            self.put(agent, &Event::StepFinished { step_name: StepName { agent, step: *step } }, sink);
+            self.put(
+                agent,
+                &Event::StepFinished {
+                    step_name: StepName { agent, step: *step },
+                },
+                sink,
+            );
         }
     }
 
@@ -386,7 +598,11 @@ impl AgUiEncoder {
 
     /// Takes a file that is gone out of the state; one that the client has never heard of cannot be taken out.
     fn forget_file(&mut self, agent: &AgentPath, path: &str, sink: &mut impl Sink) {
-        let files = self.door.state.get_mut("files").and_then(Value::as_object_mut);
+        let files = self
+            .door
+            .state
+            .get_mut("files")
+            .and_then(Value::as_object_mut);
         if files.is_some_and(|files| files.shift_remove(path).is_some()) {
             let delta = [json!({"op": "remove", "path": format!("/files{}", pointer_to(path))})];
             self.put(agent, &Event::StateDelta { delta }, sink);
@@ -407,7 +623,13 @@ impl AgUiEncoder {
         self.put(&running.path, &started, sink);
     }
 
-    fn end_agent(&mut self, agent: &AgentPath, outcome: Outcome, result: &str, sink: &mut impl Sink) {
+    fn end_agent(
+        &mut self,
+        agent: &AgentPath,
+        outcome: Outcome,
+        result: &str,
+        sink: &mut impl Sink,
+    ) {
         self.finish_steps(Some(agent), sink);
         self.carriers.remove(agent);
         self.agents.retain(|running| running.path != *agent);
@@ -416,7 +638,10 @@ impl AgUiEncoder {
         }
         let ended = match outcome {
             Outcome::Completed | Outcome::Limited | Outcome::HandedOver => {
-                Event::SubagentFinished { result: Some(result), outcome: None }
+                Event::SubagentFinished {
+                    result: Some(result),
+                    outcome: None,
+                }
             }
             Outcome::Failed | Outcome::Cancelled => Event::SubagentError { message: result },
         };
@@ -428,7 +653,12 @@ impl AgUiEncoder {
         let at = known.unwrap_or(self.usage.len());
         if known.is_none() {
             let model = model.to_owned();
-            self.usage.push(TokenUsage { model, input_tokens: 0, output_tokens: 0, total_tokens: 0 });
+            self.usage.push(TokenUsage {
+                model,
+                input_tokens: 0,
+                output_tokens: 0,
+                total_tokens: 0,
+            });
         }
         let used = &mut self.usage[at];
         used.input_tokens = used.input_tokens.saturating_add(usage.input_tokens);
@@ -447,13 +677,19 @@ impl AgUiEncoder {
             return self.put(&main, &Event::RunError { message, code }, sink);
         }
         let is_new = self.door.version == Version::V1;
-        let pending = self.handed_over.iter().map(|call| self.id(call, "")).collect();
+        let pending = self
+            .handed_over
+            .iter()
+            .map(|call| self.id(call, ""))
+            .collect();
         let finished = Event::RunFinished {
             thread_id: &self.door.thread_id,
             run_id: &self.door.run_id,
             outcome: match outcome {
                 Outcome::Cancelled if is_new => Some(RunOutcome::Cancelled),
-                Outcome::HandedOver if is_new => Some(RunOutcome::Success { pending_tool_call_ids: pending }),
+                Outcome::HandedOver if is_new => Some(RunOutcome::Success {
+                    pending_tool_call_ids: pending,
+                }),
                 // An old client takes any other outcome for a fault; none is a success.
                 Outcome::Completed
                 | Outcome::Limited

@@ -23,7 +23,11 @@ pub(super) struct Stamped<'a> {
 
 /// The events we send.
 #[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "type",
+    rename_all = "SCREAMING_SNAKE_CASE",
+    rename_all_fields = "camelCase"
+)]
 pub(super) enum Event<'a> {
     RunStarted {
         thread_id: &'a str,
@@ -129,7 +133,11 @@ pub(super) enum Event<'a> {
 
 /// Why a run ended, where it did not simply succeed.
 #[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
 pub(super) enum RunOutcome<'a> {
     Success { pending_tool_call_ids: Vec<Id<'a>> },
     Interrupt { interrupts: Vec<Interrupt<'a>> },
@@ -138,7 +146,11 @@ pub(super) enum RunOutcome<'a> {
 
 /// Why a sub-agent ended, where it did not simply succeed.
 #[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
 pub(super) enum SubagentOutcome {
     Suspended { interrupt_ids: Vec<InterruptId> },
 }
@@ -179,6 +191,10 @@ impl Sink for () {
 
 impl Sink for Vec<Frame> {
     fn put(&mut self, event: Stamped<'_>) {
-        self.push(Frame { id: None, event: None, data: json(&event) });
+        self.push(Frame {
+            id: None,
+            event: None,
+            data: json(&event),
+        });
     }
 }

@@ -42,7 +42,12 @@ pub(super) fn parse(id: &str) -> Option<(RunId, &str)> {
 /// The name of a run's call, as its client knows it.
 #[must_use]
 pub fn outer_call_id(run: RunId, call: &str) -> String {
-    Id { stem: &stem(run), item: call, suffix: "" }.to_string()
+    Id {
+        stem: &stem(run),
+        item: call,
+        suffix: "",
+    }
+    .to_string()
 }
 
 /// The run in which a call was made, where its id is one of ours.
@@ -54,7 +59,8 @@ pub fn run_of_call(id: &str) -> Option<RunId> {
 /// Whether one of our ids names something that a sub-agent said or did.
 pub(super) fn is_of_sub_agent(id: &str) -> bool {
     parse(id).is_some_and(|(_, item)| {
-        item.strip_prefix('a').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        item.strip_prefix('a')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     })
 }
 
@@ -103,7 +109,11 @@ impl FromStr for InterruptId {
         let (rest, seq) = text.rsplit_once('-').ok_or(UnknownInterrupt)?;
         let (run, ask) = parse(rest).ok_or(UnknownInterrupt)?;
         let seq = seq.parse().map_err(|_| UnknownInterrupt)?;
-        Ok(Self { run, ask: ask.to_owned(), seq })
+        Ok(Self {
+            run,
+            ask: ask.to_owned(),
+            seq,
+        })
     }
 }
 
@@ -121,14 +131,23 @@ mod tests {
     fn ids_can_be_read_back() {
         let run: RunId = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().unwrap();
         let stem = stem(run);
-        let id = Id { stem: &stem, item: "a1.t2", suffix: "" }.to_string();
+        let id = Id {
+            stem: &stem,
+            item: "a1.t2",
+            suffix: "",
+        }
+        .to_string();
         assert_eq!(id, "0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d-a1.t2");
         assert_eq!(parse(&id), Some((run, "a1.t2")));
         assert!(is_of_sub_agent(&id));
         for other in ["0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d-t1", "a1.t2", "x-a1", ""] {
             assert!(!is_of_sub_agent(other), "{other}");
         }
-        let interrupt = InterruptId { run, ask: "a1.p3".into(), seq: 17 };
+        let interrupt = InterruptId {
+            run,
+            ask: "a1.p3".into(),
+            seq: 17,
+        };
         assert_eq!(interrupt.to_string().parse(), Ok(interrupt));
         assert_eq!("p1-17".parse::<InterruptId>(), Err(UnknownInterrupt));
     }

@@ -19,16 +19,29 @@ pub(super) fn conversation(sent: &[Value]) -> Checked<Vec<Message>> {
         .enumerate()
         .filter_map(|(at, value)| message(value, &format!("messages[{at}]")).transpose())
         .collect::<Checked<_>>()?;
-    let results: HashMap<String, Message> =
-        read.iter().filter_map(|message| Some((message.tool_call_id.clone()?, message.clone()))).collect();
+    let results: HashMap<String, Message> = read
+        .iter()
+        .filter_map(|message| Some((message.tool_call_id.clone()?, message.clone())))
+        .collect();
     let mut paired = Vec::with_capacity(read.len());
-    for mut message in read.into_iter().filter(|message| message.role != Role::Tool) {
-        message.tool_calls.retain(|call| results.contains_key(&call.id));
-        if message.role == Role::Assistant && message.content.is_empty() && message.tool_calls.is_empty() {
+    for mut message in read
+        .into_iter()
+        .filter(|message| message.role != Role::Tool)
+    {
+        message
+            .tool_calls
+            .retain(|call| results.contains_key(&call.id));
+        if message.role == Role::Assistant
+            && message.content.is_empty()
+            && message.tool_calls.is_empty()
+        {
             continue;
         }
-        let answers: Vec<Message> =
-            message.tool_calls.iter().filter_map(|call| results.get(&call.id).cloned()).collect();
+        let answers: Vec<Message> = message
+            .tool_calls
+            .iter()
+            .filter_map(|call| results.get(&call.id).cloned())
+            .collect();
         paired.push(message);
         paired.extend(answers);
     }
@@ -38,12 +51,19 @@ pub(super) fn conversation(sent: &[Value]) -> Checked<Vec<Message>> {
 /// Only the results of tools, in the order they were sent.
 pub(super) fn results(sent: &[Value]) -> Checked<Vec<Message>> {
     let is_result = |value: &&Value| value["role"] == "tool";
-    sent.iter().filter(is_result).filter_map(|value| message(value, "messages").transpose()).collect()
+    sent.iter()
+        .filter(is_result)
+        .filter_map(|value| message(value, "messages").transpose())
+        .collect()
 }
 
 fn message(value: &Value, at: &str) -> Checked<Option<Message>> {
-    let Value::Object(fields) = value else { return wrong(&format!("`{at}`"), "an object") };
-    let id = present(fields, "id").and_then(Value::as_str).unwrap_or_default();
+    let Value::Object(fields) = value else {
+        return wrong(&format!("`{at}`"), "an object");
+    };
+    let id = present(fields, "id")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     if present(fields, "subagentRunId").is_some() || is_of_sub_agent(id) {
         return Ok(None);
     }
@@ -54,8 +74,7 @@ fn message(value: &Value, at: &str) -> Checked<Option<Message>> {
         Some("tool") => return tool_result(fields, at).map(Some),
         Some("reasoning" | "activity") => return Ok(None),
         _ => {
-            let roles =
-                "\"user\", \"assistant\", \"system\", \"developer\", \"tool\", \"reasoning\" or \"activity\"";
+            let roles = "\"user\", \"assistant\", \"system\", \"developer\", \"tool\", \"reasoning\" or \"activity\"";
             return wrong(&format!("`{at}.role`"), roles);
         }
     };
@@ -64,7 +83,10 @@ fn message(value: &Value, at: &str) -> Checked<Option<Message>> {
         return Ok(None);
     }
     let tool_calls = tool_calls(present(fields, "toolCalls"), at)?;
-    Ok(Some(Message { tool_calls, ..Message::of(role, content) }))
+    Ok(Some(Message {
+        tool_calls,
+        ..Message::of(role, content)
+    }))
 }
 
 fn tool_result(fields: &Map<String, Value>, at: &str) -> Checked<Message> {
@@ -87,7 +109,9 @@ fn content(value: Option<&Value>, at: &str) -> Checked<Vec<Part>> {
     match value {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::String(words)) if words.is_empty() => Ok(Vec::new()),
-        Some(value @ Value::String(_)) => Ok(vec![Part::Text { text: text(value, &what)?.to_owned() }]),
+        Some(value @ Value::String(_)) => Ok(vec![Part::Text {
+            text: text(value, &what)?.to_owned(),
+        }]),
         Some(Value::Array(parts)) => {
             let mut read = Vec::with_capacity(parts.len());
             for value in parts {
@@ -107,12 +131,17 @@ fn content(value: Option<&Value>, at: &str) -> Checked<Vec<Part>> {
 fn part(value: &Value, what: &str) -> Checked<Part> {
     let kind = value["type"].as_str().unwrap_or("unknown");
     if kind == "text" {
-        return Ok(Part::Text { text: text(&value["text"], what)?.to_owned() });
+        return Ok(Part::Text {
+            text: text(&value["text"], what)?.to_owned(),
+        });
     }
     if let Some(part) = medium(kind, value) {
         return Ok(part);
     }
-    let name = value["filename"].as_str().or(value["metadata"]["filename"].as_str()).unwrap_or_default();
+    let name = value["filename"]
+        .as_str()
+        .or(value["metadata"]["filename"].as_str())
+        .unwrap_or_default();
     Ok(media::left_out(kind, name))
 }
 
@@ -121,15 +150,25 @@ fn medium(kind: &str, value: &Value) -> Option<Part> {
     let (data, url, mime) = match kind {
         "image" | "audio" | "video" => {
             let source = &value["source"];
-            let of_type = |kind: &str| (source["type"] == kind).then(|| source["value"].as_str()).flatten();
+            let of_type = |kind: &str| {
+                (source["type"] == kind)
+                    .then(|| source["value"].as_str())
+                    .flatten()
+            };
             (of_type("data"), of_type("url"), source["mimeType"].as_str())
         }
         // The form before 0.0.46.
-        "binary" => (value["data"].as_str(), value["url"].as_str(), value["mimeType"].as_str()),
+        "binary" => (
+            value["data"].as_str(),
+            value["url"].as_str(),
+            value["mimeType"].as_str(),
+        ),
         _ => return None,
     };
     let is_of_kind = |mime: &&str| kind == "binary" || mime.split('/').next() == Some(kind);
-    let mime = mime.filter(|mime| media::is_media_type(mime)).filter(is_of_kind);
+    let mime = mime
+        .filter(|mime| media::is_media_type(mime))
+        .filter(is_of_kind);
     if let (Some(data), Some(mime)) = (data.filter(|data| media::is_base64(data)), mime) {
         return media::part(mime, format!("data:{mime};base64,{data}"));
     }
@@ -138,7 +177,9 @@ fn medium(kind: &str, value: &Value) -> Option<Part> {
         kind => kind,
     };
     let url = url.filter(|url| !url.contains('\0'))?;
-    let is_address = ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme))
+    let is_address = ["https://", "http://"]
+        .iter()
+        .any(|scheme| url.starts_with(scheme))
         || url.starts_with(&format!("data:{family}/"));
     media::part(family, url.to_owned()).filter(|_| is_address)
 }

@@ -87,7 +87,11 @@ impl ThreadInput {
     pub fn decode(body: &[u8]) -> Checked<Self> {
         let fields = object(body)?;
         let (thread_id, run_id) = (id(&fields, "threadId")?, id(&fields, "runId")?);
-        Ok(Self { thread_id, run_id, version: version(&fields)? })
+        Ok(Self {
+            thread_id,
+            run_id,
+            version: version(&fields)?,
+        })
     }
 }
 
@@ -126,9 +130,14 @@ impl RunInput {
             _ => Map::new(),
         };
         let forwarded = present(&fields, "forwardedProps").and_then(Value::as_object);
-        let model = forwarded.map(|props| optional_text(props, "model")).transpose()?.flatten();
+        let model = forwarded
+            .map(|props| optional_text(props, "model"))
+            .transpose()?
+            .flatten();
         let mode = forwarded.map(mode).transpose()?.unwrap_or_default();
-        let leaving = forwarded.and_then(|props| props.get("onDisconnect")).and_then(Value::as_str);
+        let leaving = forwarded
+            .and_then(|props| props.get("onDisconnect"))
+            .and_then(Value::as_str);
         let input = Self {
             thread_id: id(&fields, "threadId")?,
             run_id: id(&fields, "runId")?,
@@ -149,29 +158,49 @@ impl RunInput {
     /// What the person says that no answer follows: the content of the last messages of the user.
     #[must_use]
     pub fn said(&self) -> Option<Vec<Part>> {
-        let is_last = self.history.last().is_some_and(|message| message.role == Role::User);
+        let is_last = self
+            .history
+            .last()
+            .is_some_and(|message| message.role == Role::User);
         self.said_last().filter(|_| is_last)
     }
 
     /// The runs of ours that the conversation holds something of.
     #[must_use]
     pub fn runs(&self) -> HashSet<RunId> {
-        let calls = self.sent.iter().filter_map(|message| message["toolCalls"].as_array()).flatten();
-        let ids = self.sent.iter().chain(calls).filter_map(|named| named["id"].as_str());
-        ids.filter_map(|id| ids::parse(id).map(|(run, _)| run)).collect()
+        let calls = self
+            .sent
+            .iter()
+            .filter_map(|message| message["toolCalls"].as_array())
+            .flatten();
+        let ids = self
+            .sent
+            .iter()
+            .chain(calls)
+            .filter_map(|named| named["id"].as_str());
+        ids.filter_map(|id| ids::parse(id).map(|(run, _)| run))
+            .collect()
     }
 
     /// The messages that others than we made, each with an id.
     #[must_use]
     pub fn foreign(&self) -> Vec<Value> {
-        let is_foreign = |message: &&Value| message["id"].as_str().is_none_or(|id| ids::parse(id).is_none());
+        let is_foreign = |message: &&Value| {
+            message["id"]
+                .as_str()
+                .is_none_or(|id| ids::parse(id).is_none())
+        };
         self.sent.iter().filter(is_foreign).cloned().collect()
     }
 
     /// What the person said last.
     #[must_use]
     pub fn said_last(&self) -> Option<Vec<Part>> {
-        let last = self.history.iter().rev().find(|message| message.role == Role::User)?;
+        let last = self
+            .history
+            .iter()
+            .rev()
+            .find(|message| message.role == Role::User)?;
         Some(last.content.iter().map(keepable).collect())
     }
 
@@ -180,29 +209,43 @@ impl RunInput {
     pub fn result_of(&self, run: RunId, call: &str) -> Option<String> {
         let call = ids::outer_call_id(run, call);
         let answers = |message: &&Message| message.tool_call_id.as_ref() == Some(&call);
-        messages::results(&self.sent).ok()?.iter().rev().find(answers).map(Message::plain_text)
+        messages::results(&self.sent)
+            .ok()?
+            .iter()
+            .rev()
+            .find(answers)
+            .map(Message::plain_text)
     }
 
     fn says_something(self) -> Checked<Self> {
-        let speaks = self.history.iter().any(|message| message.role != Role::System);
+        let speaks = self
+            .history
+            .iter()
+            .any(|message| message.role != Role::System);
         if speaks || !self.resume.is_empty() {
             return Ok(self);
         }
-        Err(InvalidRequest("`messages` holds nothing to answer: send a message of the user.".into()))
+        Err(InvalidRequest(
+            "`messages` holds nothing to answer: send a message of the user.".into(),
+        ))
     }
 }
 
 /// Pictures and other media that lie elsewhere are not fetched; the chat keeps where they are.
 fn keepable(part: &Part) -> Part {
     match part {
-        Part::Image { url } if !url.starts_with("data:image/") => {
-            Part::Text { text: format!("[Picture: {url}]") }
-        }
-        Part::Audio { url } if !url.starts_with("data:") => Part::Text { text: format!("[Sound: {url}]") },
-        Part::Video { url } if !url.starts_with("data:") => Part::Text { text: format!("[Film: {url}]") },
-        Part::File { url, name, .. } if !url.starts_with("data:") => {
-            Part::Text { text: format!("[File {name}: {url}]") }
-        }
+        Part::Image { url } if !url.starts_with("data:image/") => Part::Text {
+            text: format!("[Picture: {url}]"),
+        },
+        Part::Audio { url } if !url.starts_with("data:") => Part::Text {
+            text: format!("[Sound: {url}]"),
+        },
+        Part::Video { url } if !url.starts_with("data:") => Part::Text {
+            text: format!("[Film: {url}]"),
+        },
+        Part::File { url, name, .. } if !url.starts_with("data:") => Part::Text {
+            text: format!("[File {name}: {url}]"),
+        },
         part => part.clone(),
     }
 }
@@ -210,7 +253,10 @@ fn keepable(part: &Part) -> Part {
 fn id(fields: &Map<String, Value>, name: &str) -> Checked<String> {
     match optional_text(fields, name)? {
         Some(id) if !id.is_empty() && id.len() <= ID_LIMIT_BYTES => Ok(id),
-        _ => wrong(&format!("`{name}`"), &format!("a string of 1 to {ID_LIMIT_BYTES} bytes")),
+        _ => wrong(
+            &format!("`{name}`"),
+            &format!("a string of 1 to {ID_LIMIT_BYTES} bytes"),
+        ),
     }
 }
 
@@ -239,20 +285,30 @@ fn tools(value: Option<&Value>) -> Checked<Vec<ClientTool>> {
 }
 
 fn tool(value: &Value, at: &str) -> Checked<ClientTool> {
-    let Value::Object(fields) = value else { return wrong(&format!("`{at}`"), "an object") };
-    let name = fields.get("name").and_then(Value::as_str).unwrap_or_default();
+    let Value::Object(fields) = value else {
+        return wrong(&format!("`{at}`"), "an object");
+    };
+    let name = fields
+        .get("name")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_fine) {
         return wrong(&format!("`{at}.name`"), "1 to 64 letters, digits, - and _");
     }
-    let description = present(fields, "description").map(|value| text(value, &format!("`{at}.description`")));
+    let description =
+        present(fields, "description").map(|value| text(value, &format!("`{at}.description`")));
     let parameters = match present(fields, "parameters") {
         None => json!({"type": "object", "properties": {}}),
         Some(schema @ Value::Object(_)) => schema.clone(),
         Some(_) => return wrong(&format!("`{at}.parameters`"), "a JSON Schema, an object"),
     };
     let description = description.transpose()?.unwrap_or_default().to_owned();
-    Ok(ClientTool { name: name.to_owned(), description, parameters })
+    Ok(ClientTool {
+        name: name.to_owned(),
+        description,
+        parameters,
+    })
 }
 
 /// What the application tells, for the model: its context and its own part of the shared state.
@@ -284,7 +340,10 @@ fn context(value: Option<&Value>, state: &Map<String, Value>) -> Checked<Option<
     if lines.is_empty() {
         return Ok(None);
     }
-    let mut told = format!("The application that the person uses tells this:\n{}", lines.join("\n"));
+    let mut told = format!(
+        "The application that the person uses tells this:\n{}",
+        lines.join("\n")
+    );
     if told.len() > CONTEXT_LIMIT_BYTES {
         told.truncate(told.floor_char_boundary(CONTEXT_LIMIT_BYTES));
         told.push_str("\n… cut");
@@ -305,12 +364,19 @@ fn resume(value: Option<&Value>) -> Checked<Vec<Resume>> {
     let entry = |value: &Value| {
         let id = value.get("interruptId").and_then(Value::as_str);
         let answer = match value.get("status").and_then(Value::as_str) {
-            Some("resolved") => Answer::Resolved(value.get("payload").cloned().unwrap_or(Value::Null)),
+            Some("resolved") => {
+                Answer::Resolved(value.get("payload").cloned().unwrap_or(Value::Null))
+            }
             Some("cancelled") => Answer::Cancelled,
             _ => return wrong("`resume`", wanted),
         };
-        let Some(id) = id else { return wrong("`resume`", wanted) };
-        Ok(Resume { interrupt: id.parse().ok(), answer })
+        let Some(id) = id else {
+            return wrong("`resume`", wanted);
+        };
+        Ok(Resume {
+            interrupt: id.parse().ok(),
+            answer,
+        })
     };
     entries.iter().map(entry).collect()
 }

@@ -22,7 +22,11 @@ impl Transcript {
     /// Adds what the client sent with a run; before that run's events.
     pub fn add_input(&mut self, messages: &[Value]) {
         for message in messages {
-            if !self.messages.iter().any(|known| known["id"] == message["id"]) {
+            if !self
+                .messages
+                .iter()
+                .any(|known| known["id"] == message["id"])
+            {
                 self.messages.push(message.clone());
             }
         }
@@ -30,8 +34,15 @@ impl Transcript {
 
     /// Begins the next run.
     pub fn begin_run(&mut self) {
-        let state = self.run.take().map(|earlier| earlier.door.state).unwrap_or_default();
-        self.run = Some(AgUiEncoder::new(Door { state, ..Door::watching() }));
+        let state = self
+            .run
+            .take()
+            .map(|earlier| earlier.door.state)
+            .unwrap_or_default();
+        self.run = Some(AgUiEncoder::new(Door {
+            state,
+            ..Door::watching()
+        }));
     }
 
     /// Reads that run's next event.
@@ -56,28 +67,57 @@ impl Transcript {
     /// The frames that show the thread to a client that comes (back) to it, as one finished run.
     #[must_use]
     pub fn replay(&self, door: &Door, now: i64) -> Vec<Frame> {
-        let Door { thread_id, run_id, state, .. } = door;
-        let is_shown =
-            |message: &&Value| door.sub_agents == SubAgents::Shown || message.get("subagentRunId").is_none();
+        let Door {
+            thread_id,
+            run_id,
+            state,
+            ..
+        } = door;
+        let is_shown = |message: &&Value| {
+            door.sub_agents == SubAgents::Shown || message.get("subagentRunId").is_none()
+        };
         let messages: Vec<&Value> = self.messages.iter().filter(is_shown).collect();
         let mut frames = Vec::new();
         let mut put = |event: Event<'_>| {
-            frames.put(Stamped { event: &event, timestamp: now, subagent_run_id: None });
+            frames.put(Stamped {
+                event: &event,
+                timestamp: now,
+                subagent_run_id: None,
+            });
         };
-        put(Event::RunStarted { thread_id, run_id, protocol_version: PROTOCOL_VERSION });
+        put(Event::RunStarted {
+            thread_id,
+            run_id,
+            protocol_version: PROTOCOL_VERSION,
+        });
         // A snapshot without messages would empty a client that has some of its own.
         if !messages.is_empty() {
-            put(Event::MessagesSnapshot { messages: &messages });
+            put(Event::MessagesSnapshot {
+                messages: &messages,
+            });
             put(Event::StateSnapshot { snapshot: state });
         }
-        put(Event::RunFinished { thread_id, run_id, outcome: None, result: None, usage: &[] });
+        put(Event::RunFinished {
+            thread_id,
+            run_id,
+            outcome: None,
+            result: None,
+            usage: &[],
+        });
         frames
     }
 }
 
 /// Applies events to messages as a client does.
 impl Sink for Vec<Value> {
-    fn put(&mut self, Stamped { event, subagent_run_id: by, .. }: Stamped<'_>) {
+    fn put(
+        &mut self,
+        Stamped {
+            event,
+            subagent_run_id: by,
+            ..
+        }: Stamped<'_>,
+    ) {
         match event {
             Event::TextMessageStart { message_id, role } => {
                 self.push(message(*message_id, role, json!({"content": ""}), by));
@@ -91,7 +131,11 @@ impl Sink for Vec<Value> {
                 let found = self.iter_mut().rev().find(|message| message["id"] == *id);
                 append(found.and_then(|message| message.get_mut("content")), delta);
             }
-            Event::ToolCallStart { tool_call_id, tool_call_name, parent_message_id } => {
+            Event::ToolCallStart {
+                tool_call_id,
+                tool_call_name,
+                parent_message_id,
+            } => {
                 let parent = parent_message_id.to_string();
                 if !self.iter().any(|message| message["id"] == *parent) {
                     self.push(message(*parent_message_id, "assistant", json!({}), by));
@@ -105,18 +149,28 @@ impl Sink for Vec<Value> {
                     }
                 }
             }
-            Event::ToolCallArgs { tool_call_id, delta } => {
+            Event::ToolCallArgs {
+                tool_call_id,
+                delta,
+            } => {
                 let found = owner(self, *tool_call_id).and_then(|(at, call)| {
                     self[at].pointer_mut(&format!("/toolCalls/{call}/function/arguments"))
                 });
                 append(found, delta);
             }
-            Event::ToolCallResult { message_id, tool_call_id, content, role } => {
+            Event::ToolCallResult {
+                message_id,
+                tool_call_id,
+                content,
+                role,
+            } => {
                 let rest = json!({"toolCallId": tool_call_id, "content": content});
                 let answer = message(*message_id, role, rest, by);
                 // Results stand right behind their calls, whatever has been said meanwhile.
                 let place = owner(self, *tool_call_id).map_or(self.len(), |(at, _)| {
-                    let results = self[at + 1..].iter().take_while(|message| message["role"] == "tool");
+                    let results = self[at + 1..]
+                        .iter()
+                        .take_while(|message| message["role"] == "tool");
                     at + 1 + results.count()
                 });
                 self.insert(place, answer);
@@ -154,8 +208,17 @@ fn message(id: Id<'_>, role: &str, rest: Value, by: Option<Id<'_>>) -> Value {
 /// Where a call stands: its message, and its place in it.
 fn owner(messages: &[Value], call: Id<'_>) -> Option<(usize, usize)> {
     let call = call.to_string();
-    let place = |message: &Value| message["toolCalls"].as_array()?.iter().position(|own| own["id"] == *call);
-    messages.iter().enumerate().rev().find_map(|(at, message)| Some((at, place(message)?)))
+    let place = |message: &Value| {
+        message["toolCalls"]
+            .as_array()?
+            .iter()
+            .position(|own| own["id"] == *call)
+    };
+    messages
+        .iter()
+        .enumerate()
+        .rev()
+        .find_map(|(at, message)| Some((at, place(message)?)))
 }
 
 fn append(text: Option<&mut Value>, delta: &str) {

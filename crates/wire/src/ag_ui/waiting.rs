@@ -56,7 +56,13 @@ fn answer_schema(options: &[String]) -> Value {
 impl Ask {
     pub(super) fn new(event: &RunEvent, id: &str, call: &str, kind: AskKind) -> Self {
         let (id, call, agent) = (id.to_owned(), call.to_owned(), event.agent.clone());
-        Self { id, call, kind, agent, is_being_answered: false }
+        Self {
+            id,
+            call,
+            kind,
+            agent,
+            is_being_answered: false,
+        }
     }
 
     /// What the client is told.
@@ -71,10 +77,15 @@ impl Ask {
                     "reason": {"type": "string", "description": "Why not, for the model."}}}),
                 json!({"name": name, "arguments": arguments}),
             ),
-            AskKind::Question { text, options, form } => (
+            AskKind::Question {
+                text,
+                options,
+                form,
+            } => (
                 "input_required",
                 text.clone(),
-                form.as_ref().map_or_else(|| answer_schema(options), Form::schema),
+                form.as_ref()
+                    .map_or_else(|| answer_schema(options), Form::schema),
                 json!({"options": options}),
             ),
         };
@@ -130,7 +141,9 @@ impl AgUiEncoder {
             | EventBody::ApprovalAsked { call, .. }
             | EventBody::QuestionAsked { call, .. } => !self.calls.contains_key(call),
             EventBody::ApprovalAnswered { approval: id, .. }
-            | EventBody::QuestionAnswered { question: id, .. } => !self.asks.iter().any(|ask| ask.id == *id),
+            | EventBody::QuestionAnswered { question: id, .. } => {
+                !self.asks.iter().any(|ask| ask.id == *id)
+            }
             EventBody::ModelCalled { .. } | EventBody::RunFinished { .. } => false,
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
@@ -164,8 +177,12 @@ impl AgUiEncoder {
     /// with [`AgUiEncoder::resume`].
     pub fn pause(&mut self) -> Vec<Frame> {
         let mut frames = Vec::new();
-        let open: Vec<String> =
-            self.calls.iter().filter(|(_, call)| call.is_open()).map(|(id, _)| id.clone()).collect();
+        let open: Vec<String> = self
+            .calls
+            .iter()
+            .filter(|(_, call)| call.is_open())
+            .map(|(id, _)| id.clone())
+            .collect();
         for call in open {
             // The model has written nothing, which means an empty object.
             self.end_arguments(&call, Some(&json!({})), &mut frames);
@@ -176,11 +193,21 @@ impl AgUiEncoder {
                 let own = self.asks.iter().filter(|ask| ask.agent == agent.path);
                 let interrupt_ids = own.filter_map(|ask| self.interrupt_id(ask)).collect();
                 let outcome = Some(SubagentOutcome::Suspended { interrupt_ids });
-                self.put(&agent.path, &Event::SubagentFinished { result: None, outcome }, &mut frames);
+                self.put(
+                    &agent.path,
+                    &Event::SubagentFinished {
+                        result: None,
+                        outcome,
+                    },
+                    &mut frames,
+                );
             }
         }
-        let interrupts =
-            self.asks.iter().filter_map(|ask| Some(ask.interrupt(self, self.interrupt_id(ask)?))).collect();
+        let interrupts = self
+            .asks
+            .iter()
+            .filter_map(|ask| Some(ask.interrupt(self, self.interrupt_id(ask)?)))
+            .collect();
         let finished = Event::RunFinished {
             thread_id: &self.door.thread_id,
             run_id: &self.door.run_id,
@@ -196,8 +223,10 @@ impl AgUiEncoder {
     /// answers the client has brought.
     pub fn resume(&mut self, door: Door, answered: &[String]) -> Vec<Frame> {
         self.pause();
-        for (name, value) in
-            door.state.iter().filter(|(name, _)| !super::encoder::OWN_STATE.contains(&name.as_str()))
+        for (name, value) in door
+            .state
+            .iter()
+            .filter(|(name, _)| !super::encoder::OWN_STATE.contains(&name.as_str()))
         {
             self.door.state.insert(name.clone(), value.clone());
         }
@@ -216,9 +245,22 @@ impl AgUiEncoder {
     }
 
     pub(super) fn start_run(&self, sink: &mut impl Sink) {
-        let Door { thread_id, run_id, state, .. } = &self.door;
+        let Door {
+            thread_id,
+            run_id,
+            state,
+            ..
+        } = &self.door;
         let main = AgentPath::main();
-        self.put(&main, &Event::RunStarted { thread_id, run_id, protocol_version: PROTOCOL_VERSION }, sink);
+        self.put(
+            &main,
+            &Event::RunStarted {
+                thread_id,
+                run_id,
+                protocol_version: PROTOCOL_VERSION,
+            },
+            sink,
+        );
         self.put(&main, &Event::StateSnapshot { snapshot: state }, sink);
     }
 
@@ -227,11 +269,19 @@ impl AgUiEncoder {
         if self.door.sub_agents == SubAgents::Hidden && !agent.is_main() && !is_of_all {
             return;
         }
-        sink.put(Stamped { event, timestamp: self.at, subagent_run_id: self.tag(agent) });
+        sink.put(Stamped {
+            event,
+            timestamp: self.at,
+            subagent_run_id: self.tag(agent),
+        });
     }
 
     /// Where something is asked, the run is known.
     fn interrupt_id(&self, ask: &Ask) -> Option<InterruptId> {
-        Some(InterruptId { run: self.run?, ask: ask.id.clone(), seq: self.seq })
+        Some(InterruptId {
+            run: self.run?,
+            ask: ask.id.clone(),
+            seq: self.seq,
+        })
     }
 }

@@ -84,7 +84,9 @@ impl Collected {
                 files,
                 ..
             } => {
-                let Some(at) = self.open.remove(call) else { return };
+                let Some(at) = self.open.remove(call) else {
+                    return;
+                };
                 self.tools[at] = Tool {
                     tool_id: call.clone(),
                     name: name.clone(),
@@ -94,7 +96,11 @@ impl Collected {
                     duration_ms: *duration_ms,
                     truncated: *truncated,
                     agent_depth,
-                    files: if files.is_empty() { Value::Null } else { json!(views(files)) },
+                    files: if files.is_empty() {
+                        Value::Null
+                    } else {
+                        json!(views(files))
+                    },
                 };
             }
             EventBody::SourcesFound { sources } => self.sources.add(sources),

@@ -152,7 +152,9 @@ pub(crate) enum Payload<'a> {
 
 impl<'a> Payload<'a> {
     pub(crate) fn sources(sources: &'a [Source]) -> Self {
-        Self::Sources { sources: without_places(sources) }
+        Self::Sources {
+            sources: without_places(sources),
+        }
     }
 }
 
@@ -176,7 +178,12 @@ impl ChatStreamEncoder {
     /// An encoder for a reader at the beginning of the log.
     #[must_use]
     pub fn new(options: ChatStreamOptions) -> Self {
-        Self { options, sent_text: HashMap::new(), names: HashMap::new(), started: HashSet::new() }
+        Self {
+            options,
+            sent_text: HashMap::new(),
+            names: HashMap::new(),
+            started: HashSet::new(),
+        }
     }
 
     /// Takes note of an event the reader already has, so that what follows fits to it.
@@ -193,7 +200,12 @@ impl ChatStreamEncoder {
 
     fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
         match &event.body {
-            EventBody::Status { description, done, hidden, .. } => out.status(description, *done, *hidden),
+            EventBody::Status {
+                description,
+                done,
+                hidden,
+                ..
+            } => out.status(description, *done, *hidden),
             EventBody::TextDelta { item, delta } => {
                 self.note_sent(item, delta.len());
                 out.token(delta);
@@ -212,14 +224,26 @@ impl ChatStreamEncoder {
             }
             EventBody::ToolArgumentsDelta { call, delta } => {
                 if self.options.tool_args_delta {
-                    out.push(&Payload::ToolArgsDelta { tool_id: call, delta });
+                    out.push(&Payload::ToolArgsDelta {
+                        tool_id: call,
+                        delta,
+                    });
                 }
             }
-            EventBody::ToolStarted { call, name, arguments, .. } => {
+            EventBody::ToolStarted {
+                call,
+                name,
+                arguments,
+                ..
+            } => {
                 self.start_tool(call, name, Some(arguments), out);
             }
             EventBody::ToolProgress { message, .. } => out.status(message, false, false),
-            EventBody::ToolHandedOver { call, name, arguments } => {
+            EventBody::ToolHandedOver {
+                call,
+                name,
+                arguments,
+            } => {
                 // This door offers no tools of the caller's own; another may have started the run.
                 self.start_tool(call, name, Some(arguments), out);
                 self.names.remove(call);
@@ -250,11 +274,29 @@ impl ChatStreamEncoder {
                     files: views(files),
                 });
             }
-            EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
+            EventBody::ApprovalAsked {
+                approval,
+                call,
+                name,
+                arguments,
+                ..
+            } => {
                 self.start_tool(call, name, Some(arguments), out);
-                out.push(&Payload::Approval { approval_id: approval, tool_id: call, name, args: arguments });
+                out.push(&Payload::Approval {
+                    approval_id: approval,
+                    tool_id: call,
+                    name,
+                    args: arguments,
+                });
             }
-            EventBody::QuestionAsked { question, call, text, options, schema, .. } => {
+            EventBody::QuestionAsked {
+                question,
+                call,
+                text,
+                options,
+                schema,
+                ..
+            } => {
                 if let Some(name) = self.names.get(call).cloned() {
                     self.start_tool(call, &name, None, out);
                 }
@@ -267,9 +309,19 @@ impl ChatStreamEncoder {
                 });
             }
             EventBody::MemoryUpdateStarted { call, name, .. } => {
-                out.push(&Payload::MemoryUpdateStarted { tool_id: call.as_deref(), name: name.as_deref() });
+                out.push(&Payload::MemoryUpdateStarted {
+                    tool_id: call.as_deref(),
+                    name: name.as_deref(),
+                });
             }
-            EventBody::MemoryUpdateCompleted { call, name, version, deleted, error, .. } => {
+            EventBody::MemoryUpdateCompleted {
+                call,
+                name,
+                version,
+                deleted,
+                error,
+                ..
+            } => {
                 out.push(&Payload::MemoryUpdateCompleted {
                     tool_id: call.as_deref(),
                     name: name.as_deref(),
@@ -285,12 +337,32 @@ impl ChatStreamEncoder {
             EventBody::AgentFinished { outcome, .. } => out.agent_end(*outcome),
             EventBody::Notice { message, .. } => out.status(message, false, false),
             EventBody::RunResumed {} => out.status(RESUMED, false, false),
-            EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
-                out.status(&compacted(summary, *tokens_before, *tokens_after), false, false);
+            EventBody::ContextCompacted {
+                summary,
+                tokens_before,
+                tokens_after,
+                ..
+            } => {
+                out.status(
+                    &compacted(summary, *tokens_before, *tokens_after),
+                    false,
+                    false,
+                );
             }
             EventBody::RunForked { .. } => out.status(FORKED, false, false),
-            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
-                out.finish(event.run, *outcome, problem.as_ref(), *usage, *cost_micro_usd);
+            EventBody::RunFinished {
+                outcome,
+                problem,
+                usage,
+                cost_micro_usd,
+            } => {
+                out.finish(
+                    event.run,
+                    *outcome,
+                    problem.as_ref(),
+                    *usage,
+                    *cost_micro_usd,
+                );
             }
             EventBody::RunStarted { .. }
             | EventBody::StepStarted { .. }
@@ -338,12 +410,18 @@ pub(crate) struct Output<'e> {
 impl<'e> Output<'e> {
     /// For an event that the reader is to have.
     pub(crate) fn of(event: &'e RunEvent) -> Self {
-        Self { agent: &event.agent, frames: Frames::of(event) }
+        Self {
+            agent: &event.agent,
+            frames: Frames::of(event),
+        }
     }
 
     /// For an event that the reader has already.
     pub(crate) fn none(event: &'e RunEvent) -> Self {
-        Self { agent: &event.agent, frames: Frames::none(event) }
+        Self {
+            agent: &event.agent,
+            frames: Frames::none(event),
+        }
     }
 
     pub(crate) fn numbered(self) -> Vec<Frame> {
@@ -360,22 +438,37 @@ impl<'e> Output<'e> {
             return;
         }
         let (agent_depth, agent_id) = (self.agent.depth(), self.agent.id());
-        self.push(&Payload::Status { description, agent_depth, done, hidden, agent_id });
+        self.push(&Payload::Status {
+            description,
+            agent_depth,
+            done,
+            hidden,
+            agent_id,
+        });
     }
 
     pub(crate) fn token(&mut self, content: &str) {
         if !content.is_empty() {
-            self.push(&Payload::Token { content, agent_depth: self.agent.depth() });
+            self.push(&Payload::Token {
+                content,
+                agent_depth: self.agent.depth(),
+            });
         }
     }
 
     /// More of a text that is all the reader shows.
     pub(crate) fn answer(&mut self, content: &str) {
-        self.push(&Payload::Token { content, agent_depth: 0 });
+        self.push(&Payload::Token {
+            content,
+            agent_depth: 0,
+        });
     }
 
     fn hook_started(&mut self, call: &HookCall) {
-        let frame = Deep { what: call.into(), agent_depth: self.agent.depth() };
+        let frame = Deep {
+            what: call.into(),
+            agent_depth: self.agent.depth(),
+        };
         self.push(&match call.event.is_before() {
             true => Payload::PreHookStarted(frame),
             false => Payload::PostHookStarted(frame),
@@ -383,7 +476,10 @@ impl<'e> Output<'e> {
     }
 
     fn hook_finished(&mut self, end: &HookEnd) {
-        let frame = Deep { what: end.into(), agent_depth: self.agent.depth() };
+        let frame = Deep {
+            what: end.into(),
+            agent_depth: self.agent.depth(),
+        };
         self.push(&match end.call.event.is_before() {
             true => Payload::PreHookCompleted(frame),
             false => Payload::PostHookCompleted(frame),
@@ -392,12 +488,21 @@ impl<'e> Output<'e> {
 
     fn agent_start(&mut self, name: &str, call: &str) {
         let agent_id = self.agent.id().unwrap_or_default();
-        self.push(&Payload::AgentStart { agent_id, name, depth: self.agent.depth(), tool_id: call });
+        self.push(&Payload::AgentStart {
+            agent_id,
+            name,
+            depth: self.agent.depth(),
+            tool_id: call,
+        });
     }
 
     fn agent_end(&mut self, outcome: Outcome) {
         let agent_id = self.agent.id().unwrap_or_default();
-        self.push(&Payload::AgentEnd { agent_id, depth: self.agent.depth(), outcome });
+        self.push(&Payload::AgentEnd {
+            agent_id,
+            depth: self.agent.depth(),
+            outcome,
+        });
     }
 
     pub(crate) fn finish(
@@ -410,16 +515,30 @@ impl<'e> Output<'e> {
     ) {
         match (outcome, problem) {
             (Outcome::Failed, Some(problem)) => {
-                self.push(&Payload::Error { message: &problem.message, code: problem.code });
+                self.push(&Payload::Error {
+                    message: &problem.message,
+                    code: problem.code,
+                });
             }
             (Outcome::Failed, None) => {
                 let message = "The run failed.";
-                self.push(&Payload::Error { message, code: ProblemCode::Internal });
+                self.push(&Payload::Error {
+                    message,
+                    code: ProblemCode::Internal,
+                });
             }
             // What was written stands, so it is not an error, but the reader should learn why it stops.
             (Outcome::Limited, Some(problem)) => self.status(&problem.message, true, false),
-            (Outcome::Completed | Outcome::Cancelled | Outcome::Limited | Outcome::HandedOver, _) => {}
+            (
+                Outcome::Completed | Outcome::Cancelled | Outcome::Limited | Outcome::HandedOver,
+                _,
+            ) => {}
         }
-        self.push(&Payload::Done { run_id, outcome, usage, cost_micro_usd });
+        self.push(&Payload::Done {
+            run_id,
+            outcome,
+            usage,
+            cost_micro_usd,
+        });
     }
 }

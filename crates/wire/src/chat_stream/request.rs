@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use crate::{
     RequestMetadata,
     conversation::{
-        Checked, InvalidRequest, check_says_something, messages, object, optional_text, present, wrong,
+        Checked, InvalidRequest, check_says_something, messages, object, optional_text, present,
+        wrong,
     },
 };
 
@@ -82,7 +83,10 @@ pub(crate) fn mode(fields: &Map<String, Value>) -> Checked<Mode> {
         Some("web_search") => Ok(Mode::WebSearch),
         Some("research") => Ok(Mode::Research),
         Some("deep") => Ok(Mode::Deep),
-        Some(_) => wrong("`mode`", "\"chat\", \"web_search\", \"research\" or \"deep\""),
+        Some(_) => wrong(
+            "`mode`",
+            "\"chat\", \"web_search\", \"research\" or \"deep\"",
+        ),
     }
 }
 
@@ -113,9 +117,10 @@ fn events(fields: &Map<String, Value>) -> Checked<Vec<&str>> {
     let wanted = "a list of strings";
     match present(fields, "events") {
         None => Ok(Vec::new()),
-        Some(Value::Array(names)) => {
-            names.iter().map(|name| name.as_str().map_or_else(|| wrong("`events`", wanted), Ok)).collect()
-        }
+        Some(Value::Array(names)) => names
+            .iter()
+            .map(|name| name.as_str().map_or_else(|| wrong("`events`", wanted), Ok))
+            .collect(),
         Some(_) => wrong("`events`", wanted),
     }
 }
@@ -188,15 +193,27 @@ mod tests {
         assert_eq!(
             request.messages[3].content,
             [
-                Part::Text { text: "What is this?".into() },
-                Part::Image { url: "data:image/png;base64,AA==".into() },
-                Part::Audio { url: "data:audio/wav;base64,UklGRg==".into() },
+                Part::Text {
+                    text: "What is this?".into()
+                },
+                Part::Image {
+                    url: "data:image/png;base64,AA==".into()
+                },
+                Part::Audio {
+                    url: "data:audio/wav;base64,UklGRg==".into()
+                },
             ]
         );
-        assert_eq!((request.stream, request.mode, request.tool_args_delta), (false, Mode::Deep, true));
+        assert_eq!(
+            (request.stream, request.mode, request.tool_args_delta),
+            (false, Mode::Deep, true)
+        );
         assert_eq!(request.metadata.tool_ids, ["ls"]);
         assert_eq!(request.parameters.temperature, Some(0.2));
-        assert_eq!(request.parameters.reasoning_effort, Some(ReasoningEffort::None));
+        assert_eq!(
+            request.parameters.reasoning_effort,
+            Some(ReasoningEffort::None)
+        );
     }
 
     #[test]
@@ -204,35 +221,80 @@ mod tests {
         refused(&json!([]), "The body must be a JSON object");
         refused(&json!({}), "`messages` must be a list");
         refused(&json!({"messages": []}), "at least one message");
-        refused(&with("stream", json!("yes")), "`stream` must be true or false");
+        refused(
+            &with("stream", json!("yes")),
+            "`stream` must be true or false",
+        );
         refused(&with("model", json!(7)), "`model` must be a string");
         refused(&with("mode", json!("fast")), "`mode` must be \"chat\"");
         refused(&with("chat_id", json!([])), "`chat_id` must be a string");
-        refused(&with("metadata", json!("x")), "`metadata` must be an object");
-        refused(&with("parameters", json!(1)), "`parameters` must be an object");
-        refused(&with("parameters", json!({"top_p": 2})), "`top_p` must be a number from 0 to 1");
-        refused(&with("parameters", json!({"topp": 1})), "unknown field `topp`");
-        refused(&with("events", json!([1])), "`events` must be a list of strings");
-        refused(&with_message(json!("Hi")), "`messages[0]` must be an object");
-        refused(&with_message(json!({"role": "boss", "content": ""})), "`messages[0].role` must be");
-        refused(&with_message(json!({"role": "user"})), "`messages[0].content` must be a string or");
-        refused(&with_message(json!({"role": "user", "content": [7]})), "`messages[0].content[0]`");
+        refused(
+            &with("metadata", json!("x")),
+            "`metadata` must be an object",
+        );
+        refused(
+            &with("parameters", json!(1)),
+            "`parameters` must be an object",
+        );
+        refused(
+            &with("parameters", json!({"top_p": 2})),
+            "`top_p` must be a number from 0 to 1",
+        );
+        refused(
+            &with("parameters", json!({"topp": 1})),
+            "unknown field `topp`",
+        );
+        refused(
+            &with("events", json!([1])),
+            "`events` must be a list of strings",
+        );
+        refused(
+            &with_message(json!("Hi")),
+            "`messages[0]` must be an object",
+        );
+        refused(
+            &with_message(json!({"role": "boss", "content": ""})),
+            "`messages[0].role` must be",
+        );
+        refused(
+            &with_message(json!({"role": "user"})),
+            "`messages[0].content` must be a string or",
+        );
+        refused(
+            &with_message(json!({"role": "user", "content": [7]})),
+            "`messages[0].content[0]`",
+        );
         refused(
             &with_message(
                 json!({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "file:///x"}}]}),
             ),
             "`messages[0].content[0].image_url` must be an https:",
         );
-        refused(&with_message(json!({"role": "assistant", "tool_calls": [{}]})), "`messages[0].tool_calls`");
+        refused(
+            &with_message(json!({"role": "assistant", "tool_calls": [{}]})),
+            "`messages[0].tool_calls`",
+        );
     }
 
     #[test]
     fn empty_and_hostile_bodies() {
-        refused(&json!({"messages": [{"role": "user", "content": " \n"}]}), "no message of the user");
-        refused(&with_message(json!({"role": "user", "content": "a\0b"})), "NUL");
-        let deep = format!("{{\"messages\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
+        refused(
+            &json!({"messages": [{"role": "user", "content": " \n"}]}),
+            "no message of the user",
+        );
+        refused(
+            &with_message(json!({"role": "user", "content": "a\0b"})),
+            "NUL",
+        );
+        let deep = format!(
+            "{{\"messages\":{}{}}}",
+            "[".repeat(10_000),
+            "]".repeat(10_000)
+        );
         for body in ["", "{", "\u{0}", "nul", deep.as_str()] {
-            let error = ChatStreamRequest::decode(body.as_bytes()).unwrap_err().to_string();
+            let error = ChatStreamRequest::decode(body.as_bytes())
+                .unwrap_err()
+                .to_string();
             assert!(error.starts_with("The body is not valid JSON"), "{error}");
         }
         assert!(ChatStreamRequest::decode(b"\"\xFF\"").is_err());

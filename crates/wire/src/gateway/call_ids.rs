@@ -16,7 +16,9 @@ impl CallIds {
     #[must_use]
     pub fn after(messages: &[Message]) -> Self {
         let calls = messages.iter().flat_map(|message| &message.tool_calls);
-        Self { taken: calls.map(|call| call.id.clone()).collect() }
+        Self {
+            taken: calls.map(|call| call.id.clone()).collect(),
+        }
     }
 
     /// The same id, with a number behind it if a call before has it. The server gets it back so, and only has to find the
@@ -26,7 +28,9 @@ impl CallIds {
             false => id,
             true => {
                 let mut numbered = (1_usize..).map(|number| format!("{id}_{number}"));
-                numbered.find(|numbered| !self.taken.contains(numbered)).unwrap_or(id)
+                numbered
+                    .find(|numbered| !self.taken.contains(numbered))
+                    .unwrap_or(id)
             }
         };
         self.taken.insert(unique.clone());
@@ -42,11 +46,22 @@ mod tests {
 
     #[test]
     fn an_id_is_given_once() {
-        let call = |id: &str| ToolCall { id: id.to_owned(), name: "ls".to_owned(), arguments: String::new() };
+        let call = |id: &str| ToolCall {
+            id: id.to_owned(),
+            name: "ls".to_owned(),
+            arguments: String::new(),
+        };
         let tool_calls = vec![call("call_0"), call("call_0_1")];
-        let mut ids = CallIds::after(&[Message { tool_calls, ..Message::of(Role::Assistant, Vec::new()) }]);
-        let given: Vec<String> =
-            ["call_1", "call_0", "call_0", "", "functions.ls:2"].map(|id| ids.unique(id.to_owned())).into();
-        assert_eq!(given, ["call_1", "call_0_2", "call_0_3", "_1", "functions.ls:2"]);
+        let mut ids = CallIds::after(&[Message {
+            tool_calls,
+            ..Message::of(Role::Assistant, Vec::new())
+        }]);
+        let given: Vec<String> = ["call_1", "call_0", "call_0", "", "functions.ls:2"]
+            .map(|id| ids.unique(id.to_owned()))
+            .into();
+        assert_eq!(
+            given,
+            ["call_1", "call_0_2", "call_0_3", "_1", "functions.ls:2"]
+        );
     }
 }

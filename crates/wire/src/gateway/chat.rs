@@ -14,7 +14,9 @@ use crate::{
         completion_encoder::completion_id,
         completion_request::{caller_tools, flag, stream_options, tool},
     },
-    provider::{AnswerEvent, Citation, DataPart, StopReason, pictures::chat_images, sealed::SealedBlock},
+    provider::{
+        AnswerEvent, Citation, DataPart, StopReason, pictures::chat_images, sealed::SealedBlock,
+    },
     sse::Frame,
 };
 
@@ -22,7 +24,14 @@ use crate::{
 const FORMAT: &str = "glasshouse-v1";
 
 /// What is read by itself; the rest are fields that say how to answer.
-const READ: [&str; 6] = ["model", "messages", "tools", "stream", "stream_options", "metadata"];
+const READ: [&str; 6] = [
+    "model",
+    "messages",
+    "tools",
+    "stream",
+    "stream_options",
+    "metadata",
+];
 
 impl PlainRequest {
     /// Reads the body of `POST /v1/chat/completions`.
@@ -38,9 +47,19 @@ impl PlainRequest {
         check_says_something(&messages)?;
         let tools = caller_tools(&fields, "function.name", tool)?;
         let stream = flag(&fields, "stream", "stream")?;
-        let include_usage = flag(&stream_options(&fields)?, "include_usage", "stream_options.include_usage")?;
+        let include_usage = flag(
+            &stream_options(&fields)?,
+            "include_usage",
+            "stream_options.include_usage",
+        )?;
         fields.retain(|name, value| !value.is_null() && !READ.contains(&name.as_str()));
-        Ok(Self { messages, tools, fields, stream, include_usage })
+        Ok(Self {
+            messages,
+            tools,
+            fields,
+            stream,
+            include_usage,
+        })
     }
 }
 
@@ -99,29 +118,53 @@ impl ChatAnswer {
     fn detail(&mut self, part: DataPart, data: Value) -> Option<Value> {
         let data = Some(data);
         let block = match part {
-            DataPart::Reasoning => StoredBlock::Reasoning { text: std::mem::take(&mut self.thought), data },
+            DataPart::Reasoning => StoredBlock::Reasoning {
+                text: std::mem::take(&mut self.thought),
+                data,
+            },
             DataPart::Text => StoredBlock::Text { data },
-            DataPart::Call(index) => StoredBlock::Call { id: self.calls.get(&index)?.0.clone(), data },
+            DataPart::Call(index) => StoredBlock::Call {
+                id: self.calls.get(&index)?.0.clone(),
+                data,
+            },
             DataPart::Other => StoredBlock::Other { data: data? },
         };
-        let sealed = SealedBlock { provider: self.provider.clone(), block }.seal();
+        let sealed = SealedBlock {
+            provider: self.provider.clone(),
+            block,
+        }
+        .seal();
         let index = self.details.len();
-        Some(json!({"type": "reasoning.encrypted", "data": sealed, "format": FORMAT, "index": index}))
+        Some(
+            json!({"type": "reasoning.encrypted", "data": sealed, "format": FORMAT, "index": index}),
+        )
     }
 }
 
 /// What a program sends back with an assistant's message.
 fn given_back(role: Role, message: &Value) -> Option<Box<Provenance>> {
-    let sealed =
-        list(message.get("reasoning_details")).iter().filter_map(|detail| detail.get("data")?.as_str());
+    let sealed = list(message.get("reasoning_details"))
+        .iter()
+        .filter_map(|detail| detail.get("data")?.as_str());
     let blocks: Vec<SealedBlock> = sealed.filter_map(SealedBlock::open).collect();
-    let provider = blocks.first().filter(|_| role == Role::Assistant)?.provider.clone();
-    let blocks = blocks.into_iter().filter(|it| it.provider == provider).map(|it| it.block).collect();
+    let provider = blocks
+        .first()
+        .filter(|_| role == Role::Assistant)?
+        .provider
+        .clone();
+    let blocks = blocks
+        .into_iter()
+        .filter(|it| it.provider == provider)
+        .map(|it| it.block)
+        .collect();
     Some(Box::new(Provenance { provider, blocks }))
 }
 
 fn list(value: Option<&Value>) -> &[Value] {
-    value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    value
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default()
 }
 
 impl AnswerEncoder for ChatAnswer {
@@ -151,7 +194,11 @@ impl AnswerEncoder for ChatAnswer {
                 out.push(frame(self.chunks.call_arguments(index, &delta)));
             }
             AnswerEvent::Data { part, data } => {
-                let images = if part == DataPart::Other { chat_images(&data) } else { Vec::new() };
+                let images = if part == DataPart::Other {
+                    chat_images(&data)
+                } else {
+                    Vec::new()
+                };
                 if !images.is_empty() {
                     out.push(frame(self.chunks.images(&images)));
                     self.images.extend(images);
@@ -182,7 +229,9 @@ impl AnswerEncoder for ChatAnswer {
     }
 
     fn fail(&mut self, code: ProblemCode, message: &str, out: &mut Vec<Frame>) {
-        out.push(frame(ErrorObject::new(code, message, None).to_json().to_string()));
+        out.push(frame(
+            ErrorObject::new(code, message, None).to_json().to_string(),
+        ));
     }
 
     fn whole(&mut self) -> Value {
@@ -193,7 +242,11 @@ impl AnswerEncoder for ChatAnswer {
             })
             .collect();
         let is_silent = self.text.is_empty() && !calls.is_empty();
-        let content = if is_silent { Value::Null } else { std::mem::take(&mut self.text).into() };
+        let content = if is_silent {
+            Value::Null
+        } else {
+            std::mem::take(&mut self.text).into()
+        };
         let mut message = json!({"role": "assistant", "content": content, "refusal": null});
         if !self.reasoning.is_empty() {
             message["reasoning_content"] = std::mem::take(&mut self.reasoning).into();
@@ -225,7 +278,13 @@ impl AnswerEncoder for ChatAnswer {
 
 /// A citation as OpenAI has it, with the words of the source as OpenRouter has them. `None` without an address.
 fn annotation(citation: &Citation) -> Option<Value> {
-    let Citation { url, title, quote, place, .. } = citation;
+    let Citation {
+        url,
+        title,
+        quote,
+        place,
+        ..
+    } = citation;
     let place = place.as_ref().map(|place| (place.start, place.end));
     url_citation(url, title, quote.as_deref(), place)
 }
@@ -244,7 +303,11 @@ fn finish_reason(reason: StopReason) -> &'static str {
 }
 
 fn frame(data: String) -> Frame {
-    Frame { id: None, event: None, data }
+    Frame {
+        id: None,
+        event: None,
+        data,
+    }
 }
 
 #[cfg(test)]
@@ -258,21 +321,51 @@ mod tests {
             AnswerEvent::Reasoning("hm".to_owned()),
             AnswerEvent::Text("It is ".to_owned()),
             AnswerEvent::Text("so.".to_owned()),
-            AnswerEvent::CallStarted { index: 0, id: "c1".to_owned(), name: "ls".to_owned() },
-            AnswerEvent::Arguments { index: 0, delta: "{\"path\":".to_owned() },
-            AnswerEvent::CallStarted { index: 1, id: "c2".to_owned(), name: "pwd".to_owned() },
-            AnswerEvent::Arguments { index: 0, delta: "\"/\"}".to_owned() },
-            AnswerEvent::Arguments { index: 1, delta: "{}".to_owned() },
+            AnswerEvent::CallStarted {
+                index: 0,
+                id: "c1".to_owned(),
+                name: "ls".to_owned(),
+            },
+            AnswerEvent::Arguments {
+                index: 0,
+                delta: "{\"path\":".to_owned(),
+            },
+            AnswerEvent::CallStarted {
+                index: 1,
+                id: "c2".to_owned(),
+                name: "pwd".to_owned(),
+            },
+            AnswerEvent::Arguments {
+                index: 0,
+                delta: "\"/\"}".to_owned(),
+            },
+            AnswerEvent::Arguments {
+                index: 1,
+                delta: "{}".to_owned(),
+            },
         ]
     }
 
     fn used() -> Used {
-        let usage = Usage { cached_tokens: 9000, reasoning_tokens: 2, ..Usage::of(10_000, 5) };
-        Used { usage, cost_micro_usd: Some(5_700) }
+        let usage = Usage {
+            cached_tokens: 9000,
+            reasoning_tokens: 2,
+            ..Usage::of(10_000, 5)
+        };
+        Used {
+            usage,
+            cost_micro_usd: Some(5_700),
+        }
     }
 
     fn written(include_usage: bool) -> (ChatAnswer, Vec<String>) {
-        let mut encoder = ChatAnswer::new(RunId::generate(), 9_000, "claude", "anthropic", include_usage);
+        let mut encoder = ChatAnswer::new(
+            RunId::generate(),
+            9_000,
+            "claude",
+            "anthropic",
+            include_usage,
+        );
         let mut out = Vec::new();
         encoder.begin(&mut out);
         for event in answer() {
@@ -285,15 +378,22 @@ mod tests {
     #[test]
     fn a_stream_is_read_as_it_was_meant() {
         let (_, frames) = written(true);
-        let chunks: Vec<Value> =
-            frames[..frames.len() - 1].iter().map(|data| serde_json::from_str(data).unwrap()).collect();
+        let chunks: Vec<Value> = frames[..frames.len() - 1]
+            .iter()
+            .map(|data| serde_json::from_str(data).unwrap())
+            .collect();
         let all = |pointer: &str| {
-            let texts = chunks.iter().filter_map(|chunk| chunk.pointer(pointer)?.as_str());
+            let texts = chunks
+                .iter()
+                .filter_map(|chunk| chunk.pointer(pointer)?.as_str());
             texts.collect::<Vec<_>>().join("|")
         };
         assert_eq!(all("/choices/0/delta/content"), "|It is |so.");
         assert_eq!(all("/choices/0/delta/reasoning_content"), "hm");
-        assert_eq!(all("/choices/0/delta/tool_calls/0/function/arguments"), "|{\"path\":||\"/\"}|{}");
+        assert_eq!(
+            all("/choices/0/delta/tool_calls/0/function/arguments"),
+            "|{\"path\":||\"/\"}|{}"
+        );
         assert_eq!(all("/choices/0/finish_reason"), "tool_calls");
         let usage = &chunks.last().unwrap()["usage"];
         assert_eq!(usage["prompt_tokens_details"]["cached_tokens"], 9000);
@@ -309,9 +409,15 @@ mod tests {
         let message = &whole["choices"][0]["message"];
         assert_eq!(message["content"], "It is so.");
         assert_eq!(message["reasoning_content"], "hm");
-        assert_eq!(message["tool_calls"][0]["function"]["arguments"], "{\"path\":\"/\"}");
+        assert_eq!(
+            message["tool_calls"][0]["function"]["arguments"],
+            "{\"path\":\"/\"}"
+        );
         assert_eq!(message["tool_calls"][1]["id"], "c2");
-        assert_eq!((&whole["model"], &whole["usage"]["total_tokens"]), (&"claude".into(), &10_005.into()));
+        assert_eq!(
+            (&whole["model"], &whole["usage"]["total_tokens"]),
+            (&"claude".into(), &10_005.into())
+        );
     }
 
     #[test]
@@ -324,21 +430,40 @@ mod tests {
             AnswerEvent::Reasoning("hm".to_owned()),
             data(DataPart::Reasoning, signed.clone()),
             AnswerEvent::Text("So.".to_owned()),
-            AnswerEvent::CallStarted { index: 0, id: "c1".to_owned(), name: "ls".to_owned() },
+            AnswerEvent::CallStarted {
+                index: 0,
+                id: "c1".to_owned(),
+                name: "ls".to_owned(),
+            },
             data(DataPart::Call(0), json!(7)),
             data(DataPart::Call(9), json!("of no call")),
         ] {
             encoder.push(event, &mut out);
         }
-        assert_eq!(out.iter().filter(|frame| frame.data.contains("reasoning_details")).count(), 2);
+        assert_eq!(
+            out.iter()
+                .filter(|frame| frame.data.contains("reasoning_details"))
+                .count(),
+            2
+        );
         let message = encoder.whole()["choices"][0]["message"].clone();
-        let body = json!({"model": "claude", "messages": [{"role": "user", "content": "Hi"}, message]});
+        let body =
+            json!({"model": "claude", "messages": [{"role": "user", "content": "Hi"}, message]});
         let request = PlainRequest::of_chat(body.to_string().as_bytes()).unwrap();
         let blocks = vec![
-            StoredBlock::Reasoning { text: "hm".to_owned(), data: Some(signed) },
-            StoredBlock::Call { id: "c1".to_owned(), data: Some(json!(7)) },
+            StoredBlock::Reasoning {
+                text: "hm".to_owned(),
+                data: Some(signed),
+            },
+            StoredBlock::Call {
+                id: "c1".to_owned(),
+                data: Some(json!(7)),
+            },
         ];
-        let expected = Provenance { provider: "anthropic".to_owned(), blocks };
+        let expected = Provenance {
+            provider: "anthropic".to_owned(),
+            blocks,
+        };
         assert_eq!(request.messages[1].provenance.as_deref(), Some(&expected));
         assert_eq!(request.messages[0].provenance, None);
         let forged = json!({"model": "claude", "messages": [
@@ -346,7 +471,12 @@ mod tests {
             {"role": "assistant", "content": "So.", "reasoning_details": [{"data": "x"}, 7, {"data": 7}]},
         ]});
         let request = PlainRequest::of_chat(forged.to_string().as_bytes()).unwrap();
-        assert!(request.messages.iter().all(|message| message.provenance.is_none()));
+        assert!(
+            request
+                .messages
+                .iter()
+                .all(|message| message.provenance.is_none())
+        );
     }
 
     #[test]
@@ -358,7 +488,10 @@ mod tests {
         });
         let request = PlainRequest::of_chat(body.to_string().as_bytes()).unwrap();
         assert_eq!(request.messages, [domain::Message::text(Role::User, "Hi")]);
-        assert_eq!(Value::Object(request.fields), json!({"temperature": 0.5, "tool_choice": "required"}));
+        assert_eq!(
+            Value::Object(request.fields),
+            json!({"temperature": 0.5, "tool_choice": "required"})
+        );
         assert_eq!(request.tools[0].name, "ls");
         assert!(request.stream && request.include_usage);
         let error = PlainRequest::of_chat(br#"{"model":"m","messages":[]}"#).unwrap_err();

@@ -23,9 +23,21 @@ impl PlainRequest {
     /// # Errors
     /// A sentence that names the field and says what belongs there.
     pub fn of_messages(body: &[u8]) -> Checked<Self> {
-        let ClientRequest { messages, tools, parameters, stream, .. } = decode(body)?;
+        let ClientRequest {
+            messages,
+            tools,
+            parameters,
+            stream,
+            ..
+        } = decode(body)?;
         let (tools, fields) = (caller_tools(tools), parameters.to_chat());
-        Ok(Self { messages, tools, fields, stream, include_usage: true })
+        Ok(Self {
+            messages,
+            tools,
+            fields,
+            stream,
+            include_usage: true,
+        })
     }
 }
 
@@ -92,15 +104,17 @@ fn lowered(messages: Vec<Message>) -> Vec<Message> {
             lowered.push(message);
             continue;
         }
-        message
-            .content
-            .retain(|part| !matches!(part, Part::Text { text } if text.trim_start().starts_with(BILLING)));
+        message.content.retain(
+            |part| !matches!(part, Part::Text { text } if text.trim_start().starts_with(BILLING)),
+        );
         match lowered.last_mut() {
             _ if message.content.is_empty() => {}
             None => lowered.push(message),
             Some(before) => {
-                let text =
-                    format!("<system-reminder>\n{}\n</system-reminder>", message.plain_text().trim_end());
+                let text = format!(
+                    "<system-reminder>\n{}\n</system-reminder>",
+                    message.plain_text().trim_end()
+                );
                 match before.role {
                     Role::System => before.content.append(&mut message.content),
                     Role::User => before.content.push(Part::Text { text }),
@@ -129,14 +143,24 @@ impl MessagesAnswer {
     pub fn new(id: &str, model: &str, provider: &str, stream: bool) -> Self {
         let encoder = anthropic::AnswerEncoder::new(id, model, provider);
         let (id, model, provider) = (id.to_owned(), model.to_owned(), provider.to_owned());
-        Self { id, model, provider, encoder, events: (!stream).then(Vec::new) }
+        Self {
+            id,
+            model,
+            provider,
+            encoder,
+            events: (!stream).then(Vec::new),
+        }
     }
 }
 
 /// What ends a stream of Messages that broke off.
 #[must_use]
 pub fn messages_error(code: ProblemCode, message: &str) -> Frame {
-    Frame { id: None, event: Some("error"), data: messages_error_body(code, message).to_string() }
+    Frame {
+        id: None,
+        event: Some("error"),
+        data: messages_error_body(code, message).to_string(),
+    }
 }
 
 /// The same as a whole answer.
@@ -187,7 +211,13 @@ impl AnswerEncoder for MessagesAnswer {
     }
 
     fn finish(&mut self, reason: StopReason, used: Used, out: &mut Vec<Frame>) {
-        self.push(AnswerEvent::Finished { reason, usage: Some(used.usage) }, out);
+        self.push(
+            AnswerEvent::Finished {
+                reason,
+                usage: Some(used.usage),
+            },
+            out,
+        );
     }
 
     fn fail(&mut self, code: ProblemCode, message: &str, out: &mut Vec<Frame>) {
@@ -197,7 +227,10 @@ impl AnswerEncoder for MessagesAnswer {
     fn whole(&mut self) -> Value {
         let mut events = self.events.take().unwrap_or_default();
         if !matches!(events.last(), Some(AnswerEvent::Finished { .. })) {
-            events.push(AnswerEvent::Finished { reason: StopReason::Stop, usage: Some(Usage::default()) });
+            events.push(AnswerEvent::Finished {
+                reason: StopReason::Stop,
+                usage: Some(Usage::default()),
+            });
         }
         anthropic::encode_whole(&self.id, &self.model, &self.provider, &events)
     }
@@ -226,13 +259,28 @@ mod tests {
             ],
             "metadata": {"user_id": "{}"}, "context_management": {"edits": []},
         });
-        let read = PlainRequest::of_messages(body.to_string().as_bytes()).unwrap().messages;
+        let read = PlainRequest::of_messages(body.to_string().as_bytes())
+            .unwrap()
+            .messages;
         let roles: Vec<Role> = read.iter().map(|message| message.role).collect();
-        assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::Tool, Role::User]);
+        assert_eq!(
+            roles,
+            [
+                Role::System,
+                Role::User,
+                Role::Assistant,
+                Role::Tool,
+                Role::User
+            ]
+        );
         let text = |at: usize| read[at].plain_text();
         assert_eq!(text(0), "Be brief.");
         assert!(text(1).starts_with("Hi"), "{}", text(1));
-        assert!(text(1).ends_with("<system-reminder>\nThere are skills.\n</system-reminder>"), "{}", text(1));
+        assert!(
+            text(1).ends_with("<system-reminder>\nThere are skills.\n</system-reminder>"),
+            "{}",
+            text(1)
+        );
         assert_eq!(text(4), "<system-reminder>\nPlan.\n</system-reminder>");
     }
 
@@ -242,7 +290,9 @@ mod tests {
             "model": "m", "max_tokens": 10, "system": "x-anthropic-billing-header: cc_version=1;",
             "messages": [{"role": "user", "content": "Hi"}],
         });
-        let read = PlainRequest::of_messages(body.to_string().as_bytes()).unwrap().messages;
+        let read = PlainRequest::of_messages(body.to_string().as_bytes())
+            .unwrap()
+            .messages;
         assert_eq!(read, [Message::text(Role::User, "Hi")]);
     }
 

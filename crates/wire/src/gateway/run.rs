@@ -60,14 +60,39 @@ impl RunAnswer {
                 self.reasoning(text.get(self.reasoning_bytes..).unwrap_or_default(), out);
                 self.reasoning_bytes = 0;
             }
-            EventBody::ToolHandedOver { call, name, arguments } => {
+            EventBody::ToolHandedOver {
+                call,
+                name,
+                arguments,
+            } => {
                 let (index, id) = (self.calls, outer_call_id(event.run, call));
                 self.calls += 1;
-                self.answer(AnswerEvent::CallStarted { index, id, name: name.clone() }, out);
-                self.answer(AnswerEvent::Arguments { index, delta: arguments_text(arguments) }, out);
+                self.answer(
+                    AnswerEvent::CallStarted {
+                        index,
+                        id,
+                        name: name.clone(),
+                    },
+                    out,
+                );
+                self.answer(
+                    AnswerEvent::Arguments {
+                        index,
+                        delta: arguments_text(arguments),
+                    },
+                    out,
+                );
             }
-            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
-                let used = Used { usage: *usage, cost_micro_usd: *cost_micro_usd };
+            EventBody::RunFinished {
+                outcome,
+                problem,
+                usage,
+                cost_micro_usd,
+            } => {
+                let used = Used {
+                    usage: *usage,
+                    cost_micro_usd: *cost_micro_usd,
+                };
                 match outcome {
                     Outcome::Completed => self.encoder.finish(StopReason::Stop, used, out),
                     Outcome::HandedOver => self.encoder.finish(StopReason::ToolCalls, used, out),
@@ -97,13 +122,17 @@ impl RunAnswer {
 
     /// What a text cites that begins at the character `start` of the answer.
     fn cite(&mut self, item: &str, text: &str, start: usize, out: &mut Vec<Frame>) {
-        let cited = self.sources.cited_in(item, text).into_iter().map(|(place, source)| Citation {
-            url: source.url.clone(),
-            title: source.title.clone(),
-            quote: source.quote.clone(),
-            place: Some(start + place.start..start + place.end),
-            number: None,
-        });
+        let cited = self
+            .sources
+            .cited_in(item, text)
+            .into_iter()
+            .map(|(place, source)| Citation {
+                url: source.url.clone(),
+                title: source.title.clone(),
+                quote: source.quote.clone(),
+                place: Some(start + place.start..start + place.end),
+                number: None,
+            });
         let cited: Vec<Citation> = cited.collect();
         if !cited.is_empty() {
             self.answer(AnswerEvent::Citations(cited), out);

@@ -22,7 +22,11 @@ pub(super) struct Appended {
 impl Appended {
     pub(super) fn write(&mut self, delta: &str) -> Change {
         self.held.push_str(delta);
-        if self.flowing || self.held.len() > HELD_BYTES { self.flow() } else { Change::Nothing }
+        if self.flowing || self.held.len() > HELD_BYTES {
+            self.flow()
+        } else {
+            Change::Nothing
+        }
     }
 
     pub(super) fn end_text(&mut self, is_answer: bool) -> Change {
@@ -48,7 +52,8 @@ impl Appended {
         if self.block_is_open {
             return Change::Nothing;
         }
-        let mut block = self.gap().to_owned() + "<details open>\n<summary>🔍 Execution Steps</summary>\n\n";
+        let mut block =
+            self.gap().to_owned() + "<details open>\n<summary>🔍 Execution Steps</summary>\n\n";
         for text in self.said.drain(..) {
             block = block + &said(&text) + "\n\n";
         }
@@ -57,7 +62,9 @@ impl Appended {
     }
 
     pub(super) fn step(&mut self, line: &str) -> Change {
-        let Change::More(opening) = self.request() else { return Change::More(format!("{line}\n\n")) };
+        let Change::More(opening) = self.request() else {
+            return Change::More(format!("{line}\n\n"));
+        };
         Change::More(format!("{opening}{line}\n\n"))
     }
 
@@ -66,7 +73,11 @@ impl Appended {
         if std::mem::take(&mut self.block_is_open) {
             rest.push_str("</details>");
         }
-        if rest.is_empty() { Change::Nothing } else { Change::More(rest) }
+        if rest.is_empty() {
+            Change::Nothing
+        } else {
+            Change::More(rest)
+        }
     }
 
     /// Shows what is held, as (part of) the answer.

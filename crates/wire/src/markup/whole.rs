@@ -28,7 +28,11 @@ impl Whole {
         let begins = self.text.is_empty();
         self.text.push_str(delta);
         let stands_alone = self.steps.is_empty() && self.tools == 0 && self.answer.is_empty();
-        if begins && !stands_alone { Change::All } else { Change::More(delta.to_owned()) }
+        if begins && !stands_alone {
+            Change::All
+        } else {
+            Change::More(delta.to_owned())
+        }
     }
 
     pub(super) fn end_text(&mut self, is_answer: bool) -> Change {
@@ -44,7 +48,11 @@ impl Whole {
             return Change::Nothing;
         }
         self.steps.push(Step::Said(text.trim().to_owned()));
-        if self.has_block() { Change::All } else { Change::Nothing }
+        if self.has_block() {
+            Change::All
+        } else {
+            Change::Nothing
+        }
     }
 
     pub(super) fn request(&mut self) -> Change {
@@ -59,7 +67,11 @@ impl Whole {
 
     pub(super) fn finish(&mut self) -> Change {
         self.finished = true;
-        if self.has_block() { Change::All } else { Change::Nothing }
+        if self.has_block() {
+            Change::All
+        } else {
+            Change::Nothing
+        }
     }
 
     pub(super) fn content(&self) -> String {
@@ -69,7 +81,11 @@ impl Whole {
         } else {
             pieces.extend(self.steps.iter().map(|step| step.text().to_owned()));
         }
-        pieces.extend([self.answer.clone(), self.text.clone()].into_iter().filter(|text| !text.is_empty()));
+        pieces.extend(
+            [self.answer.clone(), self.text.clone()]
+                .into_iter()
+                .filter(|text| !text.is_empty()),
+        );
         pieces.join("\n\n")
     }
 
@@ -80,7 +96,10 @@ impl Whole {
 
     fn block(&self) -> String {
         let is_going = self.text.is_empty() && self.answer.is_empty() && !self.finished;
-        let (open, plural) = (if is_going { " open" } else { "" }, if self.tools == 1 { "" } else { "s" });
+        let (open, plural) = (
+            if is_going { " open" } else { "" },
+            if self.tools == 1 { "" } else { "s" },
+        );
         let summary = format!("🔍 Execution Steps ({} tool{plural})", self.tools);
         let mut block = format!("<details{open}>\n<summary>{summary}</summary>\n\n");
         for step in &self.steps {

@@ -12,8 +12,12 @@ pub(super) fn pieces(text: &str) -> Vec<Piece> {
     let (mut pieces, mut rest, mut from) = (Vec::new(), text, 0);
     while let Some(begin) = rest[from..].find(BEGIN).map(|at| from + at) {
         // Where one has no end, none behind it has.
-        let Some(inside) = tag_end(&rest[begin..]).map(|end| begin + end) else { break };
-        let Some(end) = rest[inside..].find(END).map(|at| inside + at) else { break };
+        let Some(inside) = tag_end(&rest[begin..]).map(|end| begin + end) else {
+            break;
+        };
+        let Some(end) = rest[inside..].find(END).map(|at| inside + at) else {
+            break;
+        };
         match element(&rest[begin + BEGIN.len()..inside - 1], &rest[inside..end]) {
             Some(piece) => {
                 pieces.push(Piece::Text(rest[..begin].trim().to_owned()));
@@ -46,19 +50,27 @@ fn element(attributes: &str, inside: &str) -> Option<Piece> {
     // What it is called in the fold is not said.
     let body = match (inside.find("<summary>"), inside.find("</summary>")) {
         (Some(begin), Some(end)) if begin < end => {
-            format!("{}{}", &inside[..begin], &inside[end + "</summary>".len()..])
+            format!(
+                "{}{}",
+                &inside[..begin],
+                &inside[end + "</summary>".len()..]
+            )
         }
         _ => inside.to_owned(),
     };
     match value_of(attributes, "type")? {
         "reasoning" => {
-            let lines = body
-                .trim()
-                .lines()
-                .map(|line| line.strip_prefix("> ").or_else(|| line.strip_prefix('>')).unwrap_or(line));
+            let lines = body.trim().lines().map(|line| {
+                line.strip_prefix("> ")
+                    .or_else(|| line.strip_prefix('>'))
+                    .unwrap_or(line)
+            });
             let text = unescaped(&lines.collect::<Vec<_>>().join("\n"));
             let seconds = attribute("duration").and_then(|seconds| seconds.parse().ok());
-            Some(Piece::Reasoning { text, duration_ms: milliseconds(seconds) })
+            Some(Piece::Reasoning {
+                text,
+                duration_ms: milliseconds(seconds),
+            })
         }
         "tool_calls" => {
             let plain = |json: String| match serde_json::from_str(&json) {
@@ -68,8 +80,14 @@ fn element(attributes: &str, inside: &str) -> Option<Piece> {
             let name = attribute("name").filter(|name| !name.is_empty())?;
             let arguments = arguments_value(&plain(attribute("arguments").unwrap_or_default()));
             let body = unescaped(body.trim());
-            let result = attribute("result").map(plain).or((!body.is_empty()).then_some(body));
-            Some(Piece::Call { name: name.chars().take(200).collect(), arguments, result })
+            let result = attribute("result")
+                .map(plain)
+                .or((!body.is_empty()).then_some(body));
+            Some(Piece::Call {
+                name: name.chars().take(200).collect(),
+                arguments,
+                result,
+            })
         }
         _ => None,
     }
@@ -94,9 +112,14 @@ fn unescaped(text: &str) -> String {
         return text.to_owned();
     }
     let mut plain = text.to_owned();
-    for (written, meant) in
-        [("&quot;", "\""), ("&#x27;", "'"), ("&#39;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")]
-    {
+    for (written, meant) in [
+        ("&quot;", "\""),
+        ("&#x27;", "'"),
+        ("&#39;", "'"),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&amp;", "&"),
+    ] {
         plain = plain.replace(written, meant);
     }
     plain

@@ -128,6 +128,10 @@ impl Elements {
     fn end(&mut self, elements: &mut Vec<Element>) {
         let element = std::mem::take(&mut self.element);
         elements.push((!self.is_too_long).then_some(element));
-        self.place = if self.is_array { Place::Between } else { Place::Behind };
+        self.place = if self.is_array {
+            Place::Between
+        } else {
+            Place::Behind
+        };
     }
 }

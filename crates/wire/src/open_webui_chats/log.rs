@@ -2,7 +2,8 @@
 //! our own.
 
 use domain::{
-    AgentPath, ChatId, EventBody, MessageId, Outcome, Problem, ProblemCode, RunEvent, RunId, RunSummary,
+    AgentPath, ChatId, EventBody, MessageId, Outcome, Problem, ProblemCode, RunEvent, RunId,
+    RunSummary,
 };
 
 use super::{Answer, Piece};
@@ -16,18 +17,34 @@ pub fn as_run(
     at: i64,
     answer: &Answer,
 ) -> (Vec<RunEvent>, RunSummary) {
-    let mut log = Log { bodies: Vec::new(), step: 0, items: 0, is_acting: false };
-    log.add(EventBody::RunStarted { chat: Some(chat), message: Some(message), model: model.to_owned() });
+    let mut log = Log {
+        bodies: Vec::new(),
+        step: 0,
+        items: 0,
+        is_acting: false,
+    };
+    log.add(EventBody::RunStarted {
+        chat: Some(chat),
+        message: Some(message),
+        model: model.to_owned(),
+    });
     log.begin_step();
-    let last_text = answer.pieces.iter().rposition(|piece| matches!(piece, Piece::Text(_)));
+    let last_text = answer
+        .pieces
+        .iter()
+        .rposition(|piece| matches!(piece, Piece::Text(_)));
     for (at, piece) in answer.pieces.iter().enumerate() {
         if Some(at) == last_text && !answer.sources.is_empty() {
-            log.add(EventBody::SourcesFound { sources: answer.sources.clone() });
+            log.add(EventBody::SourcesFound {
+                sources: answer.sources.clone(),
+            });
         }
         log.piece(piece, Some(at) == last_text);
     }
     if last_text.is_none() && !answer.sources.is_empty() {
-        log.add(EventBody::SourcesFound { sources: answer.sources.clone() });
+        log.add(EventBody::SourcesFound {
+            sources: answer.sources.clone(),
+        });
     }
     if let Some(usage) = answer.usage {
         log.add(EventBody::ModelCalled {
@@ -40,13 +57,26 @@ pub fn as_run(
         });
     }
     log.add(EventBody::RunFinished {
-        outcome: if answer.fault.is_some() { Outcome::Failed } else { Outcome::Completed },
-        problem: answer.fault.as_ref().map(|fault| Problem::new(ProblemCode::ModelFailed, fault.as_str())),
+        outcome: if answer.fault.is_some() {
+            Outcome::Failed
+        } else {
+            Outcome::Completed
+        },
+        problem: answer
+            .fault
+            .as_ref()
+            .map(|fault| Problem::new(ProblemCode::ModelFailed, fault.as_str())),
         usage: answer.usage.unwrap_or_default(),
         cost_micro_usd: None,
     });
     let mut summary = RunSummary::default();
-    let event = |(body, seq)| RunEvent { run, seq, at, agent: AgentPath::main(), body };
+    let event = |(body, seq)| RunEvent {
+        run,
+        seq,
+        at,
+        agent: AgentPath::main(),
+        body,
+    };
     let events: Vec<RunEvent> = log.bodies.into_iter().zip(1..).map(event).collect();
     events.iter().for_each(|event| summary.push(event));
     (events, summary)
@@ -68,7 +98,10 @@ impl Log {
     fn begin_step(&mut self) {
         self.step += 1;
         self.is_acting = false;
-        self.add(EventBody::StepStarted { step: self.step, last: None });
+        self.add(EventBody::StepStarted {
+            step: self.step,
+            last: None,
+        });
     }
 
     fn item(&mut self, kind: &str) -> String {
@@ -95,9 +128,17 @@ impl Log {
                 let item = self.item("r");
                 self.add(EventBody::ReasoningStarted { item: item.clone() });
                 let (text, duration_ms) = (text.clone(), *duration_ms);
-                self.add(EventBody::ReasoningFinished { item, text, duration_ms });
+                self.add(EventBody::ReasoningFinished {
+                    item,
+                    text,
+                    duration_ms,
+                });
             }
-            Piece::Call { name, arguments, result } => {
+            Piece::Call {
+                name,
+                arguments,
+                result,
+            } => {
                 self.is_acting = true;
                 let (call, name, arguments) = (self.item("c"), name.clone(), arguments.clone());
                 self.add(EventBody::ToolRequested {
@@ -116,7 +157,9 @@ impl Log {
                     call,
                     name,
                     arguments,
-                    result: result.clone().unwrap_or_else(|| "What came of it is not known.".to_owned()),
+                    result: result
+                        .clone()
+                        .unwrap_or_else(|| "What came of it is not known.".to_owned()),
                     model_note: None,
                     error: result.is_none(),
                     truncated: false,

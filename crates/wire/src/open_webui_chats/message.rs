@@ -64,12 +64,23 @@ pub(super) fn read(id: &str, value: &Value, attachments_left: &mut u64) -> Optio
     let named = |name: &str| value.get(name).map(text_of).filter(|name| !name.is_empty());
     let (mut model, mut answer) = (None, None);
     if role == Role::Assistant {
-        model = named("model").or_else(|| named("modelName")).map(|name| short(&name, NAME_CHARS));
+        model = named("model")
+            .or_else(|| named("modelName"))
+            .map(|name| short(&name, NAME_CHARS));
         let done = answer_of(value, &text);
         text = done.said();
         answer = done.is_worth_a_log().then_some(done);
     }
-    Some(Message { id: id.to_owned(), parent: None, role, text, pictures, at, model, answer })
+    Some(Message {
+        id: id.to_owned(),
+        parent: None,
+        role,
+        text,
+        pictures,
+        at,
+        model,
+        answer,
+    })
 }
 
 /// Texts and pictures of a content, which is a text or a list of parts.
@@ -112,7 +123,10 @@ fn keep_picture(url: &str, pictures: &mut Vec<String>, attachments_left: &mut u6
 }
 
 fn answer_of(message: &Map<String, Value>, text: &str) -> Answer {
-    let output = message.get("output").and_then(Value::as_array).filter(|output| !output.is_empty());
+    let output = message
+        .get("output")
+        .and_then(Value::as_array)
+        .filter(|output| !output.is_empty());
     let mut pieces = match output {
         Some(output) => of_output(output),
         None => Vec::new(),
@@ -123,14 +137,18 @@ fn answer_of(message: &Map<String, Value>, text: &str) -> Answer {
     }
     pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.trim().is_empty()));
     pieces.truncate(MOST_PIECES);
-    let usage =
-        message.get("usage").or_else(|| message.get("info")?.get("usage")).or_else(|| message.get("info"));
+    let usage = message
+        .get("usage")
+        .or_else(|| message.get("info")?.get("usage"))
+        .or_else(|| message.get("info"));
     let fault = match message.get("error") {
         None | Some(Value::Null | Value::Bool(false)) => None,
         Some(Value::Bool(true)) => Some("The answer failed.".to_owned()),
         Some(error) => {
             let content = error.get("content").unwrap_or(error);
-            let words = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
+            let words = content
+                .as_str()
+                .map_or_else(|| content.to_string(), str::to_owned);
             Some(short(&words, FAULT_CHARS))
         }
     };
@@ -156,23 +174,40 @@ fn of_output(output: &[Value]) -> Vec<Piece> {
                 let (said, summary) = (texts("content"), texts("summary"));
                 let text = if said.is_empty() { summary } else { said };
                 let seconds = item.get("duration").and_then(Value::as_f64);
-                pieces.push(Piece::Reasoning { text, duration_ms: milliseconds(seconds) });
+                pieces.push(Piece::Reasoning {
+                    text,
+                    duration_ms: milliseconds(seconds),
+                });
             }
             "function_call" => {
                 if let Some(id) = item.get("call_id").and_then(Value::as_str) {
                     calls.push((id, pieces.len()));
                 }
-                let name = short(item.get("name").and_then(Value::as_str).unwrap_or("tool"), NAME_CHARS);
+                let name = short(
+                    item.get("name").and_then(Value::as_str).unwrap_or("tool"),
+                    NAME_CHARS,
+                );
                 let arguments = match item.get("arguments") {
                     Some(Value::String(raw)) => arguments_value(raw),
                     Some(value) => value.clone(),
                     None => Value::Object(Map::new()),
                 };
-                pieces.push(Piece::Call { name, arguments, result: None });
+                pieces.push(Piece::Call {
+                    name,
+                    arguments,
+                    result: None,
+                });
             }
             "function_call_output" => {
-                let id = item.get("call_id").and_then(Value::as_str).unwrap_or_default();
-                let call = calls.iter().rev().find(|(known, _)| *known == id).map(|(_, at)| *at);
+                let id = item
+                    .get("call_id")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default();
+                let call = calls
+                    .iter()
+                    .rev()
+                    .find(|(known, _)| *known == id)
+                    .map(|(_, at)| *at);
                 if let Some(Piece::Call { result, .. }) = call.and_then(|at| pieces.get_mut(at)) {
                     *result = Some(texts("output"));
                 }
@@ -184,8 +219,13 @@ fn of_output(output: &[Value]) -> Vec<Piece> {
                     Some(Value::String(text)) => Some(text.clone()),
                     Some(output) => Some(output.to_string()),
                 };
-                let arguments = Value::Object(Map::from_iter([("code".to_owned(), Value::String(code))]));
-                pieces.push(Piece::Call { name: "code_interpreter".to_owned(), arguments, result });
+                let arguments =
+                    Value::Object(Map::from_iter([("code".to_owned(), Value::String(code))]));
+                pieces.push(Piece::Call {
+                    name: "code_interpreter".to_owned(),
+                    arguments,
+                    result,
+                });
             }
             _ => {}
         }
@@ -198,7 +238,9 @@ fn joined(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(parts)) => {
-            let texts = parts.iter().filter_map(|part| part.get("text").unwrap_or(part).as_str());
+            let texts = parts
+                .iter()
+                .filter_map(|part| part.get("text").unwrap_or(part).as_str());
             texts.collect::<Vec<_>>().join("\n")
         }
         _ => String::new(),
@@ -207,8 +249,14 @@ fn joined(value: Option<&Value>) -> String {
 
 /// Milliseconds of some seconds; 0 where that is no length of time.
 pub(super) fn milliseconds(seconds: Option<f64>) -> u64 {
-    let seconds = seconds.filter(|seconds| (0.0..1e9).contains(seconds)).unwrap_or(0.0);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 1e12")]
+    let seconds = seconds
+        .filter(|seconds| (0.0..1e9).contains(seconds))
+        .unwrap_or(0.0);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is between 0 and 1e12"
+    )]
     let ms = (seconds * 1e3) as u64;
     ms
 }
@@ -217,8 +265,15 @@ pub(super) fn milliseconds(seconds: Option<f64>) -> u64 {
 fn usage_of(usage: &Value) -> Option<Usage> {
     let count = |names: [&str; 3]| {
         let number = |name: &&str| usage.get(*name).and_then(Value::as_f64);
-        let tokens = names.iter().find_map(number).filter(|tokens| *tokens >= 0.0)?;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate")]
+        let tokens = names
+            .iter()
+            .find_map(number)
+            .filter(|tokens| *tokens >= 0.0)?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "casts saturate"
+        )]
         let tokens = tokens as u64;
         Some(tokens.min(TokenCount::MAX.get()))
     };
@@ -237,15 +292,35 @@ fn sources_of(sources: &Value) -> Vec<Source> {
         let source = cited.get("source").unwrap_or(cited);
         let first = |list: &str| cited.get(list).and_then(|list| list.get(0));
         let metadata = first("metadata");
-        let of = |name: &str| source.get(name).or_else(|| metadata?.get(name)).and_then(Value::as_str);
-        let addresses = [of("url"), metadata.and_then(|it| it.get("source")?.as_str()), of("id"), of("name")];
+        let of = |name: &str| {
+            source
+                .get(name)
+                .or_else(|| metadata?.get(name))
+                .and_then(Value::as_str)
+        };
+        let addresses = [
+            of("url"),
+            metadata.and_then(|it| it.get("source")?.as_str()),
+            of("id"),
+            of("name"),
+        ];
         let is_address = |text: &&str| text.starts_with("https://") || text.starts_with("http://");
-        let url = addresses.into_iter().flatten().find(is_address).unwrap_or_default().to_owned();
-        let title = of("name").or_else(|| of("title")).unwrap_or(&url).to_owned();
+        let url = addresses
+            .into_iter()
+            .flatten()
+            .find(is_address)
+            .unwrap_or_default()
+            .to_owned();
+        let title = of("name")
+            .or_else(|| of("title"))
+            .unwrap_or(&url)
+            .to_owned();
         if (title.is_empty() && url.is_empty()) || found.len() == MOST_SOURCES {
             continue;
         }
-        let quote = first("document").and_then(Value::as_str).map(|text| short(text, FAULT_CHARS));
+        let quote = first("document")
+            .and_then(Value::as_str)
+            .map(|text| short(text, FAULT_CHARS));
         let id = (found.len() + 1).to_string();
         found.push(Source::new(id, short(&title, NAME_CHARS), url, quote));
     }
@@ -271,6 +346,9 @@ impl Answer {
         !self.sources.is_empty()
             || self.usage.is_some()
             || self.fault.is_some()
-            || self.pieces.iter().any(|piece| !matches!(piece, Piece::Text(_)))
+            || self
+                .pieces
+                .iter()
+                .any(|piece| !matches!(piece, Piece::Text(_)))
     }
 }

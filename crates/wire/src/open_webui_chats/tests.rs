@@ -11,7 +11,10 @@ fn read(chat: &Value) -> Chat {
 
 /// Role, text and parent of each message.
 fn said(chat: &Chat) -> Vec<(Role, &str, Option<usize>)> {
-    chat.messages.iter().map(|message| (message.role, message.text.as_str(), message.parent)).collect()
+    chat.messages
+        .iter()
+        .map(|message| (message.role, message.text.as_str(), message.parent))
+        .collect()
 }
 
 fn tree(messages: &Value, current: &str) -> Value {
@@ -31,9 +34,19 @@ fn a_tree_keeps_its_branches() {
         "a1",
     ));
     assert_eq!((chat.title.as_str(), chat.id.as_str()), ("Tides", "c1"));
-    assert_eq!((chat.created_at, chat.updated_at), (1_700_000_000_000, 1_700_000_100_000));
+    assert_eq!(
+        (chat.created_at, chat.updated_at),
+        (1_700_000_000_000, 1_700_000_100_000)
+    );
     let (user, assistant) = (Role::User, Role::Assistant);
-    assert_eq!(said(&chat), [(user, "Hi", None), (assistant, "Two", Some(0)), (assistant, "One", Some(0))]);
+    assert_eq!(
+        said(&chat),
+        [
+            (user, "Hi", None),
+            (assistant, "Two", Some(0)),
+            (assistant, "One", Some(0))
+        ]
+    );
     assert_eq!(chat.current, Some(2));
     assert_eq!(chat.messages[1].model.as_deref(), Some("other"));
     assert_eq!(chat.messages[2].model.as_deref(), Some("llama3"));
@@ -44,15 +57,27 @@ fn a_tree_keeps_its_branches() {
 #[test]
 fn where_a_chat_was_put_comes_along() {
     let with = |more: Value| {
-        let mut chat = tree(&json!({"u1": {"id": "u1", "role": "user", "content": "Hi"}}), "u1");
-        chat.as_object_mut().expect("it is an object").extend(more.as_object().expect("so is this").clone());
+        let mut chat = tree(
+            &json!({"u1": {"id": "u1", "role": "user", "content": "Hi"}}),
+            "u1",
+        );
+        chat.as_object_mut()
+            .expect("it is an object")
+            .extend(more.as_object().expect("so is this").clone());
         read(&chat)
     };
-    let chat =
-        with(json!({"pinned": true, "archived": 1, "folder_id": "f", "meta": {"tags": ["ocean_tides", 7]}}));
-    assert_eq!((chat.pinned, chat.archived, chat.tags), (true, true, vec!["ocean tides".to_owned()]));
+    let chat = with(
+        json!({"pinned": true, "archived": 1, "folder_id": "f", "meta": {"tags": ["ocean_tides", 7]}}),
+    );
+    assert_eq!(
+        (chat.pinned, chat.archived, chat.tags),
+        (true, true, vec!["ocean tides".to_owned()])
+    );
     let chat = with(json!({"pinned": null, "archived": "x", "meta": []}));
-    assert_eq!((chat.pinned, chat.archived, chat.tags), (false, false, vec![]));
+    assert_eq!(
+        (chat.pinned, chat.archived, chat.tags),
+        (false, false, vec![])
+    );
 }
 
 #[test]
@@ -68,22 +93,43 @@ fn a_list_is_a_tree_without_branches() {
         json!({"title": "Old", "created_at": 1_700_000_000_000_000_000_u64, "chat": {"models": ["m"], "messages": list, "history": null}}),
     ] {
         let chat = read(&chat);
-        assert_eq!(said(&chat), [(Role::User, "Hi", None), (Role::Assistant, "Yes", Some(0))]);
-        assert_eq!((chat.created_at, chat.messages_left, chat.current), (1_700_000_000_000, 1, Some(1)));
+        assert_eq!(
+            said(&chat),
+            [(Role::User, "Hi", None), (Role::Assistant, "Yes", Some(0))]
+        );
+        assert_eq!(
+            (chat.created_at, chat.messages_left, chat.current),
+            (1_700_000_000_000, 1, Some(1))
+        );
     }
     assert!(read(&json!({"chat": {"messages": []}})).messages.is_empty());
 }
 
 #[test]
 fn circles_and_missing_parents_are_cut() {
-    let message = |parent: Value| json!({"role": "user", "content": "x", "parentId": parent, "timestamp": 5});
+    let message =
+        |parent: Value| json!({"role": "user", "content": "x", "parentId": parent, "timestamp": 5});
     let chat = read(&tree(
         &json!({"a": message(json!("b")), "b": message(json!("c")), "c": message(json!("a")), "d": message(json!("d")),
             "e": message(json!("gone")), "f": message(json!(7))}),
         "gone",
     ));
-    let parents: Vec<_> = chat.messages.iter().map(|message| (message.id.as_str(), message.parent)).collect();
-    assert_eq!(parents, [("c", None), ("b", Some(0)), ("a", Some(1)), ("d", None), ("e", None), ("f", None)]);
+    let parents: Vec<_> = chat
+        .messages
+        .iter()
+        .map(|message| (message.id.as_str(), message.parent))
+        .collect();
+    assert_eq!(
+        parents,
+        [
+            ("c", None),
+            ("b", Some(0)),
+            ("a", Some(1)),
+            ("d", None),
+            ("e", None),
+            ("f", None)
+        ]
+    );
     assert_eq!(chat.current, Some(5));
     let deep: Map<String, Value> = (0..MOST_MESSAGES)
         .map(|number| {
@@ -94,7 +140,10 @@ fn circles_and_missing_parents_are_cut() {
         })
         .collect();
     let chat = read(&tree(&Value::Object(deep), "0"));
-    assert_eq!((chat.messages.len(), chat.current), (MOST_MESSAGES, Some(MOST_MESSAGES - 1)));
+    assert_eq!(
+        (chat.messages.len(), chat.current),
+        (MOST_MESSAGES, Some(MOST_MESSAGES - 1))
+    );
 }
 
 #[test]
@@ -107,13 +156,17 @@ fn a_tree_may_be_a_list() {
     ]);
     let chat = read(&json!({"chat": {"history": {"messages": list, "currentId": "b"}}}));
     let parents: Vec<Option<usize>> = chat.messages.iter().map(|message| message.parent).collect();
-    assert_eq!((parents, chat.current), (vec![None, Some(0), Some(0)], Some(1)));
+    assert_eq!(
+        (parents, chat.current),
+        (vec![None, Some(0), Some(0)], Some(1))
+    );
 }
 
 #[test]
 fn what_is_no_chat_is_refused_in_words() {
-    let many: Map<String, Value> =
-        (0..=MOST_MESSAGES).map(|number| (number.to_string(), json!({}))).collect();
+    let many: Map<String, Value> = (0..=MOST_MESSAGES)
+        .map(|number| (number.to_string(), json!({})))
+        .collect();
     for (json, words) in [
         ("[".repeat(100_000), "no chat"),
         ("{}".to_owned(), "no messages"),
@@ -140,7 +193,10 @@ fn what_is_no_chat_is_refused_in_words() {
     // Wrong types cost what they are about.
     let odd = json!({"role": "assistant", "content": 7, "timestamp": [], "model": {}, "output": {}, "sources": "x", "usage": [],
         "info": "x", "files": 3, "error": {}});
-    let chat = read(&tree(&json!({"a": odd, "b": 5, "c": {"role": "root", "content": "x"}}), "a"));
+    let chat = read(&tree(
+        &json!({"a": odd, "b": 5, "c": {"role": "root", "content": "x"}}),
+        "a",
+    ));
     assert_eq!((chat.messages.len(), chat.messages_left), (1, 2));
 }
 
@@ -178,7 +234,10 @@ fn what_was_thought_and_called_is_read_from_the_text() {
     else {
         panic!("{:?}", answer.pieces)
     };
-    assert_eq!((first.as_str(), then.as_str(), *duration_ms), ("First.", "Then.", 3000));
+    assert_eq!(
+        (first.as_str(), then.as_str(), *duration_ms),
+        ("First.", "Then.", 3000)
+    );
     assert_eq!(text, "> literally\n2 < 3\n&lt;");
     let expected = Piece::Call {
         name: "search".to_owned(),
@@ -186,7 +245,10 @@ fn what_was_thought_and_called_is_read_from_the_text() {
         result: Some("found \"it\"".to_owned()),
     };
     assert_eq!(*call, expected);
-    assert!(done.starts_with("<details><summary>Mine") && done.ends_with("open"), "{done}");
+    assert!(
+        done.starts_with("<details><summary>Mine") && done.ends_with("open"),
+        "{done}"
+    );
     assert_eq!(said, format!("First.\n\nThen.\n\n{done}"));
 }
 
@@ -212,16 +274,42 @@ fn newer_versions_have_it_as_items() {
     }));
     assert_eq!(said, "Two files.");
     assert_eq!(answer.pieces.len(), 5);
-    assert_eq!(answer.pieces[0], Piece::Reasoning { text: "Hm.".to_owned(), duration_ms: 1500 });
-    let Piece::Call { arguments, result, .. } = &answer.pieces[1] else { panic!("{:?}", answer.pieces) };
-    assert_eq!((arguments, result.as_deref()), (&json!({"path": "/"}), Some("a.txt")));
-    let Piece::Call { arguments, result, .. } = &answer.pieces[2] else { panic!("{:?}", answer.pieces) };
+    assert_eq!(
+        answer.pieces[0],
+        Piece::Reasoning {
+            text: "Hm.".to_owned(),
+            duration_ms: 1500
+        }
+    );
+    let Piece::Call {
+        arguments, result, ..
+    } = &answer.pieces[1]
+    else {
+        panic!("{:?}", answer.pieces)
+    };
+    assert_eq!(
+        (arguments, result.as_deref()),
+        (&json!({"path": "/"}), Some("a.txt"))
+    );
+    let Piece::Call {
+        arguments, result, ..
+    } = &answer.pieces[2]
+    else {
+        panic!("{:?}", answer.pieces)
+    };
     assert_eq!((arguments, result), (&json!("{broken"), &None));
-    let urls: Vec<_> =
-        answer.sources.iter().map(|source| (source.title.as_str(), source.url.as_str())).collect();
+    let urls: Vec<_> = answer
+        .sources
+        .iter()
+        .map(|source| (source.title.as_str(), source.url.as_str()))
+        .collect();
     assert_eq!(
         urls,
-        [("Tides", "https://example.org/tides"), ("notes.pdf", ""), ("javascript:alert(1)", "")]
+        [
+            ("Tides", "https://example.org/tides"),
+            ("notes.pdf", ""),
+            ("javascript:alert(1)", "")
+        ]
     );
     assert_eq!(answer.sources[0].quote.as_deref(), Some("Twice a day."));
     assert_eq!(answer.usage, Some(domain::Usage::of(12, 3)));
@@ -229,7 +317,8 @@ fn newer_versions_have_it_as_items() {
 
 #[test]
 fn older_versions_have_figures_and_faults_elsewhere() {
-    let (_, figures) = answer(json!({"content": "x", "info": {"prompt_eval_count": 5, "eval_count": 1e300}}));
+    let (_, figures) =
+        answer(json!({"content": "x", "info": {"prompt_eval_count": 5, "eval_count": 1e300}}));
     assert_eq!(figures.usage, Some(domain::Usage::of(5, 1_000_000_000)));
     let (_, fault) = answer(json!({"content": "", "error": {"content": "No such model"}}));
     assert_eq!(fault.fault.as_deref(), Some("No such model"));
@@ -259,17 +348,29 @@ fn elements_are_cut_wherever_the_pieces_end() {
     let expected = ["{\"a\":\"]},\\\"[\"}", "[1,{}]", "7", "\"x,]\\\\\"", "{}"];
     for size in 1..whole.len() {
         let (mut elements, mut all) = (Elements::new(100), Vec::new());
-        whole.as_bytes().chunks(size).for_each(|piece| elements.feed(piece, &mut all));
-        let all: Vec<String> =
-            all.into_iter().flatten().map(|element| String::from_utf8(element).expect("text")).collect();
+        whole
+            .as_bytes()
+            .chunks(size)
+            .for_each(|piece| elements.feed(piece, &mut all));
+        let all: Vec<String> = all
+            .into_iter()
+            .flatten()
+            .map(|element| String::from_utf8(element).expect("text"))
+            .collect();
         assert_eq!(
-            (all.iter().map(|it| it.trim()).collect::<Vec<_>>(), elements.is_over()),
+            (
+                all.iter().map(|it| it.trim()).collect::<Vec<_>>(),
+                elements.is_over()
+            ),
             (expected.to_vec(), true)
         );
     }
     let (mut elements, mut all) = (Elements::new(5), Vec::new());
     elements.feed(b"[\"123456789\",\"12\",{\"a\":[[[[[[", &mut all);
-    assert_eq!((all, elements.is_over()), (vec![None, Some(b"\"12\"".to_vec())], false));
+    assert_eq!(
+        (all, elements.is_over()),
+        (vec![None, Some(b"\"12\"".to_vec())], false)
+    );
     let (mut elements, mut all) = (Elements::new(50), Vec::new());
     elements.feed(b" {\"chat\":{}} [", &mut all);
     assert_eq!((all.len(), elements.is_over()), (1, true));

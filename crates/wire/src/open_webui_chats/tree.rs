@@ -16,16 +16,32 @@ impl<'a> Found<'a> {
     /// Those of the tree, or of the list that older versions have alone; nothing where there is neither.
     pub(super) fn of(chat: &'a Map<String, Value>) -> Option<Self> {
         let history = chat.get("history");
-        let tree = history.and_then(|history| history.get("messages")).and_then(Value::as_object);
+        let tree = history
+            .and_then(|history| history.get("messages"))
+            .and_then(Value::as_object);
         if let Some(tree) = tree.filter(|tree| !tree.is_empty()) {
-            let messages: Vec<_> = tree.iter().map(|(id, value)| (id.as_str(), value)).collect();
+            let messages: Vec<_> = tree
+                .iter()
+                .map(|(id, value)| (id.as_str(), value))
+                .collect();
             let places = places(&messages);
-            let parents = messages.iter().map(|(_, value)| parent(value, &places)).collect();
-            let current = history.and_then(|history| history.get("currentId")).and_then(Value::as_str);
+            let parents = messages
+                .iter()
+                .map(|(_, value)| parent(value, &places))
+                .collect();
+            let current = history
+                .and_then(|history| history.get("currentId"))
+                .and_then(Value::as_str);
             let current = current.and_then(|id| places.get(id).copied());
-            return Some(Self { current, parents, messages });
+            return Some(Self {
+                current,
+                parents,
+                messages,
+            });
         }
-        let listed = history.and_then(|history| history.get("messages")).and_then(Value::as_array);
+        let listed = history
+            .and_then(|history| history.get("messages"))
+            .and_then(Value::as_array);
         if let Some(list) = listed.filter(|list| !list.is_empty()) {
             return Some(Self::of_list(list, history?));
         }
@@ -38,12 +54,19 @@ impl<'a> Found<'a> {
         let messages: Vec<_> = list.iter().map(|value| (id_of(value), value)).collect();
         let places = places(&messages);
         let follows = |(at, (_, value)): (usize, &(&str, &Value))| match value.get("parentId") {
-            Some(Value::String(id)) => places.get(id.as_str()).copied().or_else(|| at.checked_sub(1)),
+            Some(Value::String(id)) => places
+                .get(id.as_str())
+                .copied()
+                .or_else(|| at.checked_sub(1)),
             // One behind the other.
             _ => at.checked_sub(1),
         };
         let parents = messages.iter().enumerate().map(follows).collect();
-        Some(Self { current: messages.len().checked_sub(1), parents, messages })
+        Some(Self {
+            current: messages.len().checked_sub(1),
+            parents,
+            messages,
+        })
     }
 
     /// Those of a tree that is written as a list, in which each names the one that it follows.
@@ -55,8 +78,15 @@ impl<'a> Found<'a> {
             None => at.checked_sub(1),
         };
         let parents = messages.iter().enumerate().map(follows).collect();
-        let current = history.get("currentId").and_then(Value::as_str).and_then(|id| places.get(id).copied());
-        Self { current: current.or_else(|| messages.len().checked_sub(1)), parents, messages }
+        let current = history
+            .get("currentId")
+            .and_then(Value::as_str)
+            .and_then(|id| places.get(id).copied());
+        Self {
+            current: current.or_else(|| messages.len().checked_sub(1)),
+            parents,
+            messages,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -117,12 +147,19 @@ fn id_of(value: &Value) -> &str {
 
 fn places<'a>(messages: &[(&'a str, &Value)]) -> HashMap<&'a str, usize> {
     let mut places = HashMap::with_capacity(messages.len());
-    for (at, (id, _)) in messages.iter().enumerate().filter(|(_, (id, _))| !id.is_empty()) {
+    for (at, (id, _)) in messages
+        .iter()
+        .enumerate()
+        .filter(|(_, (id, _))| !id.is_empty())
+    {
         places.entry(*id).or_insert(at);
     }
     places
 }
 
 fn parent(value: &Value, places: &HashMap<&str, usize>) -> Option<usize> {
-    value.get("parentId").and_then(Value::as_str).and_then(|id| places.get(id).copied())
+    value
+        .get("parentId")
+        .and_then(Value::as_str)
+        .and_then(|id| places.get(id).copied())
 }

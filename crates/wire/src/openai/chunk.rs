@@ -126,10 +126,15 @@ impl<'a> Chunk<'a> {
     }
 
     fn read(wire: &WireChunk<'a>, halves: &mut Halves) -> Self {
-        let is_error = wire.object.is_some_and(|object| object.get() == "\"error\"");
+        let is_error = wire
+            .object
+            .is_some_and(|object| object.get() == "\"error\"");
         let error = wire.error.or(wire.message.filter(|_| is_error));
         let usage = [wire.usage, wire.x_groq.usage, wire.choice.usage];
-        let usage = usage.into_iter().flatten().find_map(|raw| read_usage(raw.get()));
+        let usage = usage
+            .into_iter()
+            .flatten()
+            .find_map(|raw| read_usage(raw.get()));
         let mut chunk = Self {
             usage,
             error: error.and_then(UpstreamError::read),
@@ -151,12 +156,18 @@ impl<'a> Chunk<'a> {
             ("thinking", delta.thinking),
             ("reasoning_details", delta.reasoning_details),
         ];
-        let reasoning = reasoning.into_iter().filter_map(|(field, raw)| Some((field, raw?)));
+        let reasoning = reasoning
+            .into_iter()
+            .filter_map(|(field, raw)| Some((field, raw?)));
         let reasoning = reasoning.into_iter().find(|(_, raw)| says_something(raw));
         self.reasoning_field = reasoning.map(|(field, _)| field);
-        let details = delta.reasoning_details.filter(|raw| raw.get().starts_with('[') && says_something(raw));
+        let details = delta
+            .reasoning_details
+            .filter(|raw| raw.get().starts_with('[') && says_something(raw));
         self.reasoning_details = details.map(|raw| Cow::Borrowed(raw.get()));
-        let images = delta.images.filter(|raw| raw.get().starts_with('[') && says_something(raw));
+        let images = delta
+            .images
+            .filter(|raw| raw.get().starts_with('[') && says_something(raw));
         self.images = images.map(|raw| Cow::Borrowed(raw.get()));
         match reasoning.map(|(_, raw)| raw) {
             Some(raw) if is_list_or_object(raw) => {
@@ -166,8 +177,17 @@ impl<'a> Chunk<'a> {
             raw => self.reasoning = halves.reasoning.text(raw),
         }
         // A choice has a text of its own where a text is continued, which is nobody's message.
-        let content = [delta.content, delta.refusal, delta.audio.transcript, choice.text];
-        match content.into_iter().flatten().find(|raw| says_something(raw)) {
+        let content = [
+            delta.content,
+            delta.refusal,
+            delta.audio.transcript,
+            choice.text,
+        ];
+        match content
+            .into_iter()
+            .flatten()
+            .find(|raw| says_something(raw))
+        {
             Some(raw) if is_list_or_object(raw) => {
                 let parts = Parts::read(raw);
                 self.content = Cow::Owned(parts.text);
@@ -184,10 +204,15 @@ impl<'a> Chunk<'a> {
         if delta.content.is_some_and(says_something) {
             self.add_refusal(delta.refusal);
         }
-        self.calls.extend(delta.calls.iter().map(|call| call.read(halves)));
+        self.calls
+            .extend(delta.calls.iter().map(|call| call.read(halves)));
         // Sent beside the calls for clients of old.
         if self.calls.is_empty() && delta.function_call.is_wanted() {
-            let call = WireCall { index: Some(0), function: delta.function_call, ..WireCall::default() };
+            let call = WireCall {
+                index: Some(0),
+                function: delta.function_call,
+                ..WireCall::default()
+            };
             self.calls.push(call.read(halves));
         }
     }

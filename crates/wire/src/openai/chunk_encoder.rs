@@ -20,8 +20,9 @@ impl ChunkEncoder {
     #[must_use]
     pub fn new(id: &str, created: i64, model: &str) -> Self {
         let (id, model) = (Value::from(id), Value::from(model));
-        let head =
-            format!(r#"{{"id":{id},"object":"chat.completion.chunk","created":{created},"model":{model},"#);
+        let head = format!(
+            r#"{{"id":{id},"object":"chat.completion.chunk","created":{created},"model":{model},"#
+        );
         Self { head }
     }
 
@@ -48,7 +49,9 @@ impl ChunkEncoder {
         struct Delta<'a> {
             reasoning_content: &'a str,
         }
-        self.delta(&Delta { reasoning_content: text })
+        self.delta(&Delta {
+            reasoning_content: text,
+        })
     }
 
     /// One more of the details that a program sends back with the reasoning.
@@ -88,7 +91,10 @@ impl ChunkEncoder {
     #[must_use]
     pub fn finish(&self, reason: &str) -> String {
         let reason = Value::from(reason);
-        format!(r#"{}"choices":[{{"index":0,"delta":{{}},"finish_reason":{reason}}}]}}"#, self.head)
+        format!(
+            r#"{}"choices":[{{"index":0,"delta":{{}},"finish_reason":{reason}}}]}}"#,
+            self.head
+        )
     }
 
     /// The chunk without a choice that carries the usage.
@@ -108,7 +114,10 @@ impl ChunkEncoder {
     pub fn event(&self, kind: &str, data: &Value) -> String {
         let kind = Value::from(kind);
         let event = format!(r#"{{"type":{kind},"data":{data}}}"#);
-        format!(r#"{}"choices":[],"type":{kind},"data":{data},"event":{event}}}"#, self.head)
+        format!(
+            r#"{}"choices":[],"type":{kind},"data":{data},"event":{event}}}"#,
+            self.head
+        )
     }
 
     /// A chunk without a choice that says that an item of the Responses format begins, behind all there are.
@@ -123,7 +132,10 @@ impl ChunkEncoder {
     /// A chunk without a choice with the whole of the item that was added last.
     #[must_use]
     pub fn item_done(&self, item: &Value) -> String {
-        format!(r#"{}"choices":[],"type":"response.output_item.done","item":{item}}}"#, self.head)
+        format!(
+            r#"{}"choices":[],"type":"response.output_item.done","item":{item}}}"#,
+            self.head
+        )
     }
 
     fn delta(&self, delta: &impl Serialize) -> String {
@@ -166,15 +178,31 @@ pub fn usage_value(usage: Usage) -> Value {
         "total_tokens": usage.total_tokens(),
     });
     for (of, kind, tokens) in [
-        ("prompt_tokens_details", "cached_tokens", usage.cached_tokens),
-        ("prompt_tokens_details", "cache_write_tokens", usage.cache_write_tokens),
-        ("completion_tokens_details", "reasoning_tokens", usage.reasoning_tokens),
+        (
+            "prompt_tokens_details",
+            "cached_tokens",
+            usage.cached_tokens,
+        ),
+        (
+            "prompt_tokens_details",
+            "cache_write_tokens",
+            usage.cache_write_tokens,
+        ),
+        (
+            "completion_tokens_details",
+            "reasoning_tokens",
+            usage.reasoning_tokens,
+        ),
         (
             "prompt_tokens_details",
             "audio_tokens",
             usage.audio_tokens.saturating_sub(usage.audio_output_tokens),
         ),
-        ("completion_tokens_details", "audio_tokens", usage.audio_output_tokens),
+        (
+            "completion_tokens_details",
+            "audio_tokens",
+            usage.audio_output_tokens,
+        ),
     ] {
         if tokens > 0 {
             written[of][kind] = tokens.into();
@@ -197,7 +225,10 @@ pub fn priced_usage_value(usage: Usage, cost_micro_usd: Option<u64>) -> Value {
 /// Adds `cost` in US dollars, where it is known.
 pub(crate) fn add_cost(usage: &mut Value, cost_micro_usd: Option<u64>) {
     if let Some(micro_usd) = cost_micro_usd {
-        #[expect(clippy::cast_precision_loss, reason = "no run costs billions of dollars")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "no run costs billions of dollars"
+        )]
         let cost = micro_usd as f64 / 1e6;
         usage["cost"] = cost.into();
     }
@@ -215,17 +246,30 @@ mod tests {
         assert_eq!(Chunk::decode(&text).unwrap().content, "a \"b\"\n✓");
         let reasoning = encoder.reasoning("hm");
         assert_eq!(Chunk::decode(&reasoning).unwrap().reasoning, "hm");
-        let (start, more) = (encoder.call_started(1, "id", "ls"), encoder.call_arguments(1, "{}"));
+        let (start, more) = (
+            encoder.call_started(1, "id", "ls"),
+            encoder.call_arguments(1, "{}"),
+        );
         let started = Chunk::decode(&start).unwrap().calls.remove(0);
         assert_eq!(
-            (started.index, started.id.as_deref(), started.name.as_deref()),
+            (
+                started.index,
+                started.id.as_deref(),
+                started.name.as_deref()
+            ),
             (Some(1), Some("id"), Some("ls"))
         );
         assert_eq!(Chunk::decode(&more).unwrap().calls[0].arguments, "{}");
         let end = encoder.finish("stop");
-        assert_eq!(Chunk::decode(&end).unwrap().finish_reason.as_deref(), Some("stop"));
+        assert_eq!(
+            Chunk::decode(&end).unwrap().finish_reason.as_deref(),
+            Some("stop")
+        );
         let usage = Usage::of(1, 2);
-        assert_eq!(Chunk::decode(&encoder.usage(usage)).unwrap().usage, Some(usage));
+        assert_eq!(
+            Chunk::decode(&encoder.usage(usage)).unwrap().usage,
+            Some(usage)
+        );
         assert_eq!(Chunk::decode(&encoder.role()).unwrap(), Chunk::default());
     }
 }

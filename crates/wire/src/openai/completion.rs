@@ -64,19 +64,32 @@ impl Completion {
             EventBody::TextFinished { item, text, .. } if main && !text.is_empty() => {
                 let (paragraph, start) = self.texts.rest(item, text);
                 self.content.push_str(&paragraph);
-                self.annotations.extend(annotations(&self.sources, item, text, start));
+                self.annotations
+                    .extend(annotations(&self.sources, item, text, start));
             }
             EventBody::SourcesFound { sources } => self.sources.add(sources),
             EventBody::ReasoningFinished { text, .. } if main && !text.is_empty() => {
                 self.reasoning.push(text.clone());
             }
-            EventBody::ToolHandedOver { call, name, arguments } => self.calls.push(json!({
+            EventBody::ToolHandedOver {
+                call,
+                name,
+                arguments,
+            } => self.calls.push(json!({
                 "id": outer_call_id(event.run, call),
                 "type": "function",
                 "function": {"name": name, "arguments": arguments_text(arguments)},
             })),
-            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
-                let used = Used { usage: *usage, cost_micro_usd: *cost_micro_usd };
+            EventBody::RunFinished {
+                outcome,
+                problem,
+                usage,
+                cost_micro_usd,
+            } => {
+                let used = Used {
+                    usage: *usage,
+                    cost_micro_usd: *cost_micro_usd,
+                };
                 self.end = Some((*outcome, problem.clone(), used));
             }
             _ => {}

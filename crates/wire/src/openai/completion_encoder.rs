@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use domain::{
-    EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, event::Source, message::arguments_text,
+    EventBody, Outcome, Problem, ProblemCode, RunEvent, RunId, event::Source,
+    message::arguments_text,
 };
 use serde_json::Value;
 
@@ -87,7 +88,11 @@ impl CompletionEncoder {
     /// The frames for the next event: usually one or none.
     pub fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
         let frames = self.read(event);
-        if self.options.numbered { frames.numbered() } else { frames.unnumbered() }
+        if self.options.numbered {
+            frames.numbered()
+        } else {
+            frames.unnumbered()
+        }
     }
 
     /// Whether a status waits that [`Self::flush`] would give.
@@ -101,15 +106,26 @@ impl CompletionEncoder {
         let (extras, chunks) = (self.extras.as_mut()?, self.chunks.as_ref()?);
         let data = extras.flush(chunks)?;
         // Without a number: it is no event, and whoever comes back gets it with the next.
-        Some(Frame { id: None, event: None, data })
+        Some(Frame {
+            id: None,
+            event: None,
+            data,
+        })
     }
 
     /// The frames for an event, without numbers.
     fn read(&mut self, event: &RunEvent) -> Frames {
         let chunks = self.chunks.get_or_insert_with(|| {
-            ChunkEncoder::new(&completion_id(event.run), event.at / 1000, &self.options.model)
+            ChunkEncoder::new(
+                &completion_id(event.run),
+                event.at / 1000,
+                &self.options.model,
+            )
         });
-        let mut out = Output { chunks, frames: Frames::of(event) };
+        let mut out = Output {
+            chunks,
+            frames: Frames::of(event),
+        };
         if let Some(extras) = &mut self.extras {
             extras.read(event, &mut out);
         }
@@ -134,7 +150,11 @@ impl CompletionEncoder {
                     None => out.reasoning(&text),
                 }
             }
-            EventBody::ReasoningFinished { item, text, duration_ms } if event.agent.is_main() => {
+            EventBody::ReasoningFinished {
+                item,
+                text,
+                duration_ms,
+            } if event.agent.is_main() => {
                 let (text, _) = self.reasoning.rest(item, text);
                 match &mut self.extras {
                     Some(extras) => {
@@ -144,12 +164,24 @@ impl CompletionEncoder {
                     None => out.reasoning(&text),
                 }
             }
-            EventBody::ToolHandedOver { call, name, arguments } => {
+            EventBody::ToolHandedOver {
+                call,
+                name,
+                arguments,
+            } => {
                 out.call(self.calls, &outer_call_id(event.run, call), name, arguments);
                 self.calls += 1;
             }
-            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
-                let usage = self.options.include_usage.then(|| priced_usage_value(*usage, *cost_micro_usd));
+            EventBody::RunFinished {
+                outcome,
+                problem,
+                usage,
+                cost_micro_usd,
+            } => {
+                let usage = self
+                    .options
+                    .include_usage
+                    .then(|| priced_usage_value(*usage, *cost_micro_usd));
                 out.finish(*outcome, problem.as_ref(), usage);
             }
             EventBody::TextStarted { .. }
@@ -199,7 +231,11 @@ pub(super) struct Output<'e> {
 impl Output<'_> {
     /// Adds a frame with this data.
     pub(super) fn push(&mut self, data: String) {
-        self.frames.add(|| Frame { id: None, event: None, data });
+        self.frames.add(|| Frame {
+            id: None,
+            event: None,
+            data,
+        });
     }
 
     fn text(&mut self, text: &str) {
@@ -222,7 +258,10 @@ impl Output<'_> {
 
     fn call(&mut self, index: usize, id: &str, name: &str, arguments: &Value) {
         self.push(self.chunks.call_started(index, id, name));
-        self.push(self.chunks.call_arguments(index, &arguments_text(arguments)));
+        self.push(
+            self.chunks
+                .call_arguments(index, &arguments_text(arguments)),
+        );
     }
 
     fn finish(&mut self, outcome: Outcome, problem: Option<&Problem>, usage: Option<Value>) {
@@ -243,7 +282,12 @@ pub(super) fn annotations(sources: &Sources, item: &str, text: &str, start: usiz
     let cited = sources.cited_in(item, text).into_iter();
     let annotation = |(place, source): (Range<usize>, &Source)| {
         let place = (start + place.start, start + place.end);
-        url_citation(&source.url, &source.title, source.quote.as_deref(), Some(place))
+        url_citation(
+            &source.url,
+            &source.title,
+            source.quote.as_deref(),
+            Some(place),
+        )
     };
     cited.filter_map(annotation).collect()
 }
@@ -259,7 +303,9 @@ pub(super) fn finish_reason(outcome: Outcome) -> Option<&'static str> {
 }
 
 pub(crate) fn failure(problem: Option<&Problem>) -> (ProblemCode, &str) {
-    problem.map_or((ProblemCode::Internal, "The run failed."), |problem| (problem.code, &problem.message))
+    problem.map_or((ProblemCode::Internal, "The run failed."), |problem| {
+        (problem.code, &problem.message)
+    })
 }
 
 /// The id of a run's answer.

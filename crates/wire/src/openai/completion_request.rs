@@ -7,7 +7,8 @@ use crate::{
     RequestMetadata,
     chat_stream::{Mode, mode},
     conversation::{
-        Checked, InvalidRequest, check_says_something, messages, object, optional_text, present, text, wrong,
+        Checked, InvalidRequest, check_says_something, messages, object, optional_text, present,
+        text, wrong,
     },
     openai::research_prefix::take_research_prefix,
     request_parameters,
@@ -68,8 +69,11 @@ impl CompletionRequest {
             asked => asked,
         };
         check_says_something(&messages)?;
-        let tools =
-            if wants_tools(&fields)? { caller_tools(&fields, "function.name", tool)? } else { Vec::new() };
+        let tools = if wants_tools(&fields)? {
+            caller_tools(&fields, "function.name", tool)?
+        } else {
+            Vec::new()
+        };
         let options = stream_options(&fields)?;
         let option = |name: &str| flag(&options, name, &format!("stream_options.{name}"));
         Ok(Self {
@@ -110,24 +114,34 @@ fn check_single_answer(fields: &Map<String, Value>) -> Checked<()> {
     match present(fields, "n") {
         None => Ok(()),
         Some(number) if number.as_u64() == Some(1) => Ok(()),
-        Some(_) => {
-            Err(InvalidRequest("`n` must be 1: an agent gives one answer. Ask again for another.".into()))
-        }
+        Some(_) => Err(InvalidRequest(
+            "`n` must be 1: an agent gives one answer. Ask again for another.".into(),
+        )),
     }
 }
 
 fn answer_format(fields: &Map<String, Value>) -> Checked<Option<Value>> {
-    let Some(format) = present(fields, "response_format") else { return Ok(None) };
+    let Some(format) = present(fields, "response_format") else {
+        return Ok(None);
+    };
     match format.get("type").and_then(Value::as_str) {
         Some("text") => Ok(None),
         Some("json_object") => Ok(Some(format.clone())),
-        Some("json_schema") if format.pointer("/json_schema/schema").is_some_and(Value::is_object) => {
+        Some("json_schema")
+            if format
+                .pointer("/json_schema/schema")
+                .is_some_and(Value::is_object) =>
+        {
             Ok(Some(format.clone()))
         }
-        Some("json_schema") => {
-            wrong("`response_format.json_schema`", "an object with a `name` and a `schema`")
-        }
-        _ => wrong("`response_format`", "an object whose `type` is text, json_object or json_schema"),
+        Some("json_schema") => wrong(
+            "`response_format.json_schema`",
+            "an object with a `name` and a `schema`",
+        ),
+        _ => wrong(
+            "`response_format`",
+            "an object whose `type` is text, json_object or json_schema",
+        ),
     }
 }
 
@@ -137,7 +151,10 @@ fn wants_tools(fields: &Map<String, Value>) -> Checked<bool> {
         None => Ok(true),
         Some(Value::String(choice)) if choice == "auto" => Ok(true),
         Some(Value::String(choice)) if choice == "none" => Ok(false),
-        Some(_) => wrong("`tool_choice`", "\"auto\" or \"none\" here: an agent chooses its tools itself"),
+        Some(_) => wrong(
+            "`tool_choice`",
+            "\"auto\" or \"none\" here: an agent chooses its tools itself",
+        ),
     }
 }
 
@@ -157,7 +174,10 @@ pub(crate) fn caller_tools(
     for (at, value) in tools.iter().enumerate() {
         for tool in read(value, &format!("tools[{at}]"))? {
             if checked.iter().any(|other| other.name == tool.name) {
-                return wrong(&format!("`tools[{at}].{name}`"), "different from the names before it");
+                return wrong(
+                    &format!("`tools[{at}].{name}`"),
+                    "different from the names before it",
+                );
             }
             checked.push(tool);
         }
@@ -170,14 +190,19 @@ pub(crate) fn tool(value: &Value, at: &str) -> Checked<Vec<CallerTool>> {
         return wrong(&format!("`{at}.type`"), "\"function\"");
     }
     match value.get("function") {
-        Some(Value::Object(function)) => Ok(vec![caller_tool(function, &format!("{at}.function"))?]),
+        Some(Value::Object(function)) => {
+            Ok(vec![caller_tool(function, &format!("{at}.function"))?])
+        }
         _ => wrong(&format!("`{at}.function`"), "an object with a `name`"),
     }
 }
 
 /// The name, description and parameters of a tool, which stand at `at`.
 pub(crate) fn caller_tool(function: &Map<String, Value>, at: &str) -> Checked<CallerTool> {
-    let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
+    let name = function
+        .get("name")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
     if name.is_empty() || name.len() > NAME_LIMIT || !name.chars().all(is_letter) {
         let wanted = format!("1 to {NAME_LIMIT} letters, digits, `_` or `-`");
@@ -192,7 +217,11 @@ pub(crate) fn caller_tool(function: &Map<String, Value>, at: &str) -> Checked<Ca
         Some(parameters @ Value::Object(_)) => parameters.clone(),
         Some(_) => return wrong(&format!("`{at}.parameters`"), "a JSON Schema, an object"),
     };
-    Ok(CallerTool { name: name.to_owned(), description: description.to_owned(), parameters })
+    Ok(CallerTool {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        parameters,
+    })
 }
 
 #[cfg(test)]
@@ -208,7 +237,8 @@ mod tests {
     }
 
     fn with(field: &str, value: Value) -> Value {
-        let mut body = json!({"model": "glasshouse/agent", "messages": [{"role": "user", "content": "Hi"}]});
+        let mut body =
+            json!({"model": "glasshouse/agent", "messages": [{"role": "user", "content": "Hi"}]});
         body[field] = value;
         body
     }
@@ -239,7 +269,11 @@ mod tests {
 
     #[test]
     fn metadata_is_read() {
-        let request = decode(&with("metadata", json!({"chat_id": "c 1", "tool_ids": ["ls"]}))).unwrap();
+        let request = decode(&with(
+            "metadata",
+            json!({"chat_id": "c 1", "tool_ids": ["ls"]}),
+        ))
+        .unwrap();
         assert_eq!(request.metadata.chat_id.as_deref(), Some("c 1"));
         assert_eq!(request.metadata.tool_ids, ["ls"]);
         assert!(decode(&with("metadata", json!("x"))).is_err());
@@ -247,7 +281,10 @@ mod tests {
 
     #[test]
     fn a_full_request() {
-        let mut body = with("tools", json!([{"type": "function", "function": {"name": "get_time"}}]));
+        let mut body = with(
+            "tools",
+            json!([{"type": "function", "function": {"name": "get_time"}}]),
+        );
         body["stream"] = json!(true);
         body["stream_options"] = json!({"include_usage": true, "include_status": true, "later": 1});
         body["temperature"] = json!(0.5);
@@ -257,10 +294,19 @@ mod tests {
         let request = decode(&body).unwrap();
         assert!(request.stream && request.include_usage && request.include_status);
         assert_eq!(request.tools[0].name, "get_time");
-        assert_eq!(request.tools[0].parameters, json!({"type": "object", "properties": {}}));
-        assert_eq!((request.parameters.temperature, request.answer_format), (Some(0.5), None));
+        assert_eq!(
+            request.tools[0].parameters,
+            json!({"type": "object", "properties": {}})
+        );
+        assert_eq!(
+            (request.parameters.temperature, request.answer_format),
+            (Some(0.5), None)
+        );
         body["response_format"] = json!({"type": "json_object"});
-        assert_eq!(decode(&body).unwrap().answer_format, Some(json!({"type": "json_object"})));
+        assert_eq!(
+            decode(&body).unwrap().answer_format,
+            Some(json!({"type": "json_object"}))
+        );
         body["tool_choice"] = json!("none");
         assert_eq!(decode(&body).unwrap().tools, []);
     }
@@ -271,18 +317,43 @@ mod tests {
             ("Hi", Mode::Chat, "Hi"),
             ("<research_request>\nWhy?", Mode::Research, "Why?"),
             ("<research_request_deep>\nWhy?", Mode::Deep, "Why?"),
-            ("<research_request>Why?", Mode::Chat, "<research_request>Why?"),
-            ("Why <research_request>\n?", Mode::Chat, "Why <research_request>\n?"),
-            (" <research_request>\nWhy?", Mode::Chat, " <research_request>\nWhy?"),
+            (
+                "<research_request>Why?",
+                Mode::Chat,
+                "<research_request>Why?",
+            ),
+            (
+                "Why <research_request>\n?",
+                Mode::Chat,
+                "Why <research_request>\n?",
+            ),
+            (
+                " <research_request>\nWhy?",
+                Mode::Chat,
+                " <research_request>\nWhy?",
+            ),
         ] {
             let request = decode(&said(content)).unwrap();
-            assert_eq!((request.mode, request.messages[0].plain_text().as_str()), (mode, rest));
+            assert_eq!(
+                (request.mode, request.messages[0].plain_text().as_str()),
+                (mode, rest)
+            );
             let body = said(content).to_string();
-            assert_eq!(asks_for_research(body.as_bytes()), mode != Mode::Chat, "{content}");
+            assert_eq!(
+                asks_for_research(body.as_bytes()),
+                mode != Mode::Chat,
+                "{content}"
+            );
             // Some programs write it so.
-            assert_eq!(asks_for_research(body.replace('<', "\\u003c").as_bytes()), mode != Mode::Chat);
+            assert_eq!(
+                asks_for_research(body.replace('<', "\\u003c").as_bytes()),
+                mode != Mode::Chat
+            );
         }
-        assert!(!asks_for_research(b"research_request") && !asks_for_research(b"[\"research_request\"]"));
+        assert!(
+            !asks_for_research(b"research_request")
+                && !asks_for_research(b"[\"research_request\"]")
+        );
         let earlier = json!([
             {"role": "user", "content": "<research_request>\nWhy?"},
             {"role": "assistant", "content": "So."},
@@ -290,26 +361,47 @@ mod tests {
         ]);
         let body = with("messages", earlier);
         let request = decode(&body).unwrap();
-        assert_eq!((request.mode, request.messages[0].plain_text().as_str()), (Mode::Chat, "Why?"));
+        assert_eq!(
+            (request.mode, request.messages[0].plain_text().as_str()),
+            (Mode::Chat, "Why?")
+        );
         assert!(!asks_for_research(body.to_string().as_bytes()));
-        assert!(decode(&said("<research_request>\n ")).is_err(), "nothing is left to research");
+        assert!(
+            decode(&said("<research_request>\n ")).is_err(),
+            "nothing is left to research"
+        );
     }
 
     #[test]
     fn what_is_wrong_is_named() {
         let function = |function: Value| json!([{"type": "function", "function": function}]);
         for (body, field) in [
-            (json!({"messages": [{"role": "user", "content": "Hi"}]}), "model"),
+            (
+                json!({"messages": [{"role": "user", "content": "Hi"}]}),
+                "model",
+            ),
             (with("model", json!("")), "model"),
             (with("messages", json!([])), "messages"),
-            (with("messages", json!([{"role": "boss"}])), "messages[0].role"),
+            (
+                with("messages", json!([{"role": "boss"}])),
+                "messages[0].role",
+            ),
             (with("n", json!(2)), "n"),
             (with("n", json!("1")), "n"),
             (with("stream", json!(1)), "stream"),
             (with("stream_options", json!([])), "stream_options"),
-            (with("stream_options", json!({"include_usage": 1})), "stream_options.include_usage"),
-            (with("response_format", json!({"type": "json_schema"})), "response_format.json_schema"),
-            (with("response_format", json!({"type": "xml"})), "response_format"),
+            (
+                with("stream_options", json!({"include_usage": 1})),
+                "stream_options.include_usage",
+            ),
+            (
+                with("response_format", json!({"type": "json_schema"})),
+                "response_format.json_schema",
+            ),
+            (
+                with("response_format", json!({"type": "xml"})),
+                "response_format",
+            ),
             (with("response_format", json!("json")), "response_format"),
             (with("tool_choice", json!("required")), "tool_choice"),
             (with("temperature", json!(3)), "temperature"),
@@ -318,14 +410,23 @@ mod tests {
             (with("tools", json!({})), "tools"),
             (with("tools", json!([{"type": "custom"}])), "tools[0].type"),
             (with("tools", json!([{}])), "tools[0].function"),
-            (with("tools", function(json!({"name": "a b"}))), "tools[0].function.name"),
-            (with("tools", function(json!({"name": "a", "parameters": []}))), "tools[0].function.parameters"),
+            (
+                with("tools", function(json!({"name": "a b"}))),
+                "tools[0].function.name",
+            ),
+            (
+                with("tools", function(json!({"name": "a", "parameters": []}))),
+                "tools[0].function.parameters",
+            ),
             (
                 with("tools", function(json!({"name": "a", "description": 1}))),
                 "tools[0].function.description",
             ),
             (
-                with("tools", json!([{"function": {"name": "a"}}, {"function": {"name": "a"}}])),
+                with(
+                    "tools",
+                    json!([{"function": {"name": "a"}}, {"function": {"name": "a"}}]),
+                ),
                 "tools[1].function.name",
             ),
         ] {

@@ -98,8 +98,16 @@ impl EmbeddingRequest {
         let fields = object(body)?;
         let dimensions = match present(&fields, "dimensions") {
             None => None,
-            Some(value) => match value.as_u64().filter(|it| (1..=MOST_DIMENSIONS as u64).contains(it)) {
-                None => return wrong("`dimensions`", &format!("a number from 1 to {MOST_DIMENSIONS}")),
+            Some(value) => match value
+                .as_u64()
+                .filter(|it| (1..=MOST_DIMENSIONS as u64).contains(it))
+            {
+                None => {
+                    return wrong(
+                        "`dimensions`",
+                        &format!("a number from 1 to {MOST_DIMENSIONS}"),
+                    );
+                }
                 dimensions => dimensions,
             },
         };
@@ -108,15 +116,22 @@ impl EmbeddingRequest {
             Some("base64") => true,
             Some(_) => return wrong("`encoding_format`", "\"float\" or \"base64\""),
         };
-        Ok(Self { texts: texts(fields.get("input"))?, dimensions, base64 })
+        Ok(Self {
+            texts: texts(fields.get("input"))?,
+            dimensions,
+            base64,
+        })
     }
 }
 
 fn texts(input: Option<&Value>) -> Checked<Vec<String>> {
-    let wanted = format!("a text or a list of 1 to {MAX_TEXTS} texts; this model takes no token numbers");
+    let wanted =
+        format!("a text or a list of 1 to {MAX_TEXTS} texts; this model takes no token numbers");
     match input {
         Some(Value::String(text)) if !text.is_empty() => Ok(vec![text.clone()]),
-        Some(Value::Array(list)) if (1..=MAX_TEXTS).contains(&list.len()) && !list[0].is_number() => {
+        Some(Value::Array(list))
+            if (1..=MAX_TEXTS).contains(&list.len()) && !list[0].is_number() =>
+        {
             let one = |(at, value)| match text(value, &format!("`input[{at}]`"))? {
                 "" => wrong(&format!("`input[{at}]`"), "a text that is not empty"),
                 text => Ok(text.to_owned()),
@@ -148,13 +163,21 @@ pub fn encode_answer(
 ) -> Value {
     let one = |(index, vector): (usize, &Vec<f32>)| {
         let vector = match base64 {
-            true => BASE64.encode(vector.iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<u8>>()).into(),
+            true => BASE64
+                .encode(
+                    vector
+                        .iter()
+                        .flat_map(|it| it.to_le_bytes())
+                        .collect::<Vec<u8>>(),
+                )
+                .into(),
             false => json!(vector),
         };
         json!({ "object": "embedding", "index": index, "embedding": vector })
     };
     let data: Vec<Value> = vectors.iter().enumerate().map(one).collect();
-    let mut counted = json!({ "prompt_tokens": usage.input_tokens, "total_tokens": usage.input_tokens });
+    let mut counted =
+        json!({ "prompt_tokens": usage.input_tokens, "total_tokens": usage.input_tokens });
     if usage.estimated {
         counted["estimated"] = true.into();
     }
@@ -174,11 +197,17 @@ pub fn decode(body: &[u8], asked: usize) -> Result<Embedded, BadEmbeddings> {
     }
     let mut vectors = vec![Vec::new(); asked];
     for (place, One { index, embedding }) in answer.data.into_iter().enumerate() {
-        let vector = vectors.get_mut(index.unwrap_or(place)).filter(|vector| vector.is_empty());
+        let vector = vectors
+            .get_mut(index.unwrap_or(place))
+            .filter(|vector| vector.is_empty());
         *vector.ok_or(BadEmbeddings::Numbers)? = embedding;
     }
     let input_tokens = answer.usage.and_then(|usage| usage.input_tokens());
-    Embedded { vectors, input_tokens }.checked(asked)
+    Embedded {
+        vectors,
+        input_tokens,
+    }
+    .checked(asked)
 }
 
 impl Embedded {
@@ -192,7 +221,8 @@ impl Embedded {
             return Err(BadEmbeddings::Count { asked, got });
         }
         let length = self.vectors.first().map_or(0, Vec::len);
-        let is_length = |vector: &Vec<f32>| vector.len() == length && (1..=MOST_DIMENSIONS).contains(&length);
+        let is_length =
+            |vector: &Vec<f32>| vector.len() == length && (1..=MOST_DIMENSIONS).contains(&length);
         if !self.vectors.iter().all(is_length) {
             return Err(BadEmbeddings::Lengths);
         }
@@ -207,7 +237,11 @@ impl Embedded {
 mod tests {
     use super::*;
 
-    fn check(body: &str, asked: usize, expected: Result<(Vec<Vec<f32>>, Option<u64>), BadEmbeddings>) {
+    fn check(
+        body: &str,
+        asked: usize,
+        expected: Result<(Vec<Vec<f32>>, Option<u64>), BadEmbeddings>,
+    ) {
         let read = decode(body.as_bytes(), asked).map(|read| (read.vectors, read.input_tokens));
         assert_eq!(read, expected, "{body}");
     }
@@ -217,7 +251,8 @@ mod tests {
         let both = Ok((vec![vec![1.0, 2.0], vec![3.0, 4.0]], Some(7)));
         let turned = r#"{"data":[{"index":1,"embedding":[3,4]},{"index":0,"embedding":[1,2]}],"usage":{"prompt_tokens":7}}"#;
         check(turned, 2, both.clone());
-        let plain = r#"{"data":[{"embedding":[1,2]},{"embedding":[3,4]}],"usage":{"total_tokens":7}}"#;
+        let plain =
+            r#"{"data":[{"embedding":[1,2]},{"embedding":[3,4]}],"usage":{"total_tokens":7}}"#;
         check(plain, 2, both);
         check(r#"{"data":[]}"#, 0, Ok((vec![], None)));
         for figure in ["18446744073709551615", "-1", "1e999", "\"7\""] {
@@ -228,19 +263,44 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_says_why() {
-        for body in
-            ["", "{}", "[]", r#"{"data":[{"embedding":"AAAA"}]}"#, r#"{"data":[{"embedding":[null]}]}"#]
-        {
+        for body in [
+            "",
+            "{}",
+            "[]",
+            r#"{"data":[{"embedding":"AAAA"}]}"#,
+            r#"{"data":[{"embedding":[null]}]}"#,
+        ] {
             check(body, 1, Err(BadEmbeddings::NoList));
         }
-        check(r#"{"data":[{"embedding":[NaN]}]}"#, 1, Err(BadEmbeddings::NoList));
-        check(r#"{"data":[{"embedding":[1e300]}]}"#, 1, Err(BadEmbeddings::NoList));
-        check(r#"{"data":[{"embedding":[1]}]}"#, 2, Err(BadEmbeddings::Count { asked: 2, got: 1 }));
-        check(r#"{"data":[{"embedding":[]}]}"#, 1, Err(BadEmbeddings::Lengths));
-        check(r#"{"data":[{"embedding":[1]},{"embedding":[1,2]}]}"#, 2, Err(BadEmbeddings::Lengths));
+        check(
+            r#"{"data":[{"embedding":[NaN]}]}"#,
+            1,
+            Err(BadEmbeddings::NoList),
+        );
+        check(
+            r#"{"data":[{"embedding":[1e300]}]}"#,
+            1,
+            Err(BadEmbeddings::NoList),
+        );
+        check(
+            r#"{"data":[{"embedding":[1]}]}"#,
+            2,
+            Err(BadEmbeddings::Count { asked: 2, got: 1 }),
+        );
+        check(
+            r#"{"data":[{"embedding":[]}]}"#,
+            1,
+            Err(BadEmbeddings::Lengths),
+        );
+        check(
+            r#"{"data":[{"embedding":[1]},{"embedding":[1,2]}]}"#,
+            2,
+            Err(BadEmbeddings::Lengths),
+        );
         for index in ["0", "2", "18446744073709551615"] {
-            let body =
-                format!(r#"{{"data":[{{"index":0,"embedding":[1]}},{{"index":{index},"embedding":[1]}}]}}"#);
+            let body = format!(
+                r#"{{"data":[{{"index":0,"embedding":[1]}},{{"index":{index},"embedding":[1]}}]}}"#
+            );
             check(&body, 2, Err(BadEmbeddings::Numbers));
         }
     }
@@ -248,8 +308,15 @@ mod tests {
     #[test]
     fn requests_of_programs() {
         let read = |body: &str| EmbeddingRequest::decode(body.as_bytes());
-        let one = EmbeddingRequest { texts: vec!["a".to_owned()], dimensions: None, base64: false };
-        assert_eq!(read(r#"{"model":"m","input":"a","dimensions":null,"user":"u"}"#), Ok(one.clone()));
+        let one = EmbeddingRequest {
+            texts: vec!["a".to_owned()],
+            dimensions: None,
+            base64: false,
+        };
+        assert_eq!(
+            read(r#"{"model":"m","input":"a","dimensions":null,"user":"u"}"#),
+            Ok(one.clone())
+        );
         assert_eq!(
             read(r#"{"input":["a","b"],"dimensions":256,"encoding_format":"base64"}"#),
             Ok(EmbeddingRequest {
@@ -266,7 +333,10 @@ mod tests {
             (r#"{"input":[[1,2]]}"#, "input[0]"),
             (r#"{"input":["a",""]}"#, "input[1]"),
             (r#"{"input":"a","dimensions":0}"#, "dimensions"),
-            (r#"{"input":"a","encoding_format":"int8"}"#, "encoding_format"),
+            (
+                r#"{"input":"a","encoding_format":"int8"}"#,
+                "encoding_format",
+            ),
         ] {
             let error = read(body).unwrap_err();
             assert_eq!(error.field(), Some(field), "{error}");
@@ -277,14 +347,23 @@ mod tests {
     fn programs_read_the_vectors_in_openai_form() {
         let vectors = vec![vec![0.25], vec![-1.0]];
         let answer = encode_answer("m", &vectors, false, Usage::of(5, 0), Some(2_000_000));
-        let read = Embedded { vectors: vectors.clone(), input_tokens: Some(5) };
+        let read = Embedded {
+            vectors: vectors.clone(),
+            input_tokens: Some(5),
+        };
         assert_eq!(decode(answer.to_string().as_bytes(), 2), Ok(read));
         assert_eq!(answer["usage"]["cost"], 2.0);
         let packed = encode_answer("m", &vectors, true, Usage::estimate(5, 0), None);
         assert_eq!(
-            (&packed["data"][0]["embedding"], &packed["data"][1]["embedding"]),
+            (
+                &packed["data"][0]["embedding"],
+                &packed["data"][1]["embedding"]
+            ),
             (&json!("AACAPg=="), &json!("AACAvw=="))
         );
-        assert_eq!(packed["usage"], json!({"prompt_tokens": 5, "total_tokens": 5, "estimated": true}));
+        assert_eq!(
+            packed["usage"],
+            json!({"prompt_tokens": 5, "total_tokens": 5, "estimated": true})
+        );
     }
 }

@@ -22,7 +22,12 @@ impl<'a> ErrorObject<'a> {
     /// A problem of ours.
     #[must_use]
     pub fn new(code: ProblemCode, message: &'a str, param: Option<&'a str>) -> Self {
-        Self { message, kind: kind(code), param, code: Some(code.as_str()) }
+        Self {
+            message,
+            kind: kind(code),
+            param,
+            code: Some(code.as_str()),
+        }
     }
 
     /// `{"error":{…}}`.
@@ -74,6 +79,9 @@ mod tests {
             r#"{"error":{"message":"Slow \"down\".","type":"rate_limit_error","param":"messages","code":"rate_limited"}}"#
         );
         let read = UpstreamError::decode(&json).unwrap();
-        assert_eq!((read.message.as_str(), read.kind.as_deref()), ("Slow \"down\".", Some("rate_limited")));
+        assert_eq!(
+            (read.message.as_str(), read.kind.as_deref()),
+            ("Slow \"down\".", Some("rate_limited"))
+        );
     }
 }

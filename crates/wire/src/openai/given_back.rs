@@ -46,7 +46,10 @@ pub(super) struct GivenBack<'a> {
 impl<'a> GivenBack<'a> {
     /// Nothing for messages that `provider` has not written.
     pub(super) fn of(message: &'a Message, provider: &str) -> Self {
-        let is_its_own = message.provenance.as_deref().is_some_and(|it| it.provider == provider);
+        let is_its_own = message
+            .provenance
+            .as_deref()
+            .is_some_and(|it| it.provider == provider);
         if !is_its_own {
             return Self::default();
         }
@@ -54,10 +57,19 @@ impl<'a> GivenBack<'a> {
         let mut parts = Vec::new();
         for block in message.blocks(provider) {
             match block {
-                Block::Reasoning { text, data: Some(data) } => given.add_reasoning(text, data, &mut parts),
+                Block::Reasoning {
+                    text,
+                    data: Some(data),
+                } => given.add_reasoning(text, data, &mut parts),
                 Block::Part { part: it, .. } => parts.extend(part(it)),
-                Block::Call { call, data: Some(data) } => {
-                    given.calls.extend(data.get("extra_content").map(|extra| (call.id.as_str(), extra)));
+                Block::Call {
+                    call,
+                    data: Some(data),
+                } => {
+                    given.calls.extend(
+                        data.get("extra_content")
+                            .map(|extra| (call.id.as_str(), extra)),
+                    );
                 }
                 Block::Other { data } => {
                     let images = data.get("images").and_then(Value::as_array);
@@ -73,11 +85,15 @@ impl<'a> GivenBack<'a> {
     fn add_reasoning(&mut self, text: &'a str, data: &'a Value, parts: &mut Vec<WirePart<'a>>) {
         let fields = &mut self.fields;
         if data.get("content_thinking").is_some() {
-            parts.push(WirePart::Thinking { thinking: [ThinkingText { text }] });
+            parts.push(WirePart::Thinking {
+                thinking: [ThinkingText { text }],
+            });
             return;
         }
         let details = data.get("reasoning_details").and_then(Value::as_array);
-        fields.reasoning_details.extend(details.into_iter().flatten());
+        fields
+            .reasoning_details
+            .extend(details.into_iter().flatten());
         let field = match data.get("field").and_then(Value::as_str) {
             Some("reasoning_content") => &mut fields.reasoning_content,
             Some("thinking") => &mut fields.thinking,
@@ -94,7 +110,10 @@ impl<'a> GivenBack<'a> {
 
 /// Text alone goes as a string, in one piece as it came.
 fn content(mut parts: Vec<WirePart<'_>>) -> Content<'_> {
-    if !parts.iter().all(|part| matches!(part, WirePart::Text { .. })) {
+    if !parts
+        .iter()
+        .all(|part| matches!(part, WirePart::Text { .. }))
+    {
         return Content::Parts(parts);
     }
     match parts.as_mut_slice() {

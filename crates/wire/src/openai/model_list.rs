@@ -54,23 +54,36 @@ const OUTPUT: [&str; 6] = [
 pub fn decode(body: &str) -> Option<Vec<ListedModel>> {
     let body = body.trim_start_matches('\u{FEFF}');
     let value: Value = json_repair::parse(body).ok()?;
-    let list = match value.get("data").or_else(|| value.get("models")).unwrap_or(&value) {
+    let list = match value
+        .get("data")
+        .or_else(|| value.get("models"))
+        .unwrap_or(&value)
+    {
         // Ollama writes an empty list so.
         Value::Null if value["object"] == "list" => return Some(Vec::new()),
         list => list.as_array()?,
     };
     let mut seen = HashSet::new();
-    Some(list.iter().filter_map(model).filter(|model| seen.insert(model.id.clone())).collect())
+    Some(
+        list.iter()
+            .filter_map(model)
+            .filter(|model| seen.insert(model.id.clone()))
+            .collect(),
+    )
 }
 
 fn model(value: &Value) -> Option<ListedModel> {
     let text = |key: &str| value.get(key)?.as_str();
-    let id = value.as_str().or_else(|| ["id", "name", "model"].into_iter().find_map(text));
+    let id = value
+        .as_str()
+        .or_else(|| ["id", "name", "model"].into_iter().find_map(text));
     let id = id.filter(|id| !id.is_empty() && !id.contains('\0'))?;
     let display_name = ["display_name", "name"].into_iter().find_map(text);
     Some(ListedModel {
         id: id.to_owned(),
-        display_name: display_name.filter(|name| !name.is_empty() && *name != id).map(str::to_owned),
+        display_name: display_name
+            .filter(|name| !name.is_empty() && *name != id)
+            .map(str::to_owned),
         context_tokens: first_count(value, &CONTEXT),
         max_output_tokens: first_count(value, &OUTPUT),
         abilities: abilities::read(value),
@@ -100,12 +113,26 @@ mod tests {
             r#"{"data":[{"id":"a"},{"id":null},{"id":5},{"id":"b"},{"id":"a"}]}"#,
             "\u{FEFF}{\"data\":[{\"id\":\"a\"},{\"id\":\"b\"}]}",
         ] {
-            assert_eq!(ids(body), Some(vec!["a".to_owned(), "b".to_owned()]), "{body}");
+            assert_eq!(
+                ids(body),
+                Some(vec!["a".to_owned(), "b".to_owned()]),
+                "{body}"
+            );
         }
-        for empty in [r#"{"data":[]}"#, r#"{"object":"list","data":null}"#, r#"{"data":["a\u0000b"]}"#] {
+        for empty in [
+            r#"{"data":[]}"#,
+            r#"{"object":"list","data":null}"#,
+            r#"{"data":["a\u0000b"]}"#,
+        ] {
             assert_eq!(ids(empty), Some(vec![]), "{empty}");
         }
-        for body in ["", "{}", "Ollama is running", r#"{"data":{}}"#, r#"{"data":null}"#] {
+        for body in [
+            "",
+            "{}",
+            "Ollama is running",
+            r#"{"data":{}}"#,
+            r#"{"data":null}"#,
+        ] {
             assert_eq!(ids(body), None, "{body}");
         }
     }
@@ -119,7 +146,11 @@ mod tests {
             (r"\\ud83d\ud83d", "\\ud83d\u{FFFD}"),
             (r"é\ud83d\u00e9\t", "é\u{FFFD}é\t"),
         ] {
-            assert_eq!(ids(&format!(r#"["{id}"]"#)), Some(vec![read.to_owned()]), "{id}");
+            assert_eq!(
+                ids(&format!(r#"["{id}"]"#)),
+                Some(vec![read.to_owned()]),
+                "{id}"
+            );
         }
     }
 
@@ -128,7 +159,11 @@ mod tests {
         let check = |body: &str, expected: &str| {
             let models = decode(body).unwrap();
             let expected: serde_json::Value = serde_json::from_str(expected).unwrap();
-            assert_eq!(serde_json::to_value(&models[0]).unwrap(), expected, "{body}");
+            assert_eq!(
+                serde_json::to_value(&models[0]).unwrap(),
+                expected,
+                "{body}"
+            );
         };
         // vLLM.
         check(
@@ -189,6 +224,9 @@ mod tests {
                 "pdf":false,"tools":true,"structured_output":false}}"#,
         );
         // Nothing that is no number, and zero is unknown.
-        check(r#"[{"id":"a","context_length":0,"max_model_len":"big","capabilities":7}]"#, r#"{"id":"a"}"#);
+        check(
+            r#"[{"id":"a","context_length":0,"max_model_len":"big","capabilities":7}]"#,
+            r#"{"id":"a"}"#,
+        );
     }
 }

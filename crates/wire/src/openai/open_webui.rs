@@ -69,7 +69,10 @@ struct Line {
 
 impl Extras {
     pub(super) fn new(sources: bool) -> Self {
-        Self { sources, ..Self::default() }
+        Self {
+            sources,
+            ..Self::default()
+        }
     }
 
     pub(super) fn holds_back(&self) -> bool {
@@ -87,19 +90,39 @@ impl Extras {
     pub(super) fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
         let main = event.agent.is_main();
         match &event.body {
-            EventBody::Status { description, done, hidden: false, .. } => {
+            EventBody::Status {
+                description,
+                done,
+                hidden: false,
+                ..
+            } => {
                 self.show(event, description, *done, out);
             }
             EventBody::Status { .. } if main => self.status.clear(out),
             // It works on, without saying at what.
-            EventBody::Status { .. } if self.status.is_of(&event.agent) => self.say(event, "…", out),
+            EventBody::Status { .. } if self.status.is_of(&event.agent) => {
+                self.say(event, "…", out)
+            }
             EventBody::ToolProgress { message, .. } => self.say(event, message, out),
             EventBody::RunResumed {} => self.say(event, RESUMED, out),
-            EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
-                self.say(event, &compacted(summary, *tokens_before, *tokens_after), out);
+            EventBody::ContextCompacted {
+                summary,
+                tokens_before,
+                tokens_after,
+                ..
+            } => {
+                self.say(
+                    event,
+                    &compacted(summary, *tokens_before, *tokens_after),
+                    out,
+                );
             }
             EventBody::RunForked { .. } => self.say(event, FORKED, out),
-            EventBody::Notice { level: NoticeLevel::Warning | NoticeLevel::Error, message, .. } => {
+            EventBody::Notice {
+                level: NoticeLevel::Warning | NoticeLevel::Error,
+                message,
+                ..
+            } => {
                 self.say(event, message, out);
             }
             EventBody::HookFinished(end) if end.is_notable() => self.say(event, &end.line(), out),
@@ -113,14 +136,29 @@ impl Extras {
                 self.close_thought(None, out);
                 self.status.clear(out);
             }
-            EventBody::ToolStarted { call, name, arguments, .. } if main && name != SUB_AGENT_TOOL => {
+            EventBody::ToolStarted {
+                call,
+                name,
+                arguments,
+                ..
+            } if main && name != SUB_AGENT_TOOL => {
                 self.open_row(event, call, name, arguments, out);
             }
-            EventBody::ToolFinished { call, name, arguments, result, error, files, .. } if main => {
+            EventBody::ToolFinished {
+                call,
+                name,
+                arguments,
+                result,
+                error,
+                files,
+                ..
+            } if main => {
                 self.open_row(event, call, name, arguments, out);
                 self.close_row(event, call, result, *error, files, out);
             }
-            EventBody::AgentStarted { name, call, task, .. } => {
+            EventBody::AgentStarted {
+                name, call, task, ..
+            } => {
                 self.agents.insert(event.agent.clone(), name.clone());
                 if event.agent.depth() == 1 {
                     let arguments = json!({"task": named(name, task), "background": false});
@@ -130,7 +168,9 @@ impl Extras {
             }
             EventBody::AgentFinished { .. } => drop(self.agents.remove(&event.agent)),
             EventBody::SourcesFound { sources } if self.sources => {
-                sources.iter().for_each(|source| out.push(source_chunk(out.chunks, source)));
+                sources
+                    .iter()
+                    .for_each(|source| out.push(source_chunk(out.chunks, source)));
             }
             EventBody::RunFinished { .. } => {
                 self.close_thought(None, out);
@@ -163,7 +203,10 @@ impl Extras {
             | EventBody::ModelRequested { .. }
             | EventBody::ProviderData(_)
             | EventBody::ModelCalled { .. }
-            | EventBody::Notice { level: NoticeLevel::Info, .. } => {}
+            | EventBody::Notice {
+                level: NoticeLevel::Info,
+                ..
+            } => {}
         }
         self.status.release(event.at, out);
     }
@@ -182,7 +225,15 @@ impl Extras {
             Some(name) => format!("🤖 {name}: {description}"),
             None => description.to_owned(),
         };
-        self.status.say(event.at, Line { agent: event.agent.clone(), description, done }, out);
+        self.status.say(
+            event.at,
+            Line {
+                agent: event.agent.clone(),
+                description,
+                done,
+            },
+            out,
+        );
     }
 
     /// More reasoning, with a row of its own: Open WebUI would add all of a run to the first one's.
@@ -195,8 +246,14 @@ impl Extras {
             none => {
                 self.thoughts += 1;
                 let id = outer_call_id(event.run, &format!("rs_{}", self.thoughts));
-                out.push(out.chunks.item_added(&thought_item(&id, "in_progress", json!([]))));
-                none.insert(Thought { id, text: String::new() })
+                out.push(
+                    out.chunks
+                        .item_added(&thought_item(&id, "in_progress", json!([]))),
+                );
+                none.insert(Thought {
+                    id,
+                    text: String::new(),
+                })
             }
         };
         thought.text.push_str(text);
@@ -205,9 +262,15 @@ impl Extras {
 
     /// Closes the row of reasoning, which has to happen before anything follows it.
     pub(super) fn close_thought(&mut self, duration_ms: Option<u64>, out: &mut Output<'_>) {
-        let Some(Thought { id, text }) = self.thought.take() else { return };
+        let Some(Thought { id, text }) = self.thought.take() else {
+            return;
+        };
         let text = text.trim_start();
-        let mut item = thought_item(&id, "completed", json!([{"type": "output_text", "text": text}]));
+        let mut item = thought_item(
+            &id,
+            "completed",
+            json!([{"type": "output_text", "text": text}]),
+        );
         if let Some(duration_ms) = duration_ms {
             item["duration"] = json!(duration_ms / 1000);
         }
@@ -271,7 +334,10 @@ impl StatusLine {
 
     /// Whether the line, or the one that is about to take its place, is this agent's.
     fn is_of(&self, agent: &AgentPath) -> bool {
-        self.held_back.as_ref().or(self.shown.as_ref()).is_some_and(|line| line.agent == *agent)
+        self.held_back
+            .as_ref()
+            .or(self.shown.as_ref())
+            .is_some_and(|line| line.agent == *agent)
     }
 
     /// Gives out what was held back, once enough time has passed.
@@ -304,7 +370,13 @@ fn status(line: &Line, hidden: bool) -> Value {
 }
 
 fn source_chunk(chunks: &ChunkEncoder, source: &Source) -> String {
-    let Source { id, title, url, quote, .. } = source;
+    let Source {
+        id,
+        title,
+        url,
+        quote,
+        ..
+    } = source;
     let document = quote.as_deref().unwrap_or(title);
     chunks.event(
         "source",
@@ -341,5 +413,9 @@ fn cut(result: &str) -> String {
         return result.to_owned();
     }
     let end = result.floor_char_boundary(RESULT_LIMIT_BYTES);
-    format!("{}\n… cut here: {end} of {} bytes", &result[..end], result.len())
+    format!(
+        "{}\n… cut here: {end} of {} bytes",
+        &result[..end],
+        result.len()
+    )
 }

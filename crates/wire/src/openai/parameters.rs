@@ -13,13 +13,29 @@ const MAX_STOP: usize = 4;
 
 /// What requests can do without.
 pub const OPTIONAL_FIELDS: &[OptionalField] = &[
-    OptionalField::new(&["temperature"], &["temperature"], Some(Parameter::Temperature)),
+    OptionalField::new(
+        &["temperature"],
+        &["temperature"],
+        Some(Parameter::Temperature),
+    ),
     OptionalField::new(&["top_p"], &["top_p"], Some(Parameter::TopP)),
     OptionalField::new(&["stop"], &["stop"], Some(Parameter::Stop)),
     OptionalField::new(&["seed"], &["seed"], Some(Parameter::Seed)),
-    OptionalField::new(&["reasoning_effort"], &["reasoning_effort"], Some(Parameter::ReasoningEffort)),
-    OptionalField::new(&["reasoning"], &["reasoning"], Some(Parameter::ReasoningEffort)),
-    OptionalField::new(&["thinking"], &["thinking"], Some(Parameter::ReasoningEffort)),
+    OptionalField::new(
+        &["reasoning_effort"],
+        &["reasoning_effort"],
+        Some(Parameter::ReasoningEffort),
+    ),
+    OptionalField::new(
+        &["reasoning"],
+        &["reasoning"],
+        Some(Parameter::ReasoningEffort),
+    ),
+    OptionalField::new(
+        &["thinking"],
+        &["thinking"],
+        Some(Parameter::ReasoningEffort),
+    ),
     OptionalField::new(&["parallel_tool_calls"], &["parallel_tool_calls"], None),
     OptionalField::new(&["stream_options"], &["stream_options"], None),
 ];
@@ -41,10 +57,15 @@ impl Dialect {
     /// That of the server with this name.
     #[must_use]
     pub fn of_host(host: &str) -> Self {
-        const OPENAI: [&str; 3] = ["api.openai.com", "openai.azure.com", "services.ai.azure.com"];
+        const OPENAI: [&str; 3] = [
+            "api.openai.com",
+            "openai.azure.com",
+            "services.ai.azure.com",
+        ];
         const THINKING: [&str; 4] = ["z.ai", "bigmodel.cn", "deepseek.com", "moonshot.ai"];
         let is_of = |domain: &str| {
-            host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+            host.strip_suffix(domain)
+                .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         };
         match () {
             () if OPENAI.into_iter().any(is_of) => Self::OpenAi,
@@ -93,10 +114,16 @@ impl<'a> ParameterFields<'a> {
     pub fn new(set: &'a ModelParameters, model: &str, dialect: Dialect) -> (Self, Vec<LeftOut>) {
         let family = ModelFamily::of(model);
         let wanted = set.reasoning_effort.map(Reasoning::from);
-        let effort = wanted.filter(|_| family.reasons()).and_then(|wanted| effort(wanted, family));
+        let effort = wanted
+            .filter(|_| family.reasons())
+            .and_then(|wanted| effort(wanted, family));
         let takes_sampling = family.takes_sampling(effort);
         let stop = set.stop.as_deref().unwrap_or_default();
-        let most = if dialect == Dialect::OpenAi { MAX_STOP } else { usize::MAX };
+        let most = if dialect == Dialect::OpenAi {
+            MAX_STOP
+        } else {
+            usize::MAX
+        };
         let mut fields = Self {
             temperature: set.temperature.filter(|_| takes_sampling),
             top_p: set.top_p.filter(|_| takes_sampling),
@@ -106,10 +133,18 @@ impl<'a> ParameterFields<'a> {
         };
         match dialect {
             Dialect::OpenAi | Dialect::Other => fields.reasoning_effort = effort,
-            Dialect::OpenRouter => fields.reasoning = effort.map(|effort| ReasoningField { effort }),
+            Dialect::OpenRouter => {
+                fields.reasoning = effort.map(|effort| ReasoningField { effort })
+            }
             Dialect::Thinking => {
                 let is_off = wanted == Some(Reasoning::Off);
-                fields.thinking = effort.map(|_| if is_off { Thinking::Disabled } else { Thinking::Enabled });
+                fields.thinking = effort.map(|_| {
+                    if is_off {
+                        Thinking::Disabled
+                    } else {
+                        Thinking::Enabled
+                    }
+                });
                 fields.reasoning_effort = effort.filter(|_| !is_off);
             }
         }
@@ -149,7 +184,11 @@ mod tests {
     fn check(model: &str, host: &str, set: Value, fields: Value, left_out: &[LeftOut]) {
         let set: ModelParameters = serde_json::from_value(set).unwrap();
         let (written, not_sent) = ParameterFields::new(&set, model, Dialect::of_host(host));
-        assert_eq!(serde_json::to_value(written).unwrap(), fields, "{model} {host}");
+        assert_eq!(
+            serde_json::to_value(written).unwrap(),
+            fields,
+            "{model} {host}"
+        );
         assert_eq!(not_sent, left_out, "{model} {host}");
     }
 
@@ -158,18 +197,51 @@ mod tests {
         let high = || json!({"reasoning_effort": "high", "temperature": 0.2, "top_p": 0.9, "stop": ["x"], "seed": 7});
         let of = |effort: Value| {
             let mut fields = json!({"temperature": 0.2, "top_p": 0.9, "stop": ["x"], "seed": 7});
-            fields.as_object_mut().unwrap().extend(effort.as_object().unwrap().clone());
+            fields
+                .as_object_mut()
+                .unwrap()
+                .extend(effort.as_object().unwrap().clone());
             fields
         };
-        check("qwen3", "localhost", high(), of(json!({"reasoning_effort": "high"})), &[]);
-        check("z-ai/glm-4.6", "openrouter.ai", high(), of(json!({"reasoning": {"effort": "high"}})), &[]);
+        check(
+            "qwen3",
+            "localhost",
+            high(),
+            of(json!({"reasoning_effort": "high"})),
+            &[],
+        );
+        check(
+            "z-ai/glm-4.6",
+            "openrouter.ai",
+            high(),
+            of(json!({"reasoning": {"effort": "high"}})),
+            &[],
+        );
         let thinking = json!({"thinking": {"type": "enabled"}, "reasoning_effort": "high"});
         check("glm-5.2", "api.z.ai", high(), of(thinking), &[]);
         let off = || json!({"reasoning_effort": "none"});
-        check("deepseek-chat", "api.deepseek.com", off(), json!({"thinking": {"type": "disabled"}}), &[]);
-        check("z-ai/glm-4.6", "openrouter.ai", off(), json!({"reasoning": {"effort": "none"}}), &[]);
+        check(
+            "deepseek-chat",
+            "api.deepseek.com",
+            off(),
+            json!({"thinking": {"type": "disabled"}}),
+            &[],
+        );
+        check(
+            "z-ai/glm-4.6",
+            "openrouter.ai",
+            off(),
+            json!({"reasoning": {"effort": "none"}}),
+            &[],
+        );
         // As recorded.
-        check("zai-glm-4.7", "api.cerebras.ai", off(), json!({"reasoning_effort": "none"}), &[]);
+        check(
+            "zai-glm-4.7",
+            "api.cerebras.ai",
+            off(),
+            json!({"reasoning_effort": "none"}),
+            &[],
+        );
         check(
             "o3-mini",
             "api.openai.com",
@@ -184,15 +256,45 @@ mod tests {
         use Parameter::{ReasoningEffort, Temperature, TopP};
         let sampling = || json!({"temperature": 0.2, "top_p": 0.9});
         let neither = [LeftOut::Parameter(Temperature), LeftOut::Parameter(TopP)];
-        check("gpt-5-mini", "api.openai.com", sampling(), json!({}), &neither);
-        check("openai/gpt-5-mini", "localhost", sampling(), json!({}), &neither);
+        check(
+            "gpt-5-mini",
+            "api.openai.com",
+            sampling(),
+            json!({}),
+            &neither,
+        );
+        check(
+            "openai/gpt-5-mini",
+            "localhost",
+            sampling(),
+            json!({}),
+            &neither,
+        );
         check("gpt-4o", "api.openai.com", sampling(), sampling(), &[]);
         let effort = [LeftOut::Parameter(ReasoningEffort)];
-        check("gpt-4o", "api.openai.com", json!({"reasoning_effort": "high"}), json!({}), &effort);
-        check("gpt-4o", "api.openai.com", json!({"reasoning_effort": "none"}), json!({}), &[]);
+        check(
+            "gpt-4o",
+            "api.openai.com",
+            json!({"reasoning_effort": "high"}),
+            json!({}),
+            &effort,
+        );
+        check(
+            "gpt-4o",
+            "api.openai.com",
+            json!({"reasoning_effort": "none"}),
+            json!({}),
+            &[],
+        );
         let five = json!({"stop": ["a", "b", "c", "d", "e"]});
         let four = json!({"stop": ["a", "b", "c", "d"]});
-        check("gpt-4o", "acme.openai.azure.com", five.clone(), four, &[LeftOut::SomeStop]);
+        check(
+            "gpt-4o",
+            "acme.openai.azure.com",
+            five.clone(),
+            four,
+            &[LeftOut::SomeStop],
+        );
         check("llama", "localhost", five.clone(), five, &[]);
         assert_eq!(unsupported("o3", Dialect::OpenAi), [Temperature, TopP]);
         assert_eq!(unsupported("gpt-4o", Dialect::OpenAi), [ReasoningEffort]);

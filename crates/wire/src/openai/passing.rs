@@ -54,13 +54,21 @@ impl<'a> Passing<'a> {
         // Of fields with the same name the last one counts, as most servers have it.
         let fields: HashMap<Cow<'_, str>, &'a RawValue> = serde_json::from_str(body_text)
             .map_err(|error| InvalidRequest(format!("The body is not valid JSON: {error}.")))?;
-        let field = |name: &str| fields.get(name).copied().filter(|value| value.get() != "null");
+        let field = |name: &str| {
+            fields
+                .get(name)
+                .copied()
+                .filter(|value| value.get() != "null")
+        };
         // Model servers have taken such numbers as they come, and written where they should not (CVE-2026-21869).
         for (name, least) in COUNTS {
             check_count(name, field(name), least)?;
         }
         let raw = field("model").map(RawValue::get).unwrap_or_default();
-        let model: Cow<'a, str> = match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        let model: Cow<'a, str> = match raw
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'))
+        {
             Some(plain) if !plain.contains('\\') => Cow::Borrowed(plain),
             _ => Cow::Owned(serde_json::from_str(raw).unwrap_or_default()),
         };
@@ -74,8 +82,9 @@ impl<'a> Passing<'a> {
             start..start + raw.len()
         };
         let stream = field("stream").is_some_and(|value| value.get() == "true");
-        let limit =
-            ["max_completion_tokens", "max_output_tokens", "max_tokens"].iter().find_map(|name| field(name));
+        let limit = ["max_completion_tokens", "max_output_tokens", "max_tokens"]
+            .iter()
+            .find_map(|name| field(name));
         let max_output_tokens = limit.and_then(|value| value.get().parse().ok());
         let metadata = field("metadata");
         Ok(Self {
@@ -96,7 +105,10 @@ impl<'a> Passing<'a> {
         let name = (model != self.model).then(|| serde_json::to_string(model).unwrap_or_default());
         let metadata = metadata.filter(|_| self.metadata.is_some());
         let name = name.as_deref().map(|name| (&self.place, name));
-        let mut changes = [name, metadata.map(|metadata| (&self.metadata_place, metadata))];
+        let mut changes = [
+            name,
+            metadata.map(|metadata| (&self.metadata_place, metadata)),
+        ];
         if changes.iter().all(Option::is_none) {
             return None;
         }
@@ -117,9 +129,10 @@ fn check_count(name: &str, value: Option<&RawValue>, least: f64) -> Checked<()> 
     const MOST: f64 = i32::MAX as f64;
     let number = value.and_then(|value| value.get().parse::<f64>().ok());
     match number {
-        Some(number) if !(least..=MOST).contains(&number) => {
-            wrong(&format!("`{name}`"), &format!("a number from {least} to {MOST}"))
-        }
+        Some(number) if !(least..=MOST).contains(&number) => wrong(
+            &format!("`{name}`"),
+            &format!("a number from {least} to {MOST}"),
+        ),
         _ => Ok(()),
     }
 }
@@ -143,7 +156,11 @@ mod tests {
     #[test]
     fn only_the_model_changes() {
         for (body, model, other) in [
-            (r#"{"model":"a","x":[1.0,"é"]}"#, "a", r#"{"model":"up/b\"","x":[1.0,"é"]}"#),
+            (
+                r#"{"model":"a","x":[1.0,"é"]}"#,
+                "a",
+                r#"{"model":"up/b\"","x":[1.0,"é"]}"#,
+            ),
             (
                 r#" {"messages":[{"model":"no"}], "model" : "A\/tour" ,"stream":true}"#,
                 "A/tour",
@@ -153,21 +170,50 @@ mod tests {
             let passing = Passing::peek(body.as_bytes()).unwrap();
             assert_eq!(passing.model, model);
             assert_eq!(passing.stream, body.contains("stream"));
-            let mapped = passing.rewritten(body.as_bytes(), "up/b\"", Some("{}")).unwrap();
+            let mapped = passing
+                .rewritten(body.as_bytes(), "up/b\"", Some("{}"))
+                .unwrap();
             assert_eq!(String::from_utf8(mapped).unwrap(), other);
             assert_eq!(passing.rewritten(body.as_bytes(), model, None), None);
         }
         let check = |body: &str, model: &str, metadata: Option<&str>, expected: &str| {
             let rewritten =
-                Passing::peek(body.as_bytes()).unwrap().rewritten(body.as_bytes(), model, metadata);
+                Passing::peek(body.as_bytes())
+                    .unwrap()
+                    .rewritten(body.as_bytes(), model, metadata);
             assert_eq!(String::from_utf8(rewritten.unwrap()).unwrap(), expected);
         };
         let body = r#"{"metadata": {"user_id":"é"} ,"model":"a","x":{"metadata":1}}"#;
-        check(body, "a", Some("{}"), r#"{"metadata": {} ,"model":"a","x":{"metadata":1}}"#);
-        check(body, "bb", Some("{}"), r#"{"metadata": {} ,"model":"bb","x":{"metadata":1}}"#);
-        check(body, "bb", None, r#"{"metadata": {"user_id":"é"} ,"model":"bb","x":{"metadata":1}}"#);
-        check(r#"{"model":"a","metadata":null}"#, "b", Some("{}"), r#"{"model":"b","metadata":null}"#);
-        check(r#"{"model":"x","model":"a"}"#, "b", None, r#"{"model":"x","model":"b"}"#);
+        check(
+            body,
+            "a",
+            Some("{}"),
+            r#"{"metadata": {} ,"model":"a","x":{"metadata":1}}"#,
+        );
+        check(
+            body,
+            "bb",
+            Some("{}"),
+            r#"{"metadata": {} ,"model":"bb","x":{"metadata":1}}"#,
+        );
+        check(
+            body,
+            "bb",
+            None,
+            r#"{"metadata": {"user_id":"é"} ,"model":"bb","x":{"metadata":1}}"#,
+        );
+        check(
+            r#"{"model":"a","metadata":null}"#,
+            "b",
+            Some("{}"),
+            r#"{"model":"b","metadata":null}"#,
+        );
+        check(
+            r#"{"model":"x","model":"a"}"#,
+            "b",
+            None,
+            r#"{"model":"x","model":"b"}"#,
+        );
         for (field, number, is_count) in [
             ("max_tokens", "16", true),
             ("max_tokens", "-1", true),
@@ -184,7 +230,15 @@ mod tests {
             let body = format!(r#"{{"model":"a","{field}":{number}}}"#);
             assert_eq!(Passing::peek(body.as_bytes()).is_ok(), is_count, "{body}");
         }
-        for body in ["", "[]", "{", "{}", r#"{"model":7}"#, r#"{"model":null}"#, r#"{"model":""}"#] {
+        for body in [
+            "",
+            "[]",
+            "{",
+            "{}",
+            r#"{"model":7}"#,
+            r#"{"model":null}"#,
+            r#"{"model":""}"#,
+        ] {
             assert!(Passing::peek(body.as_bytes()).is_err(), "{body}");
         }
     }

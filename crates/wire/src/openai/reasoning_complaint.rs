@@ -9,7 +9,12 @@ const UNKNOWN_REASONING: &str = " ";
 const UNKNOWN_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// Where an assistant's message holds reasoning.
-const FIELDS: [&str; 4] = ["reasoning_content", "reasoning", "thinking", "reasoning_details"];
+const FIELDS: [&str; 4] = [
+    "reasoning_content",
+    "reasoning",
+    "thinking",
+    "reasoning_details",
+];
 
 /// What a server does not accept about the reasoning in a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,15 +59,21 @@ impl ReasoningComplaint {
         if says(&["thought_signature", "thought signature", "thoughtsignature"]) && says(&LACKS) {
             return Some(Self::MissingSignature);
         }
-        let names_field =
-            says(&["reasoning_content", "reasoning content", "reasoning_details", "extra_content"]);
+        let names_field = says(&[
+            "reasoning_content",
+            "reasoning content",
+            "reasoning_details",
+            "extra_content",
+        ]);
         if names_field && says(&LACKS) && !says(&REFUSES) {
             return Some(Self::Missing);
         }
         // `reasoning` is also a parameter: here it has to be a field of a message.
         let names_property = words.contains("message")
             && ["reasoning", "thinking"].iter().any(|name| {
-                ["'", "`", "\""].iter().any(|quote| words.contains(&format!("{quote}{name}{quote}")))
+                ["'", "`", "\""]
+                    .iter()
+                    .any(|quote| words.contains(&format!("{quote}{name}{quote}")))
                     || words.contains(&format!(".{name}"))
             });
         ((names_field || names_property) && says(&REFUSES)).then_some(Self::NotAllowed)
@@ -93,7 +104,10 @@ fn changed(body: &[u8], change: impl FnOnce(&mut Vec<Value>) -> bool) -> Option<
 }
 
 fn has_calls(message: &Value) -> bool {
-    message.get("tool_calls").and_then(Value::as_array).is_some_and(|calls| !calls.is_empty())
+    message
+        .get("tool_calls")
+        .and_then(Value::as_array)
+        .is_some_and(|calls| !calls.is_empty())
 }
 
 /// Gives reasoning to every answer with calls that has none, and to the answers that follow them in the same turn.
@@ -104,7 +118,9 @@ fn fill_reasoning(messages: &mut Vec<Value>) -> bool {
             Some("user") => in_calls = false,
             Some("assistant") => {
                 in_calls |= has_calls(message);
-                let is_text = message.get("reasoning_content").is_some_and(Value::is_string);
+                let is_text = message
+                    .get("reasoning_content")
+                    .is_some_and(Value::is_string);
                 if in_calls && !is_text {
                     message["reasoning_content"] = json!(UNKNOWN_REASONING);
                     is_changed = true;
@@ -121,7 +137,9 @@ fn fill_signatures(messages: &mut Vec<Value>) -> bool {
     const AT: &str = "/extra_content/google/thought_signature";
     let mut is_changed = false;
     for message in messages {
-        let Some(calls) = message.get_mut("tool_calls").and_then(Value::as_array_mut) else { continue };
+        let Some(calls) = message.get_mut("tool_calls").and_then(Value::as_array_mut) else {
+            continue;
+        };
         if calls.iter().any(|call| call.pointer(AT).is_some()) {
             continue;
         }
@@ -145,8 +163,15 @@ fn leave_out(message: &mut Map<String, Value>) -> bool {
     for name in FIELDS {
         is_changed |= message.shift_remove(name).is_some();
     }
-    for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
-        is_changed |= call.as_object_mut().is_some_and(|call| call.shift_remove("extra_content").is_some());
+    for call in message
+        .get_mut("tool_calls")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
+        is_changed |= call
+            .as_object_mut()
+            .is_some_and(|call| call.shift_remove("extra_content").is_some());
     }
     if let Some(Value::Array(parts)) = message.get_mut("content") {
         let before = parts.len();
@@ -171,7 +196,10 @@ mod tests {
         use ReasoningComplaint::{Missing, MissingSignature, NotAllowed};
         for (words, complaint) in [
             // DeepSeek V3.2, Kimi K2, Gemini.
-            ("The `reasoning_content` in the thinking mode must be passed back to the API.", Some(Missing)),
+            (
+                "The `reasoning_content` in the thinking mode must be passed back to the API.",
+                Some(Missing),
+            ),
             (
                 "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
                 Some(Missing),
@@ -186,15 +214,27 @@ mod tests {
                  'reasoning_content' is unsupported)]",
                 Some(NotAllowed),
             ),
-            ("'messages.2' : property 'reasoning' is unsupported", Some(NotAllowed)),
-            ("Unknown parameter: 'messages[1].reasoning_content'.", Some(NotAllowed)),
-            ("messages.1.assistant.thinking: Extra inputs are not permitted", Some(NotAllowed)),
+            (
+                "'messages.2' : property 'reasoning' is unsupported",
+                Some(NotAllowed),
+            ),
+            (
+                "Unknown parameter: 'messages[1].reasoning_content'.",
+                Some(NotAllowed),
+            ),
+            (
+                "messages.1.assistant.thinking: Extra inputs are not permitted",
+                Some(NotAllowed),
+            ),
             (
                 "Please remove the reasoning_content from your message to reduce network traffic",
                 Some(NotAllowed),
             ),
             // About something else.
-            ("Unsupported parameter: 'reasoning_effort' is not supported with this model.", None),
+            (
+                "Unsupported parameter: 'reasoning_effort' is not supported with this model.",
+                None,
+            ),
             ("reasoning is not supported by this model", None),
             ("'messages' is a required property", None),
             ("This model's maximum context length is 8192 tokens.", None),
@@ -213,11 +253,13 @@ mod tests {
 
     #[test]
     fn fills_in_what_is_missing() {
-        let call =
-            |id: &str| json!({"id": id, "type": "function", "function": {"name": "ls", "arguments": "{}"}});
+        let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "ls", "arguments": "{}"}});
         let of = |fields: Value| {
             let mut message = json!({"role": "assistant"});
-            message.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            message
+                .as_object_mut()
+                .unwrap()
+                .extend(fields.as_object().unwrap().clone());
             message
         };
         let user = json!({"role": "user", "content": "hi"});
@@ -241,10 +283,17 @@ mod tests {
         let signature = json!({"google": {"thought_signature": UNKNOWN_SIGNATURE}});
         signed[3]["tool_calls"][0]["extra_content"] = signature.clone();
         signed[5]["tool_calls"][0]["extra_content"] = signature;
-        check(ReasoningComplaint::MissingSignature, &messages, Some(&signed));
+        check(
+            ReasoningComplaint::MissingSignature,
+            &messages,
+            Some(&signed),
+        );
         check(ReasoningComplaint::MissingSignature, &signed, None);
         let mut without = messages;
-        without[5].as_object_mut().unwrap().shift_remove("reasoning_content");
+        without[5]
+            .as_object_mut()
+            .unwrap()
+            .shift_remove("reasoning_content");
         check(ReasoningComplaint::NotAllowed, &signed, Some(&without));
         check(ReasoningComplaint::NotAllowed, &without, None);
     }
@@ -253,9 +302,9 @@ mod tests {
     fn thinking_in_the_content_is_left_out() {
         let thinking = json!({"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]});
         let content = json!([thinking, {"type": "text", "text": "so"}]);
-        let messages =
-            json!([{"role": "user", "content": content}, {"role": "assistant", "content": content}]);
-        let expected = json!([{"role": "user", "content": content}, {"role": "assistant", "content": "so"}]);
+        let messages = json!([{"role": "user", "content": content}, {"role": "assistant", "content": content}]);
+        let expected =
+            json!([{"role": "user", "content": content}, {"role": "assistant", "content": "so"}]);
         check(ReasoningComplaint::NotAllowed, &messages, Some(&expected));
     }
 

@@ -75,7 +75,9 @@ impl ChatBody<'_> {
             max_tokens,
             max_completion_tokens,
             stream: true,
-            stream_options: StreamOptions { include_usage: true },
+            stream_options: StreamOptions {
+                include_usage: true,
+            },
             extra: self.extra,
         };
         let mut json = Vec::with_capacity(self.size_hint());
@@ -88,17 +90,24 @@ impl ChatBody<'_> {
 
     /// About how many bytes the JSON has, so that it is seldom moved while it is written.
     fn size_hint(&self) -> usize {
-        let tools =
-            self.tools.iter().map(|tool| tool.description.len() + tool.parameters.json().get().len() + 128);
+        let tools = self
+            .tools
+            .iter()
+            .map(|tool| tool.description.len() + tool.parameters.json().get().len() + 128);
         let content = |part: &Part| match part {
             Part::Text { text } => text.len() + text.len() / 8 + 32,
-            Part::Image { url } | Part::Audio { url } | Part::Video { url } | Part::File { url, .. } => {
-                url.len() + 128
-            }
+            Part::Image { url }
+            | Part::Audio { url }
+            | Part::Video { url }
+            | Part::File { url, .. } => url.len() + 128,
             Part::Document { .. } | Part::Collection { .. } => 0,
         };
         let messages = self.messages.iter().map(|message| {
-            let calls = message.tool_calls.iter().map(|call| call.arguments.len() * 2 + 128).sum::<usize>();
+            let calls = message
+                .tool_calls
+                .iter()
+                .map(|call| call.arguments.len() * 2 + 128)
+                .sum::<usize>();
             message.content.iter().map(content).sum::<usize>() + calls + 96
         });
         512 + tools.sum::<usize>() + messages.sum::<usize>()
@@ -242,7 +251,12 @@ fn messages<'a>(messages: &'a [Message], provider: &str) -> Vec<WireMessage<'a>>
     let mut returned = Vec::new();
     for it in messages {
         if it.role == Role::Tool {
-            returned.extend(it.content.iter().filter(|part| part.medium().is_some()).filter_map(part));
+            returned.extend(
+                it.content
+                    .iter()
+                    .filter(|part| part.medium().is_some())
+                    .filter_map(part),
+            );
         } else {
             written.extend(told_by_user(&mut returned));
         }
@@ -257,10 +271,21 @@ fn told_by_user<'a>(parts: &mut Vec<WirePart<'a>>) -> Option<WireMessage<'a>> {
     if parts.is_empty() {
         return None;
     }
-    parts.insert(0, WirePart::Text { text: Cow::Borrowed(RETURNED) });
+    parts.insert(
+        0,
+        WirePart::Text {
+            text: Cow::Borrowed(RETURNED),
+        },
+    );
     let content = Some(Content::Parts(std::mem::take(parts)));
     let fields = AnswerFields::default();
-    Some(WireMessage { role: Role::User, content, fields, tool_calls: Vec::new(), tool_call_id: None })
+    Some(WireMessage {
+        role: Role::User,
+        content,
+        fields,
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+    })
 }
 
 fn message<'a>(message: &'a Message, provider: &str) -> WireMessage<'a> {
@@ -274,13 +299,24 @@ fn message<'a>(message: &'a Message, provider: &str) -> WireMessage<'a> {
         }
         (_, None) => content(&message.content),
     };
-    let only_calls = !message.tool_calls.is_empty() && matches!(&content, Content::Text(t) if t.is_empty());
-    let extra = |call: &ToolCall| given.calls.iter().find(|(id, _)| *id == call.id).map(|(_, extra)| *extra);
+    let only_calls =
+        !message.tool_calls.is_empty() && matches!(&content, Content::Text(t) if t.is_empty());
+    let extra = |call: &ToolCall| {
+        given
+            .calls
+            .iter()
+            .find(|(id, _)| *id == call.id)
+            .map(|(_, extra)| *extra)
+    };
     WireMessage {
         role: message.role,
         content: (!only_calls).then_some(content),
         fields: given.fields,
-        tool_calls: message.tool_calls.iter().map(|it| call(it, extra(it))).collect(),
+        tool_calls: message
+            .tool_calls
+            .iter()
+            .map(|it| call(it, extra(it)))
+            .collect(),
         tool_call_id: message.tool_call_id.as_deref(),
     }
 }
@@ -307,14 +343,22 @@ pub(super) fn part(part: &Part) -> Option<WirePart<'_>> {
         return Some(file_part(file));
     }
     match part {
-        Part::Text { text } => Some(WirePart::Text { text: Cow::Borrowed(text) }),
-        Part::Image { url } => Some(WirePart::ImageUrl { image_url: Url { url } }),
+        Part::Text { text } => Some(WirePart::Text {
+            text: Cow::Borrowed(text),
+        }),
+        Part::Image { url } => Some(WirePart::ImageUrl {
+            image_url: Url { url },
+        }),
         Part::Audio { url } => Some(match input_audio(url) {
             Some(input_audio) => WirePart::InputAudio { input_audio },
             // As vLLM has it.
-            None => WirePart::AudioUrl { audio_url: Url { url } },
+            None => WirePart::AudioUrl {
+                audio_url: Url { url },
+            },
         }),
-        Part::Video { url } => Some(WirePart::VideoUrl { video_url: Url { url } }),
+        Part::Video { url } => Some(WirePart::VideoUrl {
+            video_url: Url { url },
+        }),
         Part::File { .. } | Part::Document { .. } | Part::Collection { .. } => None,
     }
 }
@@ -322,24 +366,46 @@ pub(super) fn part(part: &Part) -> Option<WirePart<'_>> {
 /// PDF files as OpenAI accepts them; other files become text.
 fn file_part(file: FileRef<'_>) -> WirePart<'_> {
     match file {
-        FileRef { url, media_type: PDF, name } if url.starts_with("data:") => {
+        FileRef {
+            url,
+            media_type: PDF,
+            name,
+        } if url.starts_with("data:") => {
             let filename = if name.is_empty() { "file.pdf" } else { name };
-            WirePart::File { file: FileData { filename, file_data: url } }
+            WirePart::File {
+                file: FileData {
+                    filename,
+                    file_data: url,
+                },
+            }
         }
-        file => WirePart::Text { text: Cow::Owned(file_in_words(file)) },
+        file => WirePart::Text {
+            text: Cow::Owned(file_in_words(file)),
+        },
     }
 }
 
 /// Sound as OpenAI takes it: base64 and the name of the format.
 fn input_audio(url: &str) -> Option<InputAudio<'_>> {
     let (format, data) = url.strip_prefix("data:audio/")?.split_once(";base64,")?;
-    Some(InputAudio { data, format: audio_format(format) })
+    Some(InputAudio {
+        data,
+        format: audio_format(format),
+    })
 }
 
 fn call<'a>(call: &'a ToolCall, extra_content: Option<&'a Value>) -> WireCall<'a> {
     let arguments = readable_arguments(&call.arguments);
-    let function = WireFunction { name: &call.name, arguments };
-    WireCall { id: &call.id, kind: "function", function, extra_content }
+    let function = WireFunction {
+        name: &call.name,
+        arguments,
+    };
+    WireCall {
+        id: &call.id,
+        kind: "function",
+        function,
+        extra_content,
+    }
 }
 
 /// Some servers parse the arguments in the history and answer 500 where they are not an object; then the
@@ -356,9 +422,20 @@ fn readable_arguments(raw: &str) -> Cow<'_, str> {
 }
 
 fn tool<'a>(tool: &Tool<'a>) -> WireTool<'a> {
-    let &Tool { name, description, parameters } = tool;
-    let function = WireDescription { name, description, parameters: parameters.json_for(ToolFormat::Chat) };
-    WireTool { kind: "function", function }
+    let &Tool {
+        name,
+        description,
+        parameters,
+    } = tool;
+    let function = WireDescription {
+        name,
+        description,
+        parameters: parameters.json_for(ToolFormat::Chat),
+    };
+    WireTool {
+        kind: "function",
+        function,
+    }
 }
 
 #[cfg(test)]

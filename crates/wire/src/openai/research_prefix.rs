@@ -10,8 +10,10 @@ use crate::{
 };
 
 /// What the last user message begins with to ask for research.
-const PREFIXES: [(&str, Mode); 2] =
-    [("<research_request>\n", Mode::Research), ("<research_request_deep>\n", Mode::Deep)];
+const PREFIXES: [(&str, Mode); 2] = [
+    ("<research_request>\n", Mode::Research),
+    ("<research_request_deep>\n", Mode::Deep),
+];
 /// What both have in them, however they are escaped.
 const MARK: &[u8] = b"research_request";
 
@@ -22,15 +24,22 @@ pub fn asks_for_research(body: &[u8]) -> bool {
     if memchr::memmem::find(body, MARK).is_none() {
         return false;
     }
-    let Ok(fields) = object(body) else { return false };
-    let Ok(mut messages) = messages(fields.get("messages")) else { return false };
+    let Ok(fields) = object(body) else {
+        return false;
+    };
+    let Ok(mut messages) = messages(fields.get("messages")) else {
+        return false;
+    };
     take_research_prefix(&mut messages) != Mode::Chat
 }
 
 /// Finds and removes the prefix, which no model should see; earlier messages may still have theirs.
 pub(crate) fn take_research_prefix(messages: &mut [Message]) -> Mode {
     let mut mode = Mode::Chat;
-    for message in messages.iter_mut().filter(|message| message.role == Role::User) {
+    for message in messages
+        .iter_mut()
+        .filter(|message| message.role == Role::User)
+    {
         let first = message.content.iter_mut().find_map(|part| match part {
             Part::Text { text } => Some(text),
             _ => None,
@@ -60,8 +69,15 @@ pub fn without_research_prefixes(body: &[u8]) -> Option<Vec<u8>> {
     let said: Body<'_> = serde_json::from_slice(body).ok()?;
     let mut rest = Vec::with_capacity(body.len());
     let mut copied = 0;
-    for text in said.messages.iter().filter_map(|message| first_text(message.get())) {
-        let Some(length) = PREFIXES.iter().find_map(|(prefix, _)| escaped_length(text, prefix)) else {
+    for text in said
+        .messages
+        .iter()
+        .filter_map(|message| first_text(message.get()))
+    {
+        let Some(length) = PREFIXES
+            .iter()
+            .find_map(|(prefix, _)| escaped_length(text, prefix))
+        else {
             continue;
         };
         let start = text.as_ptr() as usize - body.as_ptr() as usize;
@@ -96,7 +112,9 @@ fn first_text(message: &str) -> Option<&str> {
         return Some(text);
     }
     let pieces: Vec<Piece<'_>> = serde_json::from_str(content).ok()?;
-    pieces.iter().find_map(|piece| piece.text?.get().strip_prefix('"'))
+    pieces
+        .iter()
+        .find_map(|piece| piece.text?.get().strip_prefix('"'))
 }
 
 /// How many bytes of `escaped`, the inside of a JSON string, say `words`, which are ASCII; `None` where it begins otherwise.
@@ -131,8 +149,8 @@ mod tests {
                 r#"{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://a.example/p"}},{"type":"text","text":"Why?"},{"type":"text","text":"<research_request>\nNo"}]}]}"#,
             ),
         ] {
-            let read =
-                without_research_prefixes(body.as_bytes()).map(|rest| String::from_utf8(rest).unwrap());
+            let read = without_research_prefixes(body.as_bytes())
+                .map(|rest| String::from_utf8(rest).unwrap());
             assert_eq!(read.as_deref(), Some(rest));
             // Agents read the same.
             let read = |body: &str| {

@@ -32,15 +32,27 @@ impl<'a> Status<'a> {
             return Self::of_data(data?);
         }
         let event: WireEvent<'a> = serde_json::from_str(event?.get()).ok()?;
-        if is_status(event.kind) { Self::of_data(event.data?) } else { None }
+        if is_status(event.kind) {
+            Self::of_data(event.data?)
+        } else {
+            None
+        }
     }
 
     pub(super) fn into_owned(self) -> Status<'static> {
-        Status { description: owned(self.description), done: self.done, hidden: self.hidden }
+        Status {
+            description: owned(self.description),
+            done: self.done,
+            hidden: self.hidden,
+        }
     }
 
     fn of_data(data: &'a RawValue) -> Option<Self> {
-        let WireStatus { description, done, hidden } = serde_json::from_str(data.get()).ok()?;
+        let WireStatus {
+            description,
+            done,
+            hidden,
+        } = serde_json::from_str(data.get()).ok()?;
         Some(Self {
             description: some_text(description).unwrap_or_default(),
             done: is_true(done),
@@ -93,15 +105,24 @@ mod tests {
         let working = Some(("Turn 1 - Searching…", false, false));
         let data = r#"{"description":"Turn 1 - Searching…","done":false,"hidden":false}"#;
         check(&format!(r#"{{"type":"status","data":{data}}}"#), working);
-        check(&format!(r#"{{"event":{{"type":"status","data":{data}}}}}"#), working);
+        check(
+            &format!(r#"{{"event":{{"type":"status","data":{data}}}}}"#),
+            working,
+        );
         check(
             &format!(
                 r#"{{"id":"c","object":"chat.completion.chunk","choices":[],"type":"status","data":{data},"event":{{"type":"status","data":{data}}}}}"#
             ),
             working,
         );
-        check(r#"{"type":"status","data":{"done":true,"hidden":true}}"#, Some(("", true, true)));
-        check(r#"{"type":"status","data":{"description":"a\nb","done":true}}"#, Some(("a\nb", true, false)));
+        check(
+            r#"{"type":"status","data":{"done":true,"hidden":true}}"#,
+            Some(("", true, true)),
+        );
+        check(
+            r#"{"type":"status","data":{"description":"a\nb","done":true}}"#,
+            Some(("a\nb", true, false)),
+        );
         check(
             r#"{"type":"status","data":{"description":7,"done":1,"hidden":"yes"}}"#,
             Some(("", false, false)),

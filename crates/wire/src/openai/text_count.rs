@@ -39,7 +39,11 @@ impl TextCount {
     /// Tokens of the text so far: servers send a text for each, or four bytes are one.
     pub(super) fn tokens(&self, is_stream: bool) -> u64 {
         let by_size = self.bytes.div_ceil(4);
-        if is_stream { by_size.max(self.texts) } else { by_size }
+        if is_stream {
+            by_size.max(self.texts)
+        } else {
+            by_size
+        }
     }
 
     /// Looks at the next bytes.
@@ -61,7 +65,9 @@ impl TextCount {
     /// Goes to where the next text begins, or to the end.
     fn next_text(&mut self, bytes: &[u8]) -> usize {
         for colon in memchr::memchr_iter(b':', bytes) {
-            let Some(name) = bytes[..colon].strip_suffix(b"\"") else { continue };
+            let Some(name) = bytes[..colon].strip_suffix(b"\"") else {
+                continue;
+            };
             let behind = &bytes[colon + 1..];
             let start = usize::from(behind.starts_with(b" "));
             if behind.get(start) != Some(&b'"') {
@@ -84,7 +90,11 @@ impl TextCount {
         let length = end.unwrap_or(bytes.len());
         self.count(length);
         let Some(end) = end else { return length };
-        self.place = if bytes[end] == b'"' { Place::BetweenTexts } else { Place::Escaped };
+        self.place = if bytes[end] == b'"' {
+            Place::BetweenTexts
+        } else {
+            Place::Escaped
+        };
         end + 1
     }
 
@@ -109,19 +119,34 @@ mod tests {
     #[test]
     fn texts_of_each_format_are_counted() {
         for (answer, expected) in [
-            (r#"data: {"id":"1","choices":[{"delta":{"role":"assistant","content":""}}]}"#, (0, 0)),
-            (r#"data: {"choices":[{"delta":{"content":"four"}}],"usage":null}"#, (4, 1)),
-            (r#"data: {"choices": [{"delta": {"content": "a\"b\\"}}]}"#, (4, 1)),
+            (
+                r#"data: {"id":"1","choices":[{"delta":{"role":"assistant","content":""}}]}"#,
+                (0, 0),
+            ),
+            (
+                r#"data: {"choices":[{"delta":{"content":"four"}}],"usage":null}"#,
+                (4, 1),
+            ),
+            (
+                r#"data: {"choices": [{"delta": {"content": "a\"b\\"}}]}"#,
+                (4, 1),
+            ),
             (
                 r#"{"delta":{"reasoning_content":"ab","tool_calls":[{"function":{"name":"x","arguments":"{}"}}]}}"#,
                 (4, 2),
             ),
-            (r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"abc"}}"#, (3, 1)),
+            (
+                r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"abc"}}"#,
+                (3, 1),
+            ),
             (
                 r#"{"delta":{"type":"thinking_delta","thinking":"abc"}}{"delta":{"partial_json":"{\"a"}}"#,
                 (6, 2),
             ),
-            (r#"{"content":[{"type":"text","text":"abc"}],"stop_reason":"end_turn"}"#, (3, 1)),
+            (
+                r#"{"content":[{"type":"text","text":"abc"}],"stop_reason":"end_turn"}"#,
+                (3, 1),
+            ),
             // A text that quotes JSON has only its own.
             (r#"{"content":"say \"text\":\"x\""}"#, (14, 1)),
             // Vectors have none.
@@ -147,7 +172,11 @@ mod tests {
         let (name, text) = (r#"{"content":""#, r#"a\"b\\c"#);
         for at in 0..=text.len() {
             let (begin, end) = text.split_at(at);
-            assert_eq!(counted(&[&format!("{name}{begin}"), end, "\"}"]), (5, 1), "{begin}");
+            assert_eq!(
+                counted(&[&format!("{name}{begin}"), end, "\"}"]),
+                (5, 1),
+                "{begin}"
+            );
         }
     }
 }

@@ -18,13 +18,19 @@ impl UpstreamError {
     pub fn decode(body: &str) -> Option<Self> {
         let whole: Value = serde_json::from_str(body).ok()?;
         // Gemini's server puts the object into a list.
-        let whole = whole.as_array().and_then(|list| list.first()).unwrap_or(&whole);
+        let whole = whole
+            .as_array()
+            .and_then(|list| list.first())
+            .unwrap_or(&whole);
         let field = |name: &str| whole.get(name).filter(|value| says_something(value));
         if let Some(error) = field("error") {
             return Some(Self::from_value(error));
         }
         let message = field("message").or_else(|| field("detail"))?;
-        Some(Self { kind: name_of(whole), ..Self::from_value(message) })
+        Some(Self {
+            kind: name_of(whole),
+            ..Self::from_value(message)
+        })
     }
 
     /// Reads the text of an `error` field's value. `None` if it says that there is no error, as that of some proxies does in
@@ -39,11 +45,14 @@ impl UpstreamError {
     pub fn from_value(error: &Value) -> Self {
         let message = match error {
             Value::String(text) => text.clone(),
-            other => {
-                text(other, "message").or_else(|| text(other, "detail")).unwrap_or_else(|| other.to_string())
-            }
+            other => text(other, "message")
+                .or_else(|| text(other, "detail"))
+                .unwrap_or_else(|| other.to_string()),
         };
-        Self { message, kind: name_of(error) }
+        Self {
+            message,
+            kind: name_of(error),
+        }
     }
 }
 
@@ -78,16 +87,36 @@ mod tests {
     #[test]
     fn reads_what_servers_send() {
         for (body, message, kind) in [
-            (r#"{"error":{"message":"no","type":"auth","code":"bad_key"}}"#, "no", Some("bad_key")),
-            (r#"{"error":{"message":"no","type":"auth","code":null}}"#, "no", Some("auth")),
+            (
+                r#"{"error":{"message":"no","type":"auth","code":"bad_key"}}"#,
+                "no",
+                Some("bad_key"),
+            ),
+            (
+                r#"{"error":{"message":"no","type":"auth","code":null}}"#,
+                "no",
+                Some("auth"),
+            ),
             (r#"{"error":"model not loaded"}"#, "model not loaded", None),
-            (r#"{"object":"error","message":"too long","code":400}"#, "too long", Some("400")),
-            (r#"[{"error":{"message":"no","code":429}}]"#, "no", Some("429")),
+            (
+                r#"{"object":"error","message":"too long","code":400}"#,
+                "too long",
+                Some("400"),
+            ),
+            (
+                r#"[{"error":{"message":"no","code":429}}]"#,
+                "no",
+                Some("429"),
+            ),
             (r#"{"detail":"Not Found"}"#, "Not Found", None),
             (r#"{"error":{"reason":7}}"#, r#"{"reason":7}"#, None),
         ] {
             let error = UpstreamError::decode(body).unwrap();
-            assert_eq!((error.message.as_str(), error.kind.as_deref()), (message, kind), "{body}");
+            assert_eq!(
+                (error.message.as_str(), error.kind.as_deref()),
+                (message, kind),
+                "{body}"
+            );
         }
         for body in [
             "",

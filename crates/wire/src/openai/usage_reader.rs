@@ -16,8 +16,14 @@ const TICKS_PER_USD: f64 = 1e10;
 #[must_use]
 pub fn read_usage(json: &str) -> Option<Usage> {
     let fields: Fields = serde_json::from_str(json).ok()?;
-    let (prompt, inputs) = (count(&fields, "prompt_tokens")?, count(&fields, "input_tokens")?);
-    let outputs = first([count(&fields, "completion_tokens")?, count(&fields, "output_tokens")?]);
+    let (prompt, inputs) = (
+        count(&fields, "prompt_tokens")?,
+        count(&fields, "input_tokens")?,
+    );
+    let outputs = first([
+        count(&fields, "completion_tokens")?,
+        count(&fields, "output_tokens")?,
+    ]);
     let cost = cost_micro_usd(&fields);
     if prompt.is_none() && inputs.is_none() && outputs.is_none() && cost.is_none() {
         return None;
@@ -44,11 +50,16 @@ pub fn read_usage(json: &str) -> Option<Usage> {
         details("input", "cache_creation_tokens"),
         written_apart,
     ]);
-    let reasoning = first([details("output", "reasoning_tokens"), top("reasoning_tokens")]).unwrap_or(0);
+    let reasoning = first([
+        details("output", "reasoning_tokens"),
+        top("reasoning_tokens"),
+    ])
+    .unwrap_or(0);
     let (cached, cache_write) = (cached.unwrap_or(0), cache_write.unwrap_or(0));
     let mut input = first([prompt, inputs]).unwrap_or(0);
     // Anthropic counts what was in the cache beside the rest; its figures come through proxies as they are.
-    let is_anthropic = prompt.unwrap_or(0) == 0 && (cached_apart.is_some() || written_apart.is_some());
+    let is_anthropic =
+        prompt.unwrap_or(0) == 0 && (cached_apart.is_some() || written_apart.is_some());
     if is_anthropic || cached.saturating_add(cache_write) > input {
         input = input.saturating_add(cached).saturating_add(cache_write);
     }
@@ -75,7 +86,11 @@ pub fn read_usage(json: &str) -> Option<Usage> {
 fn first<const N: usize>(counts: [Option<u64>; N]) -> Option<u64> {
     let mut said = counts.into_iter().flatten();
     let first = said.next()?;
-    if first > 0 { Some(first) } else { Some(said.find(|count| *count > 0).unwrap_or(0)) }
+    if first > 0 {
+        Some(first)
+    } else {
+        Some(said.find(|count| *count > 0).unwrap_or(0))
+    }
 }
 
 /// A part of the tokens, where it can be read.
@@ -99,14 +114,25 @@ fn count(fields: &Fields, name: &str) -> Option<Option<u64>> {
 fn cost_micro_usd(fields: &Fields) -> Option<u64> {
     let of = |name: &str| fields.get(name).and_then(dollars);
     let ticks = || Some(of("cost_in_usd_ticks")? / TICKS_PER_USD);
-    let mut usd = of("cost").or_else(|| of("total_cost")).or_else(|| of("estimated_cost")).or_else(ticks)?;
+    let mut usd = of("cost")
+        .or_else(|| of("total_cost"))
+        .or_else(|| of("estimated_cost"))
+        .or_else(ticks)?;
     // With a customer's own key OpenRouter takes its fee, and the provider is paid beside it.
     if fields.get("is_byok") == Some(&Value::Bool(true)) {
-        let upstream = fields.get("cost_details").and_then(|details| details.get("upstream_inference_cost"));
+        let upstream = fields
+            .get("cost_details")
+            .and_then(|details| details.get("upstream_inference_cost"));
         usd += upstream.and_then(dollars).unwrap_or(0.0);
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within its bounds")]
-    (0.0..=MAX_CALL_USD).contains(&usd).then(|| (usd * 1e6 * (1.0 - 1e-12)).ceil() as u64)
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "within its bounds"
+    )]
+    (0.0..=MAX_CALL_USD)
+        .contains(&usd)
+        .then(|| (usd * 1e6 * (1.0 - 1e-12)).ceil() as u64)
 }
 
 /// A number, one in a text, or the total of an object of costs.
@@ -115,9 +141,14 @@ fn dollars(value: &Value) -> Option<f64> {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => text.trim().trim_start_matches('$').parse().ok(),
         Value::Object(costs) => {
-            let total =
-                ["total_cost", "total", "cost", "usd"].into_iter().find_map(|name| costs.get(name))?;
-            if total.is_object() { None } else { dollars(total) }
+            let total = ["total_cost", "total", "cost", "usd"]
+                .into_iter()
+                .find_map(|name| costs.get(name))?;
+            if total.is_object() {
+                None
+            } else {
+                dollars(total)
+            }
         }
         _ => None,
     }
@@ -151,14 +182,39 @@ mod tests {
         ] {
             check(json, Some(Usage::of(12, 3)));
         }
-        check(r#"{"prompt_tokens":12,"completion_tokens":null}"#, Some(Usage::of(12, 0)));
-        for json in ["null", "\"\"", "[]", "7", "{}", "{", r#"{"prompt_tokens":""}"#, r#"{"total_tokens":5}"#]
-        {
+        check(
+            r#"{"prompt_tokens":12,"completion_tokens":null}"#,
+            Some(Usage::of(12, 0)),
+        );
+        for json in [
+            "null",
+            "\"\"",
+            "[]",
+            "7",
+            "{}",
+            "{",
+            r#"{"prompt_tokens":""}"#,
+            r#"{"total_tokens":5}"#,
+        ] {
             check(json, None);
         }
-        for figure in ["18446744073709551615", "1000000001", "-1", "\"many\"", "[]", "1e999", "{}"] {
-            check(&format!(r#"{{"prompt_tokens":{figure},"completion_tokens":3}}"#), None);
-            check(&format!(r#"{{"prompt_tokens":3,"output_tokens":{figure}}}"#), None);
+        for figure in [
+            "18446744073709551615",
+            "1000000001",
+            "-1",
+            "\"many\"",
+            "[]",
+            "1e999",
+            "{}",
+        ] {
+            check(
+                &format!(r#"{{"prompt_tokens":{figure},"completion_tokens":3}}"#),
+                None,
+            );
+            check(
+                &format!(r#"{{"prompt_tokens":3,"output_tokens":{figure}}}"#),
+                None,
+            );
         }
     }
 
@@ -194,7 +250,12 @@ mod tests {
 
     #[test]
     fn reasoning_that_is_counted_apart_is_output() {
-        let thought = |output, reasoning_tokens| Some(Usage { reasoning_tokens, ..Usage::of(32, output) });
+        let thought = |output, reasoning_tokens| {
+            Some(Usage {
+                reasoning_tokens,
+                ..Usage::of(32, output)
+            })
+        };
         let json = |total: u64| {
             format!(
                 r#"{{"prompt_tokens":32,"completion_tokens":9,"total_tokens":{total},
@@ -208,12 +269,21 @@ mod tests {
     #[test]
     fn costs_in_every_form() {
         let check_cost = |cost: &str, expected: Option<u64>| {
-            let usage = Usage { reported_cost_micro_usd: expected, ..Usage::of(1, 2) };
-            check(&format!(r#"{{"prompt_tokens":1,"completion_tokens":2,{cost}}}"#), Some(usage));
+            let usage = Usage {
+                reported_cost_micro_usd: expected,
+                ..Usage::of(1, 2)
+            };
+            check(
+                &format!(r#"{{"prompt_tokens":1,"completion_tokens":2,{cost}}}"#),
+                Some(usage),
+            );
         };
         check_cost(r#""cost":0.0057"#, Some(5_700));
         check_cost(r#""cost":"0.0057""#, Some(5_700));
-        check_cost(r#""cost":{"input_tokens_cost":0.1,"total_cost":0.0057}"#, Some(5_700));
+        check_cost(
+            r#""cost":{"input_tokens_cost":0.1,"total_cost":0.0057}"#,
+            Some(5_700),
+        );
         check_cost(r#""estimated_cost":1e-7"#, Some(1));
         check_cost(r#""cost_in_usd_ticks":57000000"#, Some(5_700));
         check_cost(r#""cost":0"#, Some(0));
@@ -225,7 +295,14 @@ mod tests {
             r#""cost":0.0057,"is_byok":false,"cost_details":{"upstream_inference_cost":0.0057}"#,
             Some(5_700),
         );
-        for nonsense in ["-1", "null", "\"free\"", "1e300", "true", r#"{"total":{"total":1}}"#] {
+        for nonsense in [
+            "-1",
+            "null",
+            "\"free\"",
+            "1e300",
+            "true",
+            r#"{"total":{"total":1}}"#,
+        ] {
             check_cost(&format!(r#""cost":{nonsense}"#), None);
         }
     }
@@ -243,7 +320,12 @@ mod tests {
             serde_json::from_str(include_str!("../../tests/usage/recordings.json")).unwrap();
         assert!(cases.len() > 10);
         for case in cases {
-            assert_eq!(read_usage(case.usage.get()), Some(case.read), "{}", case.recording);
+            assert_eq!(
+                read_usage(case.usage.get()),
+                Some(case.read),
+                "{}",
+                case.recording
+            );
         }
     }
 

@@ -60,7 +60,9 @@ impl UsageWatch {
             self.tokens_reported = self.text.tokens(self.is_stream);
         }
         self.text.feed(rest);
-        let says_cost = self.counted.is_some_and(|usage| usage.reported_cost_micro_usd.is_some());
+        let says_cost = self
+            .counted
+            .is_some_and(|usage| usage.reported_cost_micro_usd.is_some());
         end.filter(|_| !says_cost)?.checked_sub(1)
     }
 
@@ -87,7 +89,11 @@ impl UsageWatch {
         };
         let is_input_counted = usage.input_tokens > 0;
         Usage {
-            input_tokens: if is_input_counted { usage.input_tokens } else { input_tokens },
+            input_tokens: if is_input_counted {
+                usage.input_tokens
+            } else {
+                input_tokens
+            },
             output_tokens: usage.output_tokens + uncounted,
             estimated: usage.estimated || uncounted > 0 || !is_input_counted,
             ..usage
@@ -107,7 +113,10 @@ impl UsageWatch {
                     from = start + USAGE.len() + length;
                     if let Some(usage) = read_usage(json) {
                         end = Some(from);
-                        self.counted = Some(self.counted.map_or(usage, |before| before.followed_by(usage)));
+                        self.counted = Some(
+                            self.counted
+                                .map_or(usage, |before| before.followed_by(usage)),
+                        );
                     }
                 }
                 Behind::More if near.len() < LIMIT_BYTES => return (start, end),
@@ -124,7 +133,12 @@ impl UsageWatch {
 }
 
 fn behind(bytes: &[u8]) -> Behind<'_> {
-    let spaces = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let spaces = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count()
+    };
     let colon = spaces(bytes);
     match bytes.get(colon) {
         None => return Behind::More,
@@ -152,7 +166,11 @@ fn first_value(bytes: &[u8]) -> serde_json::Result<&RawValue> {
 /// Whether only the end of a number is missing: to `serde_json`, `1.` and `1e` at the end are invalid, not incomplete.
 fn is_cut_in_a_number(bytes: &[u8]) -> bool {
     let is_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
-    let number = bytes.iter().rev().take_while(|byte| is_number(byte)).count();
+    let number = bytes
+        .iter()
+        .rev()
+        .take_while(|byte| is_number(byte))
+        .count();
     number > 0 && first_value(&bytes[..bytes.len() - number]).is_err_and(|error| error.is_eof())
 }
 
@@ -169,12 +187,13 @@ mod tests {
     );
 
     /// Each kind of number, which may be cut behind its point, its sign or its `e`.
-    const NUMBERS: &str =
-        "data: {\"usage\":{\"prompt_tokens\":5,\"x\":-1.5e-3,\"y\":2E+4,\"completion_tokens\":7}}\n\n";
+    const NUMBERS: &str = "data: {\"usage\":{\"prompt_tokens\":5,\"x\":-1.5e-3,\"y\":2E+4,\"completion_tokens\":7}}\n\n";
 
     fn watched(pieces: &[&str]) -> Usage {
         let mut watch = UsageWatch::default();
-        pieces.iter().for_each(|piece| _ = watch.feed(piece.as_bytes()));
+        pieces
+            .iter()
+            .for_each(|piece| _ = watch.feed(piece.as_bytes()));
         watch.finish(100)
     }
 
@@ -202,47 +221,80 @@ mod tests {
 
     #[test]
     fn what_is_not_said_is_estimated_and_marked() {
-        let chunk =
-            |text: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+        let chunk = |text: &str| {
+            format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
+        };
         let (word, long) = (chunk("x"), chunk(&"x".repeat(240)));
-        assert_eq!(watched(&[&chunk(""), &word, &word, &word]), Usage::estimate(100, 3));
+        assert_eq!(
+            watched(&[&chunk(""), &word, &word, &word]),
+            Usage::estimate(100, 3)
+        );
         // A server may send much in one event.
         assert_eq!(watched(&[&chunk(""), &long]), Usage::estimate(100, 60));
-        let whole = format!("{{\"choices\":[{{\"message\":{{\"content\":\"{}\"}}}}]}}", "x".repeat(400));
+        let whole = format!(
+            "{{\"choices\":[{{\"message\":{{\"content\":\"{}\"}}}}]}}",
+            "x".repeat(400)
+        );
         assert_eq!(watched(&[&whole]), Usage::estimate(100, 100));
         // vercel/ai#2763: a server counts what it read in the first chunk, and then no more.
-        let first = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":11,\"total_tokens\":11}}\n\n";
+        let first =
+            "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":11,\"total_tokens\":11}}\n\n";
         assert_eq!(watched(&[first, &word, &word]), Usage::estimate(11, 2));
-        let embedded = r#"{"data":[{"embedding":[1]}],"usage":{"prompt_tokens":11,"total_tokens":11}}"#;
+        let embedded =
+            r#"{"data":[{"embedding":[1]}],"usage":{"prompt_tokens":11,"total_tokens":11}}"#;
         assert_eq!(watched(&[embedded]), Usage::of(11, 0));
         // Zeros for an answer that has text are no count.
-        let zeros = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}\n\n";
+        let zeros =
+            "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}\n\n";
         assert_eq!(watched(&[&word, &word, zeros]), Usage::estimate(100, 2));
     }
 
     #[test]
     fn text_behind_the_last_count_is_added_to_it() {
         // Anthropic counts at the beginning and at the end; this stream breaks off between.
-        let start =
-            r#"data: {"type":"message_start","message":{"usage":{"input_tokens":25,"output_tokens":1}}}"#;
-        let delta = format!(r#"data: {{"delta":{{"type":"text_delta","text":"{}"}}}}"#, "x".repeat(40));
+        let start = r#"data: {"type":"message_start","message":{"usage":{"input_tokens":25,"output_tokens":1}}}"#;
+        let delta = format!(
+            r#"data: {{"delta":{{"type":"text_delta","text":"{}"}}}}"#,
+            "x".repeat(40)
+        );
         let end = r#"data: {"type":"message_delta","usage":{"output_tokens":13}}"#;
-        let of = |input, output| Usage { estimated: true, ..Usage::of(input, output) };
+        let of = |input, output| Usage {
+            estimated: true,
+            ..Usage::of(input, output)
+        };
         assert_eq!(watched(&[start, "\n\n", &delta, "\n\n"]), of(25, 11));
-        assert_eq!(watched(&[start, "\n\n", &delta, "\n\n", end, "\n\n"]), Usage::of(25, 13));
-        assert_eq!(watched(&[&format!("{start}\n\n{delta}\n\n{end}\n\n")]), Usage::of(25, 13));
+        assert_eq!(
+            watched(&[start, "\n\n", &delta, "\n\n", end, "\n\n"]),
+            Usage::of(25, 13)
+        );
+        assert_eq!(
+            watched(&[&format!("{start}\n\n{delta}\n\n{end}\n\n")]),
+            Usage::of(25, 13)
+        );
     }
 
     #[test]
     fn whole_answers_also_long_and_broken_ones() {
         let usage = r#""usage":{"prompt_tokens":1,"completion_tokens":2}}"#;
-        assert_eq!(watched(&[&format!("{{\"choices\":[],{usage}")]), Usage::of(1, 2));
+        assert_eq!(
+            watched(&[&format!("{{\"choices\":[],{usage}")]),
+            Usage::of(1, 2)
+        );
         // Its end is in the last of many pieces.
         let text = "x".repeat(100_000);
-        assert_eq!(watched(&["{\"a\":\"", &text, "\",\"us", &usage[3..]]), Usage::of(1, 2));
+        assert_eq!(
+            watched(&["{\"a\":\"", &text, "\",\"us", &usage[3..]]),
+            Usage::of(1, 2)
+        );
         // Whatever stands around it is not ours to judge.
-        assert_eq!(watched(&["data: {\"choices\":[nonsense,", usage, "\n\n"]), Usage::of(1, 2));
-        assert_eq!(watched(&["data: {", usage, "\n\ndata: {\"usage\":\"\"}\n\n"]), Usage::of(1, 2));
+        assert_eq!(
+            watched(&["data: {\"choices\":[nonsense,", usage, "\n\n"]),
+            Usage::of(1, 2)
+        );
+        assert_eq!(
+            watched(&["data: {", usage, "\n\ndata: {\"usage\":\"\"}\n\n"]),
+            Usage::of(1, 2)
+        );
     }
 
     #[test]
@@ -252,17 +304,26 @@ mod tests {
                 "data: {{\"usage\":{{\"prompt_tokens\":{prompt},\"completion_tokens\":{completion}}}}}\n\n"
             )
         };
-        assert_eq!(watched(&[&chunk(5, 1), &chunk(5, 2), &chunk(0, 0)]), Usage::of(5, 2));
+        assert_eq!(
+            watched(&[&chunk(5, 1), &chunk(5, 2), &chunk(0, 0)]),
+            Usage::of(5, 2)
+        );
     }
 
     #[test]
     fn the_end_of_a_usage_without_a_cost_is_told() {
         let (begin, end) = (r#"data: {"usage":{"prompt_tokens":1,"x":{}"#, "}}\n\n");
         let mut watch = UsageWatch::default();
-        assert_eq!(watch.feed(format!("{begin}{end}").as_bytes()), Some(begin.len()));
+        assert_eq!(
+            watch.feed(format!("{begin}{end}").as_bytes()),
+            Some(begin.len())
+        );
         assert_eq!(watch.feed(b"data: [DONE]\n\n"), None);
         let mut cut = UsageWatch::default();
-        assert_eq!((cut.feed(begin.as_bytes()), cut.feed(end.as_bytes())), (None, Some(0)));
+        assert_eq!(
+            (cut.feed(begin.as_bytes()), cut.feed(end.as_bytes())),
+            (None, Some(0))
+        );
         let with_cost = r#"data: {"usage":{"prompt_tokens":1,"cost":0.5}}"#;
         assert_eq!(UsageWatch::default().feed(with_cost.as_bytes()), None);
     }

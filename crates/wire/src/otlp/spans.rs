@@ -33,8 +33,12 @@ const PROVIDER: &str = "openai";
 /// log has not ended.
 #[must_use]
 pub fn spans_of(log: &[RunEvent], origin: &Origin, content: Content) -> Vec<Span> {
-    let forked = log.iter().rposition(|event| matches!(event.body, EventBody::RunForked { .. }));
-    let (Some(first), Some(last)) = (log.first(), log.last()) else { return Vec::new() };
+    let forked = log
+        .iter()
+        .rposition(|event| matches!(event.body, EventBody::RunForked { .. }));
+    let (Some(first), Some(last)) = (log.first(), log.last()) else {
+        return Vec::new();
+    };
     if !matches!(last.body, EventBody::RunFinished { .. }) {
         return Vec::new();
     }
@@ -79,12 +83,21 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn new(run: &'a RunEvent, origin: &'a Origin, began_at: i64, content: Content) -> Self {
         let (mut attributes, mut model) = (Vec::new(), String::new());
-        if let EventBody::RunStarted { chat, model: asked, .. } = &run.body {
+        if let EventBody::RunStarted {
+            chat, model: asked, ..
+        } = &run.body
+        {
             attributes.push(attribute("gen_ai.request.model", asked.as_str()));
-            attributes.extend(chat.map(|chat| attribute("gen_ai.conversation.id", chat.to_string())));
+            attributes
+                .extend(chat.map(|chat| attribute("gen_ai.conversation.id", chat.to_string())));
             model.clone_from(asked);
         }
-        let main = Open { name: MAIN_AGENT.to_owned(), began_at, call: None, attributes };
+        let main = Open {
+            name: MAIN_AGENT.to_owned(),
+            began_at,
+            call: None,
+            attributes,
+        };
         Self {
             trace_id: trace_id(run.run, origin),
             content,
@@ -121,11 +134,17 @@ impl<'a> Reader<'a> {
             }
             EventBody::ToolFinished { .. } => self.end_call(event),
             EventBody::HookFinished(end) => self.add_hook(event, end),
-            EventBody::AgentStarted { name, call, task, .. } => {
+            EventBody::AgentStarted {
+                name, call, task, ..
+            } => {
                 let mut attributes = Vec::new();
                 self.add_text(&mut attributes, "gen_ai.input.messages", task);
-                let open =
-                    Open { name: name.clone(), began_at: event.at, call: Some(call.clone()), attributes };
+                let open = Open {
+                    name: name.clone(),
+                    began_at: event.at,
+                    call: Some(call.clone()),
+                    attributes,
+                };
                 self.agents.insert(agent.clone(), open);
             }
             EventBody::AgentFinished { outcome, result } => {
@@ -133,20 +152,28 @@ impl<'a> Reader<'a> {
                 self.end_agent(agent, event.at, *outcome, None, result);
             }
             EventBody::RunResumed {} => self.break_off_all_steps(event.at),
-            EventBody::RunFinished { outcome, problem, .. } => {
-                self.end_run(event, *outcome, problem.as_ref())
-            }
+            EventBody::RunFinished {
+                outcome, problem, ..
+            } => self.end_run(event, *outcome, problem.as_ref()),
             _ => {}
         }
     }
 
     fn end_step(&mut self, event: &RunEvent) {
-        let EventBody::ModelCalled { model, usage, cost_micro_usd, duration_ms, first_token_ms, broken_off } =
-            &event.body
+        let EventBody::ModelCalled {
+            model,
+            usage,
+            cost_micro_usd,
+            duration_ms,
+            first_token_ms,
+            broken_off,
+        } = &event.body
         else {
             return;
         };
-        let began_at = event.at.saturating_sub(i64::try_from(*duration_ms).unwrap_or(0));
+        let began_at = event
+            .at
+            .saturating_sub(i64::try_from(*duration_ms).unwrap_or(0));
         let began = self.steps.remove(&event.agent);
         // The clock counts whole milliseconds: it cannot have begun before its step.
         let began_at = began.map_or(began_at, |step_at| began_at.max(step_at));
@@ -159,11 +186,19 @@ impl<'a> Reader<'a> {
 
     /// The model call for a summary, which is made inside a step.
     fn add_summary(&mut self, event: &RunEvent) {
-        let EventBody::ContextCompacted { model, usage, cost_micro_usd, duration_ms, .. } = &event.body
+        let EventBody::ContextCompacted {
+            model,
+            usage,
+            cost_micro_usd,
+            duration_ms,
+            ..
+        } = &event.body
         else {
             return;
         };
-        let began_at = event.at.saturating_sub(i64::try_from(*duration_ms).unwrap_or(0));
+        let began_at = event
+            .at
+            .saturating_sub(i64::try_from(*duration_ms).unwrap_or(0));
         let mut attributes = of_call(model, *usage, *cost_micro_usd);
         attributes.push(attribute("glasshouse.purpose", "summary"));
         self.model.clone_from(model);
@@ -183,7 +218,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn end_chat(&mut self, agent: &AgentPath, times: (i64, i64), more: Vec<Value>, error: Option<&str>) {
+    fn end_chat(
+        &mut self,
+        agent: &AgentPath,
+        times: (i64, i64),
+        more: Vec<Value>,
+        error: Option<&str>,
+    ) {
         let mut attributes = vec![
             attribute("gen_ai.operation.name", "chat"),
             attribute("gen_ai.provider.name", PROVIDER),
@@ -192,12 +233,27 @@ impl<'a> Reader<'a> {
         attributes.extend(more);
         let (name, parent) = (format!("chat {}", self.model), self.agent_span(agent));
         let key = chat_key(agent, self.numbers.get(agent).copied().unwrap_or(0));
-        self.end(&key, parent, name, SpanKind::Client, times, attributes, error);
+        self.end(
+            &key,
+            parent,
+            name,
+            SpanKind::Client,
+            times,
+            attributes,
+            error,
+        );
     }
 
     fn add_hook(&mut self, event: &RunEvent, end: &HookEnd) {
-        let HookCall { id, hook, event: at, .. } = &end.call;
-        let began_at = event.at.saturating_sub(i64::try_from(end.duration_ms).unwrap_or(0));
+        let HookCall {
+            id,
+            hook,
+            event: at,
+            ..
+        } = &end.call;
+        let began_at = event
+            .at
+            .saturating_sub(i64::try_from(end.duration_ms).unwrap_or(0));
         let mut attributes = vec![
             attribute("glasshouse.hook.name", hook.as_str()),
             attribute("glasshouse.hook.event", at.as_str()),
@@ -209,12 +265,28 @@ impl<'a> Reader<'a> {
         let (parent, times) = (self.agent_span(&event.agent), (began_at, event.at));
         let error = end.error.as_ref().map(|_| "hook_error");
         let name = format!("hook {hook}");
-        self.end(&format!("hook {id}"), parent, name, SpanKind::Client, times, attributes, error);
+        self.end(
+            &format!("hook {id}"),
+            parent,
+            name,
+            SpanKind::Client,
+            times,
+            attributes,
+            error,
+        );
     }
 
     fn end_call(&mut self, event: &RunEvent) {
-        let EventBody::ToolFinished { call, name, arguments, result, error, stopped, in_doubt, .. } =
-            &event.body
+        let EventBody::ToolFinished {
+            call,
+            name,
+            arguments,
+            result,
+            error,
+            stopped,
+            in_doubt,
+            ..
+        } = &event.body
         else {
             return;
         };
@@ -225,7 +297,11 @@ impl<'a> Reader<'a> {
             attribute("gen_ai.tool.call.id", call.as_str()),
             attribute("gen_ai.tool.type", "function"),
         ];
-        self.add_text(&mut attributes, "gen_ai.tool.call.arguments", &arguments.to_string());
+        self.add_text(
+            &mut attributes,
+            "gen_ai.tool.call.arguments",
+            &arguments.to_string(),
+        );
         self.add_text(&mut attributes, "gen_ai.tool.call.result", result);
         let why = match (stopped, in_doubt) {
             (true, _) => "stopped",
@@ -235,7 +311,15 @@ impl<'a> Reader<'a> {
         let (parent, times) = (self.agent_span(&event.agent), (began_at, event.at));
         let name = format!("execute_tool {name}");
         let error = error.then_some(why);
-        self.end(&format!("call {call}"), parent, name, SpanKind::Internal, times, attributes, error);
+        self.end(
+            &format!("call {call}"),
+            parent,
+            name,
+            SpanKind::Internal,
+            times,
+            attributes,
+            error,
+        );
     }
 
     fn end_run(&mut self, event: &RunEvent, outcome: Outcome, problem: Option<&Problem>) {
@@ -243,14 +327,24 @@ impl<'a> Reader<'a> {
         for agent in self.steps.keys().cloned().collect::<Vec<_>>() {
             self.break_off_step(&agent, event.at, why);
         }
-        if let (EventBody::RunFinished { usage, cost_micro_usd, .. }, Some(main)) =
-            (&event.body, self.agents.get_mut(&AgentPath::main()))
+        if let (
+            EventBody::RunFinished {
+                usage,
+                cost_micro_usd,
+                ..
+            },
+            Some(main),
+        ) = (&event.body, self.agents.get_mut(&AgentPath::main()))
         {
-            main.attributes.push(attribute("gen_ai.usage.input_tokens", usage.input_tokens));
-            main.attributes.push(attribute("gen_ai.usage.output_tokens", usage.output_tokens));
+            main.attributes
+                .push(attribute("gen_ai.usage.input_tokens", usage.input_tokens));
+            main.attributes
+                .push(attribute("gen_ai.usage.output_tokens", usage.output_tokens));
             let request = self.origin.request.as_deref();
-            main.attributes.extend(request.map(|id| attribute("glasshouse.request_id", id)));
-            main.attributes.extend(cost_micro_usd.map(|cost| attribute("glasshouse.cost_micro_usd", cost)));
+            main.attributes
+                .extend(request.map(|id| attribute("glasshouse.request_id", id)));
+            main.attributes
+                .extend(cost_micro_usd.map(|cost| attribute("glasshouse.cost_micro_usd", cost)));
         }
         self.end_agent(&AgentPath::main(), event.at, outcome, problem, "");
     }
@@ -263,7 +357,9 @@ impl<'a> Reader<'a> {
         problem: Option<&Problem>,
         result: &str,
     ) {
-        let Some(open) = self.agents.remove(agent) else { return };
+        let Some(open) = self.agents.remove(agent) else {
+            return;
+        };
         let mut attributes = vec![
             attribute("gen_ai.operation.name", "invoke_agent"),
             attribute("gen_ai.provider.name", PROVIDER),
@@ -277,15 +373,31 @@ impl<'a> Reader<'a> {
         let failed = matches!(outcome, Outcome::Failed | Outcome::Limited);
         let why = problem.map_or(outcome_name(outcome), |problem| problem.code.as_str());
         let parent = match &open.call {
-            None => self.origin.parent.as_ref().map(|parent| parent.span_id().to_owned()).unwrap_or_default(),
+            None => self
+                .origin
+                .parent
+                .as_ref()
+                .map(|parent| parent.span_id().to_owned())
+                .unwrap_or_default(),
             Some(call) => self.span_id(&format!("call {call}")),
         };
         let (name, key) = (format!("invoke_agent {}", open.name), agent_key(agent));
         let times = (open.began_at, at);
-        self.end(&key, parent, name, SpanKind::Internal, times, attributes, failed.then_some(why));
+        self.end(
+            &key,
+            parent,
+            name,
+            SpanKind::Internal,
+            times,
+            attributes,
+            failed.then_some(why),
+        );
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one place where spans are made, of all that one has")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one place where spans are made, of all that one has"
+    )]
     fn end(
         &mut self,
         key: &str,
@@ -353,7 +465,10 @@ fn of_call(model: &str, usage: Usage, cost_micro_usd: Option<u64>) -> Vec<Value>
     ];
     for (name, tokens) in [
         ("gen_ai.usage.cache_read.input_tokens", usage.cached_tokens),
-        ("gen_ai.usage.cache_creation.input_tokens", usage.cache_write_tokens),
+        (
+            "gen_ai.usage.cache_creation.input_tokens",
+            usage.cache_write_tokens,
+        ),
     ] {
         if tokens > 0 {
             attributes.push(attribute(name, tokens));

@@ -29,19 +29,28 @@ impl Annotator {
     /// Reads the next events, and adds to them.
     pub fn annotate(&mut self, events: &mut Vec<AnswerEvent>) {
         // Nearly always there is only text.
-        if !events.iter().any(|event| matches!(event, AnswerEvent::Data { .. })) {
+        if !events
+            .iter()
+            .any(|event| matches!(event, AnswerEvent::Data { .. }))
+        {
             return events.iter().for_each(|event| self.note_text(event));
         }
         for event in std::mem::take(events) {
             self.note_text(&event);
             match event {
-                AnswerEvent::Data { part: DataPart::Text, ref data } => {
+                AnswerEvent::Data {
+                    part: DataPart::Text,
+                    ref data,
+                } => {
                     // Before the data, which ends the text that rests on them.
                     self.cite(of_text(data, &self.texts), events);
                     self.texts.end_part();
                     events.push(event);
                 }
-                AnswerEvent::Data { part: DataPart::Other, ref data } => {
+                AnswerEvent::Data {
+                    part: DataPart::Other,
+                    ref data,
+                } => {
                     self.cite(of_metadata(data, &self.texts), events);
                     let tools = server_tools::of_block(data);
                     events.push(event);

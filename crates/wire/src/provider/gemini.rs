@@ -28,17 +28,36 @@ pub const PROVIDER: &str = "gemini";
 
 /// What requests can do without.
 pub const OPTIONAL_FIELDS: &[OptionalField] = &[
-    OptionalField::new(&["generationConfig", "temperature"], &["temperature"], Some(Parameter::Temperature)),
-    OptionalField::new(&["generationConfig", "topP"], &["topP", "top_p"], Some(Parameter::TopP)),
+    OptionalField::new(
+        &["generationConfig", "temperature"],
+        &["temperature"],
+        Some(Parameter::Temperature),
+    ),
+    OptionalField::new(
+        &["generationConfig", "topP"],
+        &["topP", "top_p"],
+        Some(Parameter::TopP),
+    ),
     OptionalField::new(
         &["generationConfig", "stopSequences"],
         &["stopSequences", "stop_sequences"],
         Some(Parameter::Stop),
     ),
-    OptionalField::new(&["generationConfig", "seed"], &["seed"], Some(Parameter::Seed)),
+    OptionalField::new(
+        &["generationConfig", "seed"],
+        &["seed"],
+        Some(Parameter::Seed),
+    ),
     OptionalField::new(
         &["generationConfig", "thinkingConfig"],
-        &["thinking", "thinkingConfig", "thinking_config", "thinking_budget", "thinking_level", "budget"],
+        &[
+            "thinking",
+            "thinkingConfig",
+            "thinking_config",
+            "thinking_budget",
+            "thinking_level",
+            "budget",
+        ],
         Some(Parameter::ReasoningEffort),
     ),
 ];
@@ -136,14 +155,26 @@ mod tests {
             ("endpoints/7", "projects/p-1/locations/global/endpoints/7"),
             (whole, whole),
         ] {
-            assert_eq!(vertex_path("p-1", "global", model, Method::Stream), stream(at));
+            assert_eq!(
+                vertex_path("p-1", "global", model, Method::Stream),
+                stream(at)
+            );
         }
     }
 
     #[test]
     fn vertex_has_a_host_for_each_location() {
-        assert_eq!(vertex_base_url("europe-west4"), "https://europe-west4-aiplatform.googleapis.com/v1");
-        assert_eq!(vertex_base_url("global"), "https://aiplatform.googleapis.com/v1");
-        assert_eq!(vertex_base_url("eu"), "https://aiplatform.eu.rep.googleapis.com/v1");
+        assert_eq!(
+            vertex_base_url("europe-west4"),
+            "https://europe-west4-aiplatform.googleapis.com/v1"
+        );
+        assert_eq!(
+            vertex_base_url("global"),
+            "https://aiplatform.googleapis.com/v1"
+        );
+        assert_eq!(
+            vertex_base_url("eu"),
+            "https://aiplatform.eu.rep.googleapis.com/v1"
+        );
     }
 }

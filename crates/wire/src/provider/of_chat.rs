@@ -8,8 +8,9 @@ impl Parameters {
     /// What a request says of them; what it says in another way than Chat Completions is left out.
     #[must_use]
     pub fn of_chat(fields: &Map<String, Value>) -> Self {
-        let limit =
-            ["max_completion_tokens", "max_tokens"].iter().find_map(|name| fields.get(*name)?.as_u64());
+        let limit = ["max_completion_tokens", "max_tokens"]
+            .iter()
+            .find_map(|name| fields.get(*name)?.as_u64());
         Self {
             temperature: fields.get("temperature").and_then(Value::as_f64),
             top_p: fields.get("top_p").and_then(Value::as_f64),
@@ -17,9 +18,14 @@ impl Parameters {
             stop: stop(fields.get("stop")),
             seed: fields.get("seed").and_then(Value::as_i64),
             reasoning: reasoning(fields),
-            tool_choice: fields.get("tool_choice").map(tool_choice).unwrap_or_default(),
+            tool_choice: fields
+                .get("tool_choice")
+                .map(tool_choice)
+                .unwrap_or_default(),
             parallel_tool_calls: fields.get("parallel_tool_calls").and_then(Value::as_bool),
-            answer_format: fields.get("response_format").and_then(Self::answer_format_of_chat),
+            answer_format: fields
+                .get("response_format")
+                .and_then(Self::answer_format_of_chat),
         }
     }
 
@@ -35,22 +41,31 @@ impl Parameters {
         put("max_tokens", self.max_output_tokens.map(Value::from));
         put("stop", (!self.stop.is_empty()).then(|| json!(self.stop)));
         put("seed", self.seed.map(Value::from));
-        put("parallel_tool_calls", self.parallel_tool_calls.map(Value::from));
+        put(
+            "parallel_tool_calls",
+            self.parallel_tool_calls.map(Value::from),
+        );
         put(
             "tool_choice",
             match &self.tool_choice {
                 ToolChoice::Auto => None,
                 ToolChoice::None => Some("none".into()),
                 ToolChoice::Required => Some("required".into()),
-                ToolChoice::Tool(name) => Some(json!({"type": "function", "function": {"name": name}})),
+                ToolChoice::Tool(name) => {
+                    Some(json!({"type": "function", "function": {"name": name}}))
+                }
             },
         );
         match self.reasoning {
             None => {}
             Some(Reasoning::Off) => put("reasoning_effort", Some("none".into())),
             Some(Reasoning::On) => put("reasoning", Some(json!({"enabled": true}))),
-            Some(Reasoning::Budget(tokens)) => put("reasoning", Some(json!({"max_tokens": tokens}))),
-            Some(Reasoning::Effort(effort)) => put("reasoning_effort", Some(effort_name(effort).into())),
+            Some(Reasoning::Budget(tokens)) => {
+                put("reasoning", Some(json!({"max_tokens": tokens})))
+            }
+            Some(Reasoning::Effort(effort)) => {
+                put("reasoning_effort", Some(effort_name(effort).into()))
+            }
         }
         put("response_format", self.answer_format.as_ref().map(|format| match format {
             AnswerFormat::Json => json!({"type": "json_object"}),
@@ -74,7 +89,10 @@ impl Parameters {
             "json_schema" => {
                 let named = format.get("json_schema")?;
                 let name = text(named, "name").unwrap_or_else(|| "answer".to_owned());
-                let strict = named.get("strict").and_then(Value::as_bool).unwrap_or(false);
+                let strict = named
+                    .get("strict")
+                    .and_then(Value::as_bool)
+                    .unwrap_or(false);
                 Some(of_schema(name, named.get("schema")?.clone(), strict))
             }
             _ => None,
@@ -93,13 +111,21 @@ pub(crate) fn effort_name(effort: Effort) -> &'static str {
 }
 
 fn of_schema(name: String, schema: Value, strict: bool) -> AnswerFormat {
-    AnswerFormat::Schema { name, schema, strict }
+    AnswerFormat::Schema {
+        name,
+        schema,
+        strict,
+    }
 }
 
 fn stop(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::String(text)) => vec![text.clone()],
-        Some(Value::Array(texts)) => texts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Some(Value::Array(texts)) => texts
+            .iter()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -109,7 +135,11 @@ fn tool_choice(value: &Value) -> ToolChoice {
         Some("none") => ToolChoice::None,
         Some("required" | "any") => ToolChoice::Required,
         Some(_) => ToolChoice::Auto,
-        None => match value.pointer("/function/name").or_else(|| value.get("name")).and_then(Value::as_str) {
+        None => match value
+            .pointer("/function/name")
+            .or_else(|| value.get("name"))
+            .and_then(Value::as_str)
+        {
             Some(name) => ToolChoice::Tool(name.to_owned()),
             None => ToolChoice::Auto,
         },
@@ -121,9 +151,16 @@ fn reasoning(fields: &Map<String, Value>) -> Option<Reasoning> {
     let unified = fields.get("reasoning").and_then(Value::as_object);
     let of = |name: &str| unified.and_then(|unified| unified.get(name));
     if let Some(budget) = of("max_tokens").and_then(Value::as_u64) {
-        return Some(if budget == 0 { Reasoning::Off } else { Reasoning::Budget(budget) });
+        return Some(if budget == 0 {
+            Reasoning::Off
+        } else {
+            Reasoning::Budget(budget)
+        });
     }
-    let effort = fields.get("reasoning_effort").or_else(|| of("effort")).and_then(Value::as_str);
+    let effort = fields
+        .get("reasoning_effort")
+        .or_else(|| of("effort"))
+        .and_then(Value::as_str);
     match effort {
         Some("none") => Some(Reasoning::Off),
         Some("minimal") => Some(Reasoning::Effort(Effort::Minimal)),
@@ -155,8 +192,11 @@ mod tests {
             "parallel_tool_calls": false,
             "response_format": {"type": "json_schema", "json_schema": {"name": "n", "strict": true, "schema": {"type": "object"}}},
         }));
-        let format =
-            AnswerFormat::Schema { name: "n".to_owned(), schema: json!({"type": "object"}), strict: true };
+        let format = AnswerFormat::Schema {
+            name: "n".to_owned(),
+            schema: json!({"type": "object"}),
+            strict: true,
+        };
         let expected = Parameters {
             temperature: Some(0.5),
             top_p: Some(0.9),
@@ -180,16 +220,32 @@ mod tests {
     fn reads_how_much_to_reason() {
         for (fields, expected) in [
             (json!({"reasoning_effort": "none"}), Some(Reasoning::Off)),
-            (json!({"reasoning": {"effort": "xhigh"}}), Some(Reasoning::Effort(Effort::XHigh))),
-            (json!({"reasoning": {"max_tokens": 2000}}), Some(Reasoning::Budget(2000))),
-            (json!({"reasoning": {"max_tokens": 0}}), Some(Reasoning::Off)),
+            (
+                json!({"reasoning": {"effort": "xhigh"}}),
+                Some(Reasoning::Effort(Effort::XHigh)),
+            ),
+            (
+                json!({"reasoning": {"max_tokens": 2000}}),
+                Some(Reasoning::Budget(2000)),
+            ),
+            (
+                json!({"reasoning": {"max_tokens": 0}}),
+                Some(Reasoning::Off),
+            ),
             (json!({"reasoning": {"enabled": true}}), Some(Reasoning::On)),
-            (json!({"reasoning": {"enabled": false}}), Some(Reasoning::Off)),
+            (
+                json!({"reasoning": {"enabled": false}}),
+                Some(Reasoning::Off),
+            ),
             (json!({"reasoning": {}}), None),
         ] {
             let parameters = read(&fields);
             assert_eq!(parameters.reasoning, expected, "{fields}");
-            assert_eq!(Parameters::of_chat(&parameters.to_chat()), parameters, "{fields}");
+            assert_eq!(
+                Parameters::of_chat(&parameters.to_chat()),
+                parameters,
+                "{fields}"
+            );
         }
     }
 }

@@ -39,18 +39,28 @@ pub(crate) enum ModelFamily {
 impl ModelFamily {
     pub(crate) fn of(model: &str) -> Self {
         // OpenRouter and LiteLLM: `openai/gpt-5`; fine-tuned: `ft:gpt-4.1:…`.
-        let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
+        let name = model
+            .rsplit('/')
+            .next()
+            .unwrap_or(model)
+            .to_ascii_lowercase();
         let name = name.strip_prefix("ft:").unwrap_or(&name);
         if name.starts_with("gpt-5-chat")
-            || ["gpt-4", "gpt-3", "chatgpt"].iter().any(|it| name.starts_with(it))
+            || ["gpt-4", "gpt-3", "chatgpt"]
+                .iter()
+                .any(|it| name.starts_with(it))
         {
             return Self::Plain;
         }
-        let is_o = name.strip_prefix('o').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let is_o = name
+            .strip_prefix('o')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         if is_o || name.starts_with("codex-") || name.starts_with("computer-use") {
             return Self::Fixed;
         }
-        let Some(version) = name.strip_prefix("gpt-").and_then(version) else { return Self::Unknown };
+        let Some(version) = name.strip_prefix("gpt-").and_then(version) else {
+            return Self::Unknown;
+        };
         let is_pro = name.contains("-pro");
         let is_codex = name.contains("-codex");
         match version {
@@ -109,7 +119,9 @@ impl ModelFamily {
 
 /// `5.2-codex` as 5 and 2.
 fn version(name: &str) -> Option<(u32, u32)> {
-    let number = name.split(|c: char| c != '.' && !c.is_ascii_digit()).next()?;
+    let number = name
+        .split(|c: char| c != '.' && !c.is_ascii_digit())
+        .next()?;
     let (major, minor) = number.split_once('.').unwrap_or((number, "0"));
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
@@ -121,41 +133,99 @@ mod tests {
     #[test]
     fn families_by_name() {
         let check = |names: &[&str], family: ModelFamily| {
-            names.iter().for_each(|name| assert_eq!(ModelFamily::of(name), family, "{name}"));
+            names
+                .iter()
+                .for_each(|name| assert_eq!(ModelFamily::of(name), family, "{name}"));
         };
         check(
-            &["gpt-4o", "gpt-4.1-nano-2025-04-14", "ft:gpt-4.1:acme", "gpt-5-chat-latest"],
+            &[
+                "gpt-4o",
+                "gpt-4.1-nano-2025-04-14",
+                "ft:gpt-4.1:acme",
+                "gpt-5-chat-latest",
+            ],
             ModelFamily::Plain,
         );
-        check(&["o3", "o4-mini", "o1-2024-12-17", "gpt-5-codex", "gpt-5.1-codex-mini"], ModelFamily::Fixed);
-        check(&["gpt-5", "gpt-5-mini-2025-08-07", "openai/gpt-5-nano", "GPT-5"], ModelFamily::Gpt5);
+        check(
+            &[
+                "o3",
+                "o4-mini",
+                "o1-2024-12-17",
+                "gpt-5-codex",
+                "gpt-5.1-codex-mini",
+            ],
+            ModelFamily::Fixed,
+        );
+        check(
+            &[
+                "gpt-5",
+                "gpt-5-mini-2025-08-07",
+                "openai/gpt-5-nano",
+                "GPT-5",
+            ],
+            ModelFamily::Gpt5,
+        );
         check(&["gpt-5-pro"], ModelFamily::Pro);
         check(&["gpt-5.1", "gpt-5.1-2025-11-13"], ModelFamily::Gpt51);
         check(
-            &["gpt-5.2", "openai/gpt-5.6-sol", "gpt-5.2-codex", "gpt-5.1-codex-max", "gpt-6"],
+            &[
+                "gpt-5.2",
+                "openai/gpt-5.6-sol",
+                "gpt-5.2-codex",
+                "gpt-5.1-codex-max",
+                "gpt-6",
+            ],
             ModelFamily::Gpt52,
         );
-        check(&["deepseek-v4-flash", "my-deployment", "gpt-oss-120b", "", "omni"], ModelFamily::Unknown);
+        check(
+            &[
+                "deepseek-v4-flash",
+                "my-deployment",
+                "gpt-oss-120b",
+                "",
+                "omni",
+            ],
+            ModelFamily::Unknown,
+        );
     }
 
     #[test]
     fn efforts() {
         let effort = |model: &str, wanted| ModelFamily::of(model).effort(wanted);
         // As recorded: minimal becomes low where there is no such level.
-        assert_eq!(effort("gpt-5.6-sol", Reasoning::Effort(Effort::Minimal)), Some("low"));
-        assert_eq!(effort("gpt-5", Reasoning::Effort(Effort::Minimal)), Some("minimal"));
-        assert_eq!(effort("gpt-5.2", Reasoning::Effort(Effort::XHigh)), Some("xhigh"));
+        assert_eq!(
+            effort("gpt-5.6-sol", Reasoning::Effort(Effort::Minimal)),
+            Some("low")
+        );
+        assert_eq!(
+            effort("gpt-5", Reasoning::Effort(Effort::Minimal)),
+            Some("minimal")
+        );
+        assert_eq!(
+            effort("gpt-5.2", Reasoning::Effort(Effort::XHigh)),
+            Some("xhigh")
+        );
         assert_eq!(effort("o3", Reasoning::Effort(Effort::XHigh)), Some("high"));
-        assert_eq!(effort("gpt-5-pro", Reasoning::Effort(Effort::Low)), Some("high"));
+        assert_eq!(
+            effort("gpt-5-pro", Reasoning::Effort(Effort::Low)),
+            Some("high")
+        );
         assert_eq!(effort("gpt-4o", Reasoning::Effort(Effort::Low)), None);
         assert_eq!(effort("o3", Reasoning::On), None);
-        for (model, least) in
-            [("gpt-5.1", Some("none")), ("gpt-5", Some("minimal")), ("o3", Some("low")), ("gpt-4o", None)]
-        {
+        for (model, least) in [
+            ("gpt-5.1", Some("none")),
+            ("gpt-5", Some("minimal")),
+            ("o3", Some("low")),
+            ("gpt-4o", None),
+        ] {
             assert_eq!(effort(model, Reasoning::Off), least, "{model}");
         }
         for (budget, level) in [(1024, "low"), (10_000, "medium"), (32_000, "high")] {
-            assert_eq!(effort("o3", Reasoning::Budget(budget)), Some(level), "{budget}");
+            assert_eq!(
+                effort("o3", Reasoning::Budget(budget)),
+                Some(level),
+                "{budget}"
+            );
         }
     }
 }

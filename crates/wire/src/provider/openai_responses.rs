@@ -26,13 +26,29 @@ pub const PROVIDER: &str = "openai_responses";
 /// What requests can do without.
 pub const OPTIONAL_FIELDS: &[OptionalField] = &[
     OptionalField::new(&["reasoning", "summary"], &["reasoning.summary"], None),
-    OptionalField::new(&["reasoning", "effort"], &["reasoning.effort"], Some(Parameter::ReasoningEffort)),
-    OptionalField::new(&["reasoning"], &["reasoning"], Some(Parameter::ReasoningEffort)),
+    OptionalField::new(
+        &["reasoning", "effort"],
+        &["reasoning.effort"],
+        Some(Parameter::ReasoningEffort),
+    ),
+    OptionalField::new(
+        &["reasoning"],
+        &["reasoning"],
+        Some(Parameter::ReasoningEffort),
+    ),
     OptionalField::new(&["include"], &["include", "encrypted content"], None),
-    OptionalField::new(&["temperature"], &["temperature"], Some(Parameter::Temperature)),
+    OptionalField::new(
+        &["temperature"],
+        &["temperature"],
+        Some(Parameter::Temperature),
+    ),
     OptionalField::new(&["top_p"], &["top_p"], Some(Parameter::TopP)),
     OptionalField::new(&["parallel_tool_calls"], &["parallel_tool_calls"], None),
-    OptionalField::new(&["max_output_tokens"], &["max_output_tokens"], Some(Parameter::MaxOutputTokens)),
+    OptionalField::new(
+        &["max_output_tokens"],
+        &["max_output_tokens"],
+        Some(Parameter::MaxOutputTokens),
+    ),
     OptionalField::new(&["tool_choice"], &["tool_choice"], None),
     OptionalField::new(&["text", "format"], &["text.format"], None),
     OptionalField::new(&["text"], &["text"], None),

@@ -28,7 +28,9 @@ pub fn picture_places(data: &Value) -> Vec<String> {
         Some("code_interpreter_call") => {
             let mut places: Vec<String> = each("outputs", "/url");
             places.retain(|place| {
-                let output = place.strip_suffix("/url").and_then(|output| data.pointer(output));
+                let output = place
+                    .strip_suffix("/url")
+                    .and_then(|output| data.pointer(output));
                 output.is_some_and(|output| output["type"] == "image")
             });
             places
@@ -42,7 +44,9 @@ pub fn picture_places(data: &Value) -> Vec<String> {
 
 /// Whether a part of Gemini's is a picture.
 pub(crate) fn is_inline_picture(part: &Value) -> bool {
-    part["inlineData"]["mimeType"].as_str().is_some_and(|media_type| media_type.starts_with("image/"))
+    part["inlineData"]["mimeType"]
+        .as_str()
+        .is_some_and(|media_type| media_type.starts_with("image/"))
 }
 
 /// The pictures as OpenRouter and LiteLLM write them into an answer.
@@ -62,7 +66,9 @@ pub(crate) fn chat_images(data: &Value) -> Vec<Value> {
 
 /// What the provider says that the picture is.
 fn media_type(data: &Value) -> String {
-    let stated = data["part"]["inlineData"]["mimeType"].as_str().map(str::to_owned);
+    let stated = data["part"]["inlineData"]["mimeType"]
+        .as_str()
+        .map(str::to_owned);
     stated.unwrap_or_else(|| format!("image/{}", data["output_format"].as_str().unwrap_or("png")))
 }
 
@@ -75,21 +81,32 @@ mod tests {
     fn check(data: Value, places: &[&str], urls: &[&str]) {
         assert_eq!(picture_places(&data), places, "{data}");
         let images = chat_images(&data);
-        let found: Vec<&str> = images.iter().map(|it| it["image_url"]["url"].as_str().unwrap()).collect();
+        let found: Vec<&str> = images
+            .iter()
+            .map(|it| it["image_url"]["url"].as_str().unwrap())
+            .collect();
         assert_eq!(found, urls, "{data}");
     }
 
     #[test]
     fn pictures_are_found_in_the_data_of_each_provider() {
         let inline = |kind: &str| json!({"part": {"inlineData": {"mimeType": kind, "data": "AA=="}, "thoughtSignature": "s"}});
-        check(inline("image/jpeg"), &["/part/inlineData/data"], &["data:image/jpeg;base64,AA=="]);
+        check(
+            inline("image/jpeg"),
+            &["/part/inlineData/data"],
+            &["data:image/jpeg;base64,AA=="],
+        );
         check(inline("audio/L16;rate=24000"), &[], &[]);
         check(
             json!({"type": "image_generation_call", "output_format": "webp", "result": "AA=="}),
             &["/result"],
             &["data:image/webp;base64,AA=="],
         );
-        check(json!({"type": "image_generation_call", "status": "failed", "result": null}), &[], &[]);
+        check(
+            json!({"type": "image_generation_call", "status": "failed", "result": null}),
+            &[],
+            &[],
+        );
         check(
             json!({"type": "code_interpreter_call", "outputs": [
                 {"type": "logs", "logs": "1"}, {"type": "image", "url": "data:image/png;base64,AA=="},

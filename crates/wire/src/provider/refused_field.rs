@@ -42,7 +42,11 @@ impl OptionalField {
         names: &'static [&'static str],
         parameter: Option<Parameter>,
     ) -> Self {
-        Self { path, names, parameter }
+        Self {
+            path,
+            names,
+            parameter,
+        }
     }
 
     /// The JSON of a request without it; `None` if it has none.
@@ -54,7 +58,10 @@ impl OptionalField {
     }
 
     fn is_in(&self, body: &Value) -> bool {
-        self.path.iter().try_fold(body, |value, name| value.get(name)).is_some()
+        self.path
+            .iter()
+            .try_fold(body, |value, name| value.get(name))
+            .is_some()
     }
 }
 
@@ -72,7 +79,10 @@ pub fn refused_field(
     }
     let said = Said::of(error_body);
     let body: Value = serde_json::from_slice(body).ok()?;
-    fields.iter().filter(|field| field.is_in(&body)).find(|field| said.is_about(field))
+    fields
+        .iter()
+        .filter(|field| field.is_in(&body))
+        .find(|field| said.is_about(field))
 }
 
 /// What a server says is wrong.
@@ -85,14 +95,25 @@ struct Said {
 impl Said {
     fn of(error_body: &str) -> Self {
         let value: Value = serde_json::from_str(error_body).unwrap_or_else(|_| error_body.into());
-        let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(&value);
+        let error = value
+            .get("error")
+            .filter(|error| !error.is_null())
+            .unwrap_or(&value);
         let text = |name: &str| error.get(name).and_then(Value::as_str).map(str::to_owned);
         let place = value.pointer("/detail/0/loc").and_then(Value::as_array);
         // Mistral and others with Pydantic: `{"detail": [{"loc": ["body", "seed"], "msg": …}]}`.
-        let place = place.and_then(|place| place.last()?.as_str()).map(str::to_owned);
+        let place = place
+            .and_then(|place| place.last()?.as_str())
+            .map(str::to_owned);
         let param = text("param").or(place).unwrap_or_default();
-        let message = error.as_str().map(str::to_owned).or_else(|| text("message"));
-        Self { param, message: message.unwrap_or_else(|| value.to_string()) }
+        let message = error
+            .as_str()
+            .map(str::to_owned)
+            .or_else(|| text("message"));
+        Self {
+            param,
+            message: message.unwrap_or_else(|| value.to_string()),
+        }
     }
 
     fn is_about(&self, field: &OptionalField) -> bool {
@@ -107,7 +128,10 @@ impl Said {
         let message = self.message.to_lowercase();
         self.param.is_empty()
             && REFUSALS.iter().any(|refusal| message.contains(refusal))
-            && field.names.iter().any(|name| has_word(&message, &name.to_lowercase()))
+            && field
+                .names
+                .iter()
+                .any(|name| has_word(&message, &name.to_lowercase()))
     }
 }
 

@@ -36,10 +36,21 @@ mod tests {
 
     #[test]
     fn sealed_blocks_open_and_others_do_not() {
-        let block = StoredBlock::Text { data: Some(serde_json::json!({"thoughtSignature": "x"})) };
-        let block = SealedBlock { provider: "gemini".to_owned(), block };
+        let block = StoredBlock::Text {
+            data: Some(serde_json::json!({"thoughtSignature": "x"})),
+        };
+        let block = SealedBlock {
+            provider: "gemini".to_owned(),
+            block,
+        };
         assert_eq!(SealedBlock::open(&block.seal()), Some(block));
-        for other in ["", "EusCCkYICRgC", "glasshouse-1.", "glasshouse-1.!", "glasshouse-1.e30="] {
+        for other in [
+            "",
+            "EusCCkYICRgC",
+            "glasshouse-1.",
+            "glasshouse-1.!",
+            "glasshouse-1.e30=",
+        ] {
             assert_eq!(SealedBlock::open(other), None, "{other}");
         }
     }

@@ -21,14 +21,28 @@ impl Parameters {
     /// What is set here and not sent.
     pub(crate) fn left_out(&self, sent: &Sent) -> Vec<LeftOut> {
         let set = [
-            (self.temperature.is_some(), sent.temperature, Parameter::Temperature),
+            (
+                self.temperature.is_some(),
+                sent.temperature,
+                Parameter::Temperature,
+            ),
             (self.top_p.is_some(), sent.top_p, Parameter::TopP),
-            (self.max_output_tokens.is_some(), sent.max_output_tokens, Parameter::MaxOutputTokens),
+            (
+                self.max_output_tokens.is_some(),
+                sent.max_output_tokens,
+                Parameter::MaxOutputTokens,
+            ),
             (!self.stop.is_empty(), sent.stop > 0, Parameter::Stop),
             (self.seed.is_some(), sent.seed, Parameter::Seed),
-            (self.reasoning.is_some(), sent.reasoning, Parameter::ReasoningEffort),
+            (
+                self.reasoning.is_some(),
+                sent.reasoning,
+                Parameter::ReasoningEffort,
+            ),
         ];
-        let whole = set.into_iter().filter(|(is_set, is_sent, _)| *is_set && !is_sent);
+        let whole = set
+            .into_iter()
+            .filter(|(is_set, is_sent, _)| *is_set && !is_sent);
         let whole = whole.map(|(_, _, parameter)| LeftOut::Parameter(parameter));
         let is_cut = sent.stop > 0 && sent.stop < self.stop.len();
         whole.chain(is_cut.then_some(LeftOut::SomeStop)).collect()
@@ -75,10 +89,15 @@ pub(crate) fn never_taken(left_out: impl Fn(&ModelParameters) -> Vec<LeftOut>) -
     };
     // Some are refused only in combination, so each is tried alone.
     let alone = |kept: Parameter| {
-        let others = Parameter::ALL.into_iter().filter(|parameter| *parameter != kept);
+        let others = Parameter::ALL
+            .into_iter()
+            .filter(|parameter| *parameter != kept);
         others.fold(all.clone(), ModelParameters::without)
     };
-    Parameter::ALL.into_iter().filter(|parameter| !left_out(&alone(*parameter)).is_empty()).collect()
+    Parameter::ALL
+        .into_iter()
+        .filter(|parameter| !left_out(&alone(*parameter)).is_empty())
+        .collect()
 }
 
 #[cfg(test)]
@@ -95,7 +114,13 @@ mod tests {
         let set: ModelParameters = serde_json::from_value(set).unwrap();
         let parameters = &Parameters::default().under(&set);
         let messages = &[Message::text(Role::User, "hi")];
-        let request = ModelRequest { model, messages, tools: &[], parameters, stream: true };
+        let request = ModelRequest {
+            model,
+            messages,
+            tools: &[],
+            parameters,
+            stream: true,
+        };
         assert_eq!(encode(&request).1, expected, "{model}");
     }
 
@@ -138,7 +163,12 @@ mod tests {
             json!({"reasoning_effort": "none"}),
             &[],
         );
-        check(anthropic::encode_with_left_out, "claude-sonnet-4-5", json!({"stop": ["\n"]}), &[P(Stop)]);
+        check(
+            anthropic::encode_with_left_out,
+            "claude-sonnet-4-5",
+            json!({"stop": ["\n"]}),
+            &[P(Stop)],
+        );
         check(
             anthropic::encode_with_left_out,
             "claude-sonnet-4-5",
@@ -146,7 +176,12 @@ mod tests {
             &[LeftOut::SomeStop],
         );
         check(gemini::encode_with_left_out, "gemini-2.5-flash", all(), &[]);
-        check(gemini::encode_with_left_out, "gemini-2.0-flash", all(), &[P(ReasoningEffort)]);
+        check(
+            gemini::encode_with_left_out,
+            "gemini-2.0-flash",
+            all(),
+            &[P(ReasoningEffort)],
+        );
         check(
             gemini::encode_with_left_out,
             "gemini-3-pro",
@@ -171,7 +206,12 @@ mod tests {
             json!({"reasoning_effort": "none"}),
             &[P(ReasoningEffort)],
         );
-        check(bedrock::encode_with_left_out, "amazon.nova-pro-v1:0", all(), &[P(Seed)]);
+        check(
+            bedrock::encode_with_left_out,
+            "amazon.nova-pro-v1:0",
+            all(),
+            &[P(Seed)],
+        );
         check(
             bedrock::encode_with_left_out,
             "meta.llama3-1-8b-instruct-v1:0",
@@ -189,12 +229,18 @@ mod tests {
     #[test]
     fn what_a_model_never_takes_is_known_by_its_name() {
         use Parameter::{ReasoningEffort, Seed, Stop, Temperature, TopP};
-        assert_eq!(anthropic::unsupported("claude-opus-5"), [Temperature, TopP, Seed]);
+        assert_eq!(
+            anthropic::unsupported("claude-opus-5"),
+            [Temperature, TopP, Seed]
+        );
         // Each is taken, though not both at once.
         assert_eq!(anthropic::unsupported("claude-sonnet-4-5"), [Seed]);
         assert_eq!(gemini::unsupported("gemini-3-pro"), []);
         assert_eq!(gemini::unsupported("gemma-3-27b-it"), [ReasoningEffort]);
-        assert_eq!(openai_responses::unsupported("gpt-4o"), [Stop, Seed, ReasoningEffort]);
+        assert_eq!(
+            openai_responses::unsupported("gpt-4o"),
+            [Stop, Seed, ReasoningEffort]
+        );
         assert_eq!(bedrock::unsupported("qwen.qwen3-32b-v1:0"), [Seed]);
     }
 
@@ -206,9 +252,13 @@ mod tests {
             tool_choice: ToolChoice::None,
             ..Parameters::default()
         };
-        let set = serde_json::from_value(json!({"temperature": 0.5, "reasoning_effort": "none"})).unwrap();
-        let expected =
-            Parameters { temperature: Some(0.5), reasoning: Some(Reasoning::Off), ..written.clone() };
+        let set = serde_json::from_value(json!({"temperature": 0.5, "reasoning_effort": "none"}))
+            .unwrap();
+        let expected = Parameters {
+            temperature: Some(0.5),
+            reasoning: Some(Reasoning::Off),
+            ..written.clone()
+        };
         assert_eq!(written.under(&set), expected);
     }
 }

@@ -3,7 +3,11 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// What RFC 3986 does not reserve stays as it is.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// A name as one segment of a path.
 #[must_use]
@@ -25,7 +29,10 @@ mod tests {
 
     #[test]
     fn a_name_cannot_lead_elsewhere() {
-        assert_eq!(segment("arn:aws:bedrock/a?b"), "arn%3Aaws%3Abedrock%2Fa%3Fb");
+        assert_eq!(
+            segment("arn:aws:bedrock/a?b"),
+            "arn%3Aaws%3Abedrock%2Fa%3Fb"
+        );
         assert_eq!(segments("tunedModels/x-1.5"), "tunedModels/x-1.5");
         assert_eq!(segments("a/../../keys"), "a%2F..%2F..%2Fkeys");
         assert_eq!(segments("//host/x?y#z"), "%2F%2Fhost%2Fx%3Fy%23z");

@@ -79,7 +79,14 @@ const OTHER_TOKENS: [&str; 16] = [
     "specialtoken",
 ];
 /// Parameters of addresses that carry a secret under a name that means something else in other texts.
-const PARAMETERS: [&str; 6] = ["sig", "signature", "token", "secret", "auth", "xamzcredential"];
+const PARAMETERS: [&str; 6] = [
+    "sig",
+    "signature",
+    "token",
+    "secret",
+    "auth",
+    "xamzcredential",
+];
 
 impl Name {
     /// What this name means in JSON, a setting, a header or code.
@@ -112,7 +119,11 @@ impl Name {
     }
 
     fn max_maybe(self) -> Self {
-        if self == Self::Other { Self::Maybe } else { self }
+        if self == Self::Other {
+            Self::Maybe
+        } else {
+            self
+        }
     }
 }
 
@@ -154,12 +165,19 @@ const fn short(
     option: CommandOption,
     may_stand_apart: bool,
 ) -> ShortOption {
-    ShortOption { program, letter, option, may_stand_apart }
+    ShortOption {
+        program,
+        letter,
+        option,
+        may_stand_apart,
+    }
 }
 
 /// Whether this word is a program with such options.
 pub(super) fn is_program(word: &str) -> bool {
-    SHORT_OPTIONS.iter().any(|known| word.starts_with(known.program))
+    SHORT_OPTIONS
+        .iter()
+        .any(|known| word.starts_with(known.program))
 }
 
 impl CommandOption {
@@ -167,7 +185,9 @@ impl CommandOption {
     /// end of the cluster where it stands apart.
     pub(super) fn of_cluster(program: &str, cluster: &str) -> Option<(Self, usize)> {
         let letters = cluster.strip_prefix('-')?;
-        let at = letters.bytes().position(|byte| !NO_ARGUMENT.contains(&byte))?;
+        let at = letters
+            .bytes()
+            .position(|byte| !NO_ARGUMENT.contains(&byte))?;
         let is_apart = at + 1 == letters.len();
         let known = SHORT_OPTIONS.iter().find(|known| {
             known.letter == letters.as_bytes()[at]
@@ -194,11 +214,16 @@ impl CommandOption {
 /// A variable of the environment that ends so, such as `OPENAI_KEY`.
 fn is_variable(name: &str, ends: &[&str]) -> bool {
     ends.iter().any(|end| name.ends_with(end))
-        && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 fn plain(name: &str) -> String {
-    name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|char| char.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Words that stand behind such a name where no secret does: in prose, types and examples.
@@ -283,14 +308,24 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         "wrong",
         "your",
     ];
-    let Some(first) = value.chars().next() else { return true };
+    let Some(first) = value.chars().next() else {
+        return true;
+    };
     if "$<{%[(*&#@|".contains(first) || value.len() > 2 && value.chars().all(|char| char == first) {
         return true;
     }
-    let lower = value.trim_end_matches(['.', ',', ';', ':', '!', '?']).to_lowercase();
+    let lower = value
+        .trim_end_matches(['.', ',', ';', ':', '!', '?'])
+        .to_lowercase();
     // `api_key=api_key`, `secret: webhook_secret`
     let is_name = || {
-        value.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_') && Name::of(value) != Name::Other
+        value
+            .bytes()
+            .all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+            && Name::of(value) != Name::Other
     };
-    WORDS.contains(&lower.as_str()) || lower.starts_with("your-") || lower.starts_with("your_") || is_name()
+    WORDS.contains(&lower.as_str())
+        || lower.starts_with("your-")
+        || lower.starts_with("your_")
+        || is_name()
 }

@@ -49,7 +49,12 @@ impl<'a> Scan<'a> {
     fn new(text: &'a str) -> Self {
         let is_argument = text.starts_with("-u") && !text.contains(char::is_whitespace);
         let program = if is_argument { "curl" } else { "" };
-        Self { text, bytes: text.as_bytes(), found: Vec::new(), program }
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            found: Vec::new(),
+            program,
+        }
     }
 
     /// Looks at what begins here; returns where to go on.
@@ -78,7 +83,11 @@ impl<'a> Scan<'a> {
 
     fn add(&mut self, span: Range<usize>) -> usize {
         let end = span.end;
-        if self.text.get(span.clone()).is_some_and(|secret| !secret.is_empty() && secret != REDACTED) {
+        if self
+            .text
+            .get(span.clone())
+            .is_some_and(|secret| !secret.is_empty() && secret != REDACTED)
+        {
             self.found.push(span);
         }
         end
@@ -92,7 +101,10 @@ impl<'a> Scan<'a> {
     fn end_within(&self, from: usize, limit: usize, is_part: impl Fn(u8) -> bool) -> usize {
         let rest = &self.bytes[from.min(self.bytes.len())..];
         let rest = &rest[..rest.len().min(limit)];
-        from + rest.iter().position(|byte| !is_part(*byte)).unwrap_or(rest.len())
+        from + rest
+            .iter()
+            .position(|byte| !is_part(*byte))
+            .unwrap_or(rest.len())
     }
 
     fn slice(&self, span: Range<usize>) -> &'a str {
@@ -113,7 +125,10 @@ impl<'a> Scan<'a> {
         let mut end = from;
         while end < self.bytes.len() && !self.bytes[end..].starts_with(PEM_END.as_bytes()) {
             let byte = self.bytes[end];
-            if !(byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"+/=\\-:,".contains(&byte)) {
+            if !(byte.is_ascii_alphanumeric()
+                || byte.is_ascii_whitespace()
+                || b"+/=\\-:,".contains(&byte))
+            {
                 break;
             }
             end += 1;
@@ -124,9 +139,15 @@ impl<'a> Scan<'a> {
     /// The password, or a key without a name, in front of the host of an address.
     fn authority(&mut self, from: usize) -> usize {
         let bound = self.bytes.len().min(from + MAX_AUTHORITY_BYTES);
-        let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"/?#\"'<>`\\(){}[]|,".contains(byte);
-        let end = self.bytes[from..bound].iter().position(is_end).map_or(bound, |length| from + length);
-        let Some(host) = self.bytes[from..end].iter().rposition(|byte| *byte == b'@') else { return from };
+        let is_end =
+            |byte: &u8| byte.is_ascii_whitespace() || b"/?#\"'<>`\\(){}[]|,".contains(byte);
+        let end = self.bytes[from..bound]
+            .iter()
+            .position(is_end)
+            .map_or(bound, |length| from + length);
+        let Some(host) = self.bytes[from..end].iter().rposition(|byte| *byte == b'@') else {
+            return from;
+        };
         let host = from + host;
         let secret = match self.bytes[from..host].iter().position(|byte| *byte == b':') {
             Some(colon) => from + colon + 1..host,
@@ -150,16 +171,26 @@ impl<'a> Scan<'a> {
 
     /// The password of `name:password`, which may stand in quotes.
     fn account(&mut self, from: usize) -> usize {
-        let quote = self.bytes.get(from).copied().filter(|byte| b"\"'".contains(byte));
+        let quote = self
+            .bytes
+            .get(from)
+            .copied()
+            .filter(|byte| b"\"'".contains(byte));
         let begin = from + usize::from(quote.is_some());
         let is_part = |byte: u8| match quote {
             Some(quote) => byte != quote && byte != b'\n',
             None => !byte.is_ascii_whitespace() && !b"\"'`;|)".contains(&byte),
         };
         let end = self.end_within(begin, MAX_AUTHORITY_BYTES, is_part);
-        let Some(colon) = self.bytes[begin..end].iter().position(|byte| *byte == b':') else { return from };
-        let (name, password) = (self.slice(begin..begin + colon), self.slice(begin + colon + 1..end));
-        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let Some(colon) = self.bytes[begin..end].iter().position(|byte| *byte == b':') else {
+            return from;
+        };
+        let (name, password) = (
+            self.slice(begin..begin + colon),
+            self.slice(begin + colon + 1..end),
+        );
+        let is_number =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         // A user and a group by their numbers, and an address, are no account.
         let is_other = is_number(name) && is_number(password) || password.starts_with("//");
         if name.is_empty() || is_other || is_variable(password) || is_placeholder(password) {
@@ -181,15 +212,24 @@ impl<'a> Scan<'a> {
                 self.blanks(end)
             };
             // What has a dash is the next option.
-            let is_argument = from > end && self.bytes.get(from).is_some_and(|byte| !b"-\r\n".contains(byte));
+            let is_argument = from > end
+                && self
+                    .bytes
+                    .get(from)
+                    .is_some_and(|byte| !b"-\r\n".contains(byte));
             if is_argument {
                 return self.argument(option, from).max(end);
             }
         }
         if self.bytes[at] == b'-'
-            && let Some((option, length)) = CommandOption::of_cluster(self.program, self.slice(at..end))
+            && let Some((option, length)) =
+                CommandOption::of_cluster(self.program, self.slice(at..end))
         {
-            let from = if at + length == end { self.blanks(end) } else { at + length };
+            let from = if at + length == end {
+                self.blanks(end)
+            } else {
+                at + length
+            };
             return self.argument(option, from).max(end);
         }
         let kind = self.slice(at..end);
@@ -198,11 +238,18 @@ impl<'a> Scan<'a> {
             return end;
         }
         if tokens::begins_key(kind)
-            || matches!(self.bytes.get(end), Some(b'.')) && tokens::begins_key(self.slice(at..end + 1))
+            || matches!(self.bytes.get(end), Some(b'.'))
+                && tokens::begins_key(self.slice(at..end + 1))
         {
             let end = self.end_within(at, tokens::MAX_KEY_BYTES, is_key_part);
-            let whole = self.slice(at..end).trim_end_matches(['.', '=', '/', '+', '~']);
-            return if tokens::is_key(whole) { self.add(at..at + whole.len()) } else { end };
+            let whole = self
+                .slice(at..end)
+                .trim_end_matches(['.', '=', '/', '+', '~']);
+            return if tokens::is_key(whole) {
+                self.add(at..at + whole.len())
+            } else {
+                end
+            };
         }
         let is_bearer = kind.eq_ignore_ascii_case("bearer");
         if !is_bearer && !kind.eq_ignore_ascii_case("basic") {
@@ -213,8 +260,16 @@ impl<'a> Scan<'a> {
             return end;
         }
         let credential = from..self.end_within(from, tokens::MAX_KEY_BYTES, is_key_part);
-        let is_credential = if is_bearer { tokens::is_bearer } else { tokens::is_basic };
-        if is_credential(self.slice(credential.clone())) { self.add(credential) } else { end }
+        let is_credential = if is_bearer {
+            tokens::is_bearer
+        } else {
+            tokens::is_basic
+        };
+        if is_credential(self.slice(credential.clone())) {
+            self.add(credential)
+        } else {
+            end
+        }
     }
 
     fn blanks(&self, from: usize) -> usize {
@@ -239,7 +294,9 @@ impl<'a> Scan<'a> {
         };
         let known = match (meaning(name), name.strip_prefix(['n', 'r', 't'])) {
             // Behind a line break inside JSON.
-            (Name::Other, Some(rest)) if self.bytes[..place.start].ends_with(b"\\") => meaning(rest),
+            (Name::Other, Some(rest)) if self.bytes[..place.start].ends_with(b"\\") => {
+                meaning(rest)
+            }
             (known, _) => known,
         };
         // The working directory is no password.
@@ -268,12 +325,15 @@ impl<'a> Scan<'a> {
             end -= 1;
         }
         let mut start = end;
-        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte) || byte >= 0x80;
+        let is_part =
+            |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte) || byte >= 0x80;
         while start > 0 && end - start < MAX_NAME_BYTES && is_part(self.bytes[start - 1]) {
             start -= 1;
         }
-        let is_parameter =
-            start > 0 && end == at && self.bytes[at] == b'=' && b"?&;".contains(&self.bytes[start - 1]);
+        let is_parameter = start > 0
+            && end == at
+            && self.bytes[at] == b'='
+            && b"?&;".contains(&self.bytes[start - 1]);
         while !self.text.is_char_boundary(start) {
             start += 1;
         }
@@ -283,8 +343,18 @@ impl<'a> Scan<'a> {
     /// The mark that opens a text here, and where the text begins.
     fn opens_text(&self, from: usize) -> Option<(usize, &[u8])> {
         let escapes = self.end_within(from, 4, |byte| byte == b'\\');
-        let quote = self.bytes.get(escapes).filter(|byte| b"\"'`".contains(byte))?;
-        Some((escapes + 1, if *quote == 0 { &[] } else { self.bytes.get(from..=escapes)? }))
+        let quote = self
+            .bytes
+            .get(escapes)
+            .filter(|byte| b"\"'`".contains(byte))?;
+        Some((
+            escapes + 1,
+            if *quote == 0 {
+                &[]
+            } else {
+                self.bytes.get(from..=escapes)?
+            },
+        ))
     }
 
     /// A value in quotes, or one word.
@@ -296,13 +366,22 @@ impl<'a> Scan<'a> {
                 Name::Maybe => tokens::looks_random(secret),
                 _ => !is_placeholder_text(secret),
             };
-            return if is_secret { self.add(begin..end) } else { begin };
+            return if is_secret {
+                self.add(begin..end)
+            } else {
+                begin
+            };
         }
-        let is_part = |byte: u8| !byte.is_ascii_whitespace() && !b",;&\"'<>)]}|`\\([{#".contains(&byte);
+        let is_part =
+            |byte: u8| !byte.is_ascii_whitespace() && !b",;&\"'<>)]}|`\\([{#".contains(&byte);
         let is_part = |byte: u8| is_part(byte) || !is_parameter && b"#".contains(&byte);
         let end = self.end_of(from, is_part);
         let secret = self.slice(from..end);
-        let trimmed = if is_parameter { secret } else { secret.trim_end_matches(['.', ':', '!', '?']) };
+        let trimmed = if is_parameter {
+            secret
+        } else {
+            secret.trim_end_matches(['.', ':', '!', '?'])
+        };
         let is_call = matches!(self.bytes.get(end), Some(b'(' | b'[' | b'<' | b'{'));
         let is_path = trimmed.contains('.') && !trimmed.bytes().any(|byte| byte.is_ascii_digit());
         let is_code = !is_parameter && (is_call || is_path && trimmed.bytes().all(is_code_part))
@@ -326,7 +405,11 @@ impl<'a> Scan<'a> {
                 break;
             }
             // An escaped quote belongs to the text.
-            end += if self.bytes[end] == b'\\' && mark.len() == 1 { 2 } else { 1 };
+            end += if self.bytes[end] == b'\\' && mark.len() == 1 {
+                2
+            } else {
+                1
+            };
         }
         let mut end = end.min(self.bytes.len());
         while !self.text.is_char_boundary(end) {
@@ -341,20 +424,31 @@ impl<'a> Scan<'a> {
             Some((begin, _)) => (begin, true),
             None => (from, false),
         };
-        let end = self.end_within(from, MAX_LINE_BYTES, |byte| !b"\r\n\"'\\`<>{}".contains(&byte));
+        let end = self.end_within(from, MAX_LINE_BYTES, |byte| {
+            !b"\r\n\"'\\`<>{}".contains(&byte)
+        });
         let end = self.text.floor_char_boundary(end);
         let line = self.slice(from..end).trim_end();
         let scheme = line.find([' ', '\t']).map_or(0, |blank| blank + 1);
-        let is_scheme =
-            scheme > 1 && line[..scheme - 1].bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let is_scheme = scheme > 1
+            && line[..scheme - 1]
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         let rest = if is_scheme { &line[scheme..] } else { line };
         let word = rest.split_whitespace().next().unwrap_or_default();
         let word = &word[..word.floor_char_boundary(MAX_WORD_BYTES)];
         // Prose: “authorization: ask an administrator”.
         let is_credential = !is_placeholder(word)
-            && (tokens::is_bearer(word) || tokens::is_basic(word) || tokens::looks_random(word) || quote)
+            && (tokens::is_bearer(word)
+                || tokens::is_basic(word)
+                || tokens::looks_random(word)
+                || quote)
             && !is_variable(word);
-        if is_credential { self.add(from + line.len() - rest.len()..from + line.len()) } else { from }
+        if is_credential {
+            self.add(from + line.len() - rest.len()..from + line.len())
+        } else {
+            from
+        }
     }
 }
 

@@ -74,23 +74,32 @@ pub(super) const MAX_KEY_BYTES: usize = 8_192;
 /// Whether a key may begin so.
 pub(super) fn begins_key(word: &str) -> bool {
     let begins = |prefix: &&str| word.starts_with(*prefix);
-    KEYS.iter().map(|(prefix, _)| prefix).chain(&AWS).chain([&JSON]).any(begins)
+    KEYS.iter()
+        .map(|(prefix, _)| prefix)
+        .chain(&AWS)
+        .chain([&JSON])
+        .any(begins)
 }
 
 /// Whether this word is a key.
 pub(super) fn is_key(word: &str) -> bool {
     let bytes = word.as_bytes();
     let has_form = |(prefix, more): &(&str, usize)| {
-        word.strip_prefix(prefix)
-            .is_some_and(|rest| rest.len() >= *more && rest.bytes().any(|byte| byte.is_ascii_digit()))
+        word.strip_prefix(prefix).is_some_and(|rest| {
+            rest.len() >= *more && rest.bytes().any(|byte| byte.is_ascii_digit())
+        })
     };
     KEYS.iter().any(has_form) || is_aws(bytes) || is_json_token(word)
 }
 
 fn is_aws(bytes: &[u8]) -> bool {
     bytes.len() == AWS_BYTES
-        && AWS.iter().any(|prefix| bytes.starts_with(prefix.as_bytes()))
-        && bytes.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+        && AWS
+            .iter()
+            .any(|prefix| bytes.starts_with(prefix.as_bytes()))
+        && bytes
+            .iter()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
 }
 
 fn is_json_token(word: &str) -> bool {
@@ -109,17 +118,24 @@ pub(super) fn is_bearer(word: &str) -> bool {
 /// Whether this word behind "Basic" begins with a name and a password. Something else may stand behind them.
 pub(super) fn is_basic(word: &str) -> bool {
     let padding = word.find('=').unwrap_or(word.len());
-    let behind = word[padding..].find(|c| c != '=').map_or(word.len(), |at| padding + at);
+    let behind = word[padding..]
+        .find(|c| c != '=')
+        .map_or(word.len(), |at| padding + at);
     let word = &word[..behind];
-    word.len() >= 8 && STANDARD.decode(word).is_ok_and(|pair| pair.contains(&b':') && pair.is_ascii())
+    word.len() >= 8
+        && STANDARD
+            .decode(word)
+            .is_ok_and(|pair| pair.contains(&b':') && pair.is_ascii())
 }
 
 /// Whether a text could be a secret that nobody reads: one word with letters and digits, or a very long one.
 pub(super) fn looks_random(text: &str) -> bool {
     let is_word = text.len() >= RANDOM_BYTES
         && !text.contains(|char: char| char.is_whitespace() || "(){}<>".contains(char));
-    let (letters, digits) =
-        (text.bytes().any(|byte| byte.is_ascii_alphabetic()), text.bytes().any(|byte| byte.is_ascii_digit()));
+    let (letters, digits) = (
+        text.bytes().any(|byte| byte.is_ascii_alphabetic()),
+        text.bytes().any(|byte| byte.is_ascii_digit()),
+    );
     let is_mixed = text.bytes().any(|byte| byte.is_ascii_uppercase())
         && text.bytes().any(|byte| byte.is_ascii_lowercase());
     is_word && letters && (digits || is_mixed && text.len() >= 24 && !text.contains('.'))

@@ -37,7 +37,10 @@ pub(super) fn defaults() -> Map<String, Value> {
 
 /// What the text of an item cites, as annotations. Sources without an address have none.
 pub(super) fn citations(item: &str, text: &str, sources: &Sources) -> Vec<Value> {
-    let cited = sources.cited_in(item, text).into_iter().filter(|(_, source)| !source.url.is_empty());
+    let cited = sources
+        .cited_in(item, text)
+        .into_iter()
+        .filter(|(_, source)| !source.url.is_empty());
     let annotation = |(place, source): (std::ops::Range<usize>, &domain::event::Source)| {
         json!({
             "type": "url_citation", "start_index": place.start, "end_index": place.end,

@@ -38,7 +38,11 @@ impl ResponseOptions {
     /// For whoever watches a run that began elsewhere.
     #[must_use]
     pub fn watching() -> Self {
-        Self { echo: echo::defaults(), starting_after: None, with_ids: true }
+        Self {
+            echo: echo::defaults(),
+            starting_after: None,
+            with_ids: true,
+        }
     }
 }
 
@@ -133,7 +137,11 @@ impl ResponseEncoder {
     #[must_use]
     pub fn broken_off(&self, message: &str) -> Frame {
         let code = ProblemCode::Unavailable.as_str();
-        frame("error", self.numbers.last(), &json!({"code": code, "message": message, "param": null}))
+        frame(
+            "error",
+            self.numbers.last(),
+            &json!({"code": code, "message": message, "param": null}),
+        )
     }
 
     /// Why the run failed, where it did: a caller that does not stream gets that instead of half an answer.
@@ -145,7 +153,12 @@ impl ResponseEncoder {
     /// The response as it stands.
     #[must_use]
     pub fn response(&self) -> Value {
-        object(self.begun, &self.options.echo, &self.output, self.end.as_ref())
+        object(
+            self.begun,
+            &self.options.echo,
+            &self.output,
+            self.end.as_ref(),
+        )
     }
 
     fn read(&mut self, event: &RunEvent, out: &mut Output<'_>) {
@@ -163,47 +176,98 @@ impl ResponseEncoder {
                 }
             }
             EventBody::TextStarted { item } if main => {
-                let kind = Kind::Message { text: String::new(), annotations: Vec::new(), phase: None };
-                self.open(Log::Text, item, Item::new(item_id("msg", run, item), kind), out);
+                let kind = Kind::Message {
+                    text: String::new(),
+                    annotations: Vec::new(),
+                    phase: None,
+                };
+                self.open(
+                    Log::Text,
+                    item,
+                    Item::new(item_id("msg", run, item), kind),
+                    out,
+                );
             }
             EventBody::TextDelta { item, delta } if main => self.add(Log::Text, item, delta, out),
-            EventBody::TextFinished { item, text, answer, .. } if main => {
+            EventBody::TextFinished {
+                item, text, answer, ..
+            } if main => {
                 self.rest(Log::Text, item, text, out);
                 self.finish_text(item, *answer, out);
             }
             EventBody::ReasoningStarted { item } if main => {
-                let kind = Kind::Reasoning { text: String::new(), encrypted: None };
-                self.open(Log::Reasoning, item, Item::new(item_id("rs", run, item), kind), out);
+                let kind = Kind::Reasoning {
+                    text: String::new(),
+                    encrypted: None,
+                };
+                self.open(
+                    Log::Reasoning,
+                    item,
+                    Item::new(item_id("rs", run, item), kind),
+                    out,
+                );
             }
-            EventBody::ReasoningDelta { item, delta } if main => self.add(Log::Reasoning, item, delta, out),
+            EventBody::ReasoningDelta { item, delta } if main => {
+                self.add(Log::Reasoning, item, delta, out)
+            }
             EventBody::ReasoningFinished { item, text, .. } if main => {
                 self.rest(Log::Reasoning, item, text, out);
                 self.thought = Some(item.clone());
             }
             EventBody::ProviderData(data) if main => self.seal(run, event.seq, data, out),
-            EventBody::ToolRequested { call, name, by_provider: false, .. }
-                if main && self.caller_tools.contains_key(name) =>
-            {
+            EventBody::ToolRequested {
+                call,
+                name,
+                by_provider: false,
+                ..
+            } if main && self.caller_tools.contains_key(name) => {
                 self.open(Log::Call, call, self.function_call(run, call, name), out);
             }
             EventBody::ToolArgumentsDelta { call, delta } if main && !self.is_custom(call) => {
                 self.add(Log::Call, call, delta, out);
             }
-            EventBody::ToolStarted { call, name, arguments, .. } if main => {
+            EventBody::ToolStarted {
+                call,
+                name,
+                arguments,
+                ..
+            } if main => {
                 self.start_ours(run, call, name, arguments, out);
             }
-            EventBody::ToolFinished { call, name, arguments, result, error, .. } if main => {
+            EventBody::ToolFinished {
+                call,
+                name,
+                arguments,
+                result,
+                error,
+                ..
+            } if main => {
                 let result = shown_result(result);
                 let result = if *error { Err(result) } else { Ok(result) };
                 self.finish_ours(run, call, (name, arguments), result, out);
             }
-            EventBody::ToolHandedOver { call, name, arguments } => {
+            EventBody::ToolHandedOver {
+                call,
+                name,
+                arguments,
+            } => {
                 self.hand_over(run, call, name, arguments, out);
             }
             EventBody::SourcesFound { sources } => self.sources.add(sources),
-            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
-                let used = Used { usage: *usage, cost_micro_usd: *cost_micro_usd };
-                self.finish(End::new(event.at / 1000, *outcome, problem.as_ref(), used), out);
+            EventBody::RunFinished {
+                outcome,
+                problem,
+                usage,
+                cost_micro_usd,
+            } => {
+                let used = Used {
+                    usage: *usage,
+                    cost_micro_usd: *cost_micro_usd,
+                };
+                self.finish(
+                    End::new(event.at / 1000, *outcome, problem.as_ref(), used),
+                    out,
+                );
             }
             EventBody::TextStarted { .. }
             | EventBody::TextDelta { .. }
@@ -250,52 +314,105 @@ impl ResponseEncoder {
                 | EventBody::ReasoningDelta { .. }
                 | EventBody::ToolArgumentsDelta { .. }
         );
-        let Some(name) = self.thought.take_if(|_| !is_delta) else { return };
+        let Some(name) = self.thought.take_if(|_| !is_delta) else {
+            return;
+        };
         if let EventBody::ProviderData(data) = &event.body
             && data.item.as_ref() == Some(&name)
             && data.at.is_none()
-            && let Some((_, Item { kind: Kind::Reasoning { text, encrypted }, .. })) =
-                self.opened(Log::Reasoning, &name)
+            && let Some((
+                _,
+                Item {
+                    kind: Kind::Reasoning { text, encrypted },
+                    ..
+                },
+            )) = self.opened(Log::Reasoning, &name)
         {
-            let block = StoredBlock::Reasoning { text: text.clone(), data: Some(data.data.clone()) };
-            *encrypted = Some(SealedBlock { provider: data.provider.clone(), block }.seal());
+            let block = StoredBlock::Reasoning {
+                text: text.clone(),
+                data: Some(data.data.clone()),
+            };
+            *encrypted = Some(
+                SealedBlock {
+                    provider: data.provider.clone(),
+                    block,
+                }
+                .seal(),
+            );
         }
         self.close(Log::Reasoning, &name, "completed", out);
     }
 
     /// Opaque data of another part of the answer, or of none, as reasoning without text.
     fn seal(&mut self, run: RunId, seq: u64, data: &ProviderData, out: &mut Output<'_>) {
-        let ProviderData { item, reasoning, at, provider, data } = data;
+        let ProviderData {
+            item,
+            reasoning,
+            at,
+            provider,
+            data,
+        } = data;
         let (provider, data) = (provider.clone(), Some(data.clone()));
         let block = match item {
             // It went out with its reasoning.
-            Some(name) if self.output.last().is_some_and(|last| last.id == item_id("rs", run, name)) => {
+            Some(name)
+                if self
+                    .output
+                    .last()
+                    .is_some_and(|last| last.id == item_id("rs", run, name)) =>
+            {
                 return;
             }
             Some(_) if at.is_some() => StoredBlock::Text { data },
-            Some(call) if self.opened(Log::Call, call).is_some() => {
-                StoredBlock::Call { id: outer_call_id(run, call), data }
-            }
-            Some(call) => StoredBlock::Call { id: own_call_id(run, call), data },
-            None if *reasoning => StoredBlock::Reasoning { text: String::new(), data },
-            None => StoredBlock::Other { data: data.unwrap_or_default() },
+            Some(call) if self.opened(Log::Call, call).is_some() => StoredBlock::Call {
+                id: outer_call_id(run, call),
+                data,
+            },
+            Some(call) => StoredBlock::Call {
+                id: own_call_id(run, call),
+                data,
+            },
+            None if *reasoning => StoredBlock::Reasoning {
+                text: String::new(),
+                data,
+            },
+            None => StoredBlock::Other {
+                data: data.unwrap_or_default(),
+            },
         };
         let encrypted = Some(SealedBlock { provider, block }.seal());
         let (at, id) = (self.output.len(), item_id("rs", run, &format!("p{seq}")));
-        let mut item = Item::new(id, Kind::Reasoning { text: String::new(), encrypted });
-        out.push("response.output_item.added", || json!({"output_index": at, "item": item.announced()}));
+        let mut item = Item::new(
+            id,
+            Kind::Reasoning {
+                text: String::new(),
+                encrypted,
+            },
+        );
+        out.push(
+            "response.output_item.added",
+            || json!({"output_index": at, "item": item.announced()}),
+        );
         item.status = "completed";
-        out.push("response.output_item.done", || json!({"output_index": at, "item": item.to_json()}));
+        out.push(
+            "response.output_item.done",
+            || json!({"output_index": at, "item": item.to_json()}),
+        );
         self.output.push(item);
     }
 
     fn open(&mut self, log: Log, name: &str, item: Item, out: &mut Output<'_>) {
         let at = self.output.len();
-        out.push("response.output_item.added", || json!({"output_index": at, "item": item.announced()}));
+        out.push(
+            "response.output_item.added",
+            || json!({"output_index": at, "item": item.announced()}),
+        );
         let place = || json!({"item_id": item.id, "output_index": at});
         match item.kind {
             Kind::Message { .. } => {
-                out.push("response.content_part.added", || with(place(), "content_index", item.part()));
+                out.push("response.content_part.added", || {
+                    with(place(), "content_index", item.part())
+                });
             }
             Kind::Reasoning { .. } => {
                 let kind = "response.reasoning_summary_part.added";
@@ -315,7 +432,10 @@ impl ResponseEncoder {
     }
 
     fn add(&mut self, log: Log, name: &str, delta: &str, out: &mut Output<'_>) {
-        let Some((output_index, item)) = self.opened(log, name).filter(|_| !delta.is_empty()) else { return };
+        let Some((output_index, item)) = self.opened(log, name).filter(|_| !delta.is_empty())
+        else {
+            return;
+        };
         item.text().push_str(delta);
         let (kind, content_index, summary_index) = match item.kind {
             Kind::Message { .. } => ("response.output_text.delta", Some(0), None),
@@ -325,19 +445,32 @@ impl ResponseEncoder {
             Kind::ServerCall { .. } => ("response.mcp_call_arguments.delta", None, None),
         };
         let (item_id, logprobs) = (&*item.id, content_index.map(|_| []));
-        out.push(kind, || Delta { item_id, output_index, content_index, summary_index, delta, logprobs });
+        out.push(kind, || Delta {
+            item_id,
+            output_index,
+            content_index,
+            summary_index,
+            delta,
+            logprobs,
+        });
     }
 
     /// Adds what is still missing of the whole text.
     fn rest(&mut self, log: Log, name: &str, text: &str, out: &mut Output<'_>) {
-        let sent = self.opened(log, name).map_or(0, |(_, item)| item.text().len());
+        let sent = self
+            .opened(log, name)
+            .map_or(0, |(_, item)| item.text().len());
         self.add(log, name, text.get(sent..).unwrap_or_default(), out);
     }
 
     fn finish_text(&mut self, name: &str, answer: bool, out: &mut Output<'_>) {
         let sources = std::mem::take(&mut self.sources);
         if let Some((at, Item { id, kind, .. })) = self.opened(Log::Text, name)
-            && let Kind::Message { text, annotations, phase } = kind
+            && let Kind::Message {
+                text,
+                annotations,
+                phase,
+            } = kind
         {
             *phase = Some(if answer { "final_answer" } else { "commentary" });
             *annotations = echo::citations(name, text, &sources);
@@ -355,8 +488,12 @@ impl ResponseEncoder {
     }
 
     fn close(&mut self, log: Log, name: &str, status: &'static str, out: &mut Output<'_>) {
-        let Some(at) = self.open.remove(&(log, name.to_owned())) else { return };
-        let Some(item) = self.output.get_mut(at) else { return };
+        let Some(at) = self.open.remove(&(log, name.to_owned())) else {
+            return;
+        };
+        let Some(item) = self.output.get_mut(at) else {
+            return;
+        };
         item.status = status;
         let place = json!({"item_id": item.id, "output_index": at});
         match &item.kind {
@@ -367,7 +504,9 @@ impl ResponseEncoder {
                         "text": text, "logprobs": [],
                     })
                 });
-                out.push("response.content_part.done", || with(place, "content_index", item.part()));
+                out.push("response.content_part.done", || {
+                    with(place, "content_index", item.part())
+                });
             }
             Kind::Reasoning { text, .. } => {
                 out.push(
@@ -378,7 +517,9 @@ impl ResponseEncoder {
                 out.push(kind, || with(place, "summary_index", item.part()));
             }
             // One that is not to be run is not said to be whole.
-            Kind::FunctionCall { name, arguments, .. } if status == "completed" => {
+            Kind::FunctionCall {
+                name, arguments, ..
+            } if status == "completed" => {
                 out.push(
                     "response.function_call_arguments.done",
                     || json!({"item_id": item.id, "output_index": at, "name": name.name, "arguments": arguments}),
@@ -393,21 +534,44 @@ impl ResponseEncoder {
             Kind::FunctionCall { .. } | Kind::CustomCall { .. } => {}
             Kind::ServerCall { result, .. } => {
                 let failed = matches!(result, Some(Err(_)));
-                let kind = if failed { "response.mcp_call.failed" } else { "response.mcp_call.completed" };
+                let kind = if failed {
+                    "response.mcp_call.failed"
+                } else {
+                    "response.mcp_call.completed"
+                };
                 out.push(kind, || place);
             }
         }
-        out.push("response.output_item.done", || json!({"output_index": at, "item": item.to_json()}));
+        out.push(
+            "response.output_item.done",
+            || json!({"output_index": at, "item": item.to_json()}),
+        );
     }
 
     /// A call of ours shows with its checked arguments, when it begins.
-    fn start_ours(&mut self, run: RunId, call: &str, name: &str, arguments: &Value, out: &mut Output<'_>) {
+    fn start_ours(
+        &mut self,
+        run: RunId,
+        call: &str,
+        name: &str,
+        arguments: &Value,
+        out: &mut Output<'_>,
+    ) {
         if self.opened(Log::Call, call).is_some() {
             return;
         }
         let (name, arguments) = (name.to_owned(), arguments_text(arguments));
-        let kind = Kind::ServerCall { name, arguments: String::new(), result: None };
-        self.open(Log::Call, call, Item::new(item_id("mcp", run, call), kind), out);
+        let kind = Kind::ServerCall {
+            name,
+            arguments: String::new(),
+            result: None,
+        };
+        self.open(
+            Log::Call,
+            call,
+            Item::new(item_id("mcp", run, call), kind),
+            out,
+        );
         self.add(Log::Call, call, &arguments, out);
         if let Some((at, item)) = self.opened(Log::Call, call) {
             out.push(
@@ -429,8 +593,18 @@ impl ResponseEncoder {
             self.start_ours(run, call, name, arguments, out);
         }
         let status = match self.opened(Log::Call, call) {
-            Some((_, Item { kind: Kind::ServerCall { result, .. }, .. })) => {
-                let status = if finished.is_ok() { "completed" } else { "failed" };
+            Some((
+                _,
+                Item {
+                    kind: Kind::ServerCall { result, .. },
+                    ..
+                },
+            )) => {
+                let status = if finished.is_ok() {
+                    "completed"
+                } else {
+                    "failed"
+                };
                 *result = Some(finished);
                 status
             }
@@ -440,14 +614,32 @@ impl ResponseEncoder {
         self.close(Log::Call, call, status, out);
     }
 
-    fn hand_over(&mut self, run: RunId, call: &str, name: &str, arguments: &Value, out: &mut Output<'_>) {
+    fn hand_over(
+        &mut self,
+        run: RunId,
+        call: &str,
+        name: &str,
+        arguments: &Value,
+        out: &mut Output<'_>,
+    ) {
         if self.opened(Log::Call, call).is_none() {
             self.open(Log::Call, call, self.function_call(run, call, name), out);
         }
         // What was sent of it is as the model wrote it, and stays so.
-        if self.opened(Log::Call, call).is_some_and(|(_, item)| item.text().trim().is_empty()) {
-            let input = arguments[CUSTOM_INPUT].as_str().filter(|_| self.is_custom(call)).map(str::to_owned);
-            self.add(Log::Call, call, &input.unwrap_or_else(|| arguments_text(arguments)), out);
+        if self
+            .opened(Log::Call, call)
+            .is_some_and(|(_, item)| item.text().trim().is_empty())
+        {
+            let input = arguments[CUSTOM_INPUT]
+                .as_str()
+                .filter(|_| self.is_custom(call))
+                .map(str::to_owned);
+            self.add(
+                Log::Call,
+                call,
+                &input.unwrap_or_else(|| arguments_text(arguments)),
+                out,
+            );
         }
         self.close(Log::Call, call, "completed", out);
     }
@@ -466,10 +658,21 @@ impl ResponseEncoder {
         if name.is_custom {
             return Item::new(
                 item_id("ctc", run, call),
-                Kind::CustomCall { call_id, name, input: String::new() },
+                Kind::CustomCall {
+                    call_id,
+                    name,
+                    input: String::new(),
+                },
             );
         }
-        Item::new(item_id("fc", run, call), Kind::FunctionCall { call_id, name, arguments: String::new() })
+        Item::new(
+            item_id("fc", run, call),
+            Kind::FunctionCall {
+                call_id,
+                name,
+                arguments: String::new(),
+            },
+        )
     }
 
     fn finish(&mut self, end: End, out: &mut Output<'_>) {

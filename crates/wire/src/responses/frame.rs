@@ -59,12 +59,18 @@ struct Numbered<'a, P> {
 impl<'n> Output<'n> {
     /// For an event that the reader is to have.
     pub(super) fn of(event: &RunEvent, numbers: &'n mut Numbers) -> Self {
-        Self { numbers, frames: Frames::of(event) }
+        Self {
+            numbers,
+            frames: Frames::of(event),
+        }
     }
 
     /// For an event that the reader has already.
     pub(super) fn none(event: &RunEvent, numbers: &'n mut Numbers) -> Self {
-        Self { numbers, frames: Frames::none(event) }
+        Self {
+            numbers,
+            frames: Frames::none(event),
+        }
     }
 
     /// Adds a frame; what is in it is made only where it is needed.
@@ -76,18 +82,34 @@ impl<'n> Output<'n> {
 
     /// With the event's number as id where wanted.
     pub(super) fn finish(self, with_ids: bool) -> Vec<Frame> {
-        if with_ids { self.frames.numbered() } else { self.frames.unnumbered() }
+        if with_ids {
+            self.frames.numbered()
+        } else {
+            self.frames.unnumbered()
+        }
     }
 }
 
 /// What ends the stream of a response that broke off on its way through: its frames are not counted here.
 #[must_use]
 pub fn error_frame(code: ProblemCode, message: &str) -> Frame {
-    frame("error", 0, &serde_json::json!({"code": code.as_str(), "message": message, "param": null}))
+    frame(
+        "error",
+        0,
+        &serde_json::json!({"code": code.as_str(), "message": message, "param": null}),
+    )
 }
 
 /// One frame, named like its type.
 pub(super) fn frame(kind: &'static str, sequence_number: u64, payload: &impl Serialize) -> Frame {
-    let data = json(&Numbered { kind, sequence_number, payload });
-    Frame { id: None, event: Some(kind), data }
+    let data = json(&Numbered {
+        kind,
+        sequence_number,
+        payload,
+    });
+    Frame {
+        id: None,
+        event: Some(kind),
+        data,
+    }
 }

@@ -65,8 +65,18 @@ mod tests {
         assert_eq!(response_id(run), "resp_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d");
         assert_eq!(run_of_response(&response_id(run)), Some(run));
         assert_eq!(run_of_item(&item_id("msg", run, "t_1")), Some(run));
-        for other in ["", "resp_", "msg_1", "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d", "resp_0192F0C1"] {
-            assert_eq!((run_of_response(other), run_of_item(other)), (None, None), "{other}");
+        for other in [
+            "",
+            "resp_",
+            "msg_1",
+            "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d",
+            "resp_0192F0C1",
+        ] {
+            assert_eq!(
+                (run_of_response(other), run_of_item(other)),
+                (None, None),
+                "{other}"
+            );
         }
     }
 }

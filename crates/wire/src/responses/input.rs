@@ -35,19 +35,29 @@ pub fn conversation(items: &[Value]) -> Checked<Vec<Message>> {
 /// A sentence about the input.
 pub fn check_conversation(messages: &mut [Message]) -> Checked<Mode> {
     let mode = take_research_prefix(messages);
-    let speaks = |message: &Message| message.role == Role::User && message.content.iter().any(Part::speaks);
+    let speaks =
+        |message: &Message| message.role == Role::User && message.content.iter().any(Part::speaks);
     if !messages.iter().any(speaks) {
-        return Err(InvalidRequest("`input` holds no message of the user with text or a picture.".into()));
+        return Err(InvalidRequest(
+            "`input` holds no message of the user with text or a picture.".into(),
+        ));
     }
     let mut open: Vec<&str> = Vec::new();
     let mut answered = HashSet::new();
     for message in messages.iter() {
         open.extend(message.tool_calls.iter().map(|call| call.id.as_str()));
-        let Some(id) = message.tool_call_id.as_deref() else { continue };
+        let Some(id) = message.tool_call_id.as_deref() else {
+            continue;
+        };
         match open.iter().position(|call| *call == id) {
             Some(at) => _ = answered.insert(open.remove(at)),
             None if answered.contains(id) => {}
-            None => return about_call("No function call was made for the output with the call_id", id),
+            None => {
+                return about_call(
+                    "No function call was made for the output with the call_id",
+                    id,
+                );
+            }
         }
     }
     match open.first() {
@@ -58,7 +68,9 @@ pub fn check_conversation(messages: &mut [Message]) -> Checked<Mode> {
 
 fn about_call<T>(what: &str, id: &str) -> Checked<T> {
     let id: String = id.chars().filter(|c| !c.is_control()).take(80).collect();
-    Err(InvalidRequest(format!("`input` does not fit together. {what} {id}.")))
+    Err(InvalidRequest(format!(
+        "`input` does not fit together. {what} {id}."
+    )))
 }
 
 /// Puts messages together, item by item.
@@ -71,7 +83,9 @@ struct Reader {
 
 impl Reader {
     fn item(&mut self, item: &Value, at: &str) -> Checked<()> {
-        let Value::Object(fields) = item else { return wrong(&format!("`{at}`"), "an object") };
+        let Value::Object(fields) = item else {
+            return wrong(&format!("`{at}`"), "an object");
+        };
         match fields.get("type").and_then(Value::as_str) {
             Some("message") => match message(fields, at)? {
                 message if message.role == Role::Assistant => self.turn.said(message),
@@ -89,7 +103,10 @@ impl Reader {
                     None => Vec::new(),
                     output => content(output, &format!("{at}.output"))?,
                 };
-                self.other(Message { content, ..Message::tool_result(id, "") });
+                self.other(Message {
+                    content,
+                    ..Message::tool_result(id, "")
+                });
             }
             Some("mcp_call") => {
                 // One without a result is of no use to a model.
@@ -114,15 +131,26 @@ impl Reader {
                 );
             }
             Some(kind) if is_passed_over(kind) => {}
-            Some(_) => return wrong(&format!("`{at}.type`"), "a kind of item that this server knows"),
-            None => return wrong(&format!("`{at}.type`"), "the kind of the item, such as \"message\""),
+            Some(_) => {
+                return wrong(
+                    &format!("`{at}.type`"),
+                    "a kind of item that this server knows",
+                );
+            }
+            None => {
+                return wrong(
+                    &format!("`{at}.type`"),
+                    "the kind of the item, such as \"message\"",
+                );
+            }
         }
         Ok(())
     }
 
     /// A message of another role.
     fn other(&mut self, message: Message) {
-        self.messages.extend(std::mem::take(&mut self.turn).finish());
+        self.messages
+            .extend(std::mem::take(&mut self.turn).finish());
         self.messages.push(message);
     }
 
@@ -134,8 +162,10 @@ impl Reader {
 
 /// What other servers' tools did, and what only they can read.
 fn is_passed_over(kind: &str) -> bool {
-    matches!(kind, "compaction" | "mcp_list_tools" | "mcp_approval_request" | "additional_tools")
-        || kind.ends_with("_call")
+    matches!(
+        kind,
+        "compaction" | "mcp_list_tools" | "mcp_approval_request" | "additional_tools"
+    ) || kind.ends_with("_call")
         || kind.ends_with("_call_output")
         || kind.ends_with("_output")
         || kind.ends_with("_response")
@@ -152,7 +182,10 @@ fn message(fields: &Map<String, Value>, at: &str) -> Checked<Message> {
         }
     };
     let content = content(fields.get("content"), &format!("{at}.content"))?;
-    Ok(Message { content, ..Message::text(role, "") })
+    Ok(Message {
+        content,
+        ..Message::text(role, "")
+    })
 }
 
 fn content(value: Option<&Value>, at: &str) -> Checked<Vec<Part>> {
@@ -162,9 +195,9 @@ fn content(value: Option<&Value>, at: &str) -> Checked<Vec<Part>> {
             .enumerate()
             .map(|(number, part)| read_part(part, &format!("{at}[{number}]")))
             .collect(),
-        Some(words @ Value::String(_)) => {
-            Ok(vec![Part::Text { text: text(words, &format!("`{at}`"))?.to_owned() }])
-        }
+        Some(words @ Value::String(_)) => Ok(vec![Part::Text {
+            text: text(words, &format!("`{at}`"))?.to_owned(),
+        }]),
         _ => wrong(&format!("`{at}`"), "a string or a list of content parts"),
     }
 }
@@ -172,15 +205,18 @@ fn content(value: Option<&Value>, at: &str) -> Checked<Vec<Part>> {
 fn read_part(value: &Value, at: &str) -> Checked<Part> {
     let kind = value.get("type").and_then(Value::as_str);
     match (kind, value.get("refusal"), value.get("image_url")) {
-        (Some("refusal"), Some(words), _) => {
-            Ok(Part::Text { text: text(words, &format!("`{at}.refusal`"))?.to_owned() })
-        }
+        (Some("refusal"), Some(words), _) => Ok(Part::Text {
+            text: text(words, &format!("`{at}.refusal`"))?.to_owned(),
+        }),
         (Some("input_image"), _, None | Some(Value::Null)) => wrong(
             &format!("`{at}.image_url`"),
             "an https: address or a data: URL; files by id are not kept here",
         ),
         (Some(_), ..) => part(value, at),
-        (None, ..) => wrong(&format!("`{at}.type`"), "the kind of the part, such as \"input_text\""),
+        (None, ..) => wrong(
+            &format!("`{at}.type`"),
+            "the kind of the part, such as \"input_text\"",
+        ),
     }
 }
 
@@ -222,6 +258,9 @@ fn server_result(fields: &Map<String, Value>) -> Option<String> {
                 .map_or_else(|| other.to_string(), str::to_owned),
         ),
     };
-    let error = fields.get("error").and_then(text).map(|error| format!("Error: {error}"));
+    let error = fields
+        .get("error")
+        .and_then(text)
+        .map(|error| format!("Error: {error}"));
     error.or_else(|| fields.get("output").and_then(text))
 }

@@ -32,36 +32,68 @@ pub(super) enum Kind {
         encrypted: Option<String>,
     },
     /// A call of a tool that the caller runs.
-    FunctionCall { call_id: String, name: FunctionName, arguments: String },
+    FunctionCall {
+        call_id: String,
+        name: FunctionName,
+        arguments: String,
+    },
     /// A call of a tool of the caller's that takes a text.
-    CustomCall { call_id: String, name: FunctionName, input: String },
+    CustomCall {
+        call_id: String,
+        name: FunctionName,
+        input: String,
+    },
     /// A call of a tool that we run: clients know it as one that the server deals with.
-    ServerCall { name: String, arguments: String, result: Option<Result<String, String>> },
+    ServerCall {
+        name: String,
+        arguments: String,
+        result: Option<Result<String, String>>,
+    },
 }
 
 impl Item {
     pub(super) fn new(id: String, kind: Kind) -> Self {
-        Self { id, status: "in_progress", kind }
+        Self {
+            id,
+            status: "in_progress",
+            kind,
+        }
     }
 
     /// As it is announced: empty, whatever follows.
     pub(super) fn announced(&self) -> Value {
         let kind = match &self.kind {
-            Kind::Message { .. } => {
-                Kind::Message { text: String::new(), annotations: Vec::new(), phase: None }
-            }
-            Kind::Reasoning { .. } => Kind::Reasoning { text: String::new(), encrypted: None },
-            Kind::FunctionCall { call_id, name, .. } => {
-                Kind::FunctionCall { call_id: call_id.clone(), name: name.clone(), arguments: String::new() }
-            }
-            Kind::CustomCall { call_id, name, .. } => {
-                Kind::CustomCall { call_id: call_id.clone(), name: name.clone(), input: String::new() }
-            }
-            Kind::ServerCall { name, .. } => {
-                Kind::ServerCall { name: name.clone(), arguments: String::new(), result: None }
-            }
+            Kind::Message { .. } => Kind::Message {
+                text: String::new(),
+                annotations: Vec::new(),
+                phase: None,
+            },
+            Kind::Reasoning { .. } => Kind::Reasoning {
+                text: String::new(),
+                encrypted: None,
+            },
+            Kind::FunctionCall { call_id, name, .. } => Kind::FunctionCall {
+                call_id: call_id.clone(),
+                name: name.clone(),
+                arguments: String::new(),
+            },
+            Kind::CustomCall { call_id, name, .. } => Kind::CustomCall {
+                call_id: call_id.clone(),
+                name: name.clone(),
+                input: String::new(),
+            },
+            Kind::ServerCall { name, .. } => Kind::ServerCall {
+                name: name.clone(),
+                arguments: String::new(),
+                result: None,
+            },
         };
-        Self { id: self.id.clone(), status: "in_progress", kind }.to_json()
+        Self {
+            id: self.id.clone(),
+            status: "in_progress",
+            kind,
+        }
+        .to_json()
     }
 
     pub(super) fn to_json(&self) -> Value {
@@ -69,7 +101,11 @@ impl Item {
         match kind {
             Kind::Message { text, phase, .. } => {
                 let is_announced = text.is_empty() && *status == "in_progress";
-                let content = if is_announced { json!([]) } else { json!([self.part()]) };
+                let content = if is_announced {
+                    json!([])
+                } else {
+                    json!([self.part()])
+                };
                 let mut message = json!({
                     "id": id, "type": "message", "status": status, "role": "assistant", "content": content,
                 });
@@ -79,7 +115,11 @@ impl Item {
                 message
             }
             Kind::Reasoning { text, encrypted } => {
-                let summary = if text.is_empty() { json!([]) } else { json!([self.part()]) };
+                let summary = if text.is_empty() {
+                    json!([])
+                } else {
+                    json!([self.part()])
+                };
                 let mut reasoning =
                     json!({"id": id, "type": "reasoning", "status": status, "summary": summary});
                 if let Some(encrypted) = encrypted {
@@ -87,26 +127,41 @@ impl Item {
                 }
                 reasoning
             }
-            Kind::FunctionCall { call_id, name, arguments } => {
+            Kind::FunctionCall {
+                call_id,
+                name,
+                arguments,
+            } => {
                 let call = json!({
                     "id": id, "type": "function_call", "status": status,
                     "call_id": call_id, "name": name.name, "arguments": arguments,
                 });
                 with_namespace(call, name)
             }
-            Kind::CustomCall { call_id, name, input } => {
+            Kind::CustomCall {
+                call_id,
+                name,
+                input,
+            } => {
                 let call = json!({
                     "id": id, "type": "custom_tool_call", "status": status,
                     "call_id": call_id, "name": name.name, "input": input,
                 });
                 with_namespace(call, name)
             }
-            Kind::ServerCall { name, arguments, result } => {
+            Kind::ServerCall {
+                name,
+                arguments,
+                result,
+            } => {
                 let output = result.as_ref().and_then(|result| result.as_ref().ok());
-                let error = result.as_ref().and_then(|result| result.as_ref().err()).map(|error| {
-                    let content = json!([{"type": "text", "text": error}]);
-                    json!({"type": "mcp_tool_execution_error", "content": content})
-                });
+                let error = result
+                    .as_ref()
+                    .and_then(|result| result.as_ref().err())
+                    .map(|error| {
+                        let content = json!([{"type": "text", "text": error}]);
+                        json!({"type": "mcp_tool_execution_error", "content": content})
+                    });
                 json!({
                     "id": id, "type": "mcp_call", "status": status, "server_label": SERVER_LABEL,
                     "name": name, "arguments": arguments, "approval_request_id": null,
@@ -119,13 +174,19 @@ impl Item {
     /// The one part of a message's content, or of reasoning's summary.
     pub(super) fn part(&self) -> Value {
         match &self.kind {
-            Kind::Message { text, annotations, .. } => {
+            Kind::Message {
+                text, annotations, ..
+            } => {
                 json!({"type": "output_text", "text": text, "annotations": annotations, "logprobs": []})
             }
             Kind::Reasoning { text, .. }
-            | Kind::FunctionCall { arguments: text, .. }
+            | Kind::FunctionCall {
+                arguments: text, ..
+            }
             | Kind::CustomCall { input: text, .. }
-            | Kind::ServerCall { arguments: text, .. } => json!({"type": "summary_text", "text": text}),
+            | Kind::ServerCall {
+                arguments: text, ..
+            } => json!({"type": "summary_text", "text": text}),
         }
     }
 
@@ -134,9 +195,13 @@ impl Item {
         match &mut self.kind {
             Kind::Message { text, .. }
             | Kind::Reasoning { text, .. }
-            | Kind::FunctionCall { arguments: text, .. }
+            | Kind::FunctionCall {
+                arguments: text, ..
+            }
             | Kind::CustomCall { input: text, .. }
-            | Kind::ServerCall { arguments: text, .. } => text,
+            | Kind::ServerCall {
+                arguments: text, ..
+            } => text,
         }
     }
 }
@@ -153,5 +218,8 @@ pub(super) fn shown_result(result: &str) -> String {
     if result.len() <= RESULT_LIMIT_BYTES {
         return result.to_owned();
     }
-    format!("{}…", &result[..result.floor_char_boundary(RESULT_LIMIT_BYTES)])
+    format!(
+        "{}…",
+        &result[..result.floor_char_boundary(RESULT_LIMIT_BYTES)]
+    )
 }

@@ -66,16 +66,28 @@ pub(super) fn object(
     add("created_at", json!(begun.map_or(0, |(_, at)| at)));
     add("status", json!(end.map_or("in_progress", |end| end.status)));
     add("completed_at", json!(end.and_then(|end| end.completed_at)));
-    add("error", json!(problem.map(|it| json!({"code": error_code(it.code), "message": it.message}))));
+    add(
+        "error",
+        json!(problem.map(|it| json!({"code": error_code(it.code), "message": it.message}))),
+    );
     let reason = end.and_then(|end| end.incomplete);
-    add("incomplete_details", json!(reason.map(|reason| json!({"reason": reason}))));
-    echo.iter().for_each(|(name, value)| add(name, value.clone()));
+    add(
+        "incomplete_details",
+        json!(reason.map(|reason| json!({"reason": reason}))),
+    );
+    echo.iter()
+        .for_each(|(name, value)| add(name, value.clone()));
     add("output", output.iter().map(Item::to_json).collect());
     add("usage", json!(end.map(|end| usage(end.used))));
     Value::Object(fields)
 }
 
-fn usage(Used { usage, cost_micro_usd }: Used) -> Value {
+fn usage(
+    Used {
+        usage,
+        cost_micro_usd,
+    }: Used,
+) -> Value {
     let mut written = json!({
         "input_tokens": usage.input_tokens,
         "input_tokens_details": {

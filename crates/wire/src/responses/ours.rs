@@ -27,7 +27,10 @@ impl Item<'_> {
         let is_of_run = |id: &str| run_of_call(id).or_else(|| run_of_own_call(id)).is_some();
         self.id.as_ref().is_some_and(|id| run_of_item(id).is_some())
             || self.call_id.as_ref().is_some_and(|id| is_of_run(id))
-            || self.encrypted_content.as_ref().is_some_and(|sealed| sealed.starts_with(PREFIX))
+            || self
+                .encrypted_content
+                .as_ref()
+                .is_some_and(|sealed| sealed.starts_with(PREFIX))
     }
 }
 
@@ -48,10 +51,16 @@ pub fn goes_on_here(body: &[u8]) -> bool {
         return true;
     }
     // What is wrong with a body is for its server to say.
-    let Ok(body) = serde_json::from_slice::<Body<'_>>(body) else { return false };
-    let items = body.input.and_then(|input| serde_json::from_str::<Vec<Item<'_>>>(input.get()).ok());
+    let Ok(body) = serde_json::from_slice::<Body<'_>>(body) else {
+        return false;
+    };
+    let items = body
+        .input
+        .and_then(|input| serde_json::from_str::<Vec<Item<'_>>>(input.get()).ok());
     body.background == Some(true)
-        || body.previous_response_id.is_some_and(|id| run_of_response(&id).is_some())
+        || body
+            .previous_response_id
+            .is_some_and(|id| run_of_response(&id).is_some())
         || items.is_some_and(|items| items.iter().any(Item::is_ours))
 }
 
@@ -63,14 +72,32 @@ mod tests {
     fn what_is_of_this_server_stays_here() {
         for (body, stays) in [
             (r#"{"model":"m","input":"Hi"}"#, false),
-            (r#"{"input":[{"role":"user","content":"Hi"}],"background":null}"#, false),
-            (r#"{"previous_response_id":"resp_68b1e9c8a5c48190bd0e0f3a0e7c1d0b0a1b2c3d4e5f6071"}"#, false),
-            (r#"{"input":[{"type":"reasoning","id":"rs_68b1e9","encrypted_content":"gAAAA"}]}"#, false),
+            (
+                r#"{"input":[{"role":"user","content":"Hi"}],"background":null}"#,
+                false,
+            ),
+            (
+                r#"{"previous_response_id":"resp_68b1e9c8a5c48190bd0e0f3a0e7c1d0b0a1b2c3d4e5f6071"}"#,
+                false,
+            ),
+            (
+                r#"{"input":[{"type":"reasoning","id":"rs_68b1e9","encrypted_content":"gAAAA"}]}"#,
+                false,
+            ),
             (r#"{"input":"Hi","background":true}"#, true),
             (r#"{"input":"\u003cresearch_request>\nWhy?"}"#, true),
-            (r#"{"previous_response_id":"resp_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d"}"#, true),
-            (r#"{"input":[{"type":"item_reference","id":"msg_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d_t1"}]}"#, true),
-            (r#"{"input":[{"type":"reasoning","id":"x","encrypted_content":"glasshouse-1.e30="}]}"#, true),
+            (
+                r#"{"previous_response_id":"resp_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d"}"#,
+                true,
+            ),
+            (
+                r#"{"input":[{"type":"item_reference","id":"msg_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d_t1"}]}"#,
+                true,
+            ),
+            (
+                r#"{"input":[{"type":"reasoning","id":"x","encrypted_content":"glasshouse-1.e30="}]}"#,
+                true,
+            ),
             ("[", false),
         ] {
             assert_eq!(goes_on_here(body.as_bytes()), stays, "{body}");

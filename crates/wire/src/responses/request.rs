@@ -55,7 +55,8 @@ impl ResponseRequest {
         let (background, store) = (flag(&fields, "background", "background")?, store(&fields)?);
         if background && !store {
             return Err(InvalidRequest(
-                "`background` needs `store`: a response that is not kept cannot be asked for.".into(),
+                "`background` needs `store`: a response that is not kept cannot be asked for."
+                    .into(),
             ));
         }
         let tools = tools::read(&fields)?;
@@ -64,7 +65,8 @@ impl ResponseRequest {
         let mut request = Self {
             model: model(&fields)?,
             items: items(&fields)?,
-            instructions: optional_text(&fields, "instructions")?.filter(|told| !told.trim().is_empty()),
+            instructions: optional_text(&fields, "instructions")?
+                .filter(|told| !told.trim().is_empty()),
             previous: optional_text(&fields, "previous_response_id")?,
             stream: flag(&fields, "stream", "stream")?,
             background,
@@ -105,10 +107,14 @@ impl ResponseRequest {
     /// A sentence that names the field.
     pub fn check_for_agent(&mut self) -> Checked<()> {
         if self.forces_tool {
-            return wrong("`tool_choice`", "\"auto\" or \"none\" here: an agent chooses its tools itself");
+            return wrong(
+                "`tool_choice`",
+                "\"auto\" or \"none\" here: an agent chooses its tools itself",
+            );
         }
         if let Some(word) = self.extra.remove(settings::EFFORT) {
-            self.parameters.reasoning_effort = Some(request_parameters::effort(&word, "reasoning.effort")?);
+            self.parameters.reasoning_effort =
+                Some(request_parameters::effort(&word, "reasoning.effort")?);
         }
         Ok(())
     }
@@ -146,11 +152,19 @@ fn store(fields: &Map<String, Value>) -> Checked<bool> {
 /// What is kept in other places of OpenAI's, which this server does not have.
 fn refuse_what_is_elsewhere(fields: &Map<String, Value>) -> Checked<()> {
     for (name, instead) in [
-        ("conversation", "Go on from a response with `previous_response_id`."),
-        ("prompt", "Send the text itself, in `instructions` and `input`."),
+        (
+            "conversation",
+            "Go on from a response with `previous_response_id`.",
+        ),
+        (
+            "prompt",
+            "Send the text itself, in `instructions` and `input`.",
+        ),
     ] {
         if present(fields, name).is_some() {
-            return Err(InvalidRequest(format!("`{name}` is not there: this server keeps none. {instead}")));
+            return Err(InvalidRequest(format!(
+                "`{name}` is not there: this server keeps none. {instead}"
+            )));
         }
     }
     Ok(())
@@ -159,9 +173,10 @@ fn refuse_what_is_elsewhere(fields: &Map<String, Value>) -> Checked<()> {
 /// The input as items, the short forms written out.
 fn items(fields: &Map<String, Value>) -> Checked<Vec<Value>> {
     match present(fields, "input") {
-        Some(words @ Value::String(_)) => {
-            Ok(vec![message("user", json!([{"type": "input_text", "text": text(words, "`input`")?}]))])
-        }
+        Some(words @ Value::String(_)) => Ok(vec![message(
+            "user",
+            json!([{"type": "input_text", "text": text(words, "`input`")?}]),
+        )]),
         Some(Value::Array(items)) => items.iter().enumerate().map(written_out).collect(),
         _ => wrong("`input`", "a string or a list of items"),
     }
@@ -172,19 +187,29 @@ fn message(role: &str, content: Value) -> Value {
 }
 
 fn written_out((at, item): (usize, &Value)) -> Checked<Value> {
-    let Value::Object(fields) = item else { return wrong(&format!("`input[{at}]`"), "an object") };
+    let Value::Object(fields) = item else {
+        return wrong(&format!("`input[{at}]`"), "an object");
+    };
     let mut item = item.clone();
     let kind = match present(fields, "type") {
         Some(kind) => text(kind, &format!("`input[{at}].type`"))?,
         None if fields.contains_key("role") => "message",
         // The format leaves the type out of references.
         None if fields.contains_key("id") && fields.len() == 1 => "item_reference",
-        None => return wrong(&format!("`input[{at}].type`"), "the kind of the item, such as \"message\""),
+        None => {
+            return wrong(
+                &format!("`input[{at}].type`"),
+                "the kind of the item, such as \"message\"",
+            );
+        }
     };
     item["type"] = json!(kind);
     if let (Some(Value::String(words)), "message") = (fields.get("content"), kind) {
-        let kind =
-            if fields.get("role").is_some_and(|role| role == "assistant") { "output" } else { "input" };
+        let kind = if fields.get("role").is_some_and(|role| role == "assistant") {
+            "output"
+        } else {
+            "input"
+        };
         item["content"] = json!([{"type": format!("{kind}_text"), "text": words}]);
     }
     Ok(item)

@@ -24,11 +24,20 @@ pub(super) struct Settings {
 /// Checks them, those without an effect here too: what is wrong is not passed over.
 pub(super) fn read(fields: &Map<String, Value>) -> Checked<Settings> {
     let parameters = request_parameters::of_responses(fields)?;
-    let mut settings = Settings { parameters, ..Settings::default() };
+    let mut settings = Settings {
+        parameters,
+        ..Settings::default()
+    };
     for name in ["max_tool_calls", "top_logprobs"] {
         count(fields, name)?;
     }
-    for name in ["user", "safety_identifier", "prompt_cache_key", "service_tier", "truncation"] {
+    for name in [
+        "user",
+        "safety_identifier",
+        "prompt_cache_key",
+        "service_tier",
+        "truncation",
+    ] {
         optional_text(fields, name)?;
     }
     check_metadata(fields)?;
@@ -47,7 +56,9 @@ fn count(fields: &Map<String, Value>, name: &str) -> Checked<Option<u64>> {
     match present(fields, name) {
         None => Ok(None),
         Some(value) => match value.as_u64() {
-            Some(0) if name != "top_logprobs" => wrong(&format!("`{name}`"), "a whole number above 0"),
+            Some(0) if name != "top_logprobs" => {
+                wrong(&format!("`{name}`"), "a whole number above 0")
+            }
             Some(number) => Ok(Some(number)),
             None => wrong(&format!("`{name}`"), "a whole number"),
         },
@@ -88,7 +99,10 @@ fn text_format(fields: &Map<String, Value>) -> Checked<Option<Value>> {
         Some("text") => Ok(None),
         Some("json_object") => Ok(Some(json!({"type": "json_object"}))),
         Some("json_schema") => json_schema(format).map(Some),
-        _ => wrong("`text.format.type`", "\"text\", \"json_object\" or \"json_schema\""),
+        _ => wrong(
+            "`text.format.type`",
+            "\"text\", \"json_object\" or \"json_schema\"",
+        ),
     }
 }
 

@@ -34,14 +34,21 @@ pub(super) struct FunctionName {
 impl FunctionName {
     /// One without a namespace.
     pub(super) fn plain(name: &str) -> Self {
-        Self { namespace: None, name: name.to_owned(), is_custom: false }
+        Self {
+            namespace: None,
+            name: name.to_owned(),
+            is_custom: false,
+        }
     }
 
     /// The one that the `name` and `namespace` of a call mean.
     pub(super) fn of_call(call: &Map<String, Value>) -> Self {
         let text = |field: &str| call.get(field).and_then(Value::as_str).map(str::to_owned);
         let namespace = text("namespace").filter(|namespace| !namespace.is_empty());
-        Self { namespace, ..Self::plain(&text("name").unwrap_or_default()) }
+        Self {
+            namespace,
+            ..Self::plain(&text("name").unwrap_or_default())
+        }
     }
 
     /// The name that a model is told, as Chat Completions has no namespaces.
@@ -57,18 +64,29 @@ impl FunctionName {
 pub(super) fn function_names(tools: Option<&Value>) -> HashMap<String, FunctionName> {
     let mut names = HashMap::new();
     for tool in tools.and_then(Value::as_array).into_iter().flatten() {
-        let inner = tool["tools"].as_array().filter(|_| tool["type"] == NAMESPACE);
+        let inner = tool["tools"]
+            .as_array()
+            .filter(|_| tool["type"] == NAMESPACE);
         match (tool["name"].as_str(), inner) {
             (Some(name), None) => {
-                let named = FunctionName { is_custom: tool["type"] == CUSTOM, ..FunctionName::plain(name) };
+                let named = FunctionName {
+                    is_custom: tool["type"] == CUSTOM,
+                    ..FunctionName::plain(name)
+                };
                 names.insert(name.to_owned(), named);
             }
             (Some(namespace), Some(inner)) => {
                 for tool in inner {
-                    let Some(name) = tool["name"].as_str() else { continue };
+                    let Some(name) = tool["name"].as_str() else {
+                        continue;
+                    };
                     let namespace = Some(namespace.to_owned());
                     let is_custom = tool["type"] == CUSTOM;
-                    let name = FunctionName { namespace, name: name.to_owned(), is_custom };
+                    let name = FunctionName {
+                        namespace,
+                        name: name.to_owned(),
+                        is_custom,
+                    };
                     names.insert(name.flat(), name);
                 }
             }
@@ -86,7 +104,10 @@ const CUSTOM: &str = "custom";
 pub(super) const CUSTOM_INPUT: &str = "input";
 
 pub(super) fn read(fields: &Map<String, Value>) -> Checked<Tools> {
-    let mut tools = Tools { offered: caller_tools(fields, "name", tool)?, ..Tools::default() };
+    let mut tools = Tools {
+        offered: caller_tools(fields, "name", tool)?,
+        ..Tools::default()
+    };
     if tools.offered.is_empty() {
         check_not_only_hosted(fields)?;
     }
@@ -95,7 +116,9 @@ pub(super) fn read(fields: &Map<String, Value>) -> Checked<Tools> {
         && !flag(fields, "parallel_tool_calls", "parallel_tool_calls")?
         && !tools.offered.is_empty()
     {
-        tools.extra.insert("parallel_tool_calls".to_owned(), json!(false));
+        tools
+            .extra
+            .insert("parallel_tool_calls".to_owned(), json!(false));
     }
     Ok(tools)
 }
@@ -121,12 +144,21 @@ fn custom_tool(fields: &Map<String, Value>, at: &str) -> Checked<CallerTool> {
     if let Some(format) = present(fields, "format")
         && format["type"] == "grammar"
     {
-        let text = |name: &str| format[name].as_str().or_else(|| format["grammar"][name].as_str());
+        let text = |name: &str| {
+            format[name]
+                .as_str()
+                .or_else(|| format["grammar"][name].as_str())
+        };
         let (Some(syntax), Some(definition)) = (text("syntax"), text("definition")) else {
-            return wrong(&format!("`{at}.format`"), "a grammar with a `syntax` and a `definition`");
+            return wrong(
+                &format!("`{at}.format`"),
+                "a grammar with a `syntax` and a `definition`",
+            );
         };
         let told = format!("`{CUSTOM_INPUT}` must match this {syntax} grammar:\n\n{definition}");
-        tool.description = format!("{}\n\n{told}", tool.description).trim_start().to_owned();
+        tool.description = format!("{}\n\n{told}", tool.description)
+            .trim_start()
+            .to_owned();
     }
     tool.parameters = json!({
         "type": "object",
@@ -147,14 +179,19 @@ fn namespace(fields: &Map<String, Value>, at: &str) -> Checked<Vec<CallerTool>> 
     let mut tools = Vec::with_capacity(functions.len());
     for (number, function) in functions.iter().enumerate() {
         let at = format!("{at}.tools[{number}]");
-        let Value::Object(function) = function else { return wrong(&format!("`{at}`"), "an object") };
+        let Value::Object(function) = function else {
+            return wrong(&format!("`{at}`"), "an object");
+        };
         let mut tool = match function.get("type").and_then(Value::as_str) {
             None | Some("function") => caller_tool(function, &at)?,
             Some(CUSTOM) => custom_tool(function, &at)?,
             Some(_) => continue,
         };
-        tool.name =
-            FunctionName { namespace: Some(name.to_owned()), ..FunctionName::plain(&tool.name) }.flat();
+        tool.name = FunctionName {
+            namespace: Some(name.to_owned()),
+            ..FunctionName::plain(&tool.name)
+        }
+        .flat();
         tools.push(tool);
     }
     Ok(tools)
@@ -162,12 +199,23 @@ fn namespace(fields: &Map<String, Value>, at: &str) -> Checked<Vec<CallerTool>> 
 
 /// A request with nothing but tools that OpenAI runs asks for what is not here.
 fn check_not_only_hosted(fields: &Map<String, Value>) -> Checked<()> {
-    let tools = present(fields, "tools").and_then(Value::as_array).into_iter().flatten();
+    let tools = present(fields, "tools")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     let mut kinds = tools.map(|tool| tool["type"].as_str().unwrap_or_default());
-    let Some((at, hosted)) = kinds.by_ref().enumerate().find(|(_, kind)| *kind != NAMESPACE) else {
+    let Some((at, hosted)) = kinds
+        .by_ref()
+        .enumerate()
+        .find(|(_, kind)| *kind != NAMESPACE)
+    else {
         return Ok(());
     };
-    let hosted: String = hosted.chars().filter(|c| !c.is_control()).take(40).collect();
+    let hosted: String = hosted
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(40)
+        .collect();
     Err(InvalidRequest(format!(
         "`tools[{at}].type` must be \"function\": this server does not run {hosted}. Our agents have tools of their own, \
          without being told; a plain model has yours."
@@ -186,7 +234,10 @@ impl Tools {
             }
             (Some("required"), _) => self.force(json!("required")),
             (None, Some("function" | CUSTOM)) => {
-                let name = choice.as_object().map(|it| FunctionName::of_call(it).flat()).unwrap_or_default();
+                let name = choice
+                    .as_object()
+                    .map(|it| FunctionName::of_call(it).flat())
+                    .unwrap_or_default();
                 self.check_known(&name, "`tool_choice.name`")?;
                 self.force(json!({"type": "function", "function": {"name": name}}))
             }
@@ -197,7 +248,10 @@ impl Tools {
 
     fn force(&mut self, choice: Value) -> Checked<()> {
         if self.offered.is_empty() {
-            return wrong("`tool_choice`", "\"auto\" or \"none\" where there are no `tools`");
+            return wrong(
+                "`tool_choice`",
+                "\"auto\" or \"none\" where there are no `tools`",
+            );
         }
         self.extra.insert("tool_choice".to_owned(), choice);
         self.forced = true;
@@ -207,8 +261,13 @@ impl Tools {
     /// Only these of the tools.
     fn allow(&mut self, choice: &Value) -> Checked<()> {
         let list = choice.get("tools").and_then(Value::as_array);
-        let Some(list) = list else { return wrong("`tool_choice.tools`", "a list of tools") };
-        let names = list.iter().filter_map(Value::as_object).map(|tool| FunctionName::of_call(tool).flat());
+        let Some(list) = list else {
+            return wrong("`tool_choice.tools`", "a list of tools");
+        };
+        let names = list
+            .iter()
+            .filter_map(Value::as_object)
+            .map(|tool| FunctionName::of_call(tool).flat());
         let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
         for name in &names {
             self.check_known(name, "`tool_choice.tools`")?;

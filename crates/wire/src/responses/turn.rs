@@ -16,20 +16,29 @@ pub(super) struct Turn {
 impl Turn {
     /// A message of the assistant.
     pub(super) fn said(&mut self, message: Message) {
-        self.blocks.extend(message.content.iter().map(|_| StoredBlock::Text { data: None }));
+        self.blocks.extend(
+            message
+                .content
+                .iter()
+                .map(|_| StoredBlock::Text { data: None }),
+        );
         self.messages.push(message);
     }
 
     /// A call, which belongs to what was said before.
     pub(super) fn called(&mut self, call: ToolCall) {
         if self.data_of_call(&call.id).is_none() {
-            self.blocks.push(StoredBlock::Call { id: call.id.clone(), data: None });
+            self.blocks.push(StoredBlock::Call {
+                id: call.id.clone(),
+                data: None,
+            });
         }
         match self.messages.last_mut() {
             Some(last) => last.tool_calls.push(call),
-            None => self
-                .messages
-                .push(Message { tool_calls: vec![call], ..Message::of(Role::Assistant, Vec::new()) }),
+            None => self.messages.push(Message {
+                tool_calls: vec![call],
+                ..Message::of(Role::Assistant, Vec::new())
+            }),
         }
     }
 
@@ -40,10 +49,14 @@ impl Turn {
         }
         match block {
             StoredBlock::Text { data } => {
-                let texts = self.blocks.iter_mut().rev().filter_map(|block| match block {
-                    StoredBlock::Text { data } => Some(data),
-                    _ => None,
-                });
+                let texts = self
+                    .blocks
+                    .iter_mut()
+                    .rev()
+                    .filter_map(|block| match block {
+                        StoredBlock::Text { data } => Some(data),
+                        _ => None,
+                    });
                 if let Some(last) = texts.into_iter().next().filter(|last| last.is_none()) {
                     *last = data;
                 }
@@ -65,14 +78,21 @@ impl Turn {
 
     /// The messages as they came; one message where a provider wants something back, in which the order of all stands.
     pub(super) fn finish(self) -> Vec<Message> {
-        let Some(provider) = self.provider else { return self.messages };
+        let Some(provider) = self.provider else {
+            return self.messages;
+        };
         let mut messages = self.messages.into_iter();
-        let Some(mut whole) = messages.next() else { return Vec::new() };
+        let Some(mut whole) = messages.next() else {
+            return Vec::new();
+        };
         for message in messages {
             whole.content.extend(message.content);
             whole.tool_calls.extend(message.tool_calls);
         }
-        whole.provenance = Some(Box::new(Provenance { provider, blocks: self.blocks }));
+        whole.provenance = Some(Box::new(Provenance {
+            provider,
+            blocks: self.blocks,
+        }));
         vec![whole]
     }
 }

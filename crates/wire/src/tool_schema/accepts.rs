@@ -51,8 +51,13 @@ pub(super) enum Patterns {
 
 impl ToolFormat {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Chat, Self::Responses, Self::Messages, Self::GenerateContent, Self::Converse];
+    pub const ALL: [Self; 5] = [
+        Self::Chat,
+        Self::Responses,
+        Self::Messages,
+        Self::GenerateContent,
+        Self::Converse,
+    ];
 
     /// Most tools of one request; `None` if there is no known limit.
     #[must_use]

@@ -12,11 +12,19 @@ pub(super) fn to_pointers(schema: &mut Value) {
     let pointers: Vec<(String, String)> = addresses
         .references
         .iter()
-        .filter_map(|reference| Some((reference.at.pointer.clone(), addresses.resolve(schema, reference)?)))
+        .filter_map(|reference| {
+            Some((
+                reference.at.pointer.clone(),
+                addresses.resolve(schema, reference)?,
+            ))
+        })
         .collect();
     for (at, pointer) in pointers {
         if let Some(Value::Object(fields)) = schema.pointer_mut(&at) {
-            fields.insert("$ref".to_owned(), Value::String(format!("#{}", encoded(&pointer))));
+            fields.insert(
+                "$ref".to_owned(),
+                Value::String(format!("#{}", encoded(&pointer))),
+            );
         }
     }
     remove_names(schema);
@@ -48,13 +56,18 @@ struct Addresses {
 
 impl Addresses {
     fn gather(&mut self, schema: &Value, at: &Place) {
-        let Value::Object(fields) = schema else { return };
+        let Value::Object(fields) = schema else {
+            return;
+        };
         let mut at = at.clone();
         let text = |keyword: &str| fields.get(keyword).and_then(Value::as_str);
         match text("$id").map(|id| id.split_once('#').unwrap_or((id, ""))) {
             None | Some(("", "")) => {}
             // As drafts 4 to 7 wrote anchors.
-            Some(("", name)) => self.anchors.push((at.resource.clone(), name.to_owned(), at.pointer.clone())),
+            Some(("", name)) => {
+                self.anchors
+                    .push((at.resource.clone(), name.to_owned(), at.pointer.clone()))
+            }
             Some((id, _)) => {
                 at.base = joined(&at.base, id);
                 at.resource.clone_from(&at.pointer);
@@ -62,16 +75,26 @@ impl Addresses {
             }
         }
         if let Some(name) = text("$anchor") {
-            self.anchors.push((at.resource.clone(), name.to_owned(), at.pointer.clone()));
+            self.anchors
+                .push((at.resource.clone(), name.to_owned(), at.pointer.clone()));
         }
         if let Some(written) = text("$ref") {
-            self.references.push(Reference { at: at.clone(), written: written.to_owned() });
+            self.references.push(Reference {
+                at: at.clone(),
+                written: written.to_owned(),
+            });
         }
         subschemas::each(fields, |way, schema| {
             let pointer = way.iter().fold(at.pointer.clone(), |pointer, step| {
                 format!("{pointer}/{}", step.replace('~', "~0").replace('/', "~1"))
             });
-            self.gather(schema, &Place { pointer, ..at.clone() });
+            self.gather(
+                schema,
+                &Place {
+                    pointer,
+                    ..at.clone()
+                },
+            );
         });
     }
 
@@ -82,7 +105,10 @@ impl Addresses {
             at.resource.as_str()
         } else {
             let whole = joined(&at.base, id);
-            let known = self.ids.iter().find(|(known, _)| *known == whole || known == id);
+            let known = self
+                .ids
+                .iter()
+                .find(|(known, _)| *known == whole || known == id);
             known.map(|(_, pointer)| pointer.as_str())?
         };
         let fragment = decoded(fragment);
@@ -94,9 +120,13 @@ impl Addresses {
         }
         // Some write an id and mean the root nevertheless; and what was a list of `items` has moved.
         let moved = moved_tuple(&fragment);
-        [format!("{resource}{fragment}"), fragment, format!("{resource}{moved}")]
-            .into_iter()
-            .find(|pointer| root.pointer(pointer).is_some())
+        [
+            format!("{resource}{fragment}"),
+            fragment,
+            format!("{resource}{moved}"),
+        ]
+        .into_iter()
+        .find(|pointer| root.pointer(pointer).is_some())
     }
 }
 
@@ -112,7 +142,10 @@ fn moved_tuple(pointer: &str) -> String {
 }
 
 fn joined(base: &str, id: &str) -> String {
-    let is_absolute = id.split(['/', '?', '#']).next().is_some_and(|scheme| scheme.contains(':'));
+    let is_absolute = id
+        .split(['/', '?', '#'])
+        .next()
+        .is_some_and(|scheme| scheme.contains(':'));
     match base.rsplit_once('/') {
         Some((folder, _)) if !is_absolute && !id.starts_with('/') => format!("{folder}/{id}"),
         _ => id.to_owned(),
@@ -120,8 +153,11 @@ fn joined(base: &str, id: &str) -> String {
 }
 
 fn remove_names(schema: &mut Value) {
-    let Value::Object(fields) = schema else { return };
-    let is_name = |keyword: &str, value: &Value| matches!(keyword, "$id" | "$anchor") && value.is_string();
+    let Value::Object(fields) = schema else {
+        return;
+    };
+    let is_name =
+        |keyword: &str, value: &Value| matches!(keyword, "$id" | "$anchor") && value.is_string();
     remove(fields, is_name);
     subschemas::each_mut(fields, remove_names);
 }
@@ -136,7 +172,10 @@ pub(super) fn decoded(fragment: &str) -> String {
     let mut rest = fragment.as_bytes();
     while let [first, after @ ..] = rest {
         let code = match (first, after) {
-            (b'%', [high, low, ..]) => Some((char::from(*high).to_digit(16), char::from(*low).to_digit(16))),
+            (b'%', [high, low, ..]) => Some((
+                char::from(*high).to_digit(16),
+                char::from(*low).to_digit(16),
+            )),
             _ => None,
         };
         if let Some((Some(high), Some(low))) = code
@@ -153,7 +192,8 @@ pub(super) fn decoded(fragment: &str) -> String {
 }
 
 fn encoded(pointer: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/$!&'()*+,;=:@?".contains(&byte);
+    let is_plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/$!&'()*+,;=:@?".contains(&byte);
     let mut text = String::with_capacity(pointer.len());
     for byte in pointer.bytes() {
         if is_plain(byte) {
@@ -185,7 +225,9 @@ mod tests {
         });
         to_pointers(&mut schema);
         assert_eq!(schema["properties"]["it"]["$ref"], expected, "{reference}");
-        assert!(!schema.to_string().contains("\"$id\"") && !schema.to_string().contains("\"$anchor\""));
+        assert!(
+            !schema.to_string().contains("\"$id\"") && !schema.to_string().contains("\"$anchor\"")
+        );
     }
 
     #[test]
@@ -197,7 +239,10 @@ mod tests {
         check("#anchor", "#/$defs/named");
         check("#old", "#/$defs/old");
         check("own.json", "#/$defs/own");
-        check("https://x.example/schemas/own.json#/$defs/in", "#/$defs/own/$defs/in");
+        check(
+            "https://x.example/schemas/own.json#/$defs/in",
+            "#/$defs/own/$defs/in",
+        );
         check("own.json#anchor", "#/$defs/own/$defs/in");
         check("root.json#/$defs/named", "#/$defs/named");
         check("#/items/0", "#/prefixItems/0");

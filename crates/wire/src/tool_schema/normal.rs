@@ -24,7 +24,9 @@ const OTHER_NAMES: [(&str, &str); 10] = [
     ("str", "string"),
 ];
 
-const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
+const TYPES: [&str; 7] = [
+    "array", "boolean", "integer", "null", "number", "object", "string",
+];
 
 /// The schema in draft 2020-12. Its references are pointers into it, `#/…`, where what they name is in it.
 #[must_use]
@@ -42,7 +44,9 @@ fn repair(schema: &mut Value) {
     if schema.is_null() {
         *schema = json!({});
     }
-    let Value::Object(fields) = schema else { return };
+    let Value::Object(fields) = schema else {
+        return;
+    };
     fields.retain(|keyword, value| !value.is_null() || NULLABLE.contains(&keyword.as_str()));
     for keyword in ["properties", "patternProperties", "$defs", "definitions"] {
         if let Some(value) = fields.get_mut(keyword).filter(|value| **value == json!([])) {
@@ -56,7 +60,10 @@ fn repair(schema: &mut Value) {
     dependencies(fields);
     rename(fields);
     // Nothing would be allowed, which is never meant.
-    if fields.get("enum").is_some_and(|values| *values == json!([])) {
+    if fields
+        .get("enum")
+        .is_some_and(|values| *values == json!([]))
+    {
         fields.shift_remove("enum");
     }
     subschemas::each_mut(fields, repair);
@@ -77,14 +84,19 @@ fn type_names(fields: &mut Map<String, Value>) {
         Some(_) => return,
         None => None,
     };
-    let is_nullable = fields.shift_remove("nullable").is_some_and(|nullable| nullable == true);
+    let is_nullable = fields
+        .shift_remove("nullable")
+        .is_some_and(|nullable| nullable == true);
     let Some(mut names) = names else {
         fields.shift_remove("type");
         return;
     };
     if is_nullable && !names.iter().any(|name| name == "null") {
         names.push("null".to_owned());
-        if let Some(Value::Array(values)) = fields.get_mut("enum").filter(|values| **values != json!([])) {
+        if let Some(Value::Array(values)) = fields
+            .get_mut("enum")
+            .filter(|values| **values != json!([]))
+        {
             values.push(Value::Null);
         }
     }
@@ -111,9 +123,15 @@ fn type_name(name: &str) -> Option<String> {
 /// Draft 3 has it as a flag of each property.
 fn required(fields: &mut Map<String, Value>) {
     let mut names = Vec::new();
-    for (name, property) in fields.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten()
+    for (name, property) in fields
+        .get_mut("properties")
+        .and_then(Value::as_object_mut)
+        .into_iter()
+        .flatten()
     {
-        let Value::Object(property) = property else { continue };
+        let Value::Object(property) = property else {
+            continue;
+        };
         if let Some(Value::Bool(is_required)) = property.get("required") {
             names.extend(is_required.then(|| json!(name)));
             property.shift_remove("required");
@@ -127,7 +145,9 @@ fn required(fields: &mut Map<String, Value>) {
         return;
     }
     let required = fields.entry("required").or_insert_with(|| json!([]));
-    let Value::Array(required) = required else { return };
+    let Value::Array(required) = required else {
+        return;
+    };
     names.retain(|name| !required.contains(name));
     required.append(&mut names);
 }
@@ -148,8 +168,13 @@ fn tuple(fields: &mut Map<String, Value>) {
 
 /// In draft 4, exclusive limits are flags next to the limits.
 fn limits(fields: &mut Map<String, Value>) {
-    for (exclusive, inclusive) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
-        let Some(Value::Bool(is_exclusive)) = fields.get(exclusive) else { continue };
+    for (exclusive, inclusive) in [
+        ("exclusiveMinimum", "minimum"),
+        ("exclusiveMaximum", "maximum"),
+    ] {
+        let Some(Value::Bool(is_exclusive)) = fields.get(exclusive) else {
+            continue;
+        };
         let is_exclusive = *is_exclusive;
         fields.shift_remove(exclusive);
         if let Some(limit) = fields.get(inclusive).filter(|_| is_exclusive).cloned() {
@@ -161,9 +186,15 @@ fn limits(fields: &mut Map<String, Value>) {
 
 /// Until draft 7 they were one keyword.
 fn dependencies(fields: &mut Map<String, Value>) {
-    let Some(Value::Object(dependencies)) = fields.shift_remove("dependencies") else { return };
+    let Some(Value::Object(dependencies)) = fields.shift_remove("dependencies") else {
+        return;
+    };
     for (name, dependency) in dependencies {
-        let keyword = if dependency.is_array() { "dependentRequired" } else { "dependentSchemas" };
+        let keyword = if dependency.is_array() {
+            "dependentRequired"
+        } else {
+            "dependentSchemas"
+        };
         let of_kind = fields.entry(keyword).or_insert_with(|| json!({}));
         if let Value::Object(of_kind) = of_kind {
             of_kind.insert(name, dependency);
@@ -173,9 +204,12 @@ fn dependencies(fields: &mut Map<String, Value>) {
 
 /// Keywords that have another name now.
 fn rename(fields: &mut Map<String, Value>) {
-    for (before, now) in
-        [("id", "$id"), ("$recursiveRef", "$ref"), ("$dynamicRef", "$ref"), ("$dynamicAnchor", "$anchor")]
-    {
+    for (before, now) in [
+        ("id", "$id"),
+        ("$recursiveRef", "$ref"),
+        ("$dynamicRef", "$ref"),
+        ("$dynamicAnchor", "$anchor"),
+    ] {
         if fields.get(before).is_some_and(Value::is_string) && !fields.contains_key(now) {
             let value = fields.shift_remove(before).unwrap_or_default();
             fields.insert(now.to_owned(), value);
@@ -233,7 +267,10 @@ mod tests {
                 "e": {"type": ["string", "null"], "enum": ["x", null]},
             }}),
         );
-        check(json!({"properties": [], "required": true}), json!({"properties": {}}));
+        check(
+            json!({"properties": [], "required": true}),
+            json!({"properties": {}}),
+        );
         check(json!({"enum": []}), json!({}));
     }
 

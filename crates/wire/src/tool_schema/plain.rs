@@ -23,7 +23,10 @@ pub fn plain(schema: &Value) -> Value {
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
-        .filter(|name| name.as_str().is_some_and(|name| properties.contains_key(name)))
+        .filter(|name| {
+            name.as_str()
+                .is_some_and(|name| properties.contains_key(name))
+        })
         .cloned()
         .collect();
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": true})
@@ -38,7 +41,11 @@ fn argument(schema: &Value) -> Value {
     };
     let kind = TYPES.into_iter().find(|name| said.contains(name));
     // Servers that insist on a type for each argument take text, which models write best.
-    let kind = kind.unwrap_or(if schema.get("properties").is_some() { "object" } else { "string" });
+    let kind = kind.unwrap_or(if schema.get("properties").is_some() {
+        "object"
+    } else {
+        "string"
+    });
     argument.insert("type".to_owned(), json!(kind));
     match kind {
         "array" => {

@@ -27,7 +27,12 @@ pub(super) struct References<'a> {
 
 impl<'a> References<'a> {
     pub(super) fn new(root: &'a Value) -> Self {
-        Self { root, names: Vec::new(), waiting: Vec::new(), needed: BTreeSet::new() }
+        Self {
+            root,
+            names: Vec::new(),
+            waiting: Vec::new(),
+            needed: BTreeSet::new(),
+        }
     }
 
     /// The schema itself, or what it only refers to.
@@ -35,7 +40,9 @@ impl<'a> References<'a> {
         let mut schema = schema;
         for _ in 0..MAX_CHAIN {
             let reference = schema.get("$ref").and_then(Value::as_str);
-            let Some(target) = reference.and_then(|reference| self.target(reference)) else { break };
+            let Some(target) = reference.and_then(|reference| self.target(reference)) else {
+                break;
+            };
             schema = target;
         }
         schema
@@ -50,11 +57,20 @@ impl<'a> References<'a> {
         let reference_text = decoded(reference);
         let last = reference_text.rsplit(['/', '#']).next().unwrap_or_default();
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        let plain: String = last.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
-        let plain = if plain.is_empty() { "Root".to_owned() } else { plain };
+        let plain: String = last
+            .chars()
+            .map(|letter| if is_plain(letter) { letter } else { '_' })
+            .collect();
+        let plain = if plain.is_empty() {
+            "Root".to_owned()
+        } else {
+            plain
+        };
         let is_taken = |name: &String| self.names.iter().any(|(_, known)| known == name);
         let numbered = (2..).map(|number| format!("{plain}_{number}"));
-        let name = std::iter::once(plain.clone()).chain(numbered).find(|name| !is_taken(name))?;
+        let name = std::iter::once(plain.clone())
+            .chain(numbered)
+            .find(|name| !is_taken(name))?;
         self.names.push((reference.to_owned(), name.clone()));
         Some((name, target))
     }
@@ -78,20 +94,31 @@ impl<'a> References<'a> {
 
 /// Takes away what makes a definition need itself: Gemini unrolls such references, and only where they may be left out.
 pub(super) fn free_cycles(definitions: &mut Map<String, Value>) {
-    let direct: Vec<(String, BTreeSet<String>)> =
-        definitions.iter().map(|(name, definition)| (name.clone(), references_in(definition))).collect();
+    let direct: Vec<(String, BTreeSet<String>)> = definitions
+        .iter()
+        .map(|(name, definition)| (name.clone(), references_in(definition)))
+        .collect();
     let reached = |name: &str| {
         let mut reached = BTreeSet::new();
         let mut waiting = vec![name.to_owned()];
         while let Some(name) = waiting.pop() {
-            let next = direct.iter().find(|(known, _)| *known == name).map(|(_, next)| next);
-            waiting
-                .extend(next.into_iter().flatten().filter(|next| reached.insert((*next).clone())).cloned());
+            let next = direct
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, next)| next);
+            waiting.extend(
+                next.into_iter()
+                    .flatten()
+                    .filter(|next| reached.insert((*next).clone()))
+                    .cloned(),
+            );
         }
         reached
     };
-    let reached: Vec<(String, BTreeSet<String>)> =
-        direct.iter().map(|(name, _)| (name.clone(), reached(name))).collect();
+    let reached: Vec<(String, BTreeSet<String>)> = direct
+        .iter()
+        .map(|(name, _)| (name.clone(), reached(name)))
+        .collect();
     for (name, definition) in definitions.iter_mut() {
         let leads_back = reached.iter().filter(|(_, reached)| reached.contains(name));
         let cyclic: BTreeSet<String> = leads_back.map(|(name, _)| name.clone()).collect();

@@ -43,7 +43,9 @@ pub fn without_refused(body: &[u8], status: u16, said: &str) -> Option<WithoutRe
     };
     if changes.is_empty() {
         // Whatever it names, it is not that one.
-        changes = (0..tools.list.len()).filter_map(|at| tools.make_plain(at)).collect();
+        changes = (0..tools.list.len())
+            .filter_map(|at| tools.make_plain(at))
+            .collect();
     }
     if changes.is_empty() {
         let name = tools.remove(named?)?;
@@ -54,7 +56,10 @@ pub fn without_refused(body: &[u8], status: u16, said: &str) -> Option<WithoutRe
             fields.shift_remove(name);
         }
     }
-    Some(WithoutRefused { changes, body: serde_json::to_vec(&fields).ok()? })
+    Some(WithoutRefused {
+        changes,
+        body: serde_json::to_vec(&fields).ok()?,
+    })
 }
 
 /// Whether a server that answers with `status` and `said` has failed at the schema of a tool: llama.cpp takes a grammar that
@@ -62,7 +67,10 @@ pub fn without_refused(body: &[u8], status: u16, said: &str) -> Option<WithoutRe
 #[must_use]
 pub fn breaks_server(status: u16, said: &str) -> bool {
     let said = said.to_lowercase();
-    status == 500 && ["grammar", "json schema"].iter().any(|words| said.contains(words))
+    status == 500
+        && ["grammar", "json schema"]
+            .iter()
+            .any(|words| said.contains(words))
 }
 
 /// Whether a server refuses a request for a schema of a tool, and not for tools as such or for something else.
@@ -82,8 +90,13 @@ pub(super) fn is_about_schemas(status: u16, said: &str) -> bool {
         "functiondeclarations[",
         ".parameters",
     ];
-    const OTHERS: [&str; 5] =
-        ["response_format", "text.format", "responseschema", "response_schema", "output_config"];
+    const OTHERS: [&str; 5] = [
+        "response_format",
+        "text.format",
+        "responseschema",
+        "response_schema",
+        "output_config",
+    ];
     let said = said.to_lowercase();
     let is_said = |words: &[&str]| words.iter().any(|word| said.contains(word));
     let names_tool = said.contains("tools[") || said.contains("tools.") || said.contains("tools/");
@@ -96,7 +109,9 @@ pub(super) fn is_about_schemas(status: u16, said: &str) -> bool {
 
 /// The message, and what else names a place in the request.
 fn words_of(said: &str) -> String {
-    let Ok(value) = serde_json::from_str::<Value>(said) else { return said.to_owned() };
+    let Ok(value) = serde_json::from_str::<Value>(said) else {
+        return said.to_owned();
+    };
     let mut words = String::new();
     let mut waiting = vec![&value];
     while let Some(value) = waiting.pop() {
@@ -127,18 +142,33 @@ impl<'a> Tools<'a> {
         };
         // Gemini has all of them in one entry.
         let is_gemini = list.pointer("/0/functionDeclarations").is_some();
-        let list = if is_gemini { list.pointer_mut("/0/functionDeclarations")? } else { list };
-        Some(Self { list: list.as_array_mut()? })
+        let list = if is_gemini {
+            list.pointer_mut("/0/functionDeclarations")?
+        } else {
+            list
+        };
+        Some(Self {
+            list: list.as_array_mut()?,
+        })
     }
 
     /// The tool that is named by its name or its place in the list.
     fn named(&self, words: &str) -> Option<usize> {
         let by_name = |tool: &Value| {
-            let name = inner(tool).get("name").and_then(Value::as_str).unwrap_or_default();
+            let name = inner(tool)
+                .get("name")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
             !name.is_empty()
-                && ["'", "\"", "`"].iter().any(|quote| words.contains(&format!("{quote}{name}{quote}")))
+                && ["'", "\"", "`"]
+                    .iter()
+                    .any(|quote| words.contains(&format!("{quote}{name}{quote}")))
         };
-        self.list.iter().position(by_name).or_else(|| place(words)).filter(|at| *at < self.list.len())
+        self.list
+            .iter()
+            .position(by_name)
+            .or_else(|| place(words))
+            .filter(|at| *at < self.list.len())
     }
 
     fn make_plain(&mut self, at: usize) -> Option<(String, Change)> {
@@ -161,11 +191,15 @@ impl<'a> Tools<'a> {
 
 /// Where a tool's name and schema stand: at the top of its entry, or in an object in it.
 fn inner(tool: &Value) -> &Value {
-    tool.get("function").or_else(|| tool.get("toolSpec")).unwrap_or(tool)
+    tool.get("function")
+        .or_else(|| tool.get("toolSpec"))
+        .unwrap_or(tool)
 }
 
 fn inner_mut(tool: &mut Value) -> &mut Value {
-    let within = ["function", "toolSpec"].into_iter().find(|name| tool.get(*name).is_some());
+    let within = ["function", "toolSpec"]
+        .into_iter()
+        .find(|name| tool.get(*name).is_some());
     match within {
         Some(name) => &mut tool[name],
         None => tool,
@@ -173,8 +207,15 @@ fn inner_mut(tool: &mut Value) -> &mut Value {
 }
 
 fn schema_mut(tool: &mut Value) -> Option<&mut Value> {
-    let places = ["/parameters", "/input_schema", "/parametersJsonSchema", "/inputSchema/json"];
-    let place = places.into_iter().find(|place| tool.pointer(place).is_some())?;
+    let places = [
+        "/parameters",
+        "/input_schema",
+        "/parametersJsonSchema",
+        "/inputSchema/json",
+    ];
+    let place = places
+        .into_iter()
+        .find(|place| tool.pointer(place).is_some())?;
     if tool.get("strict").is_some() {
         tool["strict"] = Value::Bool(false);
     }
@@ -182,8 +223,12 @@ fn schema_mut(tool: &mut Value) -> Option<&mut Value> {
 }
 
 fn shorten_description(tool: &mut Value) -> bool {
-    let Some(Value::String(description)) = tool.get_mut("description") else { return false };
-    let Some((end, _)) = description.char_indices().nth(MAX_DESCRIPTION_CHARS) else { return false };
+    let Some(Value::String(description)) = tool.get_mut("description") else {
+        return false;
+    };
+    let Some((end, _)) = description.char_indices().nth(MAX_DESCRIPTION_CHARS) else {
+        return false;
+    };
     description.truncate(end);
     true
 }
@@ -197,7 +242,11 @@ fn place(words: &str) -> Option<usize> {
     };
     ["function_declarations", "functionDeclarations", "tools"]
         .iter()
-        .find_map(|list| words.match_indices(list).find_map(|(at, _)| number(&words[at + list.len()..])))
+        .find_map(|list| {
+            words
+                .match_indices(list)
+                .find_map(|(at, _)| number(&words[at + list.len()..]))
+        })
 }
 
 #[cfg(test)]
@@ -221,8 +270,10 @@ mod tests {
             assert_eq!(expected, [], "{said}");
             return Value::Null;
         };
-        let changes: Vec<(&str, Change)> =
-            changes.iter().map(|(name, change)| (name.as_str(), *change)).collect();
+        let changes: Vec<(&str, Change)> = changes
+            .iter()
+            .map(|(name, change)| (name.as_str(), *change))
+            .collect();
         assert_eq!(changes, expected, "{said}");
         serde_json::from_slice(&body).unwrap()
     }
@@ -237,7 +288,10 @@ mod tests {
         ] {
             let changed = check(&body, 400, said, &[("mail", Change::Plain)]);
             assert_eq!(changed["tools"][0], body["tools"][0]);
-            assert_eq!(changed["tools"][1]["function"]["parameters"], plain(&schema()));
+            assert_eq!(
+                changed["tools"][1]["function"]["parameters"],
+                plain(&schema())
+            );
         }
     }
 
@@ -245,7 +299,12 @@ mod tests {
     fn each_format_has_its_place_for_tools() {
         let tool = json!({"name": "mail", "description": "d", "input_schema": schema()});
         let said = r#"{"type":"error","error":{"type":"invalid_request_error","message":"tools.0.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12"}}"#;
-        let changed = check(&json!({"tools": [tool]}), 400, said, &[("mail", Change::Plain)]);
+        let changed = check(
+            &json!({"tools": [tool]}),
+            400,
+            said,
+            &[("mail", Change::Plain)],
+        );
         assert_eq!(changed["tools"][0]["input_schema"], plain(&schema()));
 
         let declared = |name: &str| json!({"name": name, "parametersJsonSchema": schema()});
@@ -255,11 +314,22 @@ mod tests {
 
         let spec = json!({"toolSpec": {"name": "mail", "inputSchema": {"json": schema()}}});
         let said = r#"{"message":"The value at toolConfig.tools.0.toolSpec.inputSchema.json.type must be one of the following: object."}"#;
-        check(&json!({"toolConfig": {"tools": [spec]}}), 400, said, &[("mail", Change::Plain)]);
+        check(
+            &json!({"toolConfig": {"tools": [spec]}}),
+            400,
+            said,
+            &[("mail", Change::Plain)],
+        );
 
-        let tool = json!({"type": "function", "name": "mail", "parameters": schema(), "strict": true});
+        let tool =
+            json!({"type": "function", "name": "mail", "parameters": schema(), "strict": true});
         let said = r#"{"error":{"message":"Invalid schema for function 'mail': schema must have type 'object'","param":"tools[0].parameters"}}"#;
-        let changed = check(&json!({"tools": [tool]}), 400, said, &[("mail", Change::Plain)]);
+        let changed = check(
+            &json!({"tools": [tool]}),
+            400,
+            said,
+            &[("mail", Change::Plain)],
+        );
         assert_eq!(changed["tools"][0]["strict"], false);
     }
 
@@ -279,7 +349,10 @@ mod tests {
                 400,
                 r#"{"error":{"message":"tools.function.parameters is not a valid moonshot flavored json schema, details: <At path 'root'>"}}"#,
             ),
-            (400, "Grammar error: Invalid regex: look-around is not supported"),
+            (
+                400,
+                "Grammar error: Invalid regex: look-around is not supported",
+            ),
         ] {
             check(&of_chat(&["ls", "mail"]), status, said, &both);
         }
@@ -288,7 +361,12 @@ mod tests {
     #[test]
     fn what_is_refused_again_is_left_out() {
         let said = r#"{"error":{"message":"Invalid schema for function 'mail'"}}"#;
-        let once = check(&of_chat(&["ls", "mail"]), 400, said, &[("mail", Change::Plain)]);
+        let once = check(
+            &of_chat(&["ls", "mail"]),
+            400,
+            said,
+            &[("mail", Change::Plain)],
+        );
         // Perhaps it is another one after all.
         let twice = check(&once, 400, said, &[("ls", Change::Plain)]);
         let without = check(&twice, 400, said, &[("mail", Change::LeftOut)]);
@@ -306,12 +384,18 @@ mod tests {
     #[test]
     fn other_refusals_are_not_taken_for_it() {
         for (status, said) in [
-            (400, r#"{"error":{"message":"Invalid schema for response_format 'a'"}}"#),
+            (
+                400,
+                r#"{"error":{"message":"Invalid schema for response_format 'a'"}}"#,
+            ),
             (
                 400,
                 r#"{"error":{"message":"messages.1: tool_use ids were found without tool_result blocks"}}"#,
             ),
-            (401, r#"{"error":{"message":"tools[0].function.parameters"}}"#),
+            (
+                401,
+                r#"{"error":{"message":"tools[0].function.parameters"}}"#,
+            ),
             (500, r#"{"error":{"message":"internal error"}}"#),
         ] {
             check(&of_chat(&["ls"]), status, said, &[]);
@@ -326,6 +410,9 @@ mod tests {
         body["tools"][0]["function"]["description"] = "é".repeat(3_000).into();
         let said = r#"{"error":{"message":"Invalid 'tools[0].function.description': string too long. Expected a string with maximum length 1024"}}"#;
         let changed = check(&body, 400, said, &[("ls", Change::Plain)]);
-        assert_eq!(changed["tools"][0]["function"]["description"], "é".repeat(1_000));
+        assert_eq!(
+            changed["tools"][0]["function"]["description"],
+            "é".repeat(1_000)
+        );
     }
 }

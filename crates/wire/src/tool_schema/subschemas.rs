@@ -3,8 +3,14 @@
 use serde_json::{Map, Value};
 
 /// Keywords with schemas by name.
-const NAMED: [&str; 6] =
-    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
+const NAMED: [&str; 6] = [
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "dependencies",
+];
 
 /// Keywords with a list of schemas.
 const LISTED: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
@@ -31,7 +37,9 @@ pub(super) fn each_mut(fields: &mut Map<String, Value>, mut visit: impl FnMut(&m
         match (kind(keyword), value) {
             (Some(Kind::Named), Value::Object(named)) => named.values_mut().for_each(&mut visit),
             // Before draft 2020-12 `items` could be a list.
-            (Some(Kind::Listed | Kind::Single), Value::Array(list)) => list.iter_mut().for_each(&mut visit),
+            (Some(Kind::Listed | Kind::Single), Value::Array(list)) => {
+                list.iter_mut().for_each(&mut visit)
+            }
             (Some(Kind::Single), value) => visit(value),
             _ => {}
         }
@@ -43,10 +51,14 @@ pub(super) fn each<'a>(fields: &'a Map<String, Value>, mut visit: impl FnMut(&[&
     for (keyword, value) in fields {
         match (kind(keyword), value) {
             (Some(Kind::Named), Value::Object(named)) => {
-                named.iter().for_each(|(name, schema)| visit(&[keyword, name], schema));
+                named
+                    .iter()
+                    .for_each(|(name, schema)| visit(&[keyword, name], schema));
             }
             (Some(Kind::Listed | Kind::Single), Value::Array(list)) => {
-                list.iter().enumerate().for_each(|(at, schema)| visit(&[keyword, &at.to_string()], schema));
+                list.iter()
+                    .enumerate()
+                    .for_each(|(at, schema)| visit(&[keyword, &at.to_string()], schema));
             }
             (Some(Kind::Single), value) => visit(&[keyword], value),
             _ => {}

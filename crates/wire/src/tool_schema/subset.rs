@@ -56,22 +56,38 @@ const LOST: [&str; 9] = [
 /// The keywords of which something is lost in the schema of a tool's arguments.
 pub(super) fn lost(schema: &Value) -> Vec<&'static str> {
     let mut lost = BTreeSet::new();
-    lost.extend(["anyOf", "oneOf"].into_iter().filter(|choice| schema.get(choice).is_some()));
+    lost.extend(
+        ["anyOf", "oneOf"]
+            .into_iter()
+            .filter(|choice| schema.get(choice).is_some()),
+    );
     add_lost(schema, &mut lost);
     lost.into_iter().collect()
 }
 
 fn add_lost(schema: &Value, lost: &mut BTreeSet<&'static str>) {
-    let Value::Object(fields) = schema else { return };
-    lost.extend(LOST.into_iter().filter(|keyword| fields.contains_key(*keyword)));
+    let Value::Object(fields) = schema else {
+        return;
+    };
+    lost.extend(
+        LOST.into_iter()
+            .filter(|keyword| fields.contains_key(*keyword)),
+    );
     let pattern = fields.get("pattern").and_then(Value::as_str);
-    lost.extend(pattern.filter(|pattern| !is_regular(pattern)).map(|_| "pattern"));
+    lost.extend(
+        pattern
+            .filter(|pattern| !is_regular(pattern))
+            .map(|_| "pattern"),
+    );
     subschemas::each(fields, |_, schema| add_lost(schema, lost));
 }
 
 fn lowered(schema: &Value, is_object: bool) -> Value {
-    let mut lowering =
-        Lowering { references: References::new(schema), is_copying: false, nodes_left: MAX_NODES };
+    let mut lowering = Lowering {
+        references: References::new(schema),
+        is_copying: false,
+        nodes_left: MAX_NODES,
+    };
     let mut root = lowering.root(schema, is_object);
     let mut definitions = Map::new();
     while let Some((name, target)) = lowering.references.next() {
@@ -114,7 +130,9 @@ impl<'a> Lowering<'a> {
             return Map::new();
         };
         self.nodes_left = left;
-        let Some(schema) = schema.as_object() else { return Map::new() };
+        let Some(schema) = schema.as_object() else {
+            return Map::new();
+        };
         if let Some(Value::String(reference)) = schema.get("$ref") {
             let description = schema.get("description").and_then(Value::as_str);
             return self.reference(reference, description, depth);
@@ -124,16 +142,28 @@ impl<'a> Lowering<'a> {
         self.of_types(&schema, &types, depth)
     }
 
-    fn of_types(&mut self, schema: &Keywords<'a>, types: &Types, depth: usize) -> Map<String, Value> {
-        let choices = ["anyOf", "oneOf"].iter().find_map(|name| list(schema.get(name)));
+    fn of_types(
+        &mut self,
+        schema: &Keywords<'a>,
+        types: &Types,
+        depth: usize,
+    ) -> Map<String, Value> {
+        let choices = ["anyOf", "oneOf"]
+            .iter()
+            .find_map(|name| list(schema.get(name)));
         let choices = choices.unwrap_or_default();
         let node = match &*types.names {
             [] if types.is_null => Map::from_iter([("type".to_owned(), json!("null"))]),
-            [] if !choices.is_empty() => return self.choice(schema, choices, types.nullable, depth),
+            [] if !choices.is_empty() => {
+                return self.choice(schema, choices, types.nullable, depth);
+            }
             [] => self.typed(None, schema, depth),
             [one] => self.typed(Some(one), schema, depth),
             several => {
-                let branches = several.iter().map(|one| self.typed(Some(one), schema, depth)).collect();
+                let branches = several
+                    .iter()
+                    .map(|one| self.typed(Some(one), schema, depth))
+                    .collect();
                 return any_of(branches, types.nullable);
             }
         };
@@ -144,7 +174,12 @@ impl<'a> Lowering<'a> {
         if types.nullable { nullable(node) } else { node }
     }
 
-    fn reference(&mut self, reference: &str, description: Option<&str>, depth: usize) -> Map<String, Value> {
+    fn reference(
+        &mut self,
+        reference: &str,
+        description: Option<&str>,
+        depth: usize,
+    ) -> Map<String, Value> {
         let Some((name, target)) = self.references.resolve(reference) else {
             let described = |text| ("description".to_owned(), json!(text));
             return description.map(described).into_iter().collect();
@@ -188,9 +223,13 @@ impl<'a> Lowering<'a> {
     ) -> Map<String, Value> {
         for choice in choices {
             let mut choice = self.node(self.references.followed(choice), depth + 1);
-            let Some(Value::Object(more)) = choice.get_mut("properties").map(Value::take) else { continue };
+            let Some(Value::Object(more)) = choice.get_mut("properties").map(Value::take) else {
+                continue;
+            };
             let properties = object.entry("properties").or_insert_with(|| json!({}));
-            let Some(properties) = properties.as_object_mut() else { continue };
+            let Some(properties) = properties.as_object_mut() else {
+                continue;
+            };
             for (name, property) in more {
                 properties.entry(name).or_insert(property);
             }
@@ -218,7 +257,11 @@ impl<'a> Lowering<'a> {
             };
             if !node.contains_key("$ref") && !node.contains_key("anyOf") {
                 node.extend(description.map(|text| ("description".to_owned(), json!(text))));
-                node.extend(schema.get("default").map(|value| ("default".to_owned(), value.clone())));
+                node.extend(
+                    schema
+                        .get("default")
+                        .map(|value| ("default".to_owned(), value.clone())),
+                );
             }
             return if is_nullable { nullable(node) } else { node };
         }
@@ -231,7 +274,9 @@ impl<'a> Lowering<'a> {
         }
         // The first one tells for all.
         let silent = |branch: &&mut Map<String, Value>| {
-            ["$ref", "anyOf", "description"].iter().all(|name| !branch.contains_key(*name))
+            ["$ref", "anyOf", "description"]
+                .iter()
+                .all(|name| !branch.contains_key(*name))
         };
         if let Some((description, branch)) = description.zip(branches.iter_mut().find(silent)) {
             branch.insert("description".to_owned(), json!(description));
@@ -240,7 +285,12 @@ impl<'a> Lowering<'a> {
     }
 
     /// The keywords that go with one type; `None` is any.
-    fn typed(&mut self, kind: Option<&str>, schema: &Keywords<'a>, depth: usize) -> Map<String, Value> {
+    fn typed(
+        &mut self,
+        kind: Option<&str>,
+        schema: &Keywords<'a>,
+        depth: usize,
+    ) -> Map<String, Value> {
         let mut node = Map::new();
         if let Some(kind) = kind {
             node.insert("type".to_owned(), json!(kind));
@@ -266,9 +316,15 @@ impl<'a> Lowering<'a> {
     fn object(&mut self, node: &mut Map<String, Value>, schema: &Keywords<'a>, depth: usize) {
         let mut properties = Map::new();
         for (name, property) in &schema.properties {
-            properties.insert((*name).clone(), Value::Object(self.node(property, depth + 1)));
+            properties.insert(
+                (*name).clone(),
+                Value::Object(self.node(property, depth + 1)),
+            );
         }
-        let required = schema.required.iter().filter(|name| properties.contains_key(**name));
+        let required = schema
+            .required
+            .iter()
+            .filter(|name| properties.contains_key(**name));
         let required: Vec<Value> = required.map(|name| json!(name)).collect();
         if !properties.is_empty() || schema.get("properties").is_some() {
             node.insert("properties".to_owned(), Value::Object(properties));
@@ -295,7 +351,10 @@ impl<'a> Lowering<'a> {
             },
         };
         if !tuple.is_empty() {
-            let tuple = tuple.iter().map(|item| Value::Object(self.node(item, depth + 1))).collect();
+            let tuple = tuple
+                .iter()
+                .map(|item| Value::Object(self.node(item, depth + 1)))
+                .collect();
             node.insert("prefixItems".to_owned(), Value::Array(tuple));
         }
         if let Some(items) = items.filter(|items| items.is_object()) {

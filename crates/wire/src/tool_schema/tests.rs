@@ -13,7 +13,11 @@ fn check(tool_format: ToolFormat, schema: Value, expected: Value, lost: &[&str])
     assert_eq!(schema.lost_for(tool_format), lost, "{tool_format:?} {text}");
     // A program may send back what it got.
     let again = ToolSchema::from(expected);
-    assert_eq!(again.json_for(tool_format).get(), again.json().get(), "{tool_format:?} again");
+    assert_eq!(
+        again.json_for(tool_format).get(),
+        again.json().get(),
+        "{tool_format:?} again"
+    );
 }
 
 /// The same for the schema of an argument.
@@ -23,8 +27,12 @@ fn check_argument(tool_format: ToolFormat, schema: Value, expected: Value, lost:
 }
 
 /// The formats that take schemas as they are but for what they refuse.
-const WHOLE: [ToolFormat; 4] =
-    [ToolFormat::Chat, ToolFormat::Responses, ToolFormat::Messages, ToolFormat::Converse];
+const WHOLE: [ToolFormat; 4] = [
+    ToolFormat::Chat,
+    ToolFormat::Responses,
+    ToolFormat::Messages,
+    ToolFormat::Converse,
+];
 
 #[test]
 fn what_is_taken_stays_as_it_is() {
@@ -53,46 +61,71 @@ fn patterns_are_sent_where_they_are_taken() {
     check_argument(ToolFormat::Responses, regular.clone(), regular.clone(), &[]);
     check_argument(ToolFormat::GenerateContent, regular, told, &[]);
     // Zod's e-mail address.
-    for pattern in ["^(?!\\.)(?!.*\\.\\.)[a-z]+@[a-z]+$", "(?<year>\\d{4})-\\k<year>"] {
+    for pattern in [
+        "^(?!\\.)(?!.*\\.\\.)[a-z]+@[a-z]+$",
+        "(?<year>\\d{4})-\\k<year>",
+    ] {
         for tool_format in WHOLE {
             let schema = json!({"type": "string", "format": "email", "pattern": pattern});
-            check_argument(tool_format, schema, json!({"type": "string", "format": "email"}), &["pattern"]);
+            check_argument(
+                tool_format,
+                schema,
+                json!({"type": "string", "format": "email"}),
+                &["pattern"],
+            );
         }
     }
 }
 
 #[test]
 fn tuples_become_lists() {
-    let tuple =
-        json!({"type": "array", "items": [{"type": "number"}, {"type": "string"}], "additionalItems": false});
+    let tuple = json!({"type": "array", "items": [{"type": "number"}, {"type": "string"}], "additionalItems": false});
     let list = json!({
         "type": "array", "items": {"anyOf": [{"type": "number"}, {"type": "string"}]}, "maxItems": 2,
         "description": "in this order: number, string",
     });
-    check_argument(ToolFormat::Chat, tuple.clone(), list.clone(), &["prefixItems"]);
+    check_argument(
+        ToolFormat::Chat,
+        tuple.clone(),
+        list.clone(),
+        &["prefixItems"],
+    );
     check_argument(ToolFormat::Responses, tuple.clone(), list, &["prefixItems"]);
-    let newer =
-        json!({"type": "array", "prefixItems": [{"type": "number"}, {"type": "string"}], "items": false});
+    let newer = json!({"type": "array", "prefixItems": [{"type": "number"}, {"type": "string"}], "items": false});
     check_argument(ToolFormat::Messages, tuple.clone(), newer.clone(), &[]);
     check_argument(ToolFormat::Converse, tuple, newer, &[]);
     let same = json!({"type": "array", "prefixItems": [{"type": "number"}, {"type": "number"}]});
-    let numbers =
-        json!({"type": "array", "items": {"type": "number"}, "description": "in this order: number, number"});
+    let numbers = json!({"type": "array", "items": {"type": "number"}, "description": "in this order: number, number"});
     check_argument(ToolFormat::Chat, same, numbers, &["prefixItems"]);
 }
 
 #[test]
 fn lists_say_what_their_items_are() {
     let list = json!({"type": ["array", "null"]});
-    check_argument(ToolFormat::Chat, list.clone(), json!({"type": ["array", "null"], "items": {}}), &[]);
+    check_argument(
+        ToolFormat::Chat,
+        list.clone(),
+        json!({"type": ["array", "null"], "items": {}}),
+        &[],
+    );
     check_argument(ToolFormat::Messages, list.clone(), list, &[]);
 }
 
 #[test]
 fn the_top_is_an_object_without_choices() {
     for tool_format in WHOLE {
-        check(tool_format, json!({}), json!({"type": "object", "properties": {}}), &[]);
-        check(tool_format, json!(true), json!({"type": "object", "properties": {}}), &[]);
+        check(
+            tool_format,
+            json!({}),
+            json!({"type": "object", "properties": {}}),
+            &[],
+        );
+        check(
+            tool_format,
+            json!(true),
+            json!({"type": "object", "properties": {}}),
+            &[],
+        );
         check(
             tool_format,
             json!({"type": ["object"], "properties": {"a": {"type": "string"}}, "anyOf": [
@@ -117,9 +150,13 @@ fn the_top_is_an_object_without_choices() {
             &[],
         );
     }
-    let closed =
-        json!({"type": "object", "description": "d", "properties": {}, "additionalProperties": false});
-    check(ToolFormat::Converse, closed.clone(), json!({"type": "object", "properties": {}}), &[]);
+    let closed = json!({"type": "object", "description": "d", "properties": {}, "additionalProperties": false});
+    check(
+        ToolFormat::Converse,
+        closed.clone(),
+        json!({"type": "object", "properties": {}}),
+        &[],
+    );
     check(ToolFormat::Messages, closed.clone(), closed, &[]);
 }
 
@@ -148,7 +185,12 @@ fn references_lead_to_definitions() {
         );
     }
     let nowhere = json!({"type": "object", "properties": {"a": {}, "b": {"type": "string"}}});
-    check(ToolFormat::Chat, of("http://x.example/a.json"), nowhere, &["$ref"]);
+    check(
+        ToolFormat::Chat,
+        of("http://x.example/a.json"),
+        nowhere,
+        &["$ref"],
+    );
     check(
         ToolFormat::Chat,
         json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/x", "description": "A."}}, "$defs":
@@ -161,8 +203,14 @@ fn references_lead_to_definitions() {
 #[test]
 fn other_keywords_that_servers_refuse() {
     for tool_format in WHOLE {
-        let limits = json!({"type": "integer", "minimum": 0, "exclusiveMinimum": true, "description": null});
-        check_argument(tool_format, limits, json!({"type": "integer", "exclusiveMinimum": 0}), &[]);
+        let limits =
+            json!({"type": "integer", "minimum": 0, "exclusiveMinimum": true, "description": null});
+        check_argument(
+            tool_format,
+            limits,
+            json!({"type": "integer", "exclusiveMinimum": 0}),
+            &[],
+        );
         check_argument(
             tool_format,
             json!({"anyOf": [true, false]}),
@@ -182,7 +230,12 @@ fn other_keywords_that_servers_refuse() {
             &["patternProperties"],
         );
     }
-    check_argument(ToolFormat::GenerateContent, json!({"not": {"type": "string"}}), json!({}), &["not"]);
+    check_argument(
+        ToolFormat::GenerateContent,
+        json!({"not": {"type": "string"}}),
+        json!({}),
+        &["not"],
+    );
 }
 
 #[test]
@@ -206,7 +259,18 @@ fn recursion_and_depth_end() {
     }
     let itself = json!({"$ref": "#", "properties": {"a": {"$ref": "#/properties/a"}}});
     for tool_format in ToolFormat::ALL {
-        assert!(ToolSchema::from(deep.clone()).json_for(tool_format).get().len() < 5_000);
-        assert!(ToolSchema::from(itself.clone()).json_for(tool_format).get().contains("\"object\""));
+        assert!(
+            ToolSchema::from(deep.clone())
+                .json_for(tool_format)
+                .get()
+                .len()
+                < 5_000
+        );
+        assert!(
+            ToolSchema::from(itself.clone())
+                .json_for(tool_format)
+                .get()
+                .contains("\"object\"")
+        );
     }
 }

@@ -71,17 +71,22 @@ struct Lowering<'a> {
 
 impl<'a> Lowering<'a> {
     fn root(&mut self, schema: &'a Value) -> Map<String, Value> {
-        let mut fields: Fields<'a> = entries(schema).filter(|(keyword, _)| *keyword != "$ref").collect();
+        let mut fields: Fields<'a> = entries(schema)
+            .filter(|(keyword, _)| *keyword != "$ref")
+            .collect();
         // Some generators write all of it as a definition.
         for (keyword, value) in entries(self.references.followed(schema)) {
             if keyword != "$ref" && !fields.iter().any(|(known, _)| *known == keyword) {
                 fields.push((keyword, value));
             }
         }
-        let (choices, fields): (Fields<'a>, Fields<'a>) =
-            fields.into_iter().partition(|(keyword, _)| CHOICES.contains(keyword));
-        let fields: Fields<'a> =
-            fields.into_iter().filter(|(keyword, _)| !self.is_refused(keyword)).collect();
+        let (choices, fields): (Fields<'a>, Fields<'a>) = fields
+            .into_iter()
+            .partition(|(keyword, _)| CHOICES.contains(keyword));
+        let fields: Fields<'a> = fields
+            .into_iter()
+            .filter(|(keyword, _)| !self.is_refused(keyword))
+            .collect();
         let mut root = self.fields(&fields, 0);
         root.insert("type".to_owned(), json!("object"));
         if !root.get("properties").is_some_and(Value::is_object) {
@@ -98,7 +103,9 @@ impl<'a> Lowering<'a> {
 
     /// What no server takes at the top.
     fn is_refused(&mut self, keyword: &str) -> bool {
-        let refused = ["enum", "not"].into_iter().find(|refused| *refused == keyword);
+        let refused = ["enum", "not"]
+            .into_iter()
+            .find(|refused| *refused == keyword);
         self.lost.extend(refused);
         refused.is_some()
     }
@@ -106,7 +113,11 @@ impl<'a> Lowering<'a> {
     /// The arguments of all choices: those of one of several are not required.
     fn add_choices(&mut self, root: &mut Map<String, Value>, keyword: &str, schemas: &'a Value) {
         let is_of_all = keyword == "allOf";
-        self.lost.extend(CHOICES.into_iter().find(|choice| *choice == keyword && !is_of_all));
+        self.lost.extend(
+            CHOICES
+                .into_iter()
+                .find(|choice| *choice == keyword && !is_of_all),
+        );
         for schema in schemas.as_array().into_iter().flatten() {
             let mut choice = self.node(self.references.followed(schema), 1);
             if let (Some(Value::Object(more)), Some(Value::Object(properties))) =
@@ -116,10 +127,15 @@ impl<'a> Lowering<'a> {
                     properties.entry(name).or_insert(property);
                 }
             }
-            let Some(Value::Array(more)) = choice.remove("required").filter(|_| is_of_all) else { continue };
+            let Some(Value::Array(more)) = choice.remove("required").filter(|_| is_of_all) else {
+                continue;
+            };
             let required = root.entry("required").or_insert_with(|| json!([]));
             if let Value::Array(required) = required {
-                let more: Vec<Value> = more.into_iter().filter(|name| !required.contains(name)).collect();
+                let more: Vec<Value> = more
+                    .into_iter()
+                    .filter(|name| !required.contains(name))
+                    .collect();
                 required.extend(more);
             }
         }
@@ -129,10 +145,18 @@ impl<'a> Lowering<'a> {
     fn leave_out_names(&mut self, root: &mut Map<String, Value>) {
         let is_plain = |name: &str| {
             (1..=64).contains(&name.len())
-                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+                && name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
         };
-        let Some(Value::Object(properties)) = root.get_mut("properties") else { return };
-        let odd: Vec<String> = properties.keys().filter(|name| !is_plain(name)).cloned().collect();
+        let Some(Value::Object(properties)) = root.get_mut("properties") else {
+            return;
+        };
+        let odd: Vec<String> = properties
+            .keys()
+            .filter(|name| !is_plain(name))
+            .cloned()
+            .collect();
         let mut notes = Vec::with_capacity(odd.len());
         for name in &odd {
             let schema = properties.shift_remove(name).unwrap_or_default();
@@ -158,7 +182,9 @@ impl<'a> Lowering<'a> {
             return Map::from_iter([("not".to_owned(), json!({}))]);
         }
         let fields: Fields<'a> = entries(schema).collect();
-        match fields.iter().find_map(|(keyword, value)| Some(value.as_str()?).filter(|_| *keyword == "$ref"))
+        match fields
+            .iter()
+            .find_map(|(keyword, value)| Some(value.as_str()?).filter(|_| *keyword == "$ref"))
         {
             Some(reference) => self.reference(reference, &fields, depth),
             None => self.fields(&fields, depth),
@@ -166,13 +192,24 @@ impl<'a> Lowering<'a> {
     }
 
     /// A reference; sibling keywords go into a copy of its target, as some servers refuse both together.
-    fn reference(&mut self, reference: &str, fields: &Fields<'a>, depth: usize) -> Map<String, Value> {
-        let beside: Fields<'a> = fields.iter().filter(|(keyword, _)| *keyword != "$ref").copied().collect();
+    fn reference(
+        &mut self,
+        reference: &str,
+        fields: &Fields<'a>,
+        depth: usize,
+    ) -> Map<String, Value> {
+        let beside: Fields<'a> = fields
+            .iter()
+            .filter(|(keyword, _)| *keyword != "$ref")
+            .copied()
+            .collect();
         let Some((name, target)) = self.references.resolve(reference) else {
             self.lost.insert("$ref");
             return self.fields(&beside, depth);
         };
-        let has_more = beside.iter().any(|(keyword, _)| !matches!(*keyword, "$defs" | "definitions"));
+        let has_more = beside
+            .iter()
+            .any(|(keyword, _)| !matches!(*keyword, "$defs" | "definitions"));
         if has_more && !self.is_copying {
             self.is_copying = true;
             let mut copy = self.node(target, depth + 1);
@@ -182,7 +219,8 @@ impl<'a> Lowering<'a> {
                 copy.extend(self.fields(&beside, depth));
                 return copy;
             }
-            let is_told = |keyword: &str| matches!(keyword, "description" | "title" | "default" | "examples");
+            let is_told =
+                |keyword: &str| matches!(keyword, "description" | "title" | "default" | "examples");
             if beside.iter().any(|(keyword, _)| !is_told(keyword)) {
                 self.lost.insert("$ref");
             }
@@ -193,8 +231,15 @@ impl<'a> Lowering<'a> {
 
     fn fields(&mut self, fields: &Fields<'a>, depth: usize) -> Map<String, Value> {
         let (mut node, mut notes) = (Map::new(), Vec::new());
-        let get = |name: &str| fields.iter().find(|(keyword, _)| *keyword == name).map(|(_, value)| *value);
-        let tuple = get("prefixItems").and_then(Value::as_array).filter(|_| !self.accepts.tuples);
+        let get = |name: &str| {
+            fields
+                .iter()
+                .find(|(keyword, _)| *keyword == name)
+                .map(|(_, value)| *value)
+        };
+        let tuple = get("prefixItems")
+            .and_then(Value::as_array)
+            .filter(|_| !self.accepts.tuples);
         for (keyword, value) in fields {
             let lowered = match (*keyword, value) {
                 ("$defs" | "definitions", _) => continue,
@@ -221,14 +266,15 @@ impl<'a> Lowering<'a> {
                     Value::Bool(_),
                 ) => (*value).clone(),
                 ("properties" | "dependentSchemas", Value::Object(named)) => {
-                    let each = named
-                        .iter()
-                        .map(|(name, schema)| (name.clone(), Value::Object(self.node(schema, depth + 1))));
+                    let each = named.iter().map(|(name, schema)| {
+                        (name.clone(), Value::Object(self.node(schema, depth + 1)))
+                    });
                     Value::Object(each.collect())
                 }
-                ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(list)) => {
-                    list.iter().map(|schema| Value::Object(self.node(schema, depth + 1))).collect()
-                }
+                ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(list)) => list
+                    .iter()
+                    .map(|schema| Value::Object(self.node(schema, depth + 1)))
+                    .collect(),
                 (
                     "items"
                     | "additionalProperties"
@@ -277,7 +323,9 @@ impl<'a> Lowering<'a> {
         depth: usize,
     ) -> Option<Value> {
         let mut schemas = by_pattern.values();
-        let (Some(only), None, None | Some(Value::Bool(_))) = (schemas.next(), schemas.next(), others) else {
+        let (Some(only), None, None | Some(Value::Bool(_))) =
+            (schemas.next(), schemas.next(), others)
+        else {
             self.lost.insert("patternProperties");
             return None;
         };
@@ -298,7 +346,10 @@ impl<'a> Lowering<'a> {
         self.lost.insert("prefixItems");
         let mut kinds: Vec<Value> = Vec::with_capacity(tuple.len());
         let mut order = Vec::with_capacity(tuple.len());
-        for item in tuple.iter().chain(others.filter(|others| others.is_object())) {
+        for item in tuple
+            .iter()
+            .chain(others.filter(|others| others.is_object()))
+        {
             let item = Value::Object(self.node(item, depth + 1));
             order.push(
                 ["title", "description", "type"]
@@ -313,7 +364,11 @@ impl<'a> Lowering<'a> {
         }
         order.truncate(tuple.len());
         notes.push(format!("in this order: {}", order.join(", ")));
-        let items = if kinds.len() == 1 { kinds.remove(0) } else { json!({ "anyOf": kinds }) };
+        let items = if kinds.len() == 1 {
+            kinds.remove(0)
+        } else {
+            json!({ "anyOf": kinds })
+        };
         node.insert("items".to_owned(), items);
         if others == Some(&Value::Bool(false)) {
             node.entry("maxItems").or_insert_with(|| json!(tuple.len()));
@@ -322,7 +377,11 @@ impl<'a> Lowering<'a> {
 }
 
 fn entries(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    schema.as_object().into_iter().flatten().map(|(keyword, value)| (keyword.as_str(), value))
+    schema
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(keyword, value)| (keyword.as_str(), value))
 }
 
 fn is_array(node: &Map<String, Value>) -> bool {

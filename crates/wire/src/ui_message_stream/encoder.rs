@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Frame, chat_stream::encoder::THINKING, file_news::file_news, frames::Frames, hook_news::hook_news,
-    memory_update::memory_update, notice::notice, openai::DONE,
+    Frame, chat_stream::encoder::THINKING, file_news::file_news, frames::Frames,
+    hook_news::hook_news, memory_update::memory_update, notice::notice, openai::DONE,
 };
 
 /// Encodes one run for one reader.
@@ -61,7 +61,10 @@ impl UiMessageEncoder {
         if self.step_is_open {
             parts.push(json!({"type": "finish-step"}).to_string());
         }
-        parts.extend([json!({"type": "finish", "finishReason": "tool-calls"}).to_string(), DONE.to_owned()]);
+        parts.extend([
+            json!({"type": "finish", "finishReason": "tool-calls"}).to_string(),
+            DONE.to_owned(),
+        ]);
         parts.into_iter().map(part).collect()
     }
 
@@ -76,7 +79,8 @@ impl UiMessageEncoder {
         let agent = &event.agent;
         match &event.body {
             EventBody::RunStarted { message, model, .. } => {
-                let id = message.map_or_else(|| event.run.to_string(), |message| message.to_string());
+                let id =
+                    message.map_or_else(|| event.run.to_string(), |message| message.to_string());
                 let metadata = json!({"run": event.run, "model": model});
                 let start = json!({"type": "start", "messageId": id, "messageMetadata": metadata});
                 out.push(&start);
@@ -88,11 +92,15 @@ impl UiMessageEncoder {
                 self.begin_step(out);
             }
             EventBody::TextStarted { item } if agent.is_main() => self.open(TEXT, item, out),
-            EventBody::TextDelta { item, delta } if agent.is_main() => self.more(TEXT, item, delta, out),
+            EventBody::TextDelta { item, delta } if agent.is_main() => {
+                self.more(TEXT, item, delta, out)
+            }
             EventBody::TextFinished { item, text, .. } if agent.is_main() => {
                 self.close(TEXT, item, text, out);
             }
-            EventBody::ReasoningStarted { item } if agent.is_main() => self.open(REASONING, item, out),
+            EventBody::ReasoningStarted { item } if agent.is_main() => {
+                self.open(REASONING, item, out)
+            }
             EventBody::ReasoningDelta { item, delta } if agent.is_main() => {
                 self.more(REASONING, item, delta, out);
             }
@@ -100,10 +108,17 @@ impl UiMessageEncoder {
                 self.close(REASONING, item, text, out);
             }
             EventBody::ReasoningStarted { .. } => self.status(agent, THINKING, false, false, out),
-            EventBody::Status { description, done, hidden, .. } => {
+            EventBody::Status {
+                description,
+                done,
+                hidden,
+                ..
+            } => {
                 self.status(agent, description, *done, *hidden, out);
             }
-            EventBody::ToolProgress { message, .. } => self.status(agent, message, false, false, out),
+            EventBody::ToolProgress { message, .. } => {
+                self.status(agent, message, false, false, out)
+            }
             EventBody::ToolOutput { call, text } => {
                 let data = json!({"toolCallId": call, "text": text});
                 out.push(&json!({"type": "data-tool-output", "data": data, "transient": true}));
@@ -112,7 +127,12 @@ impl UiMessageEncoder {
                 let data = json!({"level": "info", "message": RESUMED});
                 out.push(&json!({"type": "data-notice", "data": data, "transient": true}));
             }
-            EventBody::ContextCompacted { summary, tokens_before, tokens_after, .. } => {
+            EventBody::ContextCompacted {
+                summary,
+                tokens_before,
+                tokens_after,
+                ..
+            } => {
                 let message = compacted(summary, *tokens_before, *tokens_after);
                 let data = json!({"level": "info", "message": message});
                 out.push(&json!({"type": "data-notice", "data": data, "transient": true}));
@@ -121,7 +141,12 @@ impl UiMessageEncoder {
                 let data = json!({"level": "info", "message": FORKED});
                 out.push(&json!({"type": "data-notice", "data": data, "transient": true}));
             }
-            EventBody::Notice { level, message, sentence, .. } => {
+            EventBody::Notice {
+                level,
+                message,
+                sentence,
+                ..
+            } => {
                 let data = notice(*level, message, sentence.as_deref());
                 out.push(&json!({"type": "data-notice", "data": data, "transient": true}));
             }
@@ -134,8 +159,12 @@ impl UiMessageEncoder {
                 out.push(&json!({"type": "data-file", "id": path, "data": data}));
             }
             // Its end takes the place of its beginning, by the id.
-            EventBody::MemoryUpdateStarted { call, .. } | EventBody::MemoryUpdateCompleted { call, .. } => {
-                let (id, data) = (call.as_deref().unwrap_or("learning"), memory_update(&event.body));
+            EventBody::MemoryUpdateStarted { call, .. }
+            | EventBody::MemoryUpdateCompleted { call, .. } => {
+                let (id, data) = (
+                    call.as_deref().unwrap_or("learning"),
+                    memory_update(&event.body),
+                );
                 out.push(&json!({"type": "data-memory", "id": id, "data": data}));
             }
             EventBody::HookStarted(call) => {
@@ -156,7 +185,9 @@ impl UiMessageEncoder {
                     });
                 }
             }
-            EventBody::AgentStarted { name, call, task, .. } => {
+            EventBody::AgentStarted {
+                name, call, task, ..
+            } => {
                 self.agents.insert(agent.clone(), name.clone());
                 let data = json!({"name": name, "depth": agent.depth(), "toolCallId": call, "task": task, "state": "running"});
                 out.push(&json!({"type": "data-agent", "id": agent.id(), "data": data}));
@@ -166,7 +197,12 @@ impl UiMessageEncoder {
                 let data = json!({"name": name, "depth": agent.depth(), "state": outcome, "result": result});
                 out.push(&json!({"type": "data-agent", "id": agent.id(), "data": data}));
             }
-            EventBody::RunFinished { outcome, problem, usage, cost_micro_usd } => {
+            EventBody::RunFinished {
+                outcome,
+                problem,
+                usage,
+                cost_micro_usd,
+            } => {
                 self.end_step(out);
                 let mut metadata = json!({"run": event.run, "outcome": outcome, "usage": usage});
                 if let Some(cost) = cost_micro_usd {
@@ -208,16 +244,33 @@ impl UiMessageEncoder {
             EventBody::ToolArgumentsDelta { call, delta } => {
                 out.push(&json!({"type": "tool-input-delta", "toolCallId": call, "inputTextDelta": delta}));
             }
-            EventBody::ToolStarted { call, name, arguments, .. } => {
+            EventBody::ToolStarted {
+                call,
+                name,
+                arguments,
+                ..
+            } => {
                 // Once more after consent: the person may have changed it.
                 self.input(agent, call, name, arguments, out);
             }
-            EventBody::ToolHandedOver { call, name, arguments } => {
+            EventBody::ToolHandedOver {
+                call,
+                name,
+                arguments,
+            } => {
                 self.input(agent, call, name, arguments, out);
                 self.calls.remove(call);
                 self.handed_over = true;
             }
-            EventBody::ToolFinished { call, name, arguments, result, error, files, .. } => {
+            EventBody::ToolFinished {
+                call,
+                name,
+                arguments,
+                result,
+                error,
+                files,
+                ..
+            } => {
                 let has_input = self.calls.get(call).copied().unwrap_or(false);
                 if !has_input && !error {
                     self.input(agent, call, name, arguments, out);
@@ -235,23 +288,42 @@ impl UiMessageEncoder {
                 });
                 for file in files.iter().filter(|file| !file.embed) {
                     if let Some(url) = &file.url {
-                        out.push(&json!({"type": "file", "url": url, "mediaType": file.media_type}));
+                        out.push(
+                            &json!({"type": "file", "url": url, "mediaType": file.media_type}),
+                        );
                     }
                 }
             }
-            EventBody::ApprovalAsked { approval, call, name, arguments, .. } => {
+            EventBody::ApprovalAsked {
+                approval,
+                call,
+                name,
+                arguments,
+                ..
+            } => {
                 self.input(agent, call, name, arguments, out);
                 self.waiting.insert(approval.clone(), call.clone());
                 let id = format!("{}:{approval}", event.run);
-                out.push(&json!({"type": "tool-approval-request", "approvalId": id, "toolCallId": call}));
+                out.push(
+                    &json!({"type": "tool-approval-request", "approvalId": id, "toolCallId": call}),
+                );
             }
-            EventBody::ApprovalAnswered { approval, decision, .. } => {
+            EventBody::ApprovalAnswered {
+                approval, decision, ..
+            } => {
                 let call = self.waiting.remove(approval);
                 if let (Some(call), Decision::Deny | Decision::Expired) = (call, decision) {
                     self.denied.insert(call);
                 }
             }
-            EventBody::QuestionAsked { question, call, text, options, schema, .. } => {
+            EventBody::QuestionAsked {
+                question,
+                call,
+                text,
+                options,
+                schema,
+                ..
+            } => {
                 let mut data =
                     json!({"run": event.run, "toolCallId": call, "text": text, "options": options});
                 if let Some(form) = schema {
@@ -263,7 +335,14 @@ impl UiMessageEncoder {
         }
     }
 
-    fn status(&self, agent: &AgentPath, description: &str, done: bool, hidden: bool, out: &mut Frames) {
+    fn status(
+        &self,
+        agent: &AgentPath,
+        description: &str,
+        done: bool,
+        hidden: bool,
+        out: &mut Frames,
+    ) {
         let mut data = json!({"description": description, "done": done, "hidden": hidden});
         if let Some(name) = self.agents.get(agent) {
             data["agent"] = Value::from(name.as_str());
@@ -284,7 +363,11 @@ impl UiMessageEncoder {
             && !delta.is_empty()
         {
             *sent += delta.len();
-            out.push(&Delta { kind: kind.delta, id: item, delta });
+            out.push(&Delta {
+                kind: kind.delta,
+                id: item,
+                delta,
+            });
         }
     }
 
@@ -295,7 +378,14 @@ impl UiMessageEncoder {
         out.push(&json!({"type": kind.end, "id": item}));
     }
 
-    fn input(&mut self, agent: &AgentPath, call: &str, name: &str, arguments: &Value, out: &mut Frames) {
+    fn input(
+        &mut self,
+        agent: &AgentPath,
+        call: &str,
+        name: &str,
+        arguments: &Value,
+        out: &mut Frames,
+    ) {
         self.calls.insert(call.to_owned(), true);
         let mut part = json!({
             "type": "tool-input-available", "toolCallId": call, "toolName": name, "input": arguments,
@@ -303,7 +393,8 @@ impl UiMessageEncoder {
         });
         if let Some(id) = agent.id() {
             // So that whoever reads the message later knows that this call was not the main agent's.
-            let whose = json!({"agent": id, "agentName": self.agents.get(agent), "depth": agent.depth()});
+            let whose =
+                json!({"agent": id, "agentName": self.agents.get(agent), "depth": agent.depth()});
             part["providerMetadata"] = json!({"glasshouse": whose});
         }
         out.push(&part);
@@ -329,8 +420,16 @@ struct Kind {
     end: &'static str,
 }
 
-const TEXT: Kind = Kind { start: "text-start", delta: "text-delta", end: "text-end" };
-const REASONING: Kind = Kind { start: "reasoning-start", delta: "reasoning-delta", end: "reasoning-end" };
+const TEXT: Kind = Kind {
+    start: "text-start",
+    delta: "text-delta",
+    end: "text-end",
+};
+const REASONING: Kind = Kind {
+    start: "reasoning-start",
+    delta: "reasoning-delta",
+    end: "reasoning-end",
+};
 
 /// The part that comes for every token.
 #[derive(Serialize)]
@@ -382,5 +481,9 @@ fn finish(
 }
 
 fn part(data: String) -> Frame {
-    Frame { id: None, event: None, data }
+    Frame {
+        id: None,
+        event: None,
+        data,
+    }
 }

@@ -60,14 +60,19 @@ impl UiMessageRequest {
             messages,
             model: optional_text(&fields, "model")?,
             mode: mode(&fields)?,
-            last_answer: list.iter().rev().find_map(|message| message["id"].as_str()?.parse().ok()),
+            last_answer: list
+                .iter()
+                .rev()
+                .find_map(|message| message["id"].as_str()?.parse().ok()),
             approvals: list.last().map(approvals).unwrap_or_default(),
         })
     }
 }
 
 fn read_message(value: &Value, at: &str, messages: &mut Vec<Message>) -> Checked<()> {
-    let Value::Object(fields) = value else { return wrong(&format!("`{at}`"), "an object") };
+    let Value::Object(fields) = value else {
+        return wrong(&format!("`{at}`"), "an object");
+    };
     let parts = match (fields.get("parts"), fields.get("content")) {
         (Some(Value::Array(parts)), _) => parts.clone(),
         (None | Some(Value::Null), Some(content @ Value::String(_))) => {
@@ -83,7 +88,12 @@ fn read_message(value: &Value, at: &str, messages: &mut Vec<Message>) -> Checked
                 read_step(step, at, messages)?;
             }
         }
-        _ => return wrong(&format!("`{at}.role`"), "\"system\", \"user\" or \"assistant\""),
+        _ => {
+            return wrong(
+                &format!("`{at}.role`"),
+                "\"system\", \"user\" or \"assistant\"",
+            );
+        }
     }
     Ok(())
 }
@@ -100,14 +110,19 @@ fn said(role: Role, parts: &[Value], at: &str) -> Checked<Message> {
             None => return wrong(&format!("`{at}.parts`"), "a list of objects with a `type`"),
         }
     }
-    Ok(Message { content, ..Message::text(role, "") })
+    Ok(Message {
+        content,
+        ..Message::text(role, "")
+    })
 }
 
 /// Clients keep a part whose text has not come as `null`.
 fn text_part(part: &Value, at: &str) -> Checked<Option<Part>> {
     match part.get("text") {
         Some(Value::Null) => Ok(None),
-        _ => Ok(Some(Part::Text { text: text(&part["text"], &format!("`{at}.parts[].text`"))?.to_owned() })),
+        _ => Ok(Some(Part::Text {
+            text: text(&part["text"], &format!("`{at}.parts[].text`"))?.to_owned(),
+        })),
     }
 }
 
@@ -119,18 +134,32 @@ fn file_part(part: &Value, at: &str) -> Checked<Part> {
         return media::by_url(Some(&part["url"]), family, &format!("{at}.parts[].url"));
     }
     if family != "image" {
-        return Ok(media::left_out(media_type, part["filename"].as_str().unwrap_or_default()));
+        return Ok(media::left_out(
+            media_type,
+            part["filename"].as_str().unwrap_or_default(),
+        ));
     }
-    if ["https://", "http://", "data:image/"].iter().any(|scheme| url.starts_with(scheme)) {
-        Ok(Part::Image { url: url.to_owned() })
+    if ["https://", "http://", "data:image/"]
+        .iter()
+        .any(|scheme| url.starts_with(scheme))
+    {
+        Ok(Part::Image {
+            url: url.to_owned(),
+        })
     } else {
-        wrong(&format!("`{at}.parts[].url`"), "an https: address or a data: URL of a picture")
+        wrong(
+            &format!("`{at}.parts[].url`"),
+            "an https: address or a data: URL of a picture",
+        )
     }
 }
 
 /// One model call of an earlier answer: its text and calls, then what the calls brought.
 fn read_step(parts: &[Value], at: &str, messages: &mut Vec<Message>) -> Checked<()> {
-    let mut message = Message { content: Vec::new(), ..Message::text(Role::Assistant, "") };
+    let mut message = Message {
+        content: Vec::new(),
+        ..Message::text(Role::Assistant, "")
+    };
     let mut results = Vec::new();
     for part in parts {
         if part["type"] == "text" {
@@ -155,7 +184,10 @@ fn finished_call(part: &Value) -> Option<(ToolCall, String)> {
         None if kind == "dynamic-tool" => part["toolName"].as_str()?,
         None => return None,
     };
-    if !part.pointer("/callProviderMetadata/glasshouse/agent").is_none_or(Value::is_null) {
+    if !part
+        .pointer("/callProviderMetadata/glasshouse/agent")
+        .is_none_or(Value::is_null)
+    {
         return None;
     }
     let result = match part["state"].as_str()? {
@@ -169,20 +201,37 @@ fn finished_call(part: &Value) -> Option<(ToolCall, String)> {
         input => words(input),
     };
     let id = part["toolCallId"].as_str()?;
-    if [id, name, &arguments, &result].iter().any(|text| text.contains('\0')) {
+    if [id, name, &arguments, &result]
+        .iter()
+        .any(|text| text.contains('\0'))
+    {
         return None;
     }
-    Some((ToolCall { id: id.to_owned(), name: name.to_owned(), arguments }, result))
+    Some((
+        ToolCall {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            arguments,
+        },
+        result,
+    ))
 }
 
 fn words(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The decisions in the last message, where it is an answer that waits.
 fn approvals(message: &Value) -> Vec<ApprovalResponse> {
-    let parts = message["parts"].as_array().filter(|_| message["role"] == "assistant");
-    let responded = parts.into_iter().flatten().filter(|part| part["state"] == "approval-responded");
+    let parts = message["parts"]
+        .as_array()
+        .filter(|_| message["role"] == "assistant");
+    let responded = parts
+        .into_iter()
+        .flatten()
+        .filter(|part| part["state"] == "approval-responded");
     responded
         .filter_map(|part| {
             let approval: &Map<String, Value> = part["approval"].as_object()?;
@@ -191,7 +240,10 @@ fn approvals(message: &Value) -> Vec<ApprovalResponse> {
                 run: run.parse().ok()?,
                 approval: id.to_owned(),
                 allowed: approval.get("approved")?.as_bool()?,
-                reason: approval.get("reason").and_then(Value::as_str).map(str::to_owned),
+                reason: approval
+                    .get("reason")
+                    .and_then(Value::as_str)
+                    .map(str::to_owned),
             })
         })
         .collect()
@@ -216,7 +268,9 @@ mod tests {
         let call = |id: &str, more: Value| {
             let mut part = json!({"type": "dynamic-tool", "toolName": "ls", "toolCallId": id,
                 "state": "output-available", "input": {"path": "/"}, "output": "a.txt"});
-            part.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            part.as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
             part
         };
         let id = "msg_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2f";
@@ -231,19 +285,37 @@ mod tests {
             {"type": "step-start"},
             {"type": "text", "text": "One file."},
         ]});
-        let request =
-            decode(&json!({"id": "chat", "model": "m", "messages": [user("Hi"), answer, user("And?")],
-            "trigger": "submit-message"}))
-            .unwrap();
-        let roles: Vec<Role> = request.messages.iter().map(|message| message.role).collect();
+        let request = decode(
+            &json!({"id": "chat", "model": "m", "messages": [user("Hi"), answer, user("And?")],
+            "trigger": "submit-message"}),
+        )
+        .unwrap();
+        let roles: Vec<Role> = request
+            .messages
+            .iter()
+            .map(|message| message.role)
+            .collect();
         use Role::{Assistant, Tool, User};
         assert_eq!(roles, [User, Assistant, Tool, Tool, Assistant, User]);
-        let calls: Vec<&str> = request.messages[1].tool_calls.iter().map(|call| call.name.as_str()).collect();
+        let calls: Vec<&str> = request.messages[1]
+            .tool_calls
+            .iter()
+            .map(|call| call.name.as_str())
+            .collect();
         assert_eq!(calls, ["ls", "send"]);
-        assert_eq!(request.messages[1].tool_calls[0].arguments, r#"{"path":"/"}"#);
+        assert_eq!(
+            request.messages[1].tool_calls[0].arguments,
+            r#"{"path":"/"}"#
+        );
         assert_eq!(request.messages[3], Message::tool_result("c4", "No."));
-        assert_eq!(request.last_answer, "msg_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2f".parse().ok());
-        assert_eq!((request.chat_id.as_deref(), request.model.as_deref()), (Some("chat"), Some("m")));
+        assert_eq!(
+            request.last_answer,
+            "msg_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2f".parse().ok()
+        );
+        assert_eq!(
+            (request.chat_id.as_deref(), request.model.as_deref()),
+            (Some("chat"), Some("m"))
+        );
     }
 
     #[test]
@@ -256,8 +328,12 @@ mod tests {
         assert_eq!(
             request.messages[0].content,
             [
-                Part::Image { url: "data:image/png;base64,AA==".into() },
-                Part::Text { text: "[An attachment of type text/csv was left out.]".into() },
+                Part::Image {
+                    url: "data:image/png;base64,AA==".into()
+                },
+                Part::Text {
+                    text: "[An attachment of type text/csv was left out.]".into()
+                },
             ]
         );
     }
@@ -290,15 +366,30 @@ mod tests {
             (json!([]), "The body must be a JSON object"),
             (json!({}), "`messages` must be a list"),
             (json!({"messages": [5]}), "`messages[0]` must be an object"),
-            (json!({"messages": [{"role": "boss", "parts": []}]}), "`messages[0].role`"),
-            (json!({"messages": [{"role": "user"}]}), "`messages[0].parts`"),
+            (
+                json!({"messages": [{"role": "boss", "parts": []}]}),
+                "`messages[0].role`",
+            ),
+            (
+                json!({"messages": [{"role": "user"}]}),
+                "`messages[0].parts`",
+            ),
             (
                 json!({"messages": [{"role": "user", "parts": [{"type": "text"}]}]}),
                 "`messages[0].parts[].text`",
             ),
-            (json!({"messages": [{"role": "user", "parts": []}]}), "no message of the user"),
-            (json!({"messages": [user("Hi")], "model": 7}), "`model` must be a string"),
-            (json!({"messages": [user("Hi")], "id": []}), "`id` must be a string"),
+            (
+                json!({"messages": [{"role": "user", "parts": []}]}),
+                "no message of the user",
+            ),
+            (
+                json!({"messages": [user("Hi")], "model": 7}),
+                "`model` must be a string",
+            ),
+            (
+                json!({"messages": [user("Hi")], "id": []}),
+                "`id` must be a string",
+            ),
         ] {
             let error = decode(&body).expect_err(words).to_string();
             assert!(error.contains(words), "{error:?} should say {words:?}");

@@ -18,16 +18,27 @@ use crate::{
 fn door(version: Version) -> Door {
     let state = Map::from_iter([("colour".to_owned(), json!(null))]);
     let sub_agents = SubAgents::Shown;
-    Door { thread_id: "thread-1".into(), run_id: "run-1".into(), version, sub_agents, state }
+    Door {
+        thread_id: "thread-1".into(),
+        run_id: "run-1".into(),
+        version,
+        sub_agents,
+        state,
+    }
 }
 
 fn encode<'a>(version: Version, log: impl IntoIterator<Item = &'a RunEvent>) -> Vec<Frame> {
     let mut encoder = AgUiEncoder::new(door(version));
-    log.into_iter().flat_map(|event| encoder.push(event)).collect()
+    log.into_iter()
+        .flat_map(|event| encoder.push(event))
+        .collect()
 }
 
 fn events(frames: &[Frame]) -> Vec<Value> {
-    frames.iter().map(|frame| serde_json::from_str(&frame.data).unwrap()).collect()
+    frames
+        .iter()
+        .map(|frame| serde_json::from_str(&frame.data).unwrap())
+        .collect()
 }
 
 /// A client that has read everything and found nothing wrong.
@@ -48,7 +59,10 @@ fn read_on(name: &str, client: &mut Client, frames: &[Frame]) {
 fn readable(frames: &[Frame]) -> String {
     let lines = frames.iter().map(|frame| match frame.data.len() {
         0..2000 => frame.data.clone(),
-        size => format!("{}… ({size} bytes)", &frame.data[..frame.data.floor_char_boundary(120)]),
+        size => format!(
+            "{}… ({size} bytes)",
+            &frame.data[..frame.data.floor_char_boundary(120)]
+        ),
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -66,7 +80,13 @@ fn interrupted(version: Version, log: &[RunEvent]) -> (Vec<Frame>, usize) {
             encoder = AgUiEncoder::new(door(version));
             log[..=at].iter().for_each(|event| encoder.prime(event));
             let answered: Vec<String> = encoder.asks().iter().map(|ask| ask.id.clone()).collect();
-            frames.extend(encoder.resume(Door { run_id: "run-2".into(), ..door(version) }, &answered));
+            frames.extend(encoder.resume(
+                Door {
+                    run_id: "run-2".into(),
+                    ..door(version)
+                },
+                &answered,
+            ));
         }
     }
     (frames, pauses)
@@ -75,9 +95,15 @@ fn interrupted(version: Version, log: &[RunEvent]) -> (Vec<Frame>, usize) {
 #[test]
 fn golden_events() {
     for (name, log) in scenarios::all() {
-        insta::assert_snapshot!(format!("ag_ui__{name}"), readable(&encode(Version::V1, &log)));
+        insta::assert_snapshot!(
+            format!("ag_ui__{name}"),
+            readable(&encode(Version::V1, &log))
+        );
         if ["sub_agents", "cancelled", "approval"].contains(&name) {
-            insta::assert_snapshot!(format!("ag_ui_0x__{name}"), readable(&encode(Version::V0x, &log)));
+            insta::assert_snapshot!(
+                format!("ag_ui_0x__{name}"),
+                readable(&encode(Version::V0x, &log))
+            );
         }
     }
 }
@@ -103,7 +129,10 @@ fn every_log_keeps_the_rules() {
             let (frames, _) = interrupted(version, log);
             let cut = read(name, &frames);
             assert_eq!(cut.ended.is_some(), client.ended.is_some(), "{name}");
-            assert_eq!(cut.messages, client.messages, "{name}: the same in two runs as in one");
+            assert_eq!(
+                cut.messages, client.messages,
+                "{name}: the same in two runs as in one"
+            );
             assert_eq!(cut.state, client.state, "{name}");
         }
     });
@@ -134,8 +163,10 @@ fn a_thread_shown_again_has_the_messages_of_the_stream() {
 /// With the arguments as values: a log without deltas knows them only so.
 fn without_arguments(messages: &[Value]) -> Vec<Value> {
     let mut messages = messages.to_vec();
-    for call in
-        messages.iter_mut().filter_map(|message| message.get_mut("toolCalls")?.as_array_mut()).flatten()
+    for call in messages
+        .iter_mut()
+        .filter_map(|message| message.get_mut("toolCalls")?.as_array_mut())
+        .flatten()
     {
         call["function"]["arguments"] = json!(call["function"]["name"]);
     }
@@ -146,8 +177,18 @@ fn without_arguments(messages: &[Value]) -> Vec<Value> {
 fn a_log_without_deltas_shows_the_same_text() {
     on_every_log(|name, log| {
         let whole = read(name, &encode(Version::V1, log));
-        let short = read(name, &encode(Version::V1, log.iter().filter(|event| !event.body.is_delta())));
-        assert_eq!(without_arguments(&short.messages), without_arguments(&whole.messages), "{name}");
+        let short = read(
+            name,
+            &encode(
+                Version::V1,
+                log.iter().filter(|event| !event.body.is_delta()),
+            ),
+        );
+        assert_eq!(
+            without_arguments(&short.messages),
+            without_arguments(&whole.messages),
+            "{name}"
+        );
         for (message, of_stream) in short.messages.iter().zip(&whole.messages) {
             assert_eq!(message["content"], of_stream["content"], "{name}");
         }
@@ -162,10 +203,16 @@ fn a_reader_can_come_back_after_any_event() {
             let mut encoder = AgUiEncoder::new(door(Version::V1));
             let had: usize = {
                 let mut counting = encoder.clone();
-                log[..cut].iter().map(|event| counting.push(event).len()).sum()
+                log[..cut]
+                    .iter()
+                    .map(|event| counting.push(event).len())
+                    .sum()
             };
             log[..cut].iter().for_each(|event| encoder.prime(event));
-            let rest: Vec<Frame> = log[cut..].iter().flat_map(|event| encoder.push(event)).collect();
+            let rest: Vec<Frame> = log[cut..]
+                .iter()
+                .flat_map(|event| encoder.push(event))
+                .collect();
             assert!(rest == whole[had..], "{name} after {cut}");
         }
     });
@@ -174,15 +221,30 @@ fn a_reader_can_come_back_after_any_event() {
 /// Nobody has to wait for a question until the last of many busy agents is done.
 #[test]
 fn what_is_asked_is_shown_though_others_keep_working() {
-    let (name, log) = scenarios::all().into_iter().find(|(name, _)| *name == "approval").unwrap();
-    let at = log.iter().position(|event| matches!(event.body, EventBody::ApprovalAsked { .. })).unwrap();
+    let (name, log) = scenarios::all()
+        .into_iter()
+        .find(|(name, _)| *name == "approval")
+        .unwrap();
+    let at = log
+        .iter()
+        .position(|event| matches!(event.body, EventBody::ApprovalAsked { .. }))
+        .unwrap();
     let mut encoder = AgUiEncoder::new(door(Version::V1));
-    let mut frames: Vec<Frame> = log[..=at].iter().flat_map(|event| encoder.push(event)).collect();
-    let started = RunEvent { body: EventBody::TextStarted { item: "t9".into() }, ..log[at].clone() };
+    let mut frames: Vec<Frame> = log[..=at]
+        .iter()
+        .flat_map(|event| encoder.push(event))
+        .collect();
+    let started = RunEvent {
+        body: EventBody::TextStarted { item: "t9".into() },
+        ..log[at].clone()
+    };
     assert_eq!(encoder.push(&started), [], "what begins now waits");
     assert!(encoder.can_pause());
     frames.extend(encoder.pause());
-    assert_eq!(read(name, &frames).ended.unwrap()["outcome"]["type"], "interrupt");
+    assert_eq!(
+        read(name, &frames).ended.unwrap()["outcome"]["type"],
+        "interrupt"
+    );
 }
 
 #[test]
@@ -193,9 +255,18 @@ fn ends_are_told_apart() {
         match name {
             "cancelled" | "cancelled_at_work" => assert_eq!(ended["outcome"]["type"], "cancelled"),
             "upstream_error" | "hostile_text" => assert_eq!(ended["type"], "RUN_ERROR", "{name}"),
-            "handed_over" => assert_eq!(ended["outcome"]["pendingToolCallIds"].as_array().unwrap().len(), 2),
+            "handed_over" => assert_eq!(
+                ended["outcome"]["pendingToolCallIds"]
+                    .as_array()
+                    .unwrap()
+                    .len(),
+                2
+            ),
             "limited" => assert!(ended["result"]["limited"].is_string()),
-            _ => assert!(ended.get("outcome").is_none() && ended["type"] == "RUN_FINISHED", "{name}"),
+            _ => assert!(
+                ended.get("outcome").is_none() && ended["type"] == "RUN_FINISHED",
+                "{name}"
+            ),
         }
         assert!(
             old.get("outcome").is_none() && old.get("usage").is_none(),
@@ -208,10 +279,23 @@ fn ends_are_told_apart() {
 fn old_clients_are_not_told_of_sub_agents() {
     on_every_log(|name, log| {
         let old = events(&encode(Version::V0x, log));
-        assert!(!old.iter().any(|event| event["type"].as_str().unwrap().starts_with("SUBAGENT")), "{name}");
-        let agents = log.iter().filter(|event| matches!(event.body, EventBody::AgentStarted { .. })).count();
+        assert!(
+            !old.iter()
+                .any(|event| event["type"].as_str().unwrap().starts_with("SUBAGENT")),
+            "{name}"
+        );
+        let agents = log
+            .iter()
+            .filter(|event| matches!(event.body, EventBody::AgentStarted { .. }))
+            .count();
         let new = events(&encode(Version::V1, log));
-        assert_eq!(new.iter().filter(|event| event["type"] == "SUBAGENT_STARTED").count(), agents, "{name}");
+        assert_eq!(
+            new.iter()
+                .filter(|event| event["type"] == "SUBAGENT_STARTED")
+                .count(),
+            agents,
+            "{name}"
+        );
     });
 }
 
@@ -219,18 +303,28 @@ fn old_clients_are_not_told_of_sub_agents() {
 #[test]
 fn sub_agents_can_be_hidden() {
     for (name, log) in scenarios::all() {
-        let hidden = Door { sub_agents: SubAgents::Hidden, ..door(Version::V0x) };
+        let hidden = Door {
+            sub_agents: SubAgents::Hidden,
+            ..door(Version::V0x)
+        };
         let mut encoder = AgUiEncoder::new(hidden.clone());
         let frames: Vec<Frame> = log.iter().flat_map(|event| encoder.push(event)).collect();
         let (client, whole) = (read(name, &frames), read(name, &encode(Version::V0x, &log)));
         let is_main = |message: &&Value| message.get("subagentRunId").is_none();
         let of_main: Vec<Value> = whole.messages.iter().filter(is_main).cloned().collect();
         assert_eq!(client.messages, of_main, "{name}");
-        assert_eq!(client.state, whole.state, "{name}: what they change is everybody's");
+        assert_eq!(
+            client.state, whole.state,
+            "{name}: what they change is everybody's"
+        );
         let mut transcript = Transcript::default();
         transcript.begin_run();
         log.iter().for_each(|event| transcript.push(event));
-        assert_eq!(read(name, &transcript.replay(&hidden, 1)).messages, of_main, "{name}");
+        assert_eq!(
+            read(name, &transcript.replay(&hidden, 1)).messages,
+            of_main,
+            "{name}"
+        );
     }
 }
 

@@ -20,14 +20,24 @@ pub(crate) struct Client {
 }
 
 /// Fields that may hold `null`, being other people's JSON.
-const FREE: [&str; 6] = ["value", "snapshot", "delta", "metadata", "responseSchema", "messages"];
+const FREE: [&str; 6] = [
+    "value",
+    "snapshot",
+    "delta",
+    "metadata",
+    "responseSchema",
+    "messages",
+];
 
 impl Client {
     /// Reads the next event; says which rule it breaks.
     pub(crate) fn read(&mut self, event: &Value) -> Result<(), String> {
         let kind = event["type"].as_str().ok_or("no type")?.to_owned();
         let fields = event.as_object().ok_or("not an object")?;
-        for (name, value) in fields.iter().filter(|(name, _)| !FREE.contains(&name.as_str())) {
+        for (name, value) in fields
+            .iter()
+            .filter(|(name, _)| !FREE.contains(&name.as_str()))
+        {
             if has_null(value) {
                 return Err(format!("{name} holds null"));
             }
@@ -45,7 +55,11 @@ impl Client {
             return Err("a piece of text without text".into());
         }
         let by = event["subagentRunId"].clone();
-        let id = event["messageId"].as_str().or(event["toolCallId"].as_str()).unwrap_or_default().to_owned();
+        let id = event["messageId"]
+            .as_str()
+            .or(event["toolCallId"].as_str())
+            .unwrap_or_default()
+            .to_owned();
         match kind.as_str() {
             "TEXT_MESSAGE_START" => {
                 self.open("text", &id, &by)?;
@@ -61,7 +75,10 @@ impl Client {
             "REASONING_MESSAGE_END" => self.close("reasoning", &id, &by)?,
             "REASONING_END" => self.close("reasoning span", &id, &by)?,
             "TOOL_CALL_START" => {
-                let parent = format!("text {}", event["parentMessageId"].as_str().ok_or("no parent")?);
+                let parent = format!(
+                    "text {}",
+                    event["parentMessageId"].as_str().ok_or("no parent")?
+                );
                 if self.owners.get(&parent).is_some_and(|owner| *owner != by) {
                     return Err("the call is another agent's than its message".into());
                 }
@@ -98,7 +115,8 @@ impl Client {
                     return Err(format!("sub-agent {agent} began again"));
                 }
                 let parent = event["parentSubagentRunId"].as_str();
-                if parent.is_some_and(|parent| !self.open.contains_key(&format!("agent {parent}"))) {
+                if parent.is_some_and(|parent| !self.open.contains_key(&format!("agent {parent}")))
+                {
                     return Err("the parent is not running".into());
                 }
                 self.open("agent", agent, &by)?;
@@ -130,9 +148,20 @@ impl Client {
             return Err("a run began inside another".into());
         }
         let messages = std::mem::take(&mut self.messages);
-        *self = Self { messages, state: self.state.clone(), begun: true, ..Self::default() };
-        let named = ["threadId", "runId", "protocolVersion"].iter().all(|name| event[*name].is_string());
-        if named { Ok(()) } else { Err("a run without its names".into()) }
+        *self = Self {
+            messages,
+            state: self.state.clone(),
+            begun: true,
+            ..Self::default()
+        };
+        let named = ["threadId", "runId", "protocolVersion"]
+            .iter()
+            .all(|name| event[*name].is_string());
+        if named {
+            Ok(())
+        } else {
+            Err("a run without its names".into())
+        }
     }
 
     fn open(&mut self, kind: &str, id: &str, by: &Value) -> Result<(), String> {
@@ -163,13 +192,24 @@ impl Client {
     /// `add` into objects that are there, `remove` of what is there, and nothing else.
     fn patch(&mut self, delta: &Value) -> Result<(), String> {
         for change in delta.as_array().ok_or("no patch")? {
-            let (parent, name) = change["path"].as_str().unwrap().rsplit_once('/').ok_or("no path")?;
+            let (parent, name) = change["path"]
+                .as_str()
+                .unwrap()
+                .rsplit_once('/')
+                .ok_or("no path")?;
             let name = name.replace("~1", "/").replace("~0", "~");
-            let target = self.state.pointer_mut(parent).and_then(Value::as_object_mut);
+            let target = self
+                .state
+                .pointer_mut(parent)
+                .and_then(Value::as_object_mut);
             let target = target.ok_or(format!("there is no {parent}"))?;
             match change["op"].as_str() {
                 Some("add") => _ = target.insert(name, change["value"].clone()),
-                Some("remove") => _ = target.remove(&name).ok_or(format!("there is no {name} to remove"))?,
+                Some("remove") => {
+                    _ = target
+                        .remove(&name)
+                        .ok_or(format!("there is no {name} to remove"))?
+                }
                 _ => return Err(format!("{change} is not what we send")),
             }
         }
@@ -180,40 +220,79 @@ impl Client {
         match kind {
             "TEXT_MESSAGE_START" | "REASONING_MESSAGE_START" => {
                 let content = json!({"content": ""});
-                self.add(id, event["role"].as_str().unwrap(), content, &event["subagentRunId"]);
+                self.add(
+                    id,
+                    event["role"].as_str().unwrap(),
+                    content,
+                    &event["subagentRunId"],
+                );
             }
             "TEXT_MESSAGE_CONTENT" | "REASONING_MESSAGE_CONTENT" => {
-                let message = self.messages.iter_mut().find(|message| message["id"] == id).unwrap();
-                let grown =
-                    format!("{}{}", message["content"].as_str().unwrap(), event["delta"].as_str().unwrap());
+                let message = self
+                    .messages
+                    .iter_mut()
+                    .find(|message| message["id"] == id)
+                    .unwrap();
+                let grown = format!(
+                    "{}{}",
+                    message["content"].as_str().unwrap(),
+                    event["delta"].as_str().unwrap()
+                );
                 message["content"] = json!(grown);
             }
             "TOOL_CALL_START" => {
                 let parent = event["parentMessageId"].as_str().unwrap();
                 if !self.messages.iter().any(|message| message["id"] == parent) {
-                    self.add(parent, "assistant", json!({"toolCalls": []}), &event["subagentRunId"]);
+                    self.add(
+                        parent,
+                        "assistant",
+                        json!({"toolCalls": []}),
+                        &event["subagentRunId"],
+                    );
                 }
-                let message = self.messages.iter_mut().find(|message| message["id"] == parent).unwrap();
+                let message = self
+                    .messages
+                    .iter_mut()
+                    .find(|message| message["id"] == parent)
+                    .unwrap();
                 let mut calls = message["toolCalls"].as_array().cloned().unwrap_or_default();
                 calls.push(json!({"id": id, "type": "function",
                     "function": {"name": event["toolCallName"], "arguments": ""}}));
                 message["toolCalls"] = json!(calls);
             }
             "TOOL_CALL_ARGS" => {
-                let message = self.messages.iter_mut().find(|message| has_call(message, id)).unwrap();
+                let message = self
+                    .messages
+                    .iter_mut()
+                    .find(|message| has_call(message, id))
+                    .unwrap();
                 let calls = message["toolCalls"].as_array_mut().unwrap();
                 let call = calls.iter_mut().find(|call| call["id"] == id).unwrap();
                 let arguments = call.pointer_mut("/function/arguments").unwrap();
-                *arguments =
-                    json!(format!("{}{}", arguments.as_str().unwrap(), event["delta"].as_str().unwrap()));
+                *arguments = json!(format!(
+                    "{}{}",
+                    arguments.as_str().unwrap(),
+                    event["delta"].as_str().unwrap()
+                ));
             }
             "TOOL_CALL_RESULT" => {
                 let call = event["toolCallId"].as_str().unwrap();
-                let owner = self.messages.iter().position(|message| has_call(message, call)).unwrap();
-                let after = self.messages[owner + 1..].iter().take_while(|message| message["role"] == "tool");
+                let owner = self
+                    .messages
+                    .iter()
+                    .position(|message| has_call(message, call))
+                    .unwrap();
+                let after = self.messages[owner + 1..]
+                    .iter()
+                    .take_while(|message| message["role"] == "tool");
                 let place = owner + 1 + after.count();
                 let content = json!({"toolCallId": call, "content": event["content"]});
-                self.add(event["messageId"].as_str().unwrap(), "tool", content, &event["subagentRunId"]);
+                self.add(
+                    event["messageId"].as_str().unwrap(),
+                    "tool",
+                    content,
+                    &event["subagentRunId"],
+                );
                 let message = self.messages.pop().unwrap();
                 self.messages.insert(place, message);
             }
@@ -233,16 +312,18 @@ impl Client {
 }
 
 fn has_call(message: &Value, call: &str) -> bool {
-    message["toolCalls"].as_array().is_some_and(|calls| calls.iter().any(|own| own["id"] == call))
+    message["toolCalls"]
+        .as_array()
+        .is_some_and(|calls| calls.iter().any(|own| own["id"] == call))
 }
 
 fn has_null(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Array(list) => list.iter().any(has_null),
-        Value::Object(fields) => {
-            fields.iter().any(|(name, value)| !FREE.contains(&name.as_str()) && has_null(value))
-        }
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(name, value)| !FREE.contains(&name.as_str()) && has_null(value)),
         Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }

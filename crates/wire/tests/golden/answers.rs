@@ -30,10 +30,15 @@ pub(crate) fn lines(events: &[AnswerEvent]) -> String {
     for event in events {
         match (joined.last_mut(), event) {
             (Some(AnswerEvent::Text(text)), AnswerEvent::Text(more))
-            | (Some(AnswerEvent::Reasoning(text)), AnswerEvent::Reasoning(more)) => text.push_str(more),
+            | (Some(AnswerEvent::Reasoning(text)), AnswerEvent::Reasoning(more)) => {
+                text.push_str(more)
+            }
             (
                 Some(AnswerEvent::Arguments { index, delta }),
-                AnswerEvent::Arguments { index: same, delta: more },
+                AnswerEvent::Arguments {
+                    index: same,
+                    delta: more,
+                },
             ) if index == same => delta.push_str(more),
             _ => joined.push(event.clone()),
         }
@@ -57,11 +62,24 @@ pub(crate) fn message(provider: &str, events: &[AnswerEvent]) -> Message {
     let mut blocks = Vec::new();
     let (mut text, mut reasoning) = (None::<String>, None::<String>);
     for event in events {
-        if !matches!(event, AnswerEvent::Text(_) | AnswerEvent::Data { part: DataPart::Text, .. }) {
+        if !matches!(
+            event,
+            AnswerEvent::Text(_)
+                | AnswerEvent::Data {
+                    part: DataPart::Text,
+                    ..
+                }
+        ) {
             end_text(&mut message, &mut blocks, text.take(), None);
         }
-        if !matches!(event, AnswerEvent::Reasoning(_) | AnswerEvent::Data { part: DataPart::Reasoning, .. })
-            && let Some(text) = reasoning.take()
+        if !matches!(
+            event,
+            AnswerEvent::Reasoning(_)
+                | AnswerEvent::Data {
+                    part: DataPart::Reasoning,
+                    ..
+                }
+        ) && let Some(text) = reasoning.take()
         {
             blocks.push(StoredBlock::Reasoning { text, data: None });
         }
@@ -69,11 +87,20 @@ pub(crate) fn message(provider: &str, events: &[AnswerEvent]) -> Message {
             AnswerEvent::Text(more) => text.get_or_insert_default().push_str(more),
             AnswerEvent::Reasoning(more) => reasoning.get_or_insert_default().push_str(more),
             AnswerEvent::CallStarted { id, name, .. } => {
-                blocks.push(StoredBlock::Call { id: id.clone(), data: None });
+                blocks.push(StoredBlock::Call {
+                    id: id.clone(),
+                    data: None,
+                });
                 let (id, name) = (id.clone(), name.clone());
-                message.tool_calls.push(ToolCall { id, name, arguments: String::new() });
+                message.tool_calls.push(ToolCall {
+                    id,
+                    name,
+                    arguments: String::new(),
+                });
             }
-            AnswerEvent::Arguments { index, delta } => message.tool_calls[*index].arguments.push_str(delta),
+            AnswerEvent::Arguments { index, delta } => {
+                message.tool_calls[*index].arguments.push_str(delta)
+            }
             AnswerEvent::Data { part, data } => match part {
                 DataPart::Text => end_text(
                     &mut message,
@@ -89,15 +116,22 @@ pub(crate) fn message(provider: &str, events: &[AnswerEvent]) -> Message {
                 DataPart::Call(index) => {
                     let id = &message.tool_calls[*index].id;
                     let of_call = |block: &&mut StoredBlock| matches!(block, StoredBlock::Call { id: of, .. } if of == id);
-                    if let Some(StoredBlock::Call { data: place, .. }) = blocks.iter_mut().find(of_call) {
+                    if let Some(StoredBlock::Call { data: place, .. }) =
+                        blocks.iter_mut().find(of_call)
+                    {
                         *place = Some(data.clone());
                     }
                 }
             },
-            AnswerEvent::Citations(_) | AnswerEvent::ServerTool(_) | AnswerEvent::Finished { .. } => {}
+            AnswerEvent::Citations(_)
+            | AnswerEvent::ServerTool(_)
+            | AnswerEvent::Finished { .. } => {}
         }
     }
-    message.provenance = Some(Box::new(Provenance { provider: provider.to_owned(), blocks }));
+    message.provenance = Some(Box::new(Provenance {
+        provider: provider.to_owned(),
+        blocks,
+    }));
     message
 }
 

@@ -8,7 +8,8 @@ use wire::{
     provider::{
         AnswerEvent, DataPart, ModelRequest, Parameters, StopReason,
         anthropic::{
-            AnswerEncoder, ClientRequest, Decoder, PROVIDER, encode, encode_count, encode_whole, error,
+            AnswerEncoder, ClientRequest, Decoder, PROVIDER, encode, encode_count, encode_whole,
+            error,
         },
     },
 };
@@ -22,7 +23,9 @@ use crate::{
 fn events(exchange: &Exchange) -> Option<Vec<AnswerEvent>> {
     let decoded = match &exchange.response {
         Value::String(stream) => decode_stream(Decoder::default(), [stream.as_bytes()]),
-        body if body.get("content").is_some() => decode_whole(Decoder::default(), &body.to_string()),
+        body if body.get("content").is_some() => {
+            decode_whole(Decoder::default(), &body.to_string())
+        }
         _ => return None,
     };
     Some(joined(decoded.unwrap()))
@@ -32,7 +35,8 @@ fn events(exchange: &Exchange) -> Option<Vec<AnswerEvent>> {
 fn recorded_answers_are_read() {
     for (name, exchanges) in recordings(PROVIDER) {
         let of = |exchange: &Exchange| match exchange.status {
-            200 => events(exchange).map_or_else(|| exchange.response.to_string(), |events| shown(&events)),
+            200 => events(exchange)
+                .map_or_else(|| exchange.response.to_string(), |events| shown(&events)),
             status => format!("{:?}", error(status, &exchange.response.to_string())),
         };
         let shown: Vec<String> = exchanges.iter().map(of).collect();
@@ -61,15 +65,23 @@ fn sent_back(exchange: &Exchange, answer: Message) -> Value {
 /// What the provider wants back of the content that it sent.
 fn wanted_back(mut content: Value) -> Value {
     let blocks = content.as_array_mut().unwrap();
-    blocks.retain(|block| block["type"] != "text" || !block["text"].as_str().unwrap().trim().is_empty());
-    let ends_thinking =
-        |blocks: &[Value]| blocks.last().is_some_and(|it| it["type"].as_str().unwrap().ends_with("thinking"));
+    blocks.retain(|block| {
+        block["type"] != "text" || !block["text"].as_str().unwrap().trim().is_empty()
+    });
+    let ends_thinking = |blocks: &[Value]| {
+        blocks
+            .last()
+            .is_some_and(|it| it["type"].as_str().unwrap().ends_with("thinking"))
+    };
     while ends_thinking(blocks) {
         blocks.pop();
     }
     for block in blocks {
         let fields = block.as_object_mut().unwrap();
-        if fields.get("caller").is_some_and(|caller| caller["type"] == "direct") {
+        if fields
+            .get("caller")
+            .is_some_and(|caller| caller["type"] == "direct")
+        {
             fields.remove("caller");
         }
         if matches!(fields.get("citations"), Some(Value::Null)) {
@@ -80,32 +92,57 @@ fn wanted_back(mut content: Value) -> Value {
 }
 
 fn check_goes_back(name: &str, exchange: &Exchange) {
-    let Some(events) = events(exchange) else { return };
+    let Some(events) = events(exchange) else {
+        return;
+    };
     let back = sent_back(exchange, message(PROVIDER, &events));
     if exchange.response.is_object() {
-        assert_eq!(back, wanted_back(exchange.response["content"].clone()), "{name}");
+        assert_eq!(
+            back,
+            wanted_back(exchange.response["content"].clone()),
+            "{name}"
+        );
     }
     // What a client of ours gets and sends back is the same.
     let whole = encode_whole("msg_1", "m", PROVIDER, &events);
-    assert_eq!(sent_back(exchange, of_client(&whole["content"])), back, "{name}, through a client");
+    assert_eq!(
+        sent_back(exchange, of_client(&whole["content"])),
+        back,
+        "{name}, through a client"
+    );
 }
 
 /// The assistant's message that a client sends back.
 fn of_client(content: &Value) -> Message {
     let body = json!({"model": "m", "messages": [{"role": "assistant", "content": content}]});
-    ClientRequest::decode(body.to_string().as_bytes()).unwrap().messages.remove(0)
+    ClientRequest::decode(body.to_string().as_bytes())
+        .unwrap()
+        .messages
+        .remove(0)
 }
 
 fn check_encoded_again(name: &str, exchange: &Exchange) {
-    let Some(events) = events(exchange) else { return };
+    let Some(events) = events(exchange) else {
+        return;
+    };
     let whole = encode_whole("msg_1", "m", PROVIDER, &events).to_string();
-    assert_eq!(joined(decode_whole(Decoder::default(), &whole).unwrap()), events, "{name}, whole");
+    assert_eq!(
+        joined(decode_whole(Decoder::default(), &whole).unwrap()),
+        events,
+        "{name}, whole"
+    );
     let mut encoder = AnswerEncoder::new("msg_1", "m", PROVIDER);
     let mut frames = Vec::new();
-    events.iter().for_each(|event| encoder.event(event, &mut frames));
+    events
+        .iter()
+        .for_each(|event| encoder.event(event, &mut frames));
     let mut bytes = Vec::new();
     frames.iter().for_each(|frame| frame.write(&mut bytes));
-    assert_eq!(joined(decode_stream(Decoder::default(), [&bytes[..]]).unwrap()), events, "{name}, streamed");
+    assert_eq!(
+        joined(decode_stream(Decoder::default(), [&bytes[..]]).unwrap()),
+        events,
+        "{name}, streamed"
+    );
 }
 
 /// The request as our codec writes what it reads of it.
@@ -131,7 +168,13 @@ fn encoded_again(exchange: &Exchange) -> Value {
 fn kept(mut request: Value) -> Value {
     without_marks(&mut request);
     let fields = request.as_object_mut().unwrap();
-    for field in ["container", "context_management", "mcp_servers", "metadata", "top_k"] {
+    for field in [
+        "container",
+        "context_management",
+        "mcp_servers",
+        "metadata",
+        "top_k",
+    ] {
         fields.remove(field);
     }
     fields.get_mut("system").map(as_blocks);
@@ -160,7 +203,9 @@ fn kept(mut request: Value) -> Value {
     }
     // Who names an effort wants the model to think, and no more of it than it can.
     if fields["model"] == "claude-opus-4-6"
-        && fields.get("output_config").is_some_and(|it| it["effort"].is_string())
+        && fields
+            .get("output_config")
+            .is_some_and(|it| it["effort"].is_string())
     {
         fields.insert("thinking".to_owned(), json!({"type": "adaptive"}));
         let effort = &mut fields["output_config"]["effort"];
@@ -168,7 +213,10 @@ fn kept(mut request: Value) -> Value {
             *effort = json!("max");
         }
     }
-    if let Some(config) = fields.get_mut("output_config").and_then(Value::as_object_mut) {
+    if let Some(config) = fields
+        .get_mut("output_config")
+        .and_then(Value::as_object_mut)
+    {
         config.remove("task_budget");
         if config.is_empty() {
             fields.remove("output_config");
@@ -209,7 +257,10 @@ fn keep_turns(turns: &mut Vec<Value>) {
     for mut turn in std::mem::take(turns) {
         match merged.last_mut() {
             Some(last) if last["role"] == "user" && turn["role"] == "user" => {
-                last["content"].as_array_mut().unwrap().append(turn["content"].as_array_mut().unwrap());
+                last["content"]
+                    .as_array_mut()
+                    .unwrap()
+                    .append(turn["content"].as_array_mut().unwrap());
             }
             _ => merged.push(turn),
         }
@@ -220,10 +271,13 @@ fn keep_turns(turns: &mut Vec<Value>) {
 fn keep_block(block: &mut Value) {
     if block["type"] == "tool_result" && block.get("content").is_some() {
         as_blocks(&mut block["content"]);
-        block["content"].as_array_mut().unwrap().iter_mut().for_each(keep_block);
+        block["content"]
+            .as_array_mut()
+            .unwrap()
+            .iter_mut()
+            .for_each(keep_block);
     }
-    let note =
-        |kind: &str| json!({"type": "text", "text": format!("[An attachment of type {kind} was left out.]")});
+    let note = |kind: &str| json!({"type": "text", "text": format!("[An attachment of type {kind} was left out.]")});
     let source = &block["source"];
     match (block["type"].as_str().unwrap(), source["type"].as_str()) {
         ("document", Some("text")) => *block = json!({"type": "text", "text": source["data"]}),
@@ -243,13 +297,23 @@ fn keep_block(block: &mut Value) {
 }
 
 fn check_request(name: &str, exchange: &Exchange) {
-    same(name, &kept(encoded_again(exchange)), &kept(exchange.request.clone()));
+    same(
+        name,
+        &kept(encoded_again(exchange)),
+        &kept(exchange.request.clone()),
+    );
 }
 
 fn check_pieces(name: &str, exchange: &Exchange) {
-    let Value::String(stream) = &exchange.response else { return };
+    let Value::String(stream) = &exchange.response else {
+        return;
+    };
     let whole = decode_stream(Decoder::default(), [stream.as_bytes()]);
-    assert_eq!(decode_stream(Decoder::default(), stream.as_bytes().chunks(1)), whole, "{name}, byte by byte");
+    assert_eq!(
+        decode_stream(Decoder::default(), stream.as_bytes().chunks(1)),
+        whole,
+        "{name}, byte by byte"
+    );
 }
 
 #[test]
@@ -271,7 +335,8 @@ fn same(at: &str, ours: &Value, theirs: &Value) {
         (Value::Object(a), Value::Object(b))
             if a.len() == b.len() && a.keys().all(|key| b.contains_key(key)) =>
         {
-            a.iter().for_each(|(key, value)| same(&format!("{at}.{key}"), value, &b[key]));
+            a.iter()
+                .for_each(|(key, value)| same(&format!("{at}.{key}"), value, &b[key]));
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
             (0..a.len()).for_each(|i| same(&format!("{at}[{i}]"), &a[i], &b[i]));
@@ -285,11 +350,18 @@ fn data(part: DataPart, data: Value) -> AnswerEvent {
 }
 
 fn started(index: usize) -> AnswerEvent {
-    AnswerEvent::CallStarted { index, id: format!("call_{index}"), name: "ls".to_owned() }
+    AnswerEvent::CallStarted {
+        index,
+        id: format!("call_{index}"),
+        name: "ls".to_owned(),
+    }
 }
 
 fn arguments(index: usize, delta: &str) -> AnswerEvent {
-    AnswerEvent::Arguments { index, delta: delta.to_owned() }
+    AnswerEvent::Arguments {
+        index,
+        delta: delta.to_owned(),
+    }
 }
 
 #[test]
@@ -306,7 +378,10 @@ fn what_other_providers_want_back_comes_back_through_clients() {
         started(1),
         arguments(1, r#"{"a":1}"#),
         data(DataPart::Other, json!({"executableCode": "1"})),
-        AnswerEvent::Finished { reason: StopReason::ToolCalls, usage: None },
+        AnswerEvent::Finished {
+            reason: StopReason::ToolCalls,
+            usage: None,
+        },
     ];
     let whole = encode_whole("msg_1", "m", "gemini", &events);
     assert_eq!(of_client(&whole["content"]), message("gemini", &events));
@@ -321,12 +396,21 @@ fn calls_that_interleave_are_blocks_side_by_side() {
         arguments(0, r#"{"a":"#),
         arguments(1, "2}"),
         arguments(0, "1}"),
-        AnswerEvent::Finished { reason: StopReason::ToolCalls, usage: None },
+        AnswerEvent::Finished {
+            reason: StopReason::ToolCalls,
+            usage: None,
+        },
     ];
     let whole = encode_whole("msg_1", "m", PROVIDER, &events);
     let call = |id: &str, input: Value| json!({"type": "tool_use", "id": id, "name": "ls", "input": input});
-    let content = json!([call("call_0", json!({"a": 1})), call("call_1", json!({"b": 2}))]);
-    assert_eq!((&whole["content"], &whole["stop_reason"]), (&content, &json!("tool_use")));
+    let content = json!([
+        call("call_0", json!({"a": 1})),
+        call("call_1", json!({"b": 2}))
+    ]);
+    assert_eq!(
+        (&whole["content"], &whole["stop_reason"]),
+        (&content, &json!("tool_use"))
+    );
 }
 
 proptest! {

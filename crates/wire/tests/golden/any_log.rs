@@ -2,7 +2,9 @@
 
 use domain::{
     AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Usage,
-    event::{Decision, HookCall, HookEnd, HookEvent, NoticeLevel, ProviderData, Source, Todo, TodoStatus},
+    event::{
+        Decision, HookCall, HookEnd, HookEvent, NoticeLevel, ProviderData, Source, Todo, TodoStatus,
+    },
     laws,
     message::arguments_value,
 };
@@ -24,8 +26,13 @@ pub(crate) fn any_run() -> impl Strategy<Value = Vec<RunEvent>> {
 
 fn logs(one_thing_at_a_time: bool) -> impl Strategy<Value = Vec<RunEvent>> {
     let steps = proptest::collection::vec((any::<u8>(), 0..19_u8), 0..120);
-    (steps, 0..5_u8)
-        .prop_map(move |(steps, end)| Writer { one_thing_at_a_time, ..Writer::default() }.write(&steps, end))
+    (steps, 0..5_u8).prop_map(move |(steps, end)| {
+        Writer {
+            one_thing_at_a_time,
+            ..Writer::default()
+        }
+        .write(&steps, end)
+    })
 }
 
 #[derive(Default)]
@@ -60,7 +67,14 @@ impl Writer {
     fn write(mut self, steps: &[(u8, u8)], end: u8) -> Vec<RunEvent> {
         let main = AgentPath::main();
         self.begin(main.clone());
-        self.add(&main, EventBody::RunStarted { chat: None, message: None, model: "m".into() });
+        self.add(
+            &main,
+            EventBody::RunStarted {
+                chat: None,
+                message: None,
+                model: "m".into(),
+            },
+        );
         for (who, what) in steps {
             let agent = usize::from(*who) % self.agents.len();
             if self.one_thing_at_a_time {
@@ -80,14 +94,34 @@ impl Writer {
         if self.one_thing_at_a_time {
             let item = self.id(&main, 't');
             self.add(&main, EventBody::TextStarted { item: item.clone() });
-            self.add(&main, EventBody::TextDelta { item: item.clone(), delta: "So ".into() });
-            self.add(&main, EventBody::TextDelta { item: item.clone(), delta: "it is.".into() });
             self.add(
                 &main,
-                EventBody::TextFinished { item, text: "So it is.".into(), answer: true, reasoning: false },
+                EventBody::TextDelta {
+                    item: item.clone(),
+                    delta: "So ".into(),
+                },
+            );
+            self.add(
+                &main,
+                EventBody::TextDelta {
+                    item: item.clone(),
+                    delta: "it is.".into(),
+                },
+            );
+            self.add(
+                &main,
+                EventBody::TextFinished {
+                    item,
+                    text: "So it is.".into(),
+                    answer: true,
+                    reasoning: false,
+                },
             );
         }
-        let handed_over = self.log.iter().any(|event| matches!(event.body, EventBody::ToolHandedOver { .. }));
+        let handed_over = self
+            .log
+            .iter()
+            .any(|event| matches!(event.body, EventBody::ToolHandedOver { .. }));
         let outcome = match end {
             0 => Outcome::Completed,
             1 => Outcome::Cancelled,
@@ -98,7 +132,12 @@ impl Writer {
         let problem = (end == 2).then(|| Problem::new(ProblemCode::ModelFailed, "It broke."));
         self.add(
             &main,
-            EventBody::RunFinished { outcome, problem, usage: Usage::default(), cost_micro_usd: None },
+            EventBody::RunFinished {
+                outcome,
+                problem,
+                usage: Usage::default(),
+                cost_micro_usd: None,
+            },
         );
         assert_eq!(laws::check(&self.log), Ok(()));
         self.log
@@ -111,12 +150,27 @@ impl Writer {
             if (other != at || !(2..=4).contains(&what))
                 && let Some((item, text)) = self.agents[other].text.take()
             {
-                self.add(&path, EventBody::TextFinished { item, text, answer: false, reasoning: false });
+                self.add(
+                    &path,
+                    EventBody::TextFinished {
+                        item,
+                        text,
+                        answer: false,
+                        reasoning: false,
+                    },
+                );
             }
             if (other != at || !(5..=7).contains(&what))
                 && let Some((item, text)) = self.agents[other].reasoning.take()
             {
-                self.add(&path, EventBody::ReasoningFinished { item, text, duration_ms: 1 });
+                self.add(
+                    &path,
+                    EventBody::ReasoningFinished {
+                        item,
+                        text,
+                        duration_ms: 1,
+                    },
+                );
             }
         }
     }
@@ -126,21 +180,36 @@ impl Writer {
         for call in std::mem::take(&mut self.calls) {
             if call.agent.is_main() && !call.started && call.ask.is_none() {
                 let arguments = arguments_value(&call.raw);
-                let body = EventBody::ToolHandedOver { call: call.id, name: "tool".into(), arguments };
+                let body = EventBody::ToolHandedOver {
+                    call: call.id,
+                    name: "tool".into(),
+                    arguments,
+                };
                 self.add(&call.agent, body);
             }
         }
     }
 
     fn begin(&mut self, path: AgentPath) {
-        self.agents.push(Agent { path, text: None, reasoning: None, children: 0 });
+        self.agents.push(Agent {
+            path,
+            text: None,
+            reasoning: None,
+            children: 0,
+        });
     }
 
     fn add(&mut self, agent: &AgentPath, body: EventBody) {
         self.open.push(agent, &body);
         let seq = self.log.len() as u64 + 1;
         let run = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().unwrap();
-        self.log.push(RunEvent { run, seq, at: seq as i64, agent: agent.clone(), body });
+        self.log.push(RunEvent {
+            run,
+            seq,
+            at: seq as i64,
+            agent: agent.clone(),
+            body,
+        });
     }
 
     fn id(&mut self, agent: &AgentPath, kind: char) -> String {
@@ -156,8 +225,20 @@ impl Writer {
         let words = ["a", "é\n", "\"}", ""][who % 4].to_owned();
         match what {
             0 => {
-                self.add(&path, EventBody::StepStarted { step: who as u32, last: None });
-                self.add(&path, EventBody::ModelRequested { model: words.clone(), messages: 1 });
+                self.add(
+                    &path,
+                    EventBody::StepStarted {
+                        step: who as u32,
+                        last: None,
+                    },
+                );
+                self.add(
+                    &path,
+                    EventBody::ModelRequested {
+                        model: words.clone(),
+                        messages: 1,
+                    },
+                );
                 self.add(&path, EventBody::failed_try(words));
             }
             1 => {
@@ -174,7 +255,10 @@ impl Writer {
                     edited: false,
                 };
                 self.add(&path, EventBody::HookStarted(Box::new(hook.clone())));
-                let end = HookEnd { reason: Some(words.clone()), ..HookEnd::withdrawn(hook) };
+                let end = HookEnd {
+                    reason: Some(words.clone()),
+                    ..HookEnd::withdrawn(hook)
+                };
                 self.add(&path, EventBody::HookFinished(Box::new(end)));
                 self.add(&path, EventBody::status(words));
             }
@@ -203,7 +287,10 @@ impl Writer {
                 });
             }
             9 => {
-                self.calls.iter_mut().filter(|call| call.agent == path).for_each(|call| call.written = true);
+                self.calls
+                    .iter_mut()
+                    .filter(|call| call.agent == path)
+                    .for_each(|call| call.written = true);
                 let data = ProviderData {
                     item: None,
                     at: None,
@@ -226,7 +313,10 @@ impl Writer {
                 self.add(&path, body);
             }
             10 => {
-                let todos = vec![Todo { content: words.clone(), status: TodoStatus::Pending }];
+                let todos = vec![Todo {
+                    content: words.clone(),
+                    status: TodoStatus::Pending,
+                }];
                 self.add(&path, EventBody::PlanChanged { todos });
                 let (id, url) = ((who % 3).to_string(), "https://example.org/".to_owned());
                 let sources = vec![Source::new(id, words, url, None)];
@@ -255,11 +345,25 @@ impl Writer {
             }
             (Some((item, text)), 4) => {
                 let answer = !self.one_thing_at_a_time;
-                self.add(path, EventBody::TextFinished { item, text, answer, reasoning: false });
+                self.add(
+                    path,
+                    EventBody::TextFinished {
+                        item,
+                        text,
+                        answer,
+                        reasoning: false,
+                    },
+                );
             }
             (Some((item, mut text)), _) => {
                 text.push_str(&delta);
-                self.add(path, EventBody::TextDelta { item: item.clone(), delta });
+                self.add(
+                    path,
+                    EventBody::TextDelta {
+                        item: item.clone(),
+                        delta,
+                    },
+                );
                 self.agents[at].text = Some((item, text));
             }
         }
@@ -273,11 +377,24 @@ impl Writer {
                 self.agents[at].reasoning = Some((item, String::new()));
             }
             (Some((item, text)), 7) => {
-                self.add(path, EventBody::ReasoningFinished { item, text, duration_ms: 1 });
+                self.add(
+                    path,
+                    EventBody::ReasoningFinished {
+                        item,
+                        text,
+                        duration_ms: 1,
+                    },
+                );
             }
             (Some((item, mut text)), _) => {
                 text.push_str(&delta);
-                self.add(path, EventBody::ReasoningDelta { item: item.clone(), delta });
+                self.add(
+                    path,
+                    EventBody::ReasoningDelta {
+                        item: item.clone(),
+                        delta,
+                    },
+                );
                 self.agents[at].reasoning = Some((item, text));
             }
         }
@@ -295,11 +412,25 @@ impl Writer {
         match what {
             11 | 12 if !call.written => {
                 call.raw.push('1');
-                self.add(&path, EventBody::ToolArgumentsDelta { call: id, delta: "1".into() });
+                self.add(
+                    &path,
+                    EventBody::ToolArgumentsDelta {
+                        call: id,
+                        delta: "1".into(),
+                    },
+                );
             }
             13 if !call.started && !is_asked => {
                 (call.started, call.written) = (true, true);
-                self.add(&path, EventBody::ToolStarted { call: id, name, arguments, repeatable: true });
+                self.add(
+                    &path,
+                    EventBody::ToolStarted {
+                        call: id,
+                        name,
+                        arguments,
+                        repeatable: true,
+                    },
+                );
             }
             14 if !is_asked && call.child.is_none() => {
                 let (result, error, truncated, duration_ms) =
@@ -388,13 +519,18 @@ impl Writer {
                         remembered: None,
                     },
                     Some((question, false)) => Reply::answered(question, None),
-                    None if call.started => EventBody::ToolProgress { call: id, message: "…".into() },
+                    None if call.started => EventBody::ToolProgress {
+                        call: id,
+                        message: "…".into(),
+                    },
                     None => return self.calls.push(call),
                 };
                 self.add(&path, body);
             }
             17 if call.started && call.child.is_none() && path.depth() < 3 => {
-                let Some(parent) = self.agents.iter_mut().find(|agent| agent.path == path) else { return };
+                let Some(parent) = self.agents.iter_mut().find(|agent| agent.path == path) else {
+                    return;
+                };
                 parent.children += 1;
                 let child = path.child(parent.children);
                 let body = EventBody::AgentStarted {

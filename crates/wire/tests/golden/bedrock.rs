@@ -16,15 +16,21 @@ use crate::{
 
 /// The frames of a recorded stream.
 fn stream(exchange: &Exchange) -> Option<Vec<u8>> {
-    exchange.response["base64"].as_str().map(|base64| BASE64.decode(base64).unwrap())
+    exchange.response["base64"]
+        .as_str()
+        .map(|base64| BASE64.decode(base64).unwrap())
 }
 
-fn decode_frames<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<AnswerEvent>, AnswerError> {
-    let (mut frames, mut decoder, mut events) = (FrameDecoder::new(1 << 24), Decoder::default(), Vec::new());
+fn decode_frames<'a>(
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> Result<Vec<AnswerEvent>, AnswerError> {
+    let (mut frames, mut decoder, mut events) =
+        (FrameDecoder::new(1 << 24), Decoder::default(), Vec::new());
     for piece in pieces {
         frames.feed(piece);
         while let Some(frame) = frames.next() {
-            let frame = frame.map_err(|fault| AnswerError::new(ErrorKind::Protocol, fault.to_string()))?;
+            let frame =
+                frame.map_err(|fault| AnswerError::new(ErrorKind::Protocol, fault.to_string()))?;
             decoder.event(Some(&frame.name), &frame.data, &mut events)?;
         }
     }
@@ -48,7 +54,8 @@ fn events(exchange: &Exchange) -> Option<Vec<AnswerEvent>> {
 fn recorded_answers_are_read() {
     for (name, exchanges) in recordings(PROVIDER) {
         let of = |exchange: &Exchange| match exchange.status {
-            200 => events(exchange).map_or_else(|| exchange.response.to_string(), |events| shown(&events)),
+            200 => events(exchange)
+                .map_or_else(|| exchange.response.to_string(), |events| shown(&events)),
             status => format!("{:?}", error(status, None, &exchange.response.to_string())),
         };
         let shown: Vec<String> = exchanges.iter().map(of).collect();
@@ -61,8 +68,13 @@ fn sent_back(answer: Message) -> Value {
     let messages = [Message::text(Role::User, "a"), answer];
     let parameters = Parameters::default();
     let model = "us.meta.llama4-maverick-17b-instruct-v1:0";
-    let request =
-        ModelRequest { model, messages: &messages, tools: &[], parameters: &parameters, stream: false };
+    let request = ModelRequest {
+        model,
+        messages: &messages,
+        tools: &[],
+        parameters: &parameters,
+        stream: false,
+    };
     let mut body: Value = serde_json::from_slice(&encode(&request)).unwrap();
     match body["messages"][1]["role"] == "assistant" {
         true => body["messages"][1]["content"].take(),
@@ -78,13 +90,22 @@ fn wanted_back(mut content: Value) -> Value {
         let unsigned = &block["reasoningContent"]["reasoningText"];
         unsigned.is_null() || unsigned["signature"].is_string()
     });
-    blocks.retain(|block| block["text"].as_str().is_none_or(|text| !text.trim().is_empty()));
+    blocks.retain(|block| {
+        block["text"]
+            .as_str()
+            .is_none_or(|text| !text.trim().is_empty())
+    });
     if let Some(Value::String(text)) = blocks.last_mut().map(|block| &mut block["text"]) {
         *text = text.trim_end().to_owned();
     }
     for block in blocks {
-        block.as_object_mut().unwrap().retain(|_, value| !value.is_null());
-        let Some(call) = block.get_mut("toolUse").and_then(Value::as_object_mut) else { continue };
+        block
+            .as_object_mut()
+            .unwrap()
+            .retain(|_, value| !value.is_null());
+        let Some(call) = block.get_mut("toolUse").and_then(Value::as_object_mut) else {
+            continue;
+        };
         if call.get("type").is_none_or(|kind| kind == "tool_use") {
             call.remove("type");
             let id = call["toolUseId"].as_str().unwrap().replace(['.', ':'], "_");
@@ -95,13 +116,23 @@ fn wanted_back(mut content: Value) -> Value {
 }
 
 fn check(name: &str, exchange: &Exchange) {
-    let Some(events) = events(exchange) else { return };
+    let Some(events) = events(exchange) else {
+        return;
+    };
     if let Some(content) = exchange.response.pointer("/output/message/content") {
-        assert_eq!(sent_back(message(PROVIDER, &events)), wanted_back(content.clone()), "{name}");
+        assert_eq!(
+            sent_back(message(PROVIDER, &events)),
+            wanted_back(content.clone()),
+            "{name}"
+        );
     }
     if let Some(bytes) = stream(exchange) {
         let whole = decode_frames([&bytes[..]]);
-        assert_eq!(decode_frames(bytes.chunks(1)), whole, "{name}, byte by byte");
+        assert_eq!(
+            decode_frames(bytes.chunks(1)),
+            whole,
+            "{name}, byte by byte"
+        );
     }
 }
 

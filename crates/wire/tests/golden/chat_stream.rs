@@ -14,11 +14,18 @@ use crate::{
     scenarios,
 };
 
-const ARGS: ChatStreamOptions = ChatStreamOptions { tool_args_delta: true };
+const ARGS: ChatStreamOptions = ChatStreamOptions {
+    tool_args_delta: true,
+};
 
-fn encode<'a>(options: ChatStreamOptions, log: impl IntoIterator<Item = &'a RunEvent>) -> Vec<Frame> {
+fn encode<'a>(
+    options: ChatStreamOptions,
+    log: impl IntoIterator<Item = &'a RunEvent>,
+) -> Vec<Frame> {
     let mut encoder = ChatStreamEncoder::new(options);
-    log.into_iter().flat_map(|event| encoder.push(event)).collect()
+    log.into_iter()
+        .flat_map(|event| encoder.push(event))
+        .collect()
 }
 
 /// How many frames have been sent after none, one, two … events.
@@ -47,7 +54,10 @@ fn readable(text: &str) -> String {
 }
 
 fn payloads(frames: &[Frame]) -> Vec<Value> {
-    frames.iter().map(|frame| serde_json::from_str(&frame.data).unwrap()).collect()
+    frames
+        .iter()
+        .map(|frame| serde_json::from_str(&frame.data).unwrap())
+        .collect()
 }
 
 /// The texts a reader shows, by depth.
@@ -94,7 +104,10 @@ fn each_call_starts_once_and_before_it_ends() {
         for options in [ChatStreamOptions::default(), ARGS] {
             let mut started = Vec::new();
             for frame in payloads(&encode(options, log)) {
-                let id = frame["data"]["tool_id"].as_str().unwrap_or_default().to_owned();
+                let id = frame["data"]["tool_id"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned();
                 match frame["type"].as_str().unwrap() {
                     "tool_start" => {
                         assert!(!started.contains(&id), "{name}: {id} starts twice");
@@ -106,8 +119,10 @@ fn each_call_starts_once_and_before_it_ends() {
                     _ => {}
                 }
             }
-            let calls =
-                log.iter().filter(|event| matches!(event.body, EventBody::ToolRequested { .. })).count();
+            let calls = log
+                .iter()
+                .filter(|event| matches!(event.body, EventBody::ToolRequested { .. }))
+                .count();
             assert_eq!(started.len(), calls, "{name}");
         }
     });
@@ -123,18 +138,40 @@ fn agents_and_calls_end_and_done_is_the_end() {
             let agent = || data["agent_id"].as_str().unwrap().to_owned();
             match frame["type"].as_str().unwrap() {
                 "agent_start" => assert_eq!(agents.insert(agent(), true), None, "{name}: {frame}"),
-                "agent_end" => assert_eq!(agents.insert(agent(), false), Some(true), "{name}: {frame}"),
+                "agent_end" => {
+                    assert_eq!(agents.insert(agent(), false), Some(true), "{name}: {frame}")
+                }
                 "tool_end" => ended += 1,
                 _ => {}
             }
         }
         assert!(agents.values().all(|going| !going), "{name}: {agents:?}");
         let count = |is: fn(&EventBody) -> bool| log.iter().filter(|event| is(&event.body)).count();
-        assert_eq!(agents.len(), count(|body| matches!(body, EventBody::AgentStarted { .. })), "{name}");
-        assert_eq!(ended, count(|body| matches!(body, EventBody::ToolFinished { .. })), "{name}");
+        assert_eq!(
+            agents.len(),
+            count(|body| matches!(body, EventBody::AgentStarted { .. })),
+            "{name}"
+        );
+        assert_eq!(
+            ended,
+            count(|body| matches!(body, EventBody::ToolFinished { .. })),
+            "{name}"
+        );
         let of = |kind: &str| frames.iter().filter(|frame| frame["type"] == kind).count();
-        assert_eq!((of("done"), &frames[frames.len() - 1]["type"]), (1, &"done".into()), "{name}");
-        let failed = count(|body| matches!(body, EventBody::RunFinished { outcome: Outcome::Failed, .. }));
+        assert_eq!(
+            (of("done"), &frames[frames.len() - 1]["type"]),
+            (1, &"done".into()),
+            "{name}"
+        );
+        let failed = count(|body| {
+            matches!(
+                body,
+                EventBody::RunFinished {
+                    outcome: Outcome::Failed,
+                    ..
+                }
+            )
+        });
         assert_eq!(of("error"), failed, "{name}");
     });
 }
@@ -145,7 +182,11 @@ fn a_replay_without_deltas_shows_the_same_text() {
         let whole = encode(ChatStreamOptions::default(), log);
         let replay = log.iter().filter(|event| !event.body.is_delta());
         let short = encode(ChatStreamOptions::default(), replay);
-        assert_eq!(tokens(&short, depth), tokens(&whole, depth), "{name}, depth {depth}");
+        assert_eq!(
+            tokens(&short, depth),
+            tokens(&whole, depth),
+            "{name}, depth {depth}"
+        );
     };
     on_every_log(|name, log| is_same(name, log, 0));
     // Agents of one depth that write at once cannot be told apart here, and come in the order of their deltas.
@@ -161,7 +202,10 @@ fn a_reader_can_come_back_after_any_event() {
             for cut in places(name, log.len()) {
                 let mut encoder = ChatStreamEncoder::new(options);
                 log[..cut].iter().for_each(|event| encoder.prime(event));
-                let rest: Vec<Frame> = log[cut..].iter().flat_map(|event| encoder.push(event)).collect();
+                let rest: Vec<Frame> = log[cut..]
+                    .iter()
+                    .flat_map(|event| encoder.push(event))
+                    .collect();
                 assert!(rest == whole[counts[cut]..], "{name} after {cut}");
             }
         }
@@ -176,7 +220,10 @@ fn an_id_never_promises_more_than_was_sent() {
         let counts = frame_counts(ChatStreamOptions::default(), log);
         for (at, frame) in whole.iter().enumerate() {
             let after = events_up_to(log, frame.id.unwrap());
-            assert!(counts[after] <= at + 1, "{name}: frame {at} with id {after}");
+            assert!(
+                counts[after] <= at + 1,
+                "{name}: frame {at} with id {after}"
+            );
         }
         assert!(whole.is_sorted_by_key(|frame| frame.id), "{name}");
     });
@@ -186,7 +233,11 @@ fn an_id_never_promises_more_than_was_sent() {
 fn no_text_can_break_out_of_its_frame() {
     on_every_log(|name, log| {
         for frame in encode(ARGS, log) {
-            assert!(!frame.data.contains(['\n', '\r', '\0']), "{name}: {}", frame.data);
+            assert!(
+                !frame.data.contains(['\n', '\r', '\0']),
+                "{name}: {}",
+                frame.data
+            );
         }
     });
 }

@@ -44,12 +44,20 @@ columns!(
     wire::ui_message_stream::UiMessageEncoder,
 );
 
-pub(crate) fn encode<'a>(mut column: impl Column, log: impl IntoIterator<Item = &'a RunEvent>) -> Vec<Frame> {
-    log.into_iter().flat_map(|event| column.push(event)).collect()
+pub(crate) fn encode<'a>(
+    mut column: impl Column,
+    log: impl IntoIterator<Item = &'a RunEvent>,
+) -> Vec<Frame> {
+    log.into_iter()
+        .flat_map(|event| column.push(event))
+        .collect()
 }
 
 pub(crate) fn payloads(frames: &[Frame]) -> Vec<Value> {
-    frames.iter().map(|frame| serde_json::from_str(&frame.data).unwrap()).collect()
+    frames
+        .iter()
+        .map(|frame| serde_json::from_str(&frame.data).unwrap())
+        .collect()
 }
 
 /// As it goes over the wire, to be read by people: long lines are cut.
@@ -76,14 +84,24 @@ pub(crate) fn assert_resumes<C: Column>(name: &str, log: &[RunEvent], make: impl
     for cut in places(name, log.len()) {
         let mut column = make();
         log[..cut].iter().for_each(|event| column.prime(event));
-        let rest: Vec<Frame> = log[cut..].iter().flat_map(|event| column.push(event)).collect();
+        let rest: Vec<Frame> = log[cut..]
+            .iter()
+            .flat_map(|event| column.push(event))
+            .collect();
         assert!(rest == whole[counts[cut]..], "{name} after event {cut}");
     }
     assert!(whole.is_sorted_by_key(|frame| frame.id), "{name}");
     for (at, frame) in whole.iter().enumerate() {
         let after = events_up_to(log, frame.id.unwrap());
-        assert!(counts[after] <= at + 1, "{name}: frame {at} with id {after} promises too much");
-        assert!(!frame.data.contains(['\n', '\r', '\0']), "{name}: {}", frame.data);
+        assert!(
+            counts[after] <= at + 1,
+            "{name}: frame {at} with id {after} promises too much"
+        );
+        assert!(
+            !frame.data.contains(['\n', '\r', '\0']),
+            "{name}: {}",
+            frame.data
+        );
     }
 }
 
@@ -114,7 +132,11 @@ fn ask(logs: impl Strategy<Value = Vec<RunEvent>>, rule: impl Fn(&str, &[RunEven
     }
     // A quarter of what proptest takes by itself or `PROPTEST_CASES` says: a log is long.
     let cases = Config::default().cases / 4;
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        ..Config::default()
+    };
     let asked = TestRunner::new(config).run(&logs, |log| {
         rule(ANY_LOG, &log);
         Ok(())

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use wire::{
     openai::Tool,
     provider::{
-        AnswerEvent, AnswerFormat, DataPart, ModelRequest, Parameters, Reasoning, ToolChoice, gemini,
+        AnswerEvent, AnswerFormat, DataPart, ModelRequest, Parameters, Reasoning, ToolChoice,
+        gemini,
     },
     tool_schema::ToolSchema,
 };
@@ -22,8 +23,12 @@ fn readable(events: &[AnswerEvent]) -> String {
     let mut lines = String::new();
     for event in events {
         let _ = match event {
-            AnswerEvent::Data { part, data } => writeln!(lines, "Data {part:?} {}", shortened(data)),
-            AnswerEvent::Finished { reason, usage } => writeln!(lines, "Finished {reason:?} {usage:?}"),
+            AnswerEvent::Data { part, data } => {
+                writeln!(lines, "Data {part:?} {}", shortened(data))
+            }
+            AnswerEvent::Finished { reason, usage } => {
+                writeln!(lines, "Finished {reason:?} {usage:?}")
+            }
             event => writeln!(lines, "{event:?}"),
         };
     }
@@ -37,7 +42,9 @@ fn shortened(value: &Value) -> Value {
         }
         Value::Array(items) => items.iter().map(shortened).collect(),
         Value::Object(fields) => {
-            let fields = fields.iter().map(|(name, value)| (name.clone(), shortened(value)));
+            let fields = fields
+                .iter()
+                .map(|(name, value)| (name.clone(), shortened(value)));
             Value::Object(fields.collect())
         }
         value => value.clone(),
@@ -47,7 +54,9 @@ fn shortened(value: &Value) -> Value {
 #[test]
 fn answers_become_events() {
     for (name, exchanges) in recordings() {
-        let answers = exchanges.iter().map(|exchange| readable(&exchange.events().unwrap()));
+        let answers = exchanges
+            .iter()
+            .map(|exchange| readable(&exchange.events().unwrap()));
         insta::assert_snapshot!(name, answers.collect::<Vec<_>>().join("---\n"));
     }
 }
@@ -74,24 +83,43 @@ fn requests_give_back_what_came() {
 
 #[test]
 fn calls_of_another_model_get_the_documented_signature() {
-    let [exchange] = &recording("call_of_another_model")[..] else { panic!("one exchange") };
+    let [exchange] = &recording("call_of_another_model")[..] else {
+        panic!("one exchange")
+    };
     let call = [
         AnswerEvent::CallStarted {
             index: 0,
             id: "call_1w9YRdMtRTRucwZShoZYlLJp".to_owned(),
             name: "get_country".to_owned(),
         },
-        AnswerEvent::Data { part: DataPart::Call(0), data: json!("of another provider") },
+        AnswerEvent::Data {
+            part: DataPart::Call(0),
+            data: json!("of another provider"),
+        },
     ];
     let mut answer = message(&call);
     answer.provenance.as_mut().unwrap().provider = "openai_responses".to_owned();
     let messages = conversation(&exchange.request, &[answer]);
     let sent = encoded(exchange.model(), &messages, &[], &Parameters::default());
-    assert_eq!(compared(&sent["contents"]), compared(&exchange.request["contents"]));
+    assert_eq!(
+        compared(&sent["contents"]),
+        compared(&exchange.request["contents"])
+    );
 }
 
-fn encoded(model: &str, messages: &[Message], tools: &[Tool<'_>], parameters: &Parameters) -> Value {
-    let request = ModelRequest { model, messages, tools, parameters, stream: false };
+fn encoded(
+    model: &str,
+    messages: &[Message],
+    tools: &[Tool<'_>],
+    parameters: &Parameters,
+) -> Value {
+    let request = ModelRequest {
+        model,
+        messages,
+        tools,
+        parameters,
+        stream: false,
+    };
     serde_json::from_slice(&gemini::encode(&request)).unwrap()
 }
 
@@ -99,11 +127,18 @@ fn encoded(model: &str, messages: &[Message], tools: &[Tool<'_>], parameters: &P
 fn check_request(name: &str, parameters: Parameters) {
     let exchange: &Exchange = &recording(name)[0];
     let wanted = recorded::request(&exchange.request);
-    let declared = wanted.pointer("/tools/0/functionDeclarations").and_then(Value::as_array);
+    let declared = wanted
+        .pointer("/tools/0/functionDeclarations")
+        .and_then(Value::as_array);
     let schemas: Vec<_> = declared
         .into_iter()
         .flatten()
-        .map(|declared| (declared, ToolSchema::from(declared["parametersJsonSchema"].clone())))
+        .map(|declared| {
+            (
+                declared,
+                ToolSchema::from(declared["parametersJsonSchema"].clone()),
+            )
+        })
         .collect();
     let tools: Vec<Tool<'_>> = schemas
         .iter()
@@ -120,22 +155,50 @@ fn check_request(name: &str, parameters: Parameters) {
 
 #[test]
 fn requests_are_those_that_servers_took() {
-    let chosen = |tool_choice| Parameters { tool_choice, ..Parameters::default() };
+    let chosen = |tool_choice| Parameters {
+        tool_choice,
+        ..Parameters::default()
+    };
     let tool = |name: &str| chosen(ToolChoice::Tool(name.to_owned()));
-    check_request("signed_calls", Parameters { temperature: Some(0.0), ..Parameters::default() });
+    check_request(
+        "signed_calls",
+        Parameters {
+            temperature: Some(0.0),
+            ..Parameters::default()
+        },
+    );
     check_request("tool_choice_none", chosen(ToolChoice::None));
     check_request("tool_choice_required", chosen(ToolChoice::Required));
     check_request("tool_choice_one", tool("final_result"));
     check_request("nested_tool_schema", tool("final_result"));
     check_request("film", Parameters::default());
-    let short =
-        Parameters { max_output_tokens: Some(5), reasoning: Some(Reasoning::Off), ..Parameters::default() };
+    let short = Parameters {
+        max_output_tokens: Some(5),
+        reasoning: Some(Reasoning::Off),
+        ..Parameters::default()
+    };
     check_request("max_tokens", short);
-    for name in ["recursive_schema", "tuple_schema", "integer_enum", "free_fields", "signature_alone"] {
+    for name in [
+        "recursive_schema",
+        "tuple_schema",
+        "integer_enum",
+        "free_fields",
+        "signature_alone",
+    ] {
         let request = &recording(name)[0].request;
         let schema = request["generationConfig"]["responseJsonSchema"].clone();
-        let format = AnswerFormat::Schema { name: "answer".to_owned(), schema, strict: true };
-        check_request(name, Parameters { answer_format: Some(format), ..Parameters::default() });
+        let format = AnswerFormat::Schema {
+            name: "answer".to_owned(),
+            schema,
+            strict: true,
+        };
+        check_request(
+            name,
+            Parameters {
+                answer_format: Some(format),
+                ..Parameters::default()
+            },
+        );
     }
 }
 
@@ -143,10 +206,19 @@ fn requests_are_those_that_servers_took() {
 fn a_stream_as_a_list_is_the_same_answer() {
     for (name, exchanges) in recordings() {
         for exchange in &exchanges {
-            let Some(stream) = &exchange.stream else { continue };
-            let events: Vec<&str> = stream.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
+            let Some(stream) = &exchange.stream else {
+                continue;
+            };
+            let events: Vec<&str> = stream
+                .lines()
+                .filter_map(|line| line.strip_prefix("data: "))
+                .collect();
             let list = format!("[{}\n]\n", events.join(",\n"));
-            assert_eq!(recorded::whole(&list).unwrap(), exchange.events().unwrap(), "{name}");
+            assert_eq!(
+                recorded::whole(&list).unwrap(),
+                exchange.events().unwrap(),
+                "{name}"
+            );
         }
     }
 }
@@ -155,7 +227,9 @@ fn a_stream_as_a_list_is_the_same_answer() {
 fn cuts_change_nothing() {
     for (name, exchanges) in recordings() {
         for exchange in &exchanges {
-            let Some(stream) = &exchange.stream else { continue };
+            let Some(stream) = &exchange.stream else {
+                continue;
+            };
             let bytes: Vec<&[u8]> = stream.as_bytes().chunks(1).collect();
             assert_eq!(streamed(&bytes), exchange.events(), "{name}");
         }

@@ -6,7 +6,9 @@ use crate::{column::on_every_log, scenarios};
 
 /// As it is stored and sent: a line for each event.
 fn lines(log: &[RunEvent]) -> Vec<String> {
-    log.iter().map(|event| serde_json::to_string(event).unwrap()).collect()
+    log.iter()
+        .map(|event| serde_json::to_string(event).unwrap())
+        .collect()
 }
 
 #[test]
@@ -16,7 +18,10 @@ fn golden_lines() {
             0..2000 => line,
             size => format!("{}… ({size} bytes)", &line[..line.floor_char_boundary(200)]),
         });
-        insta::assert_snapshot!(format!("native__{name}"), lines.collect::<Vec<_>>().join("\n"));
+        insta::assert_snapshot!(
+            format!("native__{name}"),
+            lines.collect::<Vec<_>>().join("\n")
+        );
     }
 }
 
@@ -24,11 +29,21 @@ fn golden_lines() {
 fn whoever_reads_the_lines_has_the_log() {
     on_every_log(|name, log| {
         let lines = lines(log);
-        assert!(lines.iter().all(|line| !line.contains(['\n', '\r', '\0'])), "{name}");
-        let read: Vec<RunEvent> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(
+            lines.iter().all(|line| !line.contains(['\n', '\r', '\0'])),
+            "{name}"
+        );
+        let read: Vec<RunEvent> = lines
+            .iter()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
         assert_eq!(read, log, "{name}");
         for cut in 0..=log.len() {
-            assert_eq!(laws::check_prefix(&log[..cut]), Ok(()), "{name}: the first {cut}");
+            assert_eq!(
+                laws::check_prefix(&log[..cut]),
+                Ok(()),
+                "{name}: the first {cut}"
+            );
         }
     });
 }

@@ -34,7 +34,9 @@ fn exchanges(recording: &str) -> Vec<Value> {
 }
 
 fn streams() -> impl Iterator<Item = String> {
-    let all = RECORDINGS.iter().flat_map(|(_, recording)| exchanges(recording));
+    let all = RECORDINGS
+        .iter()
+        .flat_map(|(_, recording)| exchanges(recording));
     all.filter_map(|exchange| exchange["stream"].as_str().map(str::to_owned))
 }
 
@@ -56,10 +58,12 @@ fn read(exchange: &Value) -> Result<Vec<AnswerEvent>, AnswerError> {
 #[test]
 fn golden_answers() {
     for (name, recording) in RECORDINGS {
-        let answers = exchanges(recording).into_iter().map(|exchange| match read(&exchange) {
-            Ok(events) => lines(&events),
-            Err(error) => format!("{:?}: {error}", error.kind),
-        });
+        let answers = exchanges(recording)
+            .into_iter()
+            .map(|exchange| match read(&exchange) {
+                Ok(events) => lines(&events),
+                Err(error) => format!("{:?}: {error}", error.kind),
+            });
         let text = answers.collect::<Vec<_>>().join("\n--\n");
         insta::assert_snapshot!(format!("openai_responses__{name}"), text);
     }
@@ -87,7 +91,13 @@ fn conversation(input: &[Value], answers: &[Message]) -> Vec<Message> {
 
 fn input_of(model: &str, messages: &[Message]) -> Value {
     let parameters = Parameters::default();
-    let request = ModelRequest { model, messages, tools: &[], parameters: &parameters, stream: false };
+    let request = ModelRequest {
+        model,
+        messages,
+        tools: &[],
+        parameters: &parameters,
+        stream: false,
+    };
     let mut body: Value = serde_json::from_slice(&encode(&request)).unwrap();
     body["input"].take()
 }
@@ -96,13 +106,16 @@ fn input_of(model: &str, messages: &[Message]) -> Value {
 /// recorded client did not know yet.
 fn plain(value: &Value) -> Value {
     let says_something = |(name, value): &(&String, &Value)| {
-        !value.is_null() && !["status", "phase", "logprobs", "approval_request_id"].contains(&name.as_str())
+        !value.is_null()
+            && !["status", "phase", "logprobs", "approval_request_id"].contains(&name.as_str())
     };
     match value {
         Value::Object(fields) => {
             let mut fields: Vec<_> = fields.iter().filter(says_something).collect();
             fields.sort_by_key(|(name, _)| *name);
-            let fields = fields.into_iter().map(|(name, value)| (name.clone(), plain(value)));
+            let fields = fields
+                .into_iter()
+                .map(|(name, value)| (name.clone(), plain(value)));
             Value::Object(fields.collect::<Map<_, _>>())
         }
         Value::Array(list) => Value::Array(list.iter().map(plain).collect()),
@@ -113,15 +126,21 @@ fn plain(value: &Value) -> Value {
 /// Each later turn: the recorded answers go back as the recorded client sent them, ids and order included.
 #[test]
 fn the_next_turn_gives_back_what_came() {
-    for name in
-        ["call_without_reasoning", "function_call_stream", "reasoning_and_call", "reasoning_two_turns"]
-    {
+    for name in [
+        "call_without_reasoning",
+        "function_call_stream",
+        "reasoning_and_call",
+        "reasoning_two_turns",
+    ] {
         let (_, recording) = RECORDINGS.iter().find(|(known, _)| *known == name).unwrap();
         let exchanges = exchanges(recording);
         let answer = message(PROVIDER, &read(&exchanges[0]).unwrap());
         let request = &exchanges[1]["request"];
         let input = request["input"].as_array().unwrap();
-        let ours = input_of(request["model"].as_str().unwrap(), &conversation(input, &[answer]));
+        let ours = input_of(
+            request["model"].as_str().unwrap(),
+            &conversation(input, &[answer]),
+        );
         assert_eq!(plain(&ours), plain(&request["input"]), "{name}");
     }
 }
@@ -137,13 +156,19 @@ fn items_of_tools_at_the_provider_go_back_as_they_came() {
             Some(stream) => done_items(stream),
             None => exchange["response"]["output"].clone(),
         };
-        assert_eq!(plain(&input_of("o4-mini", &[answer])), plain(&output), "{name}");
+        assert_eq!(
+            plain(&input_of("o4-mini", &[answer])),
+            plain(&output),
+            "{name}"
+        );
     }
 }
 
 /// The items of a stream as they were when they were done.
 fn done_items(stream: &str) -> Value {
-    let events = stream.lines().filter_map(|line| line.strip_prefix("data: "));
+    let events = stream
+        .lines()
+        .filter_map(|line| line.strip_prefix("data: "));
     let events = events.map(|data| serde_json::from_str::<Value>(data).unwrap());
     events
         .filter(|event| event["type"] == "response.output_item.done")
@@ -166,7 +191,11 @@ fn another_provider_gets_text_and_calls_only() {
 fn whole_and_streamed_answers_are_the_same_message() {
     for stream in streams() {
         let streamed = read_stream(ResponsesDecoder::new(), &stream, usize::MAX).unwrap();
-        let last = stream.lines().rev().find_map(|line| line.strip_prefix("data: ")).unwrap();
+        let last = stream
+            .lines()
+            .rev()
+            .find_map(|line| line.strip_prefix("data: "))
+            .unwrap();
         let last: Value = serde_json::from_str(last).unwrap();
         let whole = read_whole(&last["response"]).unwrap();
         // Reasoning is encrypted anew each time that it is told.
@@ -258,6 +287,9 @@ fn refused_histories_are_known() {
         let (_, recording) = RECORDINGS.iter().find(|(known, _)| *known == name).unwrap();
         read(&exchanges(recording)[at]).unwrap_err().kind
     };
-    assert_eq!(kind("modified_history_refused", 1), ErrorKind::StaleReasoning);
+    assert_eq!(
+        kind("modified_history_refused", 1),
+        ErrorKind::StaleReasoning
+    );
     assert_eq!(kind("interleaved_calls_refused", 0), ErrorKind::Request);
 }

@@ -6,8 +6,8 @@ use wire::{
     gateway::{AnswerEncoder, ChatAnswer, PlainRequest, Used},
     openai::Chunk,
     provider::{
-        Annotator, AnswerDecoder, AnswerEvent, DataPart, ModelRequest, Parameters, ServerTool, StopReason,
-        gemini, openai_responses,
+        Annotator, AnswerDecoder, AnswerEvent, DataPart, ModelRequest, Parameters, ServerTool,
+        StopReason, gemini, openai_responses,
     },
 };
 
@@ -21,11 +21,12 @@ const RESPONSES: &str = include_str!("../recordings/pictures/responses_image_gen
 const OPENROUTER: &str = include_str!("../recordings/pictures/chat_openrouter_stream.json");
 
 /// The picture of all recordings.
-const PNG: &str =
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 fn first(recording: &str) -> Value {
-    serde_json::from_str::<Vec<Value>>(recording).unwrap().remove(0)
+    serde_json::from_str::<Vec<Value>>(recording)
+        .unwrap()
+        .remove(0)
 }
 
 fn read(mut decoder: impl AnswerDecoder, answer: &Value) -> Vec<AnswerEvent> {
@@ -40,7 +41,10 @@ fn of_gemini() -> Vec<AnswerEvent> {
 }
 
 fn of_responses() -> Vec<AnswerEvent> {
-    read(openai_responses::ResponsesDecoder::new(), &first(RESPONSES)["response"])
+    read(
+        openai_responses::ResponsesDecoder::new(),
+        &first(RESPONSES)["response"],
+    )
 }
 
 fn tools(events: &[AnswerEvent]) -> Vec<&ServerTool> {
@@ -55,19 +59,35 @@ fn tools(events: &[AnswerEvent]) -> Vec<&ServerTool> {
 
 #[test]
 fn a_picture_is_a_call_of_the_models_own() {
-    for (events, id) in
-        [(of_gemini(), ""), (of_responses(), "ig_0e42c269485e086e016abc35edb46487d1954908971aa5b0e1")]
-    {
+    for (events, id) in [
+        (of_gemini(), ""),
+        (
+            of_responses(),
+            "ig_0e42c269485e086e016abc35edb46487d1954908971aa5b0e1",
+        ),
+    ] {
         let [
-            ServerTool::Started { id: started, name, .. },
-            ServerTool::Finished { id: ended, result, error },
+            ServerTool::Started {
+                id: started, name, ..
+            },
+            ServerTool::Finished {
+                id: ended,
+                result,
+                error,
+            },
         ] = tools(&events)[..]
         else {
             panic!("{}", lines(&events))
         };
-        assert_eq!((&**started, &**ended, &**name), (id, id, "image_generation"));
+        assert_eq!(
+            (&**started, &**ended, &**name),
+            (id, id, "image_generation")
+        );
         assert_eq!((&**result, *error), ("", false), "no bytes are told");
-        let place = events.iter().position(|event| matches!(event, AnswerEvent::ServerTool(_))).unwrap();
+        let place = events
+            .iter()
+            .position(|event| matches!(event, AnswerEvent::ServerTool(_)))
+            .unwrap();
         assert!(
             matches!(&events[place - 1], AnswerEvent::Data { part: DataPart::Other, data } if data.to_string().contains(PNG))
         );
@@ -77,17 +97,28 @@ fn a_picture_is_a_call_of_the_models_own() {
 #[test]
 fn pictures_go_back_as_they_came() {
     let answer = first(GEMINI)["answer"]["candidates"][0]["content"].clone();
-    let messages = [Message::text(Role::User, "A story"), message(gemini::PROVIDER, &of_gemini())];
+    let messages = [
+        Message::text(Role::User, "A story"),
+        message(gemini::PROVIDER, &of_gemini()),
+    ];
     let parameters = Parameters::default();
     let model = "gemini-3-pro-image-preview";
-    let request =
-        ModelRequest { model, messages: &messages, tools: &[], parameters: &parameters, stream: true };
+    let request = ModelRequest {
+        model,
+        messages: &messages,
+        tools: &[],
+        parameters: &parameters,
+        stream: true,
+    };
     let sent: Value = serde_json::from_slice(&gemini::encode(&request)).unwrap();
     assert_eq!(sent["contents"][1], answer);
 
     let output = first(RESPONSES)["response"]["output"].clone();
     let messages = [message(openai_responses::PROVIDER, &of_responses())];
-    let request = ModelRequest { messages: &messages, ..request };
+    let request = ModelRequest {
+        messages: &messages,
+        ..request
+    };
     let sent: Value = serde_json::from_slice(&openai_responses::encode(&request)).unwrap();
     assert_eq!(sent["input"][1], output[1], "{sent}");
 }
@@ -95,43 +126,64 @@ fn pictures_go_back_as_they_came() {
 #[test]
 fn pictures_of_chat_completions_stand_beside_the_text() {
     let stream = first(OPENROUTER)["stream"].as_str().unwrap().to_owned();
-    let chunks = stream.lines().filter_map(|line| line.strip_prefix("data: {"));
+    let chunks = stream
+        .lines()
+        .filter_map(|line| line.strip_prefix("data: {"));
     let images: Vec<Value> = chunks
         .filter_map(|data| {
-            Chunk::decode(&format!("{{{data}")).unwrap().images.map(|images| images.into_owned())
+            Chunk::decode(&format!("{{{data}"))
+                .unwrap()
+                .images
+                .map(|images| images.into_owned())
         })
         .map(|images| serde_json::from_str(&images).unwrap())
         .collect();
     let url = format!("data:image/png;base64,{PNG}");
-    assert_eq!(images, [json!([{"type": "image_url", "image_url": {"url": url}, "index": 0}])]);
+    assert_eq!(
+        images,
+        [json!([{"type": "image_url", "image_url": {"url": url}, "index": 0}])]
+    );
     let whole = json!({"choices": [{"message": {"role": "assistant", "content": "", "images": images[0]}}]});
     assert!(Chunk::decode(&whole.to_string()).unwrap().images.is_some());
     for nothing in [json!(null), json!([]), json!({}), json!("x")] {
-        let whole = json!({"choices": [{"message": {"content": "So.", "images": nothing}}]}).to_string();
+        let whole =
+            json!({"choices": [{"message": {"content": "So.", "images": nothing}}]}).to_string();
         assert_eq!(Chunk::decode(&whole).unwrap().images, None, "{whole}");
     }
 
     let data = json!({"images": images[0]});
-    let events =
-        [AnswerEvent::Text("Here you go: ".to_owned()), AnswerEvent::Data { part: DataPart::Other, data }];
+    let events = [
+        AnswerEvent::Text("Here you go: ".to_owned()),
+        AnswerEvent::Data {
+            part: DataPart::Other,
+            data,
+        },
+    ];
     let message = message("chat_completions/m", &events);
     let sent = |provider: &str| sent(&message, provider);
     let back = json!({"role": "assistant", "content": "Here you go: ", "images": images[0]});
     assert_eq!(sent("chat_completions/m"), back);
-    assert_eq!(sent("chat_completions/other").get("images"), None, "only to who gave it");
+    assert_eq!(
+        sent("chat_completions/other").get("images"),
+        None,
+        "only to who gave it"
+    );
 }
 
 /// A program that speaks Chat Completions gets the pictures as OpenRouter sends them, and brings them back in what it keeps.
 #[test]
 fn programs_get_pictures_as_openrouter_sends_them() {
-    for (events, provider) in [(of_gemini(), gemini::PROVIDER), (of_responses(), openai_responses::PROVIDER)]
-    {
+    for (events, provider) in [
+        (of_gemini(), gemini::PROVIDER),
+        (of_responses(), openai_responses::PROVIDER),
+    ] {
         let mut encoder = ChatAnswer::new(RunId::generate(), 0, "m", provider, false);
         let mut frames = Vec::new();
-        events.iter().for_each(|event| encoder.push(event.clone(), &mut frames));
+        events
+            .iter()
+            .for_each(|event| encoder.push(event.clone(), &mut frames));
         encoder.finish(StopReason::Stop, Used::default(), &mut frames);
-        let image =
-            json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{PNG}")}});
+        let image = json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{PNG}")}});
         let images: Vec<Value> = frames
             .iter()
             .filter_map(|frame| serde_json::from_str::<Value>(&frame.data).ok())

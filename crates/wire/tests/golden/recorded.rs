@@ -22,14 +22,22 @@ pub(crate) struct Exchange {
 
 /// The recordings of a provider, by name.
 pub(crate) fn recordings(provider: &str) -> Vec<(String, Vec<Exchange>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings").join(provider);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/recordings")
+        .join(provider);
     let mut read: Vec<_> = fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "json")
+        })
         .map(|path| {
             let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-            (name, serde_json::from_slice(&fs::read(&path).unwrap()).unwrap())
+            (
+                name,
+                serde_json::from_slice(&fs::read(&path).unwrap()).unwrap(),
+            )
         })
         .collect();
     read.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -72,10 +80,15 @@ pub(crate) fn joined(events: Vec<AnswerEvent>) -> Vec<AnswerEvent> {
     for event in events {
         match (joined.last_mut(), &event) {
             (Some(AnswerEvent::Text(text)), AnswerEvent::Text(more))
-            | (Some(AnswerEvent::Reasoning(text)), AnswerEvent::Reasoning(more)) => text.push_str(more),
+            | (Some(AnswerEvent::Reasoning(text)), AnswerEvent::Reasoning(more)) => {
+                text.push_str(more)
+            }
             (
                 Some(AnswerEvent::Arguments { index, delta }),
-                AnswerEvent::Arguments { index: of, delta: more },
+                AnswerEvent::Arguments {
+                    index: of,
+                    delta: more,
+                },
             ) if index == of => {
                 delta.push_str(more);
             }
@@ -110,13 +123,19 @@ fn cut(text: &str) -> String {
 fn shortened(value: &Value) -> Value {
     match value {
         Value::String(text) if text.len() > 60 => {
-            let end = (0..=40).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+            let end = (0..=40)
+                .rev()
+                .find(|at| text.is_char_boundary(*at))
+                .unwrap();
             Value::String(format!("{}… ({} bytes)", &text[..end], text.len()))
         }
         Value::Array(list) => list.iter().take(3).map(shortened).collect(),
-        Value::Object(fields) => {
-            Value::Object(fields.iter().map(|(name, value)| (name.clone(), shortened(value))).collect())
-        }
+        Value::Object(fields) => Value::Object(
+            fields
+                .iter()
+                .map(|(name, value)| (name.clone(), shortened(value)))
+                .collect(),
+        ),
         value => value.clone(),
     }
 }

@@ -17,12 +17,17 @@ use crate::{
 /// What was asked: the caller runs `weather` itself.
 fn echo() -> Map<String, Value> {
     let mut echo = ResponseOptions::watching().echo;
-    echo["tools"] = json!([{"type": "function", "name": "weather", "parameters": {"type": "object"}}]);
+    echo["tools"] =
+        json!([{"type": "function", "name": "weather", "parameters": {"type": "object"}}]);
     echo
 }
 
 fn encoder(starting_after: Option<u64>) -> ResponseEncoder {
-    ResponseEncoder::new(ResponseOptions { echo: echo(), starting_after, with_ids: true })
+    ResponseEncoder::new(ResponseOptions {
+        echo: echo(),
+        starting_after,
+        with_ids: true,
+    })
 }
 
 /// The response after these events.
@@ -35,7 +40,10 @@ fn response<'a>(log: impl IntoIterator<Item = &'a RunEvent>) -> Value {
 #[test]
 fn golden_events() {
     for (name, log) in scenarios::all() {
-        insta::assert_snapshot!(format!("responses__{name}"), readable(&encode(encoder(None), &log)));
+        insta::assert_snapshot!(
+            format!("responses__{name}"),
+            readable(&encode(encoder(None), &log))
+        );
     }
 }
 
@@ -47,7 +55,10 @@ fn golden_responses() {
         // What is repeated of the request is the same everywhere.
         echo().keys().for_each(|name| _ = fields.shift_remove(name));
         let text = serde_json::to_string_pretty(&response).unwrap();
-        let text: Vec<&str> = text.lines().map(|line| &line[..line.floor_char_boundary(200)]).collect();
+        let text: Vec<&str> = text
+            .lines()
+            .map(|line| &line[..line.floor_char_boundary(200)])
+            .collect();
         insta::assert_snapshot!(format!("responses_collected__{name}"), text.join("\n"));
     }
 }
@@ -94,7 +105,11 @@ fn read(frames: &[Frame]) -> Value {
                 assert_eq!(event["item"]["status"], "in_progress");
                 let kind = event["item"]["type"].as_str().unwrap().to_owned();
                 let id = event["item"]["id"].clone();
-                items.push(Item { kind, id, ..Item::default() });
+                items.push(Item {
+                    kind,
+                    id,
+                    ..Item::default()
+                });
                 continue;
             }
             _ => {}
@@ -118,9 +133,15 @@ fn read(frames: &[Frame]) -> Value {
         assert_eq!(item.kind, of(kind), "{event}");
         let has_part = item.parts == 1 || item.kind.ends_with("_call");
         match kind.rsplit_once('.').unwrap() {
-            ("response.content_part" | "response.reasoning_summary_part", "added") => item.parts += 1,
+            ("response.content_part" | "response.reasoning_summary_part", "added") => {
+                item.parts += 1
+            }
             ("response.content_part" | "response.reasoning_summary_part", "done") => {
-                assert_eq!(event["part"]["text"].as_str(), item.whole.as_deref(), "{event}");
+                assert_eq!(
+                    event["part"]["text"].as_str(),
+                    item.whole.as_deref(),
+                    "{event}"
+                );
             }
             (_, "delta") => {
                 assert!(has_part && item.whole.is_none(), "{event}");
@@ -130,7 +151,10 @@ fn read(frames: &[Frame]) -> Value {
             }
             ("response.output_text.annotation", "added") | ("response.mcp_call", _) => {}
             (_, "done") => {
-                let whole = event["text"].as_str().or(event["arguments"].as_str()).unwrap();
+                let whole = event["text"]
+                    .as_str()
+                    .or(event["arguments"].as_str())
+                    .unwrap();
                 assert!(has_part && item.text == whole, "{event}");
                 assert_eq!(item.whole.replace(whole.to_owned()), None);
             }
@@ -139,7 +163,11 @@ fn read(frames: &[Frame]) -> Value {
     }
     let end = end.unwrap();
     let done: Vec<Value> = items.into_iter().map(|item| item.done.unwrap()).collect();
-    assert_eq!(end["output"], json!(done), "the response holds the items that were shown");
+    assert_eq!(
+        end["output"],
+        json!(done),
+        "the response holds the items that were shown"
+    );
     end
 }
 
@@ -149,14 +177,19 @@ fn events_come_in_order_and_add_up() {
         let end = read(&encode(encoder(None), log));
         assert_eq!(end, response(log), "{name}");
         let replay: Vec<&RunEvent> = log.iter().filter(|event| !event.body.is_delta()).collect();
-        assert_eq!(read(&encode(encoder(None), replay)), end, "{name} without deltas");
+        assert_eq!(
+            read(&encode(encoder(None), replay)),
+            end,
+            "{name} without deltas"
+        );
     });
 }
 
 #[test]
 fn the_end_tells_how_the_run_ended() {
     on_every_log(|name, log| {
-        let Some(EventBody::RunFinished { outcome, .. }) = log.last().map(|event| &event.body) else {
+        let Some(EventBody::RunFinished { outcome, .. }) = log.last().map(|event| &event.body)
+        else {
             return;
         };
         let end = response(log);
@@ -167,21 +200,41 @@ fn the_end_tells_how_the_run_ended() {
             Outcome::Failed => "failed",
         };
         assert_eq!(end["status"], status, "{name}");
-        assert_eq!(end["error"].is_null(), *outcome != Outcome::Failed, "{name}");
-        let calls = end["output"].as_array().unwrap().iter().filter(|item| item["type"] == "function_call");
-        let expected = log.iter().filter(|event| matches!(event.body, EventBody::ToolHandedOver { .. }));
-        assert_eq!(calls.count(), expected.count(), "{name}: only the caller's own tools are its to run");
+        assert_eq!(
+            end["error"].is_null(),
+            *outcome != Outcome::Failed,
+            "{name}"
+        );
+        let calls = end["output"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|item| item["type"] == "function_call");
+        let expected = log
+            .iter()
+            .filter(|event| matches!(event.body, EventBody::ToolHandedOver { .. }));
+        assert_eq!(
+            calls.count(),
+            expected.count(),
+            "{name}: only the caller's own tools are its to run"
+        );
         let items = |kind: &str| {
             let output = end["output"].as_array().unwrap().iter();
             output.filter(|item| item["type"] == kind).count()
         };
         let of_main = |is: fn(&EventBody) -> bool| {
-            log.iter().filter(|event| event.agent.is_main() && is(&event.body)).count()
+            log.iter()
+                .filter(|event| event.agent.is_main() && is(&event.body))
+                .count()
         };
         let texts = of_main(|body| matches!(body, EventBody::TextStarted { .. }));
         let thoughts = of_main(|body| matches!(body, EventBody::ReasoningStarted { .. }));
-        let reasoning: Vec<&Value> =
-            end["output"].as_array().unwrap().iter().filter(|item| item["type"] == "reasoning").collect();
+        let reasoning: Vec<&Value> = end["output"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|item| item["type"] == "reasoning")
+            .collect();
         let is_sealed_alone = |item: &&&Value| item["id"].as_str().unwrap().contains("_p");
         let alone = reasoning.iter().filter(is_sealed_alone).count();
         assert_eq!(
@@ -189,7 +242,10 @@ fn the_end_tells_how_the_run_ended() {
             (texts, thoughts),
             "{name}: the main agent's only"
         );
-        let sealed = reasoning.iter().filter(|item| item["encrypted_content"].is_string()).count();
+        let sealed = reasoning
+            .iter()
+            .filter(|item| item["encrypted_content"].is_string())
+            .count();
         let data = of_main(|body| matches!(body, EventBody::ProviderData(_)));
         assert_eq!(sealed, data, "{name}: all that the provider wants back");
     });
@@ -201,7 +257,11 @@ fn the_output_is_an_input() {
     for (name, log) in scenarios::all() {
         let output = response(&log)["output"].as_array().unwrap().clone();
         // Texts with NUL are refused at every door.
-        assert_eq!(conversation(&output).is_ok(), name != "hostile_text", "{name}");
+        assert_eq!(
+            conversation(&output).is_ok(),
+            name != "hostile_text",
+            "{name}"
+        );
     }
 }
 
@@ -220,7 +280,10 @@ fn a_broken_stream_says_so_and_takes_no_number() {
 
 #[test]
 fn sources_are_citations() {
-    let (_, log) = scenarios::all().into_iter().find(|(name, _)| *name == "sources").unwrap();
+    let (_, log) = scenarios::all()
+        .into_iter()
+        .find(|(name, _)| *name == "sources")
+        .unwrap();
     let found = &response(&log)["output"][0]["content"][0]["annotations"];
     assert_eq!(
         *found,
@@ -236,7 +299,11 @@ fn a_reader_goes_on_at_exactly_the_next_number() {
         for after in places(name, whole.len() - 1) {
             let had = payloads(&whole[after..=after])[0]["sequence_number"].as_u64();
             let rest = encode(encoder(had), log);
-            assert_eq!(payloads(&rest), payloads(&whole[after + 1..]), "{name} after {after}");
+            assert_eq!(
+                payloads(&rest),
+                payloads(&whole[after + 1..]),
+                "{name} after {after}"
+            );
         }
     });
 }
@@ -244,23 +311,39 @@ fn a_reader_goes_on_at_exactly_the_next_number() {
 /// Readers have seen deltas that were not stored when the server died: what comes afterwards has other numbers.
 #[test]
 fn what_a_crash_took_has_its_numbers_for_itself() {
-    let (_, log) = scenarios::all().into_iter().find(|(name, _)| *name == "plain").unwrap();
+    let (_, log) = scenarios::all()
+        .into_iter()
+        .find(|(name, _)| *name == "plain")
+        .unwrap();
     let first = log.iter().position(|event| event.body.is_delta()).unwrap();
-    let lost = log[first..].iter().take_while(|event| event.body.is_delta()).count();
+    let lost = log[first..]
+        .iter()
+        .take_while(|event| event.body.is_delta())
+        .count();
     assert!(lost > 1);
     let seen = encode(encoder(None), &log[..first + lost]);
     let mut stored = log[..=first].to_vec();
     let restarted = seq_after_restart(log[first].seq);
     let rest = log[first + lost..].iter().zip(restarted..);
-    stored.extend(rest.map(|(event, seq)| RunEvent { seq, ..event.clone() }));
+    stored.extend(rest.map(|(event, seq)| RunEvent {
+        seq,
+        ..event.clone()
+    }));
 
     let whole = payloads(&encode(encoder(None), &stored));
     let number = |frame: &Value| frame["sequence_number"].as_u64().unwrap();
     let had = number(payloads(&seen).last().unwrap());
     let after = payloads(&encode(encoder(Some(had)), &stored));
     let kept = encode(encoder(None), &stored[..=first]).len();
-    assert_eq!(after, whole[kept..], "all that comes after the crash, and nothing else");
-    assert!(number(&after[0]) > had && after.is_sorted_by_key(number), "{after:?}");
+    assert_eq!(
+        after,
+        whole[kept..],
+        "all that comes after the crash, and nothing else"
+    );
+    assert!(
+        number(&after[0]) > had && after.is_sorted_by_key(number),
+        "{after:?}"
+    );
 }
 
 #[test]

@@ -32,7 +32,11 @@ fn shown(frames: &[Frame]) -> String {
 fn golden(frames: &[Frame]) -> String {
     let text = shown(frames);
     let end = text.floor_char_boundary(3_000);
-    format!("{}\n\n======== shown ========\n{}", readable(frames), text[..end].replace('\0', "\\0"))
+    format!(
+        "{}\n\n======== shown ========\n{}",
+        readable(frames),
+        text[..end].replace('\0', "\\0")
+    )
 }
 
 fn answer(log: &[RunEvent]) -> String {
@@ -42,11 +46,15 @@ fn answer(log: &[RunEvent]) -> String {
 }
 
 fn finished_calls(log: &[RunEvent]) -> usize {
-    log.iter().filter(|event| matches!(event.body, EventBody::ToolFinished { .. })).count()
+    log.iter()
+        .filter(|event| matches!(event.body, EventBody::ToolFinished { .. }))
+        .count()
 }
 
 fn calls(log: &[RunEvent]) -> usize {
-    log.iter().filter(|event| matches!(event.body, EventBody::ToolRequested { .. })).count()
+    log.iter()
+        .filter(|event| matches!(event.body, EventBody::ToolRequested { .. }))
+        .count()
 }
 
 #[test]
@@ -79,13 +87,34 @@ fn one_block_for_all_steps_and_the_answer_below_it() {
         for writing in BOTH {
             let text = shown(&encode(MarkupEncoder::new(writing), log));
             let answer = answer(log);
-            let above = text.strip_suffix(&answer).unwrap_or_else(|| panic!("{name} {writing:?}: {text}"));
+            let above = text
+                .strip_suffix(&answer)
+                .unwrap_or_else(|| panic!("{name} {writing:?}: {text}"));
             let blocks = usize::from(calls(log) > 0);
-            assert_eq!(above.matches("<details").count(), blocks, "{name} {writing:?}: {text}");
-            assert_eq!(above.matches("</details>").count(), blocks, "{name} {writing:?}");
+            assert_eq!(
+                above.matches("<details").count(),
+                blocks,
+                "{name} {writing:?}: {text}"
+            );
+            assert_eq!(
+                above.matches("</details>").count(),
+                blocks,
+                "{name} {writing:?}"
+            );
             let tags = above.matches('<').count();
-            assert_eq!(tags, 4 * blocks, "{name} {writing:?}: only our own tags: {above}");
-            assert_eq!(above.lines().filter(|line| line.starts_with("**🔧")).count(), calls(log), "{name}");
+            assert_eq!(
+                tags,
+                4 * blocks,
+                "{name} {writing:?}: only our own tags: {above}"
+            );
+            assert_eq!(
+                above
+                    .lines()
+                    .filter(|line| line.starts_with("**🔧"))
+                    .count(),
+                calls(log),
+                "{name}"
+            );
         }
         let mut encoder = MarkupEncoder::new(Writing::Replace);
         let frames: Vec<Frame> = log.iter().flat_map(|event| encoder.push(event)).collect();
@@ -95,7 +124,11 @@ fn one_block_for_all_steps_and_the_answer_below_it() {
             "<details>\n<summary>🔍 Execution Steps ({count} tool{})</summary>",
             if count == 1 { "" } else { "s" }
         );
-        assert_eq!(encoder.content().contains(&summary), count > 0, "{name}: folded, with the count");
+        assert_eq!(
+            encoder.content().contains(&summary),
+            count > 0,
+            "{name}: folded, with the count"
+        );
     });
 }
 
@@ -106,14 +139,27 @@ fn blocks_close_and_nothing_is_lost() {
         for writing in BOTH {
             let text = shown(&encode(MarkupEncoder::new(writing), log));
             let mut open = false;
-            for line in text.lines().filter(|line| line.contains("details") && line.starts_with('<')) {
-                assert_ne!(open, line.starts_with("<details"), "{name} {writing:?}: {text}");
+            for line in text
+                .lines()
+                .filter(|line| line.contains("details") && line.starts_with('<'))
+            {
+                assert_ne!(
+                    open,
+                    line.starts_with("<details"),
+                    "{name} {writing:?}: {text}"
+                );
                 open = !open;
             }
             assert!(!open, "{name} {writing:?}: {text}");
-            assert_eq!(text.lines().filter(|line| line.starts_with("**🔧")).count(), calls(log), "{name}");
+            assert_eq!(
+                text.lines().filter(|line| line.starts_with("**🔧")).count(),
+                calls(log),
+                "{name}"
+            );
             let elements = shown(&encode(DetailsEncoder::new(writing), log));
-            let finished = elements.matches("<details type=\"tool_calls\" done=\"true\"").count();
+            let finished = elements
+                .matches("<details type=\"tool_calls\" done=\"true\"")
+                .count();
             assert_eq!(
                 (finished, elements.contains("done=\"false\"")),
                 (finished_calls(log), false),
@@ -129,17 +175,31 @@ fn one_element_for_each_finished_call() {
         for writing in BOTH {
             let text = shown(&encode(DetailsEncoder::new(writing), log));
             let answer = answer(log);
-            let above = text.strip_suffix(&answer).unwrap_or_else(|| panic!("{name} {writing:?}: {text}"));
+            let above = text
+                .strip_suffix(&answer)
+                .unwrap_or_else(|| panic!("{name} {writing:?}: {text}"));
             assert_eq!(
-                above.matches("<details type=\"tool_calls\" done=\"true\"").count(),
+                above
+                    .matches("<details type=\"tool_calls\" done=\"true\"")
+                    .count(),
                 finished_calls(log),
                 "{name}"
             );
-            assert!(!above.contains("done=\"false\""), "{name}: the pending element was replaced");
+            assert!(
+                !above.contains("done=\"false\""),
+                "{name}: the pending element was replaced"
+            );
             for element in above.split("<details ").skip(1) {
                 let (tag, _) = element.split_once(">\n").unwrap();
-                let attributes = if tag.contains(" error=\"true\"") { 9 } else { 8 };
-                assert!(!tag.contains('\n') && tag.matches('"').count() == 2 * attributes, "{name}: {tag}");
+                let attributes = if tag.contains(" error=\"true\"") {
+                    9
+                } else {
+                    8
+                };
+                assert!(
+                    !tag.contains('\n') && tag.matches('"').count() == 2 * attributes,
+                    "{name}: {tag}"
+                );
             }
         }
         let mut encoder = DetailsEncoder::new(Writing::Replace);
@@ -152,24 +212,58 @@ fn one_element_for_each_finished_call() {
 #[test]
 fn document_001_attributes_hold_json_and_failed_calls_say_so() {
     let unescape = |text: &str| {
-        let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#x27;", "'"), ("&amp;", "&")];
-        entities.iter().fold(text.to_owned(), |text, (entity, letter)| text.replace(entity, letter))
+        let entities = [
+            ("&lt;", "<"),
+            ("&gt;", ">"),
+            ("&quot;", "\""),
+            ("&#x27;", "'"),
+            ("&amp;", "&"),
+        ];
+        entities
+            .iter()
+            .fold(text.to_owned(), |text, (entity, letter)| {
+                text.replace(entity, letter)
+            })
     };
     for (name, log) in scenarios::all() {
         let text = shown(&encode(DetailsEncoder::new(Writing::Append), &log));
         let mut elements = text.split("<details type=\"tool_calls\"").skip(1);
         for event in &log {
-            let EventBody::ToolFinished { arguments, result, error, .. } = &event.body else { continue };
+            let EventBody::ToolFinished {
+                arguments,
+                result,
+                error,
+                ..
+            } = &event.body
+            else {
+                continue;
+            };
             let element = elements.next().unwrap();
             let read = |attribute: &str| -> serde_json::Value {
-                let value = element.split_once(&format!(" {attribute}=\"")).unwrap().1.split('"').next();
+                let value = element
+                    .split_once(&format!(" {attribute}=\""))
+                    .unwrap()
+                    .1
+                    .split('"')
+                    .next();
                 serde_json::from_str(&unescape(value.unwrap())).unwrap()
             };
             assert_eq!(&read("arguments"), arguments, "{name}");
-            let result = if *error { format!("Error: {result}") } else { result.clone() };
+            let result = if *error {
+                format!("Error: {result}")
+            } else {
+                result.clone()
+            };
             assert_eq!(element.contains(" error=\"true\""), *error, "{name}");
-            let summary = if *error { "Tool Failed" } else { "Tool Executed" };
-            assert!(element.contains(&format!("<summary>{summary}</summary>")), "{name}");
+            let summary = if *error {
+                "Tool Failed"
+            } else {
+                "Tool Executed"
+            };
+            assert!(
+                element.contains(&format!("<summary>{summary}</summary>")),
+                "{name}"
+            );
             let cut: String = result.chars().take(10_000).collect();
             assert!(read("result").as_str().unwrap().starts_with(&cut), "{name}");
         }
@@ -179,8 +273,14 @@ fn document_001_attributes_hold_json_and_failed_calls_say_so() {
 /// A long text is shown as it comes, also where it can only be appended.
 #[test]
 fn a_long_answer_flows() {
-    let (_, mut log) = scenarios::all().into_iter().find(|(name, _)| *name == "tool").unwrap();
-    let at = log.iter().rposition(|event| matches!(event.body, EventBody::TextDelta { .. })).unwrap();
+    let (_, mut log) = scenarios::all()
+        .into_iter()
+        .find(|(name, _)| *name == "tool")
+        .unwrap();
+    let at = log
+        .iter()
+        .rposition(|event| matches!(event.body, EventBody::TextDelta { .. }))
+        .unwrap();
     let delta = log.remove(at);
     let words: Vec<String> = (0..300).map(|number| format!("word{number} ")).collect();
     let with = |words: &str| {
@@ -211,7 +311,11 @@ fn a_replay_without_deltas_shows_the_same() {
         for writing in BOTH {
             let short: Vec<&RunEvent> = log.iter().filter(|event| !event.body.is_delta()).collect();
             let markup = |log: Vec<&RunEvent>| shown(&encode(MarkupEncoder::new(writing), log));
-            assert_eq!(markup(short.clone()), markup(log.iter().collect()), "{name}");
+            assert_eq!(
+                markup(short.clone()),
+                markup(log.iter().collect()),
+                "{name}"
+            );
             let details = |log: Vec<&RunEvent>| shown(&encode(DetailsEncoder::new(writing), log));
             assert_eq!(details(short), details(log.iter().collect()), "{name}");
         }

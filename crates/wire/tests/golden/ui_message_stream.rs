@@ -16,7 +16,10 @@ use crate::{
 fn parts(frames: &[Frame]) -> Vec<Value> {
     let (done, parts) = frames.split_last().unwrap();
     assert_eq!(done.data, "[DONE]");
-    parts.iter().map(|frame| serde_json::from_str(&frame.data).unwrap()).collect()
+    parts
+        .iter()
+        .map(|frame| serde_json::from_str(&frame.data).unwrap())
+        .collect()
 }
 
 #[test]
@@ -32,7 +35,10 @@ fn parts_come_in_the_order_the_reader_insists_on() {
     on_every_log(|name, log| {
         let (mut texts, mut calls) = (HashSet::new(), HashMap::new());
         let (mut step, mut ended) = (false, false);
-        for (at, part) in parts(&encode(UiMessageEncoder::default(), log)).iter().enumerate() {
+        for (at, part) in parts(&encode(UiMessageEncoder::default(), log))
+            .iter()
+            .enumerate()
+        {
             assert!(!ended, "{name}: {part} after the end");
             let kind = part["type"].as_str().unwrap();
             assert_eq!(kind == "start", at == 0, "{name}");
@@ -46,21 +52,35 @@ fn parts_come_in_the_order_the_reader_insists_on() {
                 "text-end" | "reasoning-end" => assert!(texts.remove(&id()), "{name}"),
                 "tool-input-start" => assert_eq!(calls.insert(call(), "open"), None, "{name}"),
                 "tool-input-delta" => assert_eq!(calls[&call()], "open", "{name}"),
-                "tool-input-available" => assert!(calls.insert(call(), "input").is_some(), "{name}"),
+                "tool-input-available" => {
+                    assert!(calls.insert(call(), "input").is_some(), "{name}")
+                }
                 "tool-approval-request" => assert_eq!(calls[&call()], "input", "{name}"),
                 "tool-output-available" | "tool-output-error" | "tool-output-denied" => {
-                    assert_eq!(calls.insert(call(), "done"), Some("input"), "{name}: {part}");
+                    assert_eq!(
+                        calls.insert(call(), "done"),
+                        Some("input"),
+                        "{name}: {part}"
+                    );
                 }
-                "tool-input-error" => assert_eq!(calls.insert(call(), "done"), Some("open"), "{name}"),
+                "tool-input-error" => {
+                    assert_eq!(calls.insert(call(), "done"), Some("open"), "{name}")
+                }
                 "finish" | "abort" | "error" => ended = true,
                 "start" | "source-url" => {}
                 data => assert!(data.starts_with("data-"), "{name}: unknown {data}"),
             }
         }
         assert!(ended && !step && texts.is_empty(), "{name}");
-        let handed_over =
-            log.iter().filter(|event| matches!(event.body, EventBody::ToolHandedOver { .. })).count();
-        assert_eq!(calls.values().filter(|state| **state != "done").count(), handed_over, "{name}");
+        let handed_over = log
+            .iter()
+            .filter(|event| matches!(event.body, EventBody::ToolHandedOver { .. }))
+            .count();
+        assert_eq!(
+            calls.values().filter(|state| **state != "done").count(),
+            handed_over,
+            "{name}"
+        );
     });
 }
 
@@ -68,11 +88,17 @@ fn parts_come_in_the_order_the_reader_insists_on() {
 fn texts(frames: &[Frame]) -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
     for part in parts(frames) {
-        let (kind, id) = (part["type"].as_str().unwrap(), part["id"].as_str().unwrap_or_default().to_owned());
+        let (kind, id) = (
+            part["type"].as_str().unwrap(),
+            part["id"].as_str().unwrap_or_default().to_owned(),
+        );
         match kind {
             "text-start" | "reasoning-start" => assert_eq!(texts.insert(id, String::new()), None),
             "text-delta" | "reasoning-delta" => {
-                texts.get_mut(&id).unwrap().push_str(part["delta"].as_str().unwrap());
+                texts
+                    .get_mut(&id)
+                    .unwrap()
+                    .push_str(part["delta"].as_str().unwrap());
             }
             _ => {}
         }
@@ -83,16 +109,28 @@ fn texts(frames: &[Frame]) -> BTreeMap<String, String> {
 #[test]
 fn the_reader_has_the_texts_of_the_log() {
     on_every_log(|name, log| {
-        let whole = log.iter().filter(|event| event.agent.is_main()).filter_map(|event| match &event.body {
-            EventBody::TextFinished { item, text, .. } | EventBody::ReasoningFinished { item, text, .. } => {
-                Some((item.clone(), text.clone()))
-            }
-            _ => None,
-        });
+        let whole =
+            log.iter()
+                .filter(|event| event.agent.is_main())
+                .filter_map(|event| match &event.body {
+                    EventBody::TextFinished { item, text, .. }
+                    | EventBody::ReasoningFinished { item, text, .. } => {
+                        Some((item.clone(), text.clone()))
+                    }
+                    _ => None,
+                });
         let whole: BTreeMap<String, String> = whole.collect();
-        assert_eq!(texts(&encode(UiMessageEncoder::default(), log)), whole, "{name}");
+        assert_eq!(
+            texts(&encode(UiMessageEncoder::default(), log)),
+            whole,
+            "{name}"
+        );
         let replay = log.iter().filter(|event| !event.body.is_delta());
-        assert_eq!(texts(&encode(UiMessageEncoder::default(), replay)), whole, "{name} without deltas");
+        assert_eq!(
+            texts(&encode(UiMessageEncoder::default(), replay)),
+            whole,
+            "{name} without deltas"
+        );
     });
 }
 
@@ -104,17 +142,26 @@ fn what_was_denied_is_said_to_be() {
         let mut denied = HashSet::new();
         for event in log {
             match &event.body {
-                EventBody::ApprovalAsked { approval, call, .. } => drop(asked.insert(approval, call.clone())),
-                EventBody::ApprovalAnswered { approval, decision: Decision::Deny, .. } => {
+                EventBody::ApprovalAsked { approval, call, .. } => {
+                    drop(asked.insert(approval, call.clone()))
+                }
+                EventBody::ApprovalAnswered {
+                    approval,
+                    decision: Decision::Deny,
+                    ..
+                } => {
                     denied.extend(asked.get(approval).cloned());
                 }
                 _ => {}
             }
         }
         let parts = parts(&encode(UiMessageEncoder::default(), log));
-        let shown = parts.iter().filter(|part| part["type"] == "tool-output-denied");
-        let shown: HashSet<String> =
-            shown.map(|part| part["toolCallId"].as_str().unwrap().to_owned()).collect();
+        let shown = parts
+            .iter()
+            .filter(|part| part["type"] == "tool-output-denied");
+        let shown: HashSet<String> = shown
+            .map(|part| part["toolCallId"].as_str().unwrap().to_owned())
+            .collect();
         assert_eq!(shown, denied, "{name}");
     });
 }
@@ -122,7 +169,10 @@ fn what_was_denied_is_said_to_be() {
 /// A run that waits for consent pauses its stream, and the next one goes on with the same message.
 #[test]
 fn a_waiting_run_pauses() {
-    let (_, log) = scenarios::all().into_iter().find(|(name, _)| *name == "approval").unwrap();
+    let (_, log) = scenarios::all()
+        .into_iter()
+        .find(|(name, _)| *name == "approval")
+        .unwrap();
     let mut encoder = UiMessageEncoder::default();
     let mut waited = 0;
     for event in &log {
@@ -130,7 +180,10 @@ fn a_waiting_run_pauses() {
         if encoder.waits() {
             waited += 1;
             assert!(matches!(event.body, EventBody::ApprovalAsked { .. }));
-            let kinds: Vec<Value> = parts(&encoder.pause()).iter().map(|part| part["type"].clone()).collect();
+            let kinds: Vec<Value> = parts(&encoder.pause())
+                .iter()
+                .map(|part| part["type"].clone())
+                .collect();
             assert_eq!(kinds, ["finish-step", "finish"]);
             let start: Value = serde_json::from_str(&encoder.resume()[0].data).unwrap();
             assert_eq!(

@@ -6,8 +6,15 @@ use serde_json::{Map, Value};
 /// Inputs near these and far from them.
 pub(crate) fn near(seeds: Vec<String>) -> impl Strategy<Value = Vec<u8>> {
     let texts = seeds.clone();
-    let values: Vec<Value> = seeds.iter().filter_map(|seed| serde_json::from_str(seed).ok()).collect();
-    let values = if values.is_empty() { vec![Value::Null] } else { values };
+    let values: Vec<Value> = seeds
+        .iter()
+        .filter_map(|seed| serde_json::from_str(seed).ok())
+        .collect();
+    let values = if values.is_empty() {
+        vec![Value::Null]
+    } else {
+        values
+    };
     prop_oneof![
         1 => vec(any::<u8>(), 0..300),
         1 => json().prop_map(|value| value.to_string().into_bytes()),
@@ -57,7 +64,10 @@ fn change() -> impl Strategy<Value = Change> {
     let word = select(words).prop_map(<[u8]>::to_vec);
     prop_oneof![
         (any::<usize>(), 1..20_usize).prop_map(|(at, size)| Change::Remove(at, size)),
-        (any::<usize>(), prop_oneof![3 => word, 1 => vec(any::<u8>(), 1..6)])
+        (
+            any::<usize>(),
+            prop_oneof![3 => word, 1 => vec(any::<u8>(), 1..6)]
+        )
             .prop_map(|(at, bytes)| Change::Insert(at, bytes)),
         (any::<usize>(), 1..60_usize).prop_map(|(at, size)| Change::Repeat(at, size)),
     ]
@@ -146,7 +156,9 @@ fn json() -> impl Strategy<Value = Value> {
         prop_oneof![
             vec(inner.clone(), 0..4).prop_map(Value::from),
             vec((names, inner), 0..5).prop_map(|fields| {
-                let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
+                let fields = fields
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value));
                 Value::from(fields.collect::<Map<_, _>>())
             }),
         ]

@@ -17,7 +17,10 @@ fn hold(name: &str) {
     let seeds = seeds::of(name);
     assert!(!seeds.is_empty(), "{name} has no good input to begin with");
     seeds.iter().for_each(|seed| ask(name, seed.as_bytes()));
-    let config = Config { failure_persistence: None, ..Config::default() };
+    let config = Config {
+        failure_persistence: None,
+        ..Config::default()
+    };
     let held = TestRunner::new(config).run(&bytes::near(seeds), |bytes| {
         ask(name, &bytes);
         Ok(())
@@ -45,12 +48,16 @@ fn streams_of_servers() {
 
 #[test]
 fn answers_of_providers() {
-    ["anthropic", "bedrock", "gemini", "openai_responses"].into_iter().for_each(hold);
+    ["anthropic", "bedrock", "gemini", "openai_responses"]
+        .into_iter()
+        .for_each(hold);
 }
 
 #[test]
 fn requests_of_openai_clients() {
-    ["completion_request", "passing_request", "response_request"].into_iter().for_each(hold);
+    ["completion_request", "passing_request", "response_request"]
+        .into_iter()
+        .for_each(hold);
 }
 
 #[test]
@@ -65,12 +72,20 @@ fn requests_of_anthropic_clients() {
 
 #[test]
 fn requests_of_agent_clients() {
-    ["ag_ui_input", "ag_ui_interrupt"].into_iter().for_each(hold);
+    ["ag_ui_input", "ag_ui_interrupt"]
+        .into_iter()
+        .for_each(hold);
 }
 
 #[test]
 fn requests_of_chat_clients() {
-    ["chat_stream_request", "debug_chat_request", "ui_message_request"].into_iter().for_each(hold);
+    [
+        "chat_stream_request",
+        "debug_chat_request",
+        "ui_message_request",
+    ]
+    .into_iter()
+    .for_each(hold);
 }
 
 #[test]
@@ -80,20 +95,33 @@ fn lines_of_a_log() {
 
 #[test]
 fn files_that_people_bring() {
-    ["export_line", "open_webui_chats"].into_iter().for_each(hold);
+    ["export_line", "open_webui_chats"]
+        .into_iter()
+        .for_each(hold);
 }
 
 /// A target that is in no list above would be tested by nobody.
 #[test]
 fn every_target_is_tested_and_has_its_fuzz_binary() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let manifest = std::fs::read_to_string(format!("{root}/fuzz/Cargo.toml")).expect("the fuzzer's manifest");
+    let manifest =
+        std::fs::read_to_string(format!("{root}/fuzz/Cargo.toml")).expect("the fuzzer's manifest");
     let tests = include_str!("main.rs");
     for (name, _) in TARGETS {
-        assert!(tests.contains(&format!("\"{name}\"")), "{name} is in no test");
-        assert!(manifest.contains(&format!("name = \"{name}\"")), "{name} has no binary in fuzz/Cargo.toml");
-        let binary = std::fs::read_to_string(format!("{root}/fuzz/targets/{name}.rs")).unwrap_or_default();
-        assert!(binary.contains(&format!("ask(\"{name}\", bytes)")), "fuzz/targets/{name}.rs asks another");
+        assert!(
+            tests.contains(&format!("\"{name}\"")),
+            "{name} is in no test"
+        );
+        assert!(
+            manifest.contains(&format!("name = \"{name}\"")),
+            "{name} has no binary in fuzz/Cargo.toml"
+        );
+        let binary =
+            std::fs::read_to_string(format!("{root}/fuzz/targets/{name}.rs")).unwrap_or_default();
+        assert!(
+            binary.contains(&format!("ask(\"{name}\", bytes)")),
+            "fuzz/targets/{name}.rs asks another"
+        );
     }
     assert_eq!(manifest.matches("[[bin]]").count(), TARGETS.len());
 }

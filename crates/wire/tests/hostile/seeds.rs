@@ -16,7 +16,10 @@ pub(crate) fn of(name: &str) -> Vec<String> {
     let seeds: &[&str] = match name {
         "anthropic" | "bedrock" | "openai_responses" => return answers(name),
         "messages_request" => {
-            return recorded("anthropic").iter().map(|exchange| exchange["request"].to_string()).collect();
+            return recorded("anthropic")
+                .iter()
+                .map(|exchange| exchange["request"].to_string())
+                .collect();
         }
         "sse" => &[
             "id: 1\ndata: {\"a\":1}\n\nevent: x\r\ndata: b\r\ndata: c\r\n\r\n: keep-alive\n\ndata: [DONE]\n\n",
@@ -117,7 +120,10 @@ pub(crate) fn of(name: &str) -> Vec<String> {
             r#"{"threadId":"t","runId":"r","messages":[{"id":"u","role":"user","content":[{"type":"text","text":"Hi"},{"type":"image","source":{"type":"data","value":"AA==","mimeType":"image/png"}}]},{"id":"a","role":"assistant","toolCalls":[{"id":"0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d-c1","type":"function","function":{"name":"ls","arguments":"{}"}}]},{"id":"x","role":"tool","toolCallId":"0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d-c1","content":"a"}],"resume":[{"interruptId":"0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d-p1-7","status":"resolved","payload":{"approved":true}}]}"#,
         ],
         "ag_ui_interrupt" => {
-            return vec![format!("{RUN}-p1-7"), format!("{RUN}-a1.q-3-18446744073709551615")];
+            return vec![
+                format!("{RUN}-p1-7"),
+                format!("{RUN}-a1.q-3-18446744073709551615"),
+            ];
         }
         "ui_message_request" => &[
             r#"{"id":"chat","model":"m","trigger":"submit-message","messages":[{"id":"u","role":"user","parts":[{"type":"text","text":"Hi"},{"type":"file","mediaType":"image/png","url":"data:image/png;base64,AA=="}]}]}"#,
@@ -134,12 +140,22 @@ pub(crate) fn of(name: &str) -> Vec<String> {
 
 /// The recorded exchanges with a provider.
 fn recorded(provider: &str) -> Vec<Value> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings").join(provider);
-    let files = fs::read_dir(folder).expect("the recordings").map(|entry| entry.expect("a file").path());
-    let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|it| it == "json")).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/recordings")
+        .join(provider);
+    let files = fs::read_dir(folder)
+        .expect("the recordings")
+        .map(|entry| entry.expect("a file").path());
+    let mut files: Vec<_> = files
+        .filter(|file| file.extension().is_some_and(|it| it == "json"))
+        .collect();
     files.sort();
-    let read = |file| serde_json::from_slice(&fs::read(file).expect("a recording")).expect("a list");
-    files.into_iter().flat_map(|file| -> Vec<Value> { read(file) }).collect()
+    let read =
+        |file| serde_json::from_slice(&fs::read(file).expect("a recording")).expect("a list");
+    files
+        .into_iter()
+        .flat_map(|file| -> Vec<Value> { read(file) })
+        .collect()
 }
 
 /// The recorded answers of a provider: whole ones, and streams as they came and as a list of their events.
@@ -148,7 +164,9 @@ fn answers(provider: &str) -> Vec<String> {
         let answer = exchange.get("stream").unwrap_or(&exchange["response"]);
         match (answer.as_str(), answer["base64"].as_str()) {
             (Some(stream), _) => vec![stream.to_owned(), server_sent(stream).to_string()],
-            (None, Some(frames)) => vec![framed(&BASE64.decode(frames).expect("base64")).to_string()],
+            (None, Some(frames)) => {
+                vec![framed(&BASE64.decode(frames).expect("base64")).to_string()]
+            }
             (None, None) => vec![answer.to_string()],
         }
     };

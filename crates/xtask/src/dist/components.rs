@@ -60,13 +60,27 @@ fn crates() -> anyhow::Result<Vec<Part>> {
     let tree = output(&mut cargo(&tree))?;
     let used: BTreeSet<(&str, &str)> = tree.lines().filter_map(name_and_version).collect();
     let host = output(Command::new("rustc").arg("-vV"))?;
-    let host = host.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
-    let metadata =
-        output(&mut cargo(&["metadata", "--locked", "--format-version", "1", "--filter-platform", host]))?;
+    let host = host
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .context("rustc names no host")?;
+    let metadata = output(&mut cargo(&[
+        "metadata",
+        "--locked",
+        "--format-version",
+        "1",
+        "--filter-platform",
+        host,
+    ]))?;
     let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata is no JSON")?;
-    let packages = metadata["packages"].as_array().context("cargo metadata names no packages")?;
+    let packages = metadata["packages"]
+        .as_array()
+        .context("cargo metadata names no packages")?;
     let mut parts = Vec::new();
-    for package in packages.iter().filter(|package| !package["source"].is_null()) {
+    for package in packages
+        .iter()
+        .filter(|package| !package["source"].is_null())
+    {
         let text = |name: &str| package[name].as_str().unwrap_or_default();
         if used.contains(&(text("name"), text("version"))) {
             let manifest = Path::new(text("manifest_path"));
@@ -75,7 +89,10 @@ fn crates() -> anyhow::Result<Vec<Part>> {
                 name: text("name").to_owned(),
                 version: text("version").to_owned(),
                 licence: text("license").to_owned(),
-                folder: manifest.parent().context("a manifest has no folder")?.to_owned(),
+                folder: manifest
+                    .parent()
+                    .context("a manifest has no folder")?
+                    .to_owned(),
             });
         }
     }
@@ -93,13 +110,20 @@ fn name_and_version(line: &str) -> Option<(&str, &str)> {
 fn node() -> anyhow::Result<Vec<Part>> {
     node_packages::install()?;
     let modules = web().join("node_modules");
-    let mut waiting: Vec<(String, PathBuf)> =
-        imported(&web().join("src"))?.into_iter().map(|name| (name, modules.clone())).collect();
-    ensure!(!waiting.is_empty(), "the page imports no package: has its form changed?");
+    let mut waiting: Vec<(String, PathBuf)> = imported(&web().join("src"))?
+        .into_iter()
+        .map(|name| (name, modules.clone()))
+        .collect();
+    ensure!(
+        !waiting.is_empty(),
+        "the page imports no package: has its form changed?"
+    );
     let mut parts: BTreeMap<PathBuf, Part> = BTreeMap::new();
     while let Some((name, from)) = waiting.pop() {
         // Types and what is optional may not be there.
-        let Some(folder) = find(&name, &from) else { continue };
+        let Some(folder) = find(&name, &from) else {
+            continue;
+        };
         if parts.contains_key(&folder) {
             continue;
         }
@@ -115,8 +139,12 @@ fn node() -> anyhow::Result<Vec<Part>> {
             folder: folder.clone(),
         };
         let below = manifest["dependencies"].as_object();
-        waiting
-            .extend(below.into_iter().flatten().map(|(name, _)| (name.clone(), folder.join("node_modules"))));
+        waiting.extend(
+            below
+                .into_iter()
+                .flatten()
+                .map(|(name, _)| (name.clone(), folder.join("node_modules"))),
+        );
         parts.insert(folder, part);
     }
     Ok(parts.into_values().collect())
@@ -125,20 +153,28 @@ fn node() -> anyhow::Result<Vec<Part>> {
 /// Where Node.js would find it: in this folder of packages, or in one further up.
 fn find(name: &str, from: &Path) -> Option<PathBuf> {
     let all = root().to_owned();
-    let folders =
-        from.ancestors().filter(|folder| folder.ends_with("node_modules") && folder.starts_with(&all));
-    folders.map(|folder| folder.join(name)).find(|folder| folder.join("package.json").is_file())
+    let folders = from
+        .ancestors()
+        .filter(|folder| folder.ends_with("node_modules") && folder.starts_with(&all));
+    folders
+        .map(|folder| folder.join(name))
+        .find(|folder| folder.join("package.json").is_file())
 }
 
 /// The packages that the sources below import.
 fn imported(folder: &Path) -> anyhow::Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
-    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+    for entry in
+        fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?
+    {
         let path = entry?.path();
         let name = path.to_string_lossy();
         if path.is_dir() {
             found.extend(imported(&path)?);
-        } else if [".ts", ".js", ".svelte"].iter().any(|end| name.ends_with(end)) && !name.contains(".test.")
+        } else if [".ts", ".js", ".svelte"]
+            .iter()
+            .any(|end| name.ends_with(end))
+            && !name.contains(".test.")
         {
             found.extend(imports(&fs::read_to_string(&path)?));
         }
@@ -147,10 +183,17 @@ fn imported(folder: &Path) -> anyhow::Result<BTreeSet<String>> {
 }
 
 fn imports(source: &str) -> BTreeSet<String> {
-    let places = ["from \"", "import \"", "import(\""].into_iter().flat_map(|word| {
-        source.match_indices(word).filter_map(move |(at, _)| source[at + word.len()..].split('"').next())
-    });
-    places.filter(|path| !path.starts_with(['.', '/'])).filter_map(package_of).collect()
+    let places = ["from \"", "import \"", "import(\""]
+        .into_iter()
+        .flat_map(|word| {
+            source
+                .match_indices(word)
+                .filter_map(move |(at, _)| source[at + word.len()..].split('"').next())
+        });
+    places
+        .filter(|path| !path.starts_with(['.', '/']))
+        .filter_map(package_of)
+        .collect()
 }
 
 /// `@a/b` of `@a/b/c`.
@@ -158,7 +201,10 @@ fn package_of(path: &str) -> Option<String> {
     let words = if path.starts_with('@') { 2 } else { 1 };
     let parts: Vec<&str> = path.split('/').take(words).collect();
     let fits = |part: &&str| {
-        !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "@-_.".contains(c))
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "@-_.".contains(c))
     };
     (parts.len() == words && parts.iter().all(fits)).then(|| parts.join("/"))
 }
@@ -179,11 +225,17 @@ mod tests {
     #[test]
     fn the_page_imports_what_it_does() {
         let found = imported(&web().join("src")).unwrap();
-        assert!(found.contains("svelte") && found.contains("katex"), "{found:?}");
+        assert!(
+            found.contains("svelte") && found.contains("katex"),
+            "{found:?}"
+        );
     }
 
     #[test]
     fn lines_of_a_tree_are_read() {
-        assert_eq!(name_and_version("serde v1.0.1 (proc-macro)"), Some(("serde", "1.0.1")));
+        assert_eq!(
+            name_and_version("serde v1.0.1 (proc-macro)"),
+            Some(("serde", "1.0.1"))
+        );
     }
 }

@@ -45,7 +45,12 @@ impl Image {
     ///
     /// # Errors
     /// Where a step fails.
-    pub(super) fn build(stage: &Stage, program: &Path, work: &Path, name: &str) -> anyhow::Result<Self> {
+    pub(super) fn build(
+        stage: &Stage,
+        program: &Path,
+        work: &Path,
+        name: &str,
+    ) -> anyhow::Result<Self> {
         let mut image = Self {
             root: Root::new(&release(&stage.base)?, work, name)?,
             variables: vec![("PATH".into(), PATH.into())],
@@ -65,13 +70,20 @@ impl Image {
                     let known = [given.clone(), image.variables.clone()].concat();
                     image.root.shell(line, &known)?;
                 }
-                Step::Copy { from: Some(_), sources, target } if is_program(sources) => {
+                Step::Copy {
+                    from: Some(_),
+                    sources,
+                    target,
+                } if is_program(sources) => {
                     let target = image.root.path().join(target.trim_start_matches('/'));
                     fs::copy(program, &target)
                         .with_context(|| format!("cannot copy to {}", target.display()))?;
                 }
                 Step::Copy { sources, .. } => {
-                    bail!("the last stage copies {}, not the program", sources.join(", "))
+                    bail!(
+                        "the last stage copies {}, not the program",
+                        sources.join(", ")
+                    )
                 }
                 Step::Variable(name, value) => image.variables.push((name.clone(), value.clone())),
                 Step::Folder(folder) => image.folder.clone_from(folder),
@@ -95,7 +107,10 @@ impl Image {
     /// Where it cannot be made.
     pub(super) fn new_volume(&self, work: &Path, name: &str) -> anyhow::Result<PathBuf> {
         let volume = work.join(name);
-        let from = self.root.path().join(self.volumes[0].trim_start_matches('/'));
+        let from = self
+            .root
+            .path()
+            .join(self.volumes[0].trim_start_matches('/'));
         run(Command::new("cp").arg("--archive").arg(&from).arg(&volume))?;
         Ok(volume)
     }
@@ -110,7 +125,10 @@ impl Image {
     /// # Errors
     /// Where it names none.
     pub(super) fn port(&self) -> anyhow::Result<u16> {
-        self.ports.first().copied().context("the image has no EXPOSE")
+        self.ports
+            .first()
+            .copied()
+            .context("the image has no EXPOSE")
     }
 
     /// The command that tells whether it is well.
@@ -132,10 +150,19 @@ impl Image {
     /// Where it fails.
     pub(super) fn run_once(&self, volume: &Path, arguments: &[&str]) -> anyhow::Result<String> {
         let arguments: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();
-        output(&mut Machine::command(&self.how(volume, &arguments, Options::default())))
+        output(&mut Machine::command(&self.how(
+            volume,
+            &arguments,
+            Options::default(),
+        )))
     }
 
-    fn run(&self, volume: &Path, arguments: &[String], options: Options) -> anyhow::Result<Machine> {
+    fn run(
+        &self,
+        volume: &Path,
+        arguments: &[String],
+        options: Options,
+    ) -> anyhow::Result<Machine> {
         Machine::start(&self.how(volume, arguments, options))
     }
 
@@ -143,7 +170,10 @@ impl Image {
         let mut settings = vec![
             ("LOOPBACK".to_owned(), "1".to_owned()),
             ("READ_ONLY".to_owned(), "1".to_owned()),
-            ("VOLUMES".to_owned(), format!("{} {}", volume.display(), self.volumes[0])),
+            (
+                "VOLUMES".to_owned(),
+                format!("{} {}", volume.display(), self.volumes[0]),
+            ),
         ];
         if options.masked {
             settings.push(("MASKED".into(), "1".into()));
@@ -157,12 +187,35 @@ impl Image {
 
     /// The words before a program that make it the image's user, without a right to more, and with its variables only.
     pub(super) fn as_user(&self) -> Vec<String> {
-        let (user, group) = self.user.split_once(':').unwrap_or((&self.user, &self.user));
+        let (user, group) = self
+            .user
+            .split_once(':')
+            .unwrap_or((&self.user, &self.user));
         let mut words: Vec<String> = vec!["setpriv".into()];
-        words.extend([format!("--reuid={user}"), format!("--regid={group}"), "--clear-groups".into()]);
-        words.extend(["--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", "--"].map(str::to_owned));
-        words.extend(["env".into(), "-i".into(), format!("--chdir={}", self.folder)]);
-        words.extend(self.variables.iter().map(|(name, value)| format!("{name}={value}")));
+        words.extend([
+            format!("--reuid={user}"),
+            format!("--regid={group}"),
+            "--clear-groups".into(),
+        ]);
+        words.extend(
+            [
+                "--bounding-set=-all",
+                "--inh-caps=-all",
+                "--no-new-privs",
+                "--",
+            ]
+            .map(str::to_owned),
+        );
+        words.extend([
+            "env".into(),
+            "-i".into(),
+            format!("--chdir={}", self.folder),
+        ]);
+        words.extend(
+            self.variables
+                .iter()
+                .map(|(name, value)| format!("{name}={value}")),
+        );
         words
     }
 }

@@ -48,17 +48,32 @@ pub(super) fn make(package: &Package<'_>, work: &Path, folder: &Path) -> anyhow:
     }
     let about = staged.join("DEBIAN");
     for script in SCRIPTS {
-        install(&root().join("packaging/debian").join(script), &about.join(script), 0o755)?;
+        install(
+            &root().join("packaging/debian").join(script),
+            &about.join(script),
+            0o755,
+        )?;
     }
     fs::write(about.join("conffiles"), format!("{SETTINGS}\n"))?;
     fs::write(about.join("md5sums"), sums(&staged)?)?;
     let program = fs::read(package.program)?;
-    let control = control(package.version, architecture, &libraries(&program)?, kilobytes(&staged)?);
+    let control = control(
+        package.version,
+        architecture,
+        &libraries(&program)?,
+        kilobytes(&staged)?,
+    );
     fs::write(about.join("control"), control)?;
-    let name = format!("glasshouse_{}_{architecture}.deb", debian_version(package.version));
+    let name = format!(
+        "glasshouse_{}_{architecture}.deb",
+        debian_version(package.version)
+    );
     // Quick rather than small: the program is most of it, and already dense.
     let mut dpkg = Command::new("dpkg-deb");
-    run(dpkg.args(["--root-owner-group", "-Zxz", "-z3", "--build"]).arg(&staged).arg(folder.join(&name)))?;
+    run(dpkg
+        .args(["--root-owner-group", "-Zxz", "-z3", "--build"])
+        .arg(&staged)
+        .arg(folder.join(&name)))?;
     Ok(name)
 }
 
@@ -66,12 +81,32 @@ pub(super) fn make(package: &Package<'_>, work: &Path, folder: &Path) -> anyhow:
 fn files(package: &Package<'_>) -> anyhow::Result<Vec<(PathBuf, String, u32)>> {
     let mut files = vec![
         (package.program.to_owned(), PROGRAM.to_owned(), 0o755),
-        (package.licences.to_owned(), format!("{PAGES}/{LICENCES}"), 0o644),
-        (root().join("packaging/glasshouse.service"), UNIT.to_owned(), 0o644),
-        (root().join("packaging/debian/glasshouse.toml"), SETTINGS.to_owned(), 0o644),
-        (root().join("packaging/debian/copyright"), format!("{PAGES}/copyright"), 0o644),
+        (
+            package.licences.to_owned(),
+            format!("{PAGES}/{LICENCES}"),
+            0o644,
+        ),
+        (
+            root().join("packaging/glasshouse.service"),
+            UNIT.to_owned(),
+            0o644,
+        ),
+        (
+            root().join("packaging/debian/glasshouse.toml"),
+            SETTINGS.to_owned(),
+            0o644,
+        ),
+        (
+            root().join("packaging/debian/copyright"),
+            format!("{PAGES}/copyright"),
+            0o644,
+        ),
     ];
-    files.extend(pages()?.into_iter().map(|page| (root().join(&page), format!("{PAGES}/{page}"), 0o644)));
+    files.extend(
+        pages()?
+            .into_iter()
+            .map(|page| (root().join(&page), format!("{PAGES}/{page}"), 0o644)),
+    );
     Ok(files)
 }
 
@@ -122,11 +157,21 @@ fn libraries(program: &[u8]) -> anyhow::Result<String> {
 
 fn newest_glibc(program: &[u8]) -> Option<(u32, u32)> {
     const NAME: &[u8] = b"GLIBC_";
-    let named = program.windows(NAME.len()).enumerate().filter(|(_, window)| *window == NAME);
+    let named = program
+        .windows(NAME.len())
+        .enumerate()
+        .filter(|(_, window)| *window == NAME);
     let version = |at: usize| {
         let rest = program.get(at + NAME.len()..)?;
-        let length = rest.iter().take(10).take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
-        let mut numbers = std::str::from_utf8(&rest[..length]).ok()?.split('.').map_while(|n| n.parse().ok());
+        let length = rest
+            .iter()
+            .take(10)
+            .take_while(|byte| byte.is_ascii_digit() || **byte == b'.')
+            .count();
+        let mut numbers = std::str::from_utf8(&rest[..length])
+            .ok()?
+            .split('.')
+            .map_while(|n| n.parse().ok());
         Some((numbers.next()?, numbers.next()?))
     };
     named.filter_map(|(at, _)| version(at)).max()
@@ -138,8 +183,15 @@ fn sums(staged: &Path) -> anyhow::Result<String> {
 }
 
 fn kilobytes(staged: &Path) -> anyhow::Result<u64> {
-    let said = output(Command::new("du").args(["--summarize", "--apparent-size", "-k"]).arg(staged))?;
-    said.split_whitespace().next().and_then(|number| number.parse().ok()).context("du says no number")
+    let said = output(
+        Command::new("du")
+            .args(["--summarize", "--apparent-size", "-k"])
+            .arg(staged),
+    )?;
+    said.split_whitespace()
+        .next()
+        .and_then(|number| number.parse().ok())
+        .context("du says no number")
 }
 
 #[cfg(test)]
@@ -148,26 +200,56 @@ mod tests {
 
     #[test]
     fn the_package_says_what_it_is() {
-        let text = control(super::super::VERSION, "amd64", "libc6 (>= 2.34), libgcc-s1", 31_000);
+        let text = control(
+            super::super::VERSION,
+            "amd64",
+            "libc6 (>= 2.34), libgcc-s1",
+            31_000,
+        );
         let field = |name: &str| {
-            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-            line.unwrap_or_else(|| panic!("{name} is missing")).to_owned()
+            let line = text
+                .lines()
+                .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+            line.unwrap_or_else(|| panic!("{name} is missing"))
+                .to_owned()
         };
         let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
         let version = manifest.split_once("[workspace.package]").unwrap().1;
-        let version = version.lines().find_map(|line| line.strip_prefix("version = ")).unwrap();
-        assert_eq!(format!("{:?}", field("Version").replacen('~', "-", 1)), version);
-        assert_eq!(field("Depends"), "libc6 (>= 2.34), libgcc-s1, ca-certificates, passwd");
-        assert_eq!((field("Package"), field("Architecture")), ("glasshouse".into(), "amd64".into()));
+        let version = version
+            .lines()
+            .find_map(|line| line.strip_prefix("version = "))
+            .unwrap();
+        assert_eq!(
+            format!("{:?}", field("Version").replacen('~', "-", 1)),
+            version
+        );
+        assert_eq!(
+            field("Depends"),
+            "libc6 (>= 2.34), libgcc-s1, ca-certificates, passwd"
+        );
+        assert_eq!(
+            (field("Package"), field("Architecture")),
+            ("glasshouse".into(), "amd64".into())
+        );
         assert!(text.ends_with('\n') && !text.contains("\n\n"), "{text}");
-        let long = text.lines().skip_while(|line| !line.starts_with("Description")).skip(1);
-        assert!(long.clone().count() > 0 && long.clone().all(|line| line.starts_with(' ')), "{text}");
+        let long = text
+            .lines()
+            .skip_while(|line| !line.starts_with("Description"))
+            .skip(1);
+        assert!(
+            long.clone().count() > 0 && long.clone().all(|line| line.starts_with(' ')),
+            "{text}"
+        );
     }
 
     #[test]
     fn what_it_holds_is_there() {
         let any = root().join("Cargo.toml");
-        let package = Package { program: &any, licences: &any, version: "1.0.0" };
+        let package = Package {
+            program: &any,
+            licences: &any,
+            version: "1.0.0",
+        };
         for (from, to, _) in files(&package).unwrap() {
             assert!(from.is_file() && to.starts_with('/'), "{}", from.display());
         }
@@ -186,9 +268,15 @@ mod tests {
 
     #[test]
     fn the_newest_function_counts() {
-        assert_eq!(newest_glibc(b"\0GLIBC_2.2.5\0xGLIBC_2.34\0GLIBC_2.9\0GLIBC_PRIVATE\0"), Some((2, 34)));
+        assert_eq!(
+            newest_glibc(b"\0GLIBC_2.2.5\0xGLIBC_2.34\0GLIBC_2.9\0GLIBC_PRIVATE\0"),
+            Some((2, 34))
+        );
         assert_eq!(newest_glibc(b"GLIBC_"), None);
-        assert_eq!(libraries(b"GLIBC_2.36").unwrap(), "libc6 (>= 2.36), libgcc-s1");
+        assert_eq!(
+            libraries(b"GLIBC_2.36").unwrap(),
+            "libc6 (>= 2.36), libgcc-s1"
+        );
         assert!(libraries(b"a text").is_err());
     }
 }

@@ -21,7 +21,11 @@ pub(super) enum Step {
     /// A line for the shell.
     Run(String),
     /// Files of the repository, or of another stage.
-    Copy { from: Option<String>, sources: Vec<String>, target: String },
+    Copy {
+        from: Option<String>,
+        sources: Vec<String>,
+        target: String,
+    },
     /// A variable of all that runs later.
     Variable(String, String),
     /// Where what runs later begins.
@@ -47,15 +51,27 @@ pub(super) enum Step {
 pub(super) fn parse(text: &str) -> anyhow::Result<Vec<Stage>> {
     let mut stages: Vec<Stage> = Vec::new();
     for line in lines(text) {
-        let (word, rest) = line.split_once(' ').with_context(|| format!("“{line}” is not whole"))?;
+        let (word, rest) = line
+            .split_once(' ')
+            .with_context(|| format!("“{line}” is not whole"))?;
         let rest = rest.trim();
         if word == "FROM" {
-            let (base, name) = rest.split_once(" AS ").map_or((rest, None), |(b, n)| (b, Some(n.to_owned())));
-            stages.push(Stage { base: base.to_owned(), name, steps: Vec::new() });
+            let (base, name) = rest
+                .split_once(" AS ")
+                .map_or((rest, None), |(b, n)| (b, Some(n.to_owned())));
+            stages.push(Stage {
+                base: base.to_owned(),
+                name,
+                steps: Vec::new(),
+            });
             continue;
         }
-        let stage = stages.last_mut().with_context(|| format!("“{line}” stands before FROM"))?;
-        stage.steps.extend(steps(word, rest).with_context(|| format!("in “{line}”"))?);
+        let stage = stages
+            .last_mut()
+            .with_context(|| format!("“{line}” stands before FROM"))?;
+        stage
+            .steps
+            .extend(steps(word, rest).with_context(|| format!("in “{line}”"))?);
     }
     Ok(stages)
 }
@@ -64,8 +80,14 @@ pub(super) fn parse(text: &str) -> anyhow::Result<Vec<Stage>> {
 fn lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut goes_on = false;
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let (piece, more) = line.strip_suffix('\\').map_or((line, false), |piece| (piece.trim_end(), true));
+    for line in text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
+        let (piece, more) = line
+            .strip_suffix('\\')
+            .map_or((line, false), |piece| (piece.trim_end(), true));
         match lines.last_mut().filter(|_| goes_on) {
             Some(last) => *last = format!("{last} {piece}"),
             None => lines.push(piece.to_owned()),
@@ -78,12 +100,20 @@ fn lines(text: &str) -> Vec<String> {
 fn steps(word: &str, rest: &str) -> anyhow::Result<Vec<Step>> {
     Ok(match word {
         "ARG" => {
-            let (name, value) = rest.split_once('=').context("it has no value to begin with")?;
-            vec![Step::Argument(name.to_owned(), value.trim_matches('"').to_owned())]
+            let (name, value) = rest
+                .split_once('=')
+                .context("it has no value to begin with")?;
+            vec![Step::Argument(
+                name.to_owned(),
+                value.trim_matches('"').to_owned(),
+            )]
         }
         "RUN" => vec![Step::Run(rest.to_owned())],
         "COPY" => vec![copy(rest)?],
-        "ENV" => rest.split_whitespace().map(variable).collect::<anyhow::Result<_>>()?,
+        "ENV" => rest
+            .split_whitespace()
+            .map(variable)
+            .collect::<anyhow::Result<_>>()?,
         "WORKDIR" => vec![Step::Folder(rest.to_owned())],
         "USER" => vec![Step::User(rest.to_owned())],
         "VOLUME" => vec![Step::Volume(rest.to_owned())],
@@ -105,14 +135,20 @@ fn variable(text: &str) -> anyhow::Result<Step> {
 
 fn copy(rest: &str) -> anyhow::Result<Step> {
     let mut words: Vec<&str> = rest.split_whitespace().collect();
-    let from = words.first().and_then(|first| first.strip_prefix("--from=")).map(str::to_owned);
+    let from = words
+        .first()
+        .and_then(|first| first.strip_prefix("--from="))
+        .map(str::to_owned);
     if from.is_some() {
         words.remove(0);
     }
     if let Some(option) = words.iter().find(|word| word.starts_with("--")) {
         bail!("{option} is not known here");
     }
-    let target = words.pop().filter(|_| !words.is_empty()).context("it names no source and target")?;
+    let target = words
+        .pop()
+        .filter(|_| !words.is_empty())
+        .context("it names no source and target")?;
     Ok(Step::Copy {
         from,
         sources: words.into_iter().map(str::to_owned).collect(),
@@ -135,7 +171,10 @@ mod tests {
                     ENV A=1 B=2\nHEALTHCHECK --interval=3s CMD [\"a\", \"b\"]\nEXPOSE 80\n";
         let text = |word: &str| word.to_owned();
         let stages = parse(dockerfile).unwrap();
-        assert_eq!((stages[0].base.as_str(), stages[0].name.as_deref()), ("a:1", Some("one")));
+        assert_eq!(
+            (stages[0].base.as_str(), stages[0].name.as_deref()),
+            ("a:1", Some("one"))
+        );
         assert_eq!(stages[0].steps, [Step::Run(text("a && b"))]);
         let copy = Step::Copy {
             from: Some(text("one")),

@@ -29,9 +29,15 @@ pub(super) fn all(parts: &BTreeSet<Part>) -> anyhow::Result<String> {
 
 fn texts(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+    for entry in
+        fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?
+    {
         let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .to_uppercase();
         if path.is_file() && NAMES.iter().any(|beginning| name.starts_with(beginning)) {
             files.push(path);
         }
@@ -54,7 +60,12 @@ fn render(parts: &[(&Part, Vec<String>)]) -> String {
         }
     }
     for (text, names) in for_whom {
-        let _ = write!(page, "\n{}\n{}\n\n{text}\n", "=".repeat(80), names.join(", "));
+        let _ = write!(
+            page,
+            "\n{}\n{}\n\n{text}\n",
+            "=".repeat(80),
+            names.join(", ")
+        );
     }
     page
 }
@@ -77,6 +88,9 @@ mod tests {
         let mit = || vec!["the words".to_owned()];
         let page = render(&[(&a, mit()), (&b, mit()), (&c, Vec::new())]);
         assert_eq!(page.matches("the words").count(), 1);
-        assert!(page.contains("a 1, b 2\n") && page.contains("c 3: MIT\n"), "{page}");
+        assert!(
+            page.contains("a 1, b 2\n") && page.contains("c 3: MIT\n"),
+            "{page}"
+        );
     }
 }

@@ -23,7 +23,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 const NAMESPACES: [&str; 5] = ["--mount", "--pid", "--net", "--ipc", "--uts"];
 
 /// Goes into groups of processes before it becomes another program. It starts none: that would be taken for the first one.
-const JOIN: &str = "for group in $GROUPS_TO_JOIN; do echo $$ > $group/cgroup.procs; done; exec \"$@\"";
+const JOIN: &str =
+    "for group in $GROUPS_TO_JOIN; do echo $$ > $group/cgroup.procs; done; exec \"$@\"";
 
 /// What is to run, and where.
 pub(super) struct Start {
@@ -70,29 +71,45 @@ impl Machine {
         let all = PathBuf::from("/sys/fs/cgroup");
         let groups = match all.join("cgroup.controllers").exists() {
             true => vec![all.join(name)],
-            false => vec![all.join("systemd").join(&name), all.join("unified").join(&name)],
+            false => vec![
+                all.join("systemd").join(&name),
+                all.join("unified").join(&name),
+            ],
         };
         for group in &groups {
-            fs::create_dir_all(group).with_context(|| format!("cannot make {}", group.display()))?;
+            fs::create_dir_all(group)
+                .with_context(|| format!("cannot make {}", group.display()))?;
         }
-        let listed: Vec<String> = groups.iter().map(|group| group.display().to_string()).collect();
+        let listed: Vec<String> = groups
+            .iter()
+            .map(|group| group.display().to_string())
+            .collect();
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", JOIN, "sh", "unshare"]).args(NAMESPACES).args([
-            "--cgroup",
-            "--fork",
-            "--kill-child",
-        ]);
+        command
+            .args(["-c", JOIN, "sh", "unshare"])
+            .args(NAMESPACES)
+            .args(["--cgroup", "--fork", "--kill-child"]);
         command.args(entering(&start.root)).args(&start.words);
         command.envs(start.settings.iter().map(|(name, value)| (name, value)));
-        command.env("SYSTEMD", "1").env("GROUPS_TO_JOIN", listed.join(" "));
+        command
+            .env("SYSTEMD", "1")
+            .env("GROUPS_TO_JOIN", listed.join(" "));
         Self::spawn(command, groups)
     }
 
     fn spawn(mut command: Command, groups: Vec<PathBuf>) -> anyhow::Result<Self> {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut unshare = command.spawn().context("cannot run unshare")?;
         let said = Arc::new(Mutex::new(String::new()));
-        for from in [unshare.stdout.take().map(boxed), unshare.stderr.take().map(boxed)].into_iter().flatten()
+        for from in [
+            unshare.stdout.take().map(boxed),
+            unshare.stderr.take().map(boxed),
+        ]
+        .into_iter()
+        .flatten()
         {
             let said = Arc::clone(&said);
             thread::spawn(move || {
@@ -103,7 +120,12 @@ impl Machine {
                 }
             });
         }
-        let mut machine = Self { unshare, first: 0, said, groups };
+        let mut machine = Self {
+            unshare,
+            first: 0,
+            said,
+            groups,
+        };
         let id = machine.unshare.id();
         machine.first = machine.until("the first process", || {
             let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).ok()?;
@@ -120,7 +142,9 @@ impl Machine {
         let said = Arc::clone(&self.said);
         self.until(words, || {
             let said = said.lock().unwrap_or_else(PoisonError::into_inner);
-            said.lines().find(|line| line.contains(words)).map(str::to_owned)
+            said.lines()
+                .find(|line| line.contains(words))
+                .map(str::to_owned)
         })
     }
 
@@ -128,7 +152,11 @@ impl Machine {
     ///
     /// # Errors
     /// With all that it said, where it ends before or a minute is over.
-    pub(super) fn until<T>(&mut self, what: &str, mut there: impl FnMut() -> Option<T>) -> anyhow::Result<T> {
+    pub(super) fn until<T>(
+        &mut self,
+        what: &str,
+        mut there: impl FnMut() -> Option<T>,
+    ) -> anyhow::Result<T> {
         let give_up = Instant::now() + PATIENCE;
         loop {
             if let Some(found) = there() {
@@ -136,7 +164,10 @@ impl Machine {
             }
             let ended = self.unshare.try_wait()?;
             if ended.is_some() || Instant::now() > give_up {
-                bail!("waited in vain for “{what}” (ended: {ended:?}); it said:\n{}", self.log());
+                bail!(
+                    "waited in vain for “{what}” (ended: {ended:?}); it said:\n{}",
+                    self.log()
+                );
             }
             sleep(LOOK_AGAIN);
         }
@@ -149,7 +180,10 @@ impl Machine {
 
     /// All that it has said.
     pub(super) fn log(&self) -> String {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.said
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Runs a program in it, as root, and gives what that prints.
@@ -183,17 +217,33 @@ impl Machine {
             "--silent",
             "--show-error",
         ]);
-        curl.args(["--max-time", "120", "--write-out", "\n%{http_code}", "--request", request.method]);
+        curl.args([
+            "--max-time",
+            "120",
+            "--write-out",
+            "\n%{http_code}",
+            "--request",
+            request.method,
+        ]);
         if let Some(key) = request.key {
             curl.args(["--header", &format!("Authorization: Bearer {key}")]);
         }
         if let Some(body) = &request.body {
-            curl.args(["--header", "Content-Type: application/json", "--data", &body.to_string()]);
+            curl.args([
+                "--header",
+                "Content-Type: application/json",
+                "--data",
+                &body.to_string(),
+            ]);
         }
-        let answer = output(curl.arg(format!("http://127.0.0.1:{}{}", request.port, request.path)))?;
+        let answer =
+            output(curl.arg(format!("http://127.0.0.1:{}{}", request.port, request.path)))?;
         let (body, status) = answer.rsplit_once('\n').context("curl says no status")?;
         let text = || Value::String(body.to_owned());
-        Ok((status.parse()?, serde_json::from_str(body).unwrap_or_else(|_| text())))
+        Ok((
+            status.parse()?,
+            serde_json::from_str(body).unwrap_or_else(|_| text()),
+        ))
     }
 
     /// Tells the first process to end, as a container engine does, and waits for it.
@@ -206,7 +256,10 @@ impl Machine {
         while Instant::now() < give_up {
             match self.unshare.try_wait()? {
                 Some(status) if status.success() => return Ok(()),
-                Some(status) => bail!("it ended badly when told to stop ({status}):\n{}", self.log()),
+                Some(status) => bail!(
+                    "it ended badly when told to stop ({status}):\n{}",
+                    self.log()
+                ),
                 None => sleep(LOOK_AGAIN),
             }
         }
@@ -236,7 +289,10 @@ fn remove_groups(group: &std::path::Path) {
     let find = "find \"$1\" -depth -type d -exec rmdir {} + 2> /dev/null";
     for _ in 0..20 {
         // Whether it worked is seen by whether it is still there.
-        let _ = Command::new("sh").args(["-c", find, "sh"]).arg(group).status();
+        let _ = Command::new("sh")
+            .args(["-c", find, "sh"])
+            .arg(group)
+            .status();
         if !group.exists() {
             return;
         }

@@ -27,14 +27,22 @@ pub(super) fn needs() -> anyhow::Result<()> {
     if !is_root() {
         bail!("trying the packages needs root: they are installed in roots of their own");
     }
-    let parts =
-        [("debootstrap", "debootstrap"), ("curl", "curl"), ("ip", "iproute2"), ("nsenter", "util-linux")];
+    let parts = [
+        ("debootstrap", "debootstrap"),
+        ("curl", "curl"),
+        ("ip", "iproute2"),
+        ("nsenter", "util-linux"),
+    ];
     let missing: Vec<&str> = parts
         .iter()
         .filter(|(name, _)| find_program(&[name]).is_none())
         .map(|(_, package)| *package)
         .collect();
-    if missing.is_empty() { Ok(()) } else { apt_install(&missing) }
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        apt_install(&missing)
+    }
 }
 
 /// A copy of Debian, removed when this is dropped.
@@ -45,9 +53,13 @@ impl Root {
     pub(super) fn new(release: &str, work: &Path, name: &str) -> anyhow::Result<Self> {
         let base = base(release)?;
         let folder = work.join(name);
-        run(Command::new("cp").args(["--archive", "--reflink=auto"]).arg(&base).arg(&folder))?;
+        run(Command::new("cp")
+            .args(["--archive", "--reflink=auto"])
+            .arg(&base)
+            .arg(&folder))?;
         // For what is installed in it; the release itself has none.
-        fs::copy("/etc/resolv.conf", folder.join("etc/resolv.conf")).context("cannot copy resolv.conf")?;
+        fs::copy("/etc/resolv.conf", folder.join("etc/resolv.conf"))
+            .context("cannot copy resolv.conf")?;
         Ok(Self(folder))
     }
 
@@ -63,10 +75,16 @@ impl Root {
     pub(super) fn shell(&self, line: &str, variables: &Variables) -> anyhow::Result<()> {
         let mut command = Command::new("unshare");
         command.args(["--mount", "--pid", "--fork", "--kill-child"]);
-        command.args(entering(&self.0)).args(["/bin/sh", "-c", line]);
+        command
+            .args(entering(&self.0))
+            .args(["/bin/sh", "-c", line]);
         println!("$ {line}");
-        command.env_clear().envs(variables.iter().map(|(name, value)| (name, value)));
-        command.env("DEBIAN_FRONTEND", "noninteractive").env("LC_ALL", "C");
+        command
+            .env_clear()
+            .envs(variables.iter().map(|(name, value)| (name, value)));
+        command
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .env("LC_ALL", "C");
         let output = command.output().context("cannot run unshare")?;
         if !output.status.success() {
             println!("{}", String::from_utf8_lossy(&output.stdout));
@@ -102,7 +120,9 @@ fn base(release: &str) -> anyhow::Result<PathBuf> {
         fs::remove_dir_all(&base).context("cannot remove a Debian that was not made to its end")?;
     }
     println!("Debian {release}: making one with debootstrap, which takes a minute.");
-    run(Command::new("debootstrap").args(["--variant=minbase", release]).arg(&base))?;
+    run(Command::new("debootstrap")
+        .args(["--variant=minbase", release])
+        .arg(&base))?;
     fs::write(base.join("made"), "")?;
     Ok(base)
 }

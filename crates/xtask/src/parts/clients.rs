@@ -11,8 +11,11 @@ use anyhow::Context;
 use crate::command::{npm, parts_folder, root, run};
 
 /// Folders with `requirements.txt` and tests for Python's own `unittest`.
-const PYTHON: [&str; 3] =
-    ["integrations/clients/python", "integrations/clients/openapi", "integrations/open_webui"];
+const PYTHON: [&str; 3] = [
+    "integrations/clients/python",
+    "integrations/clients/openapi",
+    "integrations/open_webui",
+];
 /// Folders with `package-lock.json` and tests for Node's own runner.
 const NODE: [&str; 6] = [
     "integrations/clients/ag-ui",
@@ -28,12 +31,17 @@ const NODE: [&str; 6] = [
 /// # Errors
 /// Where the packages cannot be installed.
 pub(crate) fn python_tests() -> anyhow::Result<Vec<Command>> {
-    PYTHON.iter().map(|folder| python_test(&root().join(folder))).collect()
+    PYTHON
+        .iter()
+        .map(|folder| python_test(&root().join(folder)))
+        .collect()
 }
 
 fn python_test(folder: &Path) -> anyhow::Result<Command> {
     let mut tests = Command::new(install_python(folder)?);
-    tests.args(["-m", "unittest", "discover"]).current_dir(folder);
+    tests
+        .args(["-m", "unittest", "discover"])
+        .current_dir(folder);
     // No folders of byte code between the sources.
     tests.env("PYTHONDONTWRITEBYTECODE", "1");
     Ok(tests)
@@ -46,18 +54,28 @@ fn python_test(folder: &Path) -> anyhow::Result<Command> {
 pub(crate) fn install_python(folder: &Path) -> anyhow::Result<PathBuf> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let environment = parts_folder()?.join(format!("python-{name}"));
-    let (python, stamp) = (environment.join("bin/python"), environment.join("installed-requirements.txt"));
+    let (python, stamp) = (
+        environment.join("bin/python"),
+        environment.join("installed-requirements.txt"),
+    );
     let requirements = folder.join("requirements.txt");
-    let wanted =
-        fs::read(&requirements).with_context(|| format!("cannot read {}", requirements.display()))?;
+    let wanted = fs::read(&requirements)
+        .with_context(|| format!("cannot read {}", requirements.display()))?;
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
         println!("Python packages: as in {}.", requirements.display());
         return Ok(python);
     }
-    println!("Python packages: installing what {} lists.", requirements.display());
-    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))
-        .context("the clients' tests need Python 3 with venv")?;
-    run(Command::new(&python).args(["-m", "pip", "install", "-q", "-r"]).arg(&requirements))?;
+    println!(
+        "Python packages: installing what {} lists.",
+        requirements.display()
+    );
+    run(Command::new("python3")
+        .args(["-m", "venv", "--clear"])
+        .arg(&environment))
+    .context("the clients' tests need Python 3 with venv")?;
+    run(Command::new(&python)
+        .args(["-m", "pip", "install", "-q", "-r"])
+        .arg(&requirements))?;
     fs::write(stamp, wanted).context("cannot note which packages are installed")?;
     Ok(python)
 }
@@ -68,7 +86,9 @@ pub(crate) fn install_python(folder: &Path) -> anyhow::Result<PathBuf> {
 /// Where the packages cannot be installed.
 pub(crate) fn node_tests() -> anyhow::Result<Vec<Command>> {
     super::check_node()?;
-    NODE.iter().map(|folder| node_test(&root().join(folder))).collect()
+    NODE.iter()
+        .map(|folder| node_test(&root().join(folder)))
+        .collect()
 }
 
 fn node_test(folder: &Path) -> anyhow::Result<Command> {
@@ -80,7 +100,10 @@ fn node_test(folder: &Path) -> anyhow::Result<Command> {
         .collect();
     files.sort();
     let mut tests = Command::new("node");
-    tests.args(["--test", "--test-concurrency=2", "--test-reporter=spec"]).args(files).current_dir(folder);
+    tests
+        .args(["--test", "--test-concurrency=2", "--test-reporter=spec"])
+        .args(files)
+        .current_dir(folder);
     Ok(tests)
 }
 
@@ -90,7 +113,9 @@ pub(super) fn install_node(folder: &Path) -> anyhow::Result<()> {
     let listed = folder.join("package-lock.json");
     let lock = fs::read(&listed).with_context(|| format!("cannot read {}", listed.display()))?;
     let stamp = parts_folder()?.join(format!("installed-clients-{name}-package-lock.json"));
-    if folder.join("node_modules").is_dir() && fs::read(&stamp).is_ok_and(|installed| installed == lock) {
+    if folder.join("node_modules").is_dir()
+        && fs::read(&stamp).is_ok_and(|installed| installed == lock)
+    {
         println!("Node packages: as in {}.", listed.display());
         return Ok(());
     }

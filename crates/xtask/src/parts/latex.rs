@@ -11,5 +11,6 @@ pub(crate) fn install() -> anyhow::Result<()> {
         return Ok(());
     }
     println!("LaTeX: none is on the path.");
-    super::apt_install(&["texlive-latex-base", "latexmk"]).context("the tests of programs need LaTeX")
+    super::apt_install(&["texlive-latex-base", "latexmk"])
+        .context("the tests of programs need LaTeX")
 }

@@ -9,9 +9,12 @@ use crate::command::{npm, parts_folder, run, web};
 /// Installs what `web/package-lock.json` lists.
 pub(crate) fn install() -> anyhow::Result<()> {
     super::check_node()?;
-    let lock = fs::read(web().join("package-lock.json")).context("cannot read web/package-lock.json")?;
+    let lock =
+        fs::read(web().join("package-lock.json")).context("cannot read web/package-lock.json")?;
     let stamp = parts_folder()?.join("installed-package-lock.json");
-    if web().join("node_modules").is_dir() && fs::read(&stamp).is_ok_and(|installed| installed == lock) {
+    if web().join("node_modules").is_dir()
+        && fs::read(&stamp).is_ok_and(|installed| installed == lock)
+    {
         println!("Node packages: as in web/package-lock.json.");
         return Ok(());
     }

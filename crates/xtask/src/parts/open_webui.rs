@@ -23,7 +23,10 @@ const LEFT_OUT: &str = "torch ; python_version < \"3\"\n\
 pub(crate) fn install() -> anyhow::Result<PathBuf> {
     if let Some(named) = variable("OPEN_WEBUI_BIN").map(PathBuf::from) {
         if !named.is_file() {
-            bail!("OPEN_WEBUI_BIN is {}, where there is no program", named.display());
+            bail!(
+                "OPEN_WEBUI_BIN is {}, where there is no program",
+                named.display()
+            );
         }
         return Ok(named);
     }
@@ -40,10 +43,17 @@ pub(crate) fn install() -> anyhow::Result<PathBuf> {
     let overrides = folder.join("overrides.txt");
     fs::write(&overrides, LEFT_OUT).context("cannot write which packages to leave out")?;
     let uv = install_uv(&python, &folder)?;
-    run(Command::new(&uv).args(["venv", "-q", "--clear", "-p"]).arg(&python).arg(&environment))?;
+    run(Command::new(&uv)
+        .args(["venv", "-q", "--clear", "-p"])
+        .arg(&python)
+        .arg(&environment))?;
     let mut pip = Command::new(&uv);
-    pip.args(["pip", "install", "-q", "--python"]).arg(environment.join("bin/python"));
-    run(pip.arg("--overrides").arg(&overrides).arg(format!("open-webui=={VERSION}")))?;
+    pip.args(["pip", "install", "-q", "--python"])
+        .arg(environment.join("bin/python"));
+    run(pip
+        .arg("--overrides")
+        .arg(&overrides)
+        .arg(format!("open-webui=={VERSION}")))?;
     fs::write(stamp, VERSION).context("cannot note that it is installed")?;
     Ok(program)
 }
@@ -51,16 +61,21 @@ pub(crate) fn install() -> anyhow::Result<PathBuf> {
 /// pip cannot leave out what a package asks for; uv can.
 fn install_uv(python: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     let environment = folder.join("uv");
-    run(Command::new(python).args(["-m", "venv", "--clear"]).arg(&environment))
-        .context("Open WebUI needs Python with venv")?;
+    run(Command::new(python)
+        .args(["-m", "venv", "--clear"])
+        .arg(&environment))
+    .context("Open WebUI needs Python with venv")?;
     run(Command::new(environment.join("bin/python")).args(["-m", "pip", "install", "-q", "uv"]))?;
     Ok(environment.join("bin/uv"))
 }
 
 fn python() -> anyhow::Result<PathBuf> {
-    let fitting = PYTHONS.iter().filter_map(|name| find_program(&[name])).find(|python| {
-        let checked = Command::new(python).args(["-c", FITS]).output();
-        checked.is_ok_and(|output| output.status.success())
-    });
+    let fitting = PYTHONS
+        .iter()
+        .filter_map(|name| find_program(&[name]))
+        .find(|python| {
+            let checked = Command::new(python).args(["-c", FITS]).output();
+            checked.is_ok_and(|output| output.status.success())
+        });
     fitting.context("Open WebUI needs Python 3.11 or 3.12")
 }

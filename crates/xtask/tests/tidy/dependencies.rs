@@ -20,26 +20,43 @@ struct Lists {
 fn lists() -> Lists {
     let file: Table = toml::from_str(&read("deny.toml")).unwrap();
     let text = |value: &toml::Value| value.as_str().unwrap().to_owned();
-    let banned =
-        file["bans"]["deny"].as_array().unwrap().iter().map(|it| (text(&it["crate"]), text(&it["reason"])));
+    let banned = file["bans"]["deny"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (text(&it["crate"]), text(&it["reason"])));
     let exceptions = file["licenses"]["exceptions"].as_array().unwrap().iter();
     let exceptions = exceptions.flat_map(|it| {
-        it["allow"].as_array().unwrap().iter().map(move |licence| (text(&it["crate"]), text(licence)))
+        it["allow"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(move |licence| (text(&it["crate"]), text(licence)))
     });
     let lists = Lists {
         exceptions: exceptions.collect(),
-        licences: file["licenses"]["allow"].as_array().unwrap().iter().map(text).collect(),
+        licences: file["licenses"]["allow"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(text)
+            .collect(),
         banned: banned.collect(),
         registry: format!("registry+{}", text(&file["sources"]["allow-registry"][0])),
     };
-    assert!(lists.licences.contains("MIT") && !lists.banned.is_empty(), "deny.toml allows all or nothing");
+    assert!(
+        lists.licences.contains("MIT") && !lists.banned.is_empty(),
+        "deny.toml allows all or nothing"
+    );
     lists
 }
 
 #[test]
 fn every_package_is_of_the_registry_and_has_a_checksum() {
     let lists = lists();
-    let faults = packages(&read("Cargo.lock")).flat_map(|package| check_source(&package, &lists)).collect();
+    let faults = packages(&read("Cargo.lock"))
+        .flat_map(|package| check_source(&package, &lists))
+        .collect();
     expect_none(faults);
 }
 
@@ -47,7 +64,9 @@ fn every_package_is_of_the_registry_and_has_a_checksum() {
 fn packages(lock: &str) -> impl Iterator<Item = Package<'_>> {
     lock.split("[[package]]").skip(1).map(|text| {
         let field = |name: &str| {
-            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "));
+            let line = text
+                .lines()
+                .find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "));
             line.map(|value| value.trim_matches('"'))
         };
         Package {
@@ -65,10 +84,16 @@ struct Package<'a> {
 }
 
 fn check_source(package: &Package<'_>, lists: &Lists) -> Vec<String> {
-    let Package { name, source, is_checked } = *package;
+    let Package {
+        name,
+        source,
+        is_checked,
+    } = *package;
     let mut faults = Vec::new();
     if source.is_some_and(|source| source != lists.registry || !is_checked) {
-        faults.push(format!("{name} comes from {source:?}: use the registry, with its checksum"));
+        faults.push(format!(
+            "{name} comes from {source:?}: use the registry, with its checksum"
+        ));
     }
     if source.is_none() && !is_ours(name) {
         faults.push(format!("{name} comes from a path outside of crates/"));
@@ -87,22 +112,53 @@ fn every_licence_is_one_we_can_live_with() {
     // Only what this machine builds is sure to be here.
     let host = Command::new("rustc").arg("-vV").output().unwrap();
     let host = String::from_utf8(host.stdout).unwrap();
-    let host = host.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
-    let arguments = ["metadata", "--offline", "--locked", "--format-version", "1", "--filter-platform", host];
-    let output = Command::new(env!("CARGO")).args(arguments).output().unwrap();
-    assert!(output.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
+    let host = host
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .unwrap();
+    let arguments = [
+        "metadata",
+        "--offline",
+        "--locked",
+        "--format-version",
+        "1",
+        "--filter-platform",
+        host,
+    ];
+    let output = Command::new(env!("CARGO"))
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "cargo metadata failed: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
     assert!(packages.len() > 100, "only {} packages", packages.len());
     let lists = lists();
     let unfit = packages.iter().filter(|package| {
         let name = package["name"].as_str().unwrap_or_default();
-        let excepted = lists.exceptions.iter().filter(|(excepted, _)| excepted == name);
-        let allowed = lists.licences.iter().cloned().chain(excepted.map(|(_, licence)| licence.clone()));
+        let excepted = lists
+            .exceptions
+            .iter()
+            .filter(|(excepted, _)| excepted == name);
+        let allowed = lists
+            .licences
+            .iter()
+            .cloned()
+            .chain(excepted.map(|(_, licence)| licence.clone()));
         let allowed = allowed.collect();
-        !package["license"].as_str().is_some_and(|licence| is_allowed(licence, &allowed))
+        !package["license"]
+            .as_str()
+            .is_some_and(|licence| is_allowed(licence, &allowed))
     });
-    expect_none(unfit.map(|it| format!("{} is under {}: use another", it["name"], it["license"])).collect());
+    expect_none(
+        unfit
+            .map(|it| format!("{} is under {}: use another", it["name"], it["license"]))
+            .collect(),
+    );
 }
 
 /// Whether an expression can be met with these licences. “A/B” is the old way to write “A OR B”.
@@ -110,7 +166,10 @@ fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let expression = expression.replace('/', " OR ").replace(['(', ')'], " ");
     // “AND” binds closer; the brackets that occur stand around an OR beside an AND, where all of its words must do.
     expression.split(" AND ").all(|part| {
-        part.split(" OR ").map(str::trim).filter(|word| !word.is_empty()).any(|word| allowed.contains(word))
+        part.split(" OR ")
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+            .any(|word| allowed.contains(word))
     })
 }
 
@@ -127,16 +186,31 @@ fn what_is_unfit_is_seen() {
         ("AGPL-3.0-only", false),
         ("", false),
     ] {
-        assert_eq!(is_allowed(expression, &lists.licences), fits, "{expression}");
+        assert_eq!(
+            is_allowed(expression, &lists.licences),
+            fits,
+            "{expression}"
+        );
     }
-    let faults = |lock: &str| packages(lock).flat_map(|package| check_source(&package, &lists)).count();
+    let faults = |lock: &str| {
+        packages(lock)
+            .flat_map(|package| check_source(&package, &lists))
+            .count()
+    };
     let package = |rest: &str| format!("[[package]]\nname = \"a\"\nversion = \"1.0.0\"\n{rest}\n");
     let registry = format!("source = \"{}\"", lists.registry);
-    assert_eq!(faults(&package(&format!("{registry}\nchecksum = \"00\""))), 0);
+    assert_eq!(
+        faults(&package(&format!("{registry}\nchecksum = \"00\""))),
+        0
+    );
     assert_eq!(faults(&package(&registry)), 1);
-    assert_eq!(faults(&package("source = \"git+https://example.org/a\"")), 1);
+    assert_eq!(
+        faults(&package("source = \"git+https://example.org/a\"")),
+        1
+    );
     assert_eq!(faults(&package("")), 1);
     assert_eq!(faults("[[package]]\nname = \"server\"\n"), 0);
-    let openssl = package(&format!("{registry}\nchecksum = \"00\"")).replace("\"a\"", "\"openssl-sys\"");
+    let openssl =
+        package(&format!("{registry}\nchecksum = \"00\"")).replace("\"a\"", "\"openssl-sys\"");
     assert_eq!(faults(&openssl), 1);
 }

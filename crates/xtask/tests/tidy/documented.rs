@@ -5,17 +5,43 @@ use std::collections::BTreeSet;
 use crate::{expect_none, repository::read};
 
 /// What stands in one of the sets only, each said with its own words.
-fn compare(code: &BTreeSet<String>, docs: &BTreeSet<String>, missing: &str, made_up: &str) -> Vec<String> {
-    assert!(!code.is_empty(), "nothing was read from the code: has its form changed?");
-    let missing = code.difference(docs).map(|entry| format!("{entry}: {missing}"));
-    missing.chain(docs.difference(code).map(|entry| format!("{entry}: {made_up}"))).collect()
+fn compare(
+    code: &BTreeSet<String>,
+    docs: &BTreeSet<String>,
+    missing: &str,
+    made_up: &str,
+) -> Vec<String> {
+    assert!(
+        !code.is_empty(),
+        "nothing was read from the code: has its form changed?"
+    );
+    let missing = code
+        .difference(docs)
+        .map(|entry| format!("{entry}: {missing}"));
+    missing
+        .chain(
+            docs.difference(code)
+                .map(|entry| format!("{entry}: {made_up}")),
+        )
+        .collect()
 }
 
 #[test]
 fn comparing_sees_both_sides() {
-    let set = |entries: &[&str]| entries.iter().map(|e| (*e).to_owned()).collect::<BTreeSet<_>>();
-    assert_eq!(compare(&set(&["a", "b"]), &set(&["b"]), "new", "gone"), ["a: new"]);
-    assert_eq!(compare(&set(&["b"]), &set(&["b", "c"]), "new", "gone"), ["c: gone"]);
+    let set = |entries: &[&str]| {
+        entries
+            .iter()
+            .map(|e| (*e).to_owned())
+            .collect::<BTreeSet<_>>()
+    };
+    assert_eq!(
+        compare(&set(&["a", "b"]), &set(&["b"]), "new", "gone"),
+        ["a: new"]
+    );
+    assert_eq!(
+        compare(&set(&["b"]), &set(&["b", "c"]), "new", "gone"),
+        ["c: gone"]
+    );
 }
 
 #[test]
@@ -46,15 +72,25 @@ fn settings(toml: &str) -> BTreeSet<String> {
 
 /// The rows of that form, without the meaning.
 fn documented_settings(docs: &str) -> BTreeSet<String> {
-    let rows = docs.lines().filter(|line| line.starts_with("| `") && line.contains("| `GLASSHOUSE_"));
-    rows.map(|row| format!("{} |", row.split(" | ").take(3).collect::<Vec<_>>().join(" | "))).collect()
+    let rows = docs
+        .lines()
+        .filter(|line| line.starts_with("| `") && line.contains("| `GLASSHOUSE_"));
+    rows.map(|row| {
+        format!(
+            "{} |",
+            row.split(" | ").take(3).collect::<Vec<_>>().join(" | ")
+        )
+    })
+    .collect()
 }
 
 #[test]
 fn settings_are_read() {
     let toml = "# a = 1\na = [\"x\"]\n\n[limits]\n# Model calls.\nsteps = 50\n";
-    let rows =
-        ["| `a` | `GLASSHOUSE_A` | `[\"x\"]` |", "| `limits.steps` | `GLASSHOUSE_LIMITS_STEPS` | `50` |"];
+    let rows = [
+        "| `a` | `GLASSHOUSE_A` | `[\"x\"]` |",
+        "| `limits.steps` | `GLASSHOUSE_LIMITS_STEPS` | `50` |",
+    ];
     assert_eq!(settings(toml).into_iter().collect::<Vec<_>>(), rows);
     let docs = format!(
         "Words.\n| setting | variable | default | meaning |\n{} What it is. |\n{} More. |",
@@ -98,7 +134,10 @@ const OF_THE_IMAGE: [&str; 2] = ["GLASSHOUSE_DATA_DIR", "GLASSHOUSE_LISTEN"];
 fn every_variable_is_passed_on_by_compose() {
     let settings = settings(&read("config.example.toml"));
     let variable = |row: &String| row.split('`').nth(3).map(str::to_owned);
-    let pipeline = |name: &String| name.strip_prefix("GLASSHOUSE_PIPELINES_").map(str::to_owned);
+    let pipeline = |name: &String| {
+        name.strip_prefix("GLASSHOUSE_PIPELINES_")
+            .map(str::to_owned)
+    };
     let mut variables: BTreeSet<String> = settings.iter().filter_map(variable).collect();
     variables.extend(variables.iter().filter_map(pipeline).collect::<Vec<_>>());
     variables.extend(OTHER_VARIABLES.map(str::to_owned));
@@ -110,25 +149,43 @@ fn every_variable_is_passed_on_by_compose() {
         "there is no such setting: take it out of compose.yaml",
     ));
     let documented: String = DOCUMENTED.map(read).concat();
-    let missing = OTHER_VARIABLES.iter().filter(|name| !documented.contains(&format!("`{name}")));
-    expect_none(missing.map(|name| format!("{name} is in no table of the documentation")).collect());
+    let missing = OTHER_VARIABLES
+        .iter()
+        .filter(|name| !documented.contains(&format!("`{name}")));
+    expect_none(
+        missing
+            .map(|name| format!("{name} is in no table of the documentation"))
+            .collect(),
+    );
 }
 
 /// Where variables that are no settings stand.
-const DOCUMENTED: [&str; 3] = ["docs/configuration.md", "docs/operate/tracing.md", "docs/install.md"];
+const DOCUMENTED: [&str; 3] = [
+    "docs/configuration.md",
+    "docs/operate/tracing.md",
+    "docs/install.md",
+];
 
 /// The variables of the first service.
 fn passed_on(compose: &str) -> BTreeSet<String> {
-    let environment = compose.lines().skip_while(|line| line.trim() != "environment:").skip(1);
+    let environment = compose
+        .lines()
+        .skip_while(|line| line.trim() != "environment:")
+        .skip(1);
     let lines = environment.take_while(|line| line.starts_with("      "));
-    let variables = lines.filter_map(|line| line.trim().split_once(':')).map(|(name, _)| name.to_owned());
+    let variables = lines
+        .filter_map(|line| line.trim().split_once(':'))
+        .map(|(name, _)| name.to_owned());
     variables.filter(|name| !name.starts_with('#')).collect()
 }
 
 #[test]
 fn variables_of_compose_are_read() {
     let compose = "services:\n  a:\n    environment:\n      # One: two\n      A:\n      B_C: x\n    ports:\n      - D:\n";
-    assert_eq!(passed_on(compose).into_iter().collect::<Vec<_>>(), ["A", "B_C"]);
+    assert_eq!(
+        passed_on(compose).into_iter().collect::<Vec<_>>(),
+        ["A", "B_C"]
+    );
 }
 
 #[test]
@@ -145,12 +202,19 @@ fn every_event() {
 /// The text in quotes behind each `=>` of the function.
 fn names_in(source: &str, function: &str) -> BTreeSet<String> {
     let body = source.split_once(function).map_or("", |(_, rest)| rest);
-    let arms = body.lines().skip(1).take_while(|line| !line.starts_with("    }"));
-    arms.filter_map(|line| line.split_once("=> \"")?.1.split('"').next()).map(str::to_owned).collect()
+    let arms = body
+        .lines()
+        .skip(1)
+        .take_while(|line| !line.starts_with("    }"));
+    arms.filter_map(|line| line.split_once("=> \"")?.1.split('"').next())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn headings(docs: &str) -> BTreeSet<String> {
-    let titles = docs.lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'));
+    let titles = docs
+        .lines()
+        .filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'));
     titles.map(str::to_owned).collect()
 }
 
@@ -158,8 +222,18 @@ fn headings(docs: &str) -> BTreeSet<String> {
 fn names_are_read() {
     let source = "fn type_name() {\n    match self {\n        A => \"a\",\n        B { .. } => \"b_c\",\n    }\n}\nX => \"x\"";
     let source = source.replace("\n    }\n}", "\n        }\n    }\n}");
-    assert_eq!(names_in(&source, "fn type_name").into_iter().collect::<Vec<_>>(), ["a", "b_c"]);
-    assert_eq!(headings("# T\n### `a`\n## `c`\n### `b_c`").into_iter().collect::<Vec<_>>(), ["a", "b_c"]);
+    assert_eq!(
+        names_in(&source, "fn type_name")
+            .into_iter()
+            .collect::<Vec<_>>(),
+        ["a", "b_c"]
+    );
+    assert_eq!(
+        headings("# T\n### `a`\n## `c`\n### `b_c`")
+            .into_iter()
+            .collect::<Vec<_>>(),
+        ["a", "b_c"]
+    );
 }
 
 #[test]
@@ -167,12 +241,17 @@ fn every_error_code() {
     let statuses = statuses(&read("crates/server/src/error.rs"));
     let names = names_in(&read("crates/domain/src/problem.rs"), "fn as_str");
     assert_eq!(statuses.len(), names.len(), "each code has one status");
-    let rows = statuses.into_iter().map(|(code, status)| format!("| `{}` | {status} |", snake_case(&code)));
+    let rows = statuses
+        .into_iter()
+        .map(|(code, status)| format!("| `{}` | {status} |", snake_case(&code)));
     let docs = read("docs/errors.md");
-    let documented = docs.lines().filter(|line| line.starts_with("| `")).map(|line| {
-        let cells: Vec<&str> = line.splitn(4, " | ").take(2).collect();
-        format!("{} |", cells.join(" | "))
-    });
+    let documented = docs
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| {
+            let cells: Vec<&str> = line.splitn(4, " | ").take(2).collect();
+            format!("{} |", cells.join(" | "))
+        });
     expect_none(compare(
         &rows.collect(),
         &documented.collect(),
@@ -185,11 +264,16 @@ fn every_error_code() {
 #[test]
 fn every_reason_of_an_unreadable_file_has_words_in_the_page() {
     let source = read("crates/knowledge/src/unreadable.rs");
-    let reasons = source.split_once("pub enum Unreadable {").map_or("", |(_, rest)| rest);
-    let reasons = reasons.split_once("\n}").map_or(reasons, |(reasons, _)| reasons);
+    let reasons = source
+        .split_once("pub enum Unreadable {")
+        .map_or("", |(_, rest)| rest);
+    let reasons = reasons
+        .split_once("\n}")
+        .map_or(reasons, |(reasons, _)| reasons);
     let name = |line: &str| {
-        let name =
-            line.strip_prefix("    ").filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase()))?;
+        let name = line
+            .strip_prefix("    ")
+            .filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase()))?;
         Some(snake_case(name.trim_end_matches([',', ' ', '{'])))
     };
     let codes: Vec<String> = reasons.lines().filter_map(name).collect();
@@ -202,7 +286,10 @@ fn every_reason_of_an_unreadable_file_has_words_in_the_page() {
     let missing = pages.iter().flat_map(|page| {
         let text = read(page);
         let is_missing = move |code: &&String| !text.contains(&format!("\"unreadable.{code}\""));
-        codes.iter().filter(is_missing).map(move |code| format!("{page} has no `unreadable.{code}`"))
+        codes
+            .iter()
+            .filter(is_missing)
+            .map(move |code| format!("{page} has no `unreadable.{code}`"))
     });
     expect_none(missing.collect());
 }
@@ -215,7 +302,12 @@ fn statuses(source: &str) -> Vec<(String, u16)> {
     let mut statuses = Vec::new();
     for line in table.lines() {
         let codes = line.split("=>").next().unwrap_or_default();
-        let code = |piece: &str| piece.chars().take_while(char::is_ascii_alphanumeric).collect::<String>();
+        let code = |piece: &str| {
+            piece
+                .chars()
+                .take_while(char::is_ascii_alphanumeric)
+                .collect::<String>()
+        };
         waiting.extend(codes.split("ProblemCode::").skip(1).map(code));
         // Behind the arrow or, where that line is too long, on one of its own.
         if let Some((_, status)) = line.split_once("StatusCode::") {
@@ -271,7 +363,11 @@ const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 #[test]
 fn every_address() {
-    let docs = format!("{}{}", read("docs/api.md"), read_if_there("docs/chat-stream.md"));
+    let docs = format!(
+        "{}{}",
+        read("docs/api.md"),
+        read_if_there("docs/chat-stream.md")
+    );
     expect_none(compare(
         &routes(&read("crates/server/src/http.rs")),
         &documented_routes(&docs).collect(),
@@ -291,35 +387,52 @@ fn what_stands_twice_is_found() {
     let docs = "| `GET /a/{id}` | one, as `GET /b` |\n| `GET /b?x=`, `PUT /b` | two |\n| `GET /a/{name}` | three |\n\
                 `Form = {a}`,\n`Form = {b}`.\nas `Other = {c}` says\n";
     let found = twice(described_routes(docs).chain(defined_forms(docs)));
-    assert_eq!(found, ["docs/api.md describes `GET /a/{}` twice", "docs/api.md describes `Form` twice"]);
+    assert_eq!(
+        found,
+        [
+            "docs/api.md describes `GET /a/{}` twice",
+            "docs/api.md describes `Form` twice"
+        ]
+    );
 }
 
 fn twice(described: impl Iterator<Item = String>) -> Vec<String> {
     let mut known = BTreeSet::new();
     let twice = described.filter(|what| !known.insert(what.clone()));
-    twice.map(|what| format!("docs/api.md describes `{what}` twice")).collect()
+    twice
+        .map(|what| format!("docs/api.md describes `{what}` twice"))
+        .collect()
 }
 
 /// The addresses that the first columns of tables name.
 fn described_routes(docs: &str) -> impl Iterator<Item = String> {
-    let calls = docs.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    let calls = docs
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
     calls.flat_map(documented_routes)
 }
 
 /// `` `Chat = {…` `` at the beginning of a line as `Chat`.
 fn defined_forms(docs: &str) -> impl Iterator<Item = String> {
-    docs.lines().filter_map(|line| Some(line.strip_prefix('`')?.split_once(" = ")?.0.to_owned()))
+    docs.lines()
+        .filter_map(|line| Some(line.strip_prefix('`')?.split_once(" = ")?.0.to_owned()))
 }
 
 fn read_if_there(path: &str) -> String {
-    if crate::repository::files_named(&[path]).is_empty() { String::new() } else { read(path) }
+    if crate::repository::files_named(&[path]).is_empty() {
+        String::new()
+    } else {
+        read(path)
+    }
 }
 
 /// `get(User, "/runs/{run}", …)` as `GET /runs/{}`.
 fn routes(source: &str) -> BTreeSet<String> {
     let mut routes = BTreeSet::new();
     for line in source.lines().map(str::trim) {
-        let Some((call, rest)) = line.split_once('(') else { continue };
+        let Some((call, rest)) = line.split_once('(') else {
+            continue;
+        };
         let method = call.to_uppercase();
         if let Some(path) = rest.split('"').nth(1)
             && METHODS.contains(&method.as_str())
@@ -343,7 +456,9 @@ fn documented_routes(docs: &str) -> impl Iterator<Item = String> {
 
 /// The docs call things by other names than the code: only their places count.
 fn without_names(path: &str) -> String {
-    let segments = path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part });
+    let segments = path
+        .split('/')
+        .map(|part| if part.starts_with('{') { "{}" } else { part });
     segments.collect::<Vec<_>>().join("/")
 }
 
@@ -351,6 +466,12 @@ fn without_names(path: &str) -> String {
 fn routes_are_read() {
     let source = "        get(User, \"/runs/{run}/events\", runs::events),\n        put(Admin, \"/a\", a::b),\n        on(\"/c\")";
     let docs = "See `GET /runs/{id}/events?after=<seq>` and\n`PUT /a`, not `GET` or `/b`.";
-    assert_eq!(routes(source).into_iter().collect::<Vec<_>>(), ["GET /runs/{}/events", "PUT /a"]);
-    assert_eq!(documented_routes(docs).collect::<BTreeSet<_>>(), routes(source));
+    assert_eq!(
+        routes(source).into_iter().collect::<Vec<_>>(),
+        ["GET /runs/{}/events", "PUT /a"]
+    );
+    assert_eq!(
+        documented_routes(docs).collect::<BTreeSet<_>>(),
+        routes(source)
+    );
 }

@@ -12,9 +12,18 @@ fn links_and_paths_lead_somewhere() {
     let mut faults = Vec::new();
     for file in files_named(&[".md"]) {
         let folder = Path::new(&file.path).parent().unwrap_or(Path::new(""));
-        let links = links(&file.text).into_iter().map(|link| flat(&folder.join(link)));
-        for path in links.chain(paths(&file.text)).filter(|path| !is_there(path)) {
-            faults.push(format!("{}: there is no {}: correct it", file.path, path.display()));
+        let links = links(&file.text)
+            .into_iter()
+            .map(|link| flat(&folder.join(link)));
+        for path in links
+            .chain(paths(&file.text))
+            .filter(|path| !is_there(path))
+        {
+            faults.push(format!(
+                "{}: there is no {}: correct it",
+                file.path,
+                path.display()
+            ));
         }
     }
     expect_none(faults);
@@ -22,14 +31,22 @@ fn links_and_paths_lead_somewhere() {
 
 /// The targets of `[…](target)`, without addresses on the web and without the part behind `#`.
 fn links(text: &str) -> Vec<&str> {
-    let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
-    targets.filter(|target| !target.is_empty() && !target.contains("://")).collect()
+    let targets = text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split([')', '#']).next());
+    targets
+        .filter(|target| !target.is_empty() && !target.contains("://"))
+        .collect()
 }
 
 /// Whole paths of ours in backticks; those with a placeholder or a pattern are none.
 fn paths(text: &str) -> Vec<PathBuf> {
     let folders = ["crates/", "web/", "docs/", ".ci/"];
-    let plain = |code: &str| code.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
+    let plain = |code: &str| {
+        code.chars()
+            .all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
+    };
     let code = text.split('`').skip(1).step_by(2);
     code.filter(|code| folders.iter().any(|folder| code.starts_with(folder)) && plain(code))
         .map(PathBuf::from)
@@ -54,6 +71,9 @@ fn targets_are_read() {
     let text = "[a](x/y.md#part) ![b](../z.png) [c](https://example.org) [d](#here) `crates/a.rs` `crates/<x>.rs` `ls`";
     assert_eq!(links(text), ["x/y.md", "../z.png"]);
     assert_eq!(paths(text), [Path::new("crates/a.rs")]);
-    assert_eq!(flat(Path::new("docs/guides/../api.md")), Path::new("docs/api.md"));
+    assert_eq!(
+        flat(Path::new("docs/guides/../api.md")),
+        Path::new("docs/api.md")
+    );
     assert!(is_there(Path::new("Cargo.toml")) && !is_there(Path::new("docs/no-such-page.md")));
 }

@@ -19,5 +19,10 @@ mod source_documents;
 /// Fails with all faults at once.
 #[track_caller]
 fn expect_none(faults: Vec<String>) {
-    assert!(faults.is_empty(), "{} to put right:\n- {}", faults.len(), faults.join("\n- "));
+    assert!(
+        faults.is_empty(),
+        "{} to put right:\n- {}",
+        faults.len(),
+        faults.join("\n- ")
+    );
 }

@@ -11,7 +11,10 @@ pub(crate) struct File {
 }
 
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .unwrap()
 }
 
 /// The text of the file at `path`, from the repository's folder.
@@ -26,9 +29,23 @@ pub(crate) fn is_there(path: &Path) -> bool {
 
 /// All text files: those git keeps, and those it would keep.
 pub(crate) fn files() -> Vec<File> {
-    let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-    let output = Command::new("git").args(arguments).current_dir(root()).output().expect("git runs");
-    assert!(output.status.success(), "git ls-files failed: {}", String::from_utf8_lossy(&output.stderr));
+    let arguments = [
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ];
+    let output = Command::new("git")
+        .args(arguments)
+        .current_dir(root())
+        .output()
+        .expect("git runs");
+    assert!(
+        output.status.success(),
+        "git ls-files failed: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let names = String::from_utf8(output.stdout).expect("our file names are UTF-8");
     let mut paths: Vec<&str> = names.split_terminator('\0').collect();
     paths.sort_unstable();
@@ -36,14 +53,24 @@ pub(crate) fn files() -> Vec<File> {
     paths.dedup();
     let read = |path: &str| {
         let text = String::from_utf8(fs::read(root().join(path)).ok()?).ok()?;
-        Some(File { path: path.to_owned(), text })
+        Some(File {
+            path: path.to_owned(),
+            text,
+        })
     };
     let files: Vec<File> = paths.into_iter().filter_map(read).collect();
-    assert!(files.len() > 100, "only {} files found: is this the repository?", files.len());
+    assert!(
+        files.len() > 100,
+        "only {} files found: is this the repository?",
+        files.len()
+    );
     files
 }
 
 /// All text files whose names end so.
 pub(crate) fn files_named(endings: &[&str]) -> Vec<File> {
-    files().into_iter().filter(|file| endings.iter().any(|ending| file.path.ends_with(ending))).collect()
+    files()
+        .into_iter()
+        .filter(|file| endings.iter().any(|ending| file.path.ends_with(ending)))
+        .collect()
 }

@@ -69,25 +69,57 @@ impl WantedField {
         }
         let chooses = matches!(self.r#type, FieldType::Choice | FieldType::Choices);
         if chooses == self.options.is_empty() {
-            let fault =
-                if chooses { "needs options" } else { "has options, which only choice and choices have" };
+            let fault = if chooses {
+                "needs options"
+            } else {
+                "has options, which only choice and choices have"
+            };
             return Err(self.fault(fault));
         }
         let kind = self.kind()?;
         let words = |words: String| Some(words).filter(|words| !words.trim().is_empty());
-        let Self { name, label, required, help, default, .. } = self;
+        let Self {
+            name,
+            label,
+            required,
+            help,
+            default,
+            ..
+        } = self;
         let default = Some(default).filter(|default| !default.is_null());
-        Ok(Field { name, title: words(label), description: words(help), required, default, kind })
+        Ok(Field {
+            name,
+            title: words(label),
+            description: words(help),
+            required,
+            default,
+            kind,
+        })
     }
 
     fn kind(&self) -> Result<Kind, ToolFailure> {
-        let format = |format| Kind::Text { least: 0, most: None, format: Some(format) };
-        let text = |most: u64| -> Result<Kind, ToolFailure> {
-            let (least, most) = (self.count(self.min)?.unwrap_or(0), self.count(self.max)?.unwrap_or(most));
-            Ok(Kind::Text { least, most: Some(most.min(TEXT_LIMIT_CHARS)), format: None })
+        let format = |format| Kind::Text {
+            least: 0,
+            most: None,
+            format: Some(format),
         };
-        let choices =
-            || self.options.iter().map(|option| Choice { value: option.clone(), title: option.clone() });
+        let text = |most: u64| -> Result<Kind, ToolFailure> {
+            let (least, most) = (
+                self.count(self.min)?.unwrap_or(0),
+                self.count(self.max)?.unwrap_or(most),
+            );
+            Ok(Kind::Text {
+                least,
+                most: Some(most.min(TEXT_LIMIT_CHARS)),
+                format: None,
+            })
+        };
+        let choices = || {
+            self.options.iter().map(|option| Choice {
+                value: option.clone(),
+                title: option.clone(),
+            })
+        };
         Ok(match self.r#type {
             FieldType::Text => text(SHORT_TEXT_CHARS)?,
             FieldType::LongText => text(LONG_TEXT_CHARS)?,
@@ -95,8 +127,14 @@ impl WantedField {
             FieldType::Url => format(TextFormat::Uri),
             FieldType::Date => format(TextFormat::Date),
             FieldType::DateTime => format(TextFormat::DateTime),
-            FieldType::Number => Kind::Number { least: self.min, most: self.max },
-            FieldType::Integer => Kind::Integer { least: self.whole(self.min)?, most: self.whole(self.max)? },
+            FieldType::Number => Kind::Number {
+                least: self.min,
+                most: self.max,
+            },
+            FieldType::Integer => Kind::Integer {
+                least: self.whole(self.min)?,
+                most: self.whole(self.max)?,
+            },
             FieldType::Boolean => Kind::YesNo,
             FieldType::Choice => Kind::One(choices().collect()),
             FieldType::Choices => Kind::Several {
@@ -108,11 +146,16 @@ impl WantedField {
     }
 
     fn whole(&self, number: Option<f64>) -> Result<Option<i64>, ToolFailure> {
-        let Some(number) = number else { return Ok(None) };
+        let Some(number) = number else {
+            return Ok(None);
+        };
         if number.fract() != 0.0 || number.abs() > 9e15 {
             return Err(self.fault("has to have whole numbers as min and max"));
         }
-        #[expect(clippy::cast_possible_truncation, reason = "it has no fraction and is small enough")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it has no fraction and is small enough"
+        )]
         Ok(Some(number as i64))
     }
 
@@ -150,17 +193,38 @@ mod tests {
                 json!({"type": "long_text", "min": 2, "max": 1e9}),
                 json!({"type": "string", "minLength": 2, "maxLength": 20000}),
             ),
-            (json!({"type": "email"}), json!({"type": "string", "format": "email"})),
-            (json!({"type": "url"}), json!({"type": "string", "format": "uri"})),
-            (json!({"type": "date"}), json!({"type": "string", "format": "date"})),
-            (json!({"type": "date_time"}), json!({"type": "string", "format": "date-time"})),
-            (json!({"type": "number", "min": 0.5}), json!({"type": "number", "minimum": 0.5})),
+            (
+                json!({"type": "email"}),
+                json!({"type": "string", "format": "email"}),
+            ),
+            (
+                json!({"type": "url"}),
+                json!({"type": "string", "format": "uri"}),
+            ),
+            (
+                json!({"type": "date"}),
+                json!({"type": "string", "format": "date"}),
+            ),
+            (
+                json!({"type": "date_time"}),
+                json!({"type": "string", "format": "date-time"}),
+            ),
+            (
+                json!({"type": "number", "min": 0.5}),
+                json!({"type": "number", "minimum": 0.5}),
+            ),
             (
                 json!({"type": "integer", "min": 1, "max": 9.0, "default": 3}),
                 json!({"type": "integer", "minimum": 1, "maximum": 9, "default": 3}),
             ),
-            (json!({"type": "boolean", "default": true}), json!({"type": "boolean", "default": true})),
-            (json!({"type": "choice", "options": ["x", "y"]}), json!({"type": "string", "enum": ["x", "y"]})),
+            (
+                json!({"type": "boolean", "default": true}),
+                json!({"type": "boolean", "default": true}),
+            ),
+            (
+                json!({"type": "choice", "options": ["x", "y"]}),
+                json!({"type": "string", "enum": ["x", "y"]}),
+            ),
             (
                 json!({"type": "choices", "options": ["x", "y"], "max": 1, "default": ["x"]}),
                 json!({"type": "array", "maxItems": 1, "items": {"type": "string", "enum": ["x", "y"]}, "default": ["x"]}),
@@ -169,7 +233,11 @@ mod tests {
             let mut field = field;
             field["name"] = "a".into();
             let schema = read(field.clone()).unwrap().schema();
-            assert_eq!(schema["properties"]["a"].to_string(), expected.to_string(), "{field}");
+            assert_eq!(
+                schema["properties"]["a"].to_string(),
+                expected.to_string(),
+                "{field}"
+            );
         }
     }
 
@@ -178,15 +246,30 @@ mod tests {
         for (field, fault) in [
             (json!({"name": "a b", "type": "text"}), "a name of letters"),
             (json!({"name": "a", "type": "choice"}), "needs options"),
-            (json!({"name": "a", "type": "text", "options": ["x"]}), "only choice and choices have"),
-            (json!({"name": "a", "type": "integer", "min": 1.5}), "whole numbers"),
-            (json!({"name": "a", "type": "text", "max": -1}), "below zero"),
-            (json!({"name": "a", "type": "number", "min": 2, "max": 1}), "its least is more than its most"),
+            (
+                json!({"name": "a", "type": "text", "options": ["x"]}),
+                "only choice and choices have",
+            ),
+            (
+                json!({"name": "a", "type": "integer", "min": 1.5}),
+                "whole numbers",
+            ),
+            (
+                json!({"name": "a", "type": "text", "max": -1}),
+                "below zero",
+            ),
+            (
+                json!({"name": "a", "type": "number", "min": 2, "max": 1}),
+                "its least is more than its most",
+            ),
             (
                 json!({"name": "a", "type": "boolean", "default": "yes"}),
                 "The default of “a” has to be yes or no.",
             ),
-            (json!({"name": "a", "type": "choice", "options": ["x", "x"]}), "the same choice twice"),
+            (
+                json!({"name": "a", "type": "choice", "options": ["x", "x"]}),
+                "the same choice twice",
+            ),
         ] {
             let said = read(field).unwrap_err();
             assert!(said.contains(fault), "{said}");

@@ -38,6 +38,15 @@ async fn append(arguments: Arguments, context: ToolContext) -> Result<String, To
     if text.is_empty() {
         return Err(ToolFailure("There is nothing to add.".to_owned()));
     }
-    let done = change(&context, &name, arguments.only_for_me, Wish::Append { text }).await?;
-    Ok(format!("Added to “{}”, now version {}.", done.name, done.version))
+    let done = change(
+        &context,
+        &name,
+        arguments.only_for_me,
+        Wish::Append { text },
+    )
+    .await?;
+    Ok(format!(
+        "Added to “{}”, now version {}.",
+        done.name, done.version
+    ))
 }

@@ -22,16 +22,31 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
 }
 
 async fn list(_: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
-    let blocks = memory(&context).await?.list(&context.agent.spec.known_as).await?;
+    let blocks = memory(&context)
+        .await?
+        .list(&context.agent.spec.known_as)
+        .await?;
     let lines = blocks.iter().map(|block| {
         let content = &block.content;
         let what_for = match content.description.is_empty() {
             true => String::new(),
             false => format!(": {}", content.description),
         };
-        let whose = if content.agent.is_empty() { "" } else { ", only yours" };
-        format!("{}{what_for} ({} characters{whose})", content.name, content.text.chars().count())
+        let whose = if content.agent.is_empty() {
+            ""
+        } else {
+            ", only yours"
+        };
+        format!(
+            "{}{what_for} ({} characters{whose})",
+            content.name,
+            content.text.chars().count()
+        )
     });
     let lines: Vec<String> = lines.collect();
-    Ok(if lines.is_empty() { "Nothing is remembered yet.".to_owned() } else { lines.join("\n") })
+    Ok(if lines.is_empty() {
+        "Nothing is remembered yet.".to_owned()
+    } else {
+        lines.join("\n")
+    })
 }

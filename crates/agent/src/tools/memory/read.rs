@@ -26,6 +26,9 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
 }
 
 async fn read(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
-    let block = memory(&context).await?.read(&context.agent.spec.known_as, &arguments.name).await?;
+    let block = memory(&context)
+        .await?
+        .read(&context.agent.spec.known_as, &arguments.name)
+        .await?;
     Ok(format!("Version {}\n{}", block.version, block.content.text))
 }

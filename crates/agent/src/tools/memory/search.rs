@@ -31,14 +31,27 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
 }
 
 async fn search(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
-    let words: Vec<String> = arguments.query.to_lowercase().split_whitespace().map(str::to_owned).collect();
+    let words: Vec<String> = arguments
+        .query
+        .to_lowercase()
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect();
     if words.is_empty() {
         return Err(ToolFailure("The query has no words.".to_owned()));
     }
     let (mut shown, mut rest) = (Vec::new(), 0_usize);
-    for block in memory(&context).await?.list(&context.agent.spec.known_as).await? {
+    for block in memory(&context)
+        .await?
+        .list(&context.agent.spec.known_as)
+        .await?
+    {
         let content = &block.content;
-        let all = format!("{}\n{}\n{}", content.name, content.description, content.text).to_lowercase();
+        let all = format!(
+            "{}\n{}\n{}",
+            content.name, content.description, content.text
+        )
+        .to_lowercase();
         if !words.iter().all(|word| all.contains(word.as_str())) {
             continue;
         }

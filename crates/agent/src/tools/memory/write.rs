@@ -42,7 +42,13 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
 }
 
 async fn write(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
-    let Arguments { name, text, description, version, only_for_me } = arguments;
+    let Arguments {
+        name,
+        text,
+        description,
+        version,
+        only_for_me,
+    } = arguments;
     let name = checked_name(&name)?;
     let description = description.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
     let text = text.trim_end().to_owned();
@@ -50,6 +56,19 @@ async fn write(arguments: Arguments, context: ToolContext) -> Result<String, Too
         change(&context, &name, only_for_me, Wish::Forget { version }).await?;
         return Ok(format!("Forgot “{name}”."));
     }
-    let done = change(&context, &name, only_for_me, Wish::Write { text, description, version }).await?;
-    Ok(format!("Remembered “{}”, version {}.", done.name, done.version))
+    let done = change(
+        &context,
+        &name,
+        only_for_me,
+        Wish::Write {
+            text,
+            description,
+            version,
+        },
+    )
+    .await?;
+    Ok(format!(
+        "Remembered “{}”, version {}.",
+        done.name, done.version
+    ))
 }

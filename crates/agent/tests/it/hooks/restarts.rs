@@ -27,7 +27,11 @@ fn nested(request: &ChatRequest<'_>) -> Vec<llm::Line> {
         (true, 2) => [
             text("First the work."),
             call(0, "launch", &json!({"what": "main"})),
-            call(1, "task", &json!({"description": "one", "subagent_type": "general"})),
+            call(
+                1,
+                "task",
+                &json!({"description": "one", "subagent_type": "general"}),
+            ),
         ]
         .concat(),
         (true, 5) => text("A draft."),
@@ -69,7 +73,10 @@ async fn nested_play(fake: &Arc<Fake>, launches: &Arc<Mutex<BTreeMap<String, usi
         helper.tools = Toolbox::new(vec![launch(launches)]);
     }
     play.outlives_server = true;
-    play.hooks = hooks(vec![hook("x", &HookEvent::ALL), hook("y", &HookEvent::ALL)], fake);
+    play.hooks = hooks(
+        vec![hook("x", &HookEvent::ALL), hook("y", &HookEvent::ALL)],
+        fake,
+    );
     play
 }
 
@@ -80,7 +87,10 @@ async fn a_restart_asks_no_hook_twice() {
     let launches = Arc::default();
     let whole = nested_play(&fake, &launches).await.log().await;
     let said = lines(&whole);
-    assert!(said.contains(&"main answers \"All done. (x) (y)\"".to_owned()), "{said:?}");
+    assert!(
+        said.contains(&"main answers \"All done. (x) (y)\"".to_owned()),
+        "{said:?}"
+    );
     let kept_by_then = Mutex::new(HashMap::<usize, HashMap<String, String>>::new());
     {
         // What is kept is on disk when the event after it is.
@@ -89,7 +99,10 @@ async fn a_restart_asks_no_hook_twice() {
         let log = play
             .watched(&mut |event, _| {
                 let at = usize::try_from(event.seq).unwrap();
-                kept_by_then.lock().unwrap().insert(at, again.kept.lock().unwrap().clone());
+                kept_by_then
+                    .lock()
+                    .unwrap()
+                    .insert(at, again.kept.lock().unwrap().clone());
             })
             .await;
         assert_eq!(lines(&log), said, "it plays the same way each time");
@@ -103,7 +116,10 @@ async fn a_restart_asks_no_hook_twice() {
         let log = play.log().await;
         laws::check(&log).unwrap_or_else(|law| panic!("cut after {cut}: {law}"));
         let said = lines(&log);
-        assert!(said.contains(&"main answers \"All done. (x) (y)\"".to_owned()), "cut after {cut}: {said:?}");
+        assert!(
+            said.contains(&"main answers \"All done. (x) (y)\"".to_owned()),
+            "cut after {cut}: {said:?}"
+        );
         let decided: Vec<(&str, &AgentPath)> = whole[..cut]
             .iter()
             .filter_map(|event| match &event.body {
@@ -111,7 +127,13 @@ async fn a_restart_asks_no_hook_twice() {
                 _ => None,
             })
             .collect();
-        let asked: Vec<String> = fake.asked.lock().unwrap().iter().map(|(id, ..)| id.clone()).collect();
+        let asked: Vec<String> = fake
+            .asked
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|(id, ..)| id.clone())
+            .collect();
         for (id, _) in &decided {
             assert!(
                 !asked.iter().any(|asked| asked == id),
@@ -121,14 +143,16 @@ async fn a_restart_asks_no_hook_twice() {
         let mut places: Vec<String> = log
             .iter()
             .filter_map(|event| match &event.body {
-                EventBody::HookFinished(end) if end.decision != Decision::Withdrawn => Some(format!(
-                    "{:?} {} {} {:?} {:?}",
-                    event.agent,
-                    end.call.hook,
-                    end.call.event.as_str(),
-                    end.call.call,
-                    end.call.step
-                )),
+                EventBody::HookFinished(end) if end.decision != Decision::Withdrawn => {
+                    Some(format!(
+                        "{:?} {} {} {:?} {:?}",
+                        event.agent,
+                        end.call.hook,
+                        end.call.event.as_str(),
+                        end.call.call,
+                        end.call.step
+                    ))
+                }
                 _ => None,
             })
             .collect();
@@ -136,15 +160,28 @@ async fn a_restart_asks_no_hook_twice() {
         places.sort();
         places.dedup();
         // A model call whose answer was not stored is made again, with its hooks after it.
-        assert_eq!(places.len(), count, "cut after {cut}: a hook decided twice for one thing\n{said:?}");
+        assert_eq!(
+            places.len(),
+            count,
+            "cut after {cut}: a hook decided twice for one thing\n{said:?}"
+        );
         let started = |what: &str| {
             whole[..cut].iter().any(|event| {
                 matches!(&event.body, EventBody::ToolStarted { arguments, .. } if arguments["what"] == *what)
             })
         };
         for what in ["main-x-y", "sub-x-y"] {
-            let count = launches.lock().unwrap().get(what).copied().unwrap_or_default();
-            assert_eq!(count, usize::from(!started(what)), "cut after {cut}: {what}\n{said:?}");
+            let count = launches
+                .lock()
+                .unwrap()
+                .get(what)
+                .copied()
+                .unwrap_or_default();
+            assert_eq!(
+                count,
+                usize::from(!started(what)),
+                "cut after {cut}: {what}\n{said:?}"
+            );
         }
         // A hook that was on its way is asked by the same id.
         let in_flight = whole[..cut].iter().filter_map(|event| match &event.body {
@@ -152,7 +189,10 @@ async fn a_restart_asks_no_hook_twice() {
             _ => None,
         });
         for id in in_flight.filter(|id| !decided.iter().any(|(decided, _)| decided == id)) {
-            assert!(asked.contains(id), "cut after {cut}: {id} is not asked again\n{said:?}");
+            assert!(
+                asked.contains(id),
+                "cut after {cut}: {id} is not asked again\n{said:?}"
+            );
         }
         // Where hooks looked at a result, the result is not lost.
         let looked_at = |call: &str| {
@@ -162,8 +202,16 @@ async fn a_restart_asks_no_hook_twice() {
             })
         };
         for event in &log {
-            if let EventBody::ToolFinished { call, in_doubt: true, .. } = &event.body {
-                assert!(!looked_at(call), "cut after {cut}: {call} is in doubt\n{said:?}");
+            if let EventBody::ToolFinished {
+                call,
+                in_doubt: true,
+                ..
+            } = &event.body
+            {
+                assert!(
+                    !looked_at(call),
+                    "cut after {cut}: {call} is in doubt\n{said:?}"
+                );
             }
         }
     }
@@ -181,7 +229,8 @@ async fn a_call_in_doubt_stays_so_while_hooks_look_at_it() {
     let whole = launching(&fake(), all()).await.log().await;
     let asked = fake();
     let mut second = launching(&asked, all()).await;
-    second.before = whole[..after(&whole, |body| matches!(body, EventBody::ToolStarted { .. }))].to_vec();
+    second.before =
+        whole[..after(&whole, |body| matches!(body, EventBody::ToolStarted { .. }))].to_vec();
     let mut kept = HashMap::new();
     let log = second
         .watched(&mut |event, _| {
@@ -195,6 +244,7 @@ async fn a_call_in_doubt_stays_so_while_hooks_look_at_it() {
     let mut third = launching(&asked, all()).await;
     third.before = log[..after(&log, is_looked_at)].to_vec();
     let log = third.log().await;
-    let in_doubt = |event: &RunEvent| matches!(event.body, EventBody::ToolFinished { in_doubt: true, .. });
+    let in_doubt =
+        |event: &RunEvent| matches!(event.body, EventBody::ToolFinished { in_doubt: true, .. });
     assert!(log.iter().any(in_doubt), "{:?}", lines(&log));
 }

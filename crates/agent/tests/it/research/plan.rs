@@ -22,7 +22,9 @@ async fn with_reply(reply: Reply) -> Vec<RunEvent> {
 
 fn last_plan(log: &[RunEvent]) -> Vec<String> {
     let mut plans = log.iter().filter_map(|event| match &event.body {
-        EventBody::PlanChanged { todos } => Some(todos.iter().map(|todo| todo.content.clone()).collect()),
+        EventBody::PlanChanged { todos } => {
+            Some(todos.iter().map(|todo| todo.content.clone()).collect())
+        }
         _ => None,
     });
     plans.next_back().unwrap()
@@ -30,8 +32,14 @@ fn last_plan(log: &[RunEvent]) -> Vec<String> {
 
 #[tokio::test]
 async fn the_plan_can_be_changed_or_skipped_while_it_waits() {
-    let changed = json!({"plan": "- Only the day\n\n- And the port"}).as_object().cloned().unwrap();
-    assert_eq!(last_plan(&with_reply(Reply::Values(changed)).await), ["Only the day", "And the port"]);
+    let changed = json!({"plan": "- Only the day\n\n- And the port"})
+        .as_object()
+        .cloned()
+        .unwrap();
+    assert_eq!(
+        last_plan(&with_reply(Reply::Values(changed)).await),
+        ["Only the day", "And the port"]
+    );
     assert_eq!(
         last_plan(&with_reply(Reply::Declined(None)).await),
         ["When it sailed", "How many were aboard"]
@@ -42,8 +50,14 @@ async fn the_plan_can_be_changed_or_skipped_while_it_waits() {
 async fn a_plan_in_letters_that_the_person_does_not_write_in_is_none() {
     let asked_for = "Когда отплыл корабль, и сколько было людей?";
     for (planned, expected) in [
-        (vec!["When it sailed", "How many were aboard"], vec![asked_for]),
-        (vec!["Mayflower", "Сколько было людей"], vec!["Mayflower", "Сколько было людей"]),
+        (
+            vec!["When it sailed", "How many were aboard"],
+            vec![asked_for],
+        ),
+        (
+            vec!["Mayflower", "Сколько было людей"],
+            vec!["Mayflower", "Сколько было людей"],
+        ),
     ] {
         let (mut play, _) = play(move |request| match asked(request) {
             "plan" => text(&json!({"plan": planned, "question": ""}).to_string()),
@@ -64,7 +78,11 @@ async fn the_person_is_asked_in_letters_that_they_write_in_and_not_their_own_que
     ] {
         let (mut play, _) = play(move |request| match asked(request) {
             "plan" => {
-                assert!(last(request).contains("in Cyrillic letters"), "{}", last(request));
+                assert!(
+                    last(request).contains("in Cyrillic letters"),
+                    "{}",
+                    last(request)
+                );
                 let may_ask = last(request).contains("put one short question");
                 let question = if may_ask { question } else { "" };
                 text(&json!({"plan": ["Когда отплыл"], "question": question}).to_string())
@@ -80,11 +98,16 @@ async fn the_person_is_asked_in_letters_that_they_write_in_and_not_their_own_que
             .watched(&mut |event, _| {
                 if let EventBody::QuestionAsked { question, text, .. } = &event.body {
                     told.push(text.clone());
-                    asks.answer_question(question, Reply::Declined(None)).unwrap();
+                    asks.answer_question(question, Reply::Declined(None))
+                        .unwrap();
                 }
             })
             .await;
-        assert_eq!(told.iter().any(|text| text == question), is_asked, "{told:?}");
+        assert_eq!(
+            told.iter().any(|text| text == question),
+            is_asked,
+            "{told:?}"
+        );
         assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
     }
 }

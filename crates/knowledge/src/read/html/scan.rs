@@ -11,16 +11,21 @@ const ATTRIBUTES_LIMIT: usize = 1_000;
 
 /// Elements that have no end tag, or need none: they do not tell how deep a page goes.
 const NO_END: [&str; 34] = [
-    "area", "base", "body", "br", "caption", "col", "colgroup", "dd", "dt", "embed", "head", "hr", "html",
-    "img", "input", "li", "link", "meta", "optgroup", "option", "p", "param", "path", "rb", "rp", "rt",
-    "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track",
+    "area", "base", "body", "br", "caption", "col", "colgroup", "dd", "dt", "embed", "head", "hr",
+    "html", "img", "input", "li", "link", "meta", "optgroup", "option", "p", "param", "path", "rb",
+    "rp", "rt", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track",
 ];
 /// Elements whose content is text, whatever it looks like.
 const RAW: [&str; 4] = ["script", "style", "textarea", "title"];
 
 /// Whether a parser can be given this page.
 pub(super) fn is_bearable(page: &str) -> bool {
-    let mut scan = Scan { page, at: 0, elements: 0, depth: 0 };
+    let mut scan = Scan {
+        page,
+        at: 0,
+        elements: 0,
+        depth: 0,
+    };
     loop {
         match scan.next_tag() {
             ControlFlow::Continue(()) => {}
@@ -39,14 +44,19 @@ struct Scan<'a> {
 impl<'a> Scan<'a> {
     /// Goes behind the next tag or comment; breaks off at the end, and where something is too much.
     fn next_tag(&mut self) -> ControlFlow<bool> {
-        let Some(begin) = self.rest().find('<') else { return ControlFlow::Break(true) };
+        let Some(begin) = self.rest().find('<') else {
+            return ControlFlow::Break(true);
+        };
         self.at += begin + 1;
         let rest = self.rest();
         if let Some(comment) = rest.strip_prefix("!--") {
-            self.at = self.page.len() - comment.find("-->").map_or(0, |end| comment.len() - end - 3);
+            self.at =
+                self.page.len() - comment.find("-->").map_or(0, |end| comment.len() - end - 3);
             return ControlFlow::Continue(());
         }
-        let (is_end, name) = rest.strip_prefix('/').map_or((false, rest), |rest| (true, rest));
+        let (is_end, name) = rest
+            .strip_prefix('/')
+            .map_or((false, rest), |rest| (true, rest));
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             return ControlFlow::Continue(());
         }
@@ -56,12 +66,17 @@ impl<'a> Scan<'a> {
         let name = name.to_ascii_lowercase();
         let attributes = self.skip_attributes();
         if is_end {
-            self.depth = self.depth.saturating_sub(usize::from(!NO_END.contains(&name.as_str())));
+            self.depth = self
+                .depth
+                .saturating_sub(usize::from(!NO_END.contains(&name.as_str())));
             return ControlFlow::Continue(());
         }
         self.elements += 1;
         self.depth += usize::from(!NO_END.contains(&name.as_str()));
-        if self.elements > ELEMENTS_LIMIT || self.depth > DEPTH_LIMIT || attributes > ATTRIBUTES_LIMIT {
+        if self.elements > ELEMENTS_LIMIT
+            || self.depth > DEPTH_LIMIT
+            || attributes > ATTRIBUTES_LIMIT
+        {
             return ControlFlow::Break(false);
         }
         if RAW.contains(&name.as_str()) {
@@ -100,7 +115,10 @@ impl<'a> Scan<'a> {
         let mut rest = self.rest();
         while let Some(begin) = rest.find("</") {
             rest = &rest[begin + 2..];
-            if rest.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name)) {
+            if rest
+                .get(..name.len())
+                .is_some_and(|found| found.eq_ignore_ascii_case(name))
+            {
                 self.at = self.page.len() - rest.len() - 2;
                 return;
             }
@@ -123,7 +141,10 @@ mod tests {
         let list = format!("<ul>{}</ul>", "<li>one <b>two</b>".repeat(20_000));
         let nested = "<div>".repeat(1_500);
         let data = format!("<div data-state='{}'>", "a=1 b/c ".repeat(100_000));
-        let script = format!("<script>{}</script><p>", "if (a<b) x=\"<div>\";".repeat(100_000));
+        let script = format!(
+            "<script>{}</script><p>",
+            "if (a<b) x=\"<div>\";".repeat(100_000)
+        );
         let comment = format!("<!-- {} --><p>", "<div>".repeat(100_000));
         for page in [
             "",

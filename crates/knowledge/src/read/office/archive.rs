@@ -36,10 +36,18 @@ impl<'a> Archive<'a> {
                 return Err(Unreadable::Encrypted);
             }
             if let Ok(path) = entry.file_path().try_normalize() {
-                parts.insert(path.as_ref().to_owned(), (entry.wayfinder(), entry.compression_method()));
+                parts.insert(
+                    path.as_ref().to_owned(),
+                    (entry.wayfinder(), entry.compression_method()),
+                );
             }
         }
-        Ok(Self { archive, parts, limit_bytes, left_bytes: limit_bytes })
+        Ok(Self {
+            archive,
+            parts,
+            limit_bytes,
+            left_bytes: limit_bytes,
+        })
     }
 
     /// Whether there is a part of this name.
@@ -52,23 +60,27 @@ impl<'a> Archive<'a> {
     /// # Errors
     /// Where it is damaged, or goes beyond the limit.
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
-        let Some((wayfinder, method)) = self.parts.get(name) else { return Ok(None) };
+        let Some((wayfinder, method)) = self.parts.get(name) else {
+            return Ok(None);
+        };
         let entry = self.archive.get_entry(*wayfinder).map_err(|_| damaged())?;
         let mut bytes = Vec::new();
         // What the archive says of sizes is not believed: what comes out is counted.
         let limit = self.left_bytes + 1;
         match *method {
             CompressionMethod::STORE => entry.data().take(limit).read_to_end(&mut bytes),
-            CompressionMethod::DEFLATE => {
-                DeflateDecoder::new(entry.data()).take(limit).read_to_end(&mut bytes)
-            }
+            CompressionMethod::DEFLATE => DeflateDecoder::new(entry.data())
+                .take(limit)
+                .read_to_end(&mut bytes),
             _ => return Err(damaged()),
         }
         .map_err(|_| damaged())?;
-        self.left_bytes = self
-            .left_bytes
-            .checked_sub(bytes.len() as u64)
-            .ok_or(Unreadable::UnpacksTooLarge { limit_bytes: self.limit_bytes })?;
+        self.left_bytes =
+            self.left_bytes
+                .checked_sub(bytes.len() as u64)
+                .ok_or(Unreadable::UnpacksTooLarge {
+                    limit_bytes: self.limit_bytes,
+                })?;
         String::from_utf8(bytes).map(Some).map_err(|_| damaged())
     }
 }

@@ -14,14 +14,27 @@ pub(in crate::read) fn xlsx(bytes: &[u8], limits: &Limits) -> Result<Document, U
     let mut archive = Archive::open(bytes, limits.unpacked_bytes)?;
     let sheets = ordered_parts(&mut archive, XLSX, "sheet")?;
     if sheets.len() > limits.pages as usize {
-        return Err(Unreadable::TooManyPages { limit: limits.pages });
+        return Err(Unreadable::TooManyPages {
+            limit: limits.pages,
+        });
     }
-    let strings = archive.text("xl/sharedStrings.xml")?.map(|xml| shared_strings(&xml)).transpose()?;
-    let dates = archive.text("xl/styles.xml")?.map(|xml| date_styles(&xml)).transpose()?;
-    let values = Values { strings: strings.unwrap_or_default(), dates: dates.unwrap_or_default() };
+    let strings = archive
+        .text("xl/sharedStrings.xml")?
+        .map(|xml| shared_strings(&xml))
+        .transpose()?;
+    let dates = archive
+        .text("xl/styles.xml")?
+        .map(|xml| date_styles(&xml))
+        .transpose()?;
+    let values = Values {
+        strings: strings.unwrap_or_default(),
+        dates: dates.unwrap_or_default(),
+    };
     let mut text = String::new();
     for (name, part) in &sheets {
-        let Some(xml) = archive.text(part)? else { continue };
+        let Some(xml) = archive.text(part)? else {
+            continue;
+        };
         text.push_str(&format!("## {name}\n\n"));
         write_sheet(&xml, &values, &mut text, limits)?;
         text.push('\n');
@@ -69,7 +82,9 @@ fn date_styles(xml: &str) -> Result<Vec<bool>, Unreadable> {
             Item::Open(tag) if tag.name == "cellXfs" => in_cells = true,
             Item::Close(name) if name == "cellXfs" => in_cells = false,
             Item::Open(tag) if in_cells && tag.name == "xf" => {
-                let format = tag.attribute("numFmtId").and_then(|id| id.parse::<u32>().ok());
+                let format = tag
+                    .attribute("numFmtId")
+                    .and_then(|id| id.parse::<u32>().ok());
                 // The built-in formats of dates.
                 dates.push(format.is_some_and(|id| (14..=17).contains(&id) || id == 22));
             }
@@ -87,7 +102,12 @@ struct Cell {
     raw: String,
 }
 
-fn write_sheet(xml: &str, values: &Values, text: &mut String, limits: &Limits) -> Result<(), Unreadable> {
+fn write_sheet(
+    xml: &str,
+    values: &Values,
+    text: &mut String,
+    limits: &Limits,
+) -> Result<(), Unreadable> {
     let mut row: Vec<String> = Vec::new();
     let mut cell = Cell::default();
     let mut in_value = false;
@@ -96,9 +116,15 @@ fn write_sheet(xml: &str, values: &Values, text: &mut String, limits: &Limits) -
             Item::Open(tag) => match tag.name.as_str() {
                 "row" => row.clear(),
                 "c" => {
-                    let style = tag.attribute("s").and_then(|style| style.parse::<usize>().ok()).unwrap_or(0);
+                    let style = tag
+                        .attribute("s")
+                        .and_then(|style| style.parse::<usize>().ok())
+                        .unwrap_or(0);
                     cell = Cell {
-                        column: tag.attribute("r").and_then(|place| column(&place)).unwrap_or(row.len()),
+                        column: tag
+                            .attribute("r")
+                            .and_then(|place| column(&place))
+                            .unwrap_or(row.len()),
                         kind: tag.attribute("t").unwrap_or_default(),
                         is_date: values.dates.get(style).copied().unwrap_or(false),
                         raw: String::new(),
@@ -115,7 +141,9 @@ fn write_sheet(xml: &str, values: &Values, text: &mut String, limits: &Limits) -
                 "row" if row.iter().any(|cell| !cell.is_empty()) => {
                     text.push_str(&format!("| {} |\n", row.join(" | ")));
                     if text.len() as u64 > limits.text_bytes {
-                        return Err(Unreadable::TooMuchText { limit_bytes: limits.text_bytes });
+                        return Err(Unreadable::TooMuchText {
+                            limit_bytes: limits.text_bytes,
+                        });
                     }
                 }
                 _ => {}
@@ -127,8 +155,20 @@ fn write_sheet(xml: &str, values: &Values, text: &mut String, limits: &Limits) -
 
 fn put(row: &mut Vec<String>, cell: &Cell, values: &Values) {
     let shown = match cell.kind.as_str() {
-        "s" => cell.raw.trim().parse::<usize>().ok().and_then(|index| values.strings.get(index).cloned()),
-        "b" => Some(if cell.raw.trim() == "1" { "TRUE" } else { "FALSE" }.to_owned()),
+        "s" => cell
+            .raw
+            .trim()
+            .parse::<usize>()
+            .ok()
+            .and_then(|index| values.strings.get(index).cloned()),
+        "b" => Some(
+            if cell.raw.trim() == "1" {
+                "TRUE"
+            } else {
+                "FALSE"
+            }
+            .to_owned(),
+        ),
         "" | "n" if cell.is_date => cell.raw.trim().parse().ok().and_then(date),
         _ => None,
     };
@@ -147,7 +187,9 @@ fn put(row: &mut Vec<String>, cell: &Cell, values: &Values) {
 fn column(place: &str) -> Option<usize> {
     let letters = place.trim_end_matches(|char: char| char.is_ascii_digit());
     let number = letters.bytes().take(4).try_fold(0, |number, letter| {
-        letter.is_ascii_uppercase().then(|| number * 26 + usize::from(letter - b'A') + 1)
+        letter
+            .is_ascii_uppercase()
+            .then(|| number * 26 + usize::from(letter - b'A') + 1)
     })?;
     number.checked_sub(1)
 }
@@ -155,16 +197,27 @@ fn column(place: &str) -> Option<usize> {
 /// A day counted from the end of 1899, as Excel does, in the form 2026-11-23.
 fn date(serial: f64) -> Option<String> {
     const DAYS_BEFORE_1970: i64 = 25_569;
-    #[expect(clippy::cast_possible_truncation, reason = "it is within the range checked before")]
-    let days = (61.0..2_958_466.0).contains(&serial).then_some(serial as i64)? - DAYS_BEFORE_1970;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "it is within the range checked before"
+    )]
+    let days = (61.0..2_958_466.0)
+        .contains(&serial)
+        .then_some(serial as i64)?
+        - DAYS_BEFORE_1970;
     // Howard Hinnant's civil_from_days.
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     Some(format!("{year:04}-{month:02}-{day:02}"))
 }
@@ -175,7 +228,10 @@ mod tests {
 
     #[test]
     fn places_and_dates_are_read() {
-        assert_eq!(["A1", "Z9", "AA10", "AB2"].map(column), [0, 25, 26, 27].map(Some));
+        assert_eq!(
+            ["A1", "Z9", "AA10", "AB2"].map(column),
+            [0, 25, 26, 27].map(Some)
+        );
         assert_eq!(["", "12", "a1"].map(column), [None; 3]);
         assert_eq!(date(46_349.5).as_deref(), Some("2026-11-23"));
         assert_eq!(date(61.0).as_deref(), Some("1900-03-01"));

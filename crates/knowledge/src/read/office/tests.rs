@@ -11,10 +11,14 @@ fn zip(parts: &[(&str, &str)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut archive = ZipArchiveWriter::new(&mut bytes);
     for (name, text) in parts {
-        let entry = archive.new_file(name).compression_method(CompressionMethod::DEFLATE);
+        let entry = archive
+            .new_file(name)
+            .compression_method(CompressionMethod::DEFLATE);
         let (mut entry, config) = entry.start().unwrap();
-        let mut writer =
-            config.wrap(flate2::write::DeflateEncoder::new(&mut entry, flate2::Compression::default()));
+        let mut writer = config.wrap(flate2::write::DeflateEncoder::new(
+            &mut entry,
+            flate2::Compression::default(),
+        ));
         writer.write_all(text.as_bytes()).unwrap();
         let (encoder, descriptor) = writer.finish().unwrap();
         encoder.finish().unwrap();
@@ -64,13 +68,23 @@ fn a_word_document_is_read_with_headings_lists_tables_and_notes() {
     assert_eq!(document.title.as_deref(), Some("Отчёт"));
     let levels: Vec<u8> = document.headings.iter().map(|it| it.level).collect();
     assert_eq!(levels, [1, 2]);
-    assert_eq!(document.page_at(document.text.find("On page two").unwrap()), Some(2));
-    assert_eq!(document.page_at(document.text.find("costs").unwrap()), Some(1));
+    assert_eq!(
+        document.page_at(document.text.find("On page two").unwrap()),
+        Some(2)
+    );
+    assert_eq!(
+        document.page_at(document.text.find("costs").unwrap()),
+        Some(1)
+    );
 }
 
 fn relations(targets: &[(&str, &str)]) -> String {
-    let one = |(id, target): &(&str, &str)| format!("<Relationship Id=\"{id}\" Target=\"{target}\"/>");
-    format!("<Relationships>{}</Relationships>", targets.iter().map(one).collect::<String>())
+    let one =
+        |(id, target): &(&str, &str)| format!("<Relationship Id=\"{id}\" Target=\"{target}\"/>");
+    format!(
+        "<Relationships>{}</Relationships>",
+        targets.iter().map(one).collect::<String>()
+    )
 }
 
 #[test]
@@ -96,7 +110,10 @@ fn slides_are_pages_in_the_order_of_the_presentation() {
     ]);
     let document = read("x", &file, &Limits::default()).unwrap();
     assert_eq!(document.text, "## First\n\nalpha\n\n## Second\n\nbeta\n\n");
-    assert_eq!(document.page_at(document.text.find("beta").unwrap()), Some(2));
+    assert_eq!(
+        document.page_at(document.text.find("beta").unwrap()),
+        Some(2)
+    );
 }
 
 #[test]
@@ -109,16 +126,25 @@ fn sheets_are_tables_with_texts_dates_and_gaps() {
             "xl/workbook.xml",
             "<workbook xmlns:r=\"r\"><sheets><sheet name=\"Лист\" r:id=\"a\"/></sheets></workbook>",
         ),
-        ("xl/_rels/workbook.xml.rels", &relations(&[("a", "worksheets/sheet1.xml")])),
+        (
+            "xl/_rels/workbook.xml.rels",
+            &relations(&[("a", "worksheets/sheet1.xml")]),
+        ),
         ("xl/worksheets/sheet1.xml", sheet),
-        ("xl/sharedStrings.xml", "<sst><si><t>zero</t></si><si><r><t>on</t></r><r><t>e</t></r></si></sst>"),
+        (
+            "xl/sharedStrings.xml",
+            "<sst><si><t>zero</t></si><si><r><t>on</t></r><r><t>e</t></r></si></sst>",
+        ),
         (
             "xl/styles.xml",
             "<styleSheet><cellXfs><xf numFmtId=\"0\"/><xf numFmtId=\"14\"/></cellXfs></styleSheet>",
         ),
     ]);
     let document = read("x.xlsx", &file, &Limits::default()).unwrap();
-    assert_eq!(document.text, "## Лист\n\n| one |  | in |\n| 4.5 | 2026-11-23 | TRUE |\n\n");
+    assert_eq!(
+        document.text,
+        "## Лист\n\n| one |  | in |\n| 4.5 | 2026-11-23 | TRUE |\n\n"
+    );
 }
 
 fn refusal(file: &[u8], limits: Limits) -> Unreadable {
@@ -127,20 +153,36 @@ fn refusal(file: &[u8], limits: Limits) -> Unreadable {
 
 #[test]
 fn bombs_and_damage_are_refused() {
-    let limits = Limits { unpacked_bytes: 10_000, text_bytes: 1000, ..Limits::default() };
+    let limits = Limits {
+        unpacked_bytes: 10_000,
+        text_bytes: 1000,
+        ..Limits::default()
+    };
     let spaces = document(&" ".repeat(1_000_000));
     assert!(spaces.len() > 20 * zip(&[(DOCX, &spaces)]).len());
     assert_eq!(
         refusal(&zip(&[(DOCX, &spaces)]), limits),
-        Unreadable::UnpacksTooLarge { limit_bytes: 10_000 }
+        Unreadable::UnpacksTooLarge {
+            limit_bytes: 10_000
+        }
     );
     let long = document(&paragraph("x", &"long ".repeat(300)));
-    assert_eq!(refusal(&zip(&[(DOCX, &long)]), limits), Unreadable::TooMuchText { limit_bytes: 1000 });
+    assert_eq!(
+        refusal(&zip(&[(DOCX, &long)]), limits),
+        Unreadable::TooMuchText { limit_bytes: 1000 }
+    );
     let file = zip(&[(DOCX, &document("<w:p><w:t>x</w:t></w:p>"))]);
-    for bad in [&file[..file.len() / 2], &file[..10], &zip(&[(DOCX, "<w:p><w:t>x</w:q>")])[..]] {
+    for bad in [
+        &file[..file.len() / 2],
+        &file[..10],
+        &zip(&[(DOCX, "<w:p><w:t>x</w:q>")])[..],
+    ] {
         assert_eq!(refusal(bad, limits), damaged());
     }
-    assert_eq!(refusal(&zip(&[("other", "")]), limits), Unreadable::UnknownFormat);
+    assert_eq!(
+        refusal(&zip(&[("other", "")]), limits),
+        Unreadable::UnknownFormat
+    );
 }
 
 #[test]

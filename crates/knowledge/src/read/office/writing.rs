@@ -47,7 +47,11 @@ fn level_of_name(name: &str) -> Option<u8> {
 }
 
 fn level_of_outline(level: &str) -> Option<u8> {
-    level.parse::<u8>().ok().filter(|level| *level < 6).map(|level| level + 1)
+    level
+        .parse::<u8>()
+        .ok()
+        .filter(|level| *level < 6)
+        .map(|level| level + 1)
 }
 
 /// Markdown as it is written.
@@ -96,7 +100,9 @@ impl<'a> Writing<'a> {
         for item in Items::new(xml) {
             match item? {
                 Item::Open(tag) if tag.name == "Fallback" => self.skipped += 1,
-                Item::Close(name) if name == "Fallback" => self.skipped = self.skipped.saturating_sub(1),
+                Item::Close(name) if name == "Fallback" => {
+                    self.skipped = self.skipped.saturating_sub(1)
+                }
                 _ if self.skipped > 0 => {}
                 Item::Open(tag) => self.open(&tag),
                 Item::Text(text) if self.in_text => self.paragraph.text.push_str(&text),
@@ -104,7 +110,9 @@ impl<'a> Writing<'a> {
                 Item::Close(name) => self.close(&name),
             }
             if (self.text.len() + self.paragraph.text.len()) as u64 > self.limit_bytes {
-                return Err(Unreadable::TooMuchText { limit_bytes: self.limit_bytes });
+                return Err(Unreadable::TooMuchText {
+                    limit_bytes: self.limit_bytes,
+                });
             }
         }
         Ok(())
@@ -122,7 +130,11 @@ impl<'a> Writing<'a> {
             "outlineLvl" => self.paragraph.level = level_of_outline(&value()).unwrap_or(0),
             "numPr" => self.paragraph.is_listed = true,
             "sp" => self.is_title = false,
-            "ph" => self.is_title = tag.attribute("type").is_some_and(|it| it == "title" || it == "ctrTitle"),
+            "ph" => {
+                self.is_title = tag
+                    .attribute("type")
+                    .is_some_and(|it| it == "title" || it == "ctrTitle")
+            }
             "tr" => self.rows.push(Vec::new()),
             "tc" => {
                 if let Some(row) = self.rows.last_mut() {
@@ -155,7 +167,11 @@ impl<'a> Writing<'a> {
     }
 
     fn end_paragraph(&mut self) {
-        let Paragraph { text, level, is_listed } = mem::take(&mut self.paragraph);
+        let Paragraph {
+            text,
+            level,
+            is_listed,
+        } = mem::take(&mut self.paragraph);
         let text = text.trim();
         if text.is_empty() {
             return;

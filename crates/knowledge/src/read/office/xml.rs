@@ -31,12 +31,18 @@ impl Tag {
     /// An attribute by its name without prefix.
     pub(super) fn attribute(&self, name: &str) -> Option<String> {
         let local = |full: &str| full.rsplit(':').next() == Some(name);
-        self.attributes.iter().find(|(full, _)| local(full)).map(|(_, value)| value.clone())
+        self.attributes
+            .iter()
+            .find(|(full, _)| local(full))
+            .map(|(_, value)| value.clone())
     }
 
     /// An attribute by its whole name.
     pub(super) fn qualified_attribute(&self, name: &str) -> Option<String> {
-        self.attributes.iter().find(|(full, _)| full == name).map(|(_, value)| value.clone())
+        self.attributes
+            .iter()
+            .find(|(full, _)| full == name)
+            .map(|(_, value)| value.clone())
     }
 }
 
@@ -50,7 +56,11 @@ pub(super) struct Items<'a> {
 
 impl<'a> Items<'a> {
     pub(super) fn new(xml: &'a str) -> Self {
-        Self { reader: Reader::from_str(xml), waiting: VecDeque::new(), has_ended: false }
+        Self {
+            reader: Reader::from_str(xml),
+            waiting: VecDeque::new(),
+            has_ended: false,
+        }
     }
 
     fn read(&mut self) -> Result<Option<Item>, Unreadable> {
@@ -94,10 +104,15 @@ fn opened(tag: &BytesStart<'_>) -> Result<Tag, Unreadable> {
     let mut attributes = Vec::new();
     for attribute in tag.attributes() {
         let attribute = attribute.map_err(|_| damaged())?;
-        let value = unescape(&attribute.value).map_err(|_| damaged())?.into_owned();
+        let value = unescape(&attribute.value)
+            .map_err(|_| damaged())?
+            .into_owned();
         attributes.push((attribute.key.as_ref().to_owned(), value));
     }
-    Ok(Tag { name: local(tag.local_name().as_ref()), attributes })
+    Ok(Tag {
+        name: local(tag.local_name().as_ref()),
+        attributes,
+    })
 }
 
 fn local(name: &str) -> String {
@@ -109,5 +124,7 @@ fn resolved(reference: &quick_xml::events::BytesRef<'_>) -> String {
     if let Ok(Some(char)) = reference.resolve_char_ref() {
         return char.to_string();
     }
-    quick_xml::escape::resolve_xml_entity(reference).unwrap_or_default().to_owned()
+    quick_xml::escape::resolve_xml_entity(reference)
+        .unwrap_or_default()
+        .to_owned()
 }

@@ -43,19 +43,31 @@ struct Drawn {
 
 impl Lines {
     pub(super) fn new(limit_bytes: u64) -> Self {
-        Self { lines: Vec::new(), last: None, left_bytes: limit_bytes.saturating_add(1) }
+        Self {
+            lines: Vec::new(),
+            last: None,
+            left_bytes: limit_bytes.saturating_add(1),
+        }
     }
 
     /// The lines that have words.
     pub(super) fn finish(self) -> Vec<Line> {
-        let trimmed = self.lines.into_iter().map(|line| Line { text: line.text.trim().to_owned(), ..line });
+        let trimmed = self.lines.into_iter().map(|line| Line {
+            text: line.text.trim().to_owned(),
+            ..line
+        });
         trimmed.filter(|line| !line.text.is_empty()).collect()
     }
 
     fn add(&mut self, text: &str, drawn: Drawn) {
-        let Some(left_bytes) = self.left_bytes.checked_sub(text.len() as u64) else { return };
+        let Some(left_bytes) = self.left_bytes.checked_sub(text.len() as u64) else {
+            return;
+        };
         self.left_bytes = left_bytes;
-        match self.last.map_or(Step::Paragraph, |last| step(&last, &drawn)) {
+        match self
+            .last
+            .map_or(Step::Paragraph, |last| step(&last, &drawn))
+        {
             // Letters are made bold by drawing them twice.
             Step::Again => return,
             Step::Beside => {}
@@ -68,11 +80,17 @@ impl Lines {
     }
 
     fn begin(&mut self, drawn: &Drawn, begins_paragraph: bool) {
-        self.lines.push(Line { text: String::new(), size: drawn.size, begins_paragraph });
+        self.lines.push(Line {
+            text: String::new(),
+            size: drawn.size,
+            begins_paragraph,
+        });
     }
 
     fn put(&mut self, text: &str) {
-        let Some(line) = self.lines.last_mut() else { return };
+        let Some(line) = self.lines.last_mut() else {
+            return;
+        };
         if text.trim().is_empty() {
             if !line.text.ends_with(' ') {
                 line.text.push(' ');
@@ -105,7 +123,8 @@ enum Step {
 fn step(last: &Drawn, next: &Drawn) -> Step {
     let size = last.size.max(next.size).max(0.1);
     let moved = next.start - last.start;
-    if moved.hypot() < SPACE * size && last.first_char == next.first_char && last.first_char != ' ' {
+    if moved.hypot() < SPACE * size && last.first_char == next.first_char && last.first_char != ' '
+    {
         return Step::Again;
     }
     let gap = next.start - last.end;
@@ -113,7 +132,9 @@ fn step(last: &Drawn, next: &Drawn) -> Step {
     let across = gap.cross(last.direction).abs() / size;
     // Below a large title, a small step is a large one for the text.
     let down = gap.cross(last.direction).abs() / last.size.min(next.size).max(0.1);
-    if (across > LINE_STEP && down > PARAGRAPH_STEP) || (across <= LINE_STEP && along < -PARAGRAPH_STEP) {
+    if (across > LINE_STEP && down > PARAGRAPH_STEP)
+        || (across <= LINE_STEP && along < -PARAGRAPH_STEP)
+    {
         Step::Paragraph
     } else if across > LINE_STEP {
         Step::Line
@@ -130,9 +151,19 @@ impl Drawn {
         let [a, b, c, d, ..] = transform.as_coeffs();
         let start = transform * Point::ZERO;
         let along = Vec2::new(a, b);
-        let direction = if along.hypot() > 0.0 { along / along.hypot() } else { Vec2::new(1.0, 0.0) };
+        let direction = if along.hypot() > 0.0 {
+            along / along.hypot()
+        } else {
+            Vec2::new(1.0, 0.0)
+        };
         let size = Vec2::new(c, d).hypot() * units;
-        Self { start, end: start + along * advance, direction, size, first_char }
+        Self {
+            start,
+            end: start + along * advance,
+            direction,
+            size,
+            first_char,
+        }
     }
 }
 
@@ -144,17 +175,25 @@ impl Device<'_> for Lines {
                 Some(BfString::String(text)) => text,
                 None => continue,
             };
-            let Some(first_char) = text.chars().next() else { continue };
+            let Some(first_char) = text.chars().next() else {
+                continue;
+            };
             let glyph: &Glyph<'_> = placed;
             let (advance, units) = match glyph {
                 Glyph::Outline(glyph) => (glyph.advance_width(), 1000.0),
                 // The units of drawn glyphs are their own; most are drawn about as wide as an em.
-                Glyph::Type3(glyph) => {
-                    (glyph.advance_width(), f64::from(glyph.advance_width().unwrap_or(1.0)))
-                }
+                Glyph::Type3(glyph) => (
+                    glyph.advance_width(),
+                    f64::from(glyph.advance_width().unwrap_or(1.0)),
+                ),
             };
             let advance = f64::from(advance.unwrap_or(500.0));
-            let drawn = Drawn::new(props.transform * placed.transform(), advance, units, first_char);
+            let drawn = Drawn::new(
+                props.transform * placed.transform(),
+                advance,
+                units,
+                first_char,
+            );
             self.add(&text, drawn);
         }
     }

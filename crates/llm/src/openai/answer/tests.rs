@@ -18,12 +18,19 @@ fn target() -> &'static Target {
 fn new_target() -> Target {
     let base_url = BaseUrl::parse("http://127.0.0.1:1/v1").expect("valid");
     let settings = OpenAiSettings::new(base_url, Some(Secret::new("sk-secret")), "m");
-    Reach::new(settings, &HttpClient::new().expect("set up"), "chat/completions").any()
+    Reach::new(
+        settings,
+        &HttpClient::new().expect("set up"),
+        "chat/completions",
+    )
+    .any()
 }
 
 fn read(chunks: &[&[u8]], text: TextReader, target: &Target) -> (Vec<ModelEvent>, Option<Fault>) {
     let mut answer = Answer::new(text);
-    let fed = chunks.iter().try_for_each(|chunk| answer.feed(chunk, target));
+    let fed = chunks
+        .iter()
+        .try_for_each(|chunk| answer.feed(chunk, target));
     let fault = fed.and_then(|()| answer.end(target)).err();
     (std::iter::from_fn(|| answer.pop()).collect(), fault)
 }
@@ -36,7 +43,10 @@ fn refused(body: &str) -> (ProblemCode, String) {
 }
 
 fn finished(reason: FinishReason) -> ModelEvent {
-    ModelEvent::Finished { reason, usage: None }
+    ModelEvent::Finished {
+        reason,
+        usage: None,
+    }
 }
 
 fn check(body: &str, expected: &[ModelEvent]) {
@@ -56,20 +66,32 @@ fn every_way_to_end() {
     check(&format!("{delta}{stop}"), &expected);
     check(&format!("{delta}data: [DONE]\n\n{delta}"), &expected);
     check(&format!("\u{FEFF}: hello\r\n\r\n{delta}{stop}"), &expected);
-    check(r#"{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#, &expected);
+    check(
+        r#"{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#,
+        &expected,
+    );
     for (word, reason) in [
         ("MAX_TOKENS", FinishReason::Length),
         ("model_length", FinishReason::Length),
         ("SAFETY", FinishReason::ContentFilter),
         ("TOOL_CALLS", FinishReason::Stop),
     ] {
-        check(&format!("{delta}{}", stop.replace("stop", word)), &[text(), finished(reason)]);
+        check(
+            &format!("{delta}{}", stop.replace("stop", word)),
+            &[text(), finished(reason)],
+        );
     }
-    let interrupted = format!("{delta}{}", stop.replace("stop", "insufficient_system_resource"));
+    let interrupted = format!(
+        "{delta}{}",
+        stop.replace("stop", "insufficient_system_resource")
+    );
     assert_eq!(refused(&interrupted).0, ProblemCode::ModelFailed);
     let length = delta.replace("}}]", "},\"finish_reason\":\"length\"}]");
     check(&length, &[text(), finished(FinishReason::Length)]);
-    check(&format!("data: {{\"message\":\"loading\"}}\n\n{delta}{stop}"), &expected);
+    check(
+        &format!("data: {{\"message\":\"loading\"}}\n\n{delta}{stop}"),
+        &expected,
+    );
     check("data: [DONE]\n\n", &[finished(FinishReason::Stop)]);
 }
 
@@ -79,20 +101,52 @@ fn everything_that_is_not_the_protocol() {
     for (body, code, words) in [
         ("", ProblemCode::ModelProtocol, "in the middle"),
         (delta, ProblemCode::ModelProtocol, "in the middle"),
-        ("data: {\"choices\":[{\"del", ProblemCode::ModelProtocol, "not the OpenAI protocol"),
-        ("data: sk-secret\n\n", ProblemCode::ModelProtocol, "protocol: [key]"),
-        ("<!doctype html><h1>Hi</h1>", ProblemCode::ModelProtocol, "web page"),
-        ("{\"x\":1}", ProblemCode::ModelProtocol, "not the OpenAI protocol"),
-        ("{\"error\":{\"message\":\"overloaded\"}}", ProblemCode::ModelFailed, "overloaded"),
+        (
+            "data: {\"choices\":[{\"del",
+            ProblemCode::ModelProtocol,
+            "not the OpenAI protocol",
+        ),
+        (
+            "data: sk-secret\n\n",
+            ProblemCode::ModelProtocol,
+            "protocol: [key]",
+        ),
+        (
+            "<!doctype html><h1>Hi</h1>",
+            ProblemCode::ModelProtocol,
+            "web page",
+        ),
+        (
+            "{\"x\":1}",
+            ProblemCode::ModelProtocol,
+            "not the OpenAI protocol",
+        ),
+        (
+            "{\"error\":{\"message\":\"overloaded\"}}",
+            ProblemCode::ModelFailed,
+            "overloaded",
+        ),
         ("{\"detail\":\"no\"}", ProblemCode::ModelFailed, "no"),
-        ("data: {\"detail\":\"no\"}\n\n", ProblemCode::ModelFailed, "no"),
-        ("data: {\"detail\":\"no\"}\n\ndata: [DONE]\n\n", ProblemCode::ModelFailed, "no"),
+        (
+            "data: {\"detail\":\"no\"}\n\n",
+            ProblemCode::ModelFailed,
+            "no",
+        ),
+        (
+            "data: {\"detail\":\"no\"}\n\ndata: [DONE]\n\n",
+            ProblemCode::ModelFailed,
+            "no",
+        ),
         (
             "data: {\"error\":{\"message\":\"slow down\",\"code\":429}}\n\n",
             ProblemCode::ModelRateLimited,
             "slow down",
         ),
-        ("event: error\ndata: broken\n\n", ProblemCode::ModelFailed, "broken"),
+        (
+            "event: error\ndata: broken\n\n",
+            ProblemCode::ModelFailed,
+            "broken",
+        ),
         (
             "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"error\"}]}\n\n",
             ProblemCode::ModelFailed,
@@ -109,7 +163,10 @@ fn everything_that_is_not_the_protocol() {
 fn long_words_of_others_are_cut() {
     let body = format!("data: {}\n\n", "é ".repeat(10_000));
     let (_, message) = refused(&body);
-    assert!(message.chars().count() < 420 && message.ends_with('…'), "{message}");
+    assert!(
+        message.chars().count() < 420 && message.ends_with('…'),
+        "{message}"
+    );
 }
 
 #[test]
@@ -117,7 +174,9 @@ fn endless_answers_are_refused() {
     let target = target();
     let mut answer = Answer::new(TextReader::Plain);
     let block = [b'x'; 1 << 20];
-    let fed = (0..64).take_while(|_| answer.feed(&block, target).is_ok()).count();
+    let fed = (0..64)
+        .take_while(|_| answer.feed(&block, target).is_ok())
+        .count();
     assert_eq!(fed, 32, "a line may be 32 MB");
 }
 
@@ -143,7 +202,11 @@ fn an_answer_that_never_ends_is_refused_by_what_it_says() {
             while answer.pop().is_some() {}
             assert!(held <= ANSWER_LIMIT_BYTES, "{delta:.20}");
         };
-        assert!(fault.error.message.contains("4 MB"), "{}", fault.error.message);
+        assert!(
+            fault.error.message.contains("4 MB"),
+            "{}",
+            fault.error.message
+        );
         assert_eq!(held, ANSWER_LIMIT_BYTES);
     }
 }
@@ -192,7 +255,10 @@ proptest! {
 #[test]
 fn document_003_a_status_is_one_line_without_secrets_and_only_the_last_at_once_counts() {
     let status = |description: &str| {
-        format!("data: {}\n\n", json!({"type": "status", "data": {"description": description}}))
+        format!(
+            "data: {}\n\n",
+            json!({"type": "status", "data": {"description": description}})
+        )
     };
     let event = |description: &str| ModelEvent::Status {
         description: description.into(),
@@ -200,17 +266,49 @@ fn document_003_a_status_is_one_line_without_secrets_and_only_the_last_at_once_c
         hidden: false,
     };
     let end = || finished(FinishReason::Stop);
-    let wild = status(" a\n\tb\u{202E}c\u{1b}[31m sk-secret password=hunter2 ") + "data: [DONE]\n\n";
-    check(&wild, &[event("a b c [31m [key] password=[redacted]"), end()]);
+    let wild =
+        status(" a\n\tb\u{202E}c\u{1b}[31m sk-secret password=hunter2 ") + "data: [DONE]\n\n";
+    check(
+        &wild,
+        &[event("a b c [31m [key] password=[redacted]"), end()],
+    );
     let delta = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
-    let mixed = format!("{}{}{delta}{}data: [DONE]\n\n", status("one"), status("two"), status("three"));
-    check(&mixed, &[event("two"), ModelEvent::TextDelta("Hi".into()), event("three"), end()]);
+    let mixed = format!(
+        "{}{}{delta}{}data: [DONE]\n\n",
+        status("one"),
+        status("two"),
+        status("three")
+    );
+    check(
+        &mixed,
+        &[
+            event("two"),
+            ModelEvent::TextDelta("Hi".into()),
+            event("three"),
+            end(),
+        ],
+    );
     let long = status(&"é".repeat(1 << 20)) + "data: [DONE]\n\n";
     check(&long, &[event(&format!("{}…", "é".repeat(300))), end()]);
     let hidden = "data: {\"event\":{\"type\":\"status\",\"data\":{\"done\":true,\"hidden\":true}}}\n\ndata: [DONE]\n\n";
-    check(hidden, &[ModelEvent::Status { description: String::new(), done: true, hidden: true }, end()]);
+    check(
+        hidden,
+        &[
+            ModelEvent::Status {
+                description: String::new(),
+                done: true,
+                hidden: true,
+            },
+            end(),
+        ],
+    );
     let mut answer = Answer::new(TextReader::Plain);
-    answer.feed(status("x").repeat(100_000).as_bytes(), target()).unwrap();
+    answer
+        .feed(status("x").repeat(100_000).as_bytes(), target())
+        .unwrap();
     assert_eq!(answer.events.len(), 1, "nobody fills the queue with them");
-    assert!(answer.is_at_work() && !answer.has_begun(), "the request may be sent again");
+    assert!(
+        answer.is_at_work() && !answer.has_begun(),
+        "the request may be sent again"
+    );
 }

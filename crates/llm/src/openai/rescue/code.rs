@@ -40,7 +40,9 @@ impl Rescue {
                 let from = self.taken;
                 self.finish_code(&code, from + end, from + size, false, out);
             }
-            Progress::TooLong => self.finish_code(&code, self.held.len(), self.held.len(), true, out),
+            Progress::TooLong => {
+                self.finish_code(&code, self.held.len(), self.held.len(), true, out)
+            }
         }
         true
     }
@@ -61,7 +63,10 @@ impl Rescue {
         match self.code_tool().filter(|_| code.is_python() && !is_cut) {
             Some(tool) => {
                 let arguments = json!({ "code": bare(written) }).to_string();
-                let call = Piece::Call { name: tool.to_owned(), arguments };
+                let call = Piece::Call {
+                    name: tool.to_owned(),
+                    arguments,
+                };
                 self.deliver(vec![call], size, out);
             }
             None => {

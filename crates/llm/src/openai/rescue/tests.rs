@@ -20,7 +20,10 @@ fn text(text: &str) -> Piece {
 }
 
 fn ls(arguments: &str) -> Piece {
-    Piece::Call { name: "ls".into(), arguments: arguments.to_owned() }
+    Piece::Call {
+        name: "ls".into(),
+        arguments: arguments.to_owned(),
+    }
 }
 
 #[test]
@@ -42,7 +45,11 @@ fn text_is_not_delayed() {
     ] {
         let mut out = Vec::new();
         rescue.push(token, &mut out);
-        let expected = if expected.is_empty() { vec![] } else { vec![text(expected)] };
+        let expected = if expected.is_empty() {
+            vec![]
+        } else {
+            vec![text(expected)]
+        };
         assert_eq!(joined(out), expected, "{token:?}");
     }
 }
@@ -63,7 +70,10 @@ fn examples_stay_text() {
         check_told(&whole, &[text(&whole)]);
     }
     let found = ls("{}");
-    check_told(&format!("{prose}\n{list}"), &[text(&format!("{prose}\n")), found]);
+    check_told(
+        &format!("{prose}\n{list}"),
+        &[text(&format!("{prose}\n")), found],
+    );
 }
 
 fn told(tokens: &[&str], told: &Told, is_cut: bool) -> Vec<Piece> {
@@ -77,7 +87,11 @@ fn told(tokens: &[&str], told: &Told, is_cut: bool) -> Vec<Piece> {
 }
 
 fn both() -> Told {
-    Told { code: Some("python".into()), not_run: None, corrects: true }
+    Told {
+        code: Some("python".into()),
+        not_run: None,
+        corrects: true,
+    }
 }
 
 /// What a model that was told to write calls has meant, however its answer is cut: in two at each place, too.
@@ -85,15 +99,26 @@ fn check_told(whole: &str, expected: &[Piece]) {
     assert_eq!(told(&[whole], &both(), false), expected, "{whole}");
     let tokens: Vec<String> = whole.chars().map(String::from).collect();
     let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
-    assert_eq!(told(&tokens, &both(), false), expected, "{whole} by character");
+    assert_eq!(
+        told(&tokens, &both(), false),
+        expected,
+        "{whole} by character"
+    );
     for (at, _) in whole.char_indices() {
         let (head, tail) = whole.split_at(at);
-        assert_eq!(told(&[head, tail], &both(), false), expected, "{head:?} {tail:?}");
+        assert_eq!(
+            told(&[head, tail], &both(), false),
+            expected,
+            "{head:?} {tail:?}"
+        );
     }
 }
 
 fn python(code: &str) -> Piece {
-    Piece::Call { name: "python".into(), arguments: json!({ "code": code }).to_string() }
+    Piece::Call {
+        name: "python".into(),
+        arguments: json!({ "code": code }).to_string(),
+    }
 }
 
 #[test]
@@ -108,22 +133,43 @@ fn told_calls_are_found_among_words() {
     check_told(&format!("```\n{list}\n```\nI have looked: nothing."), one);
     check_told(&format!("<tool_call>{single}</tool_call>"), one);
     check_told(&format!("{list}}}}} Done, the files are a and b."), one);
-    check_told(&format!("I look.\n\n{list}"), &[text("I look.\n\n"), found.clone()]);
-    check_told(&format!("I look: {list} Okay?"), &[text("I look: "), found.clone()]);
-    check_told(&format!("I look.\n{single}\nResult: a"), &[text("I look.\n"), found.clone()]);
+    check_told(
+        &format!("I look.\n\n{list}"),
+        &[text("I look.\n\n"), found.clone()],
+    );
+    check_told(
+        &format!("I look: {list} Okay?"),
+        &[text("I look: "), found.clone()],
+    );
+    check_told(
+        &format!("I look.\n{single}\nResult: a"),
+        &[text("I look.\n"), found.clone()],
+    );
     check_told(&format!("{list}\n{list}"), &[found.clone(), found.clone()]);
     check_told(
         r#"{"tool_calls": [{"name": "ls", "parameters": {}}, {"name": "gone", "parameters": {}}]}"#,
-        &[ls("{}"), Piece::Call { name: "gone".into(), arguments: "{}".into() }],
+        &[
+            ls("{}"),
+            Piece::Call {
+                name: "gone".into(),
+                arguments: "{}".into(),
+            },
+        ],
     );
-    check_told(r#"{"tool_calls": [{"function": {"name": "ls", "arguments": "{}"}}]}"#, &[ls("{}")]);
+    check_told(
+        r#"{"tool_calls": [{"function": {"name": "ls", "arguments": "{}"}}]}"#,
+        &[ls("{}")],
+    );
     check_told(r#"{"tool_calls": []}"#, &[]);
     check_told("{\"tool_calls\": []}\n\nParis.", &[text("Paris.")]);
     check_told(
         r#"Half: {"tool_calls": [{"name": "ls", "parameters": {"path": "/"}}"#,
         &[text("Half: "), found.clone()],
     );
-    check_told("```json\n{\"name\": \"ls\", \"arguments\": {\"path\": \"/\"}\n```", one);
+    check_told(
+        "```json\n{\"name\": \"ls\", \"arguments\": {\"path\": \"/\"}\n```",
+        one,
+    );
 }
 
 #[test]
@@ -156,48 +202,111 @@ fn code_in_tags_is_a_call() {
     let end = "</code_interpreter>";
     let code = "print(\"é\")\nx = {\"tool_calls\": []}";
     check_told(&format!("{tag}\n{code}\n{end}"), &[python(code)]);
-    check_told(&format!("I try.\n{tag}{code}{end}\nIt prints é."), &[text("I try.\n"), python(code)]);
-    check_told(&format!("{tag}\n```python\n{code}\n```\n{end}"), &[python(code)]);
-    check_told(&format!("```xml\n{tag}\n{code}\n{end}\n```"), &[python(code)]);
-    check_told(&format!("```python\n{tag}\n{code}\n{end}\n```"), &[python(code)]);
+    check_told(
+        &format!("I try.\n{tag}{code}{end}\nIt prints é."),
+        &[text("I try.\n"), python(code)],
+    );
+    check_told(
+        &format!("{tag}\n```python\n{code}\n```\n{end}"),
+        &[python(code)],
+    );
+    check_told(
+        &format!("```xml\n{tag}\n{code}\n{end}\n```"),
+        &[python(code)],
+    );
+    check_told(
+        &format!("```python\n{tag}\n{code}\n{end}\n```"),
+        &[python(code)],
+    );
     check_told(&format!("{tag}{code}"), &[python(code)]);
-    check_told(&format!("{tag}1{end}\n{tag}2{end}"), &[python("1"), python("2")]);
+    check_told(
+        &format!("{tag}1{end}\n{tag}2{end}"),
+        &[python("1"), python("2")],
+    );
     check_told(&format!("{tag}{end}"), &[python("")]);
     check_told(
         "So: <code_interpreter type=\"code\" lang=\"R\">\nx <- 1\n</code_interpreter> Done.",
         &[text("So: \n```r\nx <- 1\n```\n Done.")],
     );
     let cut = told(&[tag, code], &both(), true);
-    assert_eq!(cut, [text(&format!("\n```python\n{code}\n```\n"))], "half of the code is not run");
-    let without = Told { code: None, ..both() };
+    assert_eq!(
+        cut,
+        [text(&format!("\n```python\n{code}\n```\n"))],
+        "half of the code is not run"
+    );
+    let without = Told {
+        code: None,
+        ..both()
+    };
     let whole = format!("{tag}1{end}");
     assert_eq!(told(&[&whole], &without, false), [text(&whole)]);
-    let over = Told { not_run: Some("(Not run.)".into()), ..without };
-    for whole in [&whole, &format!("```python\n{whole}\n```"), &format!("{tag}1")] {
-        assert_eq!(told(&[whole], &over, false)[0], text("\n```python\n1\n```\n\n(Not run.)\n"), "{whole}");
+    let over = Told {
+        not_run: Some("(Not run.)".into()),
+        ..without
+    };
+    for whole in [
+        &whole,
+        &format!("```python\n{whole}\n```"),
+        &format!("{tag}1"),
+    ] {
+        assert_eq!(
+            told(&[whole], &over, false)[0],
+            text("\n```python\n1\n```\n\n(Not run.)\n"),
+            "{whole}"
+        );
     }
     let both = told(&[&format!("I try. {whole} So.")], &over, false);
-    assert_eq!(both, [text("I try. \n```python\n1\n```\n\n(Not run.)\n So.")]);
+    assert_eq!(
+        both,
+        [text("I try. \n```python\n1\n```\n\n(Not run.)\n So.")]
+    );
 }
 
 #[test]
 fn a_call_that_cannot_be_read_is_told_once() {
     for (whole, name) in [
-        (r#"{"tool_calls": [{"name": "ls", "parameters": {"path": "#, "ls"),
-        (r#"{"tool_calls": [{"name": "ls", "parameters": {"path": '/'}}]}"#, "ls"),
+        (
+            r#"{"tool_calls": [{"name": "ls", "parameters": {"path": "#,
+            "ls",
+        ),
+        (
+            r#"{"tool_calls": [{"name": "ls", "parameters": {"path": '/'}}]}"#,
+            "ls",
+        ),
         (r#"{"tool_calls": 3}"#, "tool_calls"),
         (r#"{"name": "ls", "arguments": [1]}"#, "tool_calls"),
     ] {
         let read = told(&[whole], &both(), false);
-        let [Piece::Call { name: read, arguments }] = read.as_slice() else { panic!("{read:?}") };
+        let [
+            Piece::Call {
+                name: read,
+                arguments,
+            },
+        ] = read.as_slice()
+        else {
+            panic!("{read:?}")
+        };
         assert_eq!(read, name, "{whole}");
-        assert!(domain::message::arguments_value(arguments).is_string(), "{arguments}");
-        let again = told(&[whole], &Told { corrects: false, ..both() }, false);
+        assert!(
+            domain::message::arguments_value(arguments).is_string(),
+            "{arguments}"
+        );
+        let again = told(
+            &[whole],
+            &Told {
+                corrects: false,
+                ..both()
+            },
+            false,
+        );
         assert_eq!(again, [text(whole)]);
     }
     let half = r#"{"tool_calls": [{"name": "ls", "parameters": {"path": "/"}}"#;
     let cut = told(&[half], &both(), true);
-    assert!(matches!(&cut[..], [Piece::Call { arguments, .. }] if arguments == half), "{cut:?}");
+    assert!(
+        matches!(&cut[..], [Piece::Call { arguments, .. }] if arguments == half),
+        "{cut:?}"
+    );
 }
 
 #[test]
@@ -219,11 +328,20 @@ fn what_never_ends_is_bounded() {
     let mut rescue = Rescue::new(["ls"], both());
     out.clear();
     rescue.push("{\"tool_calls\": [{\"name\": \"ls\"}]} and so", &mut out);
-    assert!(rescue.is_done() && rescue.held.is_empty(), "what follows is made up");
+    assert!(
+        rescue.is_done() && rescue.held.is_empty(),
+        "what follows is made up"
+    );
     // A time that grows with the square of this would be felt.
-    for hostile in
-        ["[\n", "{\"id\": \"\n", "{\n", "```\n{", "{\"tool_calls\":", "<code_interpreter>", "`{\"t"]
-    {
+    for hostile in [
+        "[\n",
+        "{\"id\": \"\n",
+        "{\n",
+        "```\n{",
+        "{\"tool_calls\":",
+        "<code_interpreter>",
+        "`{\"t",
+    ] {
         let mut rescue = Rescue::new(["ls"], both());
         rescue.push(&hostile.repeat((4 << 20) / hostile.len()), &mut out);
         rescue.finish(false, &mut out);

@@ -3,11 +3,17 @@
 use super::*;
 
 fn server() -> Server {
-    Server::alone(BaseUrl::parse("localhost").unwrap(), Some(Secret::new("sk-1234567890abcd")))
+    Server::alone(
+        BaseUrl::parse("localhost").unwrap(),
+        Some(Secret::new("sk-1234567890abcd")),
+    )
 }
 
 fn fault(code: ProblemCode, retry: Retry) -> Fault {
-    Fault { retry, ..Fault::new(code, "No.") }
+    Fault {
+        retry,
+        ..Fault::new(code, "No.")
+    }
 }
 
 fn fail(server: &Server) {
@@ -24,7 +30,11 @@ async fn the_breaker_opens_lets_one_try_and_closes() {
     for _ in 0..4 {
         fail(&server);
     }
-    assert_eq!(server.breaker(), Breaker::Closed, "only failures in a row count");
+    assert_eq!(
+        server.breaker(),
+        Breaker::Closed,
+        "only failures in a row count"
+    );
     fail(&server);
     assert_eq!(server.breaker(), Breaker::Open(FIRST_OPEN));
     assert!(!server.admits());
@@ -39,7 +49,10 @@ async fn the_breaker_opens_lets_one_try_and_closes() {
     tokio::time::advance(PROBE).await;
     assert!(server.admits());
     server.note_answer(0);
-    assert_eq!((server.breaker(), server.failures_in_row()), (Breaker::Closed, 0));
+    assert_eq!(
+        (server.breaker(), server.failures_in_row()),
+        (Breaker::Closed, 0)
+    );
     assert_eq!(server.last_failure().unwrap().words.message, "No.");
     assert_eq!(server.counts.opened.load(Relaxed), 1);
 }
@@ -50,7 +63,11 @@ async fn the_breaker_does_not_stay_open_for_long() {
     for _ in 0..40 {
         fail(&server);
     }
-    assert_eq!(server.breaker(), Breaker::Open(FIRST_OPEN), "these were under way when it opened");
+    assert_eq!(
+        server.breaker(),
+        Breaker::Open(FIRST_OPEN),
+        "these were under way when it opened"
+    );
     for _ in 0..20 {
         tokio::time::advance(LONGEST_OPEN).await;
         assert!(server.admits());

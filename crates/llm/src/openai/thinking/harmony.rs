@@ -101,7 +101,10 @@ fn of_head(head: &str) -> Harmony {
     match name.filter(|name| !name.is_empty()) {
         Some(name) => {
             let name = name.strip_prefix("functions.").unwrap_or(name).to_owned();
-            Harmony::Call { name, arguments: String::new() }
+            Harmony::Call {
+                name,
+                arguments: String::new(),
+            }
         }
         None if head.contains("analysis") => Harmony::Analysis,
         None => Harmony::Final,

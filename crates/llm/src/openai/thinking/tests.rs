@@ -3,7 +3,11 @@
 use super::*;
 
 /// The reasoning, the answer and what else was said; text that turned out to be reasoning is counted as such.
-fn read(mut thinking: Thinking, whole: &str, size: usize) -> (String, String, Vec<Said>, Option<bool>) {
+fn read(
+    mut thinking: Thinking,
+    whole: &str,
+    size: usize,
+) -> (String, String, Vec<Said>, Option<bool>) {
     let chars: Vec<char> = whole.chars().collect();
     let mut said = Vec::new();
     for piece in chars.chunks(size) {
@@ -25,7 +29,11 @@ fn read(mut thinking: Thinking, whole: &str, size: usize) -> (String, String, Ve
 fn check(whole: &str, reasoning: &str, answer: &str) {
     for size in [1, 3, 1000] {
         let read = read(Thinking::default(), whole, size);
-        assert_eq!((read.0.as_str(), read.1.as_str()), (reasoning, answer), "{whole} by {size}");
+        assert_eq!(
+            (read.0.as_str(), read.1.as_str()),
+            (reasoning, answer),
+            "{whole} by {size}"
+        );
     }
 }
 
@@ -44,8 +52,16 @@ fn only_at_the_beginning() {
 
 #[test]
 fn every_tag_and_several_blocks() {
-    check("<thinking> hm hm </thinking> The answer is 4.", " hm hm ", "The answer is 4.");
-    check("<think>one</think>\n<think>two</think>\nThe answer is 4.", "one\n\ntwo", "The answer is 4.");
+    check(
+        "<thinking> hm hm </thinking> The answer is 4.",
+        " hm hm ",
+        "The answer is 4.",
+    );
+    check(
+        "<think>one</think>\n<think>two</think>\nThe answer is 4.",
+        "one\n\ntwo",
+        "The answer is 4.",
+    );
     check("[THINK]hm[/THINK]4", "hm", "4");
     check("◁think▷hm◁/think▷4", "hm", "4");
     check("<think>a</think><b>c</b>", "a", "<b>c</b>");
@@ -84,8 +100,16 @@ fn a_model_that_begins_in_its_reasoning() {
             (reasoning.to_owned(), answer.to_owned(), Vec::new(), inside)
         };
         assert_eq!(known("hm\n</think>\n\n4"), all("hm\n", "4", Some(true)));
-        assert_eq!(known("<think>hm</think>4"), all("hm", "4", None), "the tag says it");
-        assert_eq!(known("Just 4."), all("Just 4.", "Just 4.", Some(false)), "the answer is not lost");
+        assert_eq!(
+            known("<think>hm</think>4"),
+            all("hm", "4", None),
+            "the tag says it"
+        );
+        assert_eq!(
+            known("Just 4."),
+            all("Just 4.", "Just 4.", Some(false)),
+            "the answer is not lost"
+        );
     }
     let mut said = Vec::new();
     let mut cut = Thinking::presumed();
@@ -97,9 +121,21 @@ fn a_model_that_begins_in_its_reasoning() {
 #[test]
 fn the_channels_of_harmony() {
     let analysis = "<|channel|>analysis<|message|>hm < 3<|end|>";
-    check(&format!("{analysis}<|start|>assistant<|channel|>final<|message|>4.<|return|>"), "hm < 3", "4.");
-    check("<|start|>assistant<|channel|>final<|message|>a <|b|> c", "", "a <|b|> c");
-    check("<|channel|>commentary<|message|>I look.<|end|>", "", "I look.");
+    check(
+        &format!("{analysis}<|start|>assistant<|channel|>final<|message|>4.<|return|>"),
+        "hm < 3",
+        "4.",
+    );
+    check(
+        "<|start|>assistant<|channel|>final<|message|>a <|b|> c",
+        "",
+        "a <|b|> c",
+    );
+    check(
+        "<|channel|>commentary<|message|>I look.<|end|>",
+        "",
+        "I look.",
+    );
     check("<|channel|>analysis<|message|>cut", "cut", "");
     for size in [1, 1000] {
         let whole = format!(
@@ -107,6 +143,12 @@ fn the_channels_of_harmony() {
         );
         let (reasoning, answer, calls, _) = read(Thinking::default(), &whole, size);
         assert_eq!((reasoning.as_str(), answer.as_str()), ("hm < 3", ""));
-        assert_eq!(calls, [Said::Call { name: "ls".into(), arguments: "{\"a\":1}".into() }]);
+        assert_eq!(
+            calls,
+            [Said::Call {
+                name: "ls".into(),
+                arguments: "{\"a\":1}".into()
+            }]
+        );
     }
 }

@@ -28,7 +28,11 @@ pub(super) fn read(
         azure(&variables, warnings),
         bedrock(&variables, defaults, warnings),
     ];
-    named.into_iter().flatten().map(|named| connection(named, defaults)).collect()
+    named
+        .into_iter()
+        .flatten()
+        .map(|named| connection(named, defaults))
+        .collect()
 }
 
 struct Variables<'a>(&'a Environment);
@@ -48,9 +52,17 @@ impl Variables<'_> {
         let (name, text) = self.first(&[name])?;
         let text = text.trim_end_matches('/');
         let last = text.rsplit('/').next().unwrap_or_default();
-        let has_version =
-            last.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-        Some((name, if has_version { text.to_owned() } else { format!("{text}/{version}") }))
+        let has_version = last
+            .strip_prefix('v')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        Some((
+            name,
+            if has_version {
+                text.to_owned()
+            } else {
+                format!("{text}/{version}")
+            },
+        ))
     }
 
     fn text(&self, names: &[&'static str]) -> Option<String> {
@@ -59,12 +71,23 @@ impl Variables<'_> {
 }
 
 fn connection(named: Named, defaults: &Defaults) -> anyhow::Result<ConfiguredConnection> {
-    let Named { name, kind, key, address: written, options } = named;
-    let in_words =
-        |error: anyhow::Error| anyhow::anyhow!("the connection of the environment to {name}: {error}");
+    let Named {
+        name,
+        kind,
+        key,
+        address: written,
+        options,
+    } = named;
+    let in_words = |error: anyhow::Error| {
+        anyhow::anyhow!("the connection of the environment to {name}: {error}")
+    };
     let options = checked(kind, options).map_err(in_words)?;
-    let base_url = address(kind, &options, written.as_ref().map(|(name, text)| (*name, text.as_str())))
-        .map_err(in_words)?;
+    let base_url = address(
+        kind,
+        &options,
+        written.as_ref().map(|(name, text)| (*name, text.as_str())),
+    )
+    .map_err(in_words)?;
     let id = match kind {
         ProviderKind::Openai => OPENAI_ID.parse()?,
         _ => id_of(&format!("environment:{}", kind.name()))?,
@@ -77,7 +100,13 @@ fn connection(named: Named, defaults: &Defaults) -> anyhow::Result<ConfiguredCon
         ..ServerSettings::alone(base_url, key.map(Secret::new))
     };
     let source = ConnectionSource::Environment;
-    Ok(ConfiguredConnection { id, source, settings, together: false, models: Vec::new() })
+    Ok(ConfiguredConnection {
+        id,
+        source,
+        settings,
+        together: false,
+        models: Vec::new(),
+    })
 }
 
 /// A key alone means the service the key's variable is named after, as its own programs take it.
@@ -120,7 +149,9 @@ fn gemini(variables: &Variables<'_>) -> Option<Named> {
 fn azure(variables: &Variables<'_>, warnings: &mut Vec<String>) -> Option<Named> {
     let address = variables.first(&["AZURE_OPENAI_ENDPOINT"])?;
     let Some(key) = variables.text(&["AZURE_OPENAI_API_KEY"]) else {
-        warnings.push("AZURE_OPENAI_ENDPOINT makes no connection without AZURE_OPENAI_API_KEY".to_owned());
+        warnings.push(
+            "AZURE_OPENAI_ENDPOINT makes no connection without AZURE_OPENAI_API_KEY".to_owned(),
+        );
         return None;
     };
     let api_version = variables.text(&["OPENAI_API_VERSION"]);
@@ -129,12 +160,19 @@ fn azure(variables: &Variables<'_>, warnings: &mut Vec<String>) -> Option<Named>
         kind: ProviderKind::Azure,
         key: Some(key),
         address: Some(address),
-        options: ProviderOptions { api_version, ..ProviderOptions::default() },
+        options: ProviderOptions {
+            api_version,
+            ..ProviderOptions::default()
+        },
     })
 }
 
 /// A laptop's AWS credentials are for other things, so only an API key counts unless they are asked for.
-fn bedrock(variables: &Variables<'_>, defaults: &Defaults, warnings: &mut Vec<String>) -> Option<Named> {
+fn bedrock(
+    variables: &Variables<'_>,
+    defaults: &Defaults,
+    warnings: &mut Vec<String>,
+) -> Option<Named> {
     let bearer = variables.text(&["AWS_BEARER_TOKEN_BEDROCK"]);
     if bearer.is_none() && !defaults.bedrock {
         return None;
@@ -149,6 +187,9 @@ fn bedrock(variables: &Variables<'_>, defaults: &Defaults, warnings: &mut Vec<St
         // Without one, credentials are found as AWS's own programs find them.
         key: bearer,
         address: None,
-        options: ProviderOptions { region: Some(region), ..ProviderOptions::default() },
+        options: ProviderOptions {
+            region: Some(region),
+            ..ProviderOptions::default()
+        },
     })
 }

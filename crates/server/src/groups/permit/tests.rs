@@ -15,20 +15,36 @@ struct House {
 impl House {
     /// Of each rule the kind, the name, whether it is for everybody, and for which of the two groups.
     fn with(rules: &[(&str, &str, Option<bool>, &[usize])]) -> Self {
-        let (groups, person) = ([GroupId::generate(), GroupId::generate()], UserId::generate());
-        let row = |(kind, name, everybody, of): &(&str, &str, Option<bool>, &[usize])| PermissionRow {
-            kind: (*kind).to_owned(),
-            name: (*name).to_owned(),
-            everybody: *everybody,
-            groups: of.iter().map(|at| groups[*at]).collect(),
-        };
+        let (groups, person) = (
+            [GroupId::generate(), GroupId::generate()],
+            UserId::generate(),
+        );
+        let row =
+            |(kind, name, everybody, of): &(&str, &str, Option<bool>, &[usize])| PermissionRow {
+                kind: (*kind).to_owned(),
+                name: (*name).to_owned(),
+                everybody: *everybody,
+                groups: of.iter().map(|at| groups[*at]).collect(),
+            };
         let (members, permissions) = (vec![(person, groups[0])], rules.iter().map(row).collect());
-        let all = AllGroups { number: 1, groups: Vec::new(), members, permissions };
-        Self { known: Arc::new(Known::of(all, Default::default())), person }
+        let all = AllGroups {
+            number: 1,
+            groups: Vec::new(),
+            members,
+            permissions,
+        };
+        Self {
+            known: Arc::new(Known::of(all, Default::default())),
+            person,
+        }
     }
 
     fn permit(&self, account: UserId, is_admin: bool) -> Permit {
-        Permit::new(Arc::clone(&self.known), Arc::new(Authority::of_account(account)), is_admin)
+        Permit::new(
+            Arc::clone(&self.known),
+            Arc::new(Authority::of_account(account)),
+            is_admin,
+        )
     }
 
     fn person(&self) -> Permit {
@@ -43,8 +59,16 @@ impl House {
 #[test]
 fn without_rules_all_is_everybodys() {
     let house = House::with(&[]);
-    for thing in [Thing::Model("m"), Thing::Agent("a"), Thing::Tool("t"), Thing::Right(Right::Sharing)] {
-        assert!(house.person().allows(thing) && house.stranger().allows(thing), "{thing:?}");
+    for thing in [
+        Thing::Model("m"),
+        Thing::Agent("a"),
+        Thing::Tool("t"),
+        Thing::Right(Right::Sharing),
+    ] {
+        assert!(
+            house.person().allows(thing) && house.stranger().allows(thing),
+            "{thing:?}"
+        );
     }
 }
 
@@ -58,14 +82,24 @@ fn what_is_for_groups_is_for_those_alone() {
         ("agent", "large", none, &[]),
     ]);
     let person = house.person();
-    for (model, member, stranger) in
-        [("large", true, false), ("theirs", false, false), ("nobodys", false, false), ("other", true, true)]
-    {
+    for (model, member, stranger) in [
+        ("large", true, false),
+        ("theirs", false, false),
+        ("nobodys", false, false),
+        ("other", true, true),
+    ] {
         assert_eq!(person.allows(Thing::Model(model)), member, "{model}");
-        assert_eq!(house.stranger().allows(Thing::Model(model)), stranger, "{model}");
+        assert_eq!(
+            house.stranger().allows(Thing::Model(model)),
+            stranger,
+            "{model}"
+        );
         assert!(house.permit(house.person, true).allows(Thing::Model(model)));
     }
-    assert!(!person.allows(Thing::Agent("large")), "a name is of its kind");
+    assert!(
+        !person.allows(Thing::Agent("large")),
+        "a name is of its kind"
+    );
 }
 
 #[test]
@@ -93,22 +127,35 @@ fn the_narrowest_rule_decides() {
         (Thing::Tool("web__get"), true, true),
         (Thing::Tool("crm"), true, true),
     ] {
-        assert_eq!((person.allows(thing), stranger.allows(thing)), (member, other), "{thing:?}");
+        assert_eq!(
+            (person.allows(thing), stranger.allows(thing)),
+            (member, other),
+            "{thing:?}"
+        );
     }
-    assert!(person.allows_server("crm") && stranger.allows_server("crm") && stranger.allows_server("web"));
+    assert!(
+        person.allows_server("crm")
+            && stranger.allows_server("crm")
+            && stranger.allows_server("web")
+    );
     let shut = House::with(&[("tool", "crm__*", no, &[0]), ("tool", "crm__x", no, &[])]);
     assert!(shut.person().allows_server("crm") && !shut.stranger().allows_server("crm"));
 }
 
 #[test]
 fn programs_need_their_right_too() {
-    let house = House::with(&[("right", "programs", Some(false), &[0]), ("tool", "shell", Some(true), &[])]);
+    let house = House::with(&[
+        ("right", "programs", Some(false), &[0]),
+        ("tool", "shell", Some(true), &[]),
+    ]);
     assert!(house.person().allows(Thing::Tool("shell")));
     assert!(
-        !house.stranger().allows(Thing::Tool("shell")) && !house.stranger().allows(Thing::Tool("python"))
+        !house.stranger().allows(Thing::Tool("shell"))
+            && !house.stranger().allows(Thing::Tool("python"))
     );
     assert!(house.stranger().allows(Thing::Tool("read_file")));
     assert!(
-        house.stranger().check(Right::Programs).is_err() && house.stranger().check(Right::Sharing).is_ok()
+        house.stranger().check(Right::Programs).is_err()
+            && house.stranger().check(Right::Sharing).is_ok()
     );
 }

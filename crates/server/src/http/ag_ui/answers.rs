@@ -34,17 +34,24 @@ pub(in crate::http) async fn go_on(
 ) -> Result<Option<GoOn>, ApiError> {
     let Some((run, at)) = waiting_run(app, chat, input).await? else {
         if !input.resume.is_empty() && input.said().is_none() {
-            return Err(ApiError::conflict("Nothing in this thread waits for these answers (any more)."));
+            return Err(ApiError::conflict(
+                "Nothing in this thread waits for these answers (any more).",
+            ));
         }
         return Ok(None);
     };
     let place = read_to(app, run, at, door).await?;
-    let answers: Vec<Option<Answer>> = place.open.iter().map(|ask| answer_to(ask, run, input)).collect();
+    let answers: Vec<Option<Answer>> = place
+        .open
+        .iter()
+        .map(|ask| answer_to(ask, run, input))
+        .collect();
     let mut answered = Vec::new();
     if answers.iter().all(Option::is_some) {
         let brought = place.open.iter().zip(answers.into_iter().flatten());
-        let brought: Vec<(&Ask, Command)> =
-            brought.map(|(ask, answer)| (ask, command(ask, answer))).collect();
+        let brought: Vec<(&Ask, Command)> = brought
+            .map(|(ask, answer)| (ask, command(ask, answer)))
+            .collect();
         // All of them are taken, or none. Where somebody else was quicker, the stream shows what came of it.
         for (_, command) in &brought {
             or_answered(app.check(run, command).await)?;
@@ -56,7 +63,12 @@ pub(in crate::http) async fn go_on(
     }
     let mut encoder = place.encoder;
     let opening = encoder.resume(door.clone(), &answered);
-    Ok(Some(GoOn { run, after: place.after, encoder, opening }))
+    Ok(Some(GoOn {
+        run,
+        after: place.after,
+        encoder,
+        opening,
+    }))
 }
 
 /// The run to go on with and, where the input says, the place where its client's stream ended.
@@ -65,9 +77,16 @@ async fn waiting_run(
     chat: &Chat,
     input: &RunInput,
 ) -> Result<Option<(RunId, Option<u64>)>, ApiError> {
-    for interrupt in input.resume.iter().filter_map(|resume| resume.interrupt.as_ref()) {
+    for interrupt in input
+        .resume
+        .iter()
+        .filter_map(|resume| resume.interrupt.as_ref())
+    {
         match app.store.run(interrupt.run).await {
-            Ok(run) if run.chat == Some(chat.id) && run.principal.is_same_individual(&chat.principal) => {
+            Ok(run)
+                if run.chat == Some(chat.id)
+                    && run.principal.is_same_individual(&chat.principal) =>
+            {
                 return Ok(Some((run.id, Some(interrupt.seq))));
             }
             // An entry for something else is none of our business.
@@ -123,20 +142,29 @@ async fn read_to(app: &App, run: RunId, at: Option<u64>, door: &Door) -> Result<
         None => true,
     });
     let open = open.cloned().collect();
-    Ok(Place { encoder, after, open })
+    Ok(Place {
+        encoder,
+        after,
+        open,
+    })
 }
 
 /// What the input says to an ask: as an answer to an interrupt, or as the result of the call that waits, which is how
 /// clients do it that know no interrupts.
 fn answer_to(ask: &Ask, run: RunId, input: &RunInput) -> Option<Answer> {
     let resumed = input.resume.iter().find(|resume| {
-        resume.interrupt.as_ref().is_some_and(|interrupt| interrupt.run == run && interrupt.ask == ask.id)
+        resume
+            .interrupt
+            .as_ref()
+            .is_some_and(|interrupt| interrupt.run == run && interrupt.ask == ask.id)
     });
     if let Some(resumed) = resumed {
         return Some(resumed.answer.clone());
     }
     let said = input.result_of(run, &ask.call)?;
-    Some(Answer::Resolved(serde_json::from_str(&said).unwrap_or(Value::String(said))))
+    Some(Answer::Resolved(
+        serde_json::from_str(&said).unwrap_or(Value::String(said)),
+    ))
 }
 
 fn command(ask: &Ask, answer: Answer) -> Command {
@@ -152,15 +180,28 @@ fn decision(answer: Answer) -> ApprovalAnswer {
         reason: Some(reason).filter(|reason| !reason.is_empty()),
         ..ApprovalAnswer::only(Decision::Deny)
     };
-    let Answer::Resolved(said) = answer else { return denied("the question was dismissed".to_owned()) };
-    let yes = said.as_bool().or(said["approved"].as_bool()).or(said["accepted"].as_bool());
+    let Answer::Resolved(said) = answer else {
+        return denied("the question was dismissed".to_owned());
+    };
+    let yes = said
+        .as_bool()
+        .or(said["approved"].as_bool())
+        .or(said["accepted"].as_bool());
     match yes {
         Some(true) => {
-            let arguments = Some(&said["editedArgs"]).filter(|edited| edited.is_object()).cloned();
-            ApprovalAnswer { arguments, ..ApprovalAnswer::only(Decision::Allow) }
+            let arguments = Some(&said["editedArgs"])
+                .filter(|edited| edited.is_object())
+                .cloned();
+            ApprovalAnswer {
+                arguments,
+                ..ApprovalAnswer::only(Decision::Allow)
+            }
         }
         Some(false) => denied(said["reason"].as_str().unwrap_or_default().to_owned()),
-        None => denied(said.as_str().map_or_else(|| said.to_string(), str::to_owned)),
+        None => denied(
+            said.as_str()
+                .map_or_else(|| said.to_string(), str::to_owned),
+        ),
     }
 }
 
@@ -171,13 +212,19 @@ fn reply(answer: Answer, form: Option<&Form>) -> Reply {
         Answer::Resolved(said) => said,
     };
     let is_form = form.is_some_and(|form| {
-        let is_answer = said.as_object().is_some_and(|said| said.len() == 1 && said.contains_key("answer"));
+        let is_answer = said
+            .as_object()
+            .is_some_and(|said| said.len() == 1 && said.contains_key("answer"));
         !is_answer || form.fields().iter().any(|field| field.name == "answer")
     });
     match said {
         Value::String(words) => Reply::Words(words),
         Value::Object(values) if is_form => Reply::Values(values),
-        said => Reply::Words(said["answer"].as_str().map_or_else(|| said.to_string(), str::to_owned)),
+        said => Reply::Words(
+            said["answer"]
+                .as_str()
+                .map_or_else(|| said.to_string(), str::to_owned),
+        ),
     }
 }
 
@@ -188,34 +235,69 @@ mod tests {
 
     #[test]
     fn only_a_yes_is_a_yes() {
-        for yes in [json!(true), json!({"approved": true}), json!({"accepted": true})] {
+        for yes in [
+            json!(true),
+            json!({"approved": true}),
+            json!({"accepted": true}),
+        ] {
             assert_eq!(decision(Answer::Resolved(yes)).decision, Decision::Allow);
         }
-        for no in [json!(null), json!("yes please"), json!({"approved": "true"}), json!({"approved": false})]
-        {
+        for no in [
+            json!(null),
+            json!("yes please"),
+            json!({"approved": "true"}),
+            json!({"approved": false}),
+        ] {
             assert_eq!(decision(Answer::Resolved(no)).decision, Decision::Deny);
         }
         assert_eq!(decision(Answer::Cancelled).decision, Decision::Deny);
         let edited = json!({"approved": true, "editedArgs": {"path": "/b"}});
-        assert_eq!(decision(Answer::Resolved(edited)).arguments, Some(json!({"path": "/b"})));
-        let reason = decision(Answer::Resolved(json!({"approved": false, "reason": "later"}))).reason;
+        assert_eq!(
+            decision(Answer::Resolved(edited)).arguments,
+            Some(json!({"path": "/b"}))
+        );
+        let reason = decision(Answer::Resolved(
+            json!({"approved": false, "reason": "later"}),
+        ))
+        .reason;
         assert_eq!(reason.as_deref(), Some("later"));
     }
 
     #[test]
     fn answers_are_words_or_values() {
-        let form = |name: &str| Form::try_from(json!({"properties": {name: {"type": "string"}}})).unwrap();
+        let form =
+            |name: &str| Form::try_from(json!({"properties": {name: {"type": "string"}}})).unwrap();
         let check = |said: Value, form: Option<&Form>, expected: Reply| {
-            assert_eq!(reply(Answer::Resolved(said.clone()), form), expected, "{said}");
+            assert_eq!(
+                reply(Answer::Resolved(said.clone()), form),
+                expected,
+                "{said}"
+            );
         };
         let values = |said: Value| Reply::Values(said.as_object().cloned().unwrap());
         check(json!("blue"), None, "blue".into());
         check(json!({"answer": "blue"}), None, "blue".into());
-        check(json!({"colour": "blue"}), None, r#"{"colour":"blue"}"#.into());
+        check(
+            json!({"colour": "blue"}),
+            None,
+            r#"{"colour":"blue"}"#.into(),
+        );
         check(json!(36), Some(&form("age")), "36".into());
-        check(json!({"colour": "blue"}), Some(&form("colour")), values(json!({"colour": "blue"})));
-        check(json!({"answer": "blue"}), Some(&form("colour")), "blue".into());
-        check(json!({"answer": "blue"}), Some(&form("answer")), values(json!({"answer": "blue"})));
+        check(
+            json!({"colour": "blue"}),
+            Some(&form("colour")),
+            values(json!({"colour": "blue"})),
+        );
+        check(
+            json!({"answer": "blue"}),
+            Some(&form("colour")),
+            "blue".into(),
+        );
+        check(
+            json!({"answer": "blue"}),
+            Some(&form("answer")),
+            values(json!({"answer": "blue"})),
+        );
         assert_eq!(reply(Answer::Cancelled, None), Reply::Declined(None));
     }
 }

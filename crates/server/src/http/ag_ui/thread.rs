@@ -10,13 +10,15 @@ use wire::ag_ui::{RunInput, Transcript, outer_call_id, run_of_call};
 
 use super::DEFAULT_AGENT;
 use crate::{
-    agents::PREFIX, app::App, auth::Caller, conversation::path_to, error::ApiError, handed_over::CallNames,
-    models::ResolvedModel, research::WorkMode, turns::OutsideTurn,
+    agents::PREFIX, app::App, auth::Caller, conversation::path_to, error::ApiError,
+    handed_over::CallNames, models::ResolvedModel, research::WorkMode, turns::OutsideTurn,
 };
 
 /// How this format names calls.
-const CALL_NAMES: CallNames =
-    CallNames { run_of: run_of_call, name: |run, call, _| outer_call_id(run, call) };
+const CALL_NAMES: CallNames = CallNames {
+    run_of: run_of_call,
+    name: |run, call, _| outer_call_id(run, call),
+};
 
 /// What an agent's name stands for: the default agent uses the model that is asked for or the default one, a defined one
 /// too where it has none of its own, and each model is an agent of its own name.
@@ -34,7 +36,18 @@ pub(in crate::http) async fn model(
             app.models.first_look().await;
             app.resolve_agent(agent, asked, &permit)
         }
-        None => caller.resolve(app, if agent == DEFAULT_AGENT { asked } else { Some(agent) }).await,
+        None => {
+            caller
+                .resolve(
+                    app,
+                    if agent == DEFAULT_AGENT {
+                        asked
+                    } else {
+                        Some(agent)
+                    },
+                )
+                .await
+        }
     }
 }
 
@@ -46,11 +59,17 @@ pub(in crate::http) async fn state(
     mut state: Map<String, Value>,
 ) -> Result<Map<String, Value>, ApiError> {
     let files = app.files_of(chat).await?.rows().await;
-    let files = files.inspect_err(|error| tracing::warn!(%error, chat = %chat.id, "no files to show"));
+    let files =
+        files.inspect_err(|error| tracing::warn!(%error, chat = %chat.id, "no files to show"));
     let (files, _more) = files.unwrap_or_default();
     let files: Map<String, Value> = files
         .into_iter()
-        .map(|file| (file.path, json!({"version": file.version, "sizeBytes": file.size_bytes})))
+        .map(|file| {
+            (
+                file.path,
+                json!({"version": file.version, "sizeBytes": file.size_bytes}),
+            )
+        })
         .collect();
     state.insert("files".to_owned(), Value::Object(files));
     Ok(state)
@@ -68,13 +87,22 @@ pub(in crate::http) async fn start(
     let known = app.store.run_inputs(chat.id).await?;
     let parent = last_known(&messages, input);
     // Without a message to go on from, what was said last begins the chat.
-    let said = input.said().or_else(|| input.said_last().filter(|_| parent.is_none()));
-    let context = input.context.iter().map(|told| domain::Message::text(Role::System, told.clone()));
+    let said = input
+        .said()
+        .or_else(|| input.said_last().filter(|_| parent.is_none()));
+    let context = input
+        .context
+        .iter()
+        .map(|told| domain::Message::text(Role::System, told.clone()));
     let history = context.chain(input.history.iter().cloned()).collect();
     let history = app.with_own_calls(caller, history, CALL_NAMES).await?;
     let client_tools = input.tools.iter().map(tool_spec).collect();
     let research = WorkMode::from(input.mode).research(false);
-    let turn = OutsideTurn { client_tools, research, ..OutsideTurn::new(parent, said, history, model) };
+    let turn = OutsideTurn {
+        client_tools,
+        research,
+        ..OutsideTurn::new(parent, said, history, model)
+    };
     let run = app.say_from_outside(chat, turn).await?.run;
     let kept = json!({"runId": input.run_id, "state": input.state, "messages": unknown(input, &known, run)});
     if let Err(error) = app.store.keep_run_input(run, &kept).await {
@@ -85,27 +113,48 @@ pub(in crate::http) async fn start(
 }
 
 fn tool_spec(tool: &wire::ag_ui::ClientTool) -> ToolSpec {
-    let wire::ag_ui::ClientTool { name, description, parameters } = tool.clone();
-    ToolSpec { name, description, parameters: parameters.into() }
+    let wire::ag_ui::ClientTool {
+        name,
+        description,
+        parameters,
+    } = tool.clone();
+    ToolSpec {
+        name,
+        description,
+        parameters: parameters.into(),
+    }
 }
 
 /// The last answer of ours that the client's conversation holds: it may have gone back to an earlier one.
 fn last_known(messages: &[ChatMessage], input: &RunInput) -> Option<MessageId> {
     let runs = input.runs();
     let is_known = |message: &&ChatMessage| message.run.is_some_and(|run| runs.contains(&run));
-    messages.iter().rev().find(is_known).map(|message| message.id)
+    messages
+        .iter()
+        .rev()
+        .find(is_known)
+        .map(|message| message.id)
 }
 
 /// The messages of the input that no earlier run of the thread came with.
 fn unknown(input: &RunInput, known: &[(RunId, Value)], run: RunId) -> Vec<Value> {
     let known = |id: &Value| {
-        let earlier = known.iter().filter_map(|(_, kept)| kept["messages"].as_array()).flatten();
+        let earlier = known
+            .iter()
+            .filter_map(|(_, kept)| kept["messages"].as_array())
+            .flatten();
         !id.is_null() && earlier.into_iter().any(|message| message["id"] == *id)
     };
-    let mut new: Vec<Value> = input.foreign().into_iter().filter(|message| !known(&message["id"])).collect();
+    let mut new: Vec<Value> = input
+        .foreign()
+        .into_iter()
+        .filter(|message| !known(&message["id"]))
+        .collect();
     for (number, message) in new.iter_mut().enumerate() {
         if let Some(fields) = message.as_object_mut() {
-            fields.entry("id").or_insert_with(|| json!(format!("{run}-in{number}")));
+            fields
+                .entry("id")
+                .or_insert_with(|| json!(format!("{run}-in{number}")));
         }
     }
     new
@@ -150,14 +199,20 @@ pub(in crate::http) async fn show(app: &App, chat: &Chat) -> Result<Shown, ApiEr
         transcript.begin_run();
         let mut reader = app.runs.read_stored(run);
         while let Some(events) = reader.next().await? {
-            events.iter().for_each(|logged| transcript.push(&logged.event));
+            events
+                .iter()
+                .for_each(|logged| transcript.push(&logged.event));
         }
     }
     if let Some(todos) = transcript.todos() {
         state.insert("todos".to_owned(), todos.clone());
     }
     let state = self::state(app, chat, state).await?;
-    Ok(Shown { transcript, state, live })
+    Ok(Shown {
+        transcript,
+        state,
+        live,
+    })
 }
 
 fn user_message(message: &ChatMessage) -> Value {
@@ -172,14 +227,19 @@ fn user_message(message: &ChatMessage) -> Value {
 fn part(part: &Part) -> Value {
     match part {
         Part::Text { text } => json!({"type": "text", "text": text}),
-        Part::Image { url } | Part::Audio { url } | Part::Video { url } | Part::File { url, .. } => {
+        Part::Image { url }
+        | Part::Audio { url }
+        | Part::Video { url }
+        | Part::File { url, .. } => {
             let kind = match part {
                 Part::Audio { .. } => "audio",
                 Part::Video { .. } => "video",
                 Part::File { .. } => "document",
                 _ => "image",
             };
-            let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+            let data = url
+                .strip_prefix("data:")
+                .and_then(|rest| rest.split_once(";base64,"));
             let source = match data {
                 Some((mime, data)) => json!({"type": "data", "value": data, "mimeType": mime}),
                 None => json!({"type": "url", "value": url}),

@@ -42,7 +42,13 @@ impl ModelView {
     /// The model of this id.
     pub(in crate::http) fn new(id: &str, max_input_tokens: Option<u64>) -> Self {
         let (id, display_name) = (id.to_owned(), id.to_owned());
-        Self { kind: "model", id, display_name, created_at: UNKNOWN_TIME, max_input_tokens }
+        Self {
+            kind: "model",
+            id,
+            display_name,
+            created_at: UNKNOWN_TIME,
+            max_input_tokens,
+        }
     }
 }
 
@@ -50,24 +56,35 @@ impl ModelView {
 ///
 /// # Errors
 /// 400 for a limit that is no number from 1 to 1000, or a model that is not in the list.
-pub(in crate::http) fn page(models: Vec<ModelView>, query: &PageQuery) -> Result<ModelPage, ApiError> {
+pub(in crate::http) fn page(
+    models: Vec<ModelView>,
+    query: &PageQuery,
+) -> Result<ModelPage, ApiError> {
     let limit = match query.limit.as_deref().map(str::parse) {
         None => MAX_MODELS,
         Some(Ok(limit @ 1..=MAX_MODELS)) => limit,
         Some(_) => {
             return Err(
-                ApiError::invalid("`limit` must be a number from 1 to 1000.").with_field(Some("limit"))
+                ApiError::invalid("`limit` must be a number from 1 to 1000.")
+                    .with_field(Some("limit")),
             );
         }
     };
     let place = |id: &Option<String>, field: &'static str| match id {
         None => Ok(None),
-        Some(id) => models.iter().position(|model| model.id == *id).map(Some).ok_or_else(|| {
-            ApiError::invalid(format!("`{field}` must be the id of a model of the list."))
-                .with_field(Some(field))
-        }),
+        Some(id) => models
+            .iter()
+            .position(|model| model.id == *id)
+            .map(Some)
+            .ok_or_else(|| {
+                ApiError::invalid(format!("`{field}` must be the id of a model of the list."))
+                    .with_field(Some(field))
+            }),
     };
-    let (after, before) = (place(&query.after_id, "after_id")?, place(&query.before_id, "before_id")?);
+    let (after, before) = (
+        place(&query.after_id, "after_id")?,
+        place(&query.before_id, "before_id")?,
+    );
     let (mut start, mut end) = (after.map_or(0, |at| at + 1), before.unwrap_or(models.len()));
     start = start.min(end);
     let has_more = end - start > limit;
@@ -78,7 +95,12 @@ pub(in crate::http) fn page(models: Vec<ModelView>, query: &PageQuery) -> Result
     }
     let data = models.get(start..end).unwrap_or_default().to_vec();
     let id = |model: Option<&ModelView>| model.map(|model| model.id.clone());
-    Ok(ModelPage { has_more, first_id: id(data.first()), last_id: id(data.last()), data })
+    Ok(ModelPage {
+        has_more,
+        first_id: id(data.first()),
+        last_id: id(data.last()),
+        data,
+    })
 }
 
 #[cfg(test)]
@@ -86,12 +108,29 @@ mod tests {
     use super::*;
 
     fn check(query: [Option<&str>; 3], ids: &str, has_more: bool) {
-        let models = ["a", "b", "c", "d"].map(|id| ModelView::new(id, None)).to_vec();
+        let models = ["a", "b", "c", "d"]
+            .map(|id| ModelView::new(id, None))
+            .to_vec();
         let [after_id, before_id, limit] = query.map(|it| it.map(str::to_owned));
-        let page = page(models, &PageQuery { after_id, before_id, limit }).unwrap();
+        let page = page(
+            models,
+            &PageQuery {
+                after_id,
+                before_id,
+                limit,
+            },
+        )
+        .unwrap();
         let found: String = page.data.iter().map(|model| model.id.as_str()).collect();
-        assert_eq!((found.as_str(), page.has_more), (ids, has_more), "{query:?}");
-        assert_eq!(page.first_id.unwrap_or_default(), ids.get(..1).unwrap_or_default());
+        assert_eq!(
+            (found.as_str(), page.has_more),
+            (ids, has_more),
+            "{query:?}"
+        );
+        assert_eq!(
+            page.first_id.unwrap_or_default(),
+            ids.get(..1).unwrap_or_default()
+        );
     }
 
     #[test]
@@ -108,11 +147,23 @@ mod tests {
     #[test]
     fn what_is_no_place_is_refused() {
         for query in [
-            PageQuery { limit: Some("0".to_owned()), ..PageQuery::default() },
-            PageQuery { limit: Some("many".to_owned()), ..PageQuery::default() },
-            PageQuery { after_id: Some("e".to_owned()), ..PageQuery::default() },
+            PageQuery {
+                limit: Some("0".to_owned()),
+                ..PageQuery::default()
+            },
+            PageQuery {
+                limit: Some("many".to_owned()),
+                ..PageQuery::default()
+            },
+            PageQuery {
+                after_id: Some("e".to_owned()),
+                ..PageQuery::default()
+            },
         ] {
-            assert!(page(vec![ModelView::new("a", None)], &query).is_err(), "{query:?}");
+            assert!(
+                page(vec![ModelView::new("a", None)], &query).is_err(),
+                "{query:?}"
+            );
         }
     }
 }

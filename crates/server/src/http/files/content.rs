@@ -45,7 +45,13 @@ pub(in crate::http) async fn get(
     let (content, version) = match query.version {
         Some(version) => {
             check_state(&shown, &files, &path, version).await?;
-            (files.read_version(&path, version).await?.ok_or_else(missing)?, version)
+            (
+                files
+                    .read_version(&path, version)
+                    .await?
+                    .ok_or_else(missing)?,
+                version,
+            )
         }
         None => match files.read_bytes(&path).await {
             // A directory's file can be had also where no more states of it can be kept.
@@ -53,19 +59,36 @@ pub(in crate::http) async fn get(
             read => read?,
         },
     };
-    let inline = query.inline.as_deref().is_some_and(|inline| matches!(inline, "1" | "true"));
+    let inline = query
+        .inline
+        .as_deref()
+        .is_some_and(|inline| matches!(inline, "1" | "true"));
     let medium = if inline { media_type(&content) } else { None };
-    let tag = (version > 0).then(|| HeaderValue::from_str(&format!("\"{version}\"")).ok()).flatten();
+    let tag = (version > 0)
+        .then(|| HeaderValue::from_str(&format!("\"{version}\"")).ok())
+        .flatten();
     let mut response = range::answer(&asked, content, tag.as_ref());
     let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    headers.insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("private, no-cache"),
+    );
     if let Some(media_type) = medium {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(MEDIA_POLICY));
+        headers.insert(
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static(MEDIA_POLICY),
+        );
         headers.insert(header::CONTENT_DISPOSITION, named("inline", path.as_str()));
     } else {
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
-        headers.insert(header::CONTENT_DISPOSITION, named("attachment", path.as_str()));
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/octet-stream"),
+        );
+        headers.insert(
+            header::CONTENT_DISPOSITION,
+            named("attachment", path.as_str()),
+        );
     }
     Ok(response)
 }
@@ -74,11 +97,25 @@ pub(in crate::http) async fn get(
 pub(in crate::http) fn named(disposition: &'static str, path: &str) -> HeaderValue {
     let name = path.rsplit('/').next().unwrap_or_default();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
-    let plain: String =
-        name.bytes().map(|byte| if is_plain(byte) { char::from(byte) } else { '_' }).collect();
+    let plain: String = name
+        .bytes()
+        .map(|byte| {
+            if is_plain(byte) {
+                char::from(byte)
+            } else {
+                '_'
+            }
+        })
+        .collect();
     let encoded: String = name
         .bytes()
-        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .map(|byte| {
+            if is_plain(byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
         .collect();
     let value = format!("{disposition}; filename=\"{plain}\"; filename*=UTF-8''{encoded}");
     HeaderValue::from_str(&value).unwrap_or(HeaderValue::from_static(disposition))
@@ -92,7 +129,10 @@ mod tests {
     fn names_cannot_break_the_header() {
         let value = named("attachment", "/notes/отчёт \"1\"\r\n.md");
         let value = value.to_str().unwrap();
-        assert!(value.starts_with("attachment; filename=\"____________1___.md\""), "{value}");
+        assert!(
+            value.starts_with("attachment; filename=\"____________1___.md\""),
+            "{value}"
+        );
         assert!(value.contains("filename*=UTF-8''%D0%BE"), "{value}");
     }
 }

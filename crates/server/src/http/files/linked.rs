@@ -35,26 +35,48 @@ pub(in crate::http) async fn get(
     Path(Address { token }): Path<Address>,
 ) -> Result<Response, ApiError> {
     let missing = || ApiError::not_found(refusal::Chats::NoSuchFile);
-    let link = app.file_links.open(&token, app.clock.now_ms()).ok_or_else(missing)?;
+    let link = app
+        .file_links
+        .open(&token, app.clock.now_ms())
+        .ok_or_else(missing)?;
     if !app.store.is_active(link.owner).await? {
         return Err(missing());
     }
-    let state = app.store.read_file_version(&link.workspace, &link.path, link.version).await?;
+    let state = app
+        .store
+        .read_file_version(&link.workspace, &link.path, link.version)
+        .await?;
     let state = state.filter(|state| !state.deleted).ok_or_else(missing)?;
     let shown = media_type(&state.content);
-    let disposition = if shown.is_some() { "inline" } else { "attachment" };
+    let disposition = if shown.is_some() {
+        "inline"
+    } else {
+        "attachment"
+    };
     // As an image in a page a drawing is shown without its scripts; by itself it is saved.
     let is_drawing = link.path.to_ascii_lowercase().ends_with(".svg");
-    let other = if is_drawing { "image/svg+xml" } else { "application/octet-stream" };
+    let other = if is_drawing {
+        "image/svg+xml"
+    } else {
+        "application/octet-stream"
+    };
     let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(shown.unwrap_or(other))),
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static(shown.unwrap_or(other)),
+        ),
         (header::CONTENT_DISPOSITION, named(disposition, &link.path)),
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::CACHE_CONTROL, CACHE),
-        (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("cross-origin")),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            HeaderValue::from_static("cross-origin"),
+        ),
     ];
     let tag = HeaderValue::from_str(&format!("\"{}\"", link.version)).ok();
     let mut response = range::answer(&asked, state.content, tag.as_ref());
-    response.headers_mut().extend(headers.map(|(name, value)| (Some(name), value)));
+    response
+        .headers_mut()
+        .extend(headers.map(|(name, value)| (Some(name), value)));
     Ok(response)
 }

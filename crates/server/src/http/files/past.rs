@@ -52,10 +52,22 @@ pub(in crate::http) async fn versions(
         versions.retain(|state| !state.deleted);
     }
     let view = |state: FileVersion| {
-        let FileVersion { version, size_bytes, changed_at, deleted } = state;
-        VersionView { version, size_bytes, changed_at, deleted }
+        let FileVersion {
+            version,
+            size_bytes,
+            changed_at,
+            deleted,
+        } = state;
+        VersionView {
+            version,
+            size_bytes,
+            changed_at,
+            deleted,
+        }
     };
-    Ok(Json(VersionList { versions: versions.into_iter().map(view).collect() }))
+    Ok(Json(VersionList {
+        versions: versions.into_iter().map(view).collect(),
+    }))
 }
 
 /// Which two states; the newest and the one before it where they are not named.
@@ -97,17 +109,33 @@ pub(in crate::http) async fn diff(
     let path = FilePath::parse_file(&query.path)?;
     let to = match query.to {
         Some(to) => to,
-        None => files.versions(&path).await?.first().map_or(0, |newest| newest.version),
+        None => files
+            .versions(&path)
+            .await?
+            .first()
+            .map_or(0, |newest| newest.version),
     };
-    let from = query.from.unwrap_or_else(|| if shown.is_own() { to.saturating_sub(1) } else { 0 });
+    let from = query.from.unwrap_or_else(|| {
+        if shown.is_own() {
+            to.saturating_sub(1)
+        } else {
+            0
+        }
+    });
     for version in [from, to].into_iter().filter(|version| *version > 0) {
         check_state(&shown, &files, &path, version).await?;
     }
     let old = state(&files, &path, from).await?;
     let new = state(&files, &path, to).await?;
     // It may take a tenth of a second, and others want to be served meanwhile.
-    let comparison = spawn_blocking(move || compare(&old, &new)).await.map_err(ApiError::internal)?;
-    Ok(Json(DiffView { from, to, comparison }))
+    let comparison = spawn_blocking(move || compare(&old, &new))
+        .await
+        .map_err(ApiError::internal)?;
+    Ok(Json(DiffView {
+        from,
+        to,
+        comparison,
+    }))
 }
 
 async fn state(files: &Workspace, path: &FilePath, version: u64) -> Result<Vec<u8>, ApiError> {
@@ -116,7 +144,9 @@ async fn state(files: &Workspace, path: &FilePath, version: u64) -> Result<Vec<u
 
 fn compare(old: &[u8], new: &[u8]) -> Comparison {
     match (as_text(old), as_text(new)) {
-        (Some(old), Some(new)) => difference(old, new).map_or(Comparison::TooLong, Comparison::Text),
+        (Some(old), Some(new)) => {
+            difference(old, new).map_or(Comparison::TooLong, Comparison::Text)
+        }
         _ => Comparison::Binary,
     }
 }
@@ -137,6 +167,8 @@ pub(in crate::http) async fn restore(
 ) -> Result<Json<ChangeView>, ApiError> {
     let files = workspace(&app, &caller, chat).await?;
     let path = FilePath::parse_file(&body.path)?;
-    let written = files.restore(&path, body.version, body.expected_version).await?;
+    let written = files
+        .restore(&path, body.version, body.expected_version)
+        .await?;
     Ok(Json(ChangeView::new(&app, &path, written)))
 }

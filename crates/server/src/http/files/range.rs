@@ -21,18 +21,29 @@ enum Wanted {
 /// Answers with the content, or the part of it that is asked for. `tag` is the `ETag` of the content.
 pub(super) fn answer(asked: &HeaderMap, content: Vec<u8>, tag: Option<&HeaderValue>) -> Response {
     // A part of another state is of no use to whoever has the beginning of this one.
-    let is_same = asked.get(header::IF_RANGE).is_none_or(|known| Some(known) == tag);
-    let range = asked.get(header::RANGE).filter(|_| is_same).and_then(|range| range.to_str().ok());
+    let is_same = asked
+        .get(header::IF_RANGE)
+        .is_none_or(|known| Some(known) == tag);
+    let range = asked
+        .get(header::RANGE)
+        .filter(|_| is_same)
+        .and_then(|range| range.to_str().ok());
     let length = content.len();
     let (status, body, told) = match range.map_or(Wanted::Whole, |range| wanted(range, length)) {
         Wanted::Whole => (StatusCode::OK, content, None),
         Wanted::Part(part) => {
             let told = format!("bytes {}-{}/{length}", part.start, part.end - 1);
-            (StatusCode::PARTIAL_CONTENT, content[part].to_vec(), Some(told))
+            (
+                StatusCode::PARTIAL_CONTENT,
+                content[part].to_vec(),
+                Some(told),
+            )
         }
-        Wanted::Unsatisfiable => {
-            (StatusCode::RANGE_NOT_SATISFIABLE, Vec::new(), Some(format!("bytes */{length}")))
-        }
+        Wanted::Unsatisfiable => (
+            StatusCode::RANGE_NOT_SATISFIABLE,
+            Vec::new(),
+            Some(format!("bytes */{length}")),
+        ),
     };
     let mut response = (status, Body::from(body)).into_response();
     let headers = response.headers_mut();
@@ -47,7 +58,9 @@ pub(super) fn answer(asked: &HeaderMap, content: Vec<u8>, tag: Option<&HeaderVal
 }
 
 fn wanted(range: &str, length: usize) -> Wanted {
-    let Some((first, last)) = range.strip_prefix("bytes=").and_then(|range| range.trim().split_once('-'))
+    let Some((first, last)) = range
+        .strip_prefix("bytes=")
+        .and_then(|range| range.trim().split_once('-'))
     else {
         return Wanted::Whole;
     };
@@ -60,12 +73,18 @@ fn wanted(range: &str, length: usize) -> Wanted {
         }
     };
     let part = match (number(first), number(last)) {
-        (Some(Some(first)), Some(Some(last))) if first <= last => first..last.saturating_add(1).min(length),
+        (Some(Some(first)), Some(Some(last))) if first <= last => {
+            first..last.saturating_add(1).min(length)
+        }
         (Some(Some(first)), Some(None)) => first..length,
         (Some(None), Some(Some(last))) => length.saturating_sub(last)..length,
         _ => return Wanted::Whole,
     };
-    if part.start < part.end { Wanted::Part(part) } else { Wanted::Unsatisfiable }
+    if part.start < part.end {
+        Wanted::Part(part)
+    } else {
+        Wanted::Unsatisfiable
+    }
 }
 
 #[cfg(test)]

@@ -41,13 +41,25 @@ pub(in crate::http) async fn get(
     let (shown, files) = readable(&app, &looker, chat).await?;
     let (rows, more) = files.rows().await?;
     if more {
-        return Err(ApiError::new(ProblemCode::TooLarge, refusal::Chats::TooManyForArchive));
+        return Err(ApiError::new(
+            ProblemCode::TooLarge,
+            refusal::Chats::TooManyForArchive,
+        ));
     }
     let mut response = Body::from_stream(archive(files, rows, app.clock.now_ms())).into_response();
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/zip"));
-    headers.insert(header::CONTENT_DISPOSITION, named("attachment", &archive_name(&shown.chat.title)));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/zip"),
+    );
+    headers.insert(
+        header::CONTENT_DISPOSITION,
+        named("attachment", &archive_name(&shown.chat.title)),
+    );
+    headers.insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("private, no-store"),
+    );
     Ok(response)
 }
 
@@ -55,7 +67,11 @@ pub(in crate::http) async fn get(
 fn archive_name(title: &str) -> String {
     let title: String = title.chars().take(NAME_LIMIT_CHARS).map(safe).collect();
     let title = title.trim().replace('/', "_");
-    if title.is_empty() { "files.zip".to_owned() } else { format!("{title}.zip") }
+    if title.is_empty() {
+        "files.zip".to_owned()
+    } else {
+        format!("{title}.zip")
+    }
 }
 
 /// The archive as far as it is written.
@@ -76,7 +92,10 @@ impl Piece {
 
 impl Write for Piece {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -88,16 +107,28 @@ impl Write for Piece {
 impl Archive {
     fn new() -> Self {
         let piece = Piece::default();
-        Self { writer: ZipArchiveWriter::new(piece.clone()), piece }
+        Self {
+            writer: ZipArchiveWriter::new(piece.clone()),
+            piece,
+        }
     }
 
     /// Adds a file; gives the bytes to send.
     fn add(mut self, file: &FileRow, content: &[u8]) -> io::Result<(Self, Bytes)> {
-        let name: String = file.path.trim_start_matches('/').chars().map(safe).collect();
-        let entry = self.writer.new_file(&name).compression_method(CompressionMethod::DEFLATE);
+        let name: String = file
+            .path
+            .trim_start_matches('/')
+            .chars()
+            .map(safe)
+            .collect();
+        let entry = self
+            .writer
+            .new_file(&name)
+            .compression_method(CompressionMethod::DEFLATE);
         // Also says that the names are of Unix: some programs read those of others in an old code page.
-        let entry =
-            entry.unix_permissions(0o644).last_modified(UtcDateTime::from_unix(file.changed_at / 1000));
+        let entry = entry
+            .unix_permissions(0o644)
+            .last_modified(UtcDateTime::from_unix(file.changed_at / 1000));
         let (mut entry, config) = entry.start().map_err(io::Error::other)?;
         let mut writer = config.wrap(DeflateEncoder::new(&mut entry, Compression::fast()));
         writer.write_all(content)?;
@@ -145,13 +176,22 @@ impl LeftOut {
         while rows.iter().any(|row| row.path.eq_ignore_ascii_case(&path)) {
             path.insert(1, '_');
         }
-        let row = FileRow { path, size_bytes: 0, version: 0, changed_at: now_ms };
-        Self { row, text: String::new() }
+        let row = FileRow {
+            path,
+            size_bytes: 0,
+            version: 0,
+            changed_at: now_ms,
+        };
+        Self {
+            row,
+            text: String::new(),
+        }
     }
 
     fn note(&mut self, path: &FilePath, why: &FileProblem) {
         if self.text.is_empty() {
-            self.text.push_str("These files could not be read, so they are not in this archive:\n\n");
+            self.text
+                .push_str("These files could not be read, so they are not in this archive:\n\n");
         }
         self.text.push_str(&format!("{path}\n    {why}\n"));
     }
@@ -164,11 +204,22 @@ fn archive(
     now_ms: i64,
 ) -> impl futures_util::Stream<Item = io::Result<Bytes>> {
     let left_out = LeftOut::new(&rows, now_ms);
-    let rest = Rest { archive: Archive::new(), rows: rows.into_iter(), left_out };
+    let rest = Rest {
+        archive: Archive::new(),
+        rows: rows.into_iter(),
+        left_out,
+    };
     stream::try_unfold(Some(rest), move |rest| {
         let files = files.clone();
         async move {
-            let Some(Rest { archive, mut rows, mut left_out }) = rest else { return Ok(None) };
+            let Some(Rest {
+                archive,
+                mut rows,
+                mut left_out,
+            }) = rest
+            else {
+                return Ok(None);
+            };
             loop {
                 let Some(row) = rows.next() else {
                     let LeftOut { row, text } = left_out;
@@ -179,7 +230,9 @@ fn archive(
                     let end = archive.finish()?;
                     return Ok(Some(([piece, end].concat().into(), None)));
                 };
-                let Ok(path) = FilePath::parse_file(&row.path) else { continue };
+                let Ok(path) = FilePath::parse_file(&row.path) else {
+                    continue;
+                };
                 let content = match files.peek(&path).await {
                     Ok(content) => content,
                     // Deleted meanwhile.
@@ -189,9 +242,17 @@ fn archive(
                         continue;
                     }
                 };
-                let (archive, piece) =
-                    spawn_blocking(move || archive.add(&row, &content)).await.map_err(io::Error::other)??;
-                return Ok(Some((piece, Some(Rest { archive, rows, left_out }))));
+                let (archive, piece) = spawn_blocking(move || archive.add(&row, &content))
+                    .await
+                    .map_err(io::Error::other)??;
+                return Ok(Some((
+                    piece,
+                    Some(Rest {
+                        archive,
+                        rows,
+                        left_out,
+                    }),
+                )));
             }
         }
     })

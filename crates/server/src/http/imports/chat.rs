@@ -1,7 +1,9 @@
 //! Writes a chat that was looked at: all of it in one transaction, under ids of its own and for whoever brings it.
 
 use domain::{EventBody, MessageId, Part, RunEvent, RunId, event::Forked};
-use store::{Beside, Chat, ChatImport, ChatMessage, ChatOrder, EndedRun, Principal, Segment, StoreError};
+use store::{
+    Beside, Chat, ChatImport, ChatMessage, ChatOrder, EndedRun, Principal, Segment, StoreError,
+};
 use wire::export::{self, Line};
 
 use super::{
@@ -33,7 +35,12 @@ pub(super) async fn bring(
     (lines, to): (&mut Lines, u64),
     report: &mut Report,
 ) -> Result<bool, ApiError> {
-    let work = Bringing { app, ids, survey, now: app.clock.now_ms() };
+    let work = Bringing {
+        app,
+        ids,
+        survey,
+        now: app.clock.now_ms(),
+    };
     let messages = work.messages().await?;
     let mut import = match app.store.import_chat(work.chat().await?, &messages).await {
         Err(StoreError::Conflict(_)) => return Ok(false),
@@ -89,7 +96,15 @@ impl Bringing<'_> {
     }
 
     async fn chat(&self) -> Result<Chat, ApiError> {
-        let export::Chat { id, title, current, created_at, updated_at, unread, .. } = &self.survey.chat;
+        let export::Chat {
+            id,
+            title,
+            current,
+            created_at,
+            updated_at,
+            unread,
+            ..
+        } = &self.survey.chat;
         Ok(Chat {
             id: self.ids.chat(*id),
             principal: Principal::of_account(self.ids.0),
@@ -107,12 +122,28 @@ impl Bringing<'_> {
 
     /// Where it is put; into a folder of that name, which is made where it is not there.
     async fn order(&self) -> Result<ChatOrder, ApiError> {
-        let export::Chat { pinned, archived, folder, tags, .. } = &self.survey.chat;
+        let export::Chat {
+            pinned,
+            archived,
+            folder,
+            tags,
+            ..
+        } = &self.survey.chat;
         let folder = match folder.as_deref().map(checked_name) {
-            Some(Ok(name)) => self.app.store.folder_named(self.ids.0, &name, MOST_FOLDERS).await?,
+            Some(Ok(name)) => {
+                self.app
+                    .store
+                    .folder_named(self.ids.0, &name, MOST_FOLDERS)
+                    .await?
+            }
             _ => None,
         };
-        Ok(ChatOrder { pinned: *pinned, archived: *archived, folder, tags: few_tags(tags) })
+        Ok(ChatOrder {
+            pinned: *pinned,
+            archived: *archived,
+            folder,
+            tags: few_tags(tags),
+        })
     }
 
     async fn messages(&self) -> Result<Vec<ChatMessage>, ApiError> {
@@ -142,10 +173,16 @@ impl Bringing<'_> {
     async fn content(&self, content: &[Part]) -> Result<Vec<Part>, ApiError> {
         let mut content = content.to_vec();
         for part in &mut content {
-            let (Part::Collection { collection, .. } | Part::Document { collection, .. }) = part else {
+            let (Part::Collection { collection, .. } | Part::Document { collection, .. }) = part
+            else {
                 continue;
             };
-            match self.app.store.readable_collection(self.ids.0, *collection).await {
+            match self
+                .app
+                .store
+                .readable_collection(self.ids.0, *collection)
+                .await
+            {
                 Ok(_) => continue,
                 Err(StoreError::NotFound) => *collection = self.ids.collection(*collection),
                 Err(error) => return Err(error.into()),
@@ -161,7 +198,11 @@ impl Bringing<'_> {
     /// it has to be the person's own.
     async fn run_here(&self, run: RunId) -> Result<Option<RunId>, ApiError> {
         if self.survey.names(run) {
-            return Ok(self.survey.runs.contains_key(&run).then(|| self.ids.run(run)));
+            return Ok(self
+                .survey
+                .runs
+                .contains_key(&run)
+                .then(|| self.ids.run(run)));
         }
         for id in [self.ids.run(run), run] {
             match self.app.store.run(id).await {
@@ -176,17 +217,34 @@ impl Bringing<'_> {
     /// What stands beside what, the runs, their logs and the files.
     async fn rest(&self, import: &mut ChatImport, lines: &mut Lines, to: u64) -> Result<(), Stop> {
         for message in &self.survey.messages {
-            let Some(first) = message.beside else { continue };
-            let made_of = message.made_of.iter().map(|part| self.ids.message(*part)).collect();
-            let beside = Beside { first: self.ids.message(first), made_of };
-            import.add_beside(self.ids.message(message.id), &beside).await?;
+            let Some(first) = message.beside else {
+                continue;
+            };
+            let made_of = message
+                .made_of
+                .iter()
+                .map(|part| self.ids.message(*part))
+                .collect();
+            let beside = Beside {
+                first: self.ids.message(first),
+                made_of,
+            };
+            import
+                .add_beside(self.ids.message(message.id), &beside)
+                .await?;
         }
         let mut seen = 0;
         while lines.place() < to {
-            let Some(found) = lines.next().await? else { break };
-            let Some(Ok(line)) = found.line.as_deref().map(Line::read) else { continue };
+            let Some(found) = lines.next().await? else {
+                break;
+            };
+            let Some(Ok(line)) = found.line.as_deref().map(Line::read) else {
+                continue;
+            };
             match line {
-                Line::Run(run) if self.survey.runs.contains_key(&run.id) => self.run(import, run).await?,
+                Line::Run(run) if self.survey.runs.contains_key(&run.id) => {
+                    self.run(import, run).await?
+                }
                 Line::Log(log) => {
                     if let Some(run) = self.survey.runs.get(&log.run) {
                         for segment in self.segments(run, log.events)? {
@@ -199,9 +257,13 @@ impl Bringing<'_> {
                     if !self.survey.files.contains(&seen) {
                         continue;
                     }
-                    let Ok((path, content)) = read_file(&file) else { continue };
+                    let Ok((path, content)) = read_file(&file) else {
+                        continue;
+                    };
                     let version = file.version.clamp(1, MOST_VERSIONS);
-                    import.add_file(path.as_str(), version, self.past(file.changed_at), &content).await?;
+                    import
+                        .add_file(path.as_str(), version, self.past(file.changed_at), &content)
+                        .await?;
                 }
                 _ => {}
             }
@@ -210,7 +272,9 @@ impl Bringing<'_> {
     }
 
     async fn run(&self, import: &mut ChatImport, run: export::Run) -> Result<(), Stop> {
-        let Some((finished_at, summary)) = run.finished_at.zip(run.summary) else { return Ok(()) };
+        let Some((finished_at, summary)) = run.finished_at.zip(run.summary) else {
+            return Ok(());
+        };
         let run = EndedRun {
             id: self.ids.run(run.id),
             message: run.message.map(|message| self.ids.message(message)),
@@ -226,9 +290,15 @@ impl Bringing<'_> {
     fn segments(&self, run: &export::Run, events: Vec<RunEvent>) -> Result<Vec<Segment>, Stop> {
         let json = |event: RunEvent| {
             let event = self.event(run, event);
-            Ok((event.seq, serde_json::to_string(&event).map_err(ApiError::internal)?))
+            Ok((
+                event.seq,
+                serde_json::to_string(&event).map_err(ApiError::internal)?,
+            ))
         };
-        let events: Vec<(u64, String)> = events.into_iter().map(json).collect::<Result<_, ApiError>>()?;
+        let events: Vec<(u64, String)> = events
+            .into_iter()
+            .map(json)
+            .collect::<Result<_, ApiError>>()?;
         Ok(Segment::cut(self.ids.run(run.id), events, usize::MAX))
     }
 
@@ -238,7 +308,9 @@ impl Bringing<'_> {
         match &mut event.body {
             EventBody::RunStarted { chat, message, .. } => {
                 *chat = Some(self.ids.chat(self.survey.chat.id));
-                *message = run.message.map(|message: MessageId| self.ids.message(message));
+                *message = run
+                    .message
+                    .map(|message: MessageId| self.ids.message(message));
             }
             EventBody::RunForked(Forked { from, .. }) => *from = self.ids.run(*from),
             _ => {}

@@ -60,7 +60,10 @@ impl Documents {
                 Ok(here) if here.owner == owner => {
                     report.here().collections += 1;
                     let documents = app.store.documents(id).await?;
-                    let names = documents.into_iter().map(|document| document.name).collect();
+                    let names = documents
+                        .into_iter()
+                        .map(|document| document.name)
+                        .collect();
                     self.collections.insert(there.id, Here { id, names });
                     return Ok(());
                 }
@@ -77,7 +80,13 @@ impl Documents {
         match made {
             Ok(_) => {
                 report.made().collections += 1;
-                self.collections.insert(there.id, Here { id, names: HashSet::new() });
+                self.collections.insert(
+                    there.id,
+                    Here {
+                        id,
+                        names: HashSet::new(),
+                    },
+                );
                 Ok(())
             }
             Err(refused) if refused.is_ours() => Err(refused),
@@ -99,17 +108,35 @@ impl Documents {
         there: export::Document,
         report: &mut Report,
     ) -> Result<(), ApiError> {
-        let export::Document { id, collection, name, size_bytes } = there;
+        let export::Document {
+            id,
+            collection,
+            name,
+            size_bytes,
+        } = there;
         let most = app.config.knowledge.file_bytes;
         match self.collections.get(&collection) {
             None => report.leave("document", &name, Imports::CollectionNotHere),
             Some(here) if here.names.contains(&name) => report.here().documents += 1,
             Some(_) if size_bytes > most => {
-                report.leave("document", &name, Imports::FileOver { limit: most / 1_000_000 });
+                report.leave(
+                    "document",
+                    &name,
+                    Imports::FileOver {
+                        limit: most / 1_000_000,
+                    },
+                );
             }
             Some(here) => {
                 let (here_id, file) = (ids.document(id), Vec::new());
-                self.open = Some(Open { id, here: here_id, collection: here.id, name, size_bytes, file });
+                self.open = Some(Open {
+                    id,
+                    here: here_id,
+                    collection: here.id,
+                    name,
+                    size_bytes,
+                    file,
+                });
             }
         }
         Ok(())
@@ -126,7 +153,9 @@ impl Documents {
         part: &export::DocumentPart,
         report: &mut Report,
     ) -> Result<(), ApiError> {
-        let Some(mut open) = self.open.take_if(|open| open.id == part.document) else { return Ok(()) };
+        let Some(mut open) = self.open.take_if(|open| open.id == part.document) else {
+            return Ok(());
+        };
         let is_room = |open: &Open, more: usize| (open.file.len() + more) as u64 <= open.size_bytes;
         match STANDARD.decode(&part.base64) {
             Ok(bytes) if is_room(&open, bytes.len()) => open.file.extend(bytes),
@@ -139,7 +168,13 @@ impl Documents {
             self.open = Some(open);
             return Ok(());
         }
-        let Open { here, collection, name, file, .. } = open;
+        let Open {
+            here,
+            collection,
+            name,
+            file,
+            ..
+        } = open;
         match documents::keep(app, caller.id(), (collection, here), &name, &file).await {
             Ok(_) => report.made().documents += 1,
             Err(refused) if refused.is_ours() => return Err(refused),

@@ -25,7 +25,8 @@ pub(super) async fn run(
     caller: &Caller,
     (mut pieces, ends): (Pieces, CancellationToken),
 ) -> Result<Report, ApiError> {
-    let (mut report, mut elements, mut seen) = (Report::new("open_webui"), Elements::new(CHAT_BYTES), 0);
+    let (mut report, mut elements, mut seen) =
+        (Report::new("open_webui"), Elements::new(CHAT_BYTES), 0);
     let ids = Ids(caller.id());
     while let Some(piece) = pieces.next().await? {
         let mut ended = Vec::new();
@@ -57,15 +58,20 @@ async fn bring(
         report.leave(
             "chat",
             &number.to_string(),
-            Imports::MoreThanMb { limit: CHAT_BYTES as u64 / 1_000_000 },
+            Imports::MoreThanMb {
+                limit: CHAT_BYTES as u64 / 1_000_000,
+            },
         );
         return Ok(());
     };
     let read = spawn_blocking(move || -> Result<_, String> {
         let chat = there::Chat::read(&json)?;
         // One without a name of its own is known by all that it says.
-        let name =
-            if chat.id.is_empty() { ids.hash(&String::from_utf8_lossy(&json)) } else { ids.hash(&chat.id) };
+        let name = if chat.id.is_empty() {
+            ids.hash(&String::from_utf8_lossy(&json))
+        } else {
+            ids.hash(&chat.id)
+        };
         Ok((chat, name))
     });
     let (chat, name) = match read.await.map_err(ApiError::internal)? {
@@ -77,7 +83,11 @@ async fn bring(
     };
     let title = short(&chat.title.split_whitespace().collect::<Vec<_>>().join(" "));
     let brought = Brought::new(&chat, ids, name, title.clone(), app.clock.now_ms())?;
-    match app.store.chat(&Principal::of_account(ids.0), brought.chat.id).await {
+    match app
+        .store
+        .chat(&Principal::of_account(ids.0), brought.chat.id)
+        .await
+    {
         Ok(_) => {
             report.here().chats += 1;
             return Ok(());
@@ -113,16 +123,30 @@ struct Brought {
 }
 
 impl Brought {
-    fn new(chat: &there::Chat, ids: Ids, name: [u8; 8], title: String, now: i64) -> Result<Self, ApiError> {
+    fn new(
+        chat: &there::Chat,
+        ids: Ids,
+        name: [u8; 8],
+        title: String,
+        now: i64,
+    ) -> Result<Self, ApiError> {
         let past = |at: i64| at.clamp(0, now.max(0));
         let (created_at, updated_at) = (past(chat.created_at), past(chat.updated_at));
         let id = ChatId::of_elsewhere(created_at, 0, name);
         let hash = |kind: &str, place: usize| ids.hash(&format!("{id} {kind} {place}"));
-        let message_id =
-            |at: usize| MessageId::of_elsewhere(past(chat.messages[at].at), place(at), hash("message", at));
+        let message_id = |at: usize| {
+            MessageId::of_elsewhere(past(chat.messages[at].at), place(at), hash("message", at))
+        };
         let (mut messages, mut runs) = (Vec::with_capacity(chat.messages.len()), Vec::new());
         for (at, message) in chat.messages.iter().enumerate() {
-            let there::Message { role, text, pictures, model, answer, .. } = message;
+            let there::Message {
+                role,
+                text,
+                pictures,
+                model,
+                answer,
+                ..
+            } = message;
             let (own_id, time) = (message_id(at), past(message.at));
             let mut row = ChatMessage {
                 id: own_id,
@@ -149,10 +173,22 @@ impl Brought {
                 (row.run, row.summary) = (Some(run), Some(summary.clone()));
                 let message = Some(own_id);
                 let (model, started_at, finished_at) = (model.to_owned(), time, time);
-                let ended = EndedRun { id: run, message, model, started_at, finished_at, summary };
+                let ended = EndedRun {
+                    id: run,
+                    message,
+                    model,
+                    started_at,
+                    finished_at,
+                    summary,
+                };
                 runs.push((
                     ended,
-                    Segment { run, first_seq: 1, last_seq: log.len() as u64, lines: lines.into() },
+                    Segment {
+                        run,
+                        first_seq: 1,
+                        last_seq: log.len() as u64,
+                        lines: lines.into(),
+                    },
                 ));
             }
             messages.push(row);
@@ -175,11 +211,18 @@ impl Brought {
                 tags: few_tags(&chat.tags),
             },
         };
-        Ok(Self { chat, messages, runs })
+        Ok(Self {
+            chat,
+            messages,
+            runs,
+        })
     }
 
     async fn keep(&self, app: &App) -> Result<(), StoreError> {
-        let mut import = app.store.import_chat(self.chat.clone(), &self.messages).await?;
+        let mut import = app
+            .store
+            .import_chat(self.chat.clone(), &self.messages)
+            .await?;
         for (run, log) in &self.runs {
             import.add_run(run).await?;
             import.add_log(log).await?;
@@ -196,7 +239,9 @@ fn place(at: usize) -> u16 {
 fn content(text: &str, pictures: &[String]) -> Vec<Part> {
     let mut content = Vec::with_capacity(1 + pictures.len());
     if !text.is_empty() || pictures.is_empty() {
-        content.push(Part::Text { text: text.to_owned() });
+        content.push(Part::Text {
+            text: text.to_owned(),
+        });
     }
     content.extend(pictures.iter().map(|url| Part::Image { url: url.clone() }));
     content

@@ -47,10 +47,24 @@ pub(super) struct Own<'a> {
 }
 
 impl<'a> Own<'a> {
-    pub(super) fn new(app: &'a App, caller: &'a Caller, (lines, ends): (Lines, CancellationToken)) -> Self {
+    pub(super) fn new(
+        app: &'a App,
+        caller: &'a Caller,
+        (lines, ends): (Lines, CancellationToken),
+    ) -> Self {
         let (ids, report) = (Ids(caller.id()), Report::new("glasshouse"));
         let documents = Documents::default();
-        Self { app, caller, ids, lines, ends, report, number: 0, small: 0, documents }
+        Self {
+            app,
+            caller,
+            ids,
+            lines,
+            ends,
+            report,
+            number: 0,
+            small: 0,
+            documents,
+        }
     }
 
     /// All of it.
@@ -68,7 +82,9 @@ impl<'a> Own<'a> {
             };
             let line = match read(&found) {
                 Ok(Line::DocumentPart(part)) => {
-                    self.documents.part(self.app, self.caller, &part, &mut self.report).await?;
+                    self.documents
+                        .part(self.app, self.caller, &part, &mut self.report)
+                        .await?;
                     continue;
                 }
                 Ok(line) => line,
@@ -89,10 +105,14 @@ impl<'a> Own<'a> {
                 Line::Schedule(schedule) => self.schedule(schedule).await?,
                 Line::Collection(collection) => {
                     let (caller, ids) = (self.caller, self.ids);
-                    self.documents.collection(self.app, caller, ids, collection, &mut self.report).await?;
+                    self.documents
+                        .collection(self.app, caller, ids, collection, &mut self.report)
+                        .await?;
                 }
                 Line::Document(document) => {
-                    self.documents.document(self.app, self.ids, document, &mut self.report).await?;
+                    self.documents
+                        .document(self.app, self.ids, document, &mut self.report)
+                        .await?;
                 }
                 Line::Run(_) => {
                     self.report.leave("run", "", Imports::RunsOutside);
@@ -125,10 +145,12 @@ impl<'a> Own<'a> {
         let first = self.next().await?;
         match first.as_ref().map(read) {
             Some(Ok(Line::GlasshouseExport(head))) if head.format == FORMAT => Ok(()),
-            Some(Ok(Line::GlasshouseExport(head))) => Err(ApiError::invalid(refusal::Chats::OtherFormat {
-                format: head.format.into(),
-                known: FORMAT.into(),
-            })),
+            Some(Ok(Line::GlasshouseExport(head))) => {
+                Err(ApiError::invalid(refusal::Chats::OtherFormat {
+                    format: head.format.into(),
+                    known: FORMAT.into(),
+                }))
+            }
             _ => Err(ApiError::invalid(refusal::Chats::FormatUnsaid)),
         }
     }
@@ -145,7 +167,10 @@ impl<'a> Own<'a> {
                 Ok(line) if survey.has(&line) => {
                     survey.push(line, found.line.map_or(0, |line| line.len()), &mut inside);
                 }
-                Err(why) => survey.refuse(Imports::InLine { line: self.number, why }),
+                Err(why) => survey.refuse(Imports::InLine {
+                    line: self.number,
+                    why,
+                }),
                 Ok(_) => {
                     self.lines.put_back(found);
                     self.number -= 1;
@@ -169,7 +194,13 @@ impl<'a> Own<'a> {
             return Ok(());
         }
         self.lines.seek(from).await?;
-        let brought = chat::bring(self.app, self.ids, &survey, (&mut self.lines, to), &mut self.report);
+        let brought = chat::bring(
+            self.app,
+            self.ids,
+            &survey,
+            (&mut self.lines, to),
+            &mut self.report,
+        );
         if brought.await? {
             self.report.take(inside);
             if has_directory {
@@ -188,14 +219,22 @@ impl<'a> Own<'a> {
         let content = match memories::checked(memory) {
             Ok(content) => content,
             Err(refused) => {
-                self.report.leave("memory", &name, refused.problem().clone().words());
+                self.report
+                    .leave("memory", &name, refused.problem().clone().words());
                 return Ok(());
             }
         };
         let owner = self.caller.id();
-        let change =
-            MemoryChange::Create { id: MemoryId::generate(), content: content.clone(), most: MOST_BLOCKS };
-        let make = || self.app.store.change_memory(owner, &change, None, self.app.clock.now_ms());
+        let change = MemoryChange::Create {
+            id: MemoryId::generate(),
+            content: content.clone(),
+            most: MOST_BLOCKS,
+        };
+        let make = || {
+            self.app
+                .store
+                .change_memory(owner, &change, None, self.app.clock.now_ms())
+        };
         match self.app.runs.tell_memory_update(owner, make).await {
             Ok(_) => self.report.made().memories += 1,
             Err(StoreError::Conflict("name")) => {
@@ -207,7 +246,9 @@ impl<'a> Own<'a> {
                 }
             }
             Err(StoreError::Conflict("limit")) => {
-                let why = Imports::MemoriesFull { count: MOST_BLOCKS.into() };
+                let why = Imports::MemoriesFull {
+                    count: MOST_BLOCKS.into(),
+                };
                 self.report.leave("memory", &name, why);
             }
             Err(error) => return Err(error.into()),
@@ -219,7 +260,9 @@ impl<'a> Own<'a> {
         self.small += 1;
         let text = fact.text.split_whitespace().collect::<Vec<_>>().join(" ");
         if text.is_empty() || text.chars().count() > MOST_FACT_CHARS {
-            let why = refusal::Chats::BadFact { limit: MOST_FACT_CHARS as u64 };
+            let why = refusal::Chats::BadFact {
+                limit: MOST_FACT_CHARS as u64,
+            };
             self.report.leave("fact", &text, why);
             return Ok(());
         }
@@ -234,15 +277,24 @@ impl<'a> Own<'a> {
         };
         let owner = self.caller.id();
         let known = self.app.store.facts(owner).await?;
-        if known.iter().any(|known| known.id == fact.id || known.id == brought.id) {
+        if known
+            .iter()
+            .any(|known| known.id == fact.id || known.id == brought.id)
+        {
             self.report.here().facts += 1;
             return Ok(());
         }
-        let import = || self.app.store.import_fact(owner, &brought, MOST_FACTS as u32);
+        let import = || {
+            self.app
+                .store
+                .import_fact(owner, &brought, MOST_FACTS as u32)
+        };
         if self.app.runs.tell_memory_update(owner, import).await? {
             self.report.made().facts += 1;
         } else {
-            let why = Imports::FactsFull { count: MOST_FACTS as u64 };
+            let why = Imports::FactsFull {
+                count: MOST_FACTS as u64,
+            };
             self.report.leave("fact", &brought.text, why);
         }
         Ok(())
@@ -261,13 +313,17 @@ impl<'a> Own<'a> {
             Ok(new) => match self.app.store.create_schedule(&new, schedules::MOST).await {
                 Ok(()) => self.report.made().schedules += 1,
                 Err(StoreError::Conflict(_)) => {
-                    let why = Imports::SchedulesFull { count: schedules::MOST.into() };
+                    let why = Imports::SchedulesFull {
+                        count: schedules::MOST.into(),
+                    };
                     self.report.leave("schedule", &name, why);
                 }
                 Err(error) => return Err(error.into()),
             },
             Err(refused) if refused.is_ours() => return Err(refused),
-            Err(refused) => self.report.leave("schedule", &name, refused.problem().clone().words()),
+            Err(refused) => self
+                .report
+                .leave("schedule", &name, refused.problem().clone().words()),
         }
         Ok(())
     }

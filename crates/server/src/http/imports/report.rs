@@ -51,7 +51,13 @@ struct Left {
 
 impl Report {
     pub(super) fn new(format: &'static str) -> Self {
-        Self { format, made: Counts::default(), here: Counts::default(), left: Vec::new(), left_more: 0 }
+        Self {
+            format,
+            made: Counts::default(),
+            here: Counts::default(),
+            left: Vec::new(),
+            left_more: 0,
+        }
     }
 
     pub(super) fn made(&mut self) -> &mut Counts {
@@ -69,9 +75,22 @@ impl Report {
 
     /// Notes that something was left. Those of one kind without a name are counted.
     pub(super) fn leave(&mut self, what: &'static str, name: &str, why: impl Into<Words>) {
-        let name: String = name.chars().filter(|char| !char.is_control()).take(NAME_CHARS).collect();
-        let Words { message: why, sentence } = why.into();
-        self.add(Left { what, name, why, sentence, count: 1 });
+        let name: String = name
+            .chars()
+            .filter(|char| !char.is_control())
+            .take(NAME_CHARS)
+            .collect();
+        let Words {
+            message: why,
+            sentence,
+        } = why.into();
+        self.add(Left {
+            what,
+            name,
+            why,
+            sentence,
+            count: 1,
+        });
     }
 
     /// Notes what was left according to another report.
@@ -81,7 +100,8 @@ impl Report {
     }
 
     fn add(&mut self, left: Left) {
-        let same = |it: &&mut Left| (it.what, &it.name, &it.why) == (left.what, &left.name, &left.why);
+        let same =
+            |it: &&mut Left| (it.what, &it.name, &it.why) == (left.what, &left.name, &left.why);
         if let Some(before) = self.left.iter_mut().find(same) {
             before.count += left.count;
         } else if self.left.len() < MOST_LEFT {
@@ -106,7 +126,13 @@ mod tests {
         for number in 0..500 {
             report.leave("chat", &format!("{number}\n{}", "x".repeat(1000)), "No.");
         }
-        assert_eq!((report.left.len() as u64 + report.left_more, report.left.len()), (501, MOST_LEFT));
+        assert_eq!(
+            (
+                report.left.len() as u64 + report.left_more,
+                report.left.len()
+            ),
+            (501, MOST_LEFT)
+        );
         assert_eq!(report.left[1].name.chars().count(), NAME_CHARS);
     }
 }

@@ -33,7 +33,11 @@ impl Spool {
     ///
     /// # Errors
     /// 413 where it is longer, 507 where there is no room for it.
-    pub(super) async fn receive(request: Request, limit_bytes: u64, folder: &Path) -> Result<Self, ApiError> {
+    pub(super) async fn receive(
+        request: Request,
+        limit_bytes: u64,
+        folder: &Path,
+    ) -> Result<Self, ApiError> {
         let too_large = || ApiError::too_large(usize::try_from(limit_bytes).unwrap_or(usize::MAX));
         if let Err(refused) = check_head(request.headers(), limit_bytes) {
             discard(request.into_body()).await;
@@ -75,7 +79,12 @@ impl Spool {
 
     /// Its lines; of those that are longer than the limit only that they are there.
     pub(super) fn lines(self, limit_bytes: usize) -> Lines {
-        Lines { reader: Some(BufReader::new(self.file)), ready: VecDeque::new(), at: 0, limit_bytes }
+        Lines {
+            reader: Some(BufReader::new(self.file)),
+            ready: VecDeque::new(),
+            at: 0,
+            limit_bytes,
+        }
     }
 
     /// Its bytes from the beginning, piece by piece.
@@ -94,7 +103,9 @@ impl Pieces {
     /// # Errors
     /// Where the file cannot be read.
     pub(super) async fn next(&mut self) -> Result<Option<Vec<u8>>, ApiError> {
-        let Some(file) = self.0.take() else { return Ok(None) };
+        let Some(file) = self.0.take() else {
+            return Ok(None);
+        };
         let read = blocking(move || {
             let mut piece = Vec::new();
             (&file).take(PIECE_BYTES as u64).read_to_end(&mut piece)?;
@@ -117,10 +128,13 @@ async fn append(mut file: File, bytes: Vec<u8>) -> Result<File, ApiError> {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T, ApiError> {
-    spawn_blocking(work).await.map_err(ApiError::internal)?.map_err(|error| match error.kind() {
-        io::ErrorKind::StorageFull => store::StoreError::Full(error.to_string()).into(),
-        _ => ApiError::internal(error),
-    })
+    spawn_blocking(work)
+        .await
+        .map_err(ApiError::internal)?
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::StorageFull => store::StoreError::Full(error.to_string()).into(),
+            _ => ApiError::internal(error),
+        })
 }
 
 /// A line, and where it stands.
@@ -148,13 +162,20 @@ impl Lines {
     /// Where the file cannot be read.
     pub(super) async fn next(&mut self) -> Result<Option<Found>, ApiError> {
         if self.ready.is_empty() {
-            let Some(mut reader) = self.reader.take() else { return Ok(None) };
+            let Some(mut reader) = self.reader.take() else {
+                return Ok(None);
+            };
             let (mut at, limit_bytes) = (self.at, self.limit_bytes);
             let (reader, ready, at) = blocking(move || {
                 let (mut ready, begun) = (VecDeque::new(), at);
                 while at - begun < PIECE_BYTES as u64 {
-                    let Some((size_bytes, line)) = read_line(&mut reader, limit_bytes)? else { break };
-                    if line.as_ref().is_none_or(|line| !line.trim_ascii().is_empty()) {
+                    let Some((size_bytes, line)) = read_line(&mut reader, limit_bytes)? else {
+                        break;
+                    };
+                    if line
+                        .as_ref()
+                        .is_none_or(|line| !line.trim_ascii().is_empty())
+                    {
                         ready.push_back(Found { at, line });
                     }
                     at += size_bytes;
@@ -191,7 +212,9 @@ impl Lines {
     pub(super) async fn seek(&mut self, to: u64) -> Result<(), ApiError> {
         self.ready.clear();
         self.at = to;
-        let Some(mut reader) = self.reader.take() else { return Ok(()) };
+        let Some(mut reader) = self.reader.take() else {
+            return Ok(());
+        };
         let sought = blocking(move || {
             reader.seek(SeekFrom::Start(to))?;
             Ok(reader)
@@ -202,9 +225,15 @@ impl Lines {
 }
 
 /// A line without its end, with how many bytes it and its end have; no line where it is longer than the limit.
-fn read_line(reader: &mut BufReader<File>, limit_bytes: usize) -> io::Result<Option<(u64, Option<Vec<u8>>)>> {
+fn read_line(
+    reader: &mut BufReader<File>,
+    limit_bytes: usize,
+) -> io::Result<Option<(u64, Option<Vec<u8>>)>> {
     let mut line = Vec::new();
-    let mut read = reader.by_ref().take(limit_bytes as u64 + 1).read_until(b'\n', &mut line)? as u64;
+    let mut read = reader
+        .by_ref()
+        .take(limit_bytes as u64 + 1)
+        .read_until(b'\n', &mut line)? as u64;
     if read == 0 {
         return Ok(None);
     }
@@ -256,7 +285,13 @@ mod tests {
         let mut lines = spool.lines(10);
         let some = |at, text: &str| (at, Some(text.to_owned()));
         let after = 9 + 3_000_001;
-        let all = [some(0, "ab"), some(7, "c"), (9, None), some(after, "d"), (after + 2, None)];
+        let all = [
+            some(0, "ab"),
+            some(7, "c"),
+            (9, None),
+            some(after, "d"),
+            (after + 2, None),
+        ];
         let mut all = all.to_vec();
         all.push(some(after + 2 + 3_000_001, "last"));
         assert_eq!(rest(&mut lines).await, all);
@@ -275,6 +310,10 @@ mod tests {
     async fn what_is_too_large_is_refused() {
         let refused = spool("12345", 4).await.unwrap_err();
         assert_eq!(refused.problem().code, domain::ProblemCode::TooLarge);
-        assert!(rest(&mut spool("", 4).await.unwrap().lines(10)).await.is_empty());
+        assert!(
+            rest(&mut spool("", 4).await.unwrap().lines(10))
+                .await
+                .is_empty()
+        );
     }
 }

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use agent::workspace::{BYTES_LIMIT, FILES_LIMIT, Path as FilePath, WORKSPACE_LIMIT_BYTES};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{
-    EventBody, MessageId, Part, Role, RunEvent, RunId, Usage, Words, laws::Checked, refusal::Imports,
+    EventBody, MessageId, Part, Role, RunEvent, RunId, Usage, Words, laws::Checked,
+    refusal::Imports,
 };
 use wire::export::{self, Line};
 
@@ -120,7 +121,11 @@ impl Survey {
     /// All lines have come; why the chat cannot come in, if so.
     pub(super) fn finish(&mut self, report: &mut Report) -> Option<Words> {
         self.end_log(report);
-        if self.chat.current.is_some_and(|current| !self.ids.contains(&current)) {
+        if self
+            .chat
+            .current
+            .is_some_and(|current| !self.ids.contains(&current))
+        {
             self.chat.current = self.messages.last().map(|message| message.id);
         }
         self.refused.take()
@@ -134,13 +139,19 @@ impl Survey {
         if !matches!(message.role, Role::User | Role::Assistant) {
             return self.refuse(Imports::MessageOfOther);
         }
-        if message.parent.is_some_and(|parent| !self.ids.contains(&parent)) {
+        if message
+            .parent
+            .is_some_and(|parent| !self.ids.contains(&parent))
+        {
             return self.refuse(Imports::MessageAstray);
         }
         if let Err(why) = check_parts(&message.content) {
             return self.refuse(why);
         }
-        let used = message.summary.as_ref().map(|summary| (summary.usage, summary.cost_micro_usd));
+        let used = message
+            .summary
+            .as_ref()
+            .map(|summary| (summary.usage, summary.cost_micro_usd));
         if let Err(why) = check_used(used.unwrap_or_default()) {
             return self.refuse(why);
         }
@@ -164,11 +175,22 @@ impl Survey {
         if !self.named.insert(run.id) {
             return self.refuse(Imports::RunTwice);
         }
-        let is_stray = run.message.is_some_and(|message| !self.ids.contains(&message));
-        let used = run.summary.as_ref().map(|summary| (summary.usage, summary.cost_micro_usd));
+        let is_stray = run
+            .message
+            .is_some_and(|message| !self.ids.contains(&message));
+        let used = run
+            .summary
+            .as_ref()
+            .map(|summary| (summary.usage, summary.cost_micro_usd));
         let strange = check_used(used.unwrap_or_default()).err();
         let broken = is_stray.then(|| Imports::StrayRun.into()).or(strange);
-        self.log = Some(OpenLog { run, checked: Checked::default(), bytes: 0, agents: 0, broken });
+        self.log = Some(OpenLog {
+            run,
+            checked: Checked::default(),
+            bytes: 0,
+            agents: 0,
+            broken,
+        });
     }
 
     fn log(&mut self, log: &export::Log, size_bytes: usize) {
@@ -183,7 +205,15 @@ impl Survey {
     }
 
     fn end_log(&mut self, report: &mut Report) {
-        let Some(OpenLog { run, checked, broken, .. }) = self.log.take() else { return };
+        let Some(OpenLog {
+            run,
+            checked,
+            broken,
+            ..
+        }) = self.log.take()
+        else {
+            return;
+        };
         let is_over = run.finished_at.is_some() && run.summary.is_some() && checked.is_over();
         let why = broken.or_else(|| (!is_over).then(|| Imports::NotEnded.into()));
         match why {
@@ -196,7 +226,8 @@ impl Survey {
         self.files_seen += 1;
         let (path, content) = read_file(file)?;
         let size_bytes = content.len() as u64;
-        if self.files.len() == FILES_LIMIT || self.files_bytes + size_bytes > WORKSPACE_LIMIT_BYTES {
+        if self.files.len() == FILES_LIMIT || self.files_bytes + size_bytes > WORKSPACE_LIMIT_BYTES
+        {
             return Err(Imports::NoRoomInChat.into());
         }
         if !self.paths.insert(path.to_string()) {
@@ -232,26 +263,52 @@ impl OpenLog {
             return Err(Imports::TooManySubAgents.into());
         }
         let used = match &event.body {
-            EventBody::ModelCalled { usage, cost_micro_usd, .. }
-            | EventBody::ContextCompacted { usage, cost_micro_usd, .. }
-            | EventBody::RunFinished { usage, cost_micro_usd, .. } => (*usage, *cost_micro_usd),
+            EventBody::ModelCalled {
+                usage,
+                cost_micro_usd,
+                ..
+            }
+            | EventBody::ContextCompacted {
+                usage,
+                cost_micro_usd,
+                ..
+            }
+            | EventBody::RunFinished {
+                usage,
+                cost_micro_usd,
+                ..
+            } => (*usage, *cost_micro_usd),
             _ => (Usage::default(), None),
         };
         check_used(used)?;
-        self.checked.push(event).map_err(|law| Imports::StrangeLog { why: law.to_string() }.into())
+        self.checked.push(event).map_err(|law| {
+            Imports::StrangeLog {
+                why: law.to_string(),
+            }
+            .into()
+        })
     }
 }
 
 /// A file's place and content, where they are as they have to be.
 pub(super) fn read_file(file: &export::File) -> Result<(FilePath, Vec<u8>), Words> {
-    let path = FilePath::parse_file(&file.path).map_err(|problem| Words::from(problem.to_string()))?;
+    let path =
+        FilePath::parse_file(&file.path).map_err(|problem| Words::from(problem.to_string()))?;
     // Before it is decoded: three bytes are four letters.
     if file.base64.len() / 4 * 3 > BYTES_LIMIT + 3 {
-        return Err(Imports::MoreThanBytes { limit: BYTES_LIMIT as u64 }.into());
+        return Err(Imports::MoreThanBytes {
+            limit: BYTES_LIMIT as u64,
+        }
+        .into());
     }
-    let content = STANDARD.decode(&file.base64).map_err(|_| Imports::Damaged)?;
+    let content = STANDARD
+        .decode(&file.base64)
+        .map_err(|_| Imports::Damaged)?;
     if content.len() > BYTES_LIMIT {
-        return Err(Imports::MoreThanBytes { limit: BYTES_LIMIT as u64 }.into());
+        return Err(Imports::MoreThanBytes {
+            limit: BYTES_LIMIT as u64,
+        }
+        .into());
     }
     Ok((path, content))
 }
@@ -270,7 +327,10 @@ fn check_used((usage, cost): (Usage, Option<u64>)) -> Result<(), Words> {
 /// Refuses what no message here may hold.
 fn check_parts(parts: &[Part]) -> Result<(), Words> {
     if parts.len() > PARTS {
-        return Err(Imports::MorePartsThan { count: PARTS as u64 }.into());
+        return Err(Imports::MorePartsThan {
+            count: PARTS as u64,
+        }
+        .into());
     }
     if parts.iter().any(Part::is_foreign) {
         return Err(Imports::PictureElsewhere.into());

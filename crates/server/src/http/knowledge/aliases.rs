@@ -31,8 +31,19 @@ struct AliasView {
 
 impl From<SameThing> for AliasView {
     fn from(SameThing { names, proof }: SameThing) -> Self {
-        let store::GraphAlias { entity, entity_name, alias, alias_name } = names;
-        Self { entity, entity_name, alias, alias_name, proof: proof.map(QuoteView::from) }
+        let store::GraphAlias {
+            entity,
+            entity_name,
+            alias,
+            alias_name,
+        } = names;
+        Self {
+            entity,
+            entity_name,
+            alias,
+            alias_name,
+            proof: proof.map(QuoteView::from),
+        }
     }
 }
 
@@ -52,7 +63,10 @@ pub(in crate::http) async fn list(
     readable(&app, &caller, collection).await?;
     let (aliases, proposed) = app.same_things(collection).await?;
     let views = |all: Vec<SameThing>| all.into_iter().map(AliasView::from).collect();
-    Ok(Json(Aliases { aliases: views(aliases), proposed: views(proposed) }))
+    Ok(Json(Aliases {
+        aliases: views(aliases),
+        proposed: views(proposed),
+    }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -72,7 +86,12 @@ pub(in crate::http) async fn merge(
         let message = refusal::Knowledge::AliasOfItself;
         return Err(ApiError::invalid(message).with_field(Some("alias")));
     }
-    if !app.store.merge_entities(owner(&caller)?, collection, (entity, alias)).await.map_err(gone)? {
+    if !app
+        .store
+        .merge_entities(owner(&caller)?, collection, (entity, alias))
+        .await
+        .map_err(gone)?
+    {
         return Err(ApiError::conflict(refusal::Knowledge::TooManyAliases));
     }
     Ok(StatusCode::NO_CONTENT)
@@ -84,6 +103,9 @@ pub(in crate::http) async fn part(
     caller: Caller,
     Path((collection, entity)): Path<(CollectionId, EntityId)>,
 ) -> Result<StatusCode, ApiError> {
-    app.store.part_entity(owner(&caller)?, collection, entity).await.map_err(gone)?;
+    app.store
+        .part_entity(owner(&caller)?, collection, entity)
+        .await
+        .map_err(gone)?;
     Ok(StatusCode::NO_CONTENT)
 }

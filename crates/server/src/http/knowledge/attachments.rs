@@ -48,12 +48,15 @@ pub(in crate::http) async fn put(
     let now = app.clock.now_ms();
     let id = CollectionId::generate();
     let new = collection(id, owner, &name, now);
-    app.store.create_collection(&new, MOST_UNSENT).await.map_err(|error| match error {
-        StoreError::Conflict(_) => {
-            ApiError::conflict(refusal::Knowledge::TooManyUnsent { count: MOST_UNSENT.into() })
-        }
-        error => error.into(),
-    })?;
+    app.store
+        .create_collection(&new, MOST_UNSENT)
+        .await
+        .map_err(|error| match error {
+            StoreError::Conflict(_) => ApiError::conflict(refusal::Knowledge::TooManyUnsent {
+                count: MOST_UNSENT.into(),
+            }),
+            error => error.into(),
+        })?;
     let document = match keep(&app, owner, (id, DocumentId::generate()), &name, &file).await {
         Ok(document) => document,
         Err(refused) => {
@@ -63,11 +66,22 @@ pub(in crate::http) async fn put(
     };
     let far = app.far(id).await?;
     let document = DocumentView::new(document, &far);
-    Ok((StatusCode::ACCEPTED, Json(AttachmentView { collection: id, document })))
+    Ok((
+        StatusCode::ACCEPTED,
+        Json(AttachmentView {
+            collection: id,
+            document,
+        }),
+    ))
 }
 
 /// The collection that a file is which comes with a message.
-pub(in crate::http) fn collection(id: CollectionId, owner: UserId, name: &str, now: i64) -> Collection {
+pub(in crate::http) fn collection(
+    id: CollectionId,
+    owner: UserId,
+    name: &str,
+    now: i64,
+) -> Collection {
     Collection {
         id,
         owner,

@@ -52,7 +52,17 @@ struct ProblemView {
 impl CrawlView {
     fn of(crawl: Crawl, problems: Vec<ProblemView>) -> Self {
         let Crawl {
-            id, url, depth, most_pages, state, created_at, updated_at, waiting, done, failed, ..
+            id,
+            url,
+            depth,
+            most_pages,
+            state,
+            created_at,
+            updated_at,
+            waiting,
+            done,
+            failed,
+            ..
         } = crawl;
         Self {
             id,
@@ -81,16 +91,25 @@ pub(in crate::http) async fn list(
     caller: Caller,
     Path(collection): Path<CollectionId>,
 ) -> Result<Json<Crawls>, ApiError> {
-    app.store.readable_collection(owner(&caller)?, collection).await.map_err(missing)?;
+    app.store
+        .readable_collection(owner(&caller)?, collection)
+        .await
+        .map_err(missing)?;
     let mut crawls = Vec::new();
     for crawl in app.store.crawls(collection, SHOWN).await? {
-        let failed =
-            if crawl.failed > 0 { app.store.failed_pages(crawl.id, SHOWN).await? } else { Vec::new() };
+        let failed = if crawl.failed > 0 {
+            app.store.failed_pages(crawl.id, SHOWN).await?
+        } else {
+            Vec::new()
+        };
         let problem = |page: store::CrawlPage| ProblemView {
             url: page.url,
             words: Words::of_column(page.problem.unwrap_or_default()),
         };
-        crawls.push(CrawlView::of(crawl, failed.into_iter().map(problem).collect()));
+        crawls.push(CrawlView::of(
+            crawl,
+            failed.into_iter().map(problem).collect(),
+        ));
     }
     Ok(Json(Crawls { crawls }))
 }
@@ -120,7 +139,9 @@ pub(in crate::http) async fn create(
     if body.depth > MOST_DEPTH {
         return Err(ApiError::out_of_range("depth", 0, MOST_DEPTH));
     }
-    let pages = body.pages.unwrap_or(if body.depth == 0 { 1 } else { USUAL_PAGES });
+    let pages = body
+        .pages
+        .unwrap_or(if body.depth == 0 { 1 } else { USUAL_PAGES });
     if !(1..=MOST_PAGES).contains(&pages) {
         return Err(ApiError::out_of_range("pages", 1, MOST_PAGES));
     }
@@ -138,11 +159,14 @@ pub(in crate::http) async fn create(
         done: 0,
         failed: 0,
     };
-    let begun =
-        app.store.begin_crawl(owner(&caller)?, &new, MOST_RUNNING).await.map_err(|error| match error {
-            StoreError::Conflict(_) => {
-                ApiError::conflict(refusal::Knowledge::TooManyCrawls { count: MOST_RUNNING })
-            }
+    let begun = app
+        .store
+        .begin_crawl(owner(&caller)?, &new, MOST_RUNNING)
+        .await
+        .map_err(|error| match error {
+            StoreError::Conflict(_) => ApiError::conflict(refusal::Knowledge::TooManyCrawls {
+                count: MOST_RUNNING,
+            }),
             error => missing(error),
         })?;
     app.crawling.look_again();
@@ -155,7 +179,10 @@ pub(in crate::http) async fn cancel(
     caller: Caller,
     Path((collection, crawl)): Path<(CollectionId, CrawlId)>,
 ) -> Result<StatusCode, ApiError> {
-    let ended = app.store.cancel_crawl(owner(&caller)?, collection, crawl, app.clock.now_ms()).await;
+    let ended = app
+        .store
+        .cancel_crawl(owner(&caller)?, collection, crawl, app.clock.now_ms())
+        .await;
     ended.map_err(|error| no_crawl(error, refusal::Knowledge::NoCrawlGoingOn))?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -166,7 +193,10 @@ pub(in crate::http) async fn retry(
     caller: Caller,
     Path((collection, crawl)): Path<(CollectionId, CrawlId)>,
 ) -> Result<StatusCode, ApiError> {
-    let again = app.store.go_on_crawling(owner(&caller)?, collection, crawl, app.clock.now_ms()).await;
+    let again = app
+        .store
+        .go_on_crawling(owner(&caller)?, collection, crawl, app.clock.now_ms())
+        .await;
     again.map_err(|error| no_crawl(error, refusal::Knowledge::NoCrawlEnded))?;
     app.crawling.look_again();
     Ok(StatusCode::NO_CONTENT)
@@ -178,7 +208,10 @@ pub(in crate::http) async fn dismiss(
     caller: Caller,
     Path((collection, crawl)): Path<(CollectionId, CrawlId)>,
 ) -> Result<StatusCode, ApiError> {
-    let dismissed = app.store.dismiss_crawl(owner(&caller)?, collection, crawl, app.clock.now_ms()).await;
+    let dismissed = app
+        .store
+        .dismiss_crawl(owner(&caller)?, collection, crawl, app.clock.now_ms())
+        .await;
     dismissed.map_err(|error| no_crawl(error, refusal::Knowledge::NoCrawlEnded))?;
     Ok(StatusCode::NO_CONTENT)
 }

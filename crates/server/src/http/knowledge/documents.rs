@@ -51,9 +51,20 @@ impl DocumentView {
     pub(super) fn new(document: Document, far: &Far) -> Self {
         let meaning = far.of(&document);
         let Document {
-            id, name, size_bytes, state, picture, chunks, characters, created_at, updated_at, ..
+            id,
+            name,
+            size_bytes,
+            state,
+            picture,
+            chunks,
+            characters,
+            created_at,
+            updated_at,
+            ..
         } = document;
-        let problem = document.problem.and_then(|problem| serde_json::from_str(&problem).ok());
+        let problem = document
+            .problem
+            .and_then(|problem| serde_json::from_str(&problem).ok());
         Self {
             id,
             name,
@@ -81,10 +92,17 @@ pub(in crate::http) async fn list(
     caller: Caller,
     Path(collection): Path<CollectionId>,
 ) -> Result<Json<Documents>, ApiError> {
-    app.store.readable_collection(owner(&caller)?, collection).await.map_err(missing)?;
+    app.store
+        .readable_collection(owner(&caller)?, collection)
+        .await
+        .map_err(missing)?;
     let far = app.far(collection).await?;
     let documents = app.store.documents(collection).await?.into_iter();
-    Ok(Json(Documents { documents: documents.map(|document| DocumentView::new(document, &far)).collect() }))
+    Ok(Json(Documents {
+        documents: documents
+            .map(|document| DocumentView::new(document, &far))
+            .collect(),
+    }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -103,13 +121,29 @@ pub(in crate::http) async fn put(
 ) -> Result<(StatusCode, Json<DocumentView>), ApiError> {
     let (owner, name) = (owner(&caller)?, checked_name(&query.name)?);
     // Before a long body is read.
-    let found = app.store.readable_collection(owner, collection).await.map_err(missing)?;
+    let found = app
+        .store
+        .readable_collection(owner, collection)
+        .await
+        .map_err(missing)?;
     if found.owner != owner {
         return Err(no_collection());
     }
     let limits = &app.config.knowledge;
-    let file = read_body(&app, request, usize::try_from(limits.file_bytes).unwrap_or(usize::MAX)).await?;
-    let kept = keep(&app, owner, (collection, DocumentId::generate()), &name, &file).await?;
+    let file = read_body(
+        &app,
+        request,
+        usize::try_from(limits.file_bytes).unwrap_or(usize::MAX),
+    )
+    .await?;
+    let kept = keep(
+        &app,
+        owner,
+        (collection, DocumentId::generate()),
+        &name,
+        &file,
+    )
+    .await?;
     let far = app.far(collection).await?;
     Ok((StatusCode::ACCEPTED, Json(DocumentView::new(kept, &far))))
 }
@@ -144,16 +178,23 @@ pub(in crate::http) async fn keep(
         created_at: now,
         updated_at: now,
     };
-    let most = Most { documents: MOST_DOCUMENTS, bytes: limits.person_bytes };
-    let kept = app.store.put_document(owner, &new, file, most).await.map_err(|error| match error {
-        StoreError::Conflict("documents") => {
-            ApiError::conflict(Sentence::CollectionFull { count: MOST_DOCUMENTS })
-        }
-        StoreError::Conflict(_) => ApiError::conflict(refusal::Knowledge::DocumentsTooLarge {
-            limit: limits.person_bytes / 1_000_000,
-        }),
-        error => missing(error),
-    })?;
+    let most = Most {
+        documents: MOST_DOCUMENTS,
+        bytes: limits.person_bytes,
+    };
+    let kept = app
+        .store
+        .put_document(owner, &new, file, most)
+        .await
+        .map_err(|error| match error {
+            StoreError::Conflict("documents") => ApiError::conflict(Sentence::CollectionFull {
+                count: MOST_DOCUMENTS,
+            }),
+            StoreError::Conflict(_) => ApiError::conflict(refusal::Knowledge::DocumentsTooLarge {
+                limit: limits.person_bytes / 1_000_000,
+            }),
+            error => missing(error),
+        })?;
     app.knowledge.look_again();
     Ok(kept)
 }
@@ -176,16 +217,23 @@ pub(in crate::http) async fn get(
     let document = readable(&app, &caller, collection, document).await?;
     let (text, structure) = match app.store.document_text(document.id).await {
         Ok((text, structure)) => {
-            let mut structure: Value = serde_json::from_str(&structure).map_err(ApiError::internal)?;
+            let mut structure: Value =
+                serde_json::from_str(&structure).map_err(ApiError::internal)?;
             // The text is beside it.
-            structure.as_object_mut().and_then(|fields| fields.remove("text"));
+            structure
+                .as_object_mut()
+                .and_then(|fields| fields.remove("text"));
             (text, structure)
         }
         Err(StoreError::NotFound) => (String::new(), Value::Null),
         Err(error) => return Err(error.into()),
     };
     let far = app.far(collection).await?;
-    Ok(Json(TextView { document: DocumentView::new(document, &far), text, structure }))
+    Ok(Json(TextView {
+        document: DocumentView::new(document, &far),
+        text,
+        structure,
+    }))
 }
 
 /// `GET /api/v1/knowledge/{collection}/documents/{document}/file`: as it came, to be saved.
@@ -195,13 +243,23 @@ pub(in crate::http) async fn file(
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<Response, ApiError> {
     let document = readable(&app, &caller, collection, document).await?;
-    let content = app.store.document_file(document.id).await.map_err(no_document)?;
+    let content = app
+        .store
+        .document_file(document.id)
+        .await
+        .map_err(no_document)?;
     let mut response = Body::from(content).into_response();
     let headers = response.headers_mut();
     let octets = HeaderValue::from_static("application/octet-stream");
     headers.insert(header::CONTENT_TYPE, octets);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
-    headers.insert(header::CONTENT_DISPOSITION, named("attachment", &document.name));
+    headers.insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("private, no-cache"),
+    );
+    headers.insert(
+        header::CONTENT_DISPOSITION,
+        named("attachment", &document.name),
+    );
     Ok(response)
 }
 
@@ -211,11 +269,26 @@ pub(in crate::http) async fn retry(
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<StatusCode, ApiError> {
-    let of = Their { owner: owner(&caller)?, collection, document };
-    match app.store.read_again(of.owner, collection, document, app.clock.now_ms()).await {
+    let of = Their {
+        owner: owner(&caller)?,
+        collection,
+        document,
+    };
+    match app
+        .store
+        .read_again(of.owner, collection, document, app.clock.now_ms())
+        .await
+    {
         Err(StoreError::NotFound) => {
-            let space = app.knowledge.space().ok_or(StoreError::NotFound).map_err(nothing_to_do)?;
-            app.store.resume_embedding(of, space).await.map_err(nothing_to_do)?;
+            let space = app
+                .knowledge
+                .space()
+                .ok_or(StoreError::NotFound)
+                .map_err(nothing_to_do)?;
+            app.store
+                .resume_embedding(of, space)
+                .await
+                .map_err(nothing_to_do)?;
             app.knowledge.look_for_meanings();
         }
         again => {
@@ -232,8 +305,16 @@ pub(in crate::http) async fn cancel(
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<StatusCode, ApiError> {
-    let of = Their { owner: owner(&caller)?, collection, document };
-    let ended = match app.store.cancel_reading(of, CANCELLED, app.clock.now_ms()).await {
+    let of = Their {
+        owner: owner(&caller)?,
+        collection,
+        document,
+    };
+    let ended = match app
+        .store
+        .cancel_reading(of, CANCELLED, app.clock.now_ms())
+        .await
+    {
         Err(StoreError::NotFound) => match app.knowledge.space() {
             Some(space) => app.store.cancel_embedding(of, space, CANCELLED).await,
             None => Err(StoreError::NotFound),
@@ -250,7 +331,10 @@ pub(in crate::http) async fn delete(
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<StatusCode, ApiError> {
-    let gone = app.store.delete_document(owner(&caller)?, collection, document, app.clock.now_ms()).await;
+    let gone = app
+        .store
+        .delete_document(owner(&caller)?, collection, document, app.clock.now_ms())
+        .await;
     gone.map_err(no_document)?;
     app.knowledge.note_graph(collection);
     app.knowledge.note_vectors();
@@ -263,8 +347,14 @@ async fn readable(
     collection: CollectionId,
     document: DocumentId,
 ) -> Result<Document, ApiError> {
-    app.store.readable_collection(owner(caller)?, collection).await.map_err(missing)?;
-    app.store.document(collection, document).await.map_err(no_document)
+    app.store
+        .readable_collection(owner(caller)?, collection)
+        .await
+        .map_err(missing)?;
+    app.store
+        .document(collection, document)
+        .await
+        .map_err(no_document)
 }
 
 /// For a document that is not theirs, too.
@@ -290,7 +380,9 @@ pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
         || name.chars().any(char::is_control)
         || matches!(name, "." | "..")
     {
-        let message = refusal::Knowledge::BadFileName { limit: NAME_BYTES as u64 };
+        let message = refusal::Knowledge::BadFileName {
+            limit: NAME_BYTES as u64,
+        };
         return Err(ApiError::invalid(message).with_field(Some("name")));
     }
     Ok(name.to_owned())

@@ -24,7 +24,11 @@ pub(super) enum Narrowed {
 ///
 /// # Errors
 /// 400 for kinds and names that no file has, 404 where a collection is named that they may not search.
-pub(super) async fn narrowed(app: &App, reader: UserId, asked: &Search) -> Result<Narrowed, ApiError> {
+pub(super) async fn narrowed(
+    app: &App,
+    reader: UserId,
+    asked: &Search,
+) -> Result<Narrowed, ApiError> {
     let filter = checked(asked)?;
     if filter == DocumentFilter::default() {
         return Ok(Narrowed::No);
@@ -32,7 +36,10 @@ pub(super) async fn narrowed(app: &App, reader: UserId, asked: &Search) -> Resul
     let searched = match &asked.collections {
         Some(named) => {
             for collection in named {
-                app.store.readable_collection(reader, *collection).await.map_err(missing)?;
+                app.store
+                    .readable_collection(reader, *collection)
+                    .await
+                    .map_err(missing)?;
             }
             named.clone()
         }
@@ -42,22 +49,39 @@ pub(super) async fn narrowed(app: &App, reader: UserId, asked: &Search) -> Resul
         }
     };
     let found = narrow(&app.store, &searched, &filter).await?;
-    Ok(found.map_or(Narrowed::Empty, |(collections, documents)| Narrowed::To(collections, documents)))
+    Ok(found.map_or(Narrowed::Empty, |(collections, documents)| {
+        Narrowed::To(collections, documents)
+    }))
 }
 
 fn checked(asked: &Search) -> Result<DocumentFilter, ApiError> {
-    let Search { types, name, since, until, .. } = asked;
+    let Search {
+        types,
+        name,
+        since,
+        until,
+        ..
+    } = asked;
     if types.len() > MOST_ENDINGS || !types.iter().all(|ending| is_ending(ending)) {
-        let message =
-            refusal::Knowledge::BadTypes { endings: MOST_ENDINGS as u64, letters: ENDING_CHARS as u64 };
+        let message = refusal::Knowledge::BadTypes {
+            endings: MOST_ENDINGS as u64,
+            letters: ENDING_CHARS as u64,
+        };
         return Err(ApiError::invalid(message).with_field(Some("types")));
     }
     let name = name.trim().to_lowercase();
     if name.chars().count() > NAME_CHARS {
-        let message =
-            refusal::Request::TooManyCharacters { field: "name".to_owned(), limit: NAME_CHARS as u64 };
+        let message = refusal::Request::TooManyCharacters {
+            field: "name".to_owned(),
+            limit: NAME_CHARS as u64,
+        };
         return Err(ApiError::invalid(message).with_field(Some("name")));
     }
     let endings = types.iter().map(|ending| ending.to_lowercase()).collect();
-    Ok(DocumentFilter { endings, name, since: *since, until: *until })
+    Ok(DocumentFilter {
+        endings,
+        name,
+        since: *since,
+        until: *until,
+    })
 }

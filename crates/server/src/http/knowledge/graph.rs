@@ -77,18 +77,44 @@ pub(in crate::http) async fn state(
     let unread = app.store.unread_documents(collection).await?;
     let (on, documents) = app.store.graph_state(collection).await.map_err(missing)?;
     let view = |document: GraphedDocument| {
-        let GraphedDocument { document: id, name, done, pieces, problem } = document;
+        let GraphedDocument {
+            document: id,
+            name,
+            done,
+            pieces,
+            problem,
+        } = document;
         let problem = problem.and_then(|problem| serde_json::from_str(&problem).ok());
-        DocumentView { id, name, done, pieces, problem }
+        DocumentView {
+            id,
+            name,
+            done,
+            pieces,
+            problem,
+        }
     };
-    let documents = if on { documents.into_iter().map(view).collect() } else { Vec::new() };
+    let documents = if on {
+        documents.into_iter().map(view).collect()
+    } else {
+        Vec::new()
+    };
     let database = app.knowledge.graph_database.as_ref().map(|database| {
         let (problem, whole) = database.state(collection);
         let sentence = problem.as_ref().and_then(|words| words.sentence.clone());
-        DatabaseView { problem: problem.map(|words| words.message), sentence, whole }
+        DatabaseView {
+            problem: problem.map(|words| words.message),
+            sentence,
+            whole,
+        }
     });
     let available = app.config.knowledge.graph_model.is_some();
-    Ok(Json(GraphState { on, available, documents, unread, database }))
+    Ok(Json(GraphState {
+        on,
+        available,
+        documents,
+        unread,
+        database,
+    }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -106,10 +132,16 @@ pub(in crate::http) async fn switch(
     let owner = owner(&caller)?;
     if body.on && app.config.knowledge.graph_model.is_none() {
         // Nobody learns here which collections there are.
-        app.store.readable_collection(owner, collection).await.map_err(missing)?;
+        app.store
+            .readable_collection(owner, collection)
+            .await
+            .map_err(missing)?;
         return Err(ApiError::conflict(refusal::Knowledge::NoGraphModel));
     }
-    app.store.set_graph(owner, collection, body.on).await.map_err(missing)?;
+    app.store
+        .set_graph(owner, collection, body.on)
+        .await
+        .map_err(missing)?;
     app.knowledge.look_for_graphs();
     app.knowledge.note_graph(collection);
     Ok(StatusCode::NO_CONTENT)
@@ -121,8 +153,15 @@ pub(in crate::http) async fn cancel(
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<StatusCode, ApiError> {
-    let of = Their { owner: owner(&caller)?, collection, document };
-    app.store.cancel_graph(of, CANCELLED).await.map_err(nothing_to_do)?;
+    let of = Their {
+        owner: owner(&caller)?,
+        collection,
+        document,
+    };
+    app.store
+        .cancel_graph(of, CANCELLED)
+        .await
+        .map_err(nothing_to_do)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -132,7 +171,11 @@ pub(in crate::http) async fn retry(
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<StatusCode, ApiError> {
-    let of = Their { owner: owner(&caller)?, collection, document };
+    let of = Their {
+        owner: owner(&caller)?,
+        collection,
+        document,
+    };
     app.store.resume_graph(of).await.map_err(nothing_to_do)?;
     app.knowledge.look_for_graphs();
     Ok(StatusCode::NO_CONTENT)
@@ -150,8 +193,22 @@ struct EntityView {
 }
 
 impl From<Entity> for EntityView {
-    fn from(Entity { id, name, kind, mentions, relations }: Entity) -> Self {
-        Self { id, name, kind, mentions, relations }
+    fn from(
+        Entity {
+            id,
+            name,
+            kind,
+            mentions,
+            relations,
+        }: Entity,
+    ) -> Self {
+        Self {
+            id,
+            name,
+            kind,
+            mentions,
+            relations,
+        }
     }
 }
 
@@ -166,8 +223,22 @@ pub(super) struct QuoteView {
 }
 
 impl From<GraphQuote> for QuoteView {
-    fn from(GraphQuote { document, name, first, behind, quote }: GraphQuote) -> Self {
-        Self { document, name, start: first, end: behind, text: quote }
+    fn from(
+        GraphQuote {
+            document,
+            name,
+            first,
+            behind,
+            quote,
+        }: GraphQuote,
+    ) -> Self {
+        Self {
+            document,
+            name,
+            start: first,
+            end: behind,
+            text: quote,
+        }
     }
 }
 
@@ -186,8 +257,18 @@ pub(in crate::http) struct SubgraphView {
 }
 
 impl From<Subgraph> for SubgraphView {
-    fn from(Subgraph { entities, relations }: Subgraph) -> Self {
-        let relation = |Relation { source, target, kind, quote }| RelationView {
+    fn from(
+        Subgraph {
+            entities,
+            relations,
+        }: Subgraph,
+    ) -> Self {
+        let relation = |Relation {
+                            source,
+                            target,
+                            kind,
+                            quote,
+                        }| RelationView {
             source,
             target,
             kind,
@@ -222,12 +303,23 @@ pub(in crate::http) async fn entities(
     readable(&app, &caller, collection).await?;
     let query = find.query.unwrap_or_default();
     if query.len() > QUERY_BYTES {
-        let message = refusal::Request::TextTooLong { field: "query".to_owned(), limit: QUERY_BYTES as u64 };
+        let message = refusal::Request::TextTooLong {
+            field: "query".to_owned(),
+            limit: QUERY_BYTES as u64,
+        };
         return Err(ApiError::invalid(message).with_field(Some("query")));
     }
-    let words = if query.trim().is_empty() { String::new() } else { key(&query) };
-    let found = app.graph_entities(collection, &words, limit(find.limit)?).await?;
-    Ok(Json(Entities { entities: found.into_iter().map(EntityView::from).collect() }))
+    let words = if query.trim().is_empty() {
+        String::new()
+    } else {
+        key(&query)
+    };
+    let found = app
+        .graph_entities(collection, &words, limit(find.limit)?)
+        .await?;
+    Ok(Json(Entities {
+        entities: found.into_iter().map(EntityView::from).collect(),
+    }))
 }
 
 #[derive(Debug, Serialize)]
@@ -244,9 +336,16 @@ pub(in crate::http) async fn entity(
     Path((collection, entity)): Path<(CollectionId, EntityId)>,
 ) -> Result<Json<OneEntity>, ApiError> {
     readable(&app, &caller, collection).await?;
-    let (entity, quotes) = app.store.entity(collection, entity, MOST_QUOTES).await.map_err(gone)?;
+    let (entity, quotes) = app
+        .store
+        .entity(collection, entity, MOST_QUOTES)
+        .await
+        .map_err(gone)?;
     let quotes = quotes.into_iter().map(QuoteView::from).collect();
-    Ok(Json(OneEntity { entity: entity.into(), quotes }))
+    Ok(Json(OneEntity {
+        entity: entity.into(),
+        quotes,
+    }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -269,7 +368,12 @@ pub(in crate::http) async fn neighbours(
         return Err(ApiError::out_of_range("depth", 1, MOST_DEPTH.into()));
     }
     let bounds = (depth, limit(around.limit)? as usize);
-    Ok(Json(app.graph_neighbours(collection, around.entity, bounds).await.map_err(gone)?.into()))
+    Ok(Json(
+        app.graph_neighbours(collection, around.entity, bounds)
+            .await
+            .map_err(gone)?
+            .into(),
+    ))
 }
 
 #[derive(Debug, Deserialize)]
@@ -287,7 +391,10 @@ pub(in crate::http) async fn path(
     Query(ends): Query<Ends>,
 ) -> Result<Json<SubgraphView>, ApiError> {
     readable(&app, &caller, collection).await?;
-    let way = app.graph_path(collection, (ends.from, ends.to), MOST_STEPS).await.map_err(gone)?;
+    let way = app
+        .graph_path(collection, (ends.from, ends.to), MOST_STEPS)
+        .await
+        .map_err(gone)?;
     Ok(Json(way.into()))
 }
 
@@ -304,11 +411,22 @@ pub(in crate::http) async fn subgraph(
     Query(most): Query<Most>,
 ) -> Result<Json<SubgraphView>, ApiError> {
     readable(&app, &caller, collection).await?;
-    Ok(Json(app.graph_subgraph(collection, limit(most.limit)?).await?.into()))
+    Ok(Json(
+        app.graph_subgraph(collection, limit(most.limit)?)
+            .await?
+            .into(),
+    ))
 }
 
-pub(super) async fn readable(app: &App, caller: &Caller, collection: CollectionId) -> Result<(), ApiError> {
-    app.store.readable_collection(owner(caller)?, collection).await.map_err(missing)?;
+pub(super) async fn readable(
+    app: &App,
+    caller: &Caller,
+    collection: CollectionId,
+) -> Result<(), ApiError> {
+    app.store
+        .readable_collection(owner(caller)?, collection)
+        .await
+        .map_err(missing)?;
     Ok(())
 }
 

@@ -47,11 +47,26 @@ pub(in crate::http) async fn get(
     Path(collection): Path<CollectionId>,
 ) -> Result<Json<ReadersView>, ApiError> {
     governed(&app, &caller, collection).await?;
-    let CollectionReaders { open, groups, people } =
-        app.store.collection_readers(collection).await.map_err(missing)?;
-    let groups = groups.into_iter().map(|(id, name)| GroupName { id, name }).collect();
+    let CollectionReaders {
+        open,
+        groups,
+        people,
+    } = app
+        .store
+        .collection_readers(collection)
+        .await
+        .map_err(missing)?;
+    let groups = groups
+        .into_iter()
+        .map(|(id, name)| GroupName { id, name })
+        .collect();
     let people = people.into_iter().map(ReaderView::from).collect();
-    Ok(Json(ReadersView { open, groups, people, choice: choice(&app, &caller) }))
+    Ok(Json(ReadersView {
+        open,
+        groups,
+        people,
+        choice: choice(&app, &caller),
+    }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -71,35 +86,70 @@ pub(in crate::http) async fn put(
     Json(body): Json<Readers>,
 ) -> Result<StatusCode, ApiError> {
     let of = governed(&app, &caller, collection).await?;
-    let before = app.store.collection_readers(collection).await.map_err(missing)?;
+    let before = app
+        .store
+        .collection_readers(collection)
+        .await
+        .map_err(missing)?;
     let groups = checked_groups(&before, body.groups, &choice(&app, &caller))?;
     let (people, named) = checked_people(&app, &of, &before, &body.people).await?;
-    let change = ReadersChange { open: body.open, groups, people };
+    let change = ReadersChange {
+        open: body.open,
+        groups,
+        people,
+    };
     if is_wider(&before, &change) {
         caller.permit(&app).check(Right::Sharing)?;
     }
-    app.store.set_collection_readers(collection, &change, app.clock.now_ms()).await.map_err(missing)?;
+    app.store
+        .set_collection_readers(collection, &change, app.clock.now_ms())
+        .await
+        .map_err(missing)?;
     noted.called(&of.name);
     noted.with("open", change.open);
     let known = app.groups.known();
-    let groups = known.groups.iter().filter(|group| change.groups.contains(&group.id));
-    noted.with("groups", groups.map(|group| group.name.as_str()).collect::<Vec<_>>());
+    let groups = known
+        .groups
+        .iter()
+        .filter(|group| change.groups.contains(&group.id));
+    noted.with(
+        "groups",
+        groups.map(|group| group.name.as_str()).collect::<Vec<_>>(),
+    );
     noted.with("people", named);
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// A collection of which the caller may say who reads it.
 async fn governed(app: &App, caller: &Caller, id: CollectionId) -> Result<Collection, ApiError> {
-    let of = app.store.readable_collection(owner(caller)?, id).await.map_err(missing)?;
+    let of = app
+        .store
+        .readable_collection(owner(caller)?, id)
+        .await
+        .map_err(missing)?;
     let governs = of.owner == caller.id() || caller.user.role == UserRole::Admin;
-    if governs && !of.attached { Ok(of) } else { Err(no_collection()) }
+    if governs && !of.attached {
+        Ok(of)
+    } else {
+        Err(no_collection())
+    }
 }
 
 fn choice(app: &App, caller: &Caller) -> Vec<GroupName> {
     let known = app.groups.known();
-    let (own, is_admin) = (known.of_person(caller.id()), caller.user.role == UserRole::Admin);
-    let mine = known.groups.iter().filter(|group| is_admin || own.contains(&group.id));
-    mine.map(|group| GroupName { id: group.id, name: group.name.clone() }).collect()
+    let (own, is_admin) = (
+        known.of_person(caller.id()),
+        caller.user.role == UserRole::Admin,
+    );
+    let mine = known
+        .groups
+        .iter()
+        .filter(|group| is_admin || own.contains(&group.id));
+    mine.map(|group| GroupName {
+        id: group.id,
+        name: group.name.clone(),
+    })
+    .collect()
 }
 
 fn checked_groups(
@@ -109,14 +159,22 @@ fn checked_groups(
 ) -> Result<Vec<GroupId>, ApiError> {
     wanted.sort_unstable();
     wanted.dedup();
-    let refused = |message: refusal::Knowledge| ApiError::invalid(message).with_field(Some("groups"));
+    let refused =
+        |message: refusal::Knowledge| ApiError::invalid(message).with_field(Some("groups"));
     if wanted.len() > MOST_GROUPS {
-        return Err(refused(refusal::Knowledge::TooManyGroupsShared { count: MOST_GROUPS as u64 }));
+        return Err(refused(refusal::Knowledge::TooManyGroupsShared {
+            count: MOST_GROUPS as u64,
+        }));
     }
     let is_known = |group: &GroupId| {
-        before.groups.iter().any(|(id, _)| id == group) || choice.iter().any(|other| other.id == *group)
+        before.groups.iter().any(|(id, _)| id == group)
+            || choice.iter().any(|other| other.id == *group)
     };
-    if wanted.iter().all(is_known) { Ok(wanted) } else { Err(refused(refusal::Knowledge::NotYourGroup)) }
+    if wanted.iter().all(is_known) {
+        Ok(wanted)
+    } else {
+        Err(refused(refusal::Knowledge::NotYourGroup))
+    }
 }
 
 /// The people who are named, and their addresses.
@@ -126,13 +184,19 @@ async fn checked_people(
     before: &CollectionReaders,
     wanted: &[String],
 ) -> Result<(Vec<UserId>, Vec<String>), ApiError> {
-    let refused = |message: refusal::Knowledge| ApiError::invalid(message).with_field(Some("people"));
+    let refused =
+        |message: refusal::Knowledge| ApiError::invalid(message).with_field(Some("people"));
     if wanted.len() > MOST_PEOPLE {
-        return Err(refused(refusal::Knowledge::TooManyPeopleShared { count: MOST_PEOPLE as u64 }));
+        return Err(refused(refusal::Knowledge::TooManyPeopleShared {
+            count: MOST_PEOPLE as u64,
+        }));
     }
     let (mut people, mut named) = (Vec::new(), Vec::new());
     for text in wanted {
-        let reads = before.people.iter().find(|reader| reader.id.to_string() == *text);
+        let reads = before
+            .people
+            .iter()
+            .find(|reader| reader.id.to_string() == *text);
         let person = match reads {
             Some(person) => person.clone(),
             None => account_of(app, text, "people").await?,
@@ -152,5 +216,7 @@ async fn checked_people(
 fn is_wider(before: &CollectionReaders, change: &ReadersChange) -> bool {
     let is_new = |group: &GroupId| !before.groups.iter().any(|(id, _)| id == group);
     let comes = |person: &UserId| !before.people.iter().any(|reader| reader.id == *person);
-    (change.open && !before.open) || change.groups.iter().any(is_new) || change.people.iter().any(comes)
+    (change.open && !before.open)
+        || change.groups.iter().any(is_new)
+        || change.people.iter().any(comes)
 }

@@ -8,7 +8,8 @@ use domain::{EventBody, ProblemCode, Reply, RunId, event::Decision};
 use rmcp::{
     Peer, RoleServer,
     model::{
-        ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ServerRequest,
+        ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+        ServerRequest,
     },
     service::{ElicitationMode, PeerRequestOptions, RequestContext, RequestHandle},
 };
@@ -23,8 +24,7 @@ use crate::{
 /// The longest arguments of a call that a form shows, characters.
 const ARGUMENTS_SHOWN_CHARS: usize = 2_000;
 /// Said of a call that opens an address which nobody has named.
-const NEW_ADDRESS: &str =
-    " Neither you nor a search has named this address, and an address can carry away what the agent knows.";
+const NEW_ADDRESS: &str = " Neither you nor a search has named this address, and an address can carry away what the agent knows.";
 /// How long sending a form, or withdrawing one, may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often a form is shown whose answers do not fit; the inbox has it all the time.
@@ -56,8 +56,16 @@ pub(super) struct Answered {
 impl Asking {
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
         let peer = context.peer.clone();
-        let can_ask = peer.supported_elicitation_modes().contains(&ElicitationMode::Form);
-        Self { peer, can_ask, now: None, asked: HashMap::new(), again: None }
+        let can_ask = peer
+            .supported_elicitation_modes()
+            .contains(&ElicitationMode::Form);
+        Self {
+            peer,
+            can_ask,
+            now: None,
+            asked: HashMap::new(),
+            again: None,
+        }
     }
 
     /// Shows the first of these that the client has not been asked yet, one at a time. A form for what has been
@@ -66,7 +74,11 @@ impl Asking {
         if !self.can_ask {
             return;
         }
-        let still_waits = |id: &str| waiting.iter().any(|logged| ask_id(&logged.event.body) == Some(id));
+        let still_waits = |id: &str| {
+            waiting
+                .iter()
+                .any(|logged| ask_id(&logged.event.body) == Some(id))
+        };
         if let Some((_, form)) = self.now.take_if(|(id, _)| !still_waits(id)) {
             let reason = Some("It does not need an answer any more.".to_owned());
             // A client that has gone shows no form either.
@@ -78,14 +90,22 @@ impl Asking {
         let again = self.again.take();
         let new = waiting.iter().find_map(|logged| {
             let id = ask_id(&logged.event.body)?;
-            let fault = again.as_ref().filter(|again| again.ask == id).map(|again| again.fault.as_str());
+            let fault = again
+                .as_ref()
+                .filter(|again| again.ask == id)
+                .map(|again| again.fault.as_str());
             let is_due = fault.is_some() || !self.asked.contains_key(id);
-            Some((id.to_owned(), form(&logged.event.body, fault).filter(|_| is_due)?))
+            Some((
+                id.to_owned(),
+                form(&logged.event.body, fault).filter(|_| is_due)?,
+            ))
         });
         if let Some((id, form)) = new {
             *self.asked.entry(id.clone()).or_default() += 1;
             let form = ServerRequest::ElicitRequest(ElicitRequest::new(form));
-            let sent = self.peer.send_request_with_option(form, PeerRequestOptions::no_options());
+            let sent = self
+                .peer
+                .send_request_with_option(form, PeerRequestOptions::no_options());
             let sent = tokio::time::timeout(PATIENCE, sent).await;
             self.now = sent.ok().and_then(Result::ok).map(|handle| (id, handle));
         }
@@ -93,18 +113,26 @@ impl Asking {
 
     /// Asks once more for what did not fit, unless that was done often enough.
     pub(super) fn ask_again(&mut self, unfit: Unfit) {
-        self.again =
-            Some(unfit).filter(|unfit| self.asked.get(&unfit.ask).is_none_or(|times| *times < TRIES));
+        self.again = Some(unfit).filter(|unfit| {
+            self.asked
+                .get(&unfit.ask)
+                .is_none_or(|times| *times < TRIES)
+        });
     }
 
     /// What came of the form; waits for ever where none is shown.
     pub(super) async fn answered(&mut self) -> Answered {
-        let Some((ask, form)) = &mut self.now else { return std::future::pending().await };
+        let Some((ask, form)) = &mut self.now else {
+            return std::future::pending().await;
+        };
         let result = match (&mut form.rx).await {
             Ok(Ok(ClientResult::ElicitResult(result))) => Some(result),
             _ => None,
         };
-        let answered = Answered { ask: ask.clone(), result };
+        let answered = Answered {
+            ask: ask.clone(),
+            result,
+        };
         self.now = None;
         answered
     }
@@ -113,27 +141,37 @@ impl Asking {
 impl Answered {
     /// Brings it to the run. One that was closed without an answer says nothing: the run keeps waiting. Returns what does
     /// not fit the question's form.
-    pub(super) async fn bring(self, app: &App, run: RunId, waiting: &[Arc<Logged>]) -> Option<Unfit> {
-        let ElicitResult { action, content, .. } = self.result?;
+    pub(super) async fn bring(
+        self,
+        app: &App,
+        run: RunId,
+        waiting: &[Arc<Logged>],
+    ) -> Option<Unfit> {
+        let ElicitResult {
+            action, content, ..
+        } = self.result?;
         let said = content.unwrap_or_default();
         let has_form = waiting.iter().find_map(|logged| match &logged.event.body {
-            EventBody::QuestionAsked { question, schema, .. } if *question == self.ask => {
-                Some(schema.is_some())
-            }
+            EventBody::QuestionAsked {
+                question, schema, ..
+            } if *question == self.ask => Some(schema.is_some()),
             _ => None,
         });
         let command = match (action, has_form) {
             (ElicitationAction::Cancel, _) => return None,
             (action, None) => Command::approve(&self.ask, decision(&action, &said)),
-            (ElicitationAction::Accept, Some(has_form)) => Command::answer(&self.ask, reply(said, has_form)),
+            (ElicitationAction::Accept, Some(has_form)) => {
+                Command::answer(&self.ask, reply(said, has_form))
+            }
             (_, Some(_)) => Command::answer(&self.ask, Reply::Declined(None)),
         };
         // Somebody else may have been quicker.
         match or_answered(app.tell(run, command).await) {
             Ok(()) => None,
-            Err(error) if error.problem().code == ProblemCode::InvalidRequest => {
-                Some(Unfit { ask: self.ask, fault: error.problem().message.clone() })
-            }
+            Err(error) if error.problem().code == ProblemCode::InvalidRequest => Some(Unfit {
+                ask: self.ask,
+                fault: error.problem().message.clone(),
+            }),
             Err(error) => {
                 tracing::warn!(%run, %error, "a run could not be given its answer; the inbox has what it asks");
                 None
@@ -153,22 +191,38 @@ fn ask_id(event: &EventBody) -> Option<&str> {
 /// The form for the client; `fault` is what was wrong with its last answer.
 fn form(event: &EventBody, fault: Option<&str>) -> Option<ElicitRequestParams> {
     let (message, schema) = match event {
-        EventBody::ApprovalAsked { name, arguments, new_address, .. } => {
+        EventBody::ApprovalAsked {
+            name,
+            arguments,
+            new_address,
+            ..
+        } => {
             let why = if *new_address { NEW_ADDRESS } else { "" };
             let arguments = arguments.to_string();
             if arguments.chars().count() > ARGUMENTS_SHOWN_CHARS {
                 // Nobody is to allow what they cannot see; the inbox shows all of it.
                 return None;
             }
-            (format!("The agent wants to run {name} with {arguments}.{why} May it?"), approval_form())
+            (
+                format!("The agent wants to run {name} with {arguments}.{why} May it?"),
+                approval_form(),
+            )
         }
-        EventBody::QuestionAsked { text, schema: Some(form), .. } => (text.clone(), form.schema()),
+        EventBody::QuestionAsked {
+            text,
+            schema: Some(form),
+            ..
+        } => (text.clone(), form.schema()),
         EventBody::QuestionAsked { text, options, .. } => (text.clone(), question_form(options)),
         _ => return None,
     };
     let message = fault.map_or_else(|| message.clone(), |fault| format!("{fault}\n\n{message}"));
     let requested_schema = serde_json::from_value(schema).ok()?;
-    Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
+    Some(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message,
+        requested_schema,
+    })
 }
 
 fn approval_form() -> Value {
@@ -188,8 +242,7 @@ fn question_form(options: &[String]) -> Value {
         return json!({"type": "object", "properties": {"answer": other}, "required": ["answer"]});
     }
     let choice = json!({"type": "string", "title": "Choice", "enum": options});
-    let answer =
-        json!({"type": "string", "title": "Another answer", "description": "Counts where it is not empty."});
+    let answer = json!({"type": "string", "title": "Another answer", "description": "Counts where it is not empty."});
     json!({"type": "object", "properties": {"choice": choice, "answer": answer}})
 }
 
@@ -198,8 +251,14 @@ fn decision(action: &ElicitationAction, said: &Value) -> ApprovalAnswer {
     if matches!(action, ElicitationAction::Accept) && said["decision"] == "allow" {
         return ApprovalAnswer::only(Decision::Allow);
     }
-    let reason = said["reason"].as_str().filter(|reason| !reason.trim().is_empty()).map(str::to_owned);
-    ApprovalAnswer { reason, ..ApprovalAnswer::only(Decision::Deny) }
+    let reason = said["reason"]
+        .as_str()
+        .filter(|reason| !reason.trim().is_empty())
+        .map(str::to_owned);
+    ApprovalAnswer {
+        reason,
+        ..ApprovalAnswer::only(Decision::Deny)
+    }
 }
 
 fn reply(said: Value, has_form: bool) -> Reply {
@@ -207,7 +266,9 @@ fn reply(said: Value, has_form: bool) -> Reply {
         Value::Object(values) if has_form => Reply::Values(values),
         said => {
             let text = |name: &str| said[name].as_str().filter(|text| !text.trim().is_empty());
-            text("answer").or_else(|| text("choice")).map_or(Reply::Declined(None), Reply::from)
+            text("answer")
+                .or_else(|| text("choice"))
+                .map_or(Reply::Declined(None), Reply::from)
         }
     }
 }
@@ -219,22 +280,40 @@ mod tests {
     #[test]
     fn only_a_clear_yes_allows() {
         let allow = json!({"decision": "allow"});
-        assert_eq!(decision(&ElicitationAction::Accept, &allow).decision, Decision::Allow);
-        assert_eq!(decision(&ElicitationAction::Decline, &allow).decision, Decision::Deny);
-        for said in
-            [json!({}), json!({"decision": true}), json!(null), json!({"decision": "deny", "reason": " "})]
-        {
+        assert_eq!(
+            decision(&ElicitationAction::Accept, &allow).decision,
+            Decision::Allow
+        );
+        assert_eq!(
+            decision(&ElicitationAction::Decline, &allow).decision,
+            Decision::Deny
+        );
+        for said in [
+            json!({}),
+            json!({"decision": true}),
+            json!(null),
+            json!({"decision": "deny", "reason": " "}),
+        ] {
             let answer = decision(&ElicitationAction::Accept, &said);
             assert_eq!((answer.decision, answer.reason), (Decision::Deny, None));
         }
-        let denied = decision(&ElicitationAction::Accept, &json!({"decision": "deny", "reason": "later"}));
+        let denied = decision(
+            &ElicitationAction::Accept,
+            &json!({"decision": "deny", "reason": "later"}),
+        );
         assert_eq!(denied.reason.as_deref(), Some("later"));
     }
 
     #[test]
     fn own_words_count_more_than_a_choice() {
-        assert_eq!(reply(json!({"choice": "red", "answer": "blue"}), false), "blue".into());
-        assert_eq!(reply(json!({"choice": "red", "answer": " "}), false), "red".into());
+        assert_eq!(
+            reply(json!({"choice": "red", "answer": "blue"}), false),
+            "blue".into()
+        );
+        assert_eq!(
+            reply(json!({"choice": "red", "answer": " "}), false),
+            "red".into()
+        );
         assert_eq!(reply(json!({}), false), Reply::Declined(None));
     }
 }

@@ -58,12 +58,16 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
     let wanted: Wanted = serde_json::from_value(arguments)
         .map_err(|error| ApiError::invalid(format!("The arguments do not fit: {error}.")))?;
     if wanted.message.trim().is_empty() {
-        return Err(ApiError::invalid("`message` is empty. Say what the agent is to do."));
+        return Err(ApiError::invalid(
+            "`message` is empty. Say what the agent is to do.",
+        ));
     }
     let model = caller.resolve(app, wanted.model.as_deref()).await?;
     let chat = match &wanted.chat {
         Some(name) if name.is_empty() || name.chars().count() > CHAT_LIMIT_CHARS => {
-            return Err(ApiError::invalid(format!("`chat` has 1 to {CHAT_LIMIT_CHARS} characters.")));
+            return Err(ApiError::invalid(format!(
+                "`chat` has 1 to {CHAT_LIMIT_CHARS} characters."
+            )));
         }
         Some(name) => threads::find_or_make(app, caller, name).await?,
         None => threads::make(app, caller, ChatId::generate()).await?,
@@ -73,7 +77,9 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
             "The agent is still at work in this chat. Wait for it, or leave `chat` out to begin another one.",
         ));
     }
-    let content = vec![Part::Text { text: wanted.message }];
+    let content = vec![Part::Text {
+        text: wanted.message,
+    }];
     let research = wanted.mode.research(false);
     let new = NewMessage {
         parent: chat.current,
@@ -98,7 +104,12 @@ async fn follow(
     let mut reader = app.runs.read(run, 0).gathering(GATHER);
     let mut progress = Progress::of(context, &app.config);
     let mut asking = Asking::of(context);
-    let mut so_far = SoFar { chat, run, summary: RunSummary::default(), files: BTreeMap::new() };
+    let mut so_far = SoFar {
+        chat,
+        run,
+        summary: RunSummary::default(),
+        files: BTreeMap::new(),
+    };
     let mut pulse = tokio::time::interval_at(Instant::now() + PULSE, PULSE);
     pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -126,7 +137,9 @@ async fn follow(
 /// The client does not want the answer any more, unless we stop ourselves: then the run goes on afterwards.
 async fn left(app: &App, chat: ChatId, run: RunId) -> CallToolResult {
     if app.stopping.is_cancelled() {
-        return refused(&format!("Glasshouse is being stopped. The run goes on afterwards, in {chat}."));
+        return refused(&format!(
+            "Glasshouse is being stopped. The run goes on afterwards, in {chat}."
+        ));
     }
     match app.stop(run).await {
         Ok(()) => refused("The run was stopped."),
@@ -151,8 +164,14 @@ impl SoFar {
     fn push(&mut self, event: &RunEvent) {
         self.summary.push(event);
         match &event.body {
-            EventBody::FileChanged { path, deleted: true, .. } => _ = self.files.remove(path),
-            EventBody::FileChanged { path, size_bytes, .. } => {
+            EventBody::FileChanged {
+                path,
+                deleted: true,
+                ..
+            } => _ = self.files.remove(path),
+            EventBody::FileChanged {
+                path, size_bytes, ..
+            } => {
                 self.files.insert(path.clone(), *size_bytes);
             }
             _ => {}
@@ -160,18 +179,29 @@ impl SoFar {
     }
 
     fn result(self) -> CallToolResult {
-        let Self { chat, run, summary, files } = self;
+        let Self {
+            chat,
+            run,
+            summary,
+            files,
+        } = self;
         let outcome = summary.outcome.unwrap_or(Outcome::Failed);
         let problem = summary.problem.map(|problem| problem.message);
         let mut text = summary.answer.clone();
         if let Some(problem) = &problem {
             text = format!("{text}\n\n{problem}").trim_start().to_owned();
         }
-        let links = files.iter().take(FILES_LINKED).map(|(path, size)| files::resource(chat, path, *size));
-        let content = std::iter::once(ContentBlock::text(text)).chain(links.map(ContentBlock::resource_link));
+        let links = files
+            .iter()
+            .take(FILES_LINKED)
+            .map(|(path, size)| files::resource(chat, path, *size));
+        let content =
+            std::iter::once(ContentBlock::text(text)).chain(links.map(ContentBlock::resource_link));
         let content = content.collect();
         let mut result = match outcome {
-            Outcome::Completed | Outcome::Limited | Outcome::HandedOver => CallToolResult::success(content),
+            Outcome::Completed | Outcome::Limited | Outcome::HandedOver => {
+                CallToolResult::success(content)
+            }
             Outcome::Cancelled | Outcome::Failed => CallToolResult::error(content),
         };
         let file = |(path, size): (&String, &u64)| json!({"path": path, "uri": files::uri(chat, path), "size_bytes": size});

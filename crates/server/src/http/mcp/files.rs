@@ -14,7 +14,12 @@ use crate::error::ApiError;
 
 const PREFIX: &str = "glasshouse://chats/";
 /// Stays as it is in an address.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 /// Largest file that is sent in a message, bytes. Larger ones are loaded with the API or the web app.
 const LIMIT_BYTES: usize = 4_000_000;
 
@@ -26,7 +31,9 @@ pub(super) fn uri(chat: ChatId, path: &str) -> String {
 /// A file as clients list it.
 pub(super) fn resource(chat: ChatId, path: &str, size_bytes: u64) -> Resource {
     let name = path.rsplit('/').next().unwrap_or(path);
-    Resource::new(uri(chat, path), name).with_description(path).with_size(size_bytes)
+    Resource::new(uri(chat, path), name)
+        .with_description(path)
+        .with_size(size_bytes)
 }
 
 /// How a file is addressed.
@@ -46,10 +53,20 @@ pub(super) async fn list(visit: &Visit, chats: &[ChatId]) -> Result<Vec<Resource
             Ok(_) | Err(store::StoreError::NotFound) => continue,
             Err(error) => return Err(told(&error.into())),
         };
-        let files = visit.app.files_of(&chat).await.map_err(|error| told(&error.into()))?;
+        let files = visit
+            .app
+            .files_of(&chat)
+            .await
+            .map_err(|error| told(&error.into()))?;
         // Those of a directory that is gone cannot be listed.
-        let Ok((files, _)) = files.rows().await else { continue };
-        found.extend(files.into_iter().map(|file| resource(chat.id, &file.path, file.size_bytes)));
+        let Ok((files, _)) = files.rows().await else {
+            continue;
+        };
+        found.extend(
+            files
+                .into_iter()
+                .map(|file| resource(chat.id, &file.path, file.size_bytes)),
+        );
     }
     Ok(found)
 }
@@ -61,7 +78,8 @@ pub(super) async fn read(visit: &Visit, uri: String) -> Result<ReadResourceResul
         Ok(text) => ResourceContents::text(text, uri),
         Err(other) => {
             let media_type = picture_type(other.as_bytes()).unwrap_or("application/octet-stream");
-            ResourceContents::blob(STANDARD.encode(other.as_bytes()), uri).with_mime_type(media_type)
+            ResourceContents::blob(STANDARD.encode(other.as_bytes()), uri)
+                .with_mime_type(media_type)
         }
     };
     Ok(ReadResourceResult::new(vec![content]))
@@ -70,11 +88,20 @@ pub(super) async fn read(visit: &Visit, uri: String) -> Result<ReadResourceResul
 async fn bytes(visit: &Visit, uri: &str) -> Result<Vec<u8>, ApiError> {
     let missing = || ApiError::not_found("There is no such file, or it is not yours.");
     let (chat, path) = parse(uri).ok_or_else(missing)?;
-    let chat = visit.app.store.chat(&visit.caller.principal(), chat).await?;
+    let chat = visit
+        .app
+        .store
+        .chat(&visit.caller.principal(), chat)
+        .await?;
     if !visit.caller.may_see(&chat.principal) {
         return Err(missing());
     }
-    let content = visit.app.files_of(&chat).await?.peek(&FilePath::parse_file(&path)?).await?;
+    let content = visit
+        .app
+        .files_of(&chat)
+        .await?
+        .peek(&FilePath::parse_file(&path)?)
+        .await?;
     if content.len() > LIMIT_BYTES {
         return Err(ApiError::too_large(LIMIT_BYTES));
     }
@@ -92,7 +119,9 @@ fn told(error: &ApiError) -> ErrorData {
     let message = error.problem().message.clone();
     match error.problem().code {
         ProblemCode::NotFound => ErrorData::resource_not_found(message, None),
-        ProblemCode::Internal | ProblemCode::Unavailable => ErrorData::internal_error(message, None),
+        ProblemCode::Internal | ProblemCode::Unavailable => {
+            ErrorData::internal_error(message, None)
+        }
         _ => ErrorData::invalid_params(message, None),
     }
 }
@@ -107,7 +136,12 @@ mod tests {
         for path in ["/a.txt", "/отчёт 1/a%20b?.md", "/a#b"] {
             assert_eq!(parse(&uri(chat, path)), Some((chat, path.to_owned())));
         }
-        for bad in ["file:///etc/passwd", "glasshouse://chats/x/files/a", "glasshouse://chats/", ""] {
+        for bad in [
+            "file:///etc/passwd",
+            "glasshouse://chats/x/files/a",
+            "glasshouse://chats/",
+            "",
+        ] {
             assert_eq!(parse(bad), None, "{bad}");
         }
     }

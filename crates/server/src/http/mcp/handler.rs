@@ -13,8 +13,8 @@ use rmcp::{
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, JsonObject,
         ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-        Tool, ToolAnnotations,
+        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+        ServerConfig, Tool, ToolAnnotations,
     },
     service::RequestContext,
 };
@@ -52,13 +52,18 @@ impl Handler {
 /// Who makes the request; the door has put it beside the message.
 fn visit(context: &RequestContext<RoleServer>) -> Result<Visit, ErrorData> {
     let parts = context.extensions.get::<request::Parts>();
-    let visit = parts.and_then(|parts| parts.extensions.get::<Visit>()).cloned();
+    let visit = parts
+        .and_then(|parts| parts.extensions.get::<Visit>())
+        .cloned();
     visit.ok_or_else(|| ErrorData::internal_error("The request has lost its caller.", None))
 }
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("glasshouse", env!("CARGO_PKG_VERSION")).with_title("Glasshouse"),
@@ -83,7 +88,10 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         let visit = visit(&context)?;
         let (search, graph) = (search::tool(&visit).await?, graph::tool(&visit).await?);
-        let all = std::iter::once(ask()).chain(search).chain(graph).chain(web::tools(&visit));
+        let all = std::iter::once(ask())
+            .chain(search)
+            .chain(graph)
+            .chain(web::tools(&visit));
         Ok(ListToolsResult::with_all_items(all.collect()))
     }
 
@@ -99,15 +107,24 @@ impl ServerHandler for Handler {
         let arguments = Value::Object(arguments);
         // The protocol answers in a task of its own.
         let origin = visit.origin.clone();
-        if let Some(answer) = on_behalf_of(origin, direct(&visit, &request.name, &arguments)).await? {
+        if let Some(answer) =
+            on_behalf_of(origin, direct(&visit, &request.name, &arguments)).await?
+        {
             return Ok(answer.into());
         }
         if request.name != ASK {
-            let message =
-                format!("There is no tool “{}” here; the list of tools says which there are.", request.name);
+            let message = format!(
+                "There is no tool “{}” here; the list of tools says which there are.",
+                request.name
+            );
             return Err(ErrorData::invalid_params(message, None));
         }
-        let Visit { app, caller, origin, .. } = visit;
+        let Visit {
+            app,
+            caller,
+            origin,
+            ..
+        } = visit;
         let answer = call::answer(&app, &caller, arguments, &context, |chat| self.note(chat));
         let result = on_behalf_of(origin, answer).await;
         Ok(result.into())
@@ -119,8 +136,14 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let visit = visit(&context)?;
-        let chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Ok(ListResourcesResult::with_all_items(files::list(&visit, &chats).await?))
+        let chats = self
+            .chats
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        Ok(ListResourcesResult::with_all_items(
+            files::list(&visit, &chats).await?,
+        ))
     }
 
     async fn list_resource_templates(
@@ -128,7 +151,9 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(vec![files::template()]))
+        Ok(ListResourceTemplatesResult::with_all_items(vec![
+            files::template(),
+        ]))
     }
 
     async fn read_resource(
@@ -141,11 +166,19 @@ impl ServerHandler for Handler {
 }
 
 /// What a tool says that needs no run; nothing where the caller has none of this name.
-async fn direct(visit: &Visit, name: &str, arguments: &Value) -> Result<Option<CallToolResult>, ErrorData> {
+async fn direct(
+    visit: &Visit,
+    name: &str,
+    arguments: &Value,
+) -> Result<Option<CallToolResult>, ErrorData> {
     let arguments = arguments.clone();
     Ok(match name {
-        SEARCH_TOOL if search::tool(visit).await?.is_some() => Some(search::answer(visit, arguments).await),
-        GRAPH_TOOL if graph::tool(visit).await?.is_some() => Some(graph::answer(visit, arguments).await),
+        SEARCH_TOOL if search::tool(visit).await?.is_some() => {
+            Some(search::answer(visit, arguments).await)
+        }
+        GRAPH_TOOL if graph::tool(visit).await?.is_some() => {
+            Some(graph::answer(visit, arguments).await)
+        }
         name if web::has(visit, name) => Some(web::answer(visit, name, arguments).await),
         _ => None,
     })
@@ -159,7 +192,13 @@ fn ask() -> Tool {
     Tool::new(ASK, description, schema(input()))
         .with_title("Ask Glasshouse")
         .with_raw_output_schema(schema(output()))
-        .with_annotations(ToolAnnotations::from_raw(None, Some(false), Some(true), Some(false), Some(true)))
+        .with_annotations(ToolAnnotations::from_raw(
+            None,
+            Some(false),
+            Some(true),
+            Some(false),
+            Some(true),
+        ))
 }
 
 fn input() -> Value {

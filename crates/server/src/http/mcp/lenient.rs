@@ -44,8 +44,15 @@ pub(super) struct Wants {
 pub(super) async fn read(request: &mut Request) -> Result<Wants, Response> {
     let is_post = request.method() == Method::POST;
     let form = accept_both(request.headers_mut(), is_post);
-    let named = request.headers().get(VERSION).and_then(|version| version.to_str().ok()).map(str::to_owned);
-    let mut wants = Wants { form, primed: is_primed(named.as_deref()) };
+    let named = request
+        .headers()
+        .get(VERSION)
+        .and_then(|version| version.to_str().ok())
+        .map(str::to_owned);
+    let mut wants = Wants {
+        form,
+        primed: is_primed(named.as_deref()),
+    };
     if !is_post {
         return Ok(wants);
     }
@@ -58,7 +65,11 @@ pub(super) async fn read(request: &mut Request) -> Result<Wants, Response> {
         Err(answer) => return Err(wants.shown(refusal(answer)).await),
     };
     wants.primed = is_primed(version.as_deref().or(named.as_deref()));
-    let bytes = if changed { Bytes::from(message.to_string()) } else { bytes };
+    let bytes = if changed {
+        Bytes::from(message.to_string())
+    } else {
+        bytes
+    };
     *request.body_mut() = Body::from(bytes);
     request.headers_mut().remove(header::CONTENT_LENGTH);
     Ok(wants)
@@ -72,11 +83,17 @@ fn is_primed(version: Option<&str>) -> bool {
 /// Says what the client takes, and lets it accept what the library wants where we can give it that: what answers a
 /// message we can give in either form, and a stream without a message only as a stream.
 fn accept_both(headers: &mut HeaderMap, is_post: bool) -> Form {
-    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let accepted = headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
     let accepted = accepted.collect::<Vec<_>>().join(",").to_ascii_lowercase();
-    let ranges = accepted.split(',').map(|range| range.split(';').next().unwrap_or_default().trim());
+    let ranges = accepted
+        .split(',')
+        .map(|range| range.split(';').next().unwrap_or_default().trim());
     let ranges: Vec<&str> = ranges.filter(|range| !range.is_empty()).collect();
-    let takes = |kinds: [&str; 3]| ranges.is_empty() || ranges.iter().any(|range| kinds.contains(range));
+    let takes =
+        |kinds: [&str; 3]| ranges.is_empty() || ranges.iter().any(|range| kinds.contains(range));
     let json = takes(["application/json", "application/*", "*/*"]);
     let events = takes(["text/event-stream", "text/*", "*/*"]);
     if events || json && is_post {
@@ -95,12 +112,17 @@ fn mend(message: &mut Value) -> Result<(Option<String>, bool), Value> {
         let error = "Batches are not supported. Send each message in a request of its own.";
         return Err(json!({"id": null, "error": {"code": -32600, "message": error}}));
     }
-    let Value::Object(fields) = message else { return Ok((None, false)) };
+    let Value::Object(fields) = message else {
+        return Ok((None, false));
+    };
     let mut changed = fields.get("params").is_some_and(Value::is_null);
     if changed {
         fields.remove("params");
     }
-    if fields.get("method").is_none_or(|method| method != "initialize") {
+    if fields
+        .get("method")
+        .is_none_or(|method| method != "initialize")
+    {
         return Ok((None, changed));
     }
     let params = fields.get("params").unwrap_or(&Value::Null);
@@ -149,11 +171,16 @@ impl Wants {
     /// The answer as the client reads it.
     pub(super) async fn shown(self, response: Response) -> Response {
         let kind = response.headers().get(header::CONTENT_TYPE);
-        let is_of =
-            |expected: &str| kind.is_some_and(|kind| kind.as_bytes().starts_with(expected.as_bytes()));
+        let is_of = |expected: &str| {
+            kind.is_some_and(|kind| kind.as_bytes().starts_with(expected.as_bytes()))
+        };
         if !is_of("text/event-stream") {
             let is_answer = response.status().is_success() && is_of("application/json");
-            return if self.form == Form::Events && is_answer { event(response).await } else { response };
+            return if self.form == Form::Events && is_answer {
+                event(response).await
+            } else {
+                response
+            };
         }
         if self.form == Form::Json {
             return whole(response).await;
@@ -178,9 +205,11 @@ async fn whole(response: Response) -> Response {
     let text = String::from_utf8_lossy(&bytes);
     let messages = text.lines().filter_map(|line| line.strip_prefix("data:"));
     let messages = messages.filter_map(|data| serde_json::from_str::<Value>(data).ok());
-    let mut answers =
-        messages.filter(|message| message.get("result").is_some() || message.get("error").is_some());
-    let Some(answer) = answers.next_back() else { return Response::from_parts(parts, Body::from(bytes)) };
+    let mut answers = messages
+        .filter(|message| message.get("result").is_some() || message.get("error").is_some());
+    let Some(answer) = answers.next_back() else {
+        return Response::from_parts(parts, Body::from(bytes));
+    };
     parts.headers.remove(header::CONTENT_TYPE);
     (parts, axum::Json(answer)).into_response()
 }
@@ -190,7 +219,10 @@ async fn event(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     let bytes = to_bytes(body, MAX_ANSWER_BYTES).await.unwrap_or_default();
     parts.headers.remove(header::CONTENT_LENGTH);
-    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    parts.headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/event-stream"),
+    );
     // JSON of one line.
     let event = [b"data: ", bytes.as_ref(), b"\n\n"].concat();
     Response::from_parts(parts, Body::from(event))
@@ -213,19 +245,44 @@ mod tests {
             (None, true, Form::Either, true),
             (Some("*/*"), true, Form::Either, true),
             (Some("application/json"), true, Form::Json, false),
-            (Some("Application/JSON; charset=utf-8, text/plain;q=0.5"), true, Form::Json, false),
+            (
+                Some("Application/JSON; charset=utf-8, text/plain;q=0.5"),
+                true,
+                Form::Json,
+                false,
+            ),
             (Some("text/event-stream"), true, Form::Events, true),
             (Some("text/*"), true, Form::Events, true),
-            (Some("application/json, text/event-stream"), true, Form::Either, true),
+            (
+                Some("application/json, text/event-stream"),
+                true,
+                Form::Either,
+                true,
+            ),
             (Some("text/html"), false, Form::Either, false),
         ] {
-            for (is_post, form, both) in
-                [(true, form, posted), (false, if form == Form::Json { Form::Either } else { form }, got)]
-            {
+            for (is_post, form, both) in [
+                (true, form, posted),
+                (
+                    false,
+                    if form == Form::Json {
+                        Form::Either
+                    } else {
+                        form
+                    },
+                    got,
+                ),
+            ] {
                 let mut headers = HeaderMap::new();
-                headers.extend(accept.map(|accept| (header::ACCEPT, HeaderValue::from_static(accept))));
+                headers.extend(
+                    accept.map(|accept| (header::ACCEPT, HeaderValue::from_static(accept))),
+                );
                 assert_eq!(accept_both(&mut headers, is_post), form, "{accept:?}");
-                assert_eq!(headers.get(header::ACCEPT) == Some(&BOTH), both, "{accept:?} {is_post}");
+                assert_eq!(
+                    headers.get(header::ACCEPT) == Some(&BOTH),
+                    both,
+                    "{accept:?} {is_post}"
+                );
             }
         }
     }
@@ -240,7 +297,11 @@ mod tests {
         let mut whole =
             begin(json!({"protocolVersion": "2025-06-18", "clientInfo": info, "capabilities": {}}));
         assert_eq!(mend(&mut whole), Ok((Some("2025-06-18".to_owned()), false)));
-        for capabilities in [json!(null), json!([]), json!({"sampling": [], "roots": null})] {
+        for capabilities in [
+            json!(null),
+            json!([]),
+            json!({"sampling": [], "roots": null}),
+        ] {
             let mut loose = begin(json!({
                 "protocolVersion": "2025-06-18", "clientInfo": {"name": "c", "title": null}, "capabilities": capabilities,
             }));
@@ -249,10 +310,25 @@ mod tests {
             assert_eq!(loose["params"]["clientInfo"]["version"], "");
         }
         let refused = mend(&mut begin(json!({"protocolVersion": "2025-06-18"}))).unwrap_err();
-        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(7), &json!(-32602)));
-        assert!(refused["error"]["message"].as_str().unwrap().contains("clientInfo"));
-        assert_eq!(mend(&mut json!([list])).unwrap_err()["error"]["code"], -32600);
-        for (version, primed) in [("2024-11-05", false), ("2025-06-18", false), ("2025-11-25", true)] {
+        assert_eq!(
+            (&refused["id"], &refused["error"]["code"]),
+            (&json!(7), &json!(-32602))
+        );
+        assert!(
+            refused["error"]["message"]
+                .as_str()
+                .unwrap()
+                .contains("clientInfo")
+        );
+        assert_eq!(
+            mend(&mut json!([list])).unwrap_err()["error"]["code"],
+            -32600
+        );
+        for (version, primed) in [
+            ("2024-11-05", false),
+            ("2025-06-18", false),
+            ("2025-11-25", true),
+        ] {
             assert_eq!(is_primed(Some(version)), primed, "{version}");
         }
         assert!(is_without_data(b"data: \nid: 0/1\nretry: 3000\n\n"));

@@ -34,7 +34,13 @@ impl Progress {
             None => "in Glasshouse, under Inbox".to_owned(),
         };
         let token = context.meta.get_progress_token();
-        Self { peer: context.peer.clone(), token, said: 0, line: String::new(), inbox }
+        Self {
+            peer: context.peer.clone(),
+            token,
+            said: 0,
+            line: String::new(),
+            inbox,
+        }
     }
 
     /// Says what the event means, if it is news.
@@ -51,7 +57,9 @@ impl Progress {
     }
 
     async fn say(&mut self) {
-        let Some(token) = self.token.clone() else { return };
+        let Some(token) = self.token.clone() else {
+            return;
+        };
         self.said += 1;
         let mut news = ProgressNotificationParam::new(token, f64::from(self.said));
         news.message = Some(self.line.clone());
@@ -66,18 +74,31 @@ fn line(event: &RunEvent, inbox: &str) -> Option<String> {
     match &event.body {
         EventBody::RunStarted { .. } => Some(format!("{} has begun.", event.run)),
         EventBody::RunResumed {} => Some(RESUMED.to_owned()),
-        EventBody::Status { description, done: false, hidden: false, .. } => Some(description.clone()),
-        EventBody::TextFinished { text, answer: false, .. } => Some(text.clone()),
+        EventBody::Status {
+            description,
+            done: false,
+            hidden: false,
+            ..
+        } => Some(description.clone()),
+        EventBody::TextFinished {
+            text,
+            answer: false,
+            ..
+        } => Some(text.clone()),
         EventBody::ToolStarted { name, .. } => Some(format!("Runs {name}.")),
         EventBody::ToolProgress { message, .. } => Some(message.clone()),
-        EventBody::ToolFinished { name, error: true, .. } => Some(format!("{name} has failed.")),
-        EventBody::AgentStarted { name, task, .. } => Some(format!("The helper {name} begins: {task}")),
-        EventBody::ApprovalAsked { name, .. } => {
-            Some(format!("Waits for consent to run {name}. It can be given {inbox}."))
+        EventBody::ToolFinished {
+            name, error: true, ..
+        } => Some(format!("{name} has failed.")),
+        EventBody::AgentStarted { name, task, .. } => {
+            Some(format!("The helper {name} begins: {task}"))
         }
-        EventBody::QuestionAsked { text, .. } => {
-            Some(format!("Waits for an answer, which can be given {inbox}: {text}"))
-        }
+        EventBody::ApprovalAsked { name, .. } => Some(format!(
+            "Waits for consent to run {name}. It can be given {inbox}."
+        )),
+        EventBody::QuestionAsked { text, .. } => Some(format!(
+            "Waits for an answer, which can be given {inbox}: {text}"
+        )),
         EventBody::Notice { message, .. } => Some(message.clone()),
         _ => None,
     }

@@ -50,7 +50,17 @@ pub(super) async fn answer(Visit { app, caller, .. }: &Visit, arguments: Value) 
 
 fn passage(found: &Found) -> Value {
     let Found {
-        collection, collection_name, document, name, start, end, page, headings, text, scores, ..
+        collection,
+        collection_name,
+        document,
+        name,
+        start,
+        end,
+        page,
+        headings,
+        text,
+        scores,
+        ..
     } = found;
     json!({
         "collection": collection, "collection_name": collection_name, "document": document, "name": name,
@@ -59,7 +69,10 @@ fn passage(found: &Found) -> Value {
 }
 
 fn output() -> Value {
-    let (text, count) = (json!({"type": "string"}), json!({"type": "integer", "minimum": 0}));
+    let (text, count) = (
+        json!({"type": "string"}),
+        json!({"type": "integer", "minimum": 0}),
+    );
     let passage = json!({
         "type": "object",
         "properties": {

@@ -29,16 +29,25 @@ pub(super) struct Session {
 
 impl Session {
     fn last_used(&self) -> Instant {
-        *self.last_used.lock().unwrap_or_else(PoisonError::into_inner)
+        *self
+            .last_used
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Sessions {
     /// The session, if this individual began it, with whatever key.
     pub(super) fn of(&self, id: &str, principal: &Principal) -> Option<Arc<Session>> {
-        let session =
-            self.lock().get(id).filter(|session| session.principal.is_same_individual(principal)).cloned()?;
-        *session.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        let session = self
+            .lock()
+            .get(id)
+            .filter(|session| session.principal.is_same_individual(principal))
+            .cloned()?;
+        *session
+            .last_used
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Instant::now();
         Some(session)
     }
 
@@ -56,21 +65,35 @@ impl Sessions {
         let count = |is_counted: &dyn Fn(&Session) -> bool| {
             all.values().filter(|session| is_counted(session)).count()
         };
-        let (has_many, account_has_many) =
-            (count(&own) >= MAX_PER_PRINCIPAL, count(&of_account) >= MAX_PER_ACCOUNT);
+        let (has_many, account_has_many) = (
+            count(&own) >= MAX_PER_PRINCIPAL,
+            count(&of_account) >= MAX_PER_ACCOUNT,
+        );
         let mut ended = Vec::new();
         if has_many || account_has_many {
-            let goes_first = |session: &Session| if has_many { own(session) } else { of_account(session) };
-            let idle =
-                all.iter().filter(|(_, session)| Arc::strong_count(session) == 1 && goes_first(session));
-            let Some(oldest) = idle.min_by_key(|(_, session)| session.last_used()).map(|(id, _)| id.clone())
+            let goes_first = |session: &Session| {
+                if has_many {
+                    own(session)
+                } else {
+                    of_account(session)
+                }
+            };
+            let idle = all
+                .iter()
+                .filter(|(_, session)| Arc::strong_count(session) == 1 && goes_first(session));
+            let Some(oldest) = idle
+                .min_by_key(|(_, session)| session.last_used())
+                .map(|(id, _)| id.clone())
             else {
                 return (None, vec![id]);
             };
             all.remove(&oldest);
             ended.push(oldest);
         }
-        let session = Arc::new(Session { principal, last_used: Mutex::new(now) });
+        let session = Arc::new(Session {
+            principal,
+            last_used: Mutex::new(now),
+        });
         all.insert(id, Arc::clone(&session));
         (Some(session), ended)
     }
@@ -83,9 +106,13 @@ impl Sessions {
     /// Forgets those that nobody has used for long, and returns their ids.
     pub(super) fn take_idle(&self, now: Instant) -> Vec<String> {
         let is_idle = |session: &Arc<Session>| {
-            Arc::strong_count(session) == 1 && now.saturating_duration_since(session.last_used()) > IDLE
+            Arc::strong_count(session) == 1
+                && now.saturating_duration_since(session.last_used()) > IDLE
         };
-        self.lock().extract_if(|_, session| is_idle(session)).map(|(id, _)| id).collect()
+        self.lock()
+            .extract_if(|_, session| is_idle(session))
+            .map(|(id, _)| id)
+            .collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
@@ -108,9 +135,17 @@ mod tests {
         let (sessions, ada, bob) = (Sessions::default(), somebody(), somebody());
         let begun = Instant::now();
         let (session, ended) = sessions.begin("a".into(), ada.clone(), begun);
-        assert!(ended.is_empty() && sessions.of("a", &ada).is_some() && sessions.of("a", &bob).is_none());
+        assert!(
+            ended.is_empty()
+                && sessions.of("a", &ada).is_some()
+                && sessions.of("a", &bob).is_none()
+        );
         let later = Instant::now() + IDLE + Duration::from_secs(1);
-        assert_eq!(sessions.take_idle(later), Vec::<String>::new(), "a stream is open");
+        assert_eq!(
+            sessions.take_idle(later),
+            Vec::<String>::new(),
+            "a stream is open"
+        );
         drop(session);
         assert_eq!(sessions.take_idle(Instant::now()), Vec::<String>::new());
         assert_eq!(sessions.take_idle(later), ["a"]);
@@ -133,23 +168,40 @@ mod tests {
         let (session, ended) = sessions.begin("new".into(), ada.clone(), begun);
         assert!(session.is_some());
         assert_eq!(ended, ["0"]);
-        assert!(sessions.begin("of another".into(), somebody(), begun).1.is_empty());
+        assert!(
+            sessions
+                .begin("of another".into(), somebody(), begun)
+                .1
+                .is_empty()
+        );
     }
 
     #[test]
     fn the_people_of_a_front_end_have_sessions_of_their_own_within_the_accounts_bound() {
         let sessions = Sessions::default();
         let account = somebody();
-        let person = |number: usize| Principal { person: Some(format!("p{number}")), ..account.clone() };
+        let person = |number: usize| Principal {
+            person: Some(format!("p{number}")),
+            ..account.clone()
+        };
         let begun = Instant::now();
         for number in 0..MAX_PER_ACCOUNT {
             let at = begun + Duration::from_millis(number as u64);
-            assert!(sessions.begin(number.to_string(), person(number), at).1.is_empty());
+            assert!(
+                sessions
+                    .begin(number.to_string(), person(number), at)
+                    .1
+                    .is_empty()
+            );
         }
         assert!(sessions.of("1", &person(1)).is_some() && sessions.of("1", &person(2)).is_none());
         assert!(sessions.of("1", &account).is_none());
         let (session, ended) = sessions.begin("new".into(), person(7), begun);
         assert!(session.is_some());
-        assert_eq!(ended, ["0"], "the one of the account that was idle for longest");
+        assert_eq!(
+            ended,
+            ["0"],
+            "the one of the account that was idle for longest"
+        );
     }
 }

@@ -23,7 +23,8 @@ pub(super) fn has(Visit { app, caller, .. }: &Visit, name: &str) -> bool {
 /// Those that the caller may use.
 pub(super) fn tools(visit: &Visit) -> impl Iterator<Item = Tool> {
     let search = has(visit, SEARCH).then(|| tool(search_spec(), "Search the web", search_output()));
-    let fetch = has(visit, FETCH).then(|| tool(fetch_spec(), "Read a page of the web", fetch_output()));
+    let fetch =
+        has(visit, FETCH).then(|| tool(fetch_spec(), "Read a page of the web", fetch_output()));
     search.into_iter().chain(fetch)
 }
 
@@ -48,7 +49,12 @@ pub(super) async fn answer(
             .web
             .found(&caller.principal(), arguments)
             .await
-            .map(|(hits, said)| (said, json!({ "pages": hits.iter().map(hit).collect::<Vec<_>>() }))),
+            .map(|(hits, said)| {
+                (
+                    said,
+                    json!({ "pages": hits.iter().map(hit).collect::<Vec<_>>() }),
+                )
+            }),
         _ => app.web.part(caller.id(), arguments).await.map(|read| {
             let structure = page(&read);
             (read.said, structure)
@@ -64,11 +70,22 @@ pub(super) async fn answer(
     }
 }
 
-fn hit(WebHit { title, url, snippet, .. }: &WebHit) -> Value {
+fn hit(
+    WebHit {
+        title,
+        url,
+        snippet,
+        ..
+    }: &WebHit,
+) -> Value {
     json!({ "title": title, "url": url, "snippet": snippet })
 }
 
-fn page(PagePart { page, from, part, .. }: &PagePart) -> Value {
+fn page(
+    PagePart {
+        page, from, part, ..
+    }: &PagePart,
+) -> Value {
     json!({
         "page": page.id, "url": page.url, "title": page.title, "fetched_at": page.fetched_at,
         "from": from, "to": from + part.chars().count(), "characters": page.text.chars().count(), "text": part,
@@ -86,7 +103,10 @@ fn search_output() -> Value {
 }
 
 fn fetch_output() -> Value {
-    let (text, count) = (json!({"type": "string"}), json!({"type": "integer", "minimum": 0}));
+    let (text, count) = (
+        json!({"type": "string"}),
+        json!({"type": "integer", "minimum": 0}),
+    );
     json!({
         "type": "object",
         "properties": {

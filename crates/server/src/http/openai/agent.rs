@@ -39,8 +39,10 @@ use crate::{
 const OPEN_WEBUI: &str = "x-openwebui-";
 
 /// How this format names calls.
-const CALL_NAMES: CallNames =
-    CallNames { run_of: run_of_call, name: |run, call, _| outer_call_id(run, call) };
+const CALL_NAMES: CallNames = CallNames {
+    run_of: run_of_call,
+    name: |run, call, _| outer_call_id(run, call),
+};
 
 /// Starts a run and streams it, or answers once with the collected run.
 pub(super) async fn answer(
@@ -86,11 +88,16 @@ pub(super) async fn answer(
 
 /// Whether a header asks to see the work.
 pub(super) fn wants_status(headers: &HeaderMap) -> bool {
-    headers.get(INCLUDE_STATUS).is_some_and(|value| value == "true") || from_open_webui(headers)
+    headers
+        .get(INCLUDE_STATUS)
+        .is_some_and(|value| value == "true")
+        || from_open_webui(headers)
 }
 
 pub(super) fn from_open_webui(headers: &HeaderMap) -> bool {
-    headers.keys().any(|name| name.as_str().starts_with(OPEN_WEBUI))
+    headers
+        .keys()
+        .any(|name| name.as_str().starts_with(OPEN_WEBUI))
 }
 
 /// Starts a run for a program whose format has no place for questions.
@@ -127,7 +134,10 @@ async fn start(
 ) -> Result<RunId, ApiError> {
     let model = caller.resolve(app, Some(&agent.id)).await?;
     let mut metadata = request.metadata;
-    let in_header = headers.get(&CHAT_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
+    let in_header = headers
+        .get(&CHAT_ID)
+        .and_then(|id| id.to_str().ok())
+        .map(str::to_owned);
     let workspace = match in_header.or_else(|| metadata.chat_id.take()) {
         Some(id) => {
             let workspace = foreign_workspace(caller, &id)?;
@@ -141,9 +151,15 @@ async fn start(
         Some(format) => answer_form(format, "response_format.json_schema.schema")?,
         None => None,
     };
-    let wishes = CallWishes { parameters: request.parameters, answer_form, ..CallWishes::default() };
+    let wishes = CallWishes {
+        parameters: request.parameters,
+        answer_form,
+        ..CallWishes::default()
+    };
     let research = WorkMode::from(request.mode).research(false);
-    let history = app.with_own_calls(caller, request.messages, CALL_NAMES).await?;
+    let history = app
+        .with_own_calls(caller, request.messages, CALL_NAMES)
+        .await?;
     app.run_freely(FreeRun {
         workspace,
         client_tools,
@@ -166,8 +182,16 @@ pub(super) fn answer_form(format: Value, field: &str) -> Result<Option<Arc<Answe
 }
 
 pub(super) fn spec(tool: CallerTool) -> ToolSpec {
-    let CallerTool { name, description, parameters } = tool;
-    ToolSpec { name, description, parameters: parameters.into() }
+    let CallerTool {
+        name,
+        description,
+        parameters,
+    } = tool;
+    ToolSpec {
+        name,
+        description,
+        parameters: parameters.into(),
+    }
 }
 
 /// A conversation that goes on with results of the caller's tools keeps the files of the run that asked for them
@@ -178,14 +202,19 @@ async fn earlier_workspace(
     messages: &[Message],
 ) -> Result<Option<String>, ApiError> {
     let calls = messages.iter().flat_map(|message| &message.tool_calls);
-    let Some(run) = calls.filter_map(|call| run_of_call(&call.id)).next() else { return Ok(None) };
+    let Some(run) = calls.filter_map(|call| run_of_call(&call.id)).next() else {
+        return Ok(None);
+    };
     // Whatever else the id may name is not the caller's.
-    Ok(find_own(app, caller, run).await?.map(|run| run.id.to_string()))
+    Ok(find_own(app, caller, run)
+        .await?
+        .map(|run| run.id.to_string()))
 }
 
 pub(in crate::http) fn stop_when_dropped(runs: &Runs, run: RunId) -> DropGuard {
     let live = runs.live(run);
-    live.map_or_else(CancellationToken::new, |live| live.cancel.clone()).drop_guard()
+    live.map_or_else(CancellationToken::new, |live| live.cancel.clone())
+        .drop_guard()
 }
 
 /// The same response; `stop` is dropped with its body.
@@ -229,7 +258,10 @@ pub(super) async fn decline_questions(app: Arc<App>, run: RunId) {
             let command = match &logged.event.body {
                 EventBody::ApprovalAsked { approval, .. } => {
                     let reason = Some(NOBODY.to_owned());
-                    let deny = ApprovalAnswer { reason, ..ApprovalAnswer::only(Decision::Deny) };
+                    let deny = ApprovalAnswer {
+                        reason,
+                        ..ApprovalAnswer::only(Decision::Deny)
+                    };
                     Command::approve(approval, deny)
                 }
                 EventBody::QuestionAsked { question, .. } => {

@@ -23,7 +23,11 @@ impl<'a> Asked<'a> {
     ///
     /// # Errors
     /// 400 if it is no request for a model, 403 if the caller's key is not for it.
-    pub(in crate::http) fn read(app: &App, caller: &Caller, body: &'a [u8]) -> Result<Self, ApiError> {
+    pub(in crate::http) fn read(
+        app: &App,
+        caller: &Caller,
+        body: &'a [u8],
+    ) -> Result<Self, ApiError> {
         let passing = Passing::peek(body).map_err(invalid)?;
         let id = app.models.catalogue().meant(&passing.model).to_owned();
         caller.check_model(&id)?;
@@ -48,10 +52,17 @@ impl<'a> Asked<'a> {
     }
 
     /// What the caller is told of a call that failed: of a model that its server has no longer, the names like it.
-    pub(in crate::http) fn failed(&self, app: &App, caller: &Caller, error: ModelError) -> ApiError {
+    pub(in crate::http) fn failed(
+        &self,
+        app: &App,
+        caller: &Caller,
+        error: ModelError,
+    ) -> ApiError {
         match error.code {
             ProblemCode::ModelNotFound => {
-                let missing = app.models.not_found(&self.id, &caller.permit(app), error.words());
+                let missing = app
+                    .models
+                    .not_found(&self.id, &caller.permit(app), error.words());
                 missing.with_field(Some("model"))
             }
             _ => error.into(),

@@ -35,7 +35,9 @@ pub(super) fn is_task(headers: &HeaderMap, request: &CompletionRequest) -> bool 
     if is_named(headers) {
         return true;
     }
-    let [only] = &request.messages[..] else { return false };
+    let [only] = &request.messages[..] else {
+        return false;
+    };
     let prompt = only.plain_text();
     prompt.starts_with(TASK_PROMPT)
         && (super::agent::from_open_webui(headers) || prompt.contains(QUOTED_CHAT))
@@ -44,7 +46,10 @@ pub(super) fn is_task(headers: &HeaderMap, request: &CompletionRequest) -> bool 
 /// Whether the header names a task: where Open WebUI's connection is set as our guide says, and from another Glasshouse that
 /// trusts this one.
 pub(super) fn is_named(headers: &HeaderMap) -> bool {
-    let named = headers.get(TASK).and_then(|value| value.to_str().ok()).map(str::trim);
+    let named = headers
+        .get(TASK)
+        .and_then(|value| value.to_str().ok())
+        .map(str::trim);
     !matches!(named, Some("" | "None" | "{{TASK}}") | None)
 }
 
@@ -57,9 +62,17 @@ pub(super) async fn answer(
 ) -> Result<Response, ApiError> {
     app.models.first_look().await;
     let model = app.models.resolve(None, &caller.permit(app))?;
-    let sent: usize = request.messages.iter().map(|message| message.plain_text().len()).sum();
+    let sent: usize = request
+        .messages
+        .iter()
+        .map(|message| message.plain_text().len())
+        .sum();
     let max_output_tokens = request.parameters.max_output_tokens;
-    let wish = Wish { input_tokens: (sent / 4) as u64, max_output_tokens, prices: model.prices };
+    let wish = Wish {
+        input_tokens: (sent / 4) as u64,
+        max_output_tokens,
+        prices: model.prices,
+    };
     let mut paid = PaidCall::begin(app, caller.principal(), model.model.name(), wish).await?;
     let mut metadata = request.metadata.passed_on;
     for (field, header) in [("task", TASK), ("chat_id", CHAT_ID)] {
@@ -80,7 +93,8 @@ pub(super) async fn answer(
         caller: about.as_ref(),
     });
     let (mut text, mut written_bytes, mut counted) = (String::new(), 0, None);
-    let estimate = |written_bytes: usize| Usage::estimate(wish.input_tokens, (written_bytes / 4) as u64);
+    let estimate =
+        |written_bytes: usize| Usage::estimate(wish.input_tokens, (written_bytes / 4) as u64);
     while let Some(event) = call.next().await {
         match event? {
             ModelEvent::TextDelta(delta) => {
@@ -106,7 +120,16 @@ pub(super) async fn answer(
         }
     }
     let used = counted.unwrap_or_else(|| estimate(written_bytes));
-    let used = Used { usage: used, cost_micro_usd: paid.end(used) };
-    let completion = Completion::written(RunId::generate(), app.clock.now_ms(), request.model, text, used);
+    let used = Used {
+        usage: used,
+        cost_micro_usd: paid.end(used),
+    };
+    let completion = Completion::written(
+        RunId::generate(),
+        app.clock.now_ms(),
+        request.model,
+        text,
+        used,
+    );
     Ok(axum::Json(completion.finish()?).into_response())
 }

@@ -26,20 +26,36 @@ pub(super) async fn answer(
     app: &Arc<App>,
     caller: &Caller,
     headers: &HeaderMap,
-    ModelServer { upstream, trusted, prices }: ModelServer,
+    ModelServer {
+        upstream,
+        trusted,
+        prices,
+    }: ModelServer,
     body: &[u8],
     asked: &Asked<'_>,
 ) -> Result<Response, ApiError> {
     if !upstream.embeds() {
         let (model, kind) = (asked.id.clone(), upstream.kind().name().to_owned());
-        return Err(ApiError::invalid(Sentence::NoEmbeddings { model, kind }).with_field(Some("model")));
+        return Err(
+            ApiError::invalid(Sentence::NoEmbeddings { model, kind }).with_field(Some("model"))
+        );
     }
-    let EmbeddingRequest { texts, dimensions, base64 } = EmbeddingRequest::decode(body).map_err(invalid)?;
+    let EmbeddingRequest {
+        texts,
+        dimensions,
+        base64,
+    } = EmbeddingRequest::decode(body).map_err(invalid)?;
     let input_tokens = texts.iter().map(|text| text.len() as u64).sum::<u64>() / 4;
-    let wish = Wish { input_tokens, max_output_tokens: Some(0), prices };
+    let wish = Wish {
+        input_tokens,
+        max_output_tokens: Some(0),
+        prices,
+    };
     let paid = PaidCall::begin(app, caller.principal(), upstream.model(), wish).await?;
     let told = passing::told(caller, headers, trusted);
-    let embedded = upstream.embed(&told, &texts, dimensions, passing::WHOLE_ANSWER_TIMEOUT).await;
+    let embedded = upstream
+        .embed(&told, &texts, dimensions, passing::WHOLE_ANSWER_TIMEOUT)
+        .await;
     let embedded = embedded.map_err(|no| asked.failed(app, caller, no.into_error()))?;
     let usage = match embedded.input_tokens {
         Some(counted) => Usage::of(counted, 0),

@@ -29,7 +29,12 @@ pub(in crate::http) struct AgentModel {
 }
 
 /// Those that every Glasshouse has.
-const BUILT_IN: [&str; 4] = ["glasshouse/agent", "glasshouse/research", "glasshouse/deep", TOUR];
+const BUILT_IN: [&str; 4] = [
+    "glasshouse/agent",
+    "glasshouse/research",
+    "glasshouse/deep",
+    TOUR,
+];
 
 impl AgentModel {
     /// The agent of this name.
@@ -43,14 +48,22 @@ impl AgentModel {
 
     /// An agent that works with this plain model.
     pub(super) fn of_plain(model: &str) -> Self {
-        Self { id: model.to_owned() }
+        Self {
+            id: model.to_owned(),
+        }
     }
 
     /// The ids of all that can be used.
     fn offered(app: &App, permit: &Permit) -> Vec<String> {
         let built_in = BUILT_IN.into_iter().map(str::to_owned);
         let defined = app.defined_agents.usable(permit);
-        built_in.chain(defined.iter().map(|agent| format!("{PREFIX}{}", agent.name))).collect()
+        built_in
+            .chain(
+                defined
+                    .iter()
+                    .map(|agent| format!("{PREFIX}{}", agent.name)),
+            )
+            .collect()
     }
 }
 
@@ -71,23 +84,36 @@ pub(in crate::http) struct ModelView {
 }
 
 fn view(id: &str, owned_by: &str) -> ModelView {
-    ModelView { id: id.to_owned(), object: "model", created: 0, owned_by: owned_by.to_owned() }
+    ModelView {
+        id: id.to_owned(),
+        object: "model",
+        created: 0,
+        owned_by: owned_by.to_owned(),
+    }
 }
 
 fn views(app: &App, caller: &Caller) -> Vec<ModelView> {
     let (catalogue, permit) = (app.models.catalogue(), caller.permit(app));
     let agents = AgentModel::offered(app, &permit);
     // A server's own model of such a name is out of reach.
-    let free = catalogue.models.iter().filter(|model| !agents.contains(&model.id));
+    let free = catalogue
+        .models
+        .iter()
+        .filter(|model| !agents.contains(&model.id));
     let free = free.filter(|model| permit.allows(Thing::Model(&model.id)));
     let plain = free.filter_map(|model| {
         let connection = catalogue.connection(model.connection?)?;
         Some(view(&model.id, &connection.server.settings.name))
     });
     let all = agents.iter().map(|id| view(id, "glasshouse")).chain(plain);
-    let mut all: Vec<ModelView> = all.filter(|model| caller.check_model(&model.id).is_ok()).collect();
+    let mut all: Vec<ModelView> = all
+        .filter(|model| caller.check_model(&model.id).is_ok())
+        .collect();
     // Programs look for the name that they ask by.
-    let aliases = catalogue.aliases().names().filter(|(name, _)| all.iter().all(|model| model.id != *name));
+    let aliases = catalogue
+        .aliases()
+        .names()
+        .filter(|(name, _)| all.iter().all(|model| model.id != *name));
     let aliases = aliases.filter_map(|(name, id)| {
         let meant = all.iter().find(|model| model.id == id)?;
         Some(view(name, &meant.owned_by))
@@ -100,9 +126,15 @@ fn views(app: &App, caller: &Caller) -> Vec<ModelView> {
 /// The same models for Anthropic's packages.
 fn for_anthropic(app: &App, views: Vec<ModelView>) -> Vec<anthropic::models::ModelView> {
     let catalogue = app.models.catalogue();
-    let context =
-        |id: &str| catalogue.model(catalogue.meant(id)).and_then(|model| model.settings.context_tokens);
-    views.iter().map(|view| anthropic::models::ModelView::new(&view.id, context(&view.id))).collect()
+    let context = |id: &str| {
+        catalogue
+            .model(catalogue.meant(id))
+            .and_then(|model| model.settings.context_tokens)
+    };
+    views
+        .iter()
+        .map(|view| anthropic::models::ModelView::new(&view.id, context(&view.id)))
+        .collect()
 }
 
 /// `GET /v1/models`.
@@ -118,7 +150,11 @@ pub(in crate::http) async fn list(
         let page = anthropic::models::page(for_anthropic(&app, views), &query)?;
         return Ok(Json(page).into_response());
     }
-    Ok(Json(ModelList { object: "list", data: views }).into_response())
+    Ok(Json(ModelList {
+        object: "list",
+        data: views,
+    })
+    .into_response())
 }
 
 /// `GET /v1/models/{model}`.

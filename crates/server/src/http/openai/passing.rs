@@ -36,8 +36,10 @@ use crate::{
 /// An answer that is not streamed has no head before it is whole; OpenAI's packages wait as long.
 pub(super) const WHOLE_ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
 /// What Anthropic's packages say of the format beside the body.
-const PASSED_HEADERS: [HeaderName; 2] =
-    [HeaderName::from_static("anthropic-version"), HeaderName::from_static("anthropic-beta")];
+const PASSED_HEADERS: [HeaderName; 2] = [
+    HeaderName::from_static("anthropic-version"),
+    HeaderName::from_static("anthropic-beta"),
+];
 /// What Anthropic calls it; what belongs to it begins so.
 const MESSAGES: &str = "messages";
 /// Headers of an answer that mean something to the caller.
@@ -60,33 +62,68 @@ pub(in crate::http) async fn pass_on(
     body: &Bytes,
     asked: &Asked<'_>,
 ) -> Result<Response, ApiError> {
-    let ModelServer { upstream, trusted, prices } = server;
+    let ModelServer {
+        upstream,
+        trusted,
+        prices,
+    } = server;
     let passing = &asked.passing;
     let input_tokens = text_bytes(body) / 4;
-    let wish = Wish { input_tokens, max_output_tokens: passing.max_output_tokens, prices };
+    let wish = Wish {
+        input_tokens,
+        max_output_tokens: passing.max_output_tokens,
+        prices,
+    };
     let paid = PaidCall::begin(app, caller.principal(), upstream.model(), wish).await?;
-    let wait = if passing.stream { app.config.first_token_timeout } else { WHOLE_ANSWER_TIMEOUT };
+    let wait = if passing.stream {
+        app.config.first_token_timeout
+    } else {
+        WHOLE_ANSWER_TIMEOUT
+    };
     let started = Instant::now();
     let with_metadata = |metadata: Option<&str>| {
-        passing.rewritten(body, upstream.model(), metadata).map_or_else(|| body.clone(), Bytes::from)
+        passing
+            .rewritten(body, upstream.model(), metadata)
+            .map_or_else(|| body.clone(), Bytes::from)
     };
     // What a front end says of its people is not for everybody.
     let tells_of_people = caller.person.is_some() && passing.metadata.is_some();
     let untrusted_body = tells_of_people.then(|| with_metadata(Some("{}")));
-    let told = Told { untrusted_body, ..told(caller, headers, trusted) };
+    let told = Told {
+        untrusted_body,
+        ..told(caller, headers, trusted)
+    };
     let body = match &told.untrusted_body {
         Some(body) if !trusted => body.clone(),
-        _ => with_metadata(trusted.then(|| true_metadata(caller, passing)).flatten().as_deref()),
+        _ => with_metadata(
+            trusted
+                .then(|| true_metadata(caller, passing))
+                .flatten()
+                .as_deref(),
+        ),
     };
     let shape = Shape::of(upstream.call());
     match upstream.post(&told, body, wait).await {
         Ok(Passed { response, first }) => {
             let watch = UsageWatch::default();
             let silence = Alarm::new(Instant::now() + upstream.idle_timeout());
-            let paid = Some(Paying { call: paid, watch, input_tokens });
+            let paid = Some(Paying {
+                call: paid,
+                watch,
+                input_tokens,
+            });
             let (between_events, about) = (true, tracing::Span::current());
-            let answer =
-                Answer { response, first, upstream, shape, started, paid, silence, between_events, about };
+            let answer = Answer {
+                response,
+                first,
+                upstream,
+                shape,
+                started,
+                paid,
+                silence,
+                between_events,
+                about,
+            };
             Ok(answer.pass_back())
         }
         Err(NoAnswer::Refused(refused)) if refused.error.code != ProblemCode::ModelNotFound => {
@@ -105,7 +142,11 @@ pub(super) fn told(caller: &Caller, headers: &HeaderMap, trusted: bool) -> Told 
     if wants_status(headers) {
         all.insert(INCLUDE_STATUS, HeaderValue::from_static("true"));
     }
-    Told { all, caller: trusted.then(|| caller.info(headers)), untrusted_body: None }
+    Told {
+        all,
+        caller: trusted.then(|| caller.info(headers)),
+        untrusted_body: None,
+    }
 }
 
 /// Whose packages read an answer.
@@ -162,21 +203,33 @@ impl Answer {
             }
         }
         let given = self.response.headers();
-        if let Some(id) = given.get(origin::REQUEST_ID).or_else(|| given.get(&ANTHROPIC_REQUEST_ID)) {
+        if let Some(id) = given
+            .get(origin::REQUEST_ID)
+            .or_else(|| given.get(&ANTHROPIC_REQUEST_ID))
+        {
             headers.insert(UPSTREAM_REQUEST_ID, id.clone());
         }
-        let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let kind = headers
+            .get(header::CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok());
         let events = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
         let status = self.response.status();
-        let body = stream::unfold(Some(self), move |answer| async move { answer?.next(events).await });
+        let body = stream::unfold(Some(self), move |answer| async move {
+            answer?.next(events).await
+        });
         let body = Body::from_stream(body);
-        let response = if events { event_stream(body) } else { Response::new(body) };
+        let response = if events {
+            event_stream(body)
+        } else {
+            Response::new(body)
+        };
         (status, headers, response).into_response()
     }
 
     /// The next bytes, and the rest of the answer where there is one.
     async fn next(mut self, events: bool) -> Option<(io::Result<Bytes>, Option<Self>)> {
-        self.silence.set(Instant::now() + self.upstream.idle_timeout());
+        self.silence
+            .set(Instant::now() + self.upstream.idle_timeout());
         let first = self.first.take();
         let chunk = tokio::select! {
             biased;
@@ -201,18 +254,28 @@ impl Answer {
         };
         tracing::warn!(parent: &self.about, model = self.upstream.model(), %error, "a passed answer broke off");
         // In a stream the caller can be told why; elsewhere the broken transfer has to say it.
-        let last = if events { Ok(self.error_event(&error)) } else { Err(io::Error::other(error.message)) };
+        let last = if events {
+            Ok(self.error_event(&error))
+        } else {
+            Err(io::Error::other(error.message))
+        };
         Some((last, None))
     }
 
     fn error_event(&self, error: &ModelError) -> Bytes {
         // An event that broke off ends here.
-        let mut out = if self.between_events { Vec::new() } else { b"\n\n".to_vec() };
+        let mut out = if self.between_events {
+            Vec::new()
+        } else {
+            b"\n\n".to_vec()
+        };
         match self.shape {
             Shape::Messages => messages_error(error.code, &error.message).write(&mut out),
             Shape::Responses => responses::error_frame(error.code, &error.message).write(&mut out),
             Shape::OpenAi => {
-                let object = ErrorObject::new(error.code, &error.message, None).to_json().to_string();
+                let object = ErrorObject::new(error.code, &error.message, None)
+                    .to_json()
+                    .to_string();
                 sse::write_data(&object, &mut out);
             }
         }
@@ -220,7 +283,9 @@ impl Answer {
     }
 
     fn note_usage(mut self) {
-        let Some(usage) = self.paid.take().map(Paying::pay) else { return };
+        let Some(usage) = self.paid.take().map(Paying::pay) else {
+            return;
+        };
         tracing::info!(
             target: "requests",
             parent: &self.about,
@@ -253,8 +318,13 @@ struct Paying {
 impl Paying {
     /// Looks at the next bytes, and adds what the call costs to their `usage`.
     fn see(&mut self, bytes: Bytes) -> Bytes {
-        let Some(end) = self.watch.feed(&bytes) else { return bytes };
-        let cost = self.watch.counted().and_then(|usage| self.call.price_of(usage));
+        let Some(end) = self.watch.feed(&bytes) else {
+            return bytes;
+        };
+        let cost = self
+            .watch
+            .counted()
+            .and_then(|usage| self.call.price_of(usage));
         cost.map_or_else(|| bytes.clone(), |cost| with_cost(&bytes, end, cost))
     }
 
@@ -268,21 +338,34 @@ impl Paying {
 
 /// The same with the cost in front of the brace that ends a `usage`.
 fn with_cost(bytes: &[u8], end: usize, cost_micro_usd: u64) -> Bytes {
-    #[expect(clippy::cast_precision_loss, reason = "no call costs billions of dollars")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "no call costs billions of dollars"
+    )]
     let usd = Value::from(cost_micro_usd as f64 / 1e6);
     let cost = format!(",\"cost\":{usd}");
-    [&bytes[..end], cost.as_bytes(), &bytes[end..]].concat().into()
+    [&bytes[..end], cost.as_bytes(), &bytes[end..]]
+        .concat()
+        .into()
 }
 
 fn is_rate_limit(name: &HeaderName) -> bool {
-    RATE_LIMIT_HEADERS.iter().any(|prefix| name.as_str().starts_with(prefix))
+    RATE_LIMIT_HEADERS
+        .iter()
+        .any(|prefix| name.as_str().starts_with(prefix))
 }
 
 /// A refusal of the model server, in its own words where they are an error object of the caller's format.
 fn refusal(refused: Refused, shape: Shape) -> Response {
-    let Refused { status, retry_after, body, error } = refused;
+    let Refused {
+        status,
+        retry_after,
+        body,
+        error,
+    } = refused;
     // A bad key is the administrator's, not the caller's; faults over there are faults of a gateway here.
-    let own_words = (400..500).contains(&status) && !matches!(error.code, ProblemCode::ModelUnauthorized);
+    let own_words =
+        (400..500).contains(&status) && !matches!(error.code, ProblemCode::ModelUnauthorized);
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
     let mut response = match upstream_object(&body, shape) {
         _ if !own_words => ApiError::from(error).into_response(),

@@ -55,7 +55,8 @@ pub(in crate::http) async fn create(
     };
     let again = async |run: Run| {
         // A restart forgets that nobody can be asked.
-        app.tasks.spawn(agent::decline_questions(app.clone(), run.id));
+        app.tasks
+            .spawn(agent::decline_questions(app.clone(), run.id));
         Ok(run.id)
     };
     let run = app.once(&caller.principal(), key, begin, again).await?;
@@ -66,13 +67,23 @@ pub(in crate::http) async fn create(
     } else if background {
         first_look(&app, run, echo).await?
     } else {
-        collect(&app, run, echo, app.run_files(run, &headers, Contents::Linked)).await?
+        collect(
+            &app,
+            run,
+            echo,
+            app.run_files(run, &headers, Contents::Linked),
+        )
+        .await?
     };
     Ok(from_run(run, response))
 }
 
 fn encoder(echo: Map<String, Value>, starting_after: Option<u64>) -> ResponseEncoder {
-    ResponseEncoder::new(ResponseOptions { echo, starting_after, with_ids: false })
+    ResponseEncoder::new(ResponseOptions {
+        echo,
+        starting_after,
+        with_ids: false,
+    })
 }
 
 /// The response's events. They are counted from the first one on, so the log is always read from its beginning.
@@ -92,7 +103,9 @@ fn events(
 async fn first_look(app: &App, run: RunId, echo: Map<String, Value>) -> Result<Response, ApiError> {
     let mut encoder = encoder(echo, None);
     if let Some(events) = app.runs.read(run, 0).next().await? {
-        events.iter().for_each(|logged| encoder.prime(&logged.event));
+        events
+            .iter()
+            .for_each(|logged| encoder.prime(&logged.event));
     }
     Ok(axum::Json(encoder.response()).into_response())
 }
@@ -138,7 +151,13 @@ pub(in crate::http) async fn get(
 ) -> Result<Response, ApiError> {
     let stored = Stored::find(&app, &caller, &id).await?;
     if matches!(query.stream.as_deref(), Some("true" | "1")) {
-        return Ok(events(&app, stored.run, stored.echo, query.starting_after, &headers));
+        return Ok(events(
+            &app,
+            stored.run,
+            stored.echo,
+            query.starting_after,
+            &headers,
+        ));
     }
     let files = app.run_files(stored.run, &headers, Contents::Linked);
     Ok(axum::Json(stored.response(&app, Some(files)).await?).into_response())
@@ -164,14 +183,20 @@ pub(in crate::http) async fn delete(
     let stored = Stored::find(&app, &caller, &id).await?;
     app.stop(stored.run).await?;
     app.store.delete_run(stored.run).await?;
-    Ok(Json(json!({"id": id, "object": "response", "deleted": true})))
+    Ok(Json(
+        json!({"id": id, "object": "response", "deleted": true}),
+    ))
 }
 
 /// The format for a reader of a run's log: as its caller saw it, where it was a response.
 pub(in crate::http) async fn watching(app: &App, run: RunId) -> Result<Format, ApiError> {
     let mut options = ResponseOptions::watching();
-    if let Some(Value::Object(echo)) =
-        app.store.run_input(run).await?.as_mut().map(|kept| kept["echo"].take())
+    if let Some(Value::Object(echo)) = app
+        .store
+        .run_input(run)
+        .await?
+        .as_mut()
+        .map(|kept| kept["echo"].take())
     {
         options.echo = echo;
     }

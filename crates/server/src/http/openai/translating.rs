@@ -47,8 +47,11 @@ pub(in crate::http) async fn ask(
     let model = app.models.resolve(Some(&asked.id), &caller.permit(app));
     let model = model.map_err(|error| error.with_field(Some("model")))?;
     let input_tokens = text_bytes(body) / 4;
-    let wish =
-        Wish { input_tokens, max_output_tokens: asked.passing.max_output_tokens, prices: model.prices };
+    let wish = Wish {
+        input_tokens,
+        max_output_tokens: asked.passing.max_output_tokens,
+        prices: model.prices,
+    };
     let paid = PaidCall::begin(app, caller.principal(), model.model.name(), wish).await?;
     let about = app.caller_info(&model.authority, None, metadata).await?;
     let tools: Vec<ToolSpec> = request
@@ -73,9 +76,21 @@ pub(in crate::http) async fn ask(
         caller: about.as_ref(),
     });
     // The head of a response says how it went, so something of the answer has to be there first.
-    let first = next(&mut call).await.map_err(|error| asked.failed(app, caller, error))?;
-    let (encoder, call_ids) = (encoder(model.model.provider()), CallIds::after(&request.messages));
-    let mut answer = Answer { call, encoder, call_ids, paid: Some(paid), input_tokens, written_bytes: 0 };
+    let first = next(&mut call)
+        .await
+        .map_err(|error| asked.failed(app, caller, error))?;
+    let (encoder, call_ids) = (
+        encoder(model.model.provider()),
+        CallIds::after(&request.messages),
+    );
+    let mut answer = Answer {
+        call,
+        encoder,
+        call_ids,
+        paid: Some(paid),
+        input_tokens,
+        written_bytes: 0,
+    };
     match request.stream {
         true => Ok(answer.stream(first)),
         false => answer.whole(first).await,
@@ -99,21 +114,28 @@ enum News {
 
 async fn next_news(call: &mut ModelCall) -> Result<News, ModelError> {
     loop {
-        let event = call
-            .next()
-            .await
-            .unwrap_or_else(|| Err(ModelError::new(ProblemCode::ModelProtocol, Sentence::AnswerWithoutEnd)));
+        let event = call.next().await.unwrap_or_else(|| {
+            Err(ModelError::new(
+                ProblemCode::ModelProtocol,
+                Sentence::AnswerWithoutEnd,
+            ))
+        });
         return Ok(News::Piece(match event? {
             ModelEvent::TextDelta(delta) => AnswerEvent::Text(delta),
             ModelEvent::ReasoningDelta(delta) => AnswerEvent::Reasoning(delta),
-            ModelEvent::ToolCallStarted { index, id, name } => AnswerEvent::CallStarted { index, id, name },
-            ModelEvent::ToolArgumentsDelta { index, delta } => AnswerEvent::Arguments { index, delta },
+            ModelEvent::ToolCallStarted { index, id, name } => {
+                AnswerEvent::CallStarted { index, id, name }
+            }
+            ModelEvent::ToolArgumentsDelta { index, delta } => {
+                AnswerEvent::Arguments { index, delta }
+            }
             ModelEvent::ProviderData { part, data } => AnswerEvent::Data { part, data },
             ModelEvent::ServerTool(news) => AnswerEvent::ServerTool(news),
             ModelEvent::Citations(citations) => AnswerEvent::Citations(citations),
-            ModelEvent::Finished { reason, usage } => {
-                AnswerEvent::Finished { reason: stop_reason(reason), usage }
-            }
+            ModelEvent::Finished { reason, usage } => AnswerEvent::Finished {
+                reason: stop_reason(reason),
+                usage,
+            },
             ModelEvent::TextWasReasoning => return Ok(News::TextWasReasoning),
             ModelEvent::Retrying { .. }
             | ModelEvent::Turned { .. }
@@ -220,12 +242,20 @@ impl Answer {
             AnswerEvent::Finished { reason, usage } => {
                 let usage = usage.unwrap_or_else(|| self.estimate());
                 let cost_micro_usd = self.paid.take().and_then(|paid| paid.end(usage));
-                self.encoder.finish(reason, Used { usage, cost_micro_usd }, frames);
+                self.encoder.finish(
+                    reason,
+                    Used {
+                        usage,
+                        cost_micro_usd,
+                    },
+                    frames,
+                );
                 true
             }
             AnswerEvent::CallStarted { index, id, name } => {
                 let id = self.call_ids.unique(id);
-                self.encoder.push(AnswerEvent::CallStarted { index, id, name }, frames);
+                self.encoder
+                    .push(AnswerEvent::CallStarted { index, id, name }, frames);
                 false
             }
             event => {

@@ -15,7 +15,9 @@ pub(super) fn schema(value: &toml::Value) -> anyhow::Result<Value> {
     match value {
         toml::Value::String(text) => alternatives(text),
         toml::Value::Array(items) => {
-            let [item] = items.as_slice() else { bail!("a list is written with one item") };
+            let [item] = items.as_slice() else {
+                bail!("a list is written with one item")
+            };
             Ok(json!({ "type": "array", "items": schema(item)? }))
         }
         toml::Value::Table(fields) => object(fields),
@@ -58,7 +60,10 @@ fn object(fields: &Table) -> anyhow::Result<Value> {
 fn alternatives(text: &str) -> anyhow::Result<Value> {
     let (mut schemas, mut words, mut may_be_null) = (Vec::new(), Vec::new(), false);
     for part in text.split(" | ") {
-        match part.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')) {
+        match part
+            .strip_prefix('\'')
+            .and_then(|word| word.strip_suffix('\''))
+        {
             Some(word) => words.push(json!(word)),
             None if part == "null" => may_be_null = true,
             None => schemas.push(one(part)?),
@@ -68,7 +73,11 @@ fn alternatives(text: &str) -> anyhow::Result<Value> {
         schemas.push(json!({ "type": "string", "enum": words }));
     }
     if let [schema] = schemas.as_mut_slice() {
-        return Ok(if may_be_null { or_null(schema.take()) } else { schema.take() });
+        return Ok(if may_be_null {
+            or_null(schema.take())
+        } else {
+            schema.take()
+        });
     }
     if may_be_null {
         schemas.push(json!({ "type": "null" }));
@@ -88,7 +97,10 @@ fn or_null(mut schema: Value) -> Value {
 }
 
 fn one(text: &str) -> anyhow::Result<Value> {
-    if let Some(item) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+    if let Some(item) = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'))
+    {
         return Ok(json!({ "type": "array", "items": alternatives(item)? }));
     }
     Ok(match text {
@@ -99,7 +111,10 @@ fn one(text: &str) -> anyhow::Result<Value> {
         }
         "string" | "number" | "boolean" | "object" => json!({ "type": text }),
         name => {
-            ensure!(name.starts_with(|first: char| first.is_ascii_uppercase()), "“{name}” is no type");
+            ensure!(
+                name.starts_with(|first: char| first.is_ascii_uppercase()),
+                "“{name}” is no type"
+            );
             json!({ "$ref": format!("#/components/schemas/{name}") })
         }
     })
@@ -119,11 +134,20 @@ mod tests {
         check("'string'", json!({"type": "string"}));
         check("'string | null'", json!({"type": ["string", "null"]}));
         check("'any'", json!({}));
-        check("\"'a' | 'b' | null\"", json!({"type": ["string", "null"], "enum": ["a", "b", null]}));
-        check("'[Chat]'", json!({"type": "array", "items": {"$ref": "#/components/schemas/Chat"}}));
+        check(
+            "\"'a' | 'b' | null\"",
+            json!({"type": ["string", "null"], "enum": ["a", "b", null]}),
+        );
+        check(
+            "'[Chat]'",
+            json!({"type": "array", "items": {"$ref": "#/components/schemas/Chat"}}),
+        );
         let chat = json!({"$ref": "#/components/schemas/Chat"});
         check("'Chat | null'", json!({"anyOf": [chat, {"type": "null"}]}));
-        check("'Chat | string'", json!({"anyOf": [chat, {"type": "string"}]}));
+        check(
+            "'Chat | string'",
+            json!({"anyOf": [chat, {"type": "string"}]}),
+        );
         check(
             "{ a = 'string', b = 'boolean?' }",
             json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "boolean"}}, "required": ["a"]}),

@@ -16,7 +16,10 @@ const STREAM: &str = "text/event-stream";
 
 /// The operation of a route: what the file says of it, and what the table does.
 pub(super) fn operation(route: &Route, tag: &str, text: &Table) -> anyhow::Result<Value> {
-    let summary = text.get("summary").and_then(toml::Value::as_str).context("it has no summary")?;
+    let summary = text
+        .get("summary")
+        .and_then(toml::Value::as_str)
+        .context("it has no summary")?;
     let mut operation = json!({
         "operationId": id(route),
         "summary": summary,
@@ -33,7 +36,10 @@ pub(super) fn operation(route: &Route, tag: &str, text: &Table) -> anyhow::Resul
             "headers" => parameters.extend(named("header", value)?),
             "body" => operation["requestBody"] = body(value)?,
             status => {
-                _ = responses.insert(status.to_owned(), response(status, value).context(status.to_owned())?)
+                _ = responses.insert(
+                    status.to_owned(),
+                    response(status, value).context(status.to_owned())?,
+                )
             }
         }
     }
@@ -45,7 +51,10 @@ pub(super) fn operation(route: &Route, tag: &str, text: &Table) -> anyhow::Resul
             Protocol::Anthropic => "AnthropicProblem",
         };
         let reference = json!({ "$ref": format!("#/components/responses/{refusal}") });
-        ensure!(responses.insert(status.to_string(), reference).is_none(), "{status} is there twice");
+        ensure!(
+            responses.insert(status.to_string(), reference).is_none(),
+            "{status} is there twice"
+        );
     }
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
@@ -61,16 +70,19 @@ pub(super) fn refusals() -> Value {
     let any = json!({});
     let code = json!({ "$ref": "#/components/schemas/ProblemCode" });
     let sentence = json!({ "$ref": "#/components/schemas/Sentence" });
-    let ours =
-        json!({ "code": code, "message": text, "sentence": sentence, "field": text, "request_id": text });
-    let openai = json!({ "message": text, "type": any, "param": any, "code": any, "request_id": text });
+    let ours = json!({ "code": code, "message": text, "sentence": sentence, "field": text, "request_id": text });
+    let openai =
+        json!({ "message": text, "type": any, "param": any, "code": any, "request_id": text });
     let refusal = |properties: Value, required: &[&str]| {
         let error = json!({ "type": "object", "properties": properties, "required": required });
-        let schema = json!({ "type": "object", "properties": { "error": error }, "required": ["error"] });
+        let schema =
+            json!({ "type": "object", "properties": { "error": error }, "required": ["error"] });
         json!({ "description": "Refused; docs/errors.md has the codes.", "content": { JSON: { "schema": schema } } })
     };
-    let mut of_anthropic =
-        refusal(json!({ "type": text, "message": text, "code": any }), &["type", "message"]);
+    let mut of_anthropic = refusal(
+        json!({ "type": text, "message": text, "code": any }),
+        &["type", "message"],
+    );
     let shape = &mut of_anthropic["content"][JSON]["schema"]["properties"];
     (shape["type"], shape["request_id"]) = (text.clone(), text.clone());
     json!({
@@ -96,7 +108,12 @@ fn refused_with(route: &Route, text: &Table, has_parameters: bool) -> anyhow::Re
             statuses.push(status);
         }
     }
-    for named in text.get("errors").and_then(toml::Value::as_array).into_iter().flatten() {
+    for named in text
+        .get("errors")
+        .and_then(toml::Value::as_array)
+        .into_iter()
+        .flatten()
+    {
         let status = named.as_integer().context("`errors` are numbers")?;
         ensure!(!statuses.contains(&status), "{status} need not be named");
         statuses.push(status);
@@ -107,19 +124,29 @@ fn refused_with(route: &Route, text: &Table, has_parameters: bool) -> anyhow::Re
 
 /// Such as `get_api_v1_chats_chat`.
 fn id(route: &Route) -> String {
-    let words = route.path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words = route
+        .path
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
     let method = route.method.as_str().to_ascii_lowercase();
-    std::iter::once(method.as_str()).chain(words).collect::<Vec<_>>().join("_")
+    std::iter::once(method.as_str())
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join("_")
 }
 
 fn path_parameters(path: &str) -> Vec<Value> {
-    let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let names = path
+        .split('/')
+        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let parameter = |name: &str| json!({ "name": name.trim_start_matches('*'), "in": "path", "required": true, "schema": { "type": "string" } });
     names.map(parameter).collect()
 }
 
 fn named(place: &str, fields: &toml::Value) -> anyhow::Result<Vec<Value>> {
-    let fields = fields.as_table().with_context(|| format!("the {place} is no table"))?;
+    let fields = fields
+        .as_table()
+        .with_context(|| format!("the {place} is no table"))?;
     let parameter = |(name, value): (&String, &toml::Value)| {
         let (schema, required) = field(value).with_context(|| name.clone())?;
         Ok(json!({ "name": name, "in": place, "required": required, "schema": schema }))
@@ -129,13 +156,17 @@ fn named(place: &str, fields: &toml::Value) -> anyhow::Result<Vec<Value>> {
 
 fn body(value: &toml::Value) -> anyhow::Result<Value> {
     match value.as_str() {
-        Some(media) if media.contains('/') => Ok(json!({ "required": true, "content": { media: {} } })),
+        Some(media) if media.contains('/') => {
+            Ok(json!({ "required": true, "content": { media: {} } }))
+        }
         _ => Ok(json!({ "required": true, "content": { JSON: { "schema": schema(value)? } } })),
     }
 }
 
 fn response(status: &str, value: &toml::Value) -> anyhow::Result<Value> {
-    let status: StatusCode = status.parse().context("neither a status nor a known word")?;
+    let status: StatusCode = status
+        .parse()
+        .context("neither a status nor a known word")?;
     let mut response = json!({ "description": status.canonical_reason().unwrap_or_default() });
     let mut content = Map::new();
     match value.as_str() {
@@ -143,7 +174,10 @@ fn response(status: &str, value: &toml::Value) -> anyhow::Result<Value> {
         Some(text) => {
             for part in text.split(" or ") {
                 let (media, described) = one(part)?;
-                ensure!(content.insert(media.clone(), described).is_none(), "{media} is there twice");
+                ensure!(
+                    content.insert(media.clone(), described).is_none(),
+                    "{media} is there twice"
+                );
             }
         }
         None => _ = content.insert(JSON.to_owned(), json!({ "schema": schema(value)? })),

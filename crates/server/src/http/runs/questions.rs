@@ -32,7 +32,9 @@ impl AnswerQuestion {
             (Some(words), None, false) => Ok(Reply::Words(words)),
             (None, Some(values), false) => Ok(Reply::Values(values)),
             (None, None, true) => Ok(Reply::Declined(None)),
-            _ => Err(ApiError::invalid("Send one of `answer`, `values` and `\"decline\": true`.")),
+            _ => Err(ApiError::invalid(
+                "Send one of `answer`, `values` and `\"decline\": true`.",
+            )),
         }
     }
 }
@@ -45,6 +47,13 @@ pub(in crate::http) async fn answer(
     Json(body): Json<AnswerQuestion>,
 ) -> Result<StatusCode, ApiError> {
     check_changeable(&app, &caller, run).await?;
-    app.tell(run, Command::Answer { question, reply: body.reply()? }).await?;
+    app.tell(
+        run,
+        Command::Answer {
+            question,
+            reply: body.reply()?,
+        },
+    )
+    .await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -2,7 +2,9 @@
 
 use std::{convert::Infallible, sync::Arc};
 
-use agent::pipelines::{Pipeline, Said, continuation, continued_so_far, read_completion, text_to_continue};
+use agent::pipelines::{
+    Pipeline, Said, continuation, continued_so_far, read_completion, text_to_continue,
+};
 use axum::{body::Body, extract::State, response::Response};
 use domain::{RunId, refusal};
 use futures_util::{Stream, StreamExt, stream};
@@ -16,7 +18,8 @@ use wire::{
 
 use super::{Task, TaskRequest};
 use crate::{
-    app::App, auth::Caller, error::ApiError, extract::Json, pipelines::cannot_continue, streams::event_stream,
+    app::App, auth::Caller, error::ApiError, extract::Json, pipelines::cannot_continue,
+    streams::event_stream,
 };
 
 /// `POST /tasks/auto/completions`. Whoever leaves does not want it any more.
@@ -36,11 +39,18 @@ pub(crate) async fn complete(
     }
     let most = task.set.common.input_max_length;
     if usize::try_from(most).is_ok_and(|most| written.chars().count() > most) {
-        return Err(ApiError::invalid(refusal::Settings::TooLongToComplete { limit: most as u64 }));
+        return Err(ApiError::invalid(refusal::Settings::TooLongToComplete {
+            limit: most as u64,
+        }));
     }
     let said = request.said_before();
     let kind = request.kind.unwrap_or_else(|| "General".to_owned());
-    let going_on = GoingOn { task, said, written, kind };
+    let going_on = GoingOn {
+        task,
+        said,
+        written,
+        kind,
+    };
     if request.stream {
         return streamed(going_on).await;
     }
@@ -65,15 +75,28 @@ impl GoingOn {
             return Ok(answer);
         }
         let read = |text: &str| read_completion(text, &self.written).map_err(|fault| (fault, None));
-        let (text, used) =
-            self.task.ask(&self.said, Some(&self.written), &self.kind, read, String::clone).await?;
+        let (text, used) = self
+            .task
+            .ask(
+                &self.said,
+                Some(&self.written),
+                &self.kind,
+                read,
+                String::clone,
+            )
+            .await?;
         Ok((text.unwrap_or_default(), used))
     }
 
     /// From a model that continues texts: sooner than from one that is asked about it. Nothing where an administrator has said
     /// how to ask, or the model's server cannot do it.
-    async fn continued(&self, mut reader: Option<Reader<'_>>) -> Result<Option<(String, Used)>, ApiError> {
-        let Task { app, model, set, .. } = &self.task;
+    async fn continued(
+        &self,
+        mut reader: Option<Reader<'_>>,
+    ) -> Result<Option<(String, Used)>, ApiError> {
+        let Task {
+            app, model, set, ..
+        } = &self.task;
         let Some(continuing) = app.continuing_model(model).filter(|_| set.is_default) else {
             return Ok(None);
         };
@@ -87,7 +110,9 @@ impl GoingOn {
             }
         };
         let job = self.task.job(continuing);
-        let answered = app.continue_pipeline(&job, text, (reads_along, heard), read).await;
+        let answered = app
+            .continue_pipeline(&job, text, (reads_along, heard), read)
+            .await;
         match answered {
             Ok(answered) => Ok(Some((answered.read.unwrap_or_default(), answered.used))),
             // One that breaks off in the middle can do it.
@@ -116,11 +141,14 @@ async fn streamed(going_on: GoingOn) -> Result<Response, ApiError> {
     match news.next().await {
         Some(News::End(Err(error))) => Err(error),
         Some(first) => {
-            let body =
-                stream::iter([first]).chain(news).map(move |news| Ok::<_, Infallible>(writer.write(news)));
+            let body = stream::iter([first])
+                .chain(news)
+                .map(move |news| Ok::<_, Infallible>(writer.write(news)));
             Ok(event_stream(Body::from_stream(body)))
         }
-        None => Err(ApiError::internal("a completion has neither come nor failed")),
+        None => Err(ApiError::internal(
+            "a completion has neither come nor failed",
+        )),
     }
 }
 
@@ -142,7 +170,10 @@ fn news(going_on: GoingOn) -> impl Stream<Item = News> + Send {
     };
     // It says all it has to say through the channel, which keeps the order.
     let asking = stream::once(asking).filter_map(async |()| None);
-    stream::select(asking, stream::poll_fn(move |context| receiver.poll_recv(context)))
+    stream::select(
+        asking,
+        stream::poll_fn(move |context| receiver.poll_recv(context)),
+    )
 }
 
 /// Writes the events of the stream.
@@ -155,7 +186,11 @@ struct Writer {
 
 impl Writer {
     fn new(chunks: ChunkEncoder) -> Self {
-        Self { chunks, sent: String::new(), is_begun: false }
+        Self {
+            chunks,
+            sent: String::new(),
+            is_begun: false,
+        }
     }
 
     fn write(&mut self, news: News) -> Vec<u8> {

@@ -51,9 +51,16 @@ impl TaskRequest {
         let mut said = self.said_before();
         let last = text_of(&self.user_message);
         let is_last = |said: &&Said| said.role == Role::User;
-        let is_there = said.iter().rev().find(is_last).is_some_and(|said| said.text == last);
+        let is_there = said
+            .iter()
+            .rev()
+            .find(is_last)
+            .is_some_and(|said| said.text == last);
         if !last.is_empty() && !is_there {
-            said.push(Said { role: Role::User, text: last });
+            said.push(Said {
+                role: Role::User,
+                text: last,
+            });
         }
         said
     }
@@ -61,15 +68,23 @@ impl TaskRequest {
     /// The same without the message that is told apart.
     pub(super) fn said_before(&self) -> Vec<Said> {
         let latest = &self.messages[self.messages.len().saturating_sub(MOST_MESSAGES)..];
-        let said = latest.iter().map(|message| Said { role: message.role, text: text_of(&message.content) });
-        said.filter(|said| matches!(said.role, Role::User | Role::Assistant) && !said.text.is_empty())
-            .collect()
+        let said = latest.iter().map(|message| Said {
+            role: message.role,
+            text: text_of(&message.content),
+        });
+        said.filter(|said| {
+            matches!(said.role, Role::User | Role::Assistant) && !said.text.is_empty()
+        })
+        .collect()
     }
 
     /// The text that the template's `prompt` stands for, if it is not to be the last message of the conversation.
     pub(super) fn prompt(&self) -> Option<String> {
         let last = || Some(text_of(&self.user_message)).filter(|last| !last.is_empty());
-        self.prompt.clone().filter(|prompt| !prompt.trim().is_empty()).or_else(last)
+        self.prompt
+            .clone()
+            .filter(|prompt| !prompt.trim().is_empty())
+            .or_else(last)
     }
 
     /// The conversation that is asked about. A `prompt` alone is one: front ends of before have sent no more for a title.
@@ -82,9 +97,13 @@ impl TaskRequest {
             return Ok(said);
         }
         match self.prompt() {
-            Some(prompt) => Ok(vec![Said { role: Role::User, text: prompt.trim().to_owned() }]),
+            Some(prompt) => Ok(vec![Said {
+                role: Role::User,
+                text: prompt.trim().to_owned(),
+            }]),
             None => {
-                let problem = "`messages` has to hold a message of the user or the assistant with text.";
+                let problem =
+                    "`messages` has to hold a message of the user or the assistant with text.";
                 Err(ApiError::invalid(problem).with_field(Some("messages")))
             }
         }
@@ -99,9 +118,11 @@ pub(in crate::http) fn text_of(content: &Value) -> String {
             let texts = parts.iter().filter_map(|part| part["text"].as_str());
             texts.collect::<Vec<_>>().join("\n").trim().to_owned()
         }
-        Value::Object(message) => {
-            message.get("content").filter(|content| !content.is_object()).map(text_of).unwrap_or_default()
-        }
+        Value::Object(message) => message
+            .get("content")
+            .filter(|content| !content.is_object())
+            .map(text_of)
+            .unwrap_or_default(),
         _ => String::new(),
     }
 }
@@ -114,8 +135,7 @@ mod tests {
 
     #[test]
     fn contents_are_texts_or_parts() {
-        let parts =
-            json!([{"type": "text", "text": "a"}, {"type": "image_url"}, {"type": "text", "text": "b "}]);
+        let parts = json!([{"type": "text", "text": "a"}, {"type": "image_url"}, {"type": "text", "text": "b "}]);
         assert_eq!(text_of(&parts), "a\nb");
         assert_eq!(text_of(&json!(" a ")), "a");
         assert_eq!(text_of(&json!({"role": "user", "content": "a"})), "a");
@@ -130,19 +150,32 @@ mod tests {
             assert_eq!(said, expected, "{body}");
             assert_eq!(request.prompt().as_deref(), prompt, "{body}");
         };
-        let asked = json!([{"role": "user", "content": "How?"}, {"role": "assistant", "content": "So."}]);
+        let asked =
+            json!([{"role": "user", "content": "How?"}, {"role": "assistant", "content": "So."}]);
         check(
             json!({"chat_id": "c", "user_message": "How?", "messages": asked}),
             &["How?", "So."],
             Some("How?"),
         );
-        check(json!({"user_message": "And?", "messages": asked}), &["How?", "So.", "And?"], Some("And?"));
+        check(
+            json!({"user_message": "And?", "messages": asked}),
+            &["How?", "So.", "And?"],
+            Some("And?"),
+        );
         check(
             json!({"user_message": {"role": "user", "content": [{"text": "How?"}]}}),
             &["How?"],
             Some("How?"),
         );
-        check(json!({"messages": asked, "model": "", "user_message": null}), &["How?", "So."], None);
-        check(json!({"prompt": "P", "user_message": "How?"}), &["How?"], Some("P"));
+        check(
+            json!({"messages": asked, "model": "", "user_message": null}),
+            &["How?", "So."],
+            None,
+        );
+        check(
+            json!({"prompt": "P", "user_message": "How?"}),
+            &["How?"],
+            Some("P"),
+        );
     }
 }

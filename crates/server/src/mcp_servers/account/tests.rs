@@ -34,19 +34,28 @@ async fn token(State(desks): State<Arc<Desks>>, form: String) -> impl IntoRespon
         Some(odd) => odd,
         None => {
             let mut good = desks.good.lock().unwrap();
-            let used = good.iter().position(|token| form.contains(&format!("refresh_token={token}")));
+            let used = good
+                .iter()
+                .position(|token| form.contains(&format!("refresh_token={token}")));
             match used.map(|place| good.remove(place)) {
                 None => (400, json!({ "error": "invalid_grant" })),
                 Some(_) => {
                     let next = format!("refresh-{number}");
                     good.push(next.clone());
                     let access = format!("access-{number}");
-                    (200, json!({ "access_token": access, "refresh_token": next, "expires_in": 3600 }))
+                    (
+                        200,
+                        json!({ "access_token": access, "refresh_token": next, "expires_in": 3600 }),
+                    )
                 }
             }
         }
     };
-    let waits = if said.0 == 200 { Some(desks.may_answer.acquire().await.unwrap()) } else { None };
+    let waits = if said.0 == 200 {
+        Some(desks.may_answer.acquire().await.unwrap())
+    } else {
+        None
+    };
     if let Some(permit) = waits {
         permit.forget();
     }
@@ -72,9 +81,13 @@ impl Setting {
             may_answer: Semaphore::new(0),
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url: Url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+        let url: Url = format!("http://{}/", listener.local_addr().unwrap())
+            .parse()
+            .unwrap();
         let tasks = TaskTracker::new();
-        let routes = Router::new().route("/token", post(token)).with_state(Arc::clone(&desks));
+        let routes = Router::new()
+            .route("/token", post(token))
+            .with_state(Arc::clone(&desks));
         tasks.spawn(async move { axum::serve(listener, routes).await });
         let store = Store::open("sqlite::memory:").await.unwrap();
         let user = UserId::generate();
@@ -98,7 +111,13 @@ impl Setting {
                 outbound: Outbound::new(Allowed::default()),
             };
             let chosen = vec!["127.0.0.1".to_owned()];
-            Account { vault: Arc::new(vault), server: "notes".to_owned(), url: url.clone(), chosen, user }
+            Account {
+                vault: Arc::new(vault),
+                server: "notes".to_owned(),
+                url: url.clone(),
+                chosen,
+                user,
+            }
         };
         let (one, two) = (account(), account());
         let grant = Grant {
@@ -106,7 +125,8 @@ impl Setting {
             claimed_until: 0,
             url: url.to_string(),
             resource: url.to_string(),
-            client: serde_json::from_value(json!({ "id": "gh", "secret": null, "method": "None" })).unwrap(),
+            client: serde_json::from_value(json!({ "id": "gh", "secret": null, "method": "None" }))
+                .unwrap(),
             token: format!("{url}token"),
             revoke: None,
             access: "access-0".to_owned(),
@@ -116,7 +136,13 @@ impl Setting {
         one.put(&Credential::Grant(grant)).await.unwrap();
         assert_eq!(two.token(None).await, Ok("access-0".to_owned()));
         clock.advance_ms(HOUR_MS);
-        Self { desks, one, two, tasks, _folder: folder }
+        Self {
+            desks,
+            one,
+            two,
+            tasks,
+            _folder: folder,
+        }
     }
 
     fn asks(&self, account: &Account) -> tokio::task::JoinHandle<Result<String, NoBearer>> {
@@ -132,15 +158,20 @@ impl Setting {
     }
 
     async fn has_lapsed(&self) -> bool {
-        matches!(self.one.read().await.unwrap(), Some(Credential::Lapsed { .. }))
+        matches!(
+            self.one.read().await.unwrap(),
+            Some(Credential::Lapsed { .. })
+        )
     }
 }
 
 #[tokio::test]
 async fn of_two_servers_one_renews() {
     let setting = Setting::open().await;
-    let asking: Vec<_> =
-        [&setting.one, &setting.two, &setting.one].into_iter().map(|account| setting.asks(account)).collect();
+    let asking: Vec<_> = [&setting.one, &setting.two, &setting.one]
+        .into_iter()
+        .map(|account| setting.asks(account))
+        .collect();
     setting.asked(1).await;
     setting.desks.may_answer.add_permits(10);
     for one in asking {
@@ -176,7 +207,13 @@ async fn a_sign_out_and_a_new_sign_in_meanwhile_stay() {
     let setting = Setting::open().await;
     let slow = setting.asks(&setting.one);
     setting.asked(1).await;
-    setting.two.put(&Credential::Lapsed { of: "second".to_owned() }).await.unwrap();
+    setting
+        .two
+        .put(&Credential::Lapsed {
+            of: "second".to_owned(),
+        })
+        .await
+        .unwrap();
     setting.desks.may_answer.add_permits(10);
     assert_eq!(slow.await.unwrap(), Err(NoBearer::SignIn));
     assert!(setting.has_lapsed().await);
@@ -202,11 +239,22 @@ async fn only_what_says_that_the_sign_in_is_over_ends_it() {
         setting.desks.may_answer.add_permits(10);
         *setting.desks.odd.lock().unwrap() = Some((status, said.clone()));
         let answer = setting.one.token(None).await;
-        assert_eq!(answer == Err(NoBearer::SignIn), lapses, "{status} {said}: {answer:?}");
-        assert!(answer.is_err() && setting.has_lapsed().await == lapses, "{status} {said}: {answer:?}");
+        assert_eq!(
+            answer == Err(NoBearer::SignIn),
+            lapses,
+            "{status} {said}: {answer:?}"
+        );
+        assert!(
+            answer.is_err() && setting.has_lapsed().await == lapses,
+            "{status} {said}: {answer:?}"
+        );
         // Where it was kept, it is tried again at once, by the other server too.
         *setting.desks.odd.lock().unwrap() = None;
-        let again = if lapses { Err(NoBearer::SignIn) } else { Ok("access-2".to_owned()) };
+        let again = if lapses {
+            Err(NoBearer::SignIn)
+        } else {
+            Ok("access-2".to_owned())
+        };
         assert_eq!(setting.two.token(None).await, again, "{status} {said}");
     }
 }

@@ -32,24 +32,40 @@ pub(super) async fn too_much(group: Option<u32>, profile: &Path) {
 /// Memory that is no file's, of all processes of a group.
 fn memory_bytes(group: u32) -> u64 {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let paths =
-        entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.parse::<u32>().is_ok()));
+    let paths = entries.filter(|entry| {
+        entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| name.parse::<u32>().is_ok())
+    });
     let of_group = paths.map(|entry| entry.path()).filter(|path| {
         let stat = fs::read_to_string(path.join("stat"));
         stat.is_ok_and(|stat| group_of(&stat) == Some(group))
     });
-    of_group.map(|path| fs::read_to_string(path.join("status")).map_or(0, |status| own_bytes(&status))).sum()
+    of_group
+        .map(|path| fs::read_to_string(path.join("status")).map_or(0, |status| own_bytes(&status)))
+        .sum()
 }
 
 fn group_of(stat: &str) -> Option<u32> {
     // The name before may have blanks and brackets of its own.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()
+    stat.rsplit_once(')')?
+        .1
+        .split_whitespace()
+        .nth(2)?
+        .parse()
+        .ok()
 }
 
 fn own_bytes(status: &str) -> u64 {
     let counted = ["RssAnon:", "RssShmem:", "VmSwap:"];
-    let lines = status.lines().filter(|line| counted.iter().any(|name| line.starts_with(name)));
-    lines.filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()).sum::<u64>() * 1024
+    let lines = status
+        .lines()
+        .filter(|line| counted.iter().any(|name| line.starts_with(name)));
+    lines
+        .filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok())
+        .sum::<u64>()
+        * 1024
 }
 
 /// What lies in a folder and below. What goes away meanwhile does not count.
@@ -57,9 +73,17 @@ fn stored_bytes(folder: &Path) -> u64 {
     let of_entry = |entry: io::Result<fs::DirEntry>| -> Option<u64> {
         let entry = entry.ok()?;
         let found = entry.metadata().ok()?;
-        Some(if found.is_dir() { stored_bytes(&entry.path()) } else { found.len() })
+        Some(if found.is_dir() {
+            stored_bytes(&entry.path())
+        } else {
+            found.len()
+        })
     };
-    fs::read_dir(folder).into_iter().flatten().filter_map(of_entry).sum()
+    fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(of_entry)
+        .sum()
 }
 
 #[cfg(test)]
@@ -70,7 +94,8 @@ mod tests {
     fn figures_of_the_kernel_are_read() {
         let stat = "7 (chrome (x)) S 1 42 7 0 -1";
         assert_eq!((group_of(stat), group_of("")), (Some(42), None));
-        let status = "VmRSS:\t99 kB\nRssAnon:\t 8 kB\nRssFile:\t5 kB\nRssShmem:\t 2 kB\nVmSwap:\t 1 kB\n";
+        let status =
+            "VmRSS:\t99 kB\nRssAnon:\t 8 kB\nRssFile:\t5 kB\nRssShmem:\t 2 kB\nVmSwap:\t 1 kB\n";
         assert_eq!(own_bytes(status), 11 * 1024);
     }
 

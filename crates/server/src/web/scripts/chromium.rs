@@ -98,14 +98,25 @@ impl Web {
 }
 
 fn start(program: &Path) -> io::Result<(Browser, DevTools)> {
-    let profile = tempfile::Builder::new().prefix("glasshouse-browser-").tempdir()?;
+    let profile = tempfile::Builder::new()
+        .prefix("glasshouse-browser-")
+        .tempdir()?;
     let folder = profile.path().to_owned();
     let mut command = Command::new("/bin/sh");
     command.args(["-c", WITH_PIPES]).arg(program).args(FLAGS);
     command.arg(format!("--user-data-dir={}", folder.display()));
-    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C.UTF-8");
-    command.env("HOME", &folder).env("TMPDIR", &folder).current_dir(&folder);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+        .env_clear()
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .env("LANG", "C.UTF-8");
+    command
+        .env("HOME", &folder)
+        .env("TMPDIR", &folder)
+        .current_dir(&folder);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     command.kill_on_drop(true).process_group(0);
     // What root makes is root's.
     if std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(&folder)?) == 0 {
@@ -122,8 +133,10 @@ fn start(program: &Path) -> io::Result<(Browser, DevTools)> {
 impl Drop for Browser {
     fn drop(&mut self) {
         #[cfg(target_os = "linux")]
-        if let Some(id) =
-            self.child.id().and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?))
+        if let Some(id) = self
+            .child
+            .id()
+            .and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?))
         {
             // An error means that nobody of it is left.
             _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
@@ -139,19 +152,40 @@ async fn show(
     until: Instant,
     most_bytes: u64,
 ) -> io::Result<String> {
-    let page = tools.call("", "Target.createTarget", json!({ "url": "about:blank" })).await?;
+    let page = tools
+        .call("", "Target.createTarget", json!({ "url": "about:blank" }))
+        .await?;
     let target = json!({ "targetId": page["targetId"], "flatten": true });
     let attached = tools.call("", "Target.attachToTarget", target).await?;
-    let session = attached["sessionId"].as_str().unwrap_or_default().to_owned();
-    tools.call("", "Browser.setDownloadBehavior", json!({ "behavior": "deny" })).await?;
+    let session = attached["sessionId"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    tools
+        .call(
+            "",
+            "Browser.setDownloadBehavior",
+            json!({ "behavior": "deny" }),
+        )
+        .await?;
     tools.call(&session, "Page.enable", json!({})).await?;
     tools.call(&session, "Inspector.enable", json!({})).await?;
-    tools.call(&session, "Fetch.enable", json!({ "patterns": [{ "urlPattern": "*" }] })).await?;
-    tools.send(&session, "Page.navigate", json!({ "url": parts.url() })).await?;
+    tools
+        .call(
+            &session,
+            "Fetch.enable",
+            json!({ "patterns": [{ "urlPattern": "*" }] }),
+        )
+        .await?;
+    tools
+        .send(&session, "Page.navigate", json!({ "url": parts.url() }))
+        .await?;
     let is_quiet = answer_until_quiet(tools, &session, parts, until).await?;
     if !is_quiet {
         // A script that never ends would keep us from what stands behind it.
-        tools.send(&session, "Runtime.terminateExecution", json!({})).await?;
+        tools
+            .send(&session, "Runtime.terminateExecution", json!({}))
+            .await?;
         answer_until_quiet(tools, &session, parts, Instant::now() + SETTLING).await?;
     }
     let most = usize::try_from(most_bytes).unwrap_or(usize::MAX);
@@ -159,8 +193,12 @@ async fn show(
         "expression": format!("document.documentElement.outerHTML.slice(0, {most})"), "returnByValue": true,
     });
     let slow = |_| io::Error::from(io::ErrorKind::TimedOut);
-    let read = timeout(READING, tools.call(&session, "Runtime.evaluate", read)).await.map_err(slow)??;
-    let html = read["result"]["value"].as_str().ok_or_else(|| io::Error::other("the page shows nothing"))?;
+    let read = timeout(READING, tools.call(&session, "Runtime.evaluate", read))
+        .await
+        .map_err(slow)??;
+    let html = read["result"]["value"]
+        .as_str()
+        .ok_or_else(|| io::Error::other("the page shows nothing"))?;
     Ok(html.to_owned())
 }
 
@@ -175,7 +213,11 @@ async fn answer_until_quiet(
     let (mut has_loaded, mut last) = (false, Instant::now());
     loop {
         let is_still = has_loaded && open.is_empty();
-        let wake = if is_still { (last + QUIET).min(until) } else { until };
+        let wake = if is_still {
+            (last + QUIET).min(until)
+        } else {
+            until
+        };
         tokio::select! {
             () = sleep_until(wake) => return Ok(is_still && wake < until),
             Some((method, parameters)) = open.next() => {

@@ -46,9 +46,14 @@ impl Web {
         page: &Url,
     ) -> Result<String, Trouble> {
         let bytes = usize::try_from(self.settings.page_bytes.saturating_mul(TIMES_THE_PAGE));
-        let limits = Limits { time, body_bytes: bytes.unwrap_or(usize::MAX), hops: 0 };
+        let limits = Limits {
+            time,
+            body_bytes: bytes.unwrap_or(usize::MAX),
+            hops: 0,
+        };
         let time_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let mut request = Request::new(Method::POST, at.clone(), limits).chosen(std::slice::from_ref(host));
+        let mut request =
+            Request::new(Method::POST, at.clone(), limits).chosen(std::slice::from_ref(host));
         if let Some(key) = key {
             request = request.header(AUTHORIZATION, &format!("Bearer {}", key.reveal()));
         }
@@ -60,7 +65,8 @@ impl Web {
             },
         }));
         let answer = self.outbound.send(request).await;
-        let answer = answer.map_err(|fault| failed(&format!("it was asked for the page: {fault}")))?;
+        let answer =
+            answer.map_err(|fault| failed(&format!("it was asked for the page: {fault}")))?;
         match answer.status.as_u16() {
             200 => read(&answer.body, page),
             401 | 403 => Err(failed("it does not take our token (web.browser_key)")),
@@ -72,25 +78,46 @@ impl Web {
 
 /// The page of an answer, where it is that page.
 fn read(answer: &[u8], page: &Url) -> Result<String, Trouble> {
-    let crawled: Crawled = serde_json::from_slice(answer).map_err(|_| failed("its answer cannot be read"))?;
-    let outcome = crawled.results.into_iter().next().ok_or_else(|| failed("its answer has no page"))?;
-    let Outcome { url, redirected_url, success, html, error_message } = outcome;
+    let crawled: Crawled =
+        serde_json::from_slice(answer).map_err(|_| failed("its answer cannot be read"))?;
+    let outcome = crawled
+        .results
+        .into_iter()
+        .next()
+        .ok_or_else(|| failed("its answer has no page"))?;
+    let Outcome {
+        url,
+        redirected_url,
+        success,
+        html,
+        error_message,
+    } = outcome;
     if !success {
         let words = error_message.unwrap_or_default();
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-        let words: String = words.chars().filter(|char| !char.is_control()).take(WORDS).collect();
+        let words: String = words
+            .chars()
+            .filter(|char| !char.is_control())
+            .take(WORDS)
+            .collect();
         return Err(failed(&format!("it says “{words}”")));
     }
     // What it was led to has come by no guard of ours.
     let led_to = redirected_url.unwrap_or(url);
-    if !led_to.parse::<Url>().is_ok_and(|led_to| led_to.origin() == page.origin()) {
+    if !led_to
+        .parse::<Url>()
+        .is_ok_and(|led_to| led_to.origin() == page.origin())
+    {
         return Err(failed("it was led to another site"));
     }
-    html.filter(|html| !html.is_empty()).ok_or_else(|| failed("its answer has no page"))
+    html.filter(|html| !html.is_empty())
+        .ok_or_else(|| failed("its answer has no page"))
 }
 
 fn failed(words: &str) -> Trouble {
-    Trouble::new(Sentence::Crawl4aiFailed { why: words.to_owned() })
+    Trouble::new(Sentence::Crawl4aiFailed {
+        why: words.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -108,7 +135,9 @@ mod tests {
     fn only_the_page_that_was_asked_for_is_taken() {
         let one = |more: Value| {
             let mut one = json!({"url": "https://e.example/app", "success": true, "html": "<p>x", "markdown": {"raw_markdown": "x"}});
-            one.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            one.as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
             json!({"success": true, "results": [one]})
         };
         assert_eq!(outcome(&one(json!({}))), Ok("<p>x".to_owned()));
@@ -117,13 +146,19 @@ mod tests {
             Ok("<p>x".to_owned())
         );
         for (answer, words) in [
-            (one(json!({"redirected_url": "http://169.254.169.254/"})), "another site"),
+            (
+                one(json!({"redirected_url": "http://169.254.169.254/"})),
+                "another site",
+            ),
             (one(json!({"url": "http://e.example/app"})), "another site"),
             (one(json!({"url": "nonsense"})), "another site"),
             (one(json!({"html": ""})), "no page"),
             (one(json!({"html": null})), "no page"),
             (one(json!({"html": 7})), "cannot be read"),
-            (one(json!({"success": false, "error_message": "timed\n\u{7}out"})), "“timed out”"),
+            (
+                one(json!({"success": false, "error_message": "timed\n\u{7}out"})),
+                "“timed out”",
+            ),
             (json!({"results": []}), "no page"),
             (json!({"detail": "x"}), "no page"),
             (json!([]), "no page"),

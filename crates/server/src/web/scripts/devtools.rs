@@ -24,11 +24,22 @@ pub(super) struct DevTools {
 
 impl DevTools {
     pub(super) fn new(input: ChildStdin, output: ChildStdout) -> Self {
-        Self { input, output, pending: Vec::new(), looked: 0, last: 0 }
+        Self {
+            input,
+            output,
+            pending: Vec::new(),
+            looked: 0,
+            last: 0,
+        }
     }
 
     /// Sends a command, to a page where `session` is one; returns the number that its answer has.
-    pub(super) async fn send(&mut self, session: &str, method: &str, parameters: Value) -> io::Result<u64> {
+    pub(super) async fn send(
+        &mut self,
+        session: &str,
+        method: &str,
+        parameters: Value,
+    ) -> io::Result<u64> {
         self.last += 1;
         let mut message = json!({ "id": self.last, "method": method, "params": parameters });
         if !session.is_empty() {
@@ -43,7 +54,10 @@ impl DevTools {
     /// The next message. May be dropped and called again: nothing is lost.
     pub(super) async fn receive(&mut self) -> io::Result<Value> {
         loop {
-            if let Some(place) = self.pending[self.looked..].iter().position(|byte| *byte == 0) {
+            if let Some(place) = self.pending[self.looked..]
+                .iter()
+                .position(|byte| *byte == 0)
+            {
                 let end = self.looked + place;
                 let message = serde_json::from_slice(&self.pending[..end]);
                 self.pending.drain(..=end);
@@ -61,14 +75,21 @@ impl DevTools {
     }
 
     /// Sends a command and waits for its answer; what comes before that is passed over.
-    pub(super) async fn call(&mut self, session: &str, method: &str, parameters: Value) -> io::Result<Value> {
+    pub(super) async fn call(
+        &mut self,
+        session: &str,
+        method: &str,
+        parameters: Value,
+    ) -> io::Result<Value> {
         let id = self.send(session, method, parameters).await?;
         loop {
             let mut message = self.receive().await?;
             if message["id"] == id {
                 let failed = message.get("error").map(Value::to_string);
-                return failed
-                    .map_or_else(|| Ok(message["result"].take()), |error| Err(io::Error::other(error)));
+                return failed.map_or_else(
+                    || Ok(message["result"].take()),
+                    |error| Err(io::Error::other(error)),
+                );
             }
         }
     }

@@ -24,8 +24,12 @@ const AT_ONCE: usize = 6;
 /// The largest of them, bytes.
 const PART_BYTES: u64 = 5_000_000;
 /// What the browser is told of an answer's head.
-const TOLD: [&str; 4] =
-    ["content-type", "access-control-allow-origin", "access-control-allow-credentials", "location"];
+const TOLD: [&str; 4] = [
+    "content-type",
+    "access-control-allow-origin",
+    "access-control-allow-credentials",
+    "location",
+];
 
 /// What a page has asked for, and may still.
 pub(super) struct Parts<'a> {
@@ -68,28 +72,42 @@ impl<'a> Parts<'a> {
     /// What is to be done about a request that the browser has paused.
     pub(super) fn answer(&self, paused: &Value) -> Answer {
         let id = paused["requestId"].as_str().unwrap_or_default();
-        let (url, kind) = (paused["request"]["url"].as_str().unwrap_or_default(), &paused["resourceType"]);
+        let (url, kind) = (
+            paused["request"]["url"].as_str().unwrap_or_default(),
+            &paused["resourceType"],
+        );
         let scheme = url.split(':').next().unwrap_or_default();
         if matches!(scheme, "data" | "blob") {
             return Answer::Now("Fetch.continueRequest", json!({ "requestId": id }));
         }
         let is_get = paused["request"]["method"] == "GET";
         match kind.as_str().unwrap_or_default() {
-            "Document" if is_get && url == self.page.as_str() && !self.begun.swap(true, Relaxed) => {
+            "Document"
+                if is_get && url == self.page.as_str() && !self.begun.swap(true, Relaxed) =>
+            {
                 // In another encoding it says itself in which.
                 let kind = match std::str::from_utf8(self.html) {
                     Ok(_) => "text/html; charset=utf-8",
                     Err(_) => "text/html",
                 };
-                Answer::Now("Fetch.fulfillRequest", fulfilled(id, 200, kind_of(kind), self.html))
+                Answer::Now(
+                    "Fetch.fulfillRequest",
+                    fulfilled(id, 200, kind_of(kind), self.html),
+                )
             }
             // A page that leads elsewhere by script stays; frames are pages of their own.
             "Document" => refused(id, "Aborted"),
             // Pages wait for these, and nobody looks at them.
-            "Stylesheet" => Answer::Now("Fetch.fulfillRequest", fulfilled(id, 200, kind_of("text/css"), b"")),
+            "Stylesheet" => Answer::Now(
+                "Fetch.fulfillRequest",
+                fulfilled(id, 200, kind_of("text/css"), b""),
+            ),
             "Script" | "XHR" | "Fetch" if is_get && self.asked.fetch_add(1, Relaxed) < MOST => {
                 match url.parse() {
-                    Ok(url) => Answer::Later { id: id.to_owned(), url },
+                    Ok(url) => Answer::Later {
+                        id: id.to_owned(),
+                        url,
+                    },
                     Err(_) => refused(id, "BlockedByClient"),
                 }
             }
@@ -101,12 +119,21 @@ impl<'a> Parts<'a> {
     pub(super) async fn fetch(&self, id: String, url: Url) -> (&'static str, Value) {
         match self.fetched(&url).await {
             Some(answer) => {
-                let head =
-                    TOLD.iter().filter_map(|name| Some((*name, answer.headers.get(*name)?.to_str().ok()?)));
-                let head = head.map(|(name, value)| json!({ "name": name, "value": value })).collect();
-                ("Fetch.fulfillRequest", fulfilled(&id, answer.status.as_u16(), head, &answer.body))
+                let head = TOLD
+                    .iter()
+                    .filter_map(|name| Some((*name, answer.headers.get(*name)?.to_str().ok()?)));
+                let head = head
+                    .map(|(name, value)| json!({ "name": name, "value": value }))
+                    .collect();
+                (
+                    "Fetch.fulfillRequest",
+                    fulfilled(&id, answer.status.as_u16(), head, &answer.body),
+                )
             }
-            None => ("Fetch.failRequest", json!({ "requestId": id, "errorReason": "BlockedByClient" })),
+            None => (
+                "Fetch.failRequest",
+                json!({ "requestId": id, "errorReason": "BlockedByClient" }),
+            ),
         }
     }
 
@@ -130,7 +157,10 @@ impl<'a> Parts<'a> {
         let request = Request::new(Method::GET, url.clone(), limits).header(ACCEPT, "*/*");
         let (way, request) = match is_own {
             true => (&web.outbound, request),
-            false => (&web.open, request.header(ORIGIN, &self.page.origin().ascii_serialization())),
+            false => (
+                &web.open,
+                request.header(ORIGIN, &self.page.origin().ascii_serialization()),
+            ),
         };
         let answer = way.send(request).await.ok()?;
         let size = answer.body.len() as u64;
@@ -142,7 +172,10 @@ impl<'a> Parts<'a> {
 }
 
 fn refused(id: &str, reason: &str) -> Answer {
-    Answer::Now("Fetch.failRequest", json!({ "requestId": id, "errorReason": reason }))
+    Answer::Now(
+        "Fetch.failRequest",
+        json!({ "requestId": id, "errorReason": reason }),
+    )
 }
 
 fn kind_of(kind: &str) -> Vec<Value> {

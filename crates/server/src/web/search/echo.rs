@@ -22,15 +22,25 @@ pub(super) struct Question {
 impl Question {
     pub(super) fn new(text: &str) -> Self {
         let words = text.split_whitespace().filter(|word| word.contains('.'));
-        let named = addresses(text).into_iter().chain(words).filter_map(|address| normalised(address).ok());
-        let hosts = named.filter_map(|url| url.host_str().map(str::to_owned)).collect();
-        Self { forms: [text.to_lowercase(), decoded(text)], hosts }
+        let named = addresses(text)
+            .into_iter()
+            .chain(words)
+            .filter_map(|address| normalised(address).ok());
+        let hosts = named
+            .filter_map(|url| url.host_str().map(str::to_owned))
+            .collect();
+        Self {
+            forms: [text.to_lowercase(), decoded(text)],
+            hosts,
+        }
     }
 
     /// Whether this address says nothing that the question does not say: each of its parts stands there, or it carries the
     /// whole question along. Such an address can hold whatever the model knows.
     pub(super) fn names(&self, address: &str) -> bool {
-        let Ok(url) = normalised(address) else { return true };
+        let Ok(url) = normalised(address) else {
+            return true;
+        };
         let host = url.host_str().unwrap_or_default();
         let host_is_there = self.hosts.iter().any(|named| named == host) || self.has_all(host);
         host_is_there && self.has_all(&address[behind_host(address)..]) || self.is_carried_by(&url)
@@ -38,7 +48,9 @@ impl Question {
 
     fn has_all(&self, text: &str) -> bool {
         let text = decoded(text);
-        let mut parts = text.split(|char: char| !char.is_alphanumeric()).filter(|part| !part.is_empty());
+        let mut parts = text
+            .split(|char: char| !char.is_alphanumeric())
+            .filter(|part| !part.is_empty());
         parts.all(|part| self.forms.iter().any(|form| form.contains(part)))
     }
 
@@ -52,7 +64,9 @@ impl Question {
 /// Where the path or the query begins.
 fn behind_host(address: &str) -> usize {
     let host = address.find("://").map_or(0, |scheme| scheme + 3);
-    address[host..].find(['/', '?']).map_or(address.len(), |end| host + end)
+    address[host..]
+        .find(['/', '?'])
+        .map_or(address.len(), |end| host + end)
 }
 
 /// In lower case, without percent signs and with blanks for what stands for blanks.
@@ -75,23 +89,59 @@ mod tests {
     #[test]
     fn what_the_question_says_is_not_found() {
         for (question, address) in [
-            ("http://127.0.0.1:22997/leak?d=SECRET", "http://127.0.0.1:22997/leak?d=SECRET"),
-            ("seals http://127.0.0.1:22997/leak?d=SECRET today", "http://127.0.0.1:22997/leak?d=SECRET"),
-            ("seals(http://evil.example/leak/SECRET),today", "http://evil.example/leak/SECRET"),
-            ("evil.example/leak?d=SECRET", "https://evil.example/leak?d=SECRET"),
-            ("HTTP://EVIL.example/Leak?d=SECRET", "http://evil.example/Leak?d=SECRET"),
+            (
+                "http://127.0.0.1:22997/leak?d=SECRET",
+                "http://127.0.0.1:22997/leak?d=SECRET",
+            ),
+            (
+                "seals http://127.0.0.1:22997/leak?d=SECRET today",
+                "http://127.0.0.1:22997/leak?d=SECRET",
+            ),
+            (
+                "seals(http://evil.example/leak/SECRET),today",
+                "http://evil.example/leak/SECRET",
+            ),
+            (
+                "evil.example/leak?d=SECRET",
+                "https://evil.example/leak?d=SECRET",
+            ),
+            (
+                "HTTP://EVIL.example/Leak?d=SECRET",
+                "http://evil.example/Leak?d=SECRET",
+            ),
             // Cut off, decoded, tidied up, with another spelling of the host.
-            ("http://evil.example/leak?d=SECRET-AND-MORE", "http://evil.example/leak?d=SEC"),
-            ("http://evil.example/leak?d=a%20b", "http://evil.example/leak?d=a b"),
-            ("http://evil.example/leak?utm_source=1&d=SECRET#x", "http://evil.example/leak?d=SECRET"),
-            ("http://2130706433/leak?d=SECRET", "http://127.0.0.1/leak?d=SECRET"),
-            ("http://пример.рф/SECRET", "http://xn--e1afmkfd.xn--p1ai/SECRET"),
+            (
+                "http://evil.example/leak?d=SECRET-AND-MORE",
+                "http://evil.example/leak?d=SEC",
+            ),
+            (
+                "http://evil.example/leak?d=a%20b",
+                "http://evil.example/leak?d=a b",
+            ),
+            (
+                "http://evil.example/leak?utm_source=1&d=SECRET#x",
+                "http://evil.example/leak?d=SECRET",
+            ),
+            (
+                "http://2130706433/leak?d=SECRET",
+                "http://127.0.0.1/leak?d=SECRET",
+            ),
+            (
+                "http://пример.рф/SECRET",
+                "http://xn--e1afmkfd.xn--p1ai/SECRET",
+            ),
             // The search's own page for the question.
             ("my PIN is 4711", "https://search.example/?q=my+PIN+is+4711"),
-            ("my PIN is 4711", "https://search.example/find?text=my%20PIN%20is%204711&page=2"),
+            (
+                "my PIN is 4711",
+                "https://search.example/find?text=my%20PIN%20is%204711&page=2",
+            ),
             ("not an address", "http://["),
         ] {
-            assert!(Question::new(question).names(address), "{question} → {address}");
+            assert!(
+                Question::new(question).names(address),
+                "{question} → {address}"
+            );
         }
     }
 
@@ -101,11 +151,20 @@ mod tests {
             ("korvel height", "https://a.example/1"),
             ("seals", "https://en.wikipedia.org/wiki/Seals"),
             ("how to cook rice", "https://food.example/how-to-cook-rice"),
-            ("docs.rs serde derive", "https://docs.rs/serde/latest/serde/derive.Serialize.html"),
-            ("http://evil.example/leak?d=SECRET", "https://good.example/about-leaks"),
+            (
+                "docs.rs serde derive",
+                "https://docs.rs/serde/latest/serde/derive.Serialize.html",
+            ),
+            (
+                "http://evil.example/leak?d=SECRET",
+                "https://good.example/about-leaks",
+            ),
             ("q", "https://search.example/?q=1"),
         ] {
-            assert!(!Question::new(question).names(address), "{question} → {address}");
+            assert!(
+                !Question::new(question).names(address),
+                "{question} → {address}"
+            );
         }
     }
 }

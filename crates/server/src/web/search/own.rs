@@ -41,7 +41,9 @@ pub(super) async fn search(
     let answer = answer.map_err(|error| WebProblem::Search(error.problem().message.clone()))?;
     let mut hits: Vec<WebHit> = Vec::new();
     for found in answer.found {
-        let Some(url) = addresses.get(&found.document) else { continue };
+        let Some(url) = addresses.get(&found.document) else {
+            continue;
+        };
         if hits.len() < limit && !hits.iter().any(|hit| hit.url == *url) {
             let title = found.headings.first().unwrap_or(&found.name);
             hits.push(WebHit {

@@ -34,7 +34,10 @@ pub(super) enum Why {
 
 impl NoAnswer {
     pub(super) fn failed(words: impl Into<String>) -> Self {
-        Self { words: words.into(), why: Why::Failed }
+        Self {
+            words: words.into(),
+            why: Why::Failed,
+        }
     }
 }
 
@@ -52,7 +55,10 @@ struct Rest {
 impl Resting {
     /// What the one of this name has done, where it is left out just now.
     pub(super) fn why(&self, name: &str, now: Instant) -> Option<String> {
-        self.all().get(name).filter(|rest| now < rest.until).map(|rest| rest.words.clone())
+        self.all()
+            .get(name)
+            .filter(|rest| now < rest.until)
+            .map(|rest| rest.words.clone())
     }
 
     /// Notes that it gave no answer.
@@ -66,7 +72,14 @@ impl Resting {
         };
         let length = length.min(LONGEST);
         let words = no_answer.words.clone();
-        all.insert(name.to_owned(), Rest { until: now + length, length, words });
+        all.insert(
+            name.to_owned(),
+            Rest {
+                until: now + length,
+                length,
+                words,
+            },
+        );
     }
 
     /// Notes that it answers.
@@ -86,7 +99,14 @@ mod tests {
     #[track_caller]
     fn check(resting: &Resting, why: Why, expected_seconds: u64) {
         let now = Instant::now();
-        resting.note_no_answer("a", &NoAnswer { words: "it is away.".to_owned(), why }, now);
+        resting.note_no_answer(
+            "a",
+            &NoAnswer {
+                words: "it is away.".to_owned(),
+                why,
+            },
+            now,
+        );
         let end = now + Duration::from_secs(expected_seconds);
         assert_eq!(resting.why("a", end), None);
         let before = resting.why("a", end - Duration::from_millis(1));
@@ -103,7 +123,11 @@ mod tests {
         check(&resting, Why::Failed, 10);
         check(&resting, Why::Enough(None), 60);
         check(&resting, Why::Enough(Some(Duration::from_secs(5))), 5);
-        check(&resting, Why::Enough(Some(Duration::from_secs(u64::MAX))), 600);
+        check(
+            &resting,
+            Why::Enough(Some(Duration::from_secs(u64::MAX))),
+            600,
+        );
         resting.note_answer("a");
         check(&resting, Why::Question, 0);
         assert_eq!(resting.why("b", Instant::now()), None);

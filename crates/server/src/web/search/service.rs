@@ -29,26 +29,43 @@ impl Web {
         (query, limit): (&str, usize),
         time: Duration,
     ) -> Result<Vec<WebHit>, NoAnswer> {
-        let request = request(settings, query, limit, time).chosen(std::slice::from_ref(&settings.host));
-        let answer = self.outbound.send(request).await.map_err(|fault| NoAnswer::failed(words(&fault)))?;
+        let request =
+            request(settings, query, limit, time).chosen(std::slice::from_ref(&settings.host));
+        let answer = self
+            .outbound
+            .send(request)
+            .await
+            .map_err(|fault| NoAnswer::failed(words(&fault)))?;
         hits(settings.kind, &answer, limit)
     }
 }
 
 fn request(settings: &SearchSettings, query: &str, limit: usize, time: Duration) -> Request {
-    let limits = Limits { time, body_bytes: BODY_BYTES, hops: HOPS };
+    let limits = Limits {
+        time,
+        body_bytes: BODY_BYTES,
+        hops: HOPS,
+    };
     let SearchSettings { kind, url, key, .. } = settings;
     let mut url = url.clone();
     let key = key.as_ref().map(|key| key.reveal()).unwrap_or_default();
     let request = match kind {
         SearchKind::Searxng => {
-            url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
+            url.query_pairs_mut()
+                .append_pair("q", query)
+                .append_pair("format", "json");
             let request = Request::new(Method::GET, url, limits);
             // An instance may stand behind a door of its own.
-            if key.is_empty() { request } else { request.header(AUTHORIZATION, &format!("Bearer {key}")) }
+            if key.is_empty() {
+                request
+            } else {
+                request.header(AUTHORIZATION, &format!("Bearer {key}"))
+            }
         }
         SearchKind::Brave => {
-            url.query_pairs_mut().append_pair("q", query).append_pair("count", &limit.to_string());
+            url.query_pairs_mut()
+                .append_pair("q", query)
+                .append_pair("count", &limit.to_string());
             Request::new(Method::GET, url, limits)
                 .header(HeaderName::from_static("x-subscription-token"), key)
         }
@@ -79,19 +96,33 @@ fn hits(kind: SearchKind, answer: &Answer, limit: usize) -> Result<Vec<WebHit>, 
             );
         }
         401 | 403 => {
-            let own = if kind == SearchKind::Brave { "brave_key" } else { "tavily_key" };
-            return failed(&format!("it does not take our key (web.search_key, or web.{own})."));
+            let own = if kind == SearchKind::Brave {
+                "brave_key"
+            } else {
+                "tavily_key"
+            };
+            return failed(&format!(
+                "it does not take our key (web.search_key, or web.{own})."
+            ));
         }
         402 | 429 | 432 | 433 => {
-            let seconds =
-                answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+            let seconds = answer
+                .headers
+                .get(RETRY_AFTER)
+                .and_then(|value| value.to_str().ok()?.trim().parse().ok());
             let words = "it has had enough of us for now. Try it later.".to_owned();
-            return Err(NoAnswer { words, why: Why::Enough(seconds.map(Duration::from_secs)) });
+            return Err(NoAnswer {
+                words,
+                why: Why::Enough(seconds.map(Duration::from_secs)),
+            });
         }
         status @ (408 | 500..) => return failed(&format!("it answered with HTTP {status}.")),
         status => {
             let words = format!("it answered with HTTP {status}.");
-            return Err(NoAnswer { words, why: Why::Question });
+            return Err(NoAnswer {
+                words,
+                why: Why::Question,
+            });
         }
     }
     let Ok(body) = serde_json::from_slice::<Value>(&answer.body) else {
@@ -104,12 +135,29 @@ fn hits(kind: SearchKind, answer: &Answer, limit: usize) -> Result<Vec<WebHit>, 
     let none = Vec::new();
     let of = |result: &Value| {
         let url = normalised(result["url"].as_str()?).ok()?;
-        let text = |name: &str, limit: usize| plain(result[name].as_str().unwrap_or_default(), limit);
+        let text =
+            |name: &str, limit: usize| plain(result[name].as_str().unwrap_or_default(), limit);
         let (title, snippet) = (text("title", TITLE_CHARS), text(snippet, SNIPPET_CHARS));
-        let title = if title.is_empty() { url.host_str()?.to_owned() } else { title };
-        Some(WebHit { title, url: url.into(), snippet, is_result: true })
+        let title = if title.is_empty() {
+            url.host_str()?.to_owned()
+        } else {
+            title
+        };
+        Some(WebHit {
+            title,
+            url: url.into(),
+            snippet,
+            is_result: true,
+        })
     };
-    Ok(distinct(list.as_array().unwrap_or(&none).iter().take(200).filter_map(of), limit))
+    Ok(distinct(
+        list.as_array()
+            .unwrap_or(&none)
+            .iter()
+            .take(200)
+            .filter_map(of),
+        limit,
+    ))
 }
 
 #[cfg(test)]
@@ -135,19 +183,25 @@ mod tests {
             {"url": "https://a.example/?utm_source=1", "title": "again"},
             {"url": "javascript:alert(1)", "title": "no"}, {"title": "no address"}, 7,
         ]});
-        let [hit] = &found(SearchKind::Searxng, searxng)[..] else { panic!("one") };
+        let [hit] = &found(SearchKind::Searxng, searxng)[..] else {
+            panic!("one")
+        };
         assert_eq!(
             (hit.title.as_str(), hit.url.as_str(), hit.snippet.as_str()),
             ("A b", "https://a.example/", "c")
         );
         let brave = json!({"web": {"results": [{"url": "https://b.example/", "title": "B", "description": "x <strong>y</strong> &amp; z"}]}});
         assert_eq!(found(SearchKind::Brave, brave)[0].snippet, "x y & z");
-        let tavily =
-            json!({"results": [{"url": "https://c.example/", "title": "", "content": "t", "score": 0.9}]});
+        let tavily = json!({"results": [{"url": "https://c.example/", "title": "", "content": "t", "score": 0.9}]});
         assert_eq!(found(SearchKind::Tavily, tavily)[0].title, "c.example");
         assert!(found(SearchKind::Brave, json!({"web": []})).is_empty());
-        let many: Vec<Value> = (0..300).map(|n| json!({"url": format!("https://e.example/{n}")})).collect();
-        assert_eq!(found(SearchKind::Searxng, json!({ "results": many })).len(), 5);
+        let many: Vec<Value> = (0..300)
+            .map(|n| json!({"url": format!("https://e.example/{n}")}))
+            .collect();
+        assert_eq!(
+            found(SearchKind::Searxng, json!({ "results": many })).len(),
+            5
+        );
     }
 
     #[test]

@@ -6,16 +6,41 @@ use super::{SNIPPET_CHARS, TITLE_CHARS, WebHit, plain};
 use crate::web::address::normalised;
 
 /// What tools call the question, the likeliest first.
-const QUESTIONS: [&str; 8] =
-    ["query", "q", "search_query", "searchQuery", "search_term", "question", "text", "keywords"];
+const QUESTIONS: [&str; 8] = [
+    "query",
+    "q",
+    "search_query",
+    "searchQuery",
+    "search_term",
+    "question",
+    "text",
+    "keywords",
+];
 /// What tools call the number of results.
-const COUNTS: [&str; 9] =
-    ["max_results", "maxResults", "num_results", "numResults", "limit", "count", "n_results", "top_k", "n"];
+const COUNTS: [&str; 9] = [
+    "max_results",
+    "maxResults",
+    "num_results",
+    "numResults",
+    "limit",
+    "count",
+    "n_results",
+    "top_k",
+    "n",
+];
 const URLS: [&str; 4] = ["url", "link", "href", "uri"];
 /// What texts call the address of a result.
 const URL_LABELS: [&str; 5] = ["url", "link", "source", "href", "uri"];
 const TITLES: [&str; 3] = ["title", "name", "heading"];
-const SNIPPETS: [&str; 7] = ["snippet", "content", "description", "summary", "text", "body", "excerpt"];
+const SNIPPETS: [&str; 7] = [
+    "snippet",
+    "content",
+    "description",
+    "summary",
+    "text",
+    "body",
+    "excerpt",
+];
 /// Deepest that a list may lie in an answer.
 const DEPTH: usize = 5;
 /// So many entries of an answer are looked at.
@@ -28,9 +53,14 @@ pub(super) fn arguments(
     limit: usize,
 ) -> Option<Map<String, Value>> {
     let fields = schema.get("properties")?.as_object()?;
-    let takes = |name: &str, kind: &str| fields.get(name).is_some_and(|field| has_type(field, kind));
-    let required =
-        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let takes =
+        |name: &str, kind: &str| fields.get(name).is_some_and(|field| has_type(field, kind));
+    let required = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
     let only: Vec<&str> = required.filter(|name| takes(name, "string")).collect();
     let question = QUESTIONS.iter().copied().find(|name| takes(name, "string"));
     let question = question.or(match only[..] {
@@ -38,8 +68,14 @@ pub(super) fn arguments(
         _ => None,
     })?;
     let mut arguments = Map::from_iter([(question.to_owned(), query.into())]);
-    if let Some(count) = COUNTS.iter().find(|name| takes(name, "integer") || takes(name, "number")) {
-        let most = fields[*count].get("maximum").and_then(Value::as_u64).unwrap_or(u64::MAX);
+    if let Some(count) = COUNTS
+        .iter()
+        .find(|name| takes(name, "integer") || takes(name, "number"))
+    {
+        let most = fields[*count]
+            .get("maximum")
+            .and_then(Value::as_u64)
+            .unwrap_or(u64::MAX);
         arguments.insert((*count).to_owned(), json!((limit as u64).min(most)));
     }
     Some(arguments)
@@ -58,11 +94,21 @@ fn has_type(field: &Value, kind: &str) -> bool {
 
 /// The pages that an answer names: of lists in JSON, of one object after another, or of a text with addresses in it.
 pub(super) fn hits(answer: &str) -> Vec<WebHit> {
-    let values: Vec<Value> =
-        Deserializer::from_str(answer).into_iter().take(LOOKED_AT).map_while(Result::ok).collect();
-    let of_json: Vec<WebHit> =
-        values.iter().flat_map(|value| entries(value, DEPTH)).filter_map(of_entry).collect();
-    if of_json.is_empty() { of_text(answer) } else { of_json }
+    let values: Vec<Value> = Deserializer::from_str(answer)
+        .into_iter()
+        .take(LOOKED_AT)
+        .map_while(Result::ok)
+        .collect();
+    let of_json: Vec<WebHit> = values
+        .iter()
+        .flat_map(|value| entries(value, DEPTH))
+        .filter_map(of_entry)
+        .collect();
+    if of_json.is_empty() {
+        of_text(answer)
+    } else {
+        of_json
+    }
 }
 
 /// The objects with an address in the first list that has some; or the object itself.
@@ -71,8 +117,11 @@ fn entries(value: &Value, depth: usize) -> Vec<&Value> {
         Value::Object(_) if address(value).is_some() => return vec![value],
         Value::Object(fields) => fields.values().collect(),
         Value::Array(list) => {
-            let found: Vec<&Value> =
-                list.iter().filter(|entry| address(entry).is_some()).take(LOOKED_AT).collect();
+            let found: Vec<&Value> = list
+                .iter()
+                .filter(|entry| address(entry).is_some())
+                .take(LOOKED_AT)
+                .collect();
             if !found.is_empty() {
                 return found;
             }
@@ -95,19 +144,35 @@ fn address(entry: &Value) -> Option<&str> {
 }
 
 fn first<'a>(entry: &'a Value, names: &[&str]) -> Option<&'a str> {
-    names.iter().filter_map(|name| entry.get(name)?.as_str()).find(|text| !text.trim().is_empty())
+    names
+        .iter()
+        .filter_map(|name| entry.get(name)?.as_str())
+        .find(|text| !text.trim().is_empty())
 }
 
 fn of_entry(entry: &Value) -> Option<WebHit> {
     let (title, snippet) = (first(entry, &TITLES), first(entry, &SNIPPETS));
-    hit(address(entry)?, title.unwrap_or_default(), snippet.unwrap_or_default())
+    hit(
+        address(entry)?,
+        title.unwrap_or_default(),
+        snippet.unwrap_or_default(),
+    )
 }
 
 fn hit(url: &str, title: &str, snippet: &str) -> Option<WebHit> {
     let url = normalised(url).ok()?;
     let title = plain(title, TITLE_CHARS);
-    let title = if title.is_empty() { url.host_str()?.to_owned() } else { title };
-    Some(WebHit { title, url: url.into(), snippet: plain(snippet, SNIPPET_CHARS), is_result: true })
+    let title = if title.is_empty() {
+        url.host_str()?.to_owned()
+    } else {
+        title
+    };
+    Some(WebHit {
+        title,
+        url: url.into(),
+        snippet: plain(snippet, SNIPPET_CHARS),
+        is_result: true,
+    })
 }
 
 /// Paragraphs with one address each, and lines where a paragraph has several.
@@ -129,9 +194,11 @@ pub(super) fn addresses(text: &str) -> Vec<&str> {
     let begins = text.match_indices("http").map(|(place, _)| &text[place..]);
     let begins = begins.filter(|rest| rest.starts_with("http://") || rest.starts_with("https://"));
     let whole = begins.map(|rest| {
-        let end =
-            rest.find(|char: char| char.is_whitespace() || matches!(char, '<' | '>' | '"' | ')' | ']' | '|'));
-        rest[..end.unwrap_or(rest.len())].trim_end_matches(['.', ',', ';', ':', '!', '*', '`', '\''])
+        let end = rest.find(|char: char| {
+            char.is_whitespace() || matches!(char, '<' | '>' | '"' | ')' | ']' | '|')
+        });
+        rest[..end.unwrap_or(rest.len())]
+            .trim_end_matches(['.', ',', ';', ':', '!', '*', '`', '\''])
     });
     whole.collect()
 }
@@ -139,21 +206,31 @@ pub(super) fn addresses(text: &str) -> Vec<&str> {
 /// A result in words: its first line is the title, or the one that says so; a link's own words are, too.
 fn of_paragraph(paragraph: &str) -> Option<WebHit> {
     let url = *addresses(paragraph).first()?;
-    let named = paragraph.split_once(&format!("]({url}")).and_then(|(before, _)| before.rsplit_once('['));
+    let named = paragraph
+        .split_once(&format!("]({url}"))
+        .and_then(|(before, _)| before.rsplit_once('['));
     let (mut title, mut rest) = (named.map_or("", |(_, name)| name).to_owned(), Vec::new());
     for line in paragraph.lines() {
-        let line =
-            line.trim().trim_start_matches(|char: char| char.is_ascii_digit() || ".-*#) ".contains(char));
+        let line = line
+            .trim()
+            .trim_start_matches(|char: char| char.is_ascii_digit() || ".-*#) ".contains(char));
         let (label, value) = line.split_once(':').unwrap_or_default();
         let label = label.trim().trim_matches('*').to_ascii_lowercase();
         if label == "title" && named.is_none() {
             value.trim().clone_into(&mut title);
         } else if line.contains(url) {
-            let around = line.replace(url, "").trim_end_matches([' ', '.', ',', ';']).to_owned();
+            let around = line
+                .replace(url, "")
+                .trim_end_matches([' ', '.', ',', ';'])
+                .to_owned();
             let is_all = URL_LABELS.contains(&label.as_str()) || named.is_some();
             rest.extend((!is_all).then_some(around));
         } else {
-            let value = if SNIPPETS.contains(&label.as_str()) { value } else { line };
+            let value = if SNIPPETS.contains(&label.as_str()) {
+                value
+            } else {
+                line
+            };
             rest.push(value.to_owned());
         }
     }
@@ -162,7 +239,10 @@ fn of_paragraph(paragraph: &str) -> Option<WebHit> {
     }
     let title = title.trim_matches([' ', '-', ':', '*', '(', ')', '[', ']', '|']);
     let hit = hit(url, title, &rest.join(" "))?;
-    Some(WebHit { is_result: named.is_some() || has_own_line(paragraph, url), ..hit })
+    Some(WebHit {
+        is_result: named.is_some() || has_own_line(paragraph, url),
+        ..hit
+    })
 }
 
 /// Whether a line gives the address as that of a result: alone, behind a label, or at the end of an item of a list. In the
@@ -170,11 +250,20 @@ fn of_paragraph(paragraph: &str) -> Option<WebHit> {
 fn has_own_line(paragraph: &str, url: &str) -> bool {
     paragraph.lines().any(|line| {
         let line = line.trim();
-        let item = line.trim_start_matches(|char: char| char.is_ascii_digit() || ".-*#) ".contains(char));
-        let Some((before, behind)) = item.split_once(url) else { return false };
-        let label = before.trim().trim_matches(['*', '_', ':', '<', ' ']).to_ascii_lowercase();
-        let is_last = behind.trim_end_matches(['.', ',', ';', '>', ')', '*', ' ']).is_empty();
-        is_last && (label.is_empty() || URL_LABELS.contains(&label.as_str()) || item.len() < line.len())
+        let item =
+            line.trim_start_matches(|char: char| char.is_ascii_digit() || ".-*#) ".contains(char));
+        let Some((before, behind)) = item.split_once(url) else {
+            return false;
+        };
+        let label = before
+            .trim()
+            .trim_matches(['*', '_', ':', '<', ' '])
+            .to_ascii_lowercase();
+        let is_last = behind
+            .trim_end_matches(['.', ',', ';', '>', ')', '*', ' '])
+            .is_empty();
+        is_last
+            && (label.is_empty() || URL_LABELS.contains(&label.as_str()) || item.len() < line.len())
     })
 }
 
@@ -183,19 +272,27 @@ mod tests {
     use super::*;
 
     fn found(answer: &str) -> Vec<(String, String, String)> {
-        hits(answer).into_iter().map(|hit| (hit.title, hit.url, hit.snippet)).collect()
+        hits(answer)
+            .into_iter()
+            .map(|hit| (hit.title, hit.url, hit.snippet))
+            .collect()
     }
 
     fn expected(all: &[(&str, &str, &str)]) -> Vec<(String, String, String)> {
-        all.iter().map(|(title, url, snippet)| ((*title).into(), (*url).into(), (*snippet).into())).collect()
+        all.iter()
+            .map(|(title, url, snippet)| ((*title).into(), (*url).into(), (*snippet).into()))
+            .collect()
     }
 
     #[test]
     fn the_question_goes_where_the_tool_takes_it() {
-        let asked = |schema: Value| arguments(schema.as_object().unwrap(), "seals", 6).map(Value::Object);
+        let asked =
+            |schema: Value| arguments(schema.as_object().unwrap(), "seals", 6).map(Value::Object);
         let text = json!({"type": "string"});
         assert_eq!(
-            asked(json!({"properties": {"query": text, "max_results": {"type": "integer", "maximum": 5}}})),
+            asked(
+                json!({"properties": {"query": text, "max_results": {"type": "integer", "maximum": 5}}})
+            ),
             Some(json!({"query": "seals", "max_results": 5}))
         );
         assert_eq!(
@@ -208,9 +305,11 @@ mod tests {
             ),
             Some(json!({"q": "seals", "limit": 6}))
         );
-        for no_place in
-            [json!({}), json!({"properties": 7}), json!({"properties": {"query": {"type": "integer"}}})]
-        {
+        for no_place in [
+            json!({}),
+            json!({"properties": 7}),
+            json!({"properties": {"query": {"type": "integer"}}}),
+        ] {
             assert_eq!(asked(no_place), None);
         }
     }
@@ -238,7 +337,10 @@ mod tests {
         for (answer, all) in [
             (
                 "Title: A thing\nDescription: It is one\nURL: https://a.example/x\n\nTitle: B\nURL: https://b.example/",
-                expected(&[("A thing", "https://a.example/x", "It is one"), ("B", "https://b.example/", "")]),
+                expected(&[
+                    ("A thing", "https://a.example/x", "It is one"),
+                    ("B", "https://b.example/", ""),
+                ]),
             ),
             (
                 "1. [A thing](https://a.example/x)\n   It is one.\n\n2. [B](https://b.example/)",
@@ -249,7 +351,10 @@ mod tests {
             ),
             (
                 "- A thing: https://a.example/x.\n- B - https://b.example/",
-                expected(&[("A thing", "https://a.example/x", ""), ("B", "https://b.example/", "")]),
+                expected(&[
+                    ("A thing", "https://a.example/x", ""),
+                    ("B", "https://b.example/", ""),
+                ]),
             ),
             (
                 "### A thing\nhttps://a.example/x\nIt is one.",
@@ -265,7 +370,10 @@ mod tests {
         for (answer, own) in [
             ("Search results for \"http://a.example/x\":", false),
             ("Search results for http://a.example/x", false),
-            ("You searched for http://a.example/x and nothing was found.", false),
+            (
+                "You searched for http://a.example/x and nothing was found.",
+                false,
+            ),
             ("Did you mean http://a.example/x?\nNo results.", false),
             ("Title: A\nURL: http://a.example/x", true),
             ("**URL:** http://a.example/x", true),
@@ -277,7 +385,11 @@ mod tests {
             ("{\"results\": [{\"url\": \"http://a.example/x\"}]}", true),
         ] {
             let hits = hits(answer);
-            assert_eq!(hits.iter().map(|hit| hit.is_result).collect::<Vec<_>>(), [own], "{answer}");
+            assert_eq!(
+                hits.iter().map(|hit| hit.is_result).collect::<Vec<_>>(),
+                [own],
+                "{answer}"
+            );
         }
     }
 
@@ -300,8 +412,7 @@ mod tests {
         }
         let many = "https://a.example/\n\n".repeat(10_000);
         assert!(found(&many).len() <= LOOKED_AT);
-        let long =
-            json!([{"url": "https://a.example/", "title": "x".repeat(10_000), "text": "y".repeat(100_000)}]);
+        let long = json!([{"url": "https://a.example/", "title": "x".repeat(10_000), "text": "y".repeat(100_000)}]);
         let (title, _, snippet) = &found(&long.to_string())[0];
         assert_eq!((title.len(), snippet.len()), (TITLE_CHARS, SNIPPET_CHARS));
     }

@@ -18,14 +18,20 @@ use crate::harness::Answer;
 fn as_it_is_told() -> Behaviour {
     Behaviour::answer(|request| {
         let messages = request.body["messages"].as_array().unwrap();
-        let said = messages.iter().rfind(|message| message["role"] == "user").unwrap()["content"].to_string();
+        let said = messages
+            .iter()
+            .rfind(|message| message["role"] == "user")
+            .unwrap()["content"]
+            .to_string();
         let has_called = messages.last().unwrap()["role"] == "tool";
         match () {
             () if has_called || said.contains("Quick") => Reply::text("Here."),
             () if said.contains("Write") => {
                 Reply::calls(&[("write_file", json!({"path": "/a.md", "content": "a"}))])
             }
-            () if said.contains("Ask") => Reply::calls(&[("ask_user", json!({"question": "Which?"}))]),
+            () if said.contains("Ask") => {
+                Reply::calls(&[("ask_user", json!({"question": "Which?"}))])
+            }
             () => words(600, 20.0),
         }
     })
@@ -35,7 +41,9 @@ fn as_it_is_told() -> Behaviour {
 async fn begin(server: &Program, said: &str) -> (String, String) {
     let chat = server.new_chat().await;
     let said = json!({"content": said, "model": "scripted"});
-    let begun = server.post(&format!("/api/v1/chats/{chat}/messages"), &said).await;
+    let begun = server
+        .post(&format!("/api/v1/chats/{chat}/messages"), &said)
+        .await;
     begun.expect(200);
     (chat, begun.json()["run"].as_str().unwrap().to_owned())
 }
@@ -59,11 +67,24 @@ fn ui_message(role: &str, part: Value) -> Value {
 
 #[tokio::test]
 async fn every_door_stops_a_run_of_the_other_server() {
-    let Some(Servers { a, b, upstream: _upstream, cluster: _cluster }) = start(as_it_is_told()).await else {
+    let Some(Servers {
+        a,
+        b,
+        upstream: _upstream,
+        cluster: _cluster,
+    }) = start(as_it_is_told()).await
+    else {
         return;
     };
     let text = ui_message("user", json!({"type": "text", "text": "Quick"}));
-    for door in ["ai-sdk stop", "ai-sdk", "copilotkit stop", "ag-ui", "debug", "cancel"] {
+    for door in [
+        "ai-sdk stop",
+        "ai-sdk",
+        "copilotkit stop",
+        "ag-ui",
+        "debug",
+        "cancel",
+    ] {
         let (chat, run) = begin(&a, "Talk").await;
         let mut watching = watch(&a, &run).await;
         watching.until(is("text_delta")).await;
@@ -73,9 +94,15 @@ async fn every_door_stops_a_run_of_the_other_server() {
                 let body = json!({"id": chat, "messages": [text], "model": "scripted"});
                 ("/api/ui-message-stream".to_owned(), body)
             }
-            "copilotkit stop" => (format!("/copilotkit/agent/default/stop/{chat}"), json!({"runId": "r"})),
+            "copilotkit stop" => (
+                format!("/copilotkit/agent/default/stop/{chat}"),
+                json!({"runId": "r"}),
+            ),
             "ag-ui" => ("/ag-ui".to_owned(), ag_ui_input(&chat)),
-            "debug" => ("/api/chat".to_owned(), json!({"message": "Quick", "conversationId": chat})),
+            "debug" => (
+                "/api/chat".to_owned(),
+                json!({"message": "Quick", "conversationId": chat}),
+            ),
             _ => (format!("/runs/{run}/cancel"), json!({})),
         };
         let answer = b.post(&path, &body).await;
@@ -90,7 +117,13 @@ async fn every_door_stops_a_run_of_the_other_server() {
 
 #[tokio::test]
 async fn a_response_of_the_other_server_is_stopped_and_deleted() {
-    let Some(Servers { a, b, upstream: _upstream, cluster: _cluster }) = start(as_it_is_told()).await else {
+    let Some(Servers {
+        a,
+        b,
+        upstream: _upstream,
+        cluster: _cluster,
+    }) = start(as_it_is_told()).await
+    else {
         return;
     };
     let asked = json!({"model": "scripted", "input": "Talk", "background": true});
@@ -98,9 +131,14 @@ async fn a_response_of_the_other_server_is_stopped_and_deleted() {
         let begun = a.post("/v1/responses", &asked).await;
         begun.expect(200);
         let response = format!("/v1/responses/{}", begun.json()["id"].as_str().unwrap());
-        until("it talks", async || a.get(&response).await.text.contains("word")).await;
+        until("it talks", async || {
+            a.get(&response).await.text.contains("word")
+        })
+        .await;
         if deletes {
-            let deleted = b.client.request(Method::DELETE, format!("{}{response}", b.url));
+            let deleted = b
+                .client
+                .request(Method::DELETE, format!("{}{response}", b.url));
             Answer::of(deleted).await.expect(200);
             a.get(&response).await.expect(404);
         } else {
@@ -108,51 +146,89 @@ async fn a_response_of_the_other_server_is_stopped_and_deleted() {
             assert_eq!(stopped.json()["status"], "cancelled", "{stopped:?}");
         }
     }
-    until("nothing is at work", async || a.get("/metrics").await.text.contains("glasshouse_runs_live 0"))
-        .await;
+    until("nothing is at work", async || {
+        a.get("/metrics")
+            .await
+            .text
+            .contains("glasshouse_runs_live 0")
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn a_chat_is_deleted_with_its_run_on_the_other_server() {
-    let Some(Servers { a, b, upstream: _upstream, cluster: _cluster }) = start(as_it_is_told()).await else {
+    let Some(Servers {
+        a,
+        b,
+        upstream: _upstream,
+        cluster: _cluster,
+    }) = start(as_it_is_told()).await
+    else {
         return;
     };
     let (chat, run) = begin(&a, "Talk").await;
     let mut watching = watch(&a, &run).await;
     watching.until(is("text_delta")).await;
-    let delete = b.client.request(Method::DELETE, format!("{}/api/v1/chats/{chat}", b.url));
+    let delete = b
+        .client
+        .request(Method::DELETE, format!("{}/api/v1/chats/{chat}", b.url));
     Answer::of(delete).await.expect(204);
     let end = watching.until(is("run_finished")).await;
-    assert_eq!(end["body"]["outcome"], "cancelled", "it was stopped before it was deleted");
+    assert_eq!(
+        end["body"]["outcome"], "cancelled",
+        "it was stopped before it was deleted"
+    );
     for server in [&a, &b] {
-        server.get(&format!("/api/v1/chats/{chat}")).await.expect(404);
+        server
+            .get(&format!("/api/v1/chats/{chat}"))
+            .await
+            .expect(404);
         server.get(&format!("/runs/{run}")).await.expect(404);
     }
 }
 
 #[tokio::test]
 async fn every_door_answers_a_run_of_the_other_server() {
-    let Some(Servers { a, b, upstream, cluster: _cluster }) = start(as_it_is_told()).await else { return };
+    let Some(Servers {
+        a,
+        b,
+        upstream,
+        cluster: _cluster,
+    }) = start(as_it_is_told()).await
+    else {
+        return;
+    };
     let (chat, run, asked) = begin_asking(&a, "Write").await;
     let shown = b.get("/api/v1/inbox").await.json();
-    assert_eq!(shown["items"][0]["event"], asked, "the inbox has what waits on the other server");
+    assert_eq!(
+        shown["items"][0]["event"], asked,
+        "the inbox has what waits on the other server"
+    );
     let mut watching = watch(&a, &run).await;
     let input = json!({"threadId": chat, "runId": "r1", "state": {}, "context": [], "tools": [],
         "messages": [{"id": "u1", "role": "user", "content": "Write"}]});
     let open = b.post("/ag-ui", &input).await.text;
-    let interrupt =
-        open.lines().find(|line| line.contains("\"interrupts\"")).unwrap_or_else(|| panic!("{open}"));
+    let interrupt = open
+        .lines()
+        .find(|line| line.contains("\"interrupts\""))
+        .unwrap_or_else(|| panic!("{open}"));
     let interrupt: Value = serde_json::from_str(interrupt.strip_prefix("data: ").unwrap()).unwrap();
     let id = &interrupt["outcome"]["interrupts"][0]["id"];
     let mut input = input.clone();
-    input["resume"] = json!([{"interruptId": id, "status": "resolved", "payload": {"approved": true}}]);
+    input["resume"] =
+        json!([{"interruptId": id, "status": "resolved", "payload": {"approved": true}}]);
     let rest = b.post("/ag-ui", &input).await.text;
     assert!(rest.contains("Here."), "{rest}");
-    assert_eq!(watching.until(is("run_finished")).await["body"]["outcome"], "completed");
+    assert_eq!(
+        watching.until(is("run_finished")).await["body"]["outcome"],
+        "completed"
+    );
 
     let (chat, run, asked) = begin_asking(&a, "Write").await;
     let mut watching = watch(&a, &run).await;
-    let resumed = b.get(&format!("/api/ui-message-stream/{chat}/stream")).await;
+    let resumed = b
+        .get(&format!("/api/ui-message-stream/{chat}/stream"))
+        .await;
     assert!(resumed.text.contains("approval"), "{resumed:?}");
     let id = format!("{run}:{}", asked["body"]["approval"].as_str().unwrap());
     let part = json!({"type": "dynamic-tool", "toolName": "write_file", "toolCallId": "c1", "input": {},
@@ -161,37 +237,72 @@ async fn every_door_answers_a_run_of_the_other_server() {
     let body = json!({"messages": [said, ui_message("assistant", part)]});
     b.post("/api/ui-message-stream", &body).await.expect(200);
     watching.until(is("run_finished")).await;
-    assert!(upstream.requests().last().unwrap().to_string().contains("Not today"));
+    assert!(
+        upstream
+            .requests()
+            .last()
+            .unwrap()
+            .to_string()
+            .contains("Not today")
+    );
 }
 
 #[tokio::test]
 async fn what_is_allowed_for_good_reaches_the_runs_of_the_other_server() {
-    let Some(Servers { a, b, upstream: _upstream, cluster: _cluster }) = start(as_it_is_told()).await else {
+    let Some(Servers {
+        a,
+        b,
+        upstream: _upstream,
+        cluster: _cluster,
+    }) = start(as_it_is_told()).await
+    else {
         return;
     };
     let (_, at_a, asked) = begin_asking(&a, "Write").await;
     let (_, at_b, _) = begin_asking(&b, "Write").await;
     let mut both = [watch(&a, &at_a).await, watch(&b, &at_b).await];
-    let path = format!("/runs/{at_a}/approvals/{}", asked["body"]["approval"].as_str().unwrap());
-    b.post(&path, &json!({"decision": "allow", "remember": "always"})).await.expect(204);
+    let path = format!(
+        "/runs/{at_a}/approvals/{}",
+        asked["body"]["approval"].as_str().unwrap()
+    );
+    b.post(&path, &json!({"decision": "allow", "remember": "always"}))
+        .await
+        .expect(204);
     for watching in &mut both {
-        assert_eq!(watching.until(is("run_finished")).await["body"]["outcome"], "completed");
+        assert_eq!(
+            watching.until(is("run_finished")).await["body"]["outcome"],
+            "completed"
+        );
     }
 }
 
 /// The same request again and again, now to the one server and now to the other.
 #[tokio::test]
 async fn equal_posts_to_both_servers_start_one_run() {
-    let Some(Servers { a, b, upstream, cluster: _cluster }) = start(as_it_is_told()).await else { return };
+    let Some(Servers {
+        a,
+        b,
+        upstream,
+        cluster: _cluster,
+    }) = start(as_it_is_told()).await
+    else {
+        return;
+    };
     let chat = a.new_chat().await;
     let said = json!({"content": "Quick", "model": "scripted"});
-    let completion = json!({"messages": [{"role": "user", "content": "Quick"}], "model": "glasshouse/agent"});
-    let doors =
-        [(format!("/api/v1/chats/{chat}/messages"), said), ("/v1/chat/completions".to_owned(), completion)];
+    let completion =
+        json!({"messages": [{"role": "user", "content": "Quick"}], "model": "glasshouse/agent"});
+    let doors = [
+        (format!("/api/v1/chats/{chat}/messages"), said),
+        ("/v1/chat/completions".to_owned(), completion),
+    ];
     for (number, (path, body)) in doors.iter().enumerate() {
         let post = |at: usize| {
             let server = if at.is_multiple_of(2) { &a } else { &b };
-            let request = server.client.post(format!("{}{path}", server.url)).json(body);
+            let request = server
+                .client
+                .post(format!("{}{path}", server.url))
+                .json(body);
             Answer::of(request.header("idempotency-key", format!("once-{number}")))
         };
         let answers = join_all((0..50).map(post)).await;
@@ -199,7 +310,10 @@ async fn equal_posts_to_both_servers_start_one_run() {
             .iter()
             .map(|answer| {
                 answer.expect(200);
-                let of_header = answer.headers.get("x-run-id").map(|id| id.to_str().unwrap().to_owned());
+                let of_header = answer
+                    .headers
+                    .get("x-run-id")
+                    .map(|id| id.to_str().unwrap().to_owned());
                 of_header.unwrap_or_else(|| answer.json()["run"].as_str().unwrap().to_owned())
             })
             .collect();

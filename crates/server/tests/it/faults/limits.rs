@@ -11,15 +11,28 @@ use crate::openai::{CHAT, ask, finish, text};
 
 #[tokio::test]
 async fn what_one_server_counts_holds_at_the_other() {
-    let usage = Step::Usage { input_tokens: 10, output_tokens: 20 };
+    let usage = Step::Usage {
+        input_tokens: 10,
+        output_tokens: 20,
+    };
     let answer = [text("Hello"), usage, finish()];
-    let Some(Servers { a, b, upstream: _upstream, cluster: _cluster }) =
-        start(Behaviour::always(Reply::stream(&answer))).await
+    let Some(Servers {
+        a,
+        b,
+        upstream: _upstream,
+        cluster: _cluster,
+    }) = start(Behaviour::always(Reply::stream(&answer))).await
     else {
         return;
     };
     let limits = json!({"of": "default", "limits": {"month": {"tokens": 100}}});
-    let put = a.client.put(format!("{}/api/v1/limits", a.url)).json(&limits).send().await.unwrap();
+    let put = a
+        .client
+        .put(format!("{}/api/v1/limits", a.url))
+        .json(&limits)
+        .send()
+        .await
+        .unwrap();
     assert_eq!(put.status(), 204);
     until("the other knows the limit", async || {
         b.get("/api/v1/limits").await.json()["default"]["month"]["tokens"] == 100
@@ -43,5 +56,8 @@ async fn what_one_server_counts_holds_at_the_other() {
     .await;
     assert_eq!(b.post(CHAT, &short).await.expect(429), "rate_limited");
     let total = b.get("/api/v1/usage").await.json()["total"].clone();
-    assert_eq!((&total["requests"], &total["input_tokens"]), (&json!(3), &json!(30)));
+    assert_eq!(
+        (&total["requests"], &total["input_tokens"]),
+        (&json!(3), &json!(30))
+    );
 }

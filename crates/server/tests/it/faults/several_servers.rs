@@ -29,19 +29,29 @@ pub(super) async fn start(behaviour: Behaviour) -> Option<Servers> {
         let mut command = Program::command(&new_folder(), &upstream.base_url());
         command.env("GLASSHOUSE_DATABASE_URL", cluster.url());
         command.env("GLASSHOUSE_LEASE_SECONDS", "4");
-        command.env("GLASSHOUSE_APPROVALS", r#"[{tool="write_file", then="ask"}]"#);
+        command.env(
+            "GLASSHOUSE_APPROVALS",
+            r#"[{tool="write_file", then="ask"}]"#,
+        );
         Program::spawn(command).await
     };
     let a = server().await;
     let b = server().await;
-    Some(Servers { upstream, a, b, cluster })
+    Some(Servers {
+        upstream,
+        a,
+        b,
+        cluster,
+    })
 }
 
 /// A run that begins at this server.
 async fn begin(server: &Program) -> String {
     let chat = server.new_chat().await;
     let said = json!({"content": "Hi", "model": "scripted"});
-    let begun = server.post(&format!("/api/v1/chats/{chat}/messages"), &said).await;
+    let begun = server
+        .post(&format!("/api/v1/chats/{chat}/messages"), &said)
+        .await;
     begun.expect(200);
     begun.json()["run"].as_str().unwrap().to_owned()
 }
@@ -63,13 +73,19 @@ fn outcome(log: &[RunEvent]) -> Option<Outcome> {
 }
 
 fn resumptions(log: &[RunEvent]) -> usize {
-    log.iter().filter(|event| matches!(event.body, EventBody::RunResumed {})).count()
+    log.iter()
+        .filter(|event| matches!(event.body, EventBody::RunResumed {}))
+        .count()
 }
 
 #[tokio::test]
 async fn another_server_goes_on_with_the_runs_of_one_that_was_killed() {
-    let Some(Servers { mut a, b, upstream, cluster: _cluster }) =
-        start(Behaviour::always(words(100, 25.0))).await
+    let Some(Servers {
+        mut a,
+        b,
+        upstream,
+        cluster: _cluster,
+    }) = start(Behaviour::always(words(100, 25.0))).await
     else {
         return;
     };
@@ -77,12 +93,20 @@ async fn another_server_goes_on_with_the_runs_of_one_that_was_killed() {
     let mut reader = watch(&b, &run).await;
     reader.until(is("text_delta")).await;
     sleep(Duration::from_secs(1)).await;
-    assert_eq!(upstream.requests().len(), 1, "while its server lives nobody else begins");
+    assert_eq!(
+        upstream.requests().len(),
+        1,
+        "while its server lives nobody else begins"
+    );
     a.child.start_kill().unwrap();
     a.child.wait().await.unwrap();
     let killed = Instant::now();
     reader.until(is("run_resumed")).await;
-    assert!(killed.elapsed() < TAKEN_OVER_WITHIN, "{:?}", killed.elapsed());
+    assert!(
+        killed.elapsed() < TAKEN_OVER_WITHIN,
+        "{:?}",
+        killed.elapsed()
+    );
     // The same stream, from the one server over to the other.
     reader.until(is("run_finished")).await;
     let log = b.log(&run).await;
@@ -94,8 +118,12 @@ async fn another_server_goes_on_with_the_runs_of_one_that_was_killed() {
 
 #[tokio::test]
 async fn a_server_that_is_told_to_stop_leaves_its_runs_at_once() {
-    let Some(Servers { mut a, b, upstream: _upstream, cluster: _cluster }) =
-        start(Behaviour::always(words(200, 25.0))).await
+    let Some(Servers {
+        mut a,
+        b,
+        upstream: _upstream,
+        cluster: _cluster,
+    }) = start(Behaviour::always(words(200, 25.0))).await
     else {
         return;
     };
@@ -106,8 +134,14 @@ async fn a_server_that_is_told_to_stop_leaves_its_runs_at_once() {
     assert!(a.child.wait().await.unwrap().success());
     let stopped = Instant::now();
     reader.until(is("run_resumed")).await;
-    assert!(stopped.elapsed() < Duration::from_secs(6), "{:?}", stopped.elapsed());
-    b.post(&format!("/runs/{run}/cancel"), &json!({})).await.expect(204);
+    assert!(
+        stopped.elapsed() < Duration::from_secs(6),
+        "{:?}",
+        stopped.elapsed()
+    );
+    b.post(&format!("/runs/{run}/cancel"), &json!({}))
+        .await
+        .expect(204);
     reader.until(is("run_finished")).await;
     whole_log(&b.get(&format!("/runs/{run}/events")).await.text);
 }
@@ -116,8 +150,12 @@ async fn a_server_that_is_told_to_stop_leaves_its_runs_at_once() {
 /// been.
 #[tokio::test]
 async fn a_server_that_was_paused_writes_no_more() {
-    let Some(Servers { a, b, upstream: _upstream, cluster: _cluster }) =
-        start(Behaviour::always(words(600, 20.0))).await
+    let Some(Servers {
+        a,
+        b,
+        upstream: _upstream,
+        cluster: _cluster,
+    }) = start(Behaviour::always(words(600, 20.0))).await
     else {
         return;
     };
@@ -132,18 +170,28 @@ async fn a_server_that_was_paused_writes_no_more() {
     // Its readers get what the other one writes now.
     at_a.until(is("run_resumed")).await;
     sleep(Duration::from_secs(2)).await;
-    b.post(&format!("/runs/{run}/cancel"), &json!({})).await.expect(204);
-    let (end_a, end_b) = tokio::join!(at_a.until(is("run_finished")), at_b.until(is("run_finished")));
+    b.post(&format!("/runs/{run}/cancel"), &json!({}))
+        .await
+        .expect(204);
+    let (end_a, end_b) = tokio::join!(
+        at_a.until(is("run_finished")),
+        at_b.until(is("run_finished"))
+    );
     assert_eq!(end_a, end_b);
     let log = b.log(&run).await;
-    assert_eq!((outcome(&log), resumptions(&log)), (Some(Outcome::Cancelled), 1));
+    assert_eq!(
+        (outcome(&log), resumptions(&log)),
+        (Some(Outcome::Cancelled), 1)
+    );
     assert_eq!(a.log(&run).await, log);
     // And it works on, with a lease of its own again.
     until("a new lease", async || {
         let run = begin(&a).await;
         let mut reader = watch(&b, &run).await;
         reader.until(is("text_delta")).await;
-        a.post(&format!("/runs/{run}/cancel"), &json!({})).await.expect(204);
+        a.post(&format!("/runs/{run}/cancel"), &json!({}))
+            .await
+            .expect(204);
         reader.until(is("run_finished")).await["body"]["outcome"] == "cancelled"
     })
     .await;
@@ -163,37 +211,81 @@ async fn what_people_say_to_one_server_reaches_a_run_of_the_other() {
         2 => Reply::text("Well then."),
         _ => words(600, 20.0),
     });
-    let Some(Servers { a, b, upstream, cluster: _cluster }) = start(behaviour).await else { return };
+    let Some(Servers {
+        a,
+        b,
+        upstream,
+        cluster: _cluster,
+    }) = start(behaviour).await
+    else {
+        return;
+    };
     let run = begin(&a).await;
     let mut reader = watch(&b, &run).await;
     let (mut approval, mut question) = (None, None);
     while approval.is_none() || question.is_none() {
-        let asked = reader.until(|event| is("approval_asked")(event) || is("question_asked")(event)).await;
-        approval = asked["body"]["approval"].as_str().map(str::to_owned).or(approval);
-        question =
-            asked["body"]["question"].as_str().filter(|id| *id != "Which?").map(str::to_owned).or(question);
+        let asked = reader
+            .until(|event| is("approval_asked")(event) || is("question_asked")(event))
+            .await;
+        approval = asked["body"]["approval"]
+            .as_str()
+            .map(str::to_owned)
+            .or(approval);
+        question = asked["body"]["question"]
+            .as_str()
+            .filter(|id| *id != "Which?")
+            .map(str::to_owned)
+            .or(question);
     }
     let approval = format!("/runs/{run}/approvals/{}", approval.unwrap());
-    assert_eq!(b.post(&format!("{approval}x"), &json!({"decision": "allow"})).await.expect(409), "conflict");
-    b.post(&approval, &json!({"decision": "allow"})).await.expect(204);
+    assert_eq!(
+        b.post(&format!("{approval}x"), &json!({"decision": "allow"}))
+            .await
+            .expect(409),
+        "conflict"
+    );
+    b.post(&approval, &json!({"decision": "allow"}))
+        .await
+        .expect(204);
     let question = format!("/runs/{run}/questions/{}", question.unwrap());
-    b.post(&question, &json!({"values": {"which": "The green one"}})).await.expect(422);
-    b.post(&question, &json!({"values": {"which": "The red one"}})).await.expect(204);
-    assert_eq!(reader.until(is("run_finished")).await["body"]["outcome"], "completed");
+    b.post(&question, &json!({"values": {"which": "The green one"}}))
+        .await
+        .expect(422);
+    b.post(&question, &json!({"values": {"which": "The red one"}}))
+        .await
+        .expect(204);
+    assert_eq!(
+        reader.until(is("run_finished")).await["body"]["outcome"],
+        "completed"
+    );
     assert!(upstream.requests()[1].to_string().contains("The red one"));
-    assert_eq!(b.post(&question, &json!({"answer": "again"})).await.expect(409), "conflict");
+    assert_eq!(
+        b.post(&question, &json!({"answer": "again"}))
+            .await
+            .expect(409),
+        "conflict"
+    );
 
     let run = begin(&a).await;
     let mut reader = watch(&b, &run).await;
     reader.until(is("text_delta")).await;
-    b.post(&format!("/runs/{run}/cancel"), &json!({})).await.expect(204);
-    assert_eq!(reader.until(is("run_finished")).await["body"]["outcome"], "cancelled");
+    b.post(&format!("/runs/{run}/cancel"), &json!({}))
+        .await
+        .expect(204);
+    assert_eq!(
+        reader.until(is("run_finished")).await["body"]["outcome"],
+        "cancelled"
+    );
 }
 
 #[tokio::test]
 async fn what_is_due_is_started_once_whoever_sees_it() {
-    let Some(Servers { upstream, a, b, cluster: _cluster }) =
-        start(Behaviour::always(Reply::text("Done."))).await
+    let Some(Servers {
+        upstream,
+        a,
+        b,
+        cluster: _cluster,
+    }) = start(Behaviour::always(Reply::text("Done."))).await
     else {
         return;
     };
@@ -206,12 +298,17 @@ async fn what_is_due_is_started_once_whoever_sees_it() {
         });
         // Neither has told the other: each finds what it was not given by itself.
         let server = if number < 10 { &a } else { &b };
-        server.post("/api/v1/schedules", &schedule).await.expect(200);
+        server
+            .post("/api/v1/schedules", &schedule)
+            .await
+            .expect(200);
     }
     let all_ended = async || {
         let list = b.get("/api/v1/schedules").await.json();
         let schedules = list["schedules"].as_array().unwrap();
-        schedules.iter().all(|schedule| schedule["turns"][0]["outcome"] == "completed")
+        schedules
+            .iter()
+            .all(|schedule| schedule["turns"][0]["outcome"] == "completed")
     };
     until("all have run", all_ended).await;
     // Long enough for the other one to look again.
@@ -219,10 +316,16 @@ async fn what_is_due_is_started_once_whoever_sees_it() {
     let list = a.get("/api/v1/schedules").await.json();
     for schedule in list["schedules"].as_array().unwrap() {
         assert_eq!(schedule["turns"].as_array().unwrap().len(), 1, "{schedule}");
-        assert_eq!((&schedule["enabled"], &schedule["next_at"]), (&json!(false), &Value::Null));
+        assert_eq!(
+            (&schedule["enabled"], &schedule["next_at"]),
+            (&json!(false), &Value::Null)
+        );
     }
     assert_eq!(upstream.requests().len(), 20);
-    let chats = a.get("/api/v1/chats?limit=100").await.json()["chats"].as_array().unwrap().len();
+    let chats = a.get("/api/v1/chats?limit=100").await.json()["chats"]
+        .as_array()
+        .unwrap()
+        .len();
     assert_eq!(chats, 21, "no chat is left over from one that came second");
 }
 
@@ -233,7 +336,13 @@ async fn a_page_at_one_server_is_told_what_runs_of_the_other_do() {
         2 => Reply::calls(&[("write_file", json!({"path": "/b.md", "content": "b"}))]),
         _ => words(3, 20.0),
     });
-    let Some(Servers { a, b, cluster: _cluster, upstream: _upstream }) = start(behaviour).await else {
+    let Some(Servers {
+        a,
+        b,
+        cluster: _cluster,
+        upstream: _upstream,
+    }) = start(behaviour).await
+    else {
         return;
     };
     let page = async || {
@@ -254,7 +363,12 @@ async fn a_page_at_one_server_is_told_what_runs_of_the_other_do() {
         // Who comes later is told first of all what there is.
         assert!(told("waiting")(&page().await.next().await.unwrap().json()));
         let id = asked["body"]["approval"].as_str().unwrap();
-        b.post(&format!("/runs/{run}/approvals/{id}"), &json!({"decision": "allow"})).await.expect(204);
+        b.post(
+            &format!("/runs/{run}/approvals/{id}"),
+            &json!({"decision": "allow"}),
+        )
+        .await
+        .expect(204);
     }
     let end = early.until(told("finished")).await;
     assert_eq!(end["outcome"], "completed");

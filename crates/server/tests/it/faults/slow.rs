@@ -39,20 +39,40 @@ async fn slow_reader(server: &Server, cookie: &str, run: &str) -> TcpStream {
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_reader_costs_nobody_anything() {
-    let text = Step::Text { text: "wörd ".repeat(WORDS), tokens_per_second: None };
-    let reply = Reply::stream(&[text, Step::Finish { reason: Finish::Stop }]);
-    let upstream = ScriptedServer::start(Behaviour::always(reply)).await.unwrap();
+    let text = Step::Text {
+        text: "wörd ".repeat(WORDS),
+        tokens_per_second: None,
+    };
+    let reply = Reply::stream(&[
+        text,
+        Step::Finish {
+            reason: Finish::Stop,
+        },
+    ]);
+    let upstream = ScriptedServer::start(Behaviour::always(reply))
+        .await
+        .unwrap();
     let (server, cookie) = Server::start_signed_in().await;
     connect(&server, &cookie, "Up", &upstream.base_url()).await;
     let play = async || {
-        let chat = server.post("/api/v1/chats", &cookie, &json!({})).await.json();
+        let chat = server
+            .post("/api/v1/chats", &cookie, &json!({}))
+            .await
+            .json();
         let path = format!("/api/v1/chats/{}/messages", chat["id"].as_str().unwrap());
         let said = json!({"content": "Hi", "model": "scripted"});
-        server.post(&path, &cookie, &said).await.json()["run"].as_str().unwrap().to_owned()
+        server.post(&path, &cookie, &said).await.json()["run"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     let fast = async |run: &str| {
         let request = server.request(Method::GET, &format!("/runs/{run}/events"), &cookie);
-        timeout(PATIENCE, async { request.send().await.unwrap().text().await.unwrap() }).await.unwrap()
+        timeout(PATIENCE, async {
+            request.send().await.unwrap().text().await.unwrap()
+        })
+        .await
+        .unwrap()
     };
     // What a run costs without slow readers.
     fast(&play().await).await;
@@ -81,18 +101,30 @@ async fn a_slow_reader_costs_nobody_anything() {
     let cost = resident_bytes().saturating_sub(before);
     // A copy for each of them would be four times as much.
     let most = SLOW * whole.len() / 4;
-    assert!(cost < most, "{SLOW} slow readers cost {cost} bytes, more than {most}");
+    assert!(
+        cost < most,
+        "{SLOW} slow readers cost {cost} bytes, more than {most}"
+    );
 
     for (mut stream, mut got) in slow.into_iter().zip(got).take(3) {
-        timeout(PATIENCE, stream.read_to_end(&mut got)).await.unwrap().unwrap();
+        timeout(PATIENCE, stream.read_to_end(&mut got))
+            .await
+            .unwrap()
+            .unwrap();
         let text = String::from_utf8_lossy(&got);
         let data = |text: &str| -> Vec<String> {
-            text.lines().filter(|line| line.starts_with("data: ")).map(str::to_owned).collect()
+            text.lines()
+                .filter(|line| line.starts_with("data: "))
+                .map(str::to_owned)
+                .collect()
         };
         let (_, body) = text.split_once("\r\n\r\n").unwrap();
         // Chunks of HTTP lie between the frames.
         let body: String = unchunked(body);
-        assert!(data(&body) == data(&whole), "the slow one got something else");
+        assert!(
+            data(&body) == data(&whole),
+            "the slow one got something else"
+        );
     }
 }
 

@@ -21,8 +21,11 @@ const PEOPLE: usize = 12;
 async fn person(url: String, client: Client, taken: Arc<Mutex<BTreeMap<String, Vec<String>>>>) {
     loop {
         let body = json!({"messages": [{"role": "user", "content": "Hi"}], "model": "scripted"});
-        let Ok(mut response) =
-            client.post(format!("{url}/chat/stream?format=native")).json(&body).send().await
+        let Ok(mut response) = client
+            .post(format!("{url}/chat/stream?format=native"))
+            .json(&body)
+            .send()
+            .await
         else {
             return;
         };
@@ -36,9 +39,12 @@ async fn person(url: String, client: Client, taken: Arc<Mutex<BTreeMap<String, V
             seen.extend_from_slice(&bytes);
         }
         let seen = String::from_utf8(seen).unwrap();
-        let whole = seen.split_inclusive("\n\n").filter(|frame| frame.ends_with("\n\n"));
-        let events =
-            whole.filter_map(|frame| frame.split_once("data: ")).map(|(_, data)| data.trim().to_owned());
+        let whole = seen
+            .split_inclusive("\n\n")
+            .filter(|frame| frame.ends_with("\n\n"));
+        let events = whole
+            .filter_map(|frame| frame.split_once("data: "))
+            .map(|(_, data)| data.trim().to_owned());
         taken.lock().unwrap().insert(run, events.collect());
     }
 }
@@ -46,13 +52,19 @@ async fn person(url: String, client: Client, taken: Arc<Mutex<BTreeMap<String, V
 #[cfg(unix)]
 #[tokio::test]
 async fn all_runs_outlive_a_stop_under_load() {
-    let upstream = ScriptedServer::start(Behaviour::always(words(60, 20.0))).await.unwrap();
+    let upstream = ScriptedServer::start(Behaviour::always(words(60, 20.0)))
+        .await
+        .unwrap();
     let folder = new_folder();
     let mut first = Program::start(&folder, &upstream.base_url()).await;
     let taken = Arc::new(Mutex::new(BTreeMap::new()));
     let mut people = JoinSet::new();
     for _ in 0..PEOPLE {
-        people.spawn(person(first.url.clone(), plain_client(), Arc::clone(&taken)));
+        people.spawn(person(
+            first.url.clone(),
+            plain_client(),
+            Arc::clone(&taken),
+        ));
         sleep(Duration::from_millis(130)).await;
     }
     sleep(Duration::from_secs(3)).await;
@@ -68,13 +80,24 @@ async fn all_runs_outlive_a_stop_under_load() {
     let mut went_on = 0;
     for (run, seen) in &taken {
         let log = second.log(run).await;
-        let EventBody::RunFinished { outcome, .. } = log[log.len() - 1].body else { unreachable!() };
+        let EventBody::RunFinished { outcome, .. } = log[log.len() - 1].body else {
+            unreachable!()
+        };
         assert_eq!(outcome, Outcome::Completed, "{run}");
-        went_on += usize::from(log.iter().any(|event| matches!(event.body, EventBody::RunResumed {})));
-        let stored: Vec<Value> = log.iter().map(|event| serde_json::to_value(event).unwrap()).collect();
+        went_on += usize::from(
+            log.iter()
+                .any(|event| matches!(event.body, EventBody::RunResumed {})),
+        );
+        let stored: Vec<Value> = log
+            .iter()
+            .map(|event| serde_json::to_value(event).unwrap())
+            .collect();
         for event in seen {
             let event: Value = serde_json::from_str(event).unwrap();
-            assert!(stored.contains(&event), "{run}: shown and not kept: {event}");
+            assert!(
+                stored.contains(&event),
+                "{run}: shown and not kept: {event}"
+            );
         }
     }
     assert!(went_on > 0, "some were in the middle");

@@ -29,29 +29,54 @@ struct Waiting {
 }
 
 async fn wait_for_bob(server: &Server, key: &str) -> Waiting {
-    let chat = server.post("/api/v1/chats", key, &json!({})).await.json()["id"].as_str().unwrap().to_owned();
+    let chat = server.post("/api/v1/chats", key, &json!({})).await.json()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let said = json!({"content": "Do it.", "model": "scripted"});
-    let sent = server.post(&format!("/api/v1/chats/{chat}/messages"), key, &said).await;
+    let sent = server
+        .post(&format!("/api/v1/chats/{chat}/messages"), key, &said)
+        .await;
     sent.expect(200);
     let run = sent.json()["run"].as_str().unwrap().to_owned();
     let mut reader = events(server, key, &format!("/runs/{run}/events")).await;
-    let asked = reader.until(|event| event["body"]["type"] == "question_asked").await;
-    let question = format!("/runs/{run}/questions/{}", asked["body"]["question"].as_str().unwrap());
-    Waiting { run, question, reader }
+    let asked = reader
+        .until(|event| event["body"]["type"] == "question_asked")
+        .await;
+    let question = format!(
+        "/runs/{run}/questions/{}",
+        asked["body"]["question"].as_str().unwrap()
+    );
+    Waiting {
+        run,
+        question,
+        reader,
+    }
 }
 
 /// Asserts that it ended because its owner may not use the model any more.
 fn assert_ended(log: &[RunEvent]) {
-    let EventBody::RunFinished { outcome, problem, .. } = &log.last().unwrap().body else {
+    let EventBody::RunFinished {
+        outcome, problem, ..
+    } = &log.last().unwrap().body
+    else {
         panic!("it has no end: {log:?}")
     };
     assert_eq!(*outcome, Outcome::Failed);
     let message = &problem.as_ref().unwrap().message;
-    assert!(message.starts_with("You may not use the model scripted any more"), "{message}");
+    assert!(
+        message.starts_with("You may not use the model scripted any more"),
+        "{message}"
+    );
 }
 
 async fn log(server: &Server, credential: &str, run: &str) -> Vec<RunEvent> {
-    let log = parsed(&events(server, credential, &format!("/runs/{run}/events")).await.rest().await);
+    let log = parsed(
+        &events(server, credential, &format!("/runs/{run}/events"))
+            .await
+            .rest()
+            .await,
+    );
     assert_eq!(laws::check(&log), Ok(()));
     log
 }
@@ -69,7 +94,10 @@ async fn that_waits_does_not_go_on() {
     let (door, group) = of_group(QUESTION()).await;
     let waiting = wait_for_bob(&door.server, &door.key).await;
     door.leave(&group, BOB).await;
-    door.server.post(&waiting.question, &door.key, &json!({"answer": "This"})).await.expect(204);
+    door.server
+        .post(&waiting.question, &door.key, &json!({"answer": "This"}))
+        .await
+        .expect(204);
     assert_ended(&parsed(&waiting.reader.rest().await));
     assert_ended(&log(&door.server, &door.key, &waiting.run).await);
     assert_eq!(door.upstream.requests().len(), 1);
@@ -81,7 +109,9 @@ async fn that_rests_does_not_wake() {
     let waiting = wait_for_bob(&door.server, &door.key).await;
     put_to_rest(&door.server, &waiting.run).await;
     door.leave(&group, BOB).await;
-    door.server.post(&waiting.question, &door.key, &json!({"answer": "This"})).await;
+    door.server
+        .post(&waiting.question, &door.key, &json!({"answer": "This"}))
+        .await;
     assert_ended(&parsed(&waiting.reader.rest().await));
     assert_ended(&log(&door.server, &door.key, &waiting.run).await);
     assert_eq!(door.upstream.requests().len(), 1);
@@ -92,10 +122,22 @@ async fn that_rests_goes_on_for_whoever_has_stayed() {
     let (door, _) = of_group(QUESTION()).await;
     let waiting = wait_for_bob(&door.server, &door.key).await;
     put_to_rest(&door.server, &waiting.run).await;
-    door.server.post(&waiting.question, &door.key, &json!({"answer": "This"})).await.expect(204);
+    door.server
+        .post(&waiting.question, &door.key, &json!({"answer": "This"}))
+        .await
+        .expect(204);
     let log = parsed(&waiting.reader.rest().await);
     let end = &log.last().unwrap().body;
-    assert!(matches!(end, EventBody::RunFinished { outcome: Outcome::Completed, .. }), "{end:?}");
+    assert!(
+        matches!(
+            end,
+            EventBody::RunFinished {
+                outcome: Outcome::Completed,
+                ..
+            }
+        ),
+        "{end:?}"
+    );
 }
 
 #[tokio::test]
@@ -106,26 +148,48 @@ async fn that_a_restart_cut_ends_where_they_have_left_meanwhile() {
     let cookie = server.set_up().await;
     connect(&server, &cookie, "Up", &upstream.base_url()).await;
     let key = server.key_of_plain_user(BOB).await;
-    let door = Door { server, upstream, cookie, key };
+    let door = Door {
+        server,
+        upstream,
+        cookie,
+        key,
+    };
     let group = door.group("Research").await;
     door.only_for("model", "scripted", &[&group]).await;
     door.join(&group, BOB).await;
     let waiting = wait_for_bob(&door.server, &door.key).await;
-    let Door { server, upstream, key, .. } = door;
+    let Door {
+        server,
+        upstream,
+        key,
+        ..
+    } = door;
     stop(&server).await;
     drop(server);
     let store = store::Store::open(&kept.database).await.unwrap();
     let bob = store.user_by_email(BOB).await.unwrap().user.id;
-    store.remove_group_member(group.parse().unwrap(), bob).await.unwrap();
+    store
+        .remove_group_member(group.parse().unwrap(), bob)
+        .await
+        .unwrap();
     store.close().await;
     let server = kept.start().await;
     assert_ended(&log(&server, &key, &waiting.run).await);
     assert_eq!(upstream.requests().len(), 1);
     // What it wrote is still its owner's, and the administrator's list is as it was.
-    let login = server.post("/api/v1/login", "", &json!({"email": EMAIL, "password": PASSWORD})).await;
+    let login = server
+        .post(
+            "/api/v1/login",
+            "",
+            &json!({"email": EMAIL, "password": PASSWORD}),
+        )
+        .await;
     let groups = server.get("/api/v1/groups", &login.cookie()).await.json();
     assert_eq!(
-        (&groups["groups"][0]["name"], &groups["groups"][0]["members"]),
+        (
+            &groups["groups"][0]["name"],
+            &groups["groups"][0]["members"]
+        ),
         (&json!("Research"), &json!(0))
     );
 }
@@ -134,14 +198,17 @@ async fn that_a_restart_cut_ends_where_they_have_left_meanwhile() {
 async fn a_schedule_of_theirs_does_not_start() {
     let (door, group) = of_group(Behaviour::always(Reply::text("Done."))).await;
     let at = door.server.clock.now_ms() + 60_000;
-    let schedule =
-        json!({"name": "S", "prompt": "Do.", "model": "scripted", "once_at": at, "time_zone": "UTC"});
-    door.server.post("/api/v1/schedules", &door.key, &schedule).await.expect(200);
+    let schedule = json!({"name": "S", "prompt": "Do.", "model": "scripted", "once_at": at, "time_zone": "UTC"});
+    door.server
+        .post("/api/v1/schedules", &door.key, &schedule)
+        .await
+        .expect(200);
     door.leave(&group, BOB).await;
     door.server.clock.advance_ms(61_000);
     door.server.app.schedules.look_again();
     let turns = async || {
-        door.server.get("/api/v1/schedules", &door.key).await.json()["schedules"][0]["turns"].clone()
+        door.server.get("/api/v1/schedules", &door.key).await.json()["schedules"][0]["turns"]
+            .clone()
     };
     crate::faults::until("its turn to be noted", async || {
         turns().await.as_array().is_some_and(|it| !it.is_empty())
@@ -149,7 +216,10 @@ async fn a_schedule_of_theirs_does_not_start() {
     .await;
     let turn = &turns().await[0];
     assert_eq!(turn["kind"], "failed");
-    assert!(turn["note"].as_str().unwrap().contains("scripted"), "{turn}");
+    assert!(
+        turn["note"].as_str().unwrap().contains("scripted"),
+        "{turn}"
+    );
     assert_eq!(door.upstream.requests().len(), 0);
 }
 
@@ -157,20 +227,38 @@ async fn a_schedule_of_theirs_does_not_start() {
 async fn a_fork_needs_what_its_run_had() {
     let (door, group) = of_group(Behaviour::always(Reply::text("Done."))).await;
     let server = &door.server;
-    let chat =
-        server.post("/api/v1/chats", &door.key, &json!({})).await.json()["id"].as_str().unwrap().to_owned();
+    let chat = server
+        .post("/api/v1/chats", &door.key, &json!({}))
+        .await
+        .json()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let said = json!({"content": "Do it.", "model": "scripted"});
-    let sent = server.post(&format!("/api/v1/chats/{chat}/messages"), &door.key, &said).await.json();
+    let sent = server
+        .post(&format!("/api/v1/chats/{chat}/messages"), &door.key, &said)
+        .await
+        .json();
     let run = sent["run"].as_str().unwrap();
     let whole = log(server, &door.key, run).await;
-    let step = whole.iter().find(|event| matches!(event.body, EventBody::StepStarted { .. })).unwrap();
+    let step = whole
+        .iter()
+        .find(|event| matches!(event.body, EventBody::StepStarted { .. }))
+        .unwrap();
     let fork = json!({"after": step.seq - 1});
     let path = format!("/api/v1/runs/{run}/fork");
     server.post(&path, &door.key, &fork).await.expect(200);
     door.leave(&group, BOB).await;
     server.post(&path, &door.key, &fork).await.expect(404);
     // The tour is everybody's.
-    server.post(&path, &door.key, &json!({"after": step.seq - 1, "model": "tour"})).await.expect(200);
+    server
+        .post(
+            &path,
+            &door.key,
+            &json!({"after": step.seq - 1, "model": "tour"}),
+        )
+        .await
+        .expect(200);
 }
 
 #[tokio::test]
@@ -179,7 +267,10 @@ async fn a_background_response_is_theirs_while_they_are_in_it() {
     let group = door.group("Research").await;
     door.only_for("model", "scripted", &[&group]).await;
     let body = json!({"model": "scripted", "input": "Hi", "background": true});
-    door.server.post("/v1/responses", &door.key, &body).await.expect(404);
+    door.server
+        .post("/v1/responses", &door.key, &body)
+        .await
+        .expect(404);
     door.join(&group, BOB).await;
     let made = door.server.post("/v1/responses", &door.key, &body).await;
     made.expect(200);

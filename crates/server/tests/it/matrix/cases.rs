@@ -37,7 +37,16 @@ pub(super) struct Case {
 }
 
 const fn case(method: &'static str, route: &'static str, others: Others, owner: u16) -> Case {
-    Case { method, route, at: route, headers: &[], body: "", others, owner, readable: false }
+    Case {
+        method,
+        route,
+        at: route,
+        headers: &[],
+        body: "",
+        others,
+        owner,
+        readable: false,
+    }
 }
 
 impl Case {
@@ -50,7 +59,10 @@ impl Case {
     }
 
     const fn for_readers(self) -> Self {
-        Self { readable: true, ..self }
+        Self {
+            readable: true,
+            ..self
+        }
     }
 
     const fn with(self, headers: &'static [(&'static str, &'static str)]) -> Self {
@@ -60,10 +72,13 @@ impl Case {
 
 use Others::{Admin, Missing, Own, Public, Same, Stream};
 
-const MCP: &[(&str, &str)] =
-    &[("accept", "application/json, text/event-stream"), ("mcp-session-id", "{mcp}")];
+const MCP: &[(&str, &str)] = &[
+    ("accept", "application/json, text/event-stream"),
+    ("mcp-session-id", "{mcp}"),
+];
 /// What nobody may choose, in any body: it has to be as if it were not there.
-const SAID: &str = r#"{"messages":[{"role":"user","content":"Hi"}],"model":"scripted","owner":"{owner}"}"#;
+const SAID: &str =
+    r#"{"messages":[{"role":"user","content":"Hi"}],"model":"scripted","owner":"{owner}"}"#;
 const IMPORTED: &str = concat!(
     r#"{"glasshouse_export":{"format":1,"version":"0","made_at":0,"owner":"{owner}"}}"#,
     "\n",

@@ -59,7 +59,8 @@ fn values() -> Vec<Value> {
 
 /// Whole bodies.
 fn bodies() -> Vec<Vec<u8>> {
-    let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(10_000), close.repeat(10_000));
+    let deep =
+        |open: &str, close: &str| format!("{}1{}", open.repeat(10_000), close.repeat(10_000));
     vec![
         Vec::new(),
         b"{".to_vec(),
@@ -112,17 +113,30 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     async fn ask(&mut self, case: &Case, at: &str, headers: &[(&str, String)], body: Vec<u8>) {
-        let who = if matches!(case.others, Others::Admin(_)) { &self.world.admin } else { &self.world.owner };
+        let who = if matches!(case.others, Others::Admin(_)) {
+            &self.world.admin
+        } else {
+            &self.world.owner
+        };
         let said: String = String::from_utf8_lossy(&body).chars().take(120).collect();
         let method: Method = case.method.parse().unwrap();
-        let request = self.world.server.request(method, at, who.credential(By::Session));
-        let mut request = request.header("content-type", "application/json").body(body);
+        let request = self
+            .world
+            .server
+            .request(method, at, who.credential(By::Session));
+        let mut request = request
+            .header("content-type", "application/json")
+            .body(body);
         for (name, value) in headers {
             request = request.header(*name, value);
         }
         let sent = match request.send().await {
             Ok(sent) => sent,
-            Err(error) => return self.wrong.push(format!("no answer: {} {at} {said} {error}", case.method)),
+            Err(error) => {
+                return self
+                    .wrong
+                    .push(format!("no answer: {} {at} {said} {error}", case.method));
+            }
         };
         let status = sent.status().as_u16();
         if status < 400 {
@@ -133,7 +147,10 @@ impl Asked<'_> {
         let leak = LEAKS.into_iter().find(|word| lower.contains(word));
         if status >= 500 || leak.is_some() {
             let text: String = text.chars().take(300).collect();
-            self.wrong.push(format!("{status} {leak:?}: {} {at} {said}: {text}", case.method));
+            self.wrong.push(format!(
+                "{status} {leak:?}: {} {at} {said}: {text}",
+                case.method
+            ));
         }
     }
 }
@@ -141,28 +158,47 @@ impl Asked<'_> {
 fn asked() -> impl Iterator<Item = &'static Case> {
     // A new session for each of the requests to come would be none of the owner's.
     // What stands at `/tasks` are the same handlers as below `/api/v1`.
-    let is_other = |case: &&Case| !case.route.starts_with("/tasks/") && !case.route.ends_with("/logout");
-    CASES.iter().filter(|case| case.method != "DELETE").filter(is_other)
+    let is_other =
+        |case: &&Case| !case.route.starts_with("/tasks/") && !case.route.ends_with("/logout");
+    CASES
+        .iter()
+        .filter(|case| case.method != "DELETE")
+        .filter(is_other)
 }
 
 fn headers(world: &World, case: &Case) -> Vec<(&'static str, String)> {
     case.headers
         .iter()
-        .map(|(name, value)| (*name, world.fill(value, &world.owner.mine, super::Ids::Real)))
+        .map(|(name, value)| {
+            (
+                *name,
+                world.fill(value, &world.owner.mine, super::Ids::Real),
+            )
+        })
         .collect()
 }
 
 #[tokio::test]
 async fn queries_bodies_and_fields_that_nobody_should_send() {
     let world = World::make().await;
-    let mut asked_ = Asked { world: &world, wrong: Vec::new() };
+    let mut asked_ = Asked {
+        world: &world,
+        wrong: Vec::new(),
+    };
     for case in asked() {
         let at = world.fill(case.at, &world.owner.mine, super::Ids::Real);
         let headers = headers(&world, case);
         let body = world.fill(case.body, &world.owner.mine, super::Ids::Real);
         for query in QUERIES {
             let with = if at.contains('?') { '&' } else { '?' };
-            asked_.ask(case, &format!("{at}{with}{query}"), &headers, body.clone().into()).await;
+            asked_
+                .ask(
+                    case,
+                    &format!("{at}{with}{query}"),
+                    &headers,
+                    body.clone().into(),
+                )
+                .await;
         }
         if case.method == "GET" {
             continue;
@@ -170,24 +206,46 @@ async fn queries_bodies_and_fields_that_nobody_should_send() {
         for body in bodies() {
             asked_.ask(case, &at, &headers, body).await;
         }
-        let Ok(body) = serde_json::from_str::<Value>(&body) else { continue };
+        let Ok(body) = serde_json::from_str::<Value>(&body) else {
+            continue;
+        };
         for value in values() {
             for body in with_each_field(&body, &value) {
-                asked_.ask(case, &at, &headers, body.to_string().into()).await;
+                asked_
+                    .ask(case, &at, &headers, body.to_string().into())
+                    .await;
             }
         }
     }
     let wrong = asked_.wrong;
-    assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong[..wrong.len().min(30)].join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of them:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(30)].join("\n")
+    );
     assert_eq!(world.server.get("/healthz", "").await.text, "ok\n");
 }
 
 #[tokio::test]
 async fn ids_and_headers_that_nobody_should_send() {
     let world = World::make().await;
-    let mut asked_ = Asked { world: &world, wrong: Vec::new() };
+    let mut asked_ = Asked {
+        world: &world,
+        wrong: Vec::new(),
+    };
     let long = "a".repeat(4_000);
-    let ids = ["'%20OR%201=1--", "%22%3B", "%00", "%ff", "..%2f..", "-1", "null", "%F0%9F%92%A5", &long];
+    let ids = [
+        "'%20OR%201=1--",
+        "%22%3B",
+        "%00",
+        "%ff",
+        "..%2f..",
+        "-1",
+        "null",
+        "%F0%9F%92%A5",
+        &long,
+    ];
     for case in CASES {
         let own = headers(&world, case);
         for id in ids.iter().filter(|_| case.route.contains('{')) {
@@ -225,7 +283,12 @@ async fn ids_and_headers_that_nobody_should_send() {
         }
     }
     let wrong = asked_.wrong;
-    assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong[..wrong.len().min(30)].join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of them:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(30)].join("\n")
+    );
 }
 
 /// LiteLLM read what stood in this header into a statement, before anybody had signed in.
@@ -237,14 +300,20 @@ async fn credentials_that_are_none() {
     let long = "a".repeat(60_000);
     for (name, value) in [
         ("authorization", "Bearer ' OR '1'='1".to_owned()),
-        ("authorization", "Bearer gh_' UNION SELECT * FROM users; --".to_owned()),
+        (
+            "authorization",
+            "Bearer gh_' UNION SELECT * FROM users; --".to_owned(),
+        ),
         ("authorization", "Bearer gh_\u{0080}\u{00ff}".to_owned()),
         ("authorization", format!("Bearer gh_{long}")),
         ("authorization", "Bearer ".to_owned()),
         ("authorization", "Basic YTpi".to_owned()),
         ("cookie", "glasshouse_session=' OR '1'='1".to_owned()),
         ("cookie", format!("glasshouse_session={long}")),
-        ("cookie", "glasshouse_session=; glasshouse_session=x".to_owned()),
+        (
+            "cookie",
+            "glasshouse_session=; glasshouse_session=x".to_owned(),
+        ),
         ("cookie", format!("{}=1", ";".repeat(30_000))),
         ("x-api-key", "gh_1".to_owned()),
         ("x-forwarded-user", "ada@example.org".to_owned()),
@@ -255,7 +324,11 @@ async fn credentials_that_are_none() {
             let answer = Answer::of(client.get(world.server.url(path)).header(name, value)).await;
             assert_eq!(answer.expect(401), "unauthenticated", "{name}");
             let lower = answer.text.to_lowercase();
-            assert!(!LEAKS.iter().any(|word| lower.contains(word)), "{}", answer.text);
+            assert!(
+                !LEAKS.iter().any(|word| lower.contains(word)),
+                "{}",
+                answer.text
+            );
         }
     }
     assert_eq!(before, world.rows().await);

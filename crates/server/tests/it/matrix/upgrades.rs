@@ -29,14 +29,23 @@ async fn an_upgrade_opens_no_address_to_others() {
     let server = &world.server;
     let key = async |scope: &str| {
         let body = json!({"name": scope, "scopes": [scope]});
-        let made = server.post("/api/v1/keys", world.owner.credential(By::Session), &body).await.json();
+        let made = server
+            .post("/api/v1/keys", world.owner.credential(By::Session), &body)
+            .await
+            .json();
         made["secret"].as_str().unwrap().to_owned()
     };
     let (reading, writing, chatting) = (key("read").await, key("write").await, key("chat").await);
     let callers = [
         ("nobody", ""),
-        ("a suspended account", world.suspended.credential(By::Session)),
-        ("a suspended account's key", world.suspended.credential(By::Key)),
+        (
+            "a suspended account",
+            world.suspended.credential(By::Session),
+        ),
+        (
+            "a suspended account's key",
+            world.suspended.credential(By::Key),
+        ),
         ("another account", world.other.credential(By::Session)),
         ("another account's key", world.other.credential(By::Key)),
         ("a key for reading", &reading),
@@ -55,7 +64,10 @@ async fn an_upgrade_opens_no_address_to_others() {
             };
             // The page is everybody's; its socket is that of `/ws`.
             let twin = if case.route == "/" { "/ws" } else { case.at };
-            if case.method == "DELETE" && case.route != "/mcp" && who.starts_with("a key for writing") {
+            if case.method == "DELETE"
+                && case.route != "/mcp"
+                && who.starts_with("a key for writing")
+            {
                 continue;
             }
             let plain = status(request(twin)).await;

@@ -73,10 +73,16 @@ impl World {
     pub(super) async fn make() -> Self {
         let upstream = ScriptedServer::start(Behaviour::answer(|request| {
             // What is passed on may be anything.
-            let messages = request.body["messages"].as_array().filter(|messages| !messages.is_empty());
-            let Some(messages) = messages else { return Reply::text("Nothing.") };
+            let messages = request.body["messages"]
+                .as_array()
+                .filter(|messages| !messages.is_empty());
+            let Some(messages) = messages else {
+                return Reply::text("Nothing.");
+            };
             let said = messages.iter().rfind(|message| message["role"] == "user");
-            let said = said.map(|message| message["content"].to_string()).unwrap_or_default();
+            let said = said
+                .map(|message| message["content"].to_string())
+                .unwrap_or_default();
             let is_answered = messages.last().unwrap()["role"] == "tool";
             match said {
                 _ if is_answered => Reply::text("Done."),
@@ -97,7 +103,12 @@ impl World {
         connect(&server, &admin.session, "Up", &upstream.base_url()).await;
         for who in ["owner", "other", "reader", "former", "suspended"] {
             let email = &format!("{who}@example.org");
-            let password_hash = server.app.passwords.hash(PASSWORD.to_owned()).await.unwrap();
+            let password_hash = server
+                .app
+                .passwords
+                .hash(PASSWORD.to_owned())
+                .await
+                .unwrap();
             let new = NewUser {
                 id: domain::UserId::generate(),
                 email: email.clone(),
@@ -137,7 +148,8 @@ impl World {
         let mut before = Arc::default();
         crate::faults::until("nothing changes any more", async || {
             let now = self.rows().await;
-            let is_read = |row: &String| !(row.starts_with("documents ") && row.contains("'waiting'"));
+            let is_read =
+                |row: &String| !(row.starts_with("documents ") && row.contains("'waiting'"));
             let is_still = now == before && now.iter().all(is_read);
             before = now;
             is_still
@@ -157,14 +169,27 @@ impl World {
             Answer::of(put).await.expect(200);
         }
         let said = json!({"content": format!("Write {CANARY}"), "model": "scripted"});
-        let sent = made(server, who, &format!("/api/v1/chats/{chat}/messages"), &said).await;
+        let sent = made(
+            server,
+            who,
+            &format!("/api/v1/chats/{chat}/messages"),
+            &said,
+        )
+        .await;
         let (run, message) = (text(&sent["run"]), text(&sent["assistant"]["id"]));
-        let log = events(server, who, &format!("/runs/{run}/events")).await.rest().await;
+        let log = events(server, who, &format!("/runs/{run}/events"))
+            .await
+            .rest()
+            .await;
         let log: Vec<Value> = log.iter().map(crate::sse::Event::json).collect();
-        let second =
-            log.iter().find(|event| event["body"]["type"] == "step_started" && event["body"]["step"] == 2);
+        let second = log
+            .iter()
+            .find(|event| event["body"]["type"] == "step_started" && event["body"]["step"] == 2);
         let step = (second.unwrap()["seq"].as_u64().unwrap() - 1).to_string();
-        let call = log.iter().find(|event| event["body"]["type"] == "tool_finished").unwrap();
+        let call = log
+            .iter()
+            .find(|event| event["body"]["type"] == "tool_finished")
+            .unwrap();
         let call = text(&call["body"]["call"]);
 
         let busy = made(server, who, "/api/v1/chats", &json!({"title": CANARY})).await;
@@ -177,11 +202,18 @@ impl World {
         // One is allowed for good, which is kept; taken back for the next to ask.
         let (_, first) = start_tour(server, who).await;
         let asked = waits(server, who, &first, "approval_asked").await;
-        let path = format!("/runs/{first}/approvals/{}", asked["body"]["approval"].as_str().unwrap());
+        let path = format!(
+            "/runs/{first}/approvals/{}",
+            asked["body"]["approval"].as_str().unwrap()
+        );
         let in_chat = json!({"decision": "allow", "remember": "chat"});
         server.post(&path, who, &in_chat).await.expect(204);
-        events(server, who, &format!("/runs/{first}/events")).await.rest().await;
-        let allowed = text(&server.get("/api/v1/allowed-calls", who).await.json()["allowed"][0]["id"]);
+        events(server, who, &format!("/runs/{first}/events"))
+            .await
+            .rest()
+            .await;
+        let allowed =
+            text(&server.get("/api/v1/allowed-calls", who).await.json()["allowed"][0]["id"]);
         let (_, waiting) = start_tour(server, who).await;
         let asked = waits(server, who, &waiting, "approval_asked").await;
         let approval = text(&asked["body"]["approval"]);
@@ -204,14 +236,25 @@ impl World {
         let owner = text(&me["user"]["id"]);
         let fact = domain::FactId::generate().to_string();
         let mut rows = SqliteConnection::connect(&self.database).await.unwrap();
-        let insert =
-            "INSERT INTO facts (id, owner, content, learned_at, corrected) VALUES ($1, $2, $3, 0, FALSE)";
-        sqlx::query(insert).bind(&fact).bind(&owner).bind(CANARY).execute(&mut rows).await.unwrap();
+        let insert = "INSERT INTO facts (id, owner, content, learned_at, corrected) VALUES ($1, $2, $3, 0, FALSE)";
+        sqlx::query(insert)
+            .bind(&fact)
+            .bind(&owner)
+            .bind(CANARY)
+            .execute(&mut rows)
+            .await
+            .unwrap();
 
         let passkey = domain::PasskeyId::generate().to_string();
         let insert = "INSERT INTO passkeys (id, owner, credential_id, public_key, uses, name, host, created_at) \
                       VALUES ($1, $2, x'01', x'02', 0, $3, 'localhost', 0)";
-        sqlx::query(insert).bind(&passkey).bind(&owner).bind(CANARY).execute(&mut rows).await.unwrap();
+        sqlx::query(insert)
+            .bind(&passkey)
+            .bind(&owner)
+            .bind(CANARY)
+            .execute(&mut rows)
+            .await
+            .unwrap();
 
         let begun = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"},
@@ -223,7 +266,12 @@ impl World {
         let begun = Answer::of(mcp(&begun)).await;
         let mcp_session = begun.headers["mcp-session-id"].to_str().unwrap().to_owned();
         let ready = mcp(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        assert_eq!(Answer::of(ready.header("mcp-session-id", &mcp_session)).await.status, 202);
+        assert_eq!(
+            Answer::of(ready.header("mcp-session-id", &mcp_session))
+                .await
+                .status,
+            202
+        );
 
         sign_in(server, "owner@example.org").await;
         let sessions = server.get("/api/v1/me/sessions", who).await.json();
@@ -231,29 +279,65 @@ impl World {
         let session = text(&sessions.iter().find(|it| it["current"] == false).unwrap()["id"]);
 
         let readers = format!("/api/v1/chats/{chat}/readers");
-        let reader = made(server, who, &readers, &json!({"email": "reader@example.org"})).await;
-        let former = made(server, who, &readers, &json!({"email": "FORMER@example.org "})).await;
+        let reader = made(
+            server,
+            who,
+            &readers,
+            &json!({"email": "reader@example.org"}),
+        )
+        .await;
+        let former = made(
+            server,
+            who,
+            &readers,
+            &json!({"email": "FORMER@example.org "}),
+        )
+        .await;
         let path = format!("{readers}/{}", former["id"].as_str().unwrap());
-        server.get(&format!("/api/v1/chats/{chat}"), &self.former.session).await.expect(200);
+        server
+            .get(&format!("/api/v1/chats/{chat}"), &self.former.session)
+            .await
+            .expect(200);
         server.delete(&path, who).await.expect(204);
 
-        let suspended = made(server, who, &readers, &json!({"email": "suspended@example.org"})).await;
+        let suspended = made(
+            server,
+            who,
+            &readers,
+            &json!({"email": "suspended@example.org"}),
+        )
+        .await;
         let path = format!("/api/v1/users/{}", suspended["id"].as_str().unwrap());
         let suspension = server.request(Method::PATCH, &path, &self.admin.session);
-        Answer::of(suspension.json(&json!({"suspended": true}))).await.expect(200);
+        Answer::of(suspension.json(&json!({"suspended": true})))
+            .await
+            .expect(200);
 
-        let collection = server.post("/api/v1/knowledge", who, &json!({"name": CANARY})).await.json();
+        let collection = server
+            .post("/api/v1/knowledge", who, &json!({"name": CANARY}))
+            .await
+            .json();
         let collection = text(&collection["id"]);
         let path = format!("/api/v1/knowledge/{collection}/documents?name=a.txt");
         let document = Answer::of(server.request(Method::POST, &path, who).body(CANARY)).await;
         document.expect(202);
-        server.settled(who, &collection, &document.json()["id"]).await;
+        server
+            .settled(who, &collection, &document.json()["id"])
+            .await;
         let entity = entity(server, owner.parse().unwrap(), &collection).await;
         let path = format!("/api/v1/knowledge/{collection}/crawls");
-        let crawl = server.post(&path, who, &json!({"url": "http://kumquat.invalid/"})).await;
+        let crawl = server
+            .post(&path, who, &json!({"url": "http://kumquat.invalid/"}))
+            .await;
         crawl.expect(202);
         // Or it has ended by itself.
-        server.post(&format!("{path}/{}/cancel", text(&crawl.json()["id"])), who, &json!({})).await;
+        server
+            .post(
+                &format!("{path}/{}/cancel", text(&crawl.json()["id"])),
+                who,
+                &json!({}),
+            )
+            .await;
         let page = store::Page {
             id: domain::PageId::generate(),
             owner: owner.parse().unwrap(),
@@ -265,10 +349,22 @@ impl World {
             fetched_at: 1,
             checked_at: 1,
         };
-        let page = store::NewPage { asked: page.url.clone(), page };
-        let page = server.app.store.keep_page(&page, u64::MAX >> 1).await.unwrap().id;
+        let page = store::NewPage {
+            asked: page.url.clone(),
+            page,
+        };
+        let page = server
+            .app
+            .store
+            .keep_page(&page, u64::MAX >> 1)
+            .await
+            .unwrap()
+            .id;
 
-        let connections = server.get("/api/v1/connections", &self.admin.session).await.json();
+        let connections = server
+            .get("/api/v1/connections", &self.admin.session)
+            .await
+            .json();
         self.names = BTreeMap::from([
             ("allowed", allowed),
             ("approval", approval),
@@ -308,7 +404,12 @@ impl World {
     async fn crawls_rest(&self) -> bool {
         let mut rows = SqliteConnection::connect(&self.database).await.unwrap();
         let claimed = "SELECT count(*) FROM crawls WHERE claimed_until > 0";
-        sqlx::query(claimed).fetch_one(&mut rows).await.unwrap().get::<i64, _>(0) == 0
+        sqlx::query(claimed)
+            .fetch_one(&mut rows)
+            .await
+            .unwrap()
+            .get::<i64, _>(0)
+            == 0
     }
 
     /// The address of the database.
@@ -322,15 +423,26 @@ impl World {
         let mut seen = self.seen.lock().await;
         let (mut connection, last) = match seen.take() {
             Some(seen) => (seen.connection, Some((seen.version, seen.rows))),
-            None => (SqliteConnection::connect(&self.database).await.unwrap(), None),
+            None => (
+                SqliteConnection::connect(&self.database).await.unwrap(),
+                None,
+            ),
         };
         // Before the rows: what is written in between is seen now, and read once more the next time.
-        let version = sqlx::query("PRAGMA data_version").fetch_one(&mut connection).await.unwrap().get(0);
+        let version = sqlx::query("PRAGMA data_version")
+            .fetch_one(&mut connection)
+            .await
+            .unwrap()
+            .get(0);
         let rows = match last {
             Some((last, rows)) if last == version => rows,
             _ => Arc::new(dump(&mut connection).await),
         };
-        *seen = Some(Seen { connection, version, rows: Arc::clone(&rows) });
+        *seen = Some(Seen {
+            connection,
+            version,
+            rows: Arc::clone(&rows),
+        });
         rows
     }
 }
@@ -342,16 +454,31 @@ async fn dump(connection: &mut SqliteConnection) -> Vec<String> {
                   WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'usage' \
                   AND name NOT LIKE 'search\\_%' ESCAPE '\\'";
     let mut dump = Vec::new();
-    for table in sqlx::query(tables).fetch_all(&mut *connection).await.unwrap() {
+    for table in sqlx::query(tables)
+        .fetch_all(&mut *connection)
+        .await
+        .unwrap()
+    {
         let table: String = table.get(0);
         let columns = format!("SELECT name FROM pragma_table_info('{table}')");
-        let columns = sqlx::query(sqlx::AssertSqlSafe(columns)).fetch_all(&mut *connection).await.unwrap();
+        let columns = sqlx::query(sqlx::AssertSqlSafe(columns))
+            .fetch_all(&mut *connection)
+            .await
+            .unwrap();
         let columns = columns.iter().map(|column| column.get::<String, _>(0));
-        let columns = columns.filter(|column| !["last_used_at", "booked_seq"].contains(&column.as_str()));
+        let columns =
+            columns.filter(|column| !["last_used_at", "booked_seq"].contains(&column.as_str()));
         let quoted: Vec<String> = columns.map(|column| format!("quote({column})")).collect();
         let values = format!("SELECT {} FROM {table}", quoted.join(" || ' ' || "));
-        let values = sqlx::query(sqlx::AssertSqlSafe(values)).fetch_all(&mut *connection).await.unwrap();
-        dump.extend(values.iter().map(|row| format!("{table} {}", row.get::<String, _>(0))));
+        let values = sqlx::query(sqlx::AssertSqlSafe(values))
+            .fetch_all(&mut *connection)
+            .await
+            .unwrap();
+        dump.extend(
+            values
+                .iter()
+                .map(|row| format!("{table} {}", row.get::<String, _>(0))),
+        );
     }
     dump.sort_unstable();
     dump
@@ -369,13 +496,29 @@ async fn waits(server: &Server, who: &str, run: &str, event: &str) -> Value {
 }
 
 async fn sign_in(server: &Server, email: &str) -> Person {
-    let answer = server.post("/api/v1/login", "", &json!({"email": email, "password": PASSWORD})).await;
+    let answer = server
+        .post(
+            "/api/v1/login",
+            "",
+            &json!({"email": email, "password": PASSWORD}),
+        )
+        .await;
     answer.expect(200);
     let session = answer.cookie();
-    let key = made(server, &session, "/api/v1/keys", &json!({"name": "program"})).await;
+    let key = made(
+        server,
+        &session,
+        "/api/v1/keys",
+        &json!({"name": "program"}),
+    )
+    .await;
     let mine = made(server, &session, "/api/v1/chats", &json!({"title": "Mine"})).await;
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    Person { key: text(&key["secret"]), mine: text(&mine["id"]), session }
+    Person {
+        key: text(&key["secret"]),
+        mine: text(&mine["id"]),
+        session,
+    }
 }
 
 /// Something that a document of the collection speaks of.
@@ -383,8 +526,18 @@ async fn entity(server: &Server, owner: domain::UserId, collection: &str) -> Str
     let (store, collection) = (&server.app.store, collection.parse().unwrap());
     store.set_graph(owner, collection, true).await.unwrap();
     let of = store.claim_graph(1, 2).await.unwrap().unwrap();
-    let said = ("kumquat".to_owned(), CANARY.to_owned(), "other".to_owned(), (0, 7, CANARY.to_owned()));
-    let piece = store::GraphPiece { entities: vec![said], relations: Vec::new() };
+    let said = (
+        "kumquat".to_owned(),
+        CANARY.to_owned(),
+        "other".to_owned(),
+        (0, 7, CANARY.to_owned()),
+    );
+    let piece = store::GraphPiece {
+        entities: vec![said],
+        relations: Vec::new(),
+    };
     assert!(store.keep_graph(&of, (0, 1), &piece, 3).await.unwrap());
-    store.entities(collection, "", 1).await.unwrap()[0].id.to_string()
+    store.entities(collection, "", 1).await.unwrap()[0]
+        .id
+        .to_string()
 }

@@ -58,7 +58,10 @@ impl Notes {
 
     /// One that says this of itself, if anything; `OWN` stands for its address.
     pub(super) async fn start_saying(about: Value) -> Self {
-        let known = Arc::new(Mutex::new(Known { about, ..Known::default() }));
+        let known = Arc::new(Mutex::new(Known {
+            about,
+            ..Known::default()
+        }));
         let routes = Router::new()
             .route("/mcp", post(mcp))
             .route("/.well-known/oauth-protected-resource/mcp", get(resource))
@@ -69,7 +72,11 @@ impl Notes {
             .route("/revoke", post(revoke))
             .with_state(known.clone());
         let (address, running) = serve_other(routes).await;
-        Self { url: format!("http://{address}"), known, _running: running }
+        Self {
+            url: format!("http://{address}"),
+            known,
+            _running: running,
+        }
     }
 }
 
@@ -111,17 +118,27 @@ async fn register(State(known): State<Shared>, Json(about): Json<Value>) -> Resp
 }
 
 /// The person is in the query, as there is nobody to type it.
-async fn authorize(State(known): State<Shared>, headers: HeaderMap, Query(asked): Query<Fields>) -> Redirect {
+async fn authorize(
+    State(known): State<Shared>,
+    headers: HeaderMap,
+    Query(asked): Query<Fields>,
+) -> Redirect {
     let back = |words: &str| {
         let [redirect, state] = ["redirect_uri", "state"].map(|name| &asked[name]);
-        Redirect::to(&format!("{redirect}?state={state}&iss={}&{words}", own(&headers)))
+        Redirect::to(&format!(
+            "{redirect}?state={state}&iss={}&{words}",
+            own(&headers)
+        ))
     };
     if asked.get("login").is_none_or(|login| login == "nobody") {
         return back("error=access_denied");
     }
     assert_eq!(asked["code_challenge_method"], "S256");
     assert_eq!(asked["resource"], format!("{}/mcp", own(&headers)));
-    assert_eq!((&*asked["scope"], &*asked["from"]), ("notes offline_access", "notes"));
+    assert_eq!(
+        (&*asked["scope"], &*asked["from"]),
+        ("notes offline_access", "notes")
+    );
     let mut known = known.lock().unwrap();
     let code = format!("{CANARY}-code-{}", known.codes.len());
     known.codes.insert(code.clone(), asked.clone());
@@ -136,7 +153,8 @@ fn fields(form: &str) -> Fields {
 async fn token(State(known): State<Shared>, form: String) -> Response {
     let form = fields(&form);
     let mut known = known.lock().unwrap();
-    let refused = |error: &str| (StatusCode::BAD_REQUEST, Json(json!({ "error": error }))).into_response();
+    let refused =
+        |error: &str| (StatusCode::BAD_REQUEST, Json(json!({ "error": error }))).into_response();
     if form["client_id"] != "gh" || form["client_secret"] != format!("{CANARY}-client-secret") {
         return refused("invalid_client");
     }
@@ -154,10 +172,14 @@ async fn token(State(known): State<Shared>, form: String) -> Response {
             login.map(|login| Fields::from([("login".to_owned(), login)]))
         }
     };
-    let Some(login) = login.map(|asked| asked["login"].clone()) else { return refused("invalid_grant") };
+    let Some(login) = login.map(|asked| asked["login"].clone()) else {
+        return refused("invalid_grant");
+    };
     known.given += 1;
-    let (access, refresh) =
-        (format!("{CANARY}-access-{}", known.given), format!("{CANARY}-refresh-{}", known.given));
+    let (access, refresh) = (
+        format!("{CANARY}-access-{}", known.given),
+        format!("{CANARY}-refresh-{}", known.given),
+    );
     known.access.insert(access.clone(), login.clone());
     known.refresh.insert(refresh.clone(), login);
     Json(json!({
@@ -173,16 +195,29 @@ async fn revoke(State(known): State<Shared>, form: String) -> StatusCode {
     StatusCode::OK
 }
 
-async fn mcp(State(known): State<Shared>, headers: HeaderMap, Json(message): Json<Value>) -> Response {
-    let sent = headers.get(header::AUTHORIZATION).or(headers.get("x-notes-key"));
-    let sent = sent.and_then(|value| value.to_str().ok()).unwrap_or_default();
+async fn mcp(
+    State(known): State<Shared>,
+    headers: HeaderMap,
+    Json(message): Json<Value>,
+) -> Response {
+    let sent = headers
+        .get(header::AUTHORIZATION)
+        .or(headers.get("x-notes-key"));
+    let sent = sent
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
     let token = sent.trim_start_matches("Bearer ");
     let known = known.lock().unwrap();
     let Some(login) = known.access.get(token).filter(|_| !known.is_closed) else {
         let place = format!("{}/.well-known/oauth-protected-resource/mcp", own(&headers));
-        let challenge =
-            format!("Bearer error=\"invalid_token\", resource_metadata=\"{place}\", scope=\"notes\"");
-        return (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, challenge)], token.to_owned())
+        let challenge = format!(
+            "Bearer error=\"invalid_token\", resource_metadata=\"{place}\", scope=\"notes\""
+        );
+        return (
+            StatusCode::UNAUTHORIZED,
+            [(header::WWW_AUTHENTICATE, challenge)],
+            token.to_owned(),
+        )
             .into_response();
     };
     let result = match message["method"].as_str().unwrap() {

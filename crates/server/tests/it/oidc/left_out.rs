@@ -27,7 +27,10 @@ fn ways() -> [Value; 4] {
 /// Claims of Bob.
 fn bob(more: &Value) -> Value {
     let mut claims = json!({"email": "bob@example.org", "email_verified": true, "name": "Bob"});
-    claims.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    claims
+        .as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
     claims
 }
 
@@ -54,11 +57,19 @@ impl Directory {
             }
         };
         let (address, running) = serve_other(Router::new().fallback(answer)).await;
-        Self { own: format!("http://{address}"), pages, asked, _running: running }
+        Self {
+            own: format!("http://{address}"),
+            pages,
+            asked,
+            _running: running,
+        }
     }
 
     fn answers(&self, pages: &[Value]) {
-        *self.pages.lock().unwrap() = pages.iter().map(|page| (StatusCode::OK, page.clone())).collect();
+        *self.pages.lock().unwrap() = pages
+            .iter()
+            .map(|page| (StatusCode::OK, page.clone()))
+            .collect();
     }
 
     fn asked(&self) -> Vec<String> {
@@ -68,11 +79,18 @@ impl Directory {
 
 /// A world in which two groups of the provider mean something, and Ada's session.
 async fn world(settings: &[(&str, &str)]) -> (World, String) {
-    let known = [("GLASSHOUSE_OIDC_ADMIN_GROUPS", HEADS), ("GLASSHOUSE_OIDC_ALLOWED_GROUPS", STAFF)];
+    let known = [
+        ("GLASSHOUSE_OIDC_ADMIN_GROUPS", HEADS),
+        ("GLASSHOUSE_OIDC_ALLOWED_GROUPS", STAFF),
+    ];
     let world = World::start(&[&known[..], settings].concat()).await;
     let ada = world.server.set_up().await;
     let group = json!({"name": "Staff", "provider_name": STAFF});
-    world.server.post("/api/v1/groups", &ada, &group).await.expect(200);
+    world
+        .server
+        .post("/api/v1/groups", &ada, &group)
+        .await
+        .expect(200);
     (world, ada)
 }
 
@@ -80,7 +98,10 @@ async fn world(settings: &[(&str, &str)]) -> (World, String) {
 async fn standing(world: &World, ada: &str) -> (Value, usize) {
     let users = world.server.get("/api/v1/users", ada).await.json();
     let users = users["users"].as_array().unwrap();
-    let bob = users.iter().find(|user| user["email"] == "bob@example.org").unwrap();
+    let bob = users
+        .iter()
+        .find(|user| user["email"] == "bob@example.org")
+        .unwrap();
     (bob["role"].clone(), bob["groups"].as_array().unwrap().len())
 }
 
@@ -89,7 +110,9 @@ async fn last_sign_in(world: &World, ada: &str) -> Value {
     let entries = audit["entries"].as_array().unwrap().clone();
     entries
         .into_iter()
-        .find(|entry| entry["action"] == "session.open" && entry["actor_email"] == "bob@example.org")
+        .find(|entry| {
+            entry["action"] == "session.open" && entry["actor_email"] == "bob@example.org"
+        })
         .unwrap()
 }
 
@@ -98,8 +121,14 @@ async fn without_an_address_to_ask_the_sign_in_keeps_what_was_and_says_so() {
     let (world, ada) = world(&[]).await;
     world.says(bob(&json!({"groups": [STAFF, HEADS]})));
     let (place, _) = world.sign_in().await;
-    assert_eq!((place.as_str(), standing(&world, &ada).await), ("/c/1", (json!("admin"), 1)));
-    assert_eq!(last_sign_in(&world, &ada).await["details"]["groups"], Value::Null);
+    assert_eq!(
+        (place.as_str(), standing(&world, &ada).await),
+        ("/c/1", (json!("admin"), 1))
+    );
+    assert_eq!(
+        last_sign_in(&world, &ada).await["details"]["groups"],
+        Value::Null
+    );
     for way in ways() {
         world.says(bob(&way));
         let (place, session) = world.sign_in().await;
@@ -108,7 +137,9 @@ async fn without_an_address_to_ask_the_sign_in_keeps_what_was_and_says_so() {
         assert_eq!(standing(&world, &ada).await, (json!("admin"), 1), "{way}");
         let line = last_sign_in(&world, &ada).await;
         assert!(
-            line["details"]["groups"].as_str().is_some_and(|text| text.contains("kept")),
+            line["details"]["groups"]
+                .as_str()
+                .is_some_and(|text| text.contains("kept")),
             "{way}: {line}"
         );
     }
@@ -123,7 +154,11 @@ async fn without_an_address_to_ask_the_sign_in_keeps_what_was_and_says_so() {
     assert_eq!(world.sign_in().await.0, "/c/1");
     assert_eq!(standing(&world, &ada).await, (json!("user"), 1));
     world.says(bob(&json!({})));
-    assert_eq!(world.problem().await, "not_allowed", "a claim that is simply not there means none");
+    assert_eq!(
+        world.problem().await,
+        "not_allowed",
+        "a claim that is simply not there means none"
+    );
 }
 
 #[tokio::test]
@@ -151,10 +186,17 @@ async fn groups_that_are_left_out_are_asked_for_page_by_page() {
     let directory = Directory::start().await;
     let listed = format!("{}/v1.0/me/transitiveMemberOf?$select=id", directory.own);
     let (world, ada) = world(&[("GLASSHOUSE_OIDC_GROUPS_URL", &listed)]).await;
-    let many: Vec<Value> = (0..250).map(|n| json!({"id": format!("other-{n}")})).collect();
-    let next = format!("{}/v1.0/me/transitiveMemberOf?$select=id&$skiptoken=RFNwdA", directory.own);
-    let pages =
-        [json!({"value": many, "@odata.nextLink": next}), json!({"value": [{"id": STAFF}, {"id": HEADS}]})];
+    let many: Vec<Value> = (0..250)
+        .map(|n| json!({"id": format!("other-{n}")}))
+        .collect();
+    let next = format!(
+        "{}/v1.0/me/transitiveMemberOf?$select=id&$skiptoken=RFNwdA",
+        directory.own
+    );
+    let pages = [
+        json!({"value": many, "@odata.nextLink": next}),
+        json!({"value": [{"id": STAFF}, {"id": HEADS}]}),
+    ];
     for way in ways() {
         directory.answers(&pages);
         world.says(bob(&way));
@@ -162,14 +204,18 @@ async fn groups_that_are_left_out_are_asked_for_page_by_page() {
         assert_eq!(standing(&world, &ada).await, (json!("admin"), 1), "{way}");
         let asked = directory.asked();
         assert!(
-            asked[0].starts_with("GET /v1.0/me/transitiveMemberOf") && asked[1].contains("skiptoken"),
+            asked[0].starts_with("GET /v1.0/me/transitiveMemberOf")
+                && asked[1].contains("skiptoken"),
             "{asked:?}"
         );
     }
     // A token that has the groups is believed, and nothing is asked.
     world.says(bob(&json!({"groups": [STAFF]})));
     world.sign_in().await;
-    assert_eq!((directory.asked(), standing(&world, &ada).await), (Vec::new(), (json!("user"), 1)));
+    assert_eq!(
+        (directory.asked(), standing(&world, &ada).await),
+        (Vec::new(), (json!("user"), 1))
+    );
     // Half a list ends nothing.
     let elsewhere = json!({"value": [], "@odata.nextLink": "http://127.0.0.1:1/steal"});
     let broken = [
@@ -181,8 +227,16 @@ async fn groups_that_are_left_out_are_asked_for_page_by_page() {
     for pages in broken {
         directory.answers(&pages);
         world.says(bob(&referred()));
-        assert_eq!(world.sign_in().await.0, "/c/1?notice=groups_kept", "{pages:?}");
-        assert_eq!(standing(&world, &ada).await, (json!("user"), 1), "{pages:?}");
+        assert_eq!(
+            world.sign_in().await.0,
+            "/c/1?notice=groups_kept",
+            "{pages:?}"
+        );
+        assert_eq!(
+            standing(&world, &ada).await,
+            (json!("user"), 1),
+            "{pages:?}"
+        );
     }
     *directory.pages.lock().unwrap() = vec![(StatusCode::FORBIDDEN, pages[1].clone())];
     assert_eq!(world.sign_in().await.0, "/c/1?notice=groups_kept");

@@ -72,28 +72,49 @@ fn text(bytes: &[u8]) -> String {
 
 impl Authenticator {
     pub(super) fn es256() -> Self {
-        let pkcs8 = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, &SystemRandom::new());
+        let pkcs8 =
+            EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, &SystemRandom::new());
         Self::with(pkcs8.unwrap().as_ref(), false)
     }
 
     pub(super) fn ed_dsa() -> Self {
-        Self::with(Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap().as_ref(), true)
+        Self::with(
+            Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
+                .unwrap()
+                .as_ref(),
+            true,
+        )
     }
 
     fn with(pkcs8: &[u8], is_edwards: bool) -> Self {
         let id = digest(&SHA256, pkcs8).as_ref().to_vec();
-        Self { pkcs8: pkcs8.to_vec(), is_edwards, id, user: Vec::new(), count: 0, counts: true }
+        Self {
+            pkcs8: pkcs8.to_vec(),
+            is_edwards,
+            id,
+            user: Vec::new(),
+            count: 0,
+            counts: true,
+        }
     }
 
     /// One that does not count how often it was used.
     pub(super) fn uncounted(self) -> Self {
-        Self { counts: false, ..self }
+        Self {
+            counts: false,
+            ..self
+        }
     }
 
     /// The same passkey once more.
     pub(super) fn copy(&self) -> Self {
         let (pkcs8, id, user) = (self.pkcs8.clone(), self.id.clone(), self.user.clone());
-        Self { pkcs8, id, user, ..*self }
+        Self {
+            pkcs8,
+            id,
+            user,
+            ..*self
+        }
     }
 
     pub(super) fn make(&mut self, origin: &str, options: &Value) -> Value {
@@ -102,9 +123,18 @@ impl Authenticator {
 
     pub(super) fn make_with(&mut self, origin: &str, options: &Value, lie: Lie) -> Value {
         assert_eq!(options["attestation"], "none");
-        assert_eq!(options["authenticatorSelection"]["userVerification"], "required");
-        self.user = URL_SAFE_NO_PAD.decode(options["user"]["id"].as_str().unwrap()).unwrap();
-        let kind = if lie == Lie::Purpose { "webauthn.get" } else { "webauthn.create" };
+        assert_eq!(
+            options["authenticatorSelection"]["userVerification"],
+            "required"
+        );
+        self.user = URL_SAFE_NO_PAD
+            .decode(options["user"]["id"].as_str().unwrap())
+            .unwrap();
+        let kind = if lie == Lie::Purpose {
+            "webauthn.get"
+        } else {
+            "webauthn.create"
+        };
         let client = client_data(kind, origin, options, lie);
         let mut key = self.public_key();
         if lie == Lie::Signature {
@@ -116,8 +146,12 @@ impl Authenticator {
         let data = self.data(options["rp"]["id"].as_str().unwrap(), 0x40, &made, lie);
         let length = u8::try_from(data.len()).unwrap();
         // A map of `fmt`, `attStmt` and `authData`.
-        let attestation =
-            [&b"\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x58"[..], &[length], &data].concat();
+        let attestation = [
+            &b"\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x58"[..],
+            &[length],
+            &data,
+        ]
+        .concat();
         json!({
             "id": text(&self.id), "rawId": text(&self.id), "type": "public-key",
             "response": {"clientDataJSON": text(&client), "attestationObject": text(&attestation)},
@@ -129,7 +163,11 @@ impl Authenticator {
             (&options["userVerification"], &options["allowCredentials"]),
             (&json!("required"), &json!([]))
         );
-        let kind = if lie == Lie::Purpose { "webauthn.create" } else { "webauthn.get" };
+        let kind = if lie == Lie::Purpose {
+            "webauthn.create"
+        } else {
+            "webauthn.get"
+        };
         let client = client_data(kind, origin, options, lie);
         self.count += u32::from(self.counts);
         let data = self.data(options["rpId"].as_str().unwrap(), 0, &[], lie);
@@ -147,7 +185,11 @@ impl Authenticator {
     }
 
     fn data(&self, site: &str, flags: u8, more: &[u8], lie: Lie) -> Vec<u8> {
-        let site = if lie == Lie::Site { "example.org" } else { site };
+        let site = if lie == Lie::Site {
+            "example.org"
+        } else {
+            site
+        };
         // Somebody is there, is known to be them, and what can be backed up is.
         let flags = match lie {
             Lie::NobodyThere => flags | 0x1c,
@@ -169,11 +211,21 @@ impl Authenticator {
     fn public_key(&self) -> Vec<u8> {
         if self.is_edwards {
             let pair = Ed25519KeyPair::from_pkcs8(&self.pkcs8).unwrap();
-            return [&b"\xa4\x01\x01\x03\x27\x20\x06\x21\x58\x20"[..], pair.public_key().as_ref()].concat();
+            return [
+                &b"\xa4\x01\x01\x03\x27\x20\x06\x21\x58\x20"[..],
+                pair.public_key().as_ref(),
+            ]
+            .concat();
         }
         let pair = self.ecdsa();
         let (x, y) = pair.public_key().as_ref()[1..].split_at(32);
-        [&b"\xa5\x01\x02\x03\x26\x20\x01\x21\x58\x20"[..], x, b"\x22\x58\x20", y].concat()
+        [
+            &b"\xa5\x01\x02\x03\x26\x20\x01\x21\x58\x20"[..],
+            x,
+            b"\x22\x58\x20",
+            y,
+        ]
+        .concat()
     }
 
     fn ecdsa(&self) -> EcdsaKeyPair {
@@ -183,16 +235,32 @@ impl Authenticator {
 
     fn sign(&self, message: &[u8]) -> Vec<u8> {
         if self.is_edwards {
-            Ed25519KeyPair::from_pkcs8(&self.pkcs8).unwrap().sign(message).as_ref().to_vec()
+            Ed25519KeyPair::from_pkcs8(&self.pkcs8)
+                .unwrap()
+                .sign(message)
+                .as_ref()
+                .to_vec()
         } else {
-            self.ecdsa().sign(&SystemRandom::new(), message).unwrap().as_ref().to_vec()
+            self.ecdsa()
+                .sign(&SystemRandom::new(), message)
+                .unwrap()
+                .as_ref()
+                .to_vec()
         }
     }
 }
 
 fn client_data(kind: &str, origin: &str, options: &Value, lie: Lie) -> Vec<u8> {
-    let origin = if lie == Lie::Origin { "http://localhost.evil.example" } else { origin };
-    let challenge = if lie == Lie::Challenge { json!(text(&[0; 32])) } else { options["challenge"].clone() };
+    let origin = if lie == Lie::Origin {
+        "http://localhost.evil.example"
+    } else {
+        origin
+    };
+    let challenge = if lie == Lie::Challenge {
+        json!(text(&[0; 32]))
+    } else {
+        options["challenge"].clone()
+    };
     let data = json!({
         "type": kind, "challenge": challenge, "origin": origin, "crossOrigin": lie == Lie::Frame,
         "other_keys_can_be_added_here": "as Chromium does",

@@ -9,21 +9,40 @@ use crate::openai::Door;
 #[tokio::test]
 async fn document_000_answers_with_typed_server_sent_events() {
     let door = Door::open(Behaviour::always(Reply::text("Hello."))).await;
-    let answer = door.server.post("/chat/stream", &door.key, &say("Hi")).await;
+    let answer = door
+        .server
+        .post("/chat/stream", &door.key, &say("Hi"))
+        .await;
     answer.expect(200);
     assert_eq!(answer.headers["content-type"], "text/event-stream");
     assert!(answer.text.ends_with("\n\n"), "{}", answer.text);
-    let blocks: Vec<&str> = answer.text.trim_end().split("\n\n").filter(|it| !it.starts_with(':')).collect();
+    let blocks: Vec<&str> = answer
+        .text
+        .trim_end()
+        .split("\n\n")
+        .filter(|it| !it.starts_with(':'))
+        .collect();
     let events: Vec<Value> = blocks
         .iter()
         .map(|block| {
-            let data: Vec<&str> = block.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
+            let data: Vec<&str> = block
+                .lines()
+                .filter_map(|line| line.strip_prefix("data: "))
+                .collect();
             assert_eq!(data.len(), 1, "one line of data: {block}");
             serde_json::from_str(data[0]).unwrap()
         })
         .collect();
-    assert!(events.iter().all(|event| event["type"].is_string()), "{events:?}");
-    assert!(events.iter().any(|event| event["data"]["content"] == "Hello."), "{events:?}");
+    assert!(
+        events.iter().all(|event| event["type"].is_string()),
+        "{events:?}"
+    );
+    assert!(
+        events
+            .iter()
+            .any(|event| event["data"]["content"] == "Hello."),
+        "{events:?}"
+    );
     assert_eq!(events.last().unwrap()["type"], "done");
 }
 
@@ -48,11 +67,16 @@ async fn document_000_every_event_has_the_fields_of_its_schema() {
             assert!(data[depth].is_u64(), "{event}");
         }
     }
-    assert_eq!(all.iter().filter(|event| event["type"] == "done").count(), 1);
+    assert_eq!(
+        all.iter().filter(|event| event["type"] == "done").count(),
+        1
+    );
     // A call has one id from its start to its end, and so has an agent.
     let ids = |kind: &str, field: &str| {
         let of_kind = all.iter().filter(|event| event["type"] == kind);
-        let mut ids: Vec<&str> = of_kind.map(|event| event["data"][field].as_str().unwrap()).collect();
+        let mut ids: Vec<&str> = of_kind
+            .map(|event| event["data"][field].as_str().unwrap())
+            .collect();
         ids.sort_unstable();
         ids
     };
@@ -82,7 +106,10 @@ async fn document_000_events_come_in_the_order_of_the_document() {
     let (_, frames) = frames(&door, "", &say("Work")).await;
     assert_eq!(frames[0].json()["type"], "status");
     let course = course(&frames);
-    let course: Vec<_> = course.iter().map(|(kind, depth)| (kind.as_str(), *depth)).collect();
+    let course: Vec<_> = course
+        .iter()
+        .map(|(kind, depth)| (kind.as_str(), *depth))
+        .collect();
     let expected = [
         ("token", Some(0)),
         ("tool_start", Some(0)),
@@ -111,11 +138,17 @@ async fn document_000_agent_depth_counts_the_nesting() {
     let (_, frames) = frames(&door, "", &say("Work")).await;
     let all: Vec<Value> = frames.iter().map(|frame| frame.json()).collect();
     let words = |depth: u64| -> String {
-        let tokens =
-            all.iter().filter(|event| event["type"] == "token" && event["data"]["agent_depth"] == depth);
-        tokens.map(|event| event["data"]["content"].as_str().unwrap()).collect()
+        let tokens = all
+            .iter()
+            .filter(|event| event["type"] == "token" && event["data"]["agent_depth"] == depth);
+        tokens
+            .map(|event| event["data"]["content"].as_str().unwrap())
+            .collect()
     };
-    assert_eq!((words(1).as_str(), words(2).as_str()), ("Halfway.", "Deep down."));
+    assert_eq!(
+        (words(1).as_str(), words(2).as_str()),
+        ("Halfway.", "Deep down.")
+    );
     assert!(
         words(0).starts_with("I look first.") && words(0).ends_with("All of it is done."),
         "{}",
@@ -131,7 +164,9 @@ async fn document_000_the_block_streams_step_by_step() {
     let screens = screens(&frames);
     let first = |words: &str| {
         let at = screens.iter().position(|screen| screen.contains(words));
-        frames[at.unwrap_or_else(|| panic!("{words} never comes: {}", screens.last().unwrap()))].id.unwrap()
+        frames[at.unwrap_or_else(|| panic!("{words} never comes: {}", screens.last().unwrap()))]
+            .id
+            .unwrap()
     };
     let finished: Vec<u64> = log(&door, &run)
         .await
@@ -145,16 +180,30 @@ async fn document_000_the_block_streams_step_by_step() {
     assert!(opened < finished[0], "{opened} before {}", finished[0]);
     for (at, seq) in finished.iter().enumerate() {
         let lines = |screen: &String| screen.matches("**🔧 ").count();
-        let shown = screens.iter().position(|screen| lines(screen) > at).unwrap();
-        assert_eq!(frames[shown].id, Some(*seq), "call {at} is shown when it ends");
+        let shown = screens
+            .iter()
+            .position(|screen| lines(screen) > at)
+            .unwrap();
+        assert_eq!(
+            frames[shown].id,
+            Some(*seq),
+            "call {at} is shown when it ends"
+        );
     }
     // The block closes before the answer begins.
     assert!(first("</details>") > *finished.last().unwrap());
     let whole = screens.last().unwrap();
-    assert!(whole.ends_with("</details>\n\nAll of it is done."), "{whole}");
+    assert!(
+        whole.ends_with("</details>\n\nAll of it is done."),
+        "{whole}"
+    );
 }
 
 #[test]
 fn document_000_listens_on_port_8000_unless_told_otherwise() {
-    assert!(server::config::DEFAULTS.lines().any(|line| line == r#"listen = ["127.0.0.1:8000"]"#));
+    assert!(
+        server::config::DEFAULTS
+            .lines()
+            .any(|line| line == r#"listen = ["127.0.0.1:8000"]"#)
+    );
 }

@@ -32,10 +32,25 @@ fn history(messages: Value) -> Vec<Message> {
 #[test]
 fn the_smallest_input_is_an_old_clients() {
     let input = decode(&smallest()).unwrap();
-    assert_eq!((input.version, input.history), (Version::V0x, vec![Message::text(Role::User, "Hi")]));
-    assert_eq!((input.context, input.tools, input.resume), (None, vec![], vec![]));
-    for (version, expected) in [("1.0", Version::V1), ("1.1", Version::V1), ("0.9", Version::V0x)] {
-        assert_eq!(decode(&with("protocolVersion", json!(version))).unwrap().version, expected);
+    assert_eq!(
+        (input.version, input.history),
+        (Version::V0x, vec![Message::text(Role::User, "Hi")])
+    );
+    assert_eq!(
+        (input.context, input.tools, input.resume),
+        (None, vec![], vec![])
+    );
+    for (version, expected) in [
+        ("1.0", Version::V1),
+        ("1.1", Version::V1),
+        ("0.9", Version::V0x),
+    ] {
+        assert_eq!(
+            decode(&with("protocolVersion", json!(version)))
+                .unwrap()
+                .version,
+            expected
+        );
     }
     for state in [json!(null), json!(5), json!([1])] {
         assert!(decode(&with("state", state)).unwrap().state.is_empty());
@@ -44,8 +59,7 @@ fn the_smallest_input_is_an_old_clients() {
 
 #[test]
 fn every_call_is_followed_by_its_result() {
-    let call =
-        |id: &str| json!({"id": id, "type": "function", "function": {"name": "ls", "arguments": "{}"}});
+    let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "ls", "arguments": "{}"}});
     let sub_agent = format!("{RUN}-a1.t1");
     let read = history(json!([
         {"id": "s", "role": "developer", "content": "Be brief."},
@@ -61,13 +75,20 @@ fn every_call_is_followed_by_its_result() {
         {"id": "o", "role": "tool", "toolCallId": "nobody's", "content": "x"},
         {"id": "b", "role": "assistant", "toolCalls": [call("pending")]},
     ]));
-    let made = |id: &str| ToolCall { id: id.into(), name: "ls".into(), arguments: "{}".into() };
+    let made = |id: &str| ToolCall {
+        id: id.into(),
+        name: "ls".into(),
+        arguments: "{}".into(),
+    };
     assert_eq!(
         read,
         [
             Message::text(Role::System, "Be brief."),
             Message::text(Role::User, "Hi"),
-            Message { tool_calls: vec![made("c1"), made("c2")], ..Message::of(Role::Assistant, Vec::new()) },
+            Message {
+                tool_calls: vec![made("c1"), made("c2")],
+                ..Message::of(Role::Assistant, Vec::new())
+            },
             Message::tool_result("c1", "new"),
             Message::tool_result("c2", "Error: it broke"),
         ]
@@ -91,8 +112,12 @@ fn parts_that_cannot_be_used_are_named() {
         read[0].content,
         [
             text("Look"),
-            Part::Image { url: "data:image/png;base64,AA==".into() },
-            Part::Image { url: "https://example.org/a.png".into() },
+            Part::Image {
+                url: "data:image/png;base64,AA==".into()
+            },
+            Part::Image {
+                url: "https://example.org/a.png".into()
+            },
             text("[An attachment of type image was left out.]"),
             text("[An attachment of type document “a.pdf” was left out.]"),
             text("[An attachment of type hologram was left out.]"),
@@ -105,9 +130,17 @@ fn context_and_state_are_told_and_ours_is_not() {
     let mut body = with("state", json!({"todos": [], "files": {}, "colour": "red"}));
     body["context"] = json!([{"description": "page", "value": "home"}]);
     let told = decode(&body).unwrap().context.unwrap();
-    assert!(told.contains("- page: home") && told.contains(r#"{"colour":"red"}"#), "{told}");
+    assert!(
+        told.contains("- page: home") && told.contains(r#"{"colour":"red"}"#),
+        "{told}"
+    );
     assert!(!told.contains("todos"));
-    assert_eq!(decode(&with("state", json!({"todos": []}))).unwrap().context, None);
+    assert_eq!(
+        decode(&with("state", json!({"todos": []})))
+            .unwrap()
+            .context,
+        None
+    );
 }
 
 #[test]
@@ -119,8 +152,17 @@ fn answers_name_their_interrupt() {
         {"interruptId": "other", "status": "cancelled"}]),
     );
     let resume = decode(&body).unwrap().resume;
-    assert_eq!(resume[0].interrupt.as_ref().map(|interrupt| interrupt.seq), Some(9));
-    assert_eq!(resume[1], Resume { interrupt: None, answer: Answer::Cancelled });
+    assert_eq!(
+        resume[0].interrupt.as_ref().map(|interrupt| interrupt.seq),
+        Some(9)
+    );
+    assert_eq!(
+        resume[1],
+        Resume {
+            interrupt: None,
+            answer: Answer::Cancelled
+        }
+    );
     let mut alone = body;
     alone["messages"] = json!([]);
     assert!(decode(&alone).unwrap().history.is_empty());
@@ -152,16 +194,44 @@ fn wrong_types_are_named() {
     refused("messages", json!({}), "`messages` must be a list");
     refused("messages", json!([]), "nothing to answer");
     refused("messages", json!(["Hi"]), "`messages[0]` must be an object");
-    refused("messages", json!([{"role": "boss"}]), "`messages[0].role` must be");
-    refused("messages", json!([{"role": "user", "content": 5}]), "`messages[0].content` must be");
-    refused("messages", json!([{"role": "user", "content": "a\u{0}"}]), "NUL");
-    refused("messages", json!([{"role": "tool", "content": "x"}]), "`messages[0].toolCallId`");
-    refused("messages", json!([{"role": "assistant", "toolCalls": [{}]}]), "`messages[0].toolCalls`");
+    refused(
+        "messages",
+        json!([{"role": "boss"}]),
+        "`messages[0].role` must be",
+    );
+    refused(
+        "messages",
+        json!([{"role": "user", "content": 5}]),
+        "`messages[0].content` must be",
+    );
+    refused(
+        "messages",
+        json!([{"role": "user", "content": "a\u{0}"}]),
+        "NUL",
+    );
+    refused(
+        "messages",
+        json!([{"role": "tool", "content": "x"}]),
+        "`messages[0].toolCallId`",
+    );
+    refused(
+        "messages",
+        json!([{"role": "assistant", "toolCalls": [{}]}]),
+        "`messages[0].toolCalls`",
+    );
     refused("tools", json!({}), "`tools` must be a list");
     refused("tools", json!([{"name": ""}]), "`tools[0].name`");
-    refused("tools", json!([{"name": "x", "parameters": 5}]), "`tools[0].parameters`");
+    refused(
+        "tools",
+        json!([{"name": "x", "parameters": 5}]),
+        "`tools[0].parameters`",
+    );
     refused("context", json!("x"), "`context` must be a list");
-    refused("resume", json!([{"interruptId": "x"}]), "`resume` must be a list");
+    refused(
+        "resume",
+        json!([{"interruptId": "x"}]),
+        "`resume` must be a list",
+    );
 }
 
 proptest! {

@@ -271,11 +271,19 @@ impl Parts {
         let mut parts = Self::default();
         let each = Each::new(|part: Part<'_>| {
             let is_reasoning = part.kind.is_some_and(|kind| kind.get() == "\"reasoning\"");
-            let of_text = if is_reasoning { &mut parts.reasoning } else { &mut parts.text };
-            let texts = [part.text.or(part.refusal), part.summary].into_iter().flatten();
+            let of_text = if is_reasoning {
+                &mut parts.reasoning
+            } else {
+                &mut parts.text
+            };
+            let texts = [part.text.or(part.refusal), part.summary]
+                .into_iter()
+                .flatten();
             texts.for_each(|text| of_text.push_str(&all_text(text)));
             of_text.push_str(&part.bare);
-            parts.reasoning.push_str(&part.thinking.map(all_text).unwrap_or_default());
+            parts
+                .reasoning
+                .push_str(&part.thinking.map(all_text).unwrap_or_default());
         });
         // It is valid JSON, as it was read as such before.
         let _ = each.deserialize(&mut serde_json::Deserializer::from_str(list.get()));
@@ -328,11 +336,14 @@ impl<'a> Fields<'a> for Part<'a> {
 /// A number's text, which some servers put in quotes.
 fn unquoted(raw: &RawValue) -> &str {
     let text = raw.get();
-    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
+    text.strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'))
+        .unwrap_or(text)
 }
 
 fn number(raw: Option<&RawValue>) -> Option<&str> {
-    raw.map(RawValue::get).filter(|text| text.starts_with(|c: char| c == '-' || c.is_ascii_digit()))
+    raw.map(RawValue::get)
+        .filter(|text| text.starts_with(|c: char| c == '-' || c.is_ascii_digit()))
 }
 
 /// An index however it is written: `0`, `0.0`, `"0"`, or `-1`, which is a number like others.

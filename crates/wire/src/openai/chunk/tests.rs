@@ -13,16 +13,21 @@ fn decoded_owned(data: &str) -> Chunk<'static> {
 
 #[test]
 fn text_is_borrowed() {
-    let chunk = decoded(r#"{"choices":[{"index":0,"delta":{"content":"Hé"},"finish_reason":null}]}"#);
+    let chunk =
+        decoded(r#"{"choices":[{"index":0,"delta":{"content":"Hé"},"finish_reason":null}]}"#);
     assert!(matches!(chunk.content, Cow::Borrowed("Hé")));
     assert_eq!(chunk.finish_reason, None);
 }
 
 #[test]
 fn texts_that_are_continued_are_nobodys_message() {
-    let chunk =
-        decoded(r#"{"system_fingerprint":"fp","choices":[{"index":0,"text":" of","logprobs":null}]}"#);
-    assert_eq!((&*chunk.content, chunk.fingerprint.as_deref()), (" of", Some("fp")));
+    let chunk = decoded(
+        r#"{"system_fingerprint":"fp","choices":[{"index":0,"text":" of","logprobs":null}]}"#,
+    );
+    assert_eq!(
+        (&*chunk.content, chunk.fingerprint.as_deref()),
+        (" of", Some("fp"))
+    );
 }
 
 #[test]
@@ -43,15 +48,23 @@ fn reasoning_under_every_name() {
             r#"{{"choices":[{{"message":{{"content":[{reasoning},{{"type":"text","text":"ok"}}]}}}}]}}"#
         );
         let chunk = decoded(&parts);
-        assert_eq!((&*chunk.reasoning, &*chunk.content), ("hm", "ok"), "{reasoning}");
+        assert_eq!(
+            (&*chunk.reasoning, &*chunk.content),
+            ("hm", "ok"),
+            "{reasoning}"
+        );
     }
 }
 
 #[test]
 fn a_refusal_beside_a_text_is_below_it() {
-    let chunk = |delta: &str| decoded_owned(&format!(r#"{{"choices":[{{"delta":{delta}}}]}}"#)).content;
+    let chunk =
+        |delta: &str| decoded_owned(&format!(r#"{{"choices":[{{"delta":{delta}}}]}}"#)).content;
     assert_eq!(chunk(r#"{"content":null,"refusal":"No."}"#), "No.");
-    assert_eq!(chunk(r#"{"content":"Well.","refusal":"No."}"#), "Well.\n\nNo.");
+    assert_eq!(
+        chunk(r#"{"content":"Well.","refusal":"No."}"#),
+        "Well.\n\nNo."
+    );
     assert_eq!(chunk(r#"{"content":"No.","refusal":"No."}"#), "No.");
     assert_eq!(chunk(r#"{"content":"Well.","refusal":null}"#), "Well.");
 }
@@ -64,14 +77,16 @@ fn pieces_of_calls() {
             {"index":4000000000,"function":{"arguments":"{\"a\""}},
             {"id":null,"function":{"name":"cat","arguments":{"path":"/"}}}]}}]}"#,
     );
-    let piece =
-        |index, id: Option<&'static str>, name: Option<&'static str>, arguments: &'static str| CallDelta {
-            index,
-            id: id.map(Cow::from),
-            name: name.map(Cow::from),
-            arguments: arguments.into(),
-            extra_content: None,
-        };
+    let piece = |index,
+                 id: Option<&'static str>,
+                 name: Option<&'static str>,
+                 arguments: &'static str| CallDelta {
+        index,
+        id: id.map(Cow::from),
+        name: name.map(Cow::from),
+        arguments: arguments.into(),
+        extra_content: None,
+    };
     assert_eq!(
         chunk.calls,
         [
@@ -95,9 +110,17 @@ fn usage_wherever_it_stands() {
         assert_eq!(decoded(data).usage, usage, "{data}");
     }
     let both = r#"{"usage":{"input_tokens":0,"prompt_tokens":12,"output_tokens":0,"completion_tokens":"3"}}"#;
-    assert_eq!(decoded(both).usage, usage, "the names of this protocol count");
+    assert_eq!(
+        decoded(both).usage,
+        usage,
+        "the names of this protocol count"
+    );
     for nothing in ["null", "{}", "\"\"", "[]", "7", "true"] {
-        assert_eq!(decoded(&format!(r#"{{"usage":{nothing}}}"#)), Chunk::default(), "{nothing}");
+        assert_eq!(
+            decoded(&format!(r#"{{"usage":{nothing}}}"#)),
+            Chunk::default(),
+            "{nothing}"
+        );
     }
     let first = decoded(r#"{"usage":{"prompt_tokens":12,"total_tokens":12}}"#);
     assert_eq!(first.usage, Some(Usage::of(12, 0)));
@@ -106,7 +129,14 @@ fn usage_wherever_it_stands() {
 /// Finding F5: two such answers made a day's sum overflow in the database.
 #[test]
 fn a_figure_that_cannot_be_a_count_is_no_usage() {
-    for figure in ["18446744073709551615", "1000000001", "-1", "1e999", "\"many\"", "[]"] {
+    for figure in [
+        "18446744073709551615",
+        "1000000001",
+        "-1",
+        "1e999",
+        "\"many\"",
+        "[]",
+    ] {
         for usage in [
             format!(r#"{{"prompt_tokens":{figure},"completion_tokens":3}}"#),
             format!(r#"{{"prompt_tokens":3,"completion_tokens":{figure}}}"#),
@@ -114,7 +144,9 @@ fn a_figure_that_cannot_be_a_count_is_no_usage() {
             for data in [
                 format!(r#"{{"choices":[{{"delta":{{"content":"Hi"}}}}],"usage":{usage}}}"#),
                 format!(r#"{{"choices":[{{"delta":{{"content":"Hi"}},"usage":{usage}}}]}}"#),
-                format!(r#"{{"choices":[{{"delta":{{"content":"Hi"}}}}],"x_groq":{{"usage":{usage}}}}}"#),
+                format!(
+                    r#"{{"choices":[{{"delta":{{"content":"Hi"}}}}],"x_groq":{{"usage":{usage}}}}}"#
+                ),
             ] {
                 let chunk = decoded(&data);
                 assert_eq!((&*chunk.content, chunk.usage), ("Hi", None), "{data}");
@@ -126,10 +158,20 @@ fn a_figure_that_cannot_be_a_count_is_no_usage() {
 #[test]
 fn errors_in_the_stream() {
     let message = |data: &str| decoded(data).error.map(|error| error.message);
-    assert_eq!(message(r#"{"error":{"message":"overloaded"}}"#), Some("overloaded".into()));
-    assert_eq!(message(r#"{"object":"error","message":"too long"}"#), Some("too long".into()));
+    assert_eq!(
+        message(r#"{"error":{"message":"overloaded"}}"#),
+        Some("overloaded".into())
+    );
+    assert_eq!(
+        message(r#"{"object":"error","message":"too long"}"#),
+        Some("too long".into())
+    );
     for none in ["null", "{}", "\"\"", "false", r#"{"message":"","code":0}"#] {
-        assert_eq!(message(&format!(r#"{{"error":{none},"choices":[]}}"#)), None, "{none}");
+        assert_eq!(
+            message(&format!(r#"{{"error":{none},"choices":[]}}"#)),
+            None,
+            "{none}"
+        );
     }
 }
 
@@ -142,9 +184,23 @@ fn a_whole_answer_and_odd_ones() {
     assert_eq!(decoded("{}"), Chunk::default());
     let other_choice = r#"{"choices":[{"index":1,"delta":{"content":"x"}}]}"#;
     assert_eq!(decoded(other_choice), Chunk::default());
-    assert_eq!(decoded(r#"{"choices":[{"delta":{"content":7,"role":[]}}]}"#), Chunk::default());
-    assert_eq!(decoded(r#"{"choices":[{"delta":{"content":"\ud83d"}}]}"#).content, "\u{FFFD}");
-    for bad in ["", "x", "[]", "\"x\"", "null", "7", r#"{"choices":[{"delta":{"con"#] {
+    assert_eq!(
+        decoded(r#"{"choices":[{"delta":{"content":7,"role":[]}}]}"#),
+        Chunk::default()
+    );
+    assert_eq!(
+        decoded(r#"{"choices":[{"delta":{"content":"\ud83d"}}]}"#).content,
+        "\u{FFFD}"
+    );
+    for bad in [
+        "",
+        "x",
+        "[]",
+        "\"x\"",
+        "null",
+        "7",
+        r#"{"choices":[{"delta":{"con"#,
+    ] {
         assert!(Chunk::decode(bad).is_err(), "{bad}");
     }
 }
@@ -171,7 +227,14 @@ fn strange_shapes_cost_only_themselves() {
         r#"{"choices":[{"delta":{"content":"Hello",},}]}"#,
         r#"{"\u0063hoices":[{"delta":{"content":"Hello"}}],"usage":7,"x_groq":""}"#,
     ] {
-        assert_eq!(decoded(data), Chunk { content: "Hello".into(), ..Chunk::default() }, "{data}");
+        assert_eq!(
+            decoded(data),
+            Chunk {
+                content: "Hello".into(),
+                ..Chunk::default()
+            },
+            "{data}"
+        );
     }
     assert_eq!(decoded(r#"{"choices":[null]}"#), Chunk::default());
 }
@@ -186,7 +249,11 @@ fn reasoning_in_details_and_objects() {
         let chunk = r#"{"choices":[{"delta":{"content":"","#.to_owned() + delta + "}}]}";
         let read = decoded(&chunk);
         assert_eq!((&*read.reasoning, &*read.content), ("hm", ""), "{delta}");
-        assert_eq!(read.reasoning_details.is_some(), delta.contains("details"), "{delta}");
+        assert_eq!(
+            read.reasoning_details.is_some(),
+            delta.contains("details"),
+            "{delta}"
+        );
     }
 }
 
@@ -196,7 +263,10 @@ fn tells_where_reasoning_goes_back() {
         (r#""reasoning_content":"hm""#, Some("reasoning_content")),
         (r#""reasoning":"hm""#, Some("reasoning")),
         (r#""thinking":"hm""#, Some("thinking")),
-        (r#""content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]"#, Some("content")),
+        (
+            r#""content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]"#,
+            Some("content"),
+        ),
         (r#""content":"<think>hm</think>""#, None),
     ] {
         let chunk = r#"{"choices":[{"delta":{"#.to_owned() + delta + "}}]}";
@@ -204,7 +274,10 @@ fn tells_where_reasoning_goes_back() {
     }
     let call = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"ls"},"extra_content":{"google":{"thought_signature":"s"}}}]}}]}"#;
     let extra = decoded(call).calls.remove(0).extra_content;
-    assert_eq!(extra.as_deref(), Some(r#"{"google":{"thought_signature":"s"}}"#));
+    assert_eq!(
+        extra.as_deref(),
+        Some(r#"{"google":{"thought_signature":"s"}}"#)
+    );
 }
 
 #[test]
@@ -218,11 +291,26 @@ fn calls_in_odd_shapes() {
     };
     let function = r#""function":{"name":"ls","arguments":"{}"}"#;
     for (calls, expected) in [
-        (format!(r#""tool_calls":{{"index":0,"id":"a",{function}}}"#), call(Some(0), Some("a"))),
-        (format!(r#""tool_calls":[null,{{"index":"2","id":7,{function}}}]"#), call(Some(2), Some("7"))),
-        (format!(r#""tool_calls":[{{"index":-1,"id":null,{function}}}]"#), call(Some(u64::MAX), None)),
-        (r#""tool_calls":[{"index":1.0,"name":"ls","arguments":{}}]"#.into(), call(Some(1), None)),
-        (r#""function_call":{"name":"ls","arguments":"{}"}"#.into(), call(Some(0), None)),
+        (
+            format!(r#""tool_calls":{{"index":0,"id":"a",{function}}}"#),
+            call(Some(0), Some("a")),
+        ),
+        (
+            format!(r#""tool_calls":[null,{{"index":"2","id":7,{function}}}]"#),
+            call(Some(2), Some("7")),
+        ),
+        (
+            format!(r#""tool_calls":[{{"index":-1,"id":null,{function}}}]"#),
+            call(Some(u64::MAX), None),
+        ),
+        (
+            r#""tool_calls":[{"index":1.0,"name":"ls","arguments":{}}]"#.into(),
+            call(Some(1), None),
+        ),
+        (
+            r#""function_call":{"name":"ls","arguments":"{}"}"#.into(),
+            call(Some(0), None),
+        ),
         (
             format!(r#""function_call":{{"name":"x"}},"tool_calls":[{{"index":3,{function}}}]"#),
             call(Some(3), None),
@@ -242,9 +330,15 @@ fn characters_are_joined_over_chunks() {
         (chunk.content, chunk.reasoning)
     };
     assert_eq!(next(r#""content":"A \ud83d""#), ("A ".into(), "".into()));
-    assert_eq!(next(r#""reasoning":"hm \ud83d""#), ("".into(), "hm ".into()));
+    assert_eq!(
+        next(r#""reasoning":"hm \ud83d""#),
+        ("".into(), "hm ".into())
+    );
     assert_eq!(next(r#""content":"\ude80""#), ("🚀".into(), "".into()));
-    assert_eq!(next(r#""reasoning":"\ude80 so""#), ("".into(), "🚀 so".into()));
+    assert_eq!(
+        next(r#""reasoning":"\ude80 so""#),
+        ("".into(), "🚀 so".into())
+    );
     assert_eq!(halves.finish(), "");
 }
 

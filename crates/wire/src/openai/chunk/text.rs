@@ -36,7 +36,9 @@ impl Halves {
 impl Half {
     /// The text of the next JSON string; empty where it is no string.
     pub(super) fn text<'a>(&mut self, raw: Option<&'a RawValue>) -> Cow<'a, str> {
-        let Some(cut) = raw.and_then(|raw| read(raw.get())) else { return Cow::Borrowed("") };
+        let Some(cut) = raw.and_then(|raw| read(raw.get())) else {
+            return Cow::Borrowed("");
+        };
         self.join(cut)
     }
 
@@ -57,7 +59,11 @@ impl Half {
     }
 
     pub(super) fn finish(&mut self) -> &'static str {
-        if self.0.take().is_some() { "\u{FFFD}" } else { "" }
+        if self.0.take().is_some() {
+            "\u{FFFD}"
+        } else {
+            ""
+        }
     }
 }
 
@@ -66,7 +72,11 @@ pub(in crate::openai) fn some_text(raw: Option<&RawValue>) -> Option<Cow<'_, str
     let mut half = Half::default();
     let text = half.text(raw);
     let rest = half.finish();
-    let text = if rest.is_empty() { text } else { Cow::Owned(format!("{text}{rest}")) };
+    let text = if rest.is_empty() {
+        text
+    } else {
+        Cow::Owned(format!("{text}{rest}"))
+    };
     (!text.is_empty()).then_some(text)
 }
 
@@ -74,7 +84,10 @@ pub(in crate::openai) fn some_text(raw: Option<&RawValue>) -> Option<Cow<'_, str
 fn read(json: &str) -> Option<Cut<'_>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     match memchr::memchr(b'\\', inner.as_bytes()) {
-        None => Some(Cut { text: Cow::Borrowed(inner), ..Cut::default() }),
+        None => Some(Cut {
+            text: Cow::Borrowed(inner),
+            ..Cut::default()
+        }),
         Some(at) => Some(unescaped(inner, at)),
     }
 }
@@ -90,13 +103,16 @@ fn unescaped(inner: &str, mut at: usize) -> Cut<'static> {
             text.push_str(before);
             is_begin = false;
         }
-        let Some(escape) = rest.get(at + 1..).filter(|escape| !escape.is_empty()) else { break };
+        let Some(escape) = rest.get(at + 1..).filter(|escape| !escape.is_empty()) else {
+            break;
+        };
         let (unit, size) = unit_of(escape);
         rest = &escape[size..];
         match (first.take(), unit) {
             (Some(high), 0xDC00..=0xDFFF) => {
                 text.extend(
-                    char::decode_utf16([high, unit]).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)),
+                    char::decode_utf16([high, unit])
+                        .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)),
                 );
             }
             (None, 0xDC00..=0xDFFF) if is_begin => second = Some(unit),
@@ -107,7 +123,9 @@ fn unescaped(inner: &str, mut at: usize) -> Cut<'static> {
                     0xD800..=0xDBFF => first = Some(unit),
                     0 => text.push(char::REPLACEMENT_CHARACTER),
                     unit => {
-                        text.push(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER));
+                        text.push(
+                            char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER),
+                        );
                     }
                 }
             }
@@ -115,7 +133,11 @@ fn unescaped(inner: &str, mut at: usize) -> Cut<'static> {
         is_begin = false;
         at = memchr::memchr(b'\\', rest.as_bytes()).unwrap_or(rest.len());
     }
-    Cut { second, text: Cow::Owned(text), first }
+    Cut {
+        second,
+        text: Cow::Owned(text),
+        first,
+    }
 }
 
 fn replace_half(half: &mut Option<u16>, text: &mut String) {
@@ -133,7 +155,9 @@ fn unit_of(escape: &str) -> (u16, usize) {
         b'r' => 13,
         b't' => 9,
         b'u' => {
-            let digits = escape.get(1..5).and_then(|digits| u16::from_str_radix(digits, 16).ok());
+            let digits = escape
+                .get(1..5)
+                .and_then(|digits| u16::from_str_radix(digits, 16).ok());
             return digits.map_or((0, 1), |unit| (unit, 5));
         }
         other => u16::from(other),
@@ -149,8 +173,10 @@ mod tests {
 
     fn check(pieces: &[&str], expected: &[&str], rest: &str) {
         let mut half = Half::default();
-        let raw: Vec<Box<RawValue>> =
-            pieces.iter().map(|piece| RawValue::from_string(format!("\"{piece}\"")).unwrap()).collect();
+        let raw: Vec<Box<RawValue>> = pieces
+            .iter()
+            .map(|piece| RawValue::from_string(format!("\"{piece}\"")).unwrap())
+            .collect();
         let read: Vec<Cow<'_, str>> = raw.iter().map(|raw| half.text(Some(raw))).collect();
         assert_eq!(read, expected, "{pieces:?}");
         assert_eq!(half.finish(), rest, "{pieces:?}");
@@ -172,7 +198,11 @@ mod tests {
         check(&[r"A: \ud83d", r"\ude80 flies"], &["A: ", "🚀 flies"], "");
         check(&[r"\ud83d", "", r"\ude80"], &["", "", "🚀"], "");
         check(&[r"\ud83d", "x"], &["", "\u{FFFD}x"], "");
-        check(&[r"\ud83d", r"\ud83d", r"\ude80"], &["", "\u{FFFD}", "🚀"], "");
+        check(
+            &[r"\ud83d", r"\ud83d", r"\ude80"],
+            &["", "\u{FFFD}", "🚀"],
+            "",
+        );
         check(&["x", r"\ude80"], &["x", "\u{FFFD}"], "");
         check(&["x", r"\ud83d"], &["x", ""], "\u{FFFD}");
     }

@@ -18,8 +18,14 @@ fn names(list: Option<&Value>) -> Option<Vec<&str>> {
 
 /// OpenRouter, xAI, GitHub Models: everything a model reads.
 fn of_modalities(model: &Value, abilities: &mut Abilities) {
-    let places = ["/architecture/input_modalities", "/input_modalities", "/supported_input_modalities"];
-    let Some(reads) = places.iter().find_map(|place| names(model.pointer(place))) else { return };
+    let places = [
+        "/architecture/input_modalities",
+        "/input_modalities",
+        "/supported_input_modalities",
+    ];
+    let Some(reads) = places.iter().find_map(|place| names(model.pointer(place))) else {
+        return;
+    };
     abilities.vision = Some(reads.contains(&"image"));
     abilities.audio = Some(reads.contains(&"audio"));
     abilities.pdf = Some(reads.contains(&"file") || reads.contains(&"pdf"));
@@ -27,12 +33,19 @@ fn of_modalities(model: &Value, abilities: &mut Abilities) {
 
 /// OpenRouter: everything a request may hold.
 fn of_parameters(model: &Value, abilities: &mut Abilities) {
-    let Some(takes) = names(model.get("supported_parameters")) else { return };
+    let Some(takes) = names(model.get("supported_parameters")) else {
+        return;
+    };
     abilities.tools = Some(takes.contains(&"tools"));
     abilities.structured_output = Some(takes.contains(&"structured_outputs"));
     abilities.reasoning = Some(takes.contains(&"reasoning") || takes.contains(&"reasoning_effort"));
     // The limit on written tokens goes by many names, and none that takes no such limit is known.
-    let listed = [Parameter::Temperature, Parameter::TopP, Parameter::Stop, Parameter::Seed];
+    let listed = [
+        Parameter::Temperature,
+        Parameter::TopP,
+        Parameter::Stop,
+        Parameter::Seed,
+    ];
     let is_taken = |parameter: &Parameter| takes.contains(&parameter.name());
     abilities.unsupported_parameters = listed.into_iter().filter(|it| !is_taken(it)).collect();
 }
@@ -48,32 +61,62 @@ fn of_capabilities(model: &Value, abilities: &mut Abilities) {
     let listed = names(capabilities).unwrap_or_default();
     let lists = |key: &str| listed.contains(&key).then_some(true);
     let find = |keys: &[&str]| keys.iter().find_map(|key| says(key).or_else(|| lists(key)));
-    abilities.vision = abilities.vision.or_else(|| find(&["vision", "image_input", "multimodal"]));
+    abilities.vision = abilities
+        .vision
+        .or_else(|| find(&["vision", "image_input", "multimodal"]));
     abilities.audio = abilities.audio.or_else(|| find(&["audio", "audio_input"]));
     abilities.pdf = abilities.pdf.or_else(|| find(&["pdf_input"]));
-    abilities.tools =
-        abilities.tools.or_else(|| find(&["function_calling", "tool_use", "tools", "tool-calling"]));
-    abilities.structured_output = abilities.structured_output.or_else(|| find(&["structured_outputs"]));
-    abilities.reasoning = abilities.reasoning.or_else(|| find(&["reasoning", "thinking"]));
+    abilities.tools = abilities
+        .tools
+        .or_else(|| find(&["function_calling", "tool_use", "tools", "tool-calling"]));
+    abilities.structured_output = abilities
+        .structured_output
+        .or_else(|| find(&["structured_outputs"]));
+    abilities.reasoning = abilities
+        .reasoning
+        .or_else(|| find(&["reasoning", "thinking"]));
     if let Some(Value::Object(efforts)) = capabilities.and_then(|all| all.get("effort")) {
-        let is_there = |level: &Value| level.get("supported").and_then(Value::as_bool).unwrap_or(false);
-        abilities.reasoning_efforts =
-            efforts.iter().filter(|(_, level)| is_there(level)).map(|(name, _)| name.clone()).collect();
+        let is_there = |level: &Value| {
+            level
+                .get("supported")
+                .and_then(Value::as_bool)
+                .unwrap_or(false)
+        };
+        abilities.reasoning_efforts = efforts
+            .iter()
+            .filter(|(_, level)| is_there(level))
+            .map(|(name, _)| name.clone())
+            .collect();
     }
 }
 
 /// Moonshot, Hugging Face, LM Studio, LiteLLM: a field for each.
 fn of_flags(model: &Value, abilities: &mut Abilities) {
-    let flag = |places: &[&str]| places.iter().find_map(|place| model.pointer(place)?.as_bool());
-    abilities.vision = abilities.vision.or_else(|| flag(&["/supports_image_in", "/supports_vision"]));
+    let flag = |places: &[&str]| {
+        places
+            .iter()
+            .find_map(|place| model.pointer(place)?.as_bool())
+    };
+    abilities.vision = abilities
+        .vision
+        .or_else(|| flag(&["/supports_image_in", "/supports_vision"]));
     if model.get("type").and_then(Value::as_str) == Some("vlm") {
         abilities.vision = Some(true);
     }
     abilities.audio = abilities.audio.or_else(|| flag(&["/supports_audio_input"]));
     abilities.pdf = abilities.pdf.or_else(|| flag(&["/supports_pdf_input"]));
-    let tools = ["/providers/0/supports_tools", "/supports_function_calling", "/supports_tools"];
+    let tools = [
+        "/providers/0/supports_tools",
+        "/supports_function_calling",
+        "/supports_tools",
+    ];
     abilities.tools = abilities.tools.or_else(|| flag(&tools));
-    let structured = ["/providers/0/supports_structured_output", "/supports_response_schema"];
+    let structured = [
+        "/providers/0/supports_structured_output",
+        "/supports_response_schema",
+    ];
     abilities.structured_output = abilities.structured_output.or_else(|| flag(&structured));
-    abilities.reasoning = abilities.reasoning.or_else(|| flag(&["/supports_reasoning"]));
+    abilities.reasoning = abilities
+        .reasoning
+        .or_else(|| flag(&["/supports_reasoning"]));
 }

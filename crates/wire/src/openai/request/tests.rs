@@ -23,12 +23,22 @@ fn encoded(messages: &[Message]) -> Value {
 fn a_whole_body() {
     let schema = ToolSchema::from(json!({"type": "object", "properties": {}}));
     let extra = json!({"top_k": 5});
-    let set = ModelParameters { temperature: Some(0.7), ..ModelParameters::default() };
+    let set = ModelParameters {
+        temperature: Some(0.7),
+        ..ModelParameters::default()
+    };
     let body = ChatBody {
         model: "m",
-        messages: &[Message::text(Role::System, "be brief"), Message::text(Role::User, "hi")],
+        messages: &[
+            Message::text(Role::System, "be brief"),
+            Message::text(Role::User, "hi"),
+        ],
         provider: "p",
-        tools: &[Tool { name: "ls", description: "lists", parameters: &schema }],
+        tools: &[Tool {
+            name: "ls",
+            description: "lists",
+            parameters: &schema,
+        }],
         response_format: None,
         parameters: ParameterFields::new(&set, "m", Dialect::Other).0,
         output_limit: Some(OutputLimit::MaxTokens(9)),
@@ -47,10 +57,19 @@ fn a_whole_body() {
 
 #[test]
 fn calls_results_and_pictures() {
-    let call = |arguments: &str| ToolCall { id: "c".into(), name: "ls".into(), arguments: arguments.into() };
+    let call = |arguments: &str| ToolCall {
+        id: "c".into(),
+        name: "ls".into(),
+        arguments: arguments.into(),
+    };
     let messages = [
         Message {
-            content: vec![Part::Text { text: "see".into() }, Part::Image { url: "data:,x".into() }],
+            content: vec![
+                Part::Text { text: "see".into() },
+                Part::Image {
+                    url: "data:,x".into(),
+                },
+            ],
             ..Message::text(Role::User, "")
         },
         Message {
@@ -65,11 +84,15 @@ fn calls_results_and_pictures() {
         json!([{"type": "text", "text": "see"}, {"type": "image_url", "image_url": {"url": "data:,x"}}])
     );
     assert!(body["messages"][1].get("content").is_none(), "{body}");
-    let arguments = |index: usize| &body["messages"][1]["tool_calls"][index]["function"]["arguments"];
+    let arguments =
+        |index: usize| &body["messages"][1]["tool_calls"][index]["function"]["arguments"];
     assert_eq!(arguments(0), r#"{"path":"/"}"#);
     assert_eq!(arguments(1), "{}");
     assert_eq!(arguments(2), r#"{"not_json":"{broken"}"#);
-    assert_eq!(body["messages"][2], json!({"role": "tool", "content": "a.txt", "tool_call_id": "c"}));
+    assert_eq!(
+        body["messages"][2],
+        json!({"role": "tool", "content": "a.txt", "tool_call_id": "c"})
+    );
 }
 
 /// As recorded: `document_as_binary_content_input` and `text_document_as_binary_content_input`.
@@ -82,8 +105,15 @@ fn files_and_failures() {
     };
     let pdf = "data:application/pdf;base64,JVBERi0=";
     let text = "data:text/plain;base64,RHVtbXkgVFhUIGZpbGUK";
-    let content = vec![file(pdf, PDF), file(text, "text/plain"), file("https://a.example/b.pdf", PDF)];
-    let failed = Message { is_error: true, ..Message::tool_result("c", "no such file") };
+    let content = vec![
+        file(pdf, PDF),
+        file(text, "text/plain"),
+        file("https://a.example/b.pdf", PDF),
+    ];
+    let failed = Message {
+        is_error: true,
+        ..Message::tool_result("c", "no such file")
+    };
     let body = encoded(&[Message::of(Role::User, content), failed]);
     assert_eq!(
         body["messages"][0]["content"],
@@ -104,15 +134,37 @@ fn media_of_tools_follow_the_results_in_a_message_of_the_user() {
         message
     };
     let body = encoded(&[
-        returned("a", Part::Image { url: "data:image/png;base64,AA==".into() }),
-        returned("b", Part::Audio { url: "data:audio/mpeg;base64,AA==".into() }),
+        returned(
+            "a",
+            Part::Image {
+                url: "data:image/png;base64,AA==".into(),
+            },
+        ),
+        returned(
+            "b",
+            Part::Audio {
+                url: "data:audio/mpeg;base64,AA==".into(),
+            },
+        ),
         Message::tool_result("c", "text"),
         Message::text(Role::Assistant, "so"),
-        returned("d", Part::Image { url: "data:,d".into() }),
+        returned(
+            "d",
+            Part::Image {
+                url: "data:,d".into(),
+            },
+        ),
     ]);
-    let roles: Vec<&str> =
-        body["messages"].as_array().unwrap().iter().map(|it| it["role"].as_str().unwrap()).collect();
-    assert_eq!(roles, ["tool", "tool", "tool", "user", "assistant", "tool", "user"]);
+    let roles: Vec<&str> = body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        roles,
+        ["tool", "tool", "tool", "user", "assistant", "tool", "user"]
+    );
     assert_eq!(body["messages"][0]["content"], "[Picture: /a.png]");
     assert_eq!(
         body["messages"][3]["content"],
@@ -122,16 +174,25 @@ fn media_of_tools_follow_the_results_in_a_message_of_the_user() {
             {"type": "input_audio", "input_audio": {"data": "AA==", "format": "mp3"}},
         ])
     );
-    assert_eq!(body["messages"][6]["content"][1]["image_url"]["url"], "data:,d");
+    assert_eq!(
+        body["messages"][6]["content"][1]["image_url"]["url"],
+        "data:,d"
+    );
 }
 
 #[test]
 fn sounds_and_films_go_as_openai_and_vllm_take_them() {
     let body = encoded(&[Message {
         content: vec![
-            Part::Audio { url: "data:audio/wav;base64,AA==".into() },
-            Part::Audio { url: "https://a.example/b.ogg".into() },
-            Part::Video { url: "data:video/mp4;base64,AA==".into() },
+            Part::Audio {
+                url: "data:audio/wav;base64,AA==".into(),
+            },
+            Part::Audio {
+                url: "https://a.example/b.ogg".into(),
+            },
+            Part::Video {
+                url: "data:video/mp4;base64,AA==".into(),
+            },
         ],
         ..Message::text(Role::User, "")
     }]);

@@ -13,7 +13,11 @@ impl Log {
         log.add(
             0,
             &AgentPath::main(),
-            EventBody::RunStarted { chat: None, message: None, model: "m".into() },
+            EventBody::RunStarted {
+                chat: None,
+                message: None,
+                model: "m".into(),
+            },
         );
         log
     }
@@ -21,7 +25,13 @@ impl Log {
     fn add(&mut self, at: i64, agent: &AgentPath, body: EventBody) {
         let run: RunId = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().unwrap();
         let seq = self.0.len() as u64 + 1;
-        self.0.push(RunEvent { run, seq, at, agent: agent.clone(), body });
+        self.0.push(RunEvent {
+            run,
+            seq,
+            at,
+            agent: agent.clone(),
+            body,
+        });
     }
 
     fn called(&mut self, at: i64, agent: &AgentPath, duration_ms: u64) {
@@ -55,7 +65,16 @@ impl Log {
             },
         );
         let (name, arguments, repeatable) = ("ls".into(), json!({"path": "/"}), true);
-        self.add(at, agent, EventBody::ToolStarted { call: call.into(), name, arguments, repeatable });
+        self.add(
+            at,
+            agent,
+            EventBody::ToolStarted {
+                call: call.into(),
+                name,
+                arguments,
+                repeatable,
+            },
+        );
     }
 
     fn end_call(&mut self, at: i64, agent: &AgentPath, call: &str, error: bool) {
@@ -84,17 +103,28 @@ impl Log {
 
     fn end(&mut self, at: i64, outcome: Outcome, problem: Option<Problem>) {
         let usage = Usage::of(20, 4);
-        let body = EventBody::RunFinished { outcome, problem, usage, cost_micro_usd: None };
+        let body = EventBody::RunFinished {
+            outcome,
+            problem,
+            usage,
+            cost_micro_usd: None,
+        };
         self.add(at, &AgentPath::main(), body);
     }
 }
 
 fn named<'s>(spans: &'s [Span], name: &str) -> &'s Span {
-    spans.iter().find(|span| span.name == name).unwrap_or_else(|| panic!("no {name} in {spans:?}"))
+    spans
+        .iter()
+        .find(|span| span.name == name)
+        .unwrap_or_else(|| panic!("no {name} in {spans:?}"))
 }
 
 fn value(span: &Span, key: &str) -> Option<Value> {
-    let found = span.attributes.iter().find(|attribute| attribute["key"] == key)?;
+    let found = span
+        .attributes
+        .iter()
+        .find(|attribute| attribute["key"] == key)?;
     Some(found["value"].clone())
 }
 
@@ -102,7 +132,14 @@ fn value(span: &Span, key: &str) -> Option<Value> {
 fn with_sub_agent() -> Log {
     let (main, child) = (AgentPath::main(), AgentPath::main().child(1));
     let mut log = Log::new();
-    log.add(10, &main, EventBody::StepStarted { step: 1, last: None });
+    log.add(
+        10,
+        &main,
+        EventBody::StepStarted {
+            step: 1,
+            last: None,
+        },
+    );
     log.called(110, &main, 90);
     log.begin_call(120, &main, "c1");
     log.add(
@@ -116,11 +153,25 @@ fn with_sub_agent() -> Log {
             continues: None,
         },
     );
-    log.add(130, &child, EventBody::StepStarted { step: 1, last: None });
+    log.add(
+        130,
+        &child,
+        EventBody::StepStarted {
+            step: 1,
+            last: None,
+        },
+    );
     log.called(150, &child, 500);
     log.call(160, 170, &child, "a1.c1", true);
     let result = "secret".to_owned();
-    log.add(200, &child, EventBody::AgentFinished { outcome: Outcome::Completed, result });
+    log.add(
+        200,
+        &child,
+        EventBody::AgentFinished {
+            outcome: Outcome::Completed,
+            result,
+        },
+    );
     log.end_call(210, &main, "c1", false);
     log.end(300, Outcome::Completed, None);
     log
@@ -132,22 +183,54 @@ fn spans_stand_in_each_other_with_the_times_of_the_log() {
     assert_eq!(spans.len(), 6);
     let run = named(&spans, "invoke_agent glasshouse");
     let helper = named(&spans, "invoke_agent explore");
-    let outer =
-        spans.iter().find(|span| value(span, "gen_ai.tool.call.id") == Some(json!({"stringValue": "c1"})));
+    let outer = spans
+        .iter()
+        .find(|span| value(span, "gen_ai.tool.call.id") == Some(json!({"stringValue": "c1"})));
     let outer = outer.unwrap();
     assert_eq!(run.trace_id, "0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d");
-    assert!(spans.iter().all(|span| span.trace_id == run.trace_id && span.span_id.len() == 16));
-    assert_eq!((&*run.parent_span_id, &*run.start_time_unix_nano), ("", "0"));
+    assert!(
+        spans
+            .iter()
+            .all(|span| span.trace_id == run.trace_id && span.span_id.len() == 16)
+    );
+    assert_eq!(
+        (&*run.parent_span_id, &*run.start_time_unix_nano),
+        ("", "0")
+    );
     assert_eq!(run.end_time_unix_nano, "300000000");
-    assert_eq!((&outer.parent_span_id, &helper.parent_span_id), (&run.span_id, &outer.span_id));
-    assert_eq!((&*outer.start_time_unix_nano, &*outer.end_time_unix_nano), ("120000000", "210000000"));
+    assert_eq!(
+        (&outer.parent_span_id, &helper.parent_span_id),
+        (&run.span_id, &outer.span_id)
+    );
+    assert_eq!(
+        (&*outer.start_time_unix_nano, &*outer.end_time_unix_nano),
+        ("120000000", "210000000")
+    );
     let chats: Vec<_> = spans.iter().filter(|span| span.name == "chat m").collect();
-    assert_eq!((&chats[0].parent_span_id, &chats[1].parent_span_id), (&run.span_id, &helper.span_id));
-    assert_eq!(chats[0].start_time_unix_nano, "20000000", "the end less the time it took");
-    assert_eq!(chats[1].start_time_unix_nano, "130000000", "never before its step");
-    assert_eq!(value(chats[0], "gen_ai.usage.input_tokens"), Some(json!({"intValue": "10"})));
-    assert_eq!((chats[0].kind, run.kind), (SpanKind::Client, SpanKind::Internal));
-    let inner = spans.iter().find(|span| value(span, "error.type").is_some()).unwrap();
+    assert_eq!(
+        (&chats[0].parent_span_id, &chats[1].parent_span_id),
+        (&run.span_id, &helper.span_id)
+    );
+    assert_eq!(
+        chats[0].start_time_unix_nano, "20000000",
+        "the end less the time it took"
+    );
+    assert_eq!(
+        chats[1].start_time_unix_nano, "130000000",
+        "never before its step"
+    );
+    assert_eq!(
+        value(chats[0], "gen_ai.usage.input_tokens"),
+        Some(json!({"intValue": "10"}))
+    );
+    assert_eq!(
+        (chats[0].kind, run.kind),
+        (SpanKind::Client, SpanKind::Internal)
+    );
+    let inner = spans
+        .iter()
+        .find(|span| value(span, "error.type").is_some())
+        .unwrap();
     assert_eq!(inner.parent_span_id, helper.span_id);
     assert_eq!(inner.status.as_ref().unwrap()["code"], 2);
     assert_eq!(run.status, None);
@@ -157,7 +240,14 @@ fn spans_stand_in_each_other_with_the_times_of_the_log() {
 fn a_summary_is_a_model_call_of_its_step() {
     let main = AgentPath::main();
     let mut log = Log::new();
-    log.add(10, &main, EventBody::StepStarted { step: 1, last: None });
+    log.add(
+        10,
+        &main,
+        EventBody::StepStarted {
+            step: 1,
+            last: None,
+        },
+    );
     let compacted = EventBody::ContextCompacted {
         summary: "secret".into(),
         messages: 4,
@@ -175,8 +265,14 @@ fn a_summary_is_a_model_call_of_its_step() {
     log.end(300, Outcome::Completed, None);
     let spans = spans_of(&log.0, &Origin::default(), Content::Without);
     let (summary, answer) = (named(&spans, "chat small"), named(&spans, "chat m"));
-    assert_eq!((&*summary.start_time_unix_nano, &*summary.end_time_unix_nano), ("20000000", "60000000"));
-    assert_eq!(value(summary, "gen_ai.usage.input_tokens"), Some(json!({"intValue": "800"})));
+    assert_eq!(
+        (&*summary.start_time_unix_nano, &*summary.end_time_unix_nano),
+        ("20000000", "60000000")
+    );
+    assert_eq!(
+        value(summary, "gen_ai.usage.input_tokens"),
+        Some(json!({"intValue": "800"}))
+    );
     assert_eq!(summary.parent_span_id, answer.parent_span_id);
     assert_ne!(summary.span_id, answer.span_id);
     assert!(!format!("{spans:?}").contains("secret"));
@@ -185,9 +281,14 @@ fn a_summary_is_a_model_call_of_its_step() {
 #[test]
 fn content_is_there_only_where_it_is_wanted() {
     let log = with_sub_agent().0;
-    let text = |content| serde_json::to_string(&spans_of(&log, &Origin::default(), content)).unwrap();
+    let text =
+        |content| serde_json::to_string(&spans_of(&log, &Origin::default(), content)).unwrap();
     assert!(!text(Content::Without).contains("secret"));
-    for key in ["gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "gen_ai.output.messages"] {
+    for key in [
+        "gen_ai.tool.call.arguments",
+        "gen_ai.tool.call.result",
+        "gen_ai.output.messages",
+    ] {
         assert!(text(Content::With).contains(key), "{key}");
     }
 }
@@ -199,14 +300,19 @@ fn document_002_named_secrets_are_in_no_trace() {
         let (main, mut log) = (AgentPath::main(), Log::new());
         log.begin_call(10, &main, "c1");
         log.end_call(20, &main, "c1", false);
-        if let Some(EventBody::ToolFinished { arguments, result, .. }) =
-            log.0.last_mut().map(|event| &mut event.body)
+        if let Some(EventBody::ToolFinished {
+            arguments, result, ..
+        }) = log.0.last_mut().map(|event| &mut event.body)
         {
             (*arguments, *result) = (json!({"command": found}), found.to_owned());
         }
         log.end(30, Outcome::Completed, None);
-        let spans = serde_json::to_string(&spans_of(&log.0, &Origin::default(), Content::With)).unwrap();
-        assert!(spans.contains("[redacted]") && !spans.contains(secret), "{spans}");
+        let spans =
+            serde_json::to_string(&spans_of(&log.0, &Origin::default(), Content::With)).unwrap();
+        assert!(
+            spans.contains("[redacted]") && !spans.contains(secret),
+            "{spans}"
+        );
     }
 }
 
@@ -214,14 +320,35 @@ fn document_002_named_secrets_are_in_no_trace() {
 fn a_model_that_never_answered_is_a_failed_call() {
     let main = AgentPath::main();
     let mut log = Log::new();
-    log.add(10, &main, EventBody::StepStarted { step: 1, last: None });
-    assert_eq!(spans_of(&log.0, &Origin::default(), Content::Without), [], "it is not over");
-    log.end(50, Outcome::Failed, Some(Problem::new(ProblemCode::ModelUnreachable, "Nobody there.")));
+    log.add(
+        10,
+        &main,
+        EventBody::StepStarted {
+            step: 1,
+            last: None,
+        },
+    );
+    assert_eq!(
+        spans_of(&log.0, &Origin::default(), Content::Without),
+        [],
+        "it is not over"
+    );
+    log.end(
+        50,
+        Outcome::Failed,
+        Some(Problem::new(ProblemCode::ModelUnreachable, "Nobody there.")),
+    );
     let spans = spans_of(&log.0, &Origin::default(), Content::Without);
     let chat = named(&spans, "chat m");
-    assert_eq!((&*chat.start_time_unix_nano, &*chat.end_time_unix_nano), ("10000000", "50000000"));
+    assert_eq!(
+        (&*chat.start_time_unix_nano, &*chat.end_time_unix_nano),
+        ("10000000", "50000000")
+    );
     for span in [chat, named(&spans, "invoke_agent glasshouse")] {
-        assert_eq!(value(span, "error.type"), Some(json!({"stringValue": "model_unreachable"})));
+        assert_eq!(
+            value(span, "error.type"),
+            Some(json!({"stringValue": "model_unreachable"}))
+        );
     }
 }
 
@@ -229,12 +356,34 @@ fn a_model_that_never_answered_is_a_failed_call() {
 fn what_a_fork_has_taken_is_in_another_trace() {
     let main = AgentPath::main();
     let mut log = Log::new();
-    log.add(10, &main, EventBody::StepStarted { step: 1, last: None });
+    log.add(
+        10,
+        &main,
+        EventBody::StepStarted {
+            step: 1,
+            last: None,
+        },
+    );
     log.called(20, &main, 5);
     log.call(30, 40, &main, "c1", false);
     let from = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2e".parse().unwrap();
-    log.add(1000, &main, EventBody::RunForked(Forked { from, after: 6, guidance: None }));
-    log.add(1010, &main, EventBody::StepStarted { step: 2, last: None });
+    log.add(
+        1000,
+        &main,
+        EventBody::RunForked(Forked {
+            from,
+            after: 6,
+            guidance: None,
+        }),
+    );
+    log.add(
+        1010,
+        &main,
+        EventBody::StepStarted {
+            step: 2,
+            last: None,
+        },
+    );
     log.called(1100, &main, 80);
     log.end(1200, Outcome::Completed, None);
     let spans = spans_of(&log.0, &Origin::default(), Content::Without);

@@ -46,14 +46,24 @@ impl Citation {
     /// `None` if neither a web address nor a title says what it is.
     fn new(url: Option<&str>, title: Option<&str>, quote: Option<&str>) -> Option<Self> {
         let url = url.and_then(web_address).unwrap_or_default();
-        let title = title.map(|title| one_line(title, MAX_TITLE_CHARS)).filter(|title| !title.is_empty());
+        let title = title
+            .map(|title| one_line(title, MAX_TITLE_CHARS))
+            .filter(|title| !title.is_empty());
         let title = match title {
             Some(title) => title,
             None if url.is_empty() => return None,
             None => one_line(&url, MAX_TITLE_CHARS),
         };
-        let quote = quote.map(|quote| cut(quote.trim(), MAX_QUOTE_CHARS)).filter(|quote| !quote.is_empty());
-        Some(Self { url, title, quote, place: None, number: None })
+        let quote = quote
+            .map(|quote| cut(quote.trim(), MAX_QUOTE_CHARS))
+            .filter(|quote| !quote.is_empty());
+        Some(Self {
+            url,
+            title,
+            quote,
+            place: None,
+            number: None,
+        })
     }
 
     fn at(self, place: Option<Range<usize>>) -> Self {
@@ -131,14 +141,26 @@ impl Texts {
 
 /// The citations in the data of the text that ends.
 pub(super) fn of_text(data: &Value, texts: &Texts) -> Vec<Citation> {
-    let list = |field: &str| data[field].as_array().into_iter().flatten().take(MAX_CITATIONS);
+    let list = |field: &str| {
+        data[field]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .take(MAX_CITATIONS)
+    };
     let of_blocks = list("citations").filter_map(|citation| {
-        let citation =
-            if citation["type"].is_string() { of_messages(citation) } else { of_converse(citation) };
+        let citation = if citation["type"].is_string() {
+            of_messages(citation)
+        } else {
+            of_converse(citation)
+        };
         citation.map(|citation| citation.at(texts.whole_part()))
     });
     let of_annotations = list("annotations").filter_map(|annotation| {
-        let place = texts.in_part(annotation["start_index"].as_u64(), annotation["end_index"].as_u64());
+        let place = texts.in_part(
+            annotation["start_index"].as_u64(),
+            annotation["end_index"].as_u64(),
+        );
         of_annotation(annotation).map(|citation| citation.at(place))
     });
     of_blocks.chain(of_annotations).collect()
@@ -155,11 +177,22 @@ fn of_messages(citation: &Value) -> Option<Citation> {
 
 /// Of the Converse API.
 fn of_converse(citation: &Value) -> Option<Citation> {
-    let url = citation["location"]["web"]["url"].as_str().or(citation["source"].as_str());
-    let title = [&citation["title"], &citation["location"]["web"]["domain"], &citation["source"]];
-    let title = title.into_iter().filter_map(Value::as_str).find(|title| !title.trim().is_empty());
+    let url = citation["location"]["web"]["url"]
+        .as_str()
+        .or(citation["source"].as_str());
+    let title = [
+        &citation["title"],
+        &citation["location"]["web"]["domain"],
+        &citation["source"],
+    ];
+    let title = title
+        .into_iter()
+        .filter_map(Value::as_str)
+        .find(|title| !title.trim().is_empty());
     let words = citation["sourceContent"].as_array().into_iter().flatten();
-    let words: Vec<&str> = words.filter_map(|content| content["text"].as_str()).collect();
+    let words: Vec<&str> = words
+        .filter_map(|content| content["text"].as_str())
+        .collect();
     Citation::new(url, title, Some(words.join(" ").as_str()))
 }
 

@@ -37,18 +37,32 @@ pub fn of_block(data: &Value) -> Vec<ServerTool> {
     let kind = data["type"].as_str().unwrap_or_default();
     let content = || data.get("content").unwrap_or(&Value::Null);
     match kind {
-        "server_tool_use" | "mcp_tool_use" => vec![started(&data["id"], text(&data["name"]), &data["input"])],
+        "server_tool_use" | "mcp_tool_use" => {
+            vec![started(&data["id"], text(&data["name"]), &data["input"])]
+        }
         kind if kind.ends_with("_tool_result") => {
-            vec![finished(&data["tool_use_id"], content(), data["is_error"] == true)]
+            vec![finished(
+                &data["tool_use_id"],
+                content(),
+                data["is_error"] == true,
+            )]
         }
         kind if kind.ends_with("_call") && kind != "function_call" => of_item(kind, data),
         _ if data["toolUse"].is_object() => {
             let call = &data["toolUse"];
-            vec![started(&call["toolUseId"], text(&call["name"]), &call["input"])]
+            vec![started(
+                &call["toolUseId"],
+                text(&call["name"]),
+                &call["input"],
+            )]
         }
         _ if data["toolResult"].is_object() => {
             let result = &data["toolResult"];
-            vec![finished(&result["toolUseId"], &result["content"], result["status"] == "error")]
+            vec![finished(
+                &result["toolUseId"],
+                &result["content"],
+                result["status"] == "error",
+            )]
         }
         "" if !picture_places(data).is_empty() => {
             vec![
@@ -72,7 +86,10 @@ fn of_item(kind: &str, item: &Value) -> Vec<ServerTool> {
     };
     let result = fields(item, &["results", "outputs", "output", "error"]);
     let failed = item["status"] == "failed" || !item["error"].is_null();
-    vec![started(&item["id"], name, &input), finished(&item["id"], &result, failed)]
+    vec![
+        started(&item["id"], name, &input),
+        finished(&item["id"], &result, failed),
+    ]
 }
 
 /// A part of Gemini's.
@@ -80,9 +97,15 @@ fn of_part(part: &Value) -> Vec<ServerTool> {
     let (code, result) = (&part["executableCode"], &part["codeExecutionResult"]);
     let (call, response) = (&part["toolCall"], &part["toolResponse"]);
     if code.is_object() {
-        vec![started(&code["id"], "code_execution", &fields(code, &["code", "language"]))]
+        vec![started(
+            &code["id"],
+            "code_execution",
+            &fields(code, &["code", "language"]),
+        )]
     } else if result.is_object() {
-        let failed = result["outcome"].as_str().is_some_and(|outcome| outcome != "OUTCOME_OK");
+        let failed = result["outcome"]
+            .as_str()
+            .is_some_and(|outcome| outcome != "OUTCOME_OK");
         vec![finished(&result["id"], &result["output"], failed)]
     } else if call.is_object() {
         let name = text(&call["toolType"]).to_lowercase();
@@ -95,18 +118,34 @@ fn of_part(part: &Value) -> Vec<ServerTool> {
 }
 
 fn started(id: &Value, name: &str, input: &Value) -> ServerTool {
-    let name: String = name.chars().filter(|letter| !letter.is_control()).take(100).collect();
-    let name = if name.is_empty() { "server_tool".to_owned() } else { name };
+    let name: String = name
+        .chars()
+        .filter(|letter| !letter.is_control())
+        .take(100)
+        .collect();
+    let name = if name.is_empty() {
+        "server_tool".to_owned()
+    } else {
+        name
+    };
     let input = match readable(input) {
         input if input.to_string().len() <= MAX_BYTES => input,
         long => json!({ "input": cut(long.to_string()) }),
     };
-    ServerTool::Started { id: text(id).to_owned(), name, input }
+    ServerTool::Started {
+        id: text(id).to_owned(),
+        name,
+        input,
+    }
 }
 
 fn finished(id: &Value, result: &Value, error: bool) -> ServerTool {
     let error = error || text(&result["type"]).ends_with("_error");
-    ServerTool::Finished { id: text(id).to_owned(), result: cut(shown(&readable(result))), error }
+    ServerTool::Finished {
+        id: text(id).to_owned(),
+        result: cut(shown(&readable(result))),
+        error,
+    }
 }
 
 fn text(value: &Value) -> &str {
@@ -115,18 +154,28 @@ fn text(value: &Value) -> &str {
 
 /// The object with these fields only, as far as they say something.
 fn fields(value: &Value, names: &[&str]) -> Value {
-    let known = names.iter().filter_map(|name| Some(((*name).to_owned(), value.get(*name)?.clone())));
+    let known = names
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), value.get(*name)?.clone())));
     let known: Map<String, Value> = known.filter(|(_, value)| !value.is_null()).collect();
-    if known.is_empty() { Value::Null } else { Value::Object(known) }
+    if known.is_empty() {
+        Value::Null
+    } else {
+        Value::Object(known)
+    }
 }
 
 /// Without encrypted content and the bytes of images.
 fn readable(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
-            let kept =
-                fields.iter().filter(|(name, value)| !name.starts_with("encrypted_") && !is_bytes(value));
-            Value::Object(kept.map(|(name, value)| (name.clone(), readable(value))).collect())
+            let kept = fields
+                .iter()
+                .filter(|(name, value)| !name.starts_with("encrypted_") && !is_bytes(value));
+            Value::Object(
+                kept.map(|(name, value)| (name.clone(), readable(value)))
+                    .collect(),
+            )
         }
         Value::Array(list) => list.iter().map(readable).collect(),
         value => value.clone(),
@@ -136,9 +185,9 @@ fn readable(value: &Value) -> Value {
 fn is_bytes(value: &Value) -> bool {
     let is_base64 =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_');
-    value
-        .as_str()
-        .is_some_and(|text| text.starts_with("data:") || (text.len() > 500 && text.bytes().all(is_base64)))
+    value.as_str().is_some_and(|text| {
+        text.starts_with("data:") || (text.len() > 500 && text.bytes().all(is_base64))
+    })
 }
 
 /// Text as it is, a list of texts as lines, and other things as JSON.
@@ -147,7 +196,10 @@ fn shown(value: &Value) -> String {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         Value::Array(list) => list.iter().map(shown).collect::<Vec<_>>().join("\n"),
-        Value::Object(fields) => match (fields.get("title").or(fields.get("text")), fields.get("url")) {
+        Value::Object(fields) => match (
+            fields.get("title").or(fields.get("text")),
+            fields.get("url"),
+        ) {
             (Some(Value::String(title)), Some(Value::String(url))) => format!("{title} — {url}"),
             (Some(Value::String(text)), None) => text.clone(),
             _ => serde_json::to_string_pretty(value).unwrap_or_default(),

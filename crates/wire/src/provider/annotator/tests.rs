@@ -25,14 +25,25 @@ fn text(text: &str) -> AnswerEvent {
 }
 
 fn of_text(data: Value) -> AnswerEvent {
-    AnswerEvent::Data { part: DataPart::Text, data }
+    AnswerEvent::Data {
+        part: DataPart::Text,
+        data,
+    }
 }
 
 fn of_answer(data: Value) -> AnswerEvent {
-    AnswerEvent::Data { part: DataPart::Other, data }
+    AnswerEvent::Data {
+        part: DataPart::Other,
+        data,
+    }
 }
 
-fn citation(url: &str, title: &str, quote: Option<&str>, place: Option<(usize, usize)>) -> Citation {
+fn citation(
+    url: &str,
+    title: &str,
+    quote: Option<&str>,
+    place: Option<(usize, usize)>,
+) -> Citation {
     Citation {
         url: url.to_owned(),
         title: title.to_owned(),
@@ -79,7 +90,12 @@ fn annotations_count_from_the_beginning_of_their_part() {
         {"type": "file_citation", "file_id": "file-1", "filename": "a.txt", "index": 2},
         {"type": "file_path", "file_id": "file-2", "index": 2},
     ]});
-    let cited = read(vec![text("one "), of_text(json!({"id": "msg_0"})), text("two"), of_text(annotations)]);
+    let cited = read(vec![
+        text("one "),
+        of_text(json!({"id": "msg_0"})),
+        text("two"),
+        of_text(annotations),
+    ]);
     assert_eq!(
         cited,
         [
@@ -143,8 +159,16 @@ fn chat_completions_have_annotations_or_numbered_lists() {
         ]
     );
     let results = json!([{"title": "B", "url": "https://b.org", "snippet": "Or so."}]);
-    let cited = chat_citations(&[], &results, &json!(["https://a.org", "ftp://x", "https://b.org"]), 4);
-    let numbered = |number, citation| Citation { number: Some(number), ..citation };
+    let cited = chat_citations(
+        &[],
+        &results,
+        &json!(["https://a.org", "ftp://x", "https://b.org"]),
+        4,
+    );
+    let numbered = |number, citation| Citation {
+        number: Some(number),
+        ..citation
+    };
     assert_eq!(
         cited,
         [
@@ -152,14 +176,21 @@ fn chat_completions_have_annotations_or_numbered_lists() {
             numbered(3, citation("https://b.org", "B", Some("Or so."), None)),
         ]
     );
-    assert_eq!(chat_citations(&[], &results, &Value::Null, 4).len(), 1, "results alone count too");
+    assert_eq!(
+        chat_citations(&[], &results, &Value::Null, 4).len(),
+        1,
+        "results alone count too"
+    );
 }
 
 #[test]
 fn addresses_are_of_the_web() {
     for (written, expected) in [
         ("https://a.org/x", Some("https://a.org/x")),
-        (" HTTP://a.org/\"><script> ", Some("HTTP://a.org/%22%3E%3Cscript%3E")),
+        (
+            " HTTP://a.org/\"><script> ",
+            Some("HTTP://a.org/%22%3E%3Cscript%3E"),
+        ),
         ("javascript:alert(1)", None),
         ("javascript://a.org/%0aalert(1)", None),
         ("data:text/html,x", None),
@@ -170,17 +201,26 @@ fn addresses_are_of_the_web() {
     ] {
         assert_eq!(web_address(written).as_deref(), expected, "{written}");
     }
-    assert_eq!(web_address(&format!("https://a.org/{}", "x".repeat(3_000))), None);
+    assert_eq!(
+        web_address(&format!("https://a.org/{}", "x".repeat(3_000))),
+        None
+    );
 }
 
 #[test]
 fn what_is_hostile_is_bounded() {
     let one = json!({"type": "web_search_result_location", "url": "javascript:x", "title": "T\u{0}\n".repeat(900), "cited_text": "q".repeat(9_000)});
-    let cited = read(vec![text("a"), of_text(json!({"citations": vec![one; 9_000]}))]);
+    let cited = read(vec![
+        text("a"),
+        of_text(json!({"citations": vec![one; 9_000]})),
+    ]);
     assert_eq!(cited.len(), MAX_CITATIONS);
     assert_eq!(cited[0].url, "");
     assert!(cited[0].title.chars().count() <= 301 && !cited[0].title.contains(char::is_control));
-    assert_eq!(cited[0].quote.as_ref().map(|quote| quote.chars().count()), Some(1_001));
+    assert_eq!(
+        cited[0].quote.as_ref().map(|quote| quote.chars().count()),
+        Some(1_001)
+    );
     let far = json!({"type": "url_citation", "url": "https://a.org", "start_index": u64::MAX - 1, "end_index": u64::MAX});
     let many = (0..900).flat_map(|_| [text("a"), of_text(json!({"annotations": [far.clone()]}))]);
     let cited = read(many.collect());
@@ -191,8 +231,17 @@ fn what_is_hostile_is_bounded() {
         json!({"citations": {}, "annotations": 7}),
         json!({"citations": [null, 7, "x", {}]}),
     ] {
-        assert_eq!(read(vec![text("a"), of_text(odd.clone()), of_answer(odd)]), []);
+        assert_eq!(
+            read(vec![text("a"), of_text(odd.clone()), of_answer(odd)]),
+            []
+        );
     }
     let odd = json!({"groundingChunks": [7, {"web": 7}, {"web": {}}], "groundingSupports": [7, {"segment": 7, "groundingChunkIndices": [2]}]});
-    assert_eq!(read(vec![text("a"), of_answer(json!({"metadata": {"groundingMetadata": odd}}))]), []);
+    assert_eq!(
+        read(vec![
+            text("a"),
+            of_answer(json!({"metadata": {"groundingMetadata": odd}}))
+        ]),
+        []
+    );
 }

@@ -49,7 +49,12 @@ impl AnswerDecoder for Decoder {
         if self.finished || name == Some("ping") {
             return Ok(());
         }
-        if let Ok(TextDelta { kind: "content_block_delta", index, delta }) = serde_json::from_str(data) {
+        if let Ok(TextDelta {
+            kind: "content_block_delta",
+            index,
+            delta,
+        }) = serde_json::from_str(data)
+        {
             self.take_text(index, delta.kind, delta.text, out);
             return Ok(());
         }
@@ -60,7 +65,9 @@ impl AnswerDecoder for Decoder {
             Ok(value) => self.take(name, value, out),
             // Nothing can spoil an answer that is whole.
             Err(_) if self.stop.is_some() => Ok(()),
-            Err(_) if name == Some("error") => Err(error::of_event(&Value::String(data.to_owned()))),
+            Err(_) if name == Some("error") => {
+                Err(error::of_event(&Value::String(data.to_owned())))
+            }
             Err(fault) => Err(protocol(format!("an event is not valid JSON: {fault}"))),
         }
     }
@@ -94,7 +101,8 @@ impl AnswerDecoder for Decoder {
                 self.close_all(out);
             }
         }
-        self.counts.take(answer.get("usage").unwrap_or(&Value::Null));
+        self.counts
+            .take(answer.get("usage").unwrap_or(&Value::Null));
         self.take_stop(&answer, out);
         self.finish(out);
         Ok(())
@@ -108,7 +116,11 @@ impl Decoder {
         mut value: Value,
         out: &mut Vec<AnswerEvent>,
     ) -> Result<(), AnswerError> {
-        let kind = value["type"].as_str().or(name).unwrap_or_default().to_owned();
+        let kind = value["type"]
+            .as_str()
+            .or(name)
+            .unwrap_or_default()
+            .to_owned();
         let index = value["index"].as_u64();
         let field = |value: &mut Value, field: &str| match value.get_mut(field).map(Value::take) {
             Some(Value::Object(fields)) => fields,
@@ -129,7 +141,10 @@ impl Decoder {
             "message_stop" => self.finish(out),
             _ if self.stop.is_some() => {}
             "error" => return Err(error::of_event(&value)),
-            _ if value.get("error").is_some_and(|error| error.is_object() || error.is_string()) => {
+            _ if value
+                .get("error")
+                .is_some_and(|error| error.is_object() || error.is_string()) =>
+            {
                 return Err(error::of_event(&value));
             }
             // Events that are not known yet.
@@ -139,12 +154,16 @@ impl Decoder {
     }
 
     fn next_index(&self) -> u64 {
-        self.open.last().map_or(0, |(index, _)| index.saturating_add(1))
+        self.open
+            .last()
+            .map_or(0, |(index, _)| index.saturating_add(1))
     }
 
     fn open(&mut self, index: u64, block: Map<String, Value>, out: &mut Vec<AnswerEvent>) {
         // A server that forgets to close its blocks.
-        self.close_where(out, |of, open| of == index || !matches!(open, Open::Call { .. }));
+        self.close_where(out, |of, open| {
+            of == index || !matches!(open, Open::Call { .. })
+        });
         let at = out.len();
         let open = Open::new(block, &mut self.calls, out);
         match open {
@@ -159,14 +178,28 @@ impl Decoder {
     fn begin_text(&mut self, at: usize, out: &mut Vec<AnswerEvent>) {
         self.said_something = true;
         if std::mem::take(&mut self.after_text) {
-            let end = AnswerEvent::Data { part: DataPart::Text, data: json!({"type": "text"}) };
+            let end = AnswerEvent::Data {
+                part: DataPart::Text,
+                data: json!({"type": "text"}),
+            };
             out.insert(at, end);
         }
     }
 
-    fn take_delta(&mut self, index: Option<u64>, mut delta: Map<String, Value>, out: &mut Vec<AnswerEvent>) {
-        let kind = delta.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let index = index.or(self.open.last().map(|(index, _)| *index)).unwrap_or_default();
+    fn take_delta(
+        &mut self,
+        index: Option<u64>,
+        mut delta: Map<String, Value>,
+        out: &mut Vec<AnswerEvent>,
+    ) {
+        let kind = delta
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
+        let index = index
+            .or(self.open.last().map(|(index, _)| *index))
+            .unwrap_or_default();
         let text = match kind.as_str() {
             "text_delta" => delta.remove("text"),
             "thinking_delta" => delta.remove("thinking"),
@@ -181,7 +214,11 @@ impl Decoder {
     }
 
     fn at(&mut self, index: u64) -> Option<&mut Open> {
-        self.open.iter_mut().rev().find(|(of, _)| *of == index).map(|(_, open)| open)
+        self.open
+            .iter_mut()
+            .rev()
+            .find(|(of, _)| *of == index)
+            .map(|(_, open)| open)
     }
 
     fn take_text(&mut self, index: u64, kind: &str, text: String, out: &mut Vec<AnswerEvent>) {
@@ -191,8 +228,14 @@ impl Decoder {
         let is_of_no_block = matches!(
             (kind, self.at(index)),
             (_, None)
-                | ("text_delta", Some(Open::Thinking { .. } | Open::Call { .. }))
-                | ("thinking_delta", Some(Open::Text { .. } | Open::Call { .. }))
+                | (
+                    "text_delta",
+                    Some(Open::Thinking { .. } | Open::Call { .. })
+                )
+                | (
+                    "thinking_delta",
+                    Some(Open::Text { .. } | Open::Call { .. })
+                )
         );
         if is_of_no_block {
             // A server that forgets to begin its blocks.
@@ -201,7 +244,11 @@ impl Decoder {
                 "thinking_delta" => "thinking",
                 _ => return,
             };
-            self.open(index, Map::from_iter([("type".to_owned(), begun.into())]), out);
+            self.open(
+                index,
+                Map::from_iter([("type".to_owned(), begun.into())]),
+                out,
+            );
         }
         let at = out.len();
         match (kind, self.at(index)) {
@@ -210,13 +257,29 @@ impl Decoder {
                 out.push(AnswerEvent::Text(text));
                 self.begin_text(at, out);
             }
-            ("thinking_delta", Some(Open::Thinking { .. })) => out.push(AnswerEvent::Reasoning(text)),
-            ("input_json_delta", Some(Open::Call { index, has_arguments, .. })) => {
+            ("thinking_delta", Some(Open::Thinking { .. })) => {
+                out.push(AnswerEvent::Reasoning(text))
+            }
+            (
+                "input_json_delta",
+                Some(Open::Call {
+                    index,
+                    has_arguments,
+                    ..
+                }),
+            ) => {
                 *has_arguments = true;
-                out.push(AnswerEvent::Arguments { index: *index, delta: text });
+                out.push(AnswerEvent::Arguments {
+                    index: *index,
+                    delta: text,
+                });
             }
             (_, Some(open @ Open::Other { .. })) => {
-                let field = if kind == "input_json_delta" { "partial_json" } else { "text" };
+                let field = if kind == "input_json_delta" {
+                    "partial_json"
+                } else {
+                    "text"
+                };
                 open.take(Map::from_iter([(field.to_owned(), text.into())]));
             }
             _ => {}
@@ -242,7 +305,11 @@ impl Decoder {
                 continue;
             }
             let (_, open) = self.open.remove(at);
-            if let Open::Text { written: true, citations } = &open {
+            if let Open::Text {
+                written: true,
+                citations,
+            } = &open
+            {
                 self.after_text = citations.is_empty();
             }
             open.close(out);
@@ -250,9 +317,13 @@ impl Decoder {
     }
 
     fn take_stop(&mut self, delta: &Map<String, Value>, out: &mut Vec<AnswerEvent>) {
-        let Some(reason) = delta.get("stop_reason").and_then(Value::as_str) else { return };
+        let Some(reason) = delta.get("stop_reason").and_then(Value::as_str) else {
+            return;
+        };
         self.stop = Some(reason.to_owned());
-        let explanation = delta.get("stop_details").and_then(|details| details["explanation"].as_str());
+        let explanation = delta
+            .get("stop_details")
+            .and_then(|details| details["explanation"].as_str());
         if let Some(explanation) = explanation.filter(|it| !it.is_empty())
             && reason == "refusal"
             && !self.said_something
@@ -275,12 +346,19 @@ impl Decoder {
             _ if self.calls > 0 => StopReason::ToolCalls,
             _ => StopReason::Stop,
         };
-        out.push(AnswerEvent::Finished { reason, usage: self.counts.usage() });
+        out.push(AnswerEvent::Finished {
+            reason,
+            usage: self.counts.usage(),
+        });
     }
 }
 
 fn protocol(message: impl Into<String>) -> AnswerError {
-    AnswerError { kind: ErrorKind::Protocol, message: message.into(), retry_after: None }
+    AnswerError {
+        kind: ErrorKind::Protocol,
+        message: message.into(),
+        retry_after: None,
+    }
 }
 
 #[cfg(test)]
@@ -310,8 +388,7 @@ mod tests {
         AnswerEvent::Finished { reason, usage }
     }
 
-    const STOP: &str =
-        r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}}"#;
+    const STOP: &str = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}}"#;
     const DELTA: &str =
         r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
 
@@ -337,24 +414,50 @@ mod tests {
     fn a_refusal_says_why() {
         let stop = r#"{"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"type":"refusal","category":"bio","explanation":"Not this."}},"usage":{"input_tokens":2,"output_tokens":1}}"#;
         let usage = Some(Usage::of(2, 1));
-        assert_eq!(read(&[stop]).0, [text("Not this."), finished(StopReason::Refused, usage)]);
-        assert_eq!(read(&[DELTA, stop]).0, [text("a"), finished(StopReason::Refused, usage)]);
+        assert_eq!(
+            read(&[stop]).0,
+            [text("Not this."), finished(StopReason::Refused, usage)]
+        );
+        assert_eq!(
+            read(&[DELTA, stop]).0,
+            [text("a"), finished(StopReason::Refused, usage)]
+        );
     }
 
     #[test]
     fn errors_in_the_stream_are_told_unless_the_answer_is_whole() {
-        let overloaded = r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
-        let error =
-            AnswerError { kind: ErrorKind::Overloaded, message: "Overloaded".to_owned(), retry_after: None };
+        let overloaded =
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
+        let error = AnswerError {
+            kind: ErrorKind::Overloaded,
+            message: "Overloaded".to_owned(),
+            retry_after: None,
+        };
         assert_eq!(read(&[DELTA, overloaded]), (vec![text("a")], Some(error)));
         let whole = vec![text("a"), finished(StopReason::Stop, Some(Usage::of(0, 5)))];
-        for junk in [overloaded, "junk", "null", "[DONE]", r#"{"type":"ping"}"#, "{}"] {
+        for junk in [
+            overloaded,
+            "junk",
+            "null",
+            "[DONE]",
+            r#"{"type":"ping"}"#,
+            "{}",
+        ] {
             assert_eq!(read(&[DELTA, STOP, junk]), (whole.clone(), None), "{junk}");
         }
-        assert_eq!(read(&[DELTA, "junk"]).1.map(|error| error.kind), Some(ErrorKind::Protocol));
-        assert_eq!(read(&[DELTA]).1.map(|error| error.kind), Some(ErrorKind::Protocol));
+        assert_eq!(
+            read(&[DELTA, "junk"]).1.map(|error| error.kind),
+            Some(ErrorKind::Protocol)
+        );
+        assert_eq!(
+            read(&[DELTA]).1.map(|error| error.kind),
+            Some(ErrorKind::Protocol)
+        );
         let foreign = r#"{"error":{"message":"no capacity"}}"#;
-        assert_eq!(read(&[foreign]).1.map(|error| error.message).as_deref(), Some("no capacity"));
+        assert_eq!(
+            read(&[foreign]).1.map(|error| error.message).as_deref(),
+            Some("no capacity")
+        );
     }
 
     #[test]
@@ -367,7 +470,10 @@ mod tests {
             r#"{"type":"content_block_delta","index":1,"delta":{"type":"new_delta","text":7}}"#,
             STOP,
         ]);
-        let thought = AnswerEvent::Data { part: DataPart::Reasoning, data: json!({"type": "thinking"}) };
+        let thought = AnswerEvent::Data {
+            part: DataPart::Reasoning,
+            data: json!({"type": "thinking"}),
+        };
         let expected = vec![
             AnswerEvent::Reasoning("hm".to_owned()),
             thought,
@@ -387,7 +493,10 @@ mod tests {
         let signed = json!({"type": "thinking", "signature": "s"});
         let expected = vec![
             AnswerEvent::Reasoning("hm".to_owned()),
-            AnswerEvent::Data { part: DataPart::Reasoning, data: signed },
+            AnswerEvent::Data {
+                part: DataPart::Reasoning,
+                data: signed,
+            },
             text("a"),
             finished(StopReason::Stop, Some(Usage::of(0, 5))),
         ];
@@ -403,11 +512,23 @@ mod tests {
         };
         let piece = r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\":2}"}}"#;
         let empty = r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":""}}"#;
-        let (out, error) =
-            read(&[&start("{}", 0), &start("{}", 1), piece, empty, &start(r#"{"b":1}"#, 2), STOP]);
-        let started =
-            |index: usize| AnswerEvent::CallStarted { index, id: format!("t{index}"), name: "ls".to_owned() };
-        let arguments = |index: usize, delta: &str| AnswerEvent::Arguments { index, delta: delta.to_owned() };
+        let (out, error) = read(&[
+            &start("{}", 0),
+            &start("{}", 1),
+            piece,
+            empty,
+            &start(r#"{"b":1}"#, 2),
+            STOP,
+        ]);
+        let started = |index: usize| AnswerEvent::CallStarted {
+            index,
+            id: format!("t{index}"),
+            name: "ls".to_owned(),
+        };
+        let arguments = |index: usize, delta: &str| AnswerEvent::Arguments {
+            index,
+            delta: delta.to_owned(),
+        };
         let expected = vec![
             started(0),
             started(1),
@@ -430,18 +551,28 @@ mod tests {
             r#"{"type":"message_delta","delta":{"stop_reason":"compaction"}}"#,
         ]);
         let data = json!({"type": "compaction", "content": "So far: hello."});
-        let expected =
-            vec![AnswerEvent::Data { part: DataPart::Other, data }, finished(StopReason::Paused, None)];
+        let expected = vec![
+            AnswerEvent::Data {
+                part: DataPart::Other,
+                data,
+            },
+            finished(StopReason::Paused, None),
+        ];
         assert_eq!((out, error), (expected, None));
     }
 
     #[test]
     fn a_whole_answer_may_be_an_error() {
         let fault = |body: &str| Decoder::default().whole(body, &mut Vec::new()).unwrap_err();
-        let error = fault(r#"{"type":"error","error":{"type":"rate_limit_error","message":"slow"}}"#);
+        let error =
+            fault(r#"{"type":"error","error":{"type":"rate_limit_error","message":"slow"}}"#);
         assert_eq!(
             error,
-            AnswerError { kind: ErrorKind::RateLimit, message: "slow".to_owned(), retry_after: None }
+            AnswerError {
+                kind: ErrorKind::RateLimit,
+                message: "slow".to_owned(),
+                retry_after: None
+            }
         );
         for body in ["", "[]", "{}", "<html>"] {
             assert_eq!(fault(body).kind, ErrorKind::Protocol, "{body}");

@@ -47,7 +47,15 @@ impl AnswerEncoder {
     #[must_use]
     pub fn new(id: &str, model: &str, provider: &str) -> Self {
         let (id, model, provider) = (id.to_owned(), model.to_owned(), provider.to_owned());
-        Self { id, model, provider, started: false, next: 0, text: None, calls: Vec::new() }
+        Self {
+            id,
+            model,
+            provider,
+            started: false,
+            next: 0,
+            text: None,
+            calls: Vec::new(),
+        }
     }
 
     /// Writes the frames for an event. [`AnswerEvent::Finished`] ends the stream.
@@ -73,7 +81,11 @@ impl AnswerEncoder {
 
     /// Ends the stream with an error.
     pub fn error(&mut self, fault: &AnswerError, out: &mut Vec<Frame>) {
-        push("error", &error::error_body(error::error_type(fault.kind), &fault.message), out);
+        push(
+            "error",
+            &error::error_body(error::error_type(fault.kind), &fault.message),
+            out,
+        );
     }
 
     fn start(&mut self, out: &mut Vec<Frame>) {
@@ -90,7 +102,11 @@ impl AnswerEncoder {
             "stop_sequence": null,
             "usage": usage::to_json(Usage::default()),
         });
-        push("message_start", &json!({"type": "message_start", "message": message}), out);
+        push(
+            "message_start",
+            &json!({"type": "message_start", "message": message}),
+            out,
+        );
     }
 
     fn begin_block(&mut self, block: &Value, out: &mut Vec<Frame>) -> usize {
@@ -135,7 +151,13 @@ impl AnswerEncoder {
         let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
         let index = self.begin_block(&block, out);
         let (id, arguments) = (id.to_owned(), String::new());
-        self.calls.push(OpenCall { call, index, id, arguments, data: None });
+        self.calls.push(OpenCall {
+            call,
+            index,
+            id,
+            arguments,
+            data: None,
+        });
     }
 
     fn write_arguments(&mut self, call: usize, more: &str, out: &mut Vec<Frame>) {
@@ -147,12 +169,15 @@ impl AnswerEncoder {
 
     /// Ends calls whose arguments are whole. Calls may interleave, then they stay open side by side.
     fn close_whole_calls(&mut self, out: &mut Vec<Frame>) {
-        let is_whole = |call: &OpenCall| serde_json::from_str::<IgnoredAny>(&call.arguments).is_ok();
+        let is_whole =
+            |call: &OpenCall| serde_json::from_str::<IgnoredAny>(&call.arguments).is_ok();
         self.close_calls(is_whole, out);
     }
 
     fn close_calls(&mut self, matches: impl Fn(&OpenCall) -> bool, out: &mut Vec<Frame>) {
-        let (closed, open) = std::mem::take(&mut self.calls).into_iter().partition(matches);
+        let (closed, open) = std::mem::take(&mut self.calls)
+            .into_iter()
+            .partition(matches);
         self.calls = open;
         let closed: Vec<OpenCall> = closed;
         for call in &closed {
@@ -170,7 +195,10 @@ impl AnswerEncoder {
         match part {
             DataPart::Reasoning if is_ours => self.end_thinking(data, out),
             DataPart::Reasoning => {
-                let block = StoredBlock::Reasoning { text: String::new(), data: Some(data.clone()) };
+                let block = StoredBlock::Reasoning {
+                    text: String::new(),
+                    data: Some(data.clone()),
+                };
                 let signature = self.seal(block);
                 self.end_thinking(&json!({ "signature": signature }), out);
             }
@@ -184,7 +212,12 @@ impl AnswerEncoder {
             }
             DataPart::Text => {
                 self.open_text(false, out);
-                self.write_foreign(StoredBlock::Text { data: Some(data.clone()) }, out);
+                self.write_foreign(
+                    StoredBlock::Text {
+                        data: Some(data.clone()),
+                    },
+                    out,
+                );
             }
             // The block has begun, and this would have stood in its beginning.
             DataPart::Call(_) if is_ours => {}
@@ -203,10 +236,15 @@ impl AnswerEncoder {
 
     /// Citations of another provider, in the text that is being written. Without their data they do not go back to Claude.
     fn write_citations(&mut self, citations: &[Citation], out: &mut Vec<Frame>) {
-        let Some(text) = self.text.filter(|text| !text.is_thinking && self.provider != PROVIDER) else {
+        let Some(text) = self
+            .text
+            .filter(|text| !text.is_thinking && self.provider != PROVIDER)
+        else {
             return;
         };
-        for Citation { url, title, quote, .. } in citations.iter().filter(|citation| !citation.url.is_empty())
+        for Citation {
+            url, title, quote, ..
+        } in citations.iter().filter(|citation| !citation.url.is_empty())
         {
             let citation = json!({
                 "type": "web_search_result_location",
@@ -215,7 +253,11 @@ impl AnswerEncoder {
                 "cited_text": quote.as_deref().unwrap_or_default(),
                 "encrypted_index": "",
             });
-            push_delta(text.index, &json!({"type": "citations_delta", "citation": citation}), out);
+            push_delta(
+                text.index,
+                &json!({"type": "citations_delta", "citation": citation}),
+                out,
+            );
         }
     }
 
@@ -231,7 +273,11 @@ impl AnswerEncoder {
     }
 
     fn seal(&self, block: StoredBlock) -> String {
-        SealedBlock { provider: self.provider.to_owned(), block }.seal()
+        SealedBlock {
+            provider: self.provider.to_owned(),
+            block,
+        }
+        .seal()
     }
 
     fn write_foreign(&mut self, block: StoredBlock, out: &mut Vec<Frame>) {
@@ -260,11 +306,19 @@ impl AnswerEncoder {
 }
 
 fn push(event: &'static str, data: &Value, out: &mut Vec<Frame>) {
-    out.push(Frame { id: None, event: Some(event), data: data.to_string() });
+    out.push(Frame {
+        id: None,
+        event: Some(event),
+        data: data.to_string(),
+    });
 }
 
 fn push_delta(index: usize, delta: &Value, out: &mut Vec<Frame>) {
-    push("content_block_delta", &json!({"type": "content_block_delta", "index": index, "delta": delta}), out);
+    push(
+        "content_block_delta",
+        &json!({"type": "content_block_delta", "index": index, "delta": delta}),
+        out,
+    );
 }
 
 /// A piece of text. This is on the way of every token, so no tree is made of it.
@@ -274,11 +328,19 @@ fn delta(index: usize, kind: &str, field: &str, text: &str, out: &mut Vec<Frame>
     let data = format!(
         r#"{{"type":"content_block_delta","index":{index},"delta":{{"type":"{kind}","{field}":{text}}}}}"#
     );
-    out.push(Frame { id: None, event: Some("content_block_delta"), data });
+    out.push(Frame {
+        id: None,
+        event: Some("content_block_delta"),
+        data,
+    });
 }
 
 fn end_block(index: usize, out: &mut Vec<Frame>) {
-    push("content_block_stop", &json!({"type": "content_block_stop", "index": index}), out);
+    push(
+        "content_block_stop",
+        &json!({"type": "content_block_stop", "index": index}),
+        out,
+    );
 }
 
 /// The answer in one piece: what a client makes of the stream.
@@ -296,7 +358,9 @@ pub fn encode_whole(id: &str, model: &str, provider: &str, events: &[AnswerEvent
     for frame in frames {
         // We have written it ourselves.
         let mut event: Value = serde_json::from_str(&frame.data).unwrap_or_default();
-        let index = event["index"].as_u64().and_then(|index| usize::try_from(index).ok());
+        let index = event["index"]
+            .as_u64()
+            .and_then(|index| usize::try_from(index).ok());
         match frame.event {
             Some("message_start") => message = event["message"].take(),
             Some("content_block_start") => blocks.push(event["content_block"].take()),
@@ -336,7 +400,10 @@ fn append(block: &mut Value, delta: Value) {
 
 /// The text of the arguments becomes the object that the API has in its place.
 fn parse_input(block: &mut Value) {
-    let Some(arguments) = block.as_object_mut().and_then(|block| block.shift_remove("partial_json")) else {
+    let Some(arguments) = block
+        .as_object_mut()
+        .and_then(|block| block.shift_remove("partial_json"))
+    else {
         return;
     };
     let arguments = domain::message::arguments_value(arguments.as_str().unwrap_or_default());

@@ -34,7 +34,11 @@ pub(super) enum Open {
 
 impl Open {
     /// The block that begins as this JSON says.
-    pub(super) fn new(mut block: Map<String, Value>, calls: &mut usize, out: &mut Vec<AnswerEvent>) -> Self {
+    pub(super) fn new(
+        mut block: Map<String, Value>,
+        calls: &mut usize,
+        out: &mut Vec<AnswerEvent>,
+    ) -> Self {
         match block.get("type").and_then(Value::as_str) {
             Some("text") => {
                 let citations = match block.remove("citations") {
@@ -46,28 +50,45 @@ impl Open {
             }
             Some("thinking") => {
                 push_text(AnswerEvent::Reasoning, block.remove("thinking"), out);
-                let signature = block.get("signature").and_then(Value::as_str).unwrap_or_default().to_owned();
+                let signature = block
+                    .get("signature")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+                    .to_owned();
                 Self::Thinking { signature }
             }
-            Some("redacted_thinking") => {
-                Self::RedactedThinking { data: block.remove("data").unwrap_or_default() }
-            }
+            Some("redacted_thinking") => Self::RedactedThinking {
+                data: block.remove("data").unwrap_or_default(),
+            },
             Some("tool_use") => {
                 let index = *calls;
                 *calls += 1;
-                let text = |field: &str| block.get(field).and_then(Value::as_str).unwrap_or_default();
+                let text =
+                    |field: &str| block.get(field).and_then(Value::as_str).unwrap_or_default();
                 let id = match text("id") {
                     "" => format!("call_{index}"),
                     id => id.to_owned(),
                 };
-                out.push(AnswerEvent::CallStarted { index, id, name: text("name").to_owned() });
+                out.push(AnswerEvent::CallStarted {
+                    index,
+                    id,
+                    name: text("name").to_owned(),
+                });
                 // That the model itself calls needs no word.
                 let direct = |caller: &Value| caller.is_null() || caller["type"] == "direct";
                 let caller = block.remove("caller").filter(|caller| !direct(caller));
                 let input = block.remove("input").unwrap_or_default();
-                Self::Call { index, input, has_arguments: false, caller }
+                Self::Call {
+                    index,
+                    input,
+                    has_arguments: false,
+                    caller,
+                }
             }
-            _ => Self::Other { block, input: String::new() },
+            _ => Self::Other {
+                block,
+                input: String::new(),
+            },
         }
     }
 
@@ -76,13 +97,20 @@ impl Open {
         match self {
             Self::Text { citations, .. } => citations.extend(delta.get("citation").cloned()),
             Self::Thinking { signature } => {
-                signature.push_str(delta.get("signature").and_then(Value::as_str).unwrap_or_default());
+                signature.push_str(
+                    delta
+                        .get("signature")
+                        .and_then(Value::as_str)
+                        .unwrap_or_default(),
+                );
             }
             Self::RedactedThinking { .. } | Self::Call { .. } => {}
             Self::Other { block, input } => {
                 for (field, value) in delta.into_iter().filter(|(field, _)| field != "type") {
                     match (value, block.get_mut(&field)) {
-                        (Value::String(more), _) if field == "partial_json" => input.push_str(&more),
+                        (Value::String(more), _) if field == "partial_json" => {
+                            input.push_str(&more)
+                        }
                         (Value::String(more), Some(Value::String(text))) => text.push_str(&more),
                         (value, _) => drop(block.insert(field, value)),
                     }
@@ -95,23 +123,40 @@ impl Open {
     pub(super) fn close(self, out: &mut Vec<AnswerEvent>) {
         let (part, data) = match self {
             Self::Text { citations, written } if citations.is_empty() || !written => return,
-            Self::Text { citations, .. } => (DataPart::Text, json!({"type": "text", "citations": citations})),
+            Self::Text { citations, .. } => (
+                DataPart::Text,
+                json!({"type": "text", "citations": citations}),
+            ),
             Self::Thinking { signature } if signature.is_empty() => {
                 (DataPart::Reasoning, json!({"type": "thinking"}))
             }
-            Self::Thinking { signature } => {
-                (DataPart::Reasoning, json!({"type": "thinking", "signature": signature}))
-            }
-            Self::RedactedThinking { data } => {
-                (DataPart::Reasoning, json!({"type": "redacted_thinking", "data": data}))
-            }
-            Self::Call { index, input, has_arguments, caller } => {
+            Self::Thinking { signature } => (
+                DataPart::Reasoning,
+                json!({"type": "thinking", "signature": signature}),
+            ),
+            Self::RedactedThinking { data } => (
+                DataPart::Reasoning,
+                json!({"type": "redacted_thinking", "data": data}),
+            ),
+            Self::Call {
+                index,
+                input,
+                has_arguments,
+                caller,
+            } => {
                 if !has_arguments {
-                    let delta = if input.is_null() { "{}".to_owned() } else { input.to_string() };
+                    let delta = if input.is_null() {
+                        "{}".to_owned()
+                    } else {
+                        input.to_string()
+                    };
                     out.push(AnswerEvent::Arguments { index, delta });
                 }
                 let Some(caller) = caller else { return };
-                (DataPart::Call(index), json!({"type": "tool_use", "caller": caller}))
+                (
+                    DataPart::Call(index),
+                    json!({"type": "tool_use", "caller": caller}),
+                )
             }
             Self::Other { mut block, input } => {
                 if !input.is_empty() {
@@ -125,7 +170,11 @@ impl Open {
 }
 
 /// Whether there was any text.
-fn push_text(event: fn(String) -> AnswerEvent, text: Option<Value>, out: &mut Vec<AnswerEvent>) -> bool {
+fn push_text(
+    event: fn(String) -> AnswerEvent,
+    text: Option<Value>,
+    out: &mut Vec<AnswerEvent>,
+) -> bool {
     match text {
         Some(Value::String(text)) if !text.is_empty() => {
             out.push(event(text));

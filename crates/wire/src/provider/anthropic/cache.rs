@@ -14,14 +14,25 @@ const LOOKBACK_BLOCKS: usize = 20;
 /// Marks the system prompt and turns. The tools have a mark of their own, so there are four, which is the most allowed.
 pub(in crate::provider) fn mark(conversation: &mut Conversation<'_>) {
     let turns = &mut conversation.turns;
-    let mut of_user = turns.iter().enumerate().rev().filter(|(_, turn)| turn.role == "user");
+    let mut of_user = turns
+        .iter()
+        .enumerate()
+        .rev()
+        .filter(|(_, turn)| turn.role == "user");
     let (last, repeated) = (of_user.next(), of_user.next().map(|(at, _)| at));
-    let Some((last, begins)) = last.map(|(at, turn)| (at, is_request(turn))) else { return };
+    let Some((last, begins)) = last.map(|(at, turn)| (at, is_request(turn))) else {
+        return;
+    };
     mark_last(&mut turns[last].content);
-    let earlier = turns[..last].iter().rposition(is_request).filter(|at| begins && *at > 0);
+    let earlier = turns[..last]
+        .iter()
+        .rposition(is_request)
+        .filter(|at| begins && *at > 0);
     match (begins, last.checked_sub(1)) {
         (true, Some(stable)) => mark_last(&mut turns[stable].content),
-        _ => repeated.into_iter().for_each(|at| mark_last(&mut turns[at].content)),
+        _ => repeated
+            .into_iter()
+            .for_each(|at| mark_last(&mut turns[at].content)),
     }
     match earlier {
         // The system prompt is a part of what the turn before has marked.
@@ -32,7 +43,11 @@ pub(in crate::provider) fn mark(conversation: &mut Conversation<'_>) {
 
 /// Whether the person says something in it, and it has not only results.
 fn is_request(turn: &Turn<'_>) -> bool {
-    turn.role == "user" && !turn.content.iter().all(|block| matches!(block.kind, Kind::ToolResult { .. }))
+    turn.role == "user"
+        && !turn
+            .content
+            .iter()
+            .all(|block| matches!(block.kind, Kind::ToolResult { .. }))
 }
 
 /// Whether the provider does not find what it has cached before these turns from a mark at their end.
@@ -41,8 +56,9 @@ fn is_far(turns: &[Turn<'_>]) -> bool {
 }
 
 fn mark_last(blocks: &mut [Block<'_>]) {
-    let markable =
-        |block: &&mut Block<'_>| !block.kind.is_thinking() && !matches!(block.kind, Kind::Stored(_));
+    let markable = |block: &&mut Block<'_>| {
+        !block.kind.is_thinking() && !matches!(block.kind, Kind::Stored(_))
+    };
     if let Some(block) = blocks.iter_mut().rev().find(markable) {
         block.cache_control = Some(CacheControl::EPHEMERAL);
     }

@@ -48,11 +48,17 @@ fn add_message(value: &Value, at: &str, messages: &mut Vec<Message>) -> Checked<
             // Tools that are added and removed in the middle are all in `tools`.
             content.retain(|block| block["type"] == "text");
             if !content.is_empty() {
-                messages.push(Message::of(Role::System, parts(&Value::Array(content), &at_content)?));
+                messages.push(Message::of(
+                    Role::System,
+                    parts(&Value::Array(content), &at_content)?,
+                ));
             }
             Ok(())
         }
-        _ => wrong(&format!("`{at}.role`"), "\"user\", \"assistant\" or \"system\""),
+        _ => wrong(
+            &format!("`{at}.role`"),
+            "\"user\", \"assistant\" or \"system\"",
+        ),
     }
 }
 
@@ -74,7 +80,11 @@ fn add_user_turn(content: &Value, at: &str, messages: &mut Vec<Message>) -> Chec
             content => parts(content, &format!("{at}.content"))?,
         };
         let (tool_call_id, is_error) = (Some(id.to_owned()), block["is_error"] == true);
-        messages.push(Message { tool_call_id, is_error, ..Message::of(Role::Tool, content) });
+        messages.push(Message {
+            tool_call_id,
+            is_error,
+            ..Message::of(Role::Tool, content)
+        });
     }
     if !said.is_empty() {
         messages.push(Message::of(Role::User, said));
@@ -93,25 +103,39 @@ fn blocks(content: &Value, at: &str) -> Checked<Vec<Value>> {
 
 fn parts(content: &Value, at: &str) -> Checked<Vec<Part>> {
     let blocks = blocks(content, at)?;
-    blocks.iter().enumerate().map(|(number, block)| part(block, &format!("{at}[{number}]"))).collect()
+    blocks
+        .iter()
+        .enumerate()
+        .map(|(number, block)| part(block, &format!("{at}[{number}]")))
+        .collect()
 }
 
 fn part(block: &Value, at: &str) -> Checked<Part> {
     let source = &block["source"];
     match block["type"].as_str() {
-        Some("text") => Ok(Part::Text { text: text(&block["text"], &format!("{at}.text"))? }),
+        Some("text") => Ok(Part::Text {
+            text: text(&block["text"], &format!("{at}.text"))?,
+        }),
         Some("image") => match (source["type"].as_str(), source["url"].as_str()) {
-            (Some("url"), Some(url)) if url.starts_with("https://") || url.starts_with("http://") => {
-                Ok(Part::Image { url: text(&source["url"], &format!("{at}.source.url"))? })
+            (Some("url"), Some(url))
+                if url.starts_with("https://") || url.starts_with("http://") =>
+            {
+                Ok(Part::Image {
+                    url: text(&source["url"], &format!("{at}.source.url"))?,
+                })
             }
             (Some("base64"), _) => image_data(source, &format!("{at}.source")),
             (Some("file"), _) => Ok(left_out("image", "")),
             _ => wrong(&format!("`{at}.source`"), "an image by base64 or URL"),
         },
         Some("document") => document(block, at),
-        Some(kind) => {
-            Ok(left_out(kind, block["title"].as_str().or(block["tool_name"].as_str()).unwrap_or_default()))
-        }
+        Some(kind) => Ok(left_out(
+            kind,
+            block["title"]
+                .as_str()
+                .or(block["tool_name"].as_str())
+                .unwrap_or_default(),
+        )),
         None => wrong(&format!("`{at}.type`"), "a string"),
     }
 }
@@ -121,18 +145,30 @@ fn document(block: &Value, at: &str) -> Checked<Part> {
     let source = &block["source"];
     let title = block["title"].as_str().unwrap_or_default();
     match source["type"].as_str() {
-        Some("text") => Ok(Part::Text { text: text(&source["data"], &format!("{at}.source.data"))? }),
+        Some("text") => Ok(Part::Text {
+            text: text(&source["data"], &format!("{at}.source.data"))?,
+        }),
         Some("content") => {
             let parts = parts(&source["content"], &format!("{at}.source.content"))?;
-            Ok(Part::Text { text: domain::message::plain_text(&parts) })
+            Ok(Part::Text {
+                text: domain::message::plain_text(&parts),
+            })
         }
         Some("base64") => {
             let url = Value::String(data_url(source, &format!("{at}.source"))?);
             file(&url, None, title, &format!("{at}.source.data"))
         }
-        Some("url") => file(&source["url"], Some(PDF), title, &format!("{at}.source.url")),
+        Some("url") => file(
+            &source["url"],
+            Some(PDF),
+            title,
+            &format!("{at}.source.url"),
+        ),
         Some("file") => Ok(left_out("document", title)),
-        _ => wrong(&format!("`{at}.source`"), "a document by base64, URL or text"),
+        _ => wrong(
+            &format!("`{at}.source`"),
+            "a document by base64, URL or text",
+        ),
     }
 }
 
@@ -140,7 +176,10 @@ fn image_data(source: &Value, at: &str) -> Checked<Part> {
     let url = data_url(source, at)?;
     match url.starts_with("data:image/") {
         true => Ok(Part::Image { url }),
-        false => wrong(&format!("`{at}.media_type`"), "a media type such as \"image/png\""),
+        false => wrong(
+            &format!("`{at}.media_type`"),
+            "a media type such as \"image/png\"",
+        ),
     }
 }
 
@@ -148,7 +187,10 @@ fn data_url(source: &Value, at: &str) -> Checked<String> {
     let media_type = source["media_type"].as_str().unwrap_or_default();
     let data = source["data"].as_str().unwrap_or_default();
     if !is_media_type(media_type) {
-        return wrong(&format!("`{at}.media_type`"), "a media type such as \"image/png\"");
+        return wrong(
+            &format!("`{at}.media_type`"),
+            "a media type such as \"image/png\"",
+        );
     }
     if !is_base64(data) {
         return wrong(&format!("`{at}.data`"), "base64");
@@ -188,10 +230,14 @@ fn is_foreign(citation: &Value) -> bool {
 
 impl Answer {
     fn add(&mut self, mut block: Value, at: &str) -> Checked<()> {
-        let message = self.message.get_or_insert_with(|| Message::of(Role::Assistant, Vec::new()));
+        let message = self
+            .message
+            .get_or_insert_with(|| Message::of(Role::Assistant, Vec::new()));
         match block["type"].as_str() {
             Some("text") => {
-                message.content.push(Part::Text { text: text(&block["text"], &format!("{at}.text"))? });
+                message.content.push(Part::Text {
+                    text: text(&block["text"], &format!("{at}.text"))?,
+                });
                 let mut citations = match block["citations"].take() {
                     Value::Array(citations) => citations,
                     _ => Vec::new(),
@@ -205,9 +251,14 @@ impl Answer {
                 let id = text(&block["id"], &format!("{at}.id"))?;
                 let name = text(&block["name"], &format!("{at}.name"))?;
                 let arguments = block["input"].to_string();
-                message.tool_calls.push(ToolCall { id: id.clone(), name, arguments });
+                message.tool_calls.push(ToolCall {
+                    id: id.clone(),
+                    name,
+                    arguments,
+                });
                 let direct = block["caller"].is_null() || block["caller"]["type"] == "direct";
-                let data = (!direct).then(|| json!({"type": "tool_use", "caller": block["caller"].take()}));
+                let data = (!direct)
+                    .then(|| json!({"type": "tool_use", "caller": block["caller"].take()}));
                 self.push(PROVIDER, StoredBlock::Call { id, data });
             }
             Some("thinking") => self.add_thinking(&block),
@@ -227,7 +278,10 @@ impl Answer {
         let text = block["thinking"].as_str().unwrap_or_default().to_owned();
         let signature = block["signature"].as_str().unwrap_or_default();
         match SealedBlock::open(signature) {
-            Some(SealedBlock { provider, block: StoredBlock::Reasoning { data, .. } }) => {
+            Some(SealedBlock {
+                provider,
+                block: StoredBlock::Reasoning { data, .. },
+            }) => {
                 self.push(&provider, StoredBlock::Reasoning { text, data });
             }
             // Nobody takes back what is not signed.
@@ -245,15 +299,23 @@ impl Answer {
             Some(SealedBlock { provider, block }) => self.push(&provider, block),
             None => {
                 let data = Some(json!({"type": "redacted_thinking", "data": data}));
-                self.push(PROVIDER, StoredBlock::Reasoning { text: String::new(), data });
+                self.push(
+                    PROVIDER,
+                    StoredBlock::Reasoning {
+                        text: String::new(),
+                        data,
+                    },
+                );
             }
         }
     }
 
     /// Text and calls without data stand for themselves; what has data makes the provider known.
     fn push(&mut self, provider: &str, block: StoredBlock) {
-        let has_data =
-            !matches!(block, StoredBlock::Text { data: None } | StoredBlock::Call { data: None, .. });
+        let has_data = !matches!(
+            block,
+            StoredBlock::Text { data: None } | StoredBlock::Call { data: None, .. }
+        );
         if has_data && self.provider.get_or_insert_with(|| provider.to_owned()) != provider {
             return;
         }
@@ -264,7 +326,9 @@ impl Answer {
     }
 
     fn finish(self) -> Message {
-        let message = self.message.unwrap_or_else(|| Message::of(Role::Assistant, Vec::new()));
+        let message = self
+            .message
+            .unwrap_or_else(|| Message::of(Role::Assistant, Vec::new()));
         let rank = |block: &StoredBlock| matches!(block, StoredBlock::Call { .. });
         let provider = match self.provider {
             Some(provider) => provider,
@@ -272,8 +336,14 @@ impl Answer {
             None if self.blocks.is_sorted_by_key(rank) => return message,
             None => PROVIDER.to_owned(),
         };
-        let provenance = Provenance { provider, blocks: self.blocks };
-        Message { provenance: Some(Box::new(provenance)), ..message }
+        let provenance = Provenance {
+            provider,
+            blocks: self.blocks,
+        };
+        Message {
+            provenance: Some(Box::new(provenance)),
+            ..message
+        }
     }
 }
 
@@ -284,9 +354,13 @@ fn set_data(blocks: &mut [StoredBlock], block: &StoredBlock) -> bool {
             data.clone_from(more);
             true
         }
-        (StoredBlock::Call { id, data: data @ None }, StoredBlock::Call { id: of, data: more })
-            if id == of =>
-        {
+        (
+            StoredBlock::Call {
+                id,
+                data: data @ None,
+            },
+            StoredBlock::Call { id: of, data: more },
+        ) if id == of => {
             data.clone_from(more);
             true
         }
@@ -313,12 +387,20 @@ mod tests {
             ]},
             {"type": "tool_result", "tool_use_id": "c"},
         ]}]));
-        let image = Part::Image { url: "data:image/png;base64,AAAA".to_owned() };
+        let image = Part::Image {
+            url: "data:image/png;base64,AAAA".to_owned(),
+        };
         let mut second = Message::tool_result("b", "two");
         second.content.push(image);
-        let empty = Message { content: Vec::new(), ..Message::tool_result("c", "") };
+        let empty = Message {
+            content: Vec::new(),
+            ..Message::tool_result("c", "")
+        };
         let said = Message::text(Role::User, "and\u{FFFD}");
-        let failed = Message { is_error: true, ..Message::tool_result("a", "one") };
+        let failed = Message {
+            is_error: true,
+            ..Message::tool_result("a", "one")
+        };
         assert_eq!(read, Ok(vec![failed, second, empty, said]));
     }
 
@@ -328,11 +410,22 @@ mod tests {
             let block = json!({"type": "document", "title": "x", "source": source});
             read(json!([{"role": "user", "content": [block]}])).map(|it| it[0].content[0].clone())
         };
-        let text = |text: &str| Ok(Part::Text { text: text.to_owned() });
-        let file = |url: &str| {
-            Ok(Part::File { url: url.to_owned(), media_type: PDF.to_owned(), name: "x".to_owned() })
+        let text = |text: &str| {
+            Ok(Part::Text {
+                text: text.to_owned(),
+            })
         };
-        assert_eq!(of(json!({"type": "text", "media_type": "text/plain", "data": "hi"})), text("hi"));
+        let file = |url: &str| {
+            Ok(Part::File {
+                url: url.to_owned(),
+                media_type: PDF.to_owned(),
+                name: "x".to_owned(),
+            })
+        };
+        assert_eq!(
+            of(json!({"type": "text", "media_type": "text/plain", "data": "hi"})),
+            text("hi")
+        );
         let pdf = json!({"type": "base64", "media_type": "application/pdf", "data": "AAAA"});
         assert_eq!(of(pdf), file("data:application/pdf;base64,AAAA"));
         let address = "https://a.example/b.pdf";
@@ -343,7 +436,11 @@ mod tests {
 
     #[test]
     fn an_answer_without_data_has_no_provenance() {
-        let of = |content: Value| read(json!([{"role": "assistant", "content": content}])).unwrap().remove(0);
+        let of = |content: Value| {
+            read(json!([{"role": "assistant", "content": content}]))
+                .unwrap()
+                .remove(0)
+        };
         let plain = of(json!([
             {"type": "thinking", "thinking": "hm", "signature": ""},
             {"type": "text", "text": "a"},
@@ -365,8 +462,14 @@ mod tests {
         for (messages, expected) in [
             (json!([]), "`messages` must be a list"),
             (json!([{"role": "tool"}]), "`messages[0].role` must be"),
-            (json!([{"role": "user"}]), "`messages[0].content` must be a string or a list"),
-            (json!([{"role": "user", "content": [{"text": "a"}]}]), "`messages[0].content[0].type` must be"),
+            (
+                json!([{"role": "user"}]),
+                "`messages[0].content` must be a string or a list",
+            ),
+            (
+                json!([{"role": "user", "content": [{"text": "a"}]}]),
+                "`messages[0].content[0].type` must be",
+            ),
             (
                 json!([{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "text/html", "data": "AAAA"}}]}]),
                 "`messages[0].content[0].source.media_type` must be",

@@ -44,7 +44,11 @@ impl ClientTool {
     /// The tool as a request to a model holds it.
     #[must_use]
     pub fn as_tool(&self) -> Tool<'_> {
-        Tool { name: &self.name, description: &self.description, parameters: &self.parameters }
+        Tool {
+            name: &self.name,
+            description: &self.description,
+            parameters: &self.parameters,
+        }
     }
 }
 
@@ -65,7 +69,13 @@ impl ClientRequest {
             Some(Value::Bool(stream)) => *stream,
             Some(_) => return wrong("`stream`", "true or false"),
         };
-        Ok(Self { model, messages, tools: tools(&fields)?, parameters: parameters(&fields)?, stream })
+        Ok(Self {
+            model,
+            messages,
+            tools: tools(&fields)?,
+            parameters: parameters(&fields)?,
+            stream,
+        })
     }
 }
 
@@ -78,16 +88,25 @@ fn tools(fields: &Map<String, Value>) -> Checked<Vec<ClientTool>> {
     let mut tools = Vec::with_capacity(list.len());
     for (at, value) in list.iter().enumerate() {
         let at = format!("tools[{at}]");
-        let Value::Object(tool) = value else { return wrong(&format!("`{at}`"), "an object") };
-        if !matches!(tool.get("type").and_then(Value::as_str), None | Some("custom")) {
+        let Value::Object(tool) = value else {
+            return wrong(&format!("`{at}`"), "an object");
+        };
+        if !matches!(
+            tool.get("type").and_then(Value::as_str),
+            None | Some("custom")
+        ) {
             continue;
         }
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
         if name.is_empty() || name.len() > NAME_LIMIT || !name.bytes().all(fits) {
-            return wrong(&format!("`{at}.name`"), "1 to 128 letters, digits, `_` and `-`");
+            return wrong(
+                &format!("`{at}.name`"),
+                "1 to 128 letters, digits, `_` and `-`",
+            );
         }
-        let description = present(tool, "description").map(|it| text(it, &format!("`{at}.description`")));
+        let description =
+            present(tool, "description").map(|it| text(it, &format!("`{at}.description`")));
         let Some(schema @ Value::Object(_)) = tool.get("input_schema") else {
             return wrong(&format!("`{at}.input_schema`"), "a JSON Schema");
         };
@@ -138,9 +157,10 @@ fn number(fields: &Map<String, Value>, name: &str, most: f64) -> Checked<Option<
 fn stop_sequences(fields: &Map<String, Value>) -> Checked<Vec<String>> {
     match present(fields, "stop_sequences") {
         None => Ok(Vec::new()),
-        Some(Value::Array(list)) => {
-            list.iter().map(|value| text(value, "`stop_sequences`").map(str::to_owned)).collect()
-        }
+        Some(Value::Array(list)) => list
+            .iter()
+            .map(|value| text(value, "`stop_sequences`").map(str::to_owned))
+            .collect(),
         Some(_) => wrong("`stop_sequences`", "a list of strings"),
     }
 }
@@ -156,39 +176,59 @@ fn reasoning(fields: &Map<String, Value>) -> Checked<Option<Reasoning>> {
         Some("high") => Some(Effort::High),
         Some("xhigh" | "max") => Some(Effort::XHigh),
         Some(_) => {
-            return wrong("`output_config.effort`", "\"low\", \"medium\", \"high\", \"xhigh\" or \"max\"");
+            return wrong(
+                "`output_config.effort`",
+                "\"low\", \"medium\", \"high\", \"xhigh\" or \"max\"",
+            );
         }
     };
     match thinking.and_then(|thinking| thinking["type"].as_str()) {
-        None if thinking.is_some() => wrong("`thinking.type`", "\"enabled\", \"adaptive\" or \"disabled\""),
+        None if thinking.is_some() => wrong(
+            "`thinking.type`",
+            "\"enabled\", \"adaptive\" or \"disabled\"",
+        ),
         None => Ok(effort.map(Reasoning::Effort)),
         Some("disabled" | "between_tools") => Ok(Some(Reasoning::Off)),
         Some("enabled") => match thinking.and_then(|thinking| thinking["budget_tokens"].as_u64()) {
             Some(tokens) => Ok(Some(Reasoning::Budget(tokens))),
-            None => wrong("`thinking.budget_tokens`", "a whole number of at least 1024"),
+            None => wrong(
+                "`thinking.budget_tokens`",
+                "a whole number of at least 1024",
+            ),
         },
         Some(_) => Ok(Some(effort.map_or(Reasoning::On, Reasoning::Effort))),
     }
 }
 
 fn tool_choice(choice: Option<&Value>) -> Checked<ToolChoice> {
-    let Some(choice) = choice else { return Ok(ToolChoice::Auto) };
+    let Some(choice) = choice else {
+        return Ok(ToolChoice::Auto);
+    };
     match (choice["type"].as_str(), choice["name"].as_str()) {
         (Some("auto"), _) => Ok(ToolChoice::Auto),
         (Some("none"), _) => Ok(ToolChoice::None),
         (Some("any"), _) => Ok(ToolChoice::Required),
         (Some("tool"), Some(name)) => Ok(ToolChoice::Tool(name.to_owned())),
         (Some("tool"), None) => wrong("`tool_choice.name`", "the name of a tool"),
-        _ => wrong("`tool_choice.type`", "\"auto\", \"any\", \"tool\" or \"none\""),
+        _ => wrong(
+            "`tool_choice.type`",
+            "\"auto\", \"any\", \"tool\" or \"none\"",
+        ),
     }
 }
 
 /// The schema stands in `output_config.format`, and in older clients in `output_format`.
 fn answer_format(fields: &Map<String, Value>) -> Option<AnswerFormat> {
     let now = present(fields, "output_config").and_then(|config| config.get("format"));
-    let format = now.filter(|format| !format.is_null()).or_else(|| present(fields, "output_format"))?;
+    let format = now
+        .filter(|format| !format.is_null())
+        .or_else(|| present(fields, "output_format"))?;
     let schema = format.get("schema").filter(|schema| schema.is_object())?;
-    Some(AnswerFormat::Schema { name: "answer".to_owned(), schema: schema.clone(), strict: true })
+    Some(AnswerFormat::Schema {
+        name: "answer".to_owned(),
+        schema: schema.clone(),
+        strict: true,
+    })
 }
 
 #[cfg(test)]
@@ -207,16 +247,32 @@ mod tests {
     fn thinking_and_effort_are_read() {
         for (fields, expected) in [
             (json!({}), None),
-            (json!({"thinking": {"type": "disabled"}}), Some(Reasoning::Off)),
-            (json!({"thinking": {"type": "adaptive"}}), Some(Reasoning::On)),
-            (json!({"thinking": {"type": "enabled", "budget_tokens": 4000}}), Some(Reasoning::Budget(4000))),
-            (json!({"output_config": {"effort": "max"}}), Some(Reasoning::Effort(Effort::XHigh))),
+            (
+                json!({"thinking": {"type": "disabled"}}),
+                Some(Reasoning::Off),
+            ),
+            (
+                json!({"thinking": {"type": "adaptive"}}),
+                Some(Reasoning::On),
+            ),
+            (
+                json!({"thinking": {"type": "enabled", "budget_tokens": 4000}}),
+                Some(Reasoning::Budget(4000)),
+            ),
+            (
+                json!({"output_config": {"effort": "max"}}),
+                Some(Reasoning::Effort(Effort::XHigh)),
+            ),
             (
                 json!({"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}}),
                 Some(Reasoning::Effort(Effort::Low)),
             ),
         ] {
-            assert_eq!(decode(fields.clone()).unwrap().parameters.reasoning, expected, "{fields}");
+            assert_eq!(
+                decode(fields.clone()).unwrap().parameters.reasoning,
+                expected,
+                "{fields}"
+            );
         }
     }
 
@@ -246,26 +302,53 @@ mod tests {
             ..Parameters::default()
         };
         assert_eq!((request.parameters, request.stream), (parameters, true));
-        let names: Vec<&str> = request.tools.iter().map(|tool| tool.as_tool().name).collect();
+        let names: Vec<&str> = request
+            .tools
+            .iter()
+            .map(|tool| tool.as_tool().name)
+            .collect();
         assert_eq!(names, ["ls"]);
     }
 
     #[test]
     fn faults_are_named() {
         for (fields, expected) in [
-            (json!({"max_tokens": 0}), "`max_tokens` must be a whole number above 0."),
-            (json!({"temperature": 2}), "`temperature` must be a number from 0 to 1."),
+            (
+                json!({"max_tokens": 0}),
+                "`max_tokens` must be a whole number above 0.",
+            ),
+            (
+                json!({"temperature": 2}),
+                "`temperature` must be a number from 0 to 1.",
+            ),
             (json!({"stream": "yes"}), "`stream` must be true or false."),
-            (json!({"tools": [{"name": "a b", "input_schema": {}}]}), "`tools[0].name` must be 1 to 128"),
-            (json!({"tools": [{"name": "a"}]}), "`tools[0].input_schema` must be a JSON Schema."),
-            (json!({"tool_choice": {"type": "tool"}}), "`tool_choice.name` must be the name of a tool."),
-            (json!({"thinking": {"type": "enabled"}}), "`thinking.budget_tokens` must be"),
-            (json!({"output_config": {"effort": "huge"}}), "`output_config.effort` must be"),
+            (
+                json!({"tools": [{"name": "a b", "input_schema": {}}]}),
+                "`tools[0].name` must be 1 to 128",
+            ),
+            (
+                json!({"tools": [{"name": "a"}]}),
+                "`tools[0].input_schema` must be a JSON Schema.",
+            ),
+            (
+                json!({"tool_choice": {"type": "tool"}}),
+                "`tool_choice.name` must be the name of a tool.",
+            ),
+            (
+                json!({"thinking": {"type": "enabled"}}),
+                "`thinking.budget_tokens` must be",
+            ),
+            (
+                json!({"output_config": {"effort": "huge"}}),
+                "`output_config.effort` must be",
+            ),
         ] {
             let fault = decode(fields).unwrap_err().to_string();
             assert!(fault.starts_with(expected), "{fault}");
         }
-        let fault = ClientRequest::decode(br#"{"messages": []}"#).unwrap_err().to_string();
+        let fault = ClientRequest::decode(br#"{"messages": []}"#)
+            .unwrap_err()
+            .to_string();
         assert!(fault.starts_with("`model` must be"), "{fault}");
     }
 }

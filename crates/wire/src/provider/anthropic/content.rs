@@ -84,20 +84,34 @@ pub(in crate::provider) enum Input<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(in crate::provider) enum Source<'a> {
-    Base64 { media_type: &'a str, data: Cow<'a, str> },
-    Text { media_type: &'static str, data: String },
-    Url { url: &'a str },
+    Base64 {
+        media_type: &'a str,
+        data: Cow<'a, str>,
+    },
+    Text {
+        media_type: &'static str,
+        data: String,
+    },
+    Url {
+        url: &'a str,
+    },
 }
 
 impl<'a> From<Kind<'a>> for Block<'a> {
     fn from(kind: Kind<'a>) -> Self {
-        Self { kind, cache_control: None }
+        Self {
+            kind,
+            cache_control: None,
+        }
     }
 }
 
 impl<'a> Kind<'a> {
     pub(in crate::provider) fn text(text: impl Into<Cow<'a, str>>) -> Self {
-        Self::Text { text: text.into(), citations: None }
+        Self::Text {
+            text: text.into(),
+            citations: None,
+        }
     }
 
     /// The part as a block; `None` if there is nothing to send. Blank text is refused by the API.
@@ -108,7 +122,9 @@ impl<'a> Kind<'a> {
         match part {
             Part::Text { text } => (!text.trim().is_empty()).then(|| Self::text(text.as_str())),
             Part::Image { url } => Some(picture(url)),
-            Part::Audio { .. } => Some(Self::text("[A sound was left out: this model takes none.]")),
+            Part::Audio { .. } => {
+                Some(Self::text("[A sound was left out: this model takes none.]"))
+            }
             Part::Video { .. } => Some(Self::text("[A film was left out: this model takes none.]")),
             // What a person points to is told in words before.
             Part::File { .. } | Part::Document { .. } | Part::Collection { .. } => None,
@@ -122,7 +138,9 @@ impl<'a> Kind<'a> {
 
 fn picture(url: &str) -> Kind<'_> {
     if url.starts_with("https://") {
-        return Kind::Image { source: Source::Url { url } };
+        return Kind::Image {
+            source: Source::Url { url },
+        };
     }
     let media_type = match type_of_data(url) {
         Some(media_type @ ("image/png" | "image/jpeg" | "image/gif" | "image/webp")) => media_type,
@@ -130,19 +148,29 @@ fn picture(url: &str) -> Kind<'_> {
         _ => "",
     };
     match url.split_once(";base64,") {
-        Some((_, data)) if !media_type.is_empty() && !data.is_empty() => {
-            Kind::Image { source: Source::Base64 { media_type, data: Cow::Borrowed(data) } }
-        }
+        Some((_, data)) if !media_type.is_empty() && !data.is_empty() => Kind::Image {
+            source: Source::Base64 {
+                media_type,
+                data: Cow::Borrowed(data),
+            },
+        },
         _ => Kind::text("[A picture was left out: this model takes PNG, JPEG, GIF and WebP.]"),
     }
 }
 
 /// PDF files and text, which the API has a block for; other files become text.
 fn document(file: FileRef<'_>) -> Kind<'_> {
-    let FileRef { url, media_type, name } = file;
+    let FileRef {
+        url,
+        media_type,
+        name,
+    } = file;
     let title = Some(name).filter(|name| !name.is_empty());
     let source = if let Some(text) = text_of(file).filter(|text| !text.trim().is_empty()) {
-        Source::Text { media_type: "text/plain", data: text }
+        Source::Text {
+            media_type: "text/plain",
+            data: text,
+        }
     } else if media_type != PDF {
         return Kind::text(file_in_words(file));
     } else if url.starts_with("https://") {
@@ -169,7 +197,10 @@ impl<'a> Input<'a> {
         }
         match json_repair::parse(arguments) {
             Ok(Value::Object(object)) => Self::Made(Value::Object(object)),
-            _ => Self::Made(Value::Object(Map::from_iter([("INVALID_JSON".to_owned(), arguments.into())]))),
+            _ => Self::Made(Value::Object(Map::from_iter([(
+                "INVALID_JSON".to_owned(),
+                arguments.into(),
+            )]))),
         }
     }
 }
@@ -189,34 +220,59 @@ mod tests {
             (r#"{"a": "#, json!({"INVALID_JSON": r#"{"a": "#})),
             ("[1]", json!({"INVALID_JSON": "[1]"})),
         ] {
-            assert_eq!(serde_json::to_value(Input::of(arguments)).unwrap(), expected, "{arguments}");
+            assert_eq!(
+                serde_json::to_value(Input::of(arguments)).unwrap(),
+                expected,
+                "{arguments}"
+            );
         }
     }
 
     #[test]
     fn media_take_the_form_that_the_api_has_for_them() {
         let check = |part: Part, expected: Option<Value>| {
-            let block = Kind::of_part(&part).map(|kind| serde_json::to_value(Block::from(kind)).unwrap());
+            let block =
+                Kind::of_part(&part).map(|kind| serde_json::to_value(Block::from(kind)).unwrap());
             assert_eq!(block, expected, "{part:?}");
         };
-        let image = |url: &str| Part::Image { url: url.to_owned() };
+        let image = |url: &str| Part::Image {
+            url: url.to_owned(),
+        };
         let base64 = |kind: &str, media_type: &str| {
             Some(
                 json!({"type": kind, "source": {"type": "base64", "media_type": media_type, "data": "AAAA"}}),
             )
         };
-        check(image("data:image/png;base64,AAAA"), base64("image", "image/png"));
-        check(image("data:image/jpg;base64,AAAA"), base64("image", "image/jpeg"));
-        check(image("data:application/pdf;base64,AAAA"), base64("document", "application/pdf"));
-        let url = json!({"type": "image", "source": {"type": "url", "url": "https://a.example/b.png"}});
+        check(
+            image("data:image/png;base64,AAAA"),
+            base64("image", "image/png"),
+        );
+        check(
+            image("data:image/jpg;base64,AAAA"),
+            base64("image", "image/jpeg"),
+        );
+        check(
+            image("data:application/pdf;base64,AAAA"),
+            base64("document", "application/pdf"),
+        );
+        let url =
+            json!({"type": "image", "source": {"type": "url", "url": "https://a.example/b.png"}});
         check(image("https://a.example/b.png"), Some(url));
         let note = "[A picture was left out: this model takes PNG, JPEG, GIF and WebP.]";
-        for url in
-            ["data:image/svg+xml;base64,AAAA", "data:image/png,x", "data:image/png;base64,", "http://a/b"]
-        {
+        for url in [
+            "data:image/svg+xml;base64,AAAA",
+            "data:image/png,x",
+            "data:image/png;base64,",
+            "http://a/b",
+        ] {
             check(image(url), Some(json!({"type": "text", "text": note})));
         }
-        check(Part::Text { text: " \n".to_owned() }, None);
+        check(
+            Part::Text {
+                text: " \n".to_owned(),
+            },
+            None,
+        );
     }
 
     /// As recorded: `document_url_input`, `document_binary_content_input` and `text_plain_document_anthropic`.
@@ -224,7 +280,11 @@ mod tests {
     fn files_are_documents_or_words() {
         let check = |url: &str, media_type: &str, expected: Value| {
             let (url, media_type, name) = (url.to_owned(), media_type.to_owned(), "a".to_owned());
-            let part = Part::File { url, media_type, name };
+            let part = Part::File {
+                url,
+                media_type,
+                name,
+            };
             let block = serde_json::to_value(Block::from(Kind::of_part(&part).unwrap())).unwrap();
             assert_eq!(block, expected, "{part:?}");
         };
@@ -234,7 +294,11 @@ mod tests {
         let url = "https://pdfobject.com/pdf/sample.pdf";
         check(url, PDF, document(json!({"type": "url", "url": url})));
         let text = json!({"type": "text", "media_type": "text/plain", "data": "Dummy TXT file\n"});
-        check("data:text/plain;base64,RHVtbXkgVFhUIGZpbGUK", "text/plain", document(text));
+        check(
+            "data:text/plain;base64,RHVtbXkgVFhUIGZpbGUK",
+            "text/plain",
+            document(text),
+        );
         let words = json!({"type": "text", "text": "[The file “a” is at https://a.example/b.txt]"});
         check("https://a.example/b.txt", "text/plain", words);
     }

@@ -29,13 +29,21 @@ pub fn error(status: u16, body: &str) -> AnswerError {
         true if body.trim().is_empty() => format!("HTTP status {status} without a message"),
         true => body.trim().to_owned(),
     };
-    AnswerError { kind, message: message.chars().take(MAX_MESSAGE).collect(), retry_after: None }
+    AnswerError {
+        kind,
+        message: message.chars().take(MAX_MESSAGE).collect(),
+        retry_after: None,
+    }
 }
 
 /// The error of an event or a body, whatever wraps it.
 pub(super) fn of_event(value: &Value) -> AnswerError {
     let Said { kind, message } = of_value(value);
-    let message = if message.is_empty() { value.to_string() } else { message };
+    let message = if message.is_empty() {
+        value.to_string()
+    } else {
+        message
+    };
     AnswerError {
         kind: kind.unwrap_or(ErrorKind::Server),
         message: message.chars().take(MAX_MESSAGE).collect(),
@@ -49,7 +57,10 @@ struct Said {
 }
 
 fn of_value(value: &Value) -> Said {
-    let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
+    let error = value
+        .get("error")
+        .filter(|error| !error.is_null())
+        .unwrap_or(value);
     let text = |field: &str| error.get(field).and_then(Value::as_str).unwrap_or_default();
     let message = error.as_str().unwrap_or(text("message")).to_owned();
     let kind = match text("type") {
@@ -70,23 +81,33 @@ fn of_value(value: &Value) -> Said {
 }
 
 fn is_context_full(message: &str) -> bool {
-    ["prompt is too long", "exceed context limit", "exceeds the context window", "Input is too long"]
-        .iter()
-        .any(|words| message.contains(words))
+    [
+        "prompt is too long",
+        "exceed context limit",
+        "exceeds the context window",
+        "Input is too long",
+    ]
+    .iter()
+    .any(|words| message.contains(words))
 }
 
 /// Thinking that was signed for other content, or changed since.
 pub(in crate::provider) fn is_stale_reasoning(message: &str) -> bool {
     let thinking = message.contains("thinking");
     message.contains("bound to a different conversation")
-        || (thinking && ["signature", "cannot be modified"].iter().any(|it| message.contains(it)))
+        || (thinking
+            && ["signature", "cannot be modified"]
+                .iter()
+                .any(|it| message.contains(it)))
 }
 
 /// What Anthropic calls a fault of this kind.
 #[must_use]
 pub fn error_type(kind: ErrorKind) -> &'static str {
     match kind {
-        ErrorKind::Request | ErrorKind::ContextFull | ErrorKind::StaleReasoning => "invalid_request_error",
+        ErrorKind::Request | ErrorKind::ContextFull | ErrorKind::StaleReasoning => {
+            "invalid_request_error"
+        }
         ErrorKind::Key => "authentication_error",
         ErrorKind::NoCredit => "billing_error",
         ErrorKind::RateLimit => "rate_limit_error",
@@ -164,12 +185,26 @@ mod tests {
                 "<html>Request Entity Too Large</html>",
             ),
             (401, r#"{"error":"no key"}"#, ErrorKind::Key, "no key"),
-            (502, "", ErrorKind::Server, "HTTP status 502 without a message"),
-            (429, r#"{"message":"slow down"}"#, ErrorKind::RateLimit, "slow down"),
+            (
+                502,
+                "",
+                ErrorKind::Server,
+                "HTTP status 502 without a message",
+            ),
+            (
+                429,
+                r#"{"message":"slow down"}"#,
+                ErrorKind::RateLimit,
+                "slow down",
+            ),
         ] {
             assert_eq!(
                 error(status, body),
-                AnswerError { kind, message: message.to_owned(), retry_after: None }
+                AnswerError {
+                    kind,
+                    message: message.to_owned(),
+                    retry_after: None
+                }
             );
         }
     }
@@ -186,7 +221,14 @@ mod tests {
         ] {
             let body = error_body(error_type(kind), "no").to_string();
             let read = error(status(error_type(kind)), &body);
-            assert_eq!(read, AnswerError { kind, message: "no".to_owned(), retry_after: None });
+            assert_eq!(
+                read,
+                AnswerError {
+                    kind,
+                    message: "no".to_owned(),
+                    retry_after: None
+                }
+            );
         }
     }
 }

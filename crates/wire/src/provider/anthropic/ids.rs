@@ -33,7 +33,9 @@ impl<'a> Ids<'a> {
 
     /// The calls that will have no result, which are forgotten.
     pub(crate) fn without_result(&mut self) -> impl Iterator<Item = Cow<'a, str>> {
-        std::mem::take(&mut self.waiting).into_iter().map(|(_, sent)| sent)
+        std::mem::take(&mut self.waiting)
+            .into_iter()
+            .map(|(_, sent)| sent)
     }
 }
 
@@ -53,13 +55,30 @@ mod tests {
     #[test]
     fn refused_and_repeated_ids_are_mapped_for_call_and_result() {
         let mut ids = Ids::default();
-        let calls = ["functions.get:0", "functions_get_0", "", "toolu_1"].map(|id| ids.call(id).into_owned());
-        assert_eq!(calls, ["functions_get_0", "functions_get_0_2", "call", "toolu_1"]);
-        assert_eq!(ids.result("functions_get_0").as_deref(), Some("functions_get_0_2"));
-        assert_eq!(ids.result("functions.get:0").as_deref(), Some("functions_get_0"));
+        let calls = ["functions.get:0", "functions_get_0", "", "toolu_1"]
+            .map(|id| ids.call(id).into_owned());
+        assert_eq!(
+            calls,
+            ["functions_get_0", "functions_get_0_2", "call", "toolu_1"]
+        );
+        assert_eq!(
+            ids.result("functions_get_0").as_deref(),
+            Some("functions_get_0_2")
+        );
+        assert_eq!(
+            ids.result("functions.get:0").as_deref(),
+            Some("functions_get_0")
+        );
         assert_eq!(ids.result("functions.get:0"), None, "it has its result");
-        assert_eq!(ids.without_result().collect::<Vec<_>>(), ["call", "toolu_1"]);
+        assert_eq!(
+            ids.without_result().collect::<Vec<_>>(),
+            ["call", "toolu_1"]
+        );
         assert_eq!(ids.call("toolu_1"), "toolu_1_2");
-        assert_eq!(ids.result("toolu_1").as_deref(), Some("toolu_1_2"), "of the last turn");
+        assert_eq!(
+            ids.result("toolu_1").as_deref(),
+            Some("toolu_1_2"),
+            "of the last turn"
+        );
     }
 }

@@ -30,8 +30,16 @@ const NO_RESULT: &str = "There is no result: the call was interrupted.";
 impl<'a> Conversation<'a> {
     /// `provider` is the one whose data goes back; `inline_system` says whether instructions may stand in the middle of the
     /// conversation as such.
-    pub(in crate::provider) fn new(messages: &'a [Message], provider: &'a str, inline_system: bool) -> Self {
-        let mut builder = Builder { provider, inline_system, ..Builder::default() };
+    pub(in crate::provider) fn new(
+        messages: &'a [Message],
+        provider: &'a str,
+        inline_system: bool,
+    ) -> Self {
+        let mut builder = Builder {
+            provider,
+            inline_system,
+            ..Builder::default()
+        };
         for message in messages {
             builder.add(message);
         }
@@ -43,7 +51,9 @@ impl<'a> Conversation<'a> {
     pub(in crate::provider) fn calls_without_thinking(&self) -> bool {
         let mut turns = self.turns.iter().rev();
         let is_result = |block: &Block<'_>| matches!(block.kind, Kind::ToolResult { .. });
-        let answers = turns.next().is_some_and(|turn| turn.content.iter().any(is_result));
+        let answers = turns
+            .next()
+            .is_some_and(|turn| turn.content.iter().any(is_result));
         let called = turns.next().and_then(|turn| turn.content.first());
         answers && !called.is_some_and(|first| first.kind.is_thinking())
     }
@@ -73,13 +83,24 @@ impl<'a> Builder<'a> {
     }
 
     fn add_instructions(&mut self, content: &'a [Part]) {
-        let texts = content.iter().filter_map(Part::as_text).filter(|text| !text.trim().is_empty());
-        let begins = self.conversation.turns.is_empty() && self.said.is_empty() && self.results.is_empty();
+        let texts = content
+            .iter()
+            .filter_map(Part::as_text)
+            .filter(|text| !text.trim().is_empty());
+        let begins =
+            self.conversation.turns.is_empty() && self.said.is_empty() && self.results.is_empty();
         match (begins, self.inline_system) {
-            (true, _) => self.conversation.system.extend(texts.map(|text| Kind::text(text).into())),
-            (false, true) => self.instructions.extend(texts.map(|text| Kind::text(text).into())),
+            (true, _) => self
+                .conversation
+                .system
+                .extend(texts.map(|text| Kind::text(text).into())),
+            (false, true) => self
+                .instructions
+                .extend(texts.map(|text| Kind::text(text).into())),
             (false, false) => {
-                self.said.extend(texts.map(|text| Kind::text(format!("<system>{text}</system>")).into()));
+                self.said.extend(
+                    texts.map(|text| Kind::text(format!("<system>{text}</system>")).into()),
+                );
             }
         }
     }
@@ -89,12 +110,20 @@ impl<'a> Builder<'a> {
         let content = blocks(&message.content);
         match self.ids.result(id) {
             Some(tool_use_id) => {
-                let (mut content, is_error): (Vec<Block<'a>>, _) = (content.collect(), message.is_error);
+                let (mut content, is_error): (Vec<Block<'a>>, _) =
+                    (content.collect(), message.is_error);
                 if is_error && content.is_empty() {
                     // The API wants to know of each error what it was.
                     content.push(Kind::text("It failed and returned nothing.").into());
                 }
-                self.results.push(Kind::ToolResult { tool_use_id, content, is_error }.into());
+                self.results.push(
+                    Kind::ToolResult {
+                        tool_use_id,
+                        content,
+                        is_error,
+                    }
+                    .into(),
+                );
             }
             // Its call is gone, and the API takes no result without one.
             None => self.said.extend(content),
@@ -107,8 +136,10 @@ impl<'a> Builder<'a> {
             return;
         }
         self.close_user_turn();
-        let content: Vec<Block<'a>> =
-            blocks.into_iter().filter_map(|block| self.answer_block(block)).collect();
+        let content: Vec<Block<'a>> = blocks
+            .into_iter()
+            .filter_map(|block| self.answer_block(block))
+            .collect();
         if !content.is_empty() {
             self.push("assistant", content);
         }
@@ -117,9 +148,15 @@ impl<'a> Builder<'a> {
     fn answer_block(&mut self, block: Stored<'a>) -> Option<Block<'a>> {
         let kind = match block {
             Stored::Reasoning { text, data } => thinking(text, data?)?,
-            Stored::Part { part: Part::Text { text }, data } => {
+            Stored::Part {
+                part: Part::Text { text },
+                data,
+            } => {
                 let citations = data.and_then(|data| data.get("citations"));
-                (!text.trim().is_empty()).then(|| Kind::Text { text: Cow::Borrowed(text), citations })?
+                (!text.trim().is_empty()).then(|| Kind::Text {
+                    text: Cow::Borrowed(text),
+                    citations,
+                })?
             }
             Stored::Part { part, .. } => {
                 part.medium()?;
@@ -147,7 +184,12 @@ impl<'a> Builder<'a> {
     fn close_user_turn(&mut self) {
         let missing = |tool_use_id| {
             let content = vec![Kind::text(NO_RESULT).into()];
-            Kind::ToolResult { tool_use_id, content, is_error: true }.into()
+            Kind::ToolResult {
+                tool_use_id,
+                content,
+                is_error: true,
+            }
+            .into()
         };
         let mut content = mem::take(&mut self.results);
         content.extend(self.ids.without_result().map(missing));
@@ -160,8 +202,13 @@ impl<'a> Builder<'a> {
         if !content.is_empty() {
             self.push("user", content);
         }
-        let instruction = |block| Turn { role: "system", content: vec![block] };
-        self.conversation.turns.extend(instructions.into_iter().map(instruction));
+        let instruction = |block| Turn {
+            role: "system",
+            content: vec![block],
+        };
+        self.conversation
+            .turns
+            .extend(instructions.into_iter().map(instruction));
     }
 
     fn finish(mut self) -> Conversation<'a> {
@@ -170,13 +217,23 @@ impl<'a> Builder<'a> {
         pair_provider_calls(turns);
         for turn in turns.iter_mut().filter(|turn| turn.role == "assistant") {
             // The API refuses a turn that ends in thinking.
-            while turn.content.last().is_some_and(|block| block.kind.is_thinking()) {
+            while turn
+                .content
+                .last()
+                .is_some_and(|block| block.kind.is_thinking())
+            {
                 turn.content.pop();
             }
         }
         turns.retain(|turn| !turn.content.is_empty());
-        if let Some(Turn { role: "assistant", content }) = turns.last_mut()
-            && let Some(Block { kind: Kind::Text { text, .. }, .. }) = content.last_mut()
+        if let Some(Turn {
+            role: "assistant",
+            content,
+        }) = turns.last_mut()
+            && let Some(Block {
+                kind: Kind::Text { text, .. },
+                ..
+            }) = content.last_mut()
         {
             // The API refuses an answer to go on with that ends in white space.
             *text = Cow::Owned(text.trim_end().to_owned());
@@ -191,10 +248,17 @@ fn blocks<'a>(parts: &'a [Part]) -> impl Iterator<Item = Block<'a>> {
 
 /// Reasoning as the provider gave it; `None` if it was not signed.
 fn thinking<'a>(text: &'a str, data: &'a Value) -> Option<Kind<'a>> {
-    let field = |name: &str| data.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
+    let field = |name: &str| {
+        data.get(name)
+            .and_then(Value::as_str)
+            .filter(|it| !it.is_empty())
+    };
     match (field("data"), field("signature")) {
         (Some(data), _) => Some(Kind::RedactedThinking { data }),
-        (None, Some(signature)) => Some(Kind::Thinking { thinking: text, signature }),
+        (None, Some(signature)) => Some(Kind::Thinking {
+            thinking: text,
+            signature,
+        }),
         (None, None) => None,
     }
 }
@@ -207,15 +271,21 @@ fn pair_provider_calls(turns: &mut [Turn<'_>]) {
         _ => None,
     };
     let all = |turns: &[Turn<'_>], name: &str| -> HashSet<String> {
-        turns.iter().flat_map(|turn| &turn.content).filter_map(|block| field(block, name)).collect()
+        turns
+            .iter()
+            .flat_map(|turn| &turn.content)
+            .filter_map(|block| field(block, name))
+            .collect()
     };
     let (called, answered) = (all(turns, "id"), all(turns, "tool_use_id"));
     let last = turns.iter().rposition(|turn| turn.role == "assistant");
     for (at, turn) in turns.iter_mut().enumerate() {
-        turn.content.retain(|block| match (field(block, "id"), field(block, "tool_use_id")) {
-            (_, Some(call)) => called.contains(&call),
-            (Some(call), None) => Some(at) == last || answered.contains(&call),
-            (None, None) => true,
-        });
+        turn.content.retain(
+            |block| match (field(block, "id"), field(block, "tool_use_id")) {
+                (_, Some(call)) => called.contains(&call),
+                (Some(call), None) => Some(at) == last || answered.contains(&call),
+                (None, None) => true,
+            },
+        );
     }
 }

@@ -46,9 +46,25 @@ pub const BETA_HEADER: &str = "anthropic-beta";
 
 /// What requests can do without.
 pub const OPTIONAL_FIELDS: &[OptionalField] = &[
-    OptionalField::new(&["temperature"], &["temperature"], Some(Parameter::Temperature)),
+    OptionalField::new(
+        &["temperature"],
+        &["temperature"],
+        Some(Parameter::Temperature),
+    ),
     OptionalField::new(&["top_p"], &["top_p"], Some(Parameter::TopP)),
-    OptionalField::new(&["stop_sequences"], &["stop_sequences"], Some(Parameter::Stop)),
-    OptionalField::new(&["output_config", "effort"], &["effort"], Some(Parameter::ReasoningEffort)),
-    OptionalField::new(&["thinking"], &["thinking"], Some(Parameter::ReasoningEffort)),
+    OptionalField::new(
+        &["stop_sequences"],
+        &["stop_sequences"],
+        Some(Parameter::Stop),
+    ),
+    OptionalField::new(
+        &["output_config", "effort"],
+        &["effort"],
+        Some(Parameter::ReasoningEffort),
+    ),
+    OptionalField::new(
+        &["thinking"],
+        &["thinking"],
+        Some(Parameter::ReasoningEffort),
+    ),
 ];

@@ -53,15 +53,21 @@ pub(crate) enum ThinkingOff {
 
 /// What is accepted by the model of this name, which may stand behind a region, a vendor or before a date.
 pub(crate) fn abilities(model: &str) -> Abilities {
-    let Some(Claude { line, version }) = Claude::parse(model) else { return OTHER };
+    let Some(Claude { line, version }) = Claude::parse(model) else {
+        return OTHER;
+    };
     let mythical = matches!(line, "fable" | "mythos");
     let (thinking, off) = match version {
         (..=2, _) | (3, ..=6) => (Thinking::None, ThinkingOff::Default),
         (3, _) | (4, ..=5) => (Thinking::Budget, ThinkingOff::Default),
         (4, 6) => (Thinking::AdaptiveOrBudget, ThinkingOff::Default),
         (4, _) => (Thinking::Adaptive, ThinkingOff::Default),
-        _ if mythical || (line, version) == ("opus", (5, 5)) => (Thinking::Adaptive, ThinkingOff::Never),
-        _ if (line, version) == ("sonnet", (5, 5)) => (Thinking::Adaptive, ThinkingOff::BetweenTools),
+        _ if mythical || (line, version) == ("opus", (5, 5)) => {
+            (Thinking::Adaptive, ThinkingOff::Never)
+        }
+        _ if (line, version) == ("sonnet", (5, 5)) => {
+            (Thinking::Adaptive, ThinkingOff::BetweenTools)
+        }
         _ => (Thinking::Adaptive, ThinkingOff::Disabled),
     };
     let (default_output, max_output) = match version {
@@ -124,7 +130,9 @@ impl<'a> Claude<'a> {
             match word.parse::<u16>() {
                 // A date has eight digits.
                 Ok(number) if number < 100 && numbers.len() < 2 => numbers.push(number),
-                Err(_) if word.starts_with(|c: char| c.is_ascii_alphabetic()) && line.is_empty() => {
+                Err(_)
+                    if word.starts_with(|c: char| c.is_ascii_alphabetic()) && line.is_empty() =>
+                {
                     line = word
                 }
                 Err(_) | Ok(_) if !numbers.is_empty() => break,
@@ -134,7 +142,10 @@ impl<'a> Claude<'a> {
         // `claude-v2` and `claude-instant-v1`.
         let old = matches!(line, "v1" | "v2" | "instant");
         let newest = if old { 2 } else { 5 };
-        let version = (numbers.first().copied().unwrap_or(newest), numbers.get(1).copied().unwrap_or(0));
+        let version = (
+            numbers.first().copied().unwrap_or(newest),
+            numbers.get(1).copied().unwrap_or(0),
+        );
         Some(Self { line, version })
     }
 }
@@ -151,8 +162,16 @@ mod tests {
             ("claude-sonnet-4-0", "sonnet", (4, 0)),
             ("claude-3-7-sonnet-latest", "sonnet", (3, 7)),
             ("claude-3-opus-20240229", "opus", (3, 0)),
-            ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "sonnet", (4, 5)),
-            ("us.anthropic.claude-3-7-sonnet-20250219-v1:0", "sonnet", (3, 7)),
+            (
+                "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+                "sonnet",
+                (4, 5),
+            ),
+            (
+                "us.anthropic.claude-3-7-sonnet-20250219-v1:0",
+                "sonnet",
+                (3, 7),
+            ),
             ("anthropic.claude-v2", "v2", (2, 0)),
             ("claude-opus-4@20250514", "opus", (4, 0)),
             ("anthropic/claude-opus-4.5", "opus", (4, 5)),
@@ -161,7 +180,11 @@ mod tests {
             ("claude-haiku-5-5-20260801", "haiku", (5, 5)),
             ("claude-next", "next", (5, 0)),
         ] {
-            assert_eq!(Claude::parse(name), Some(Claude { line, version }), "{name}");
+            assert_eq!(
+                Claude::parse(name),
+                Some(Claude { line, version }),
+                "{name}"
+            );
         }
         assert_eq!(Claude::parse("deepseek-chat"), None);
     }
@@ -173,19 +196,51 @@ mod tests {
             (of.thinking, of.off, of.sampling, of.json_schema)
         };
         for (name, expected) in [
-            ("claude-3-5-haiku-latest", (Thinking::None, ThinkingOff::Default, true, false)),
-            ("claude-3-7-sonnet-latest", (Thinking::Budget, ThinkingOff::Default, true, false)),
-            ("claude-sonnet-4-5", (Thinking::Budget, ThinkingOff::Default, true, true)),
-            ("claude-opus-4-6", (Thinking::AdaptiveOrBudget, ThinkingOff::Default, true, true)),
-            ("claude-opus-4-8", (Thinking::Adaptive, ThinkingOff::Default, false, true)),
-            ("claude-sonnet-5", (Thinking::Adaptive, ThinkingOff::Disabled, false, true)),
-            ("claude-sonnet-5-5", (Thinking::Adaptive, ThinkingOff::BetweenTools, false, true)),
-            ("claude-fable-5", (Thinking::Adaptive, ThinkingOff::Never, false, true)),
-            ("kimi-k2-thinking", (Thinking::Budget, ThinkingOff::Disabled, true, false)),
+            (
+                "claude-3-5-haiku-latest",
+                (Thinking::None, ThinkingOff::Default, true, false),
+            ),
+            (
+                "claude-3-7-sonnet-latest",
+                (Thinking::Budget, ThinkingOff::Default, true, false),
+            ),
+            (
+                "claude-sonnet-4-5",
+                (Thinking::Budget, ThinkingOff::Default, true, true),
+            ),
+            (
+                "claude-opus-4-6",
+                (Thinking::AdaptiveOrBudget, ThinkingOff::Default, true, true),
+            ),
+            (
+                "claude-opus-4-8",
+                (Thinking::Adaptive, ThinkingOff::Default, false, true),
+            ),
+            (
+                "claude-sonnet-5",
+                (Thinking::Adaptive, ThinkingOff::Disabled, false, true),
+            ),
+            (
+                "claude-sonnet-5-5",
+                (Thinking::Adaptive, ThinkingOff::BetweenTools, false, true),
+            ),
+            (
+                "claude-fable-5",
+                (Thinking::Adaptive, ThinkingOff::Never, false, true),
+            ),
+            (
+                "kimi-k2-thinking",
+                (Thinking::Budget, ThinkingOff::Disabled, true, false),
+            ),
         ] {
             assert_eq!(thinking(name), expected, "{name}");
         }
-        assert!(abilities("claude-opus-5").forced_choice && !abilities("claude-opus-5-5").forced_choice);
-        assert!(abilities("claude-opus-4-8").inline_system && !abilities("claude-sonnet-5").inline_system);
+        assert!(
+            abilities("claude-opus-5").forced_choice && !abilities("claude-opus-5-5").forced_choice
+        );
+        assert!(
+            abilities("claude-opus-4-8").inline_system
+                && !abilities("claude-sonnet-5").inline_system
+        );
     }
 }

@@ -39,13 +39,29 @@ pub struct ListedModel {
 pub fn decode_models(body: &str) -> Option<ModelPage> {
     let value: Value = serde_json::from_str(body).ok()?;
     let list = value.get("data")?.as_array()?;
-    let models = list.iter().filter(|model| model["lifecycle"] != "retired").filter_map(model).collect();
-    let next = value["has_more"].as_bool().unwrap_or(false).then(|| value["last_id"].as_str()).flatten();
-    Some(ModelPage { models, next: next.map(str::to_owned) })
+    let models = list
+        .iter()
+        .filter(|model| model["lifecycle"] != "retired")
+        .filter_map(model)
+        .collect();
+    let next = value["has_more"]
+        .as_bool()
+        .unwrap_or(false)
+        .then(|| value["last_id"].as_str())
+        .flatten();
+    Some(ModelPage {
+        models,
+        next: next.map(str::to_owned),
+    })
 }
 
 fn model(value: &Value) -> Option<ListedModel> {
-    let text = |field: &str| value[field].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    let text = |field: &str| {
+        value[field]
+            .as_str()
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned)
+    };
     let can = |ability: &str| value["capabilities"][ability]["supported"].as_bool();
     Some(ListedModel {
         id: text("id")?,
@@ -83,12 +99,21 @@ mod tests {
             reasoning: Some(true),
             structured_output: Some(true),
         };
-        let sonnet = ListedModel { id: "claude-sonnet-4-5".to_owned(), ..ListedModel::default() };
-        let page = ModelPage { models: vec![opus, sonnet], next: Some("claude-sonnet-4-5".to_owned()) };
+        let sonnet = ListedModel {
+            id: "claude-sonnet-4-5".to_owned(),
+            ..ListedModel::default()
+        };
+        let page = ModelPage {
+            models: vec![opus, sonnet],
+            next: Some("claude-sonnet-4-5".to_owned()),
+        };
         assert_eq!(decode_models(body), Some(page));
         assert_eq!(
             decode_models(r#"{"data":[],"has_more":false}"#),
-            Some(ModelPage { models: vec![], next: None })
+            Some(ModelPage {
+                models: vec![],
+                next: None
+            })
         );
         assert_eq!(decode_models("{}"), None);
     }

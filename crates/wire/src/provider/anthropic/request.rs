@@ -63,7 +63,13 @@ fn left_out(parameters: &Parameters, body: &Body<'_>) -> Vec<LeftOut> {
 pub fn unsupported(model: &str) -> Vec<Parameter> {
     never_taken(|set| {
         let parameters = &Parameters::default().under(set);
-        let request = ModelRequest { model, messages: &[], tools: &[], parameters, stream: false };
+        let request = ModelRequest {
+            model,
+            messages: &[],
+            tools: &[],
+            parameters,
+            stream: false,
+        };
         left_out(parameters, &Body::new(&request))
     })
 }
@@ -71,7 +77,10 @@ pub fn unsupported(model: &str) -> Vec<Parameter> {
 /// The tokens in the answer of `count_tokens`; `None` if it has none.
 #[must_use]
 pub fn counted_tokens(body: &str) -> Option<u64> {
-    serde_json::from_str::<Value>(body).ok()?.get("input_tokens")?.as_u64()
+    serde_json::from_str::<Value>(body)
+        .ok()?
+        .get("input_tokens")?
+        .as_u64()
 }
 
 /// The betas that [`encode`]'s body needs, for the header `anthropic-beta`.
@@ -80,7 +89,10 @@ pub fn betas(request: &ModelRequest<'_>) -> Vec<&'static str> {
     let model = abilities(request.model);
     let thinks = Plan::new(request.parameters, &model, true).thinks();
     let interleaves = model.interleaving_beta && thinks && !request.tools.is_empty();
-    interleaves.then_some("interleaved-thinking-2025-05-14").into_iter().collect()
+    interleaves
+        .then_some("interleaved-thinking-2025-05-14")
+        .into_iter()
+        .collect()
 }
 
 fn write(body: &Body<'_>) -> Vec<u8> {
@@ -174,10 +186,15 @@ impl<'a> Body<'a> {
             max_tokens: Some(plan.max_tokens),
             system: conversation.system,
             messages: conversation.turns,
-            tool_choice: (!tools.is_empty()).then(|| choice(parameters, &model)).flatten(),
+            tool_choice: (!tools.is_empty())
+                .then(|| choice(parameters, &model))
+                .flatten(),
             tools,
             thinking: plan.thinking,
-            output_config: OutputConfig { effort: plan.effort, format: format(parameters, &model) },
+            output_config: OutputConfig {
+                effort: plan.effort,
+                format: format(parameters, &model),
+            },
             temperature,
             top_p,
             // The API refuses blank ones.
@@ -206,31 +223,49 @@ fn choice<'a>(parameters: &'a Parameters, model: &Abilities) -> Option<Choice<'a
     let disable_parallel_tool_use = parameters.parallel_tool_calls == Some(false);
     let (kind, name) = match &parameters.tool_choice {
         ToolChoice::None => {
-            return Some(Choice { kind: "none", name: None, disable_parallel_tool_use: false });
+            return Some(Choice {
+                kind: "none",
+                name: None,
+                disable_parallel_tool_use: false,
+            });
         }
         ToolChoice::Required if model.forced_choice => ("any", None),
         ToolChoice::Tool(name) if model.forced_choice => ("tool", Some(name.as_str())),
         ToolChoice::Auto | ToolChoice::Required | ToolChoice::Tool(_) => ("auto", None),
     };
     let is_default = kind == "auto" && !disable_parallel_tool_use;
-    (!is_default).then_some(Choice { kind, name, disable_parallel_tool_use })
+    (!is_default).then_some(Choice {
+        kind,
+        name,
+        disable_parallel_tool_use,
+    })
 }
 
 fn format(parameters: &Parameters, model: &Abilities) -> Option<OutputFormat> {
     match &parameters.answer_format {
-        Some(AnswerFormat::Schema { schema, .. }) if model.json_schema => {
-            Some(OutputFormat { kind: "json_schema", schema: schema::for_answer(schema) })
-        }
+        Some(AnswerFormat::Schema { schema, .. }) if model.json_schema => Some(OutputFormat {
+            kind: "json_schema",
+            schema: schema::for_answer(schema),
+        }),
         _ => None,
     }
 }
 
 /// Temperature and `top_p`, of which many models take one at most, and none while they think.
-fn sampling(parameters: &Parameters, model: &Abilities, thinks: bool) -> (Option<f64>, Option<f64>) {
+fn sampling(
+    parameters: &Parameters,
+    model: &Abilities,
+    thinks: bool,
+) -> (Option<f64>, Option<f64>) {
     let temperature = parameters.temperature.map(|it| it.clamp(0.0, 1.0));
     match (model.sampling, thinks) {
         (false, _) => (None, None),
-        (true, true) => (None, parameters.top_p.filter(|top_p| (0.95..=1.0).contains(top_p))),
+        (true, true) => (
+            None,
+            parameters
+                .top_p
+                .filter(|top_p| (0.95..=1.0).contains(top_p)),
+        ),
         (true, false) if temperature.is_some() && !model.both_samplings => (temperature, None),
         (true, false) => (temperature, parameters.top_p),
     }

@@ -4,7 +4,9 @@ use serde_json::{Map, Value};
 
 /// The schema of an answer: objects are closed, and constraints that the API refuses become words.
 pub(crate) fn for_answer(schema: &Value) -> Value {
-    let Value::Object(fields) = schema else { return schema.clone() };
+    let Value::Object(fields) = schema else {
+        return schema.clone();
+    };
     let mut taken = Map::new();
     let mut words = Vec::new();
     for (key, value) in fields {
@@ -16,7 +18,12 @@ pub(crate) fn for_answer(schema: &Value) -> Value {
                 taken.insert(key.clone(), Value::Object(each.collect()));
             }
             "anyOf" | "oneOf" | "allOf" => {
-                let each = value.as_array().into_iter().flatten().map(for_answer).collect();
+                let each = value
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .map(for_answer)
+                    .collect();
                 let key = if key == "oneOf" { "anyOf" } else { key };
                 taken.insert(key.to_owned(), Value::Array(each));
             }
@@ -24,8 +31,8 @@ pub(crate) fn for_answer(schema: &Value) -> Value {
             "minItems" if value.as_u64().is_some_and(|items| items <= 1) => {
                 taken.insert(key.clone(), value.clone());
             }
-            "type" | "required" | "enum" | "const" | "title" | "description" | "$ref" | "format"
-            | "default" => {
+            "type" | "required" | "enum" | "const" | "title" | "description" | "$ref"
+            | "format" | "default" => {
                 taken.insert(key.clone(), value.clone());
             }
             _ => words.push(format!("{key}: {}", shown(value))),
@@ -35,7 +42,10 @@ pub(crate) fn for_answer(schema: &Value) -> Value {
         taken.insert("additionalProperties".to_owned(), Value::Bool(false));
     }
     if !words.is_empty() {
-        let said = taken.get("description").and_then(Value::as_str).map(|it| format!("{it}\n\n"));
+        let said = taken
+            .get("description")
+            .and_then(Value::as_str)
+            .map(|it| format!("{it}\n\n"));
         let description = format!("{}{{{}}}", said.unwrap_or_default(), words.join(", "));
         taken.insert("description".to_owned(), Value::String(description));
     }
@@ -43,7 +53,9 @@ pub(crate) fn for_answer(schema: &Value) -> Value {
 }
 
 fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

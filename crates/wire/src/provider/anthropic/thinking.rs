@@ -46,7 +46,10 @@ impl Plan {
             Some(Reasoning::Off) => off(model),
             Some(reasoning) => on(reasoning, model),
         };
-        let forced = matches!(parameters.tool_choice, ToolChoice::Required | ToolChoice::Tool(_));
+        let forced = matches!(
+            parameters.tool_choice,
+            ToolChoice::Required | ToolChoice::Tool(_)
+        );
         let thinking = thinking
             .filter(|it| !matches!(it, ThinkingConfig::Enabled { .. }) || (may_budget && !forced))
             .and_then(|it| {
@@ -58,17 +61,24 @@ impl Plan {
             });
         let max_tokens = match (parameters.max_output_tokens, thinking) {
             (Some(most), _) => most,
-            (None, Some(ThinkingConfig::Enabled { budget_tokens })) => {
-                model.default_output.max(budget_tokens.saturating_add(ANSWER_TOKENS))
-            }
+            (None, Some(ThinkingConfig::Enabled { budget_tokens })) => model
+                .default_output
+                .max(budget_tokens.saturating_add(ANSWER_TOKENS)),
             (None, _) if matches!(effort, Some("high" | "xhigh" | "max")) => THOROUGH_TOKENS,
             (None, _) => model.default_output,
         };
-        Self { thinking, effort, max_tokens: max_tokens.clamp(1, model.max_output) }
+        Self {
+            thinking,
+            effort,
+            max_tokens: max_tokens.clamp(1, model.max_output),
+        }
     }
 
     pub(crate) fn thinks(&self) -> bool {
-        matches!(self.thinking, Some(ThinkingConfig::Enabled { .. } | ThinkingConfig::Adaptive { .. }))
+        matches!(
+            self.thinking,
+            Some(ThinkingConfig::Enabled { .. } | ThinkingConfig::Adaptive { .. })
+        )
     }
 }
 
@@ -89,12 +99,19 @@ fn on(reasoning: Reasoning, model: &Abilities) -> Asked {
     let summarized = Some("summarized");
     match (model.thinking, reasoning) {
         (Thinking::None, _) => (None, None),
-        (Thinking::Budget, _) | (Thinking::AdaptiveOrBudget, Reasoning::Budget(_)) => {
-            (Some(ThinkingConfig::Enabled { budget_tokens: budget(reasoning) }), None)
+        (Thinking::Budget, _) | (Thinking::AdaptiveOrBudget, Reasoning::Budget(_)) => (
+            Some(ThinkingConfig::Enabled {
+                budget_tokens: budget(reasoning),
+            }),
+            None,
+        ),
+        (Thinking::AdaptiveOrBudget, Reasoning::Effort(level)) => {
+            adaptive(None, effort(level, model))
         }
-        (Thinking::AdaptiveOrBudget, Reasoning::Effort(level)) => adaptive(None, effort(level, model)),
         (Thinking::AdaptiveOrBudget, _) => adaptive(None, None),
-        (Thinking::Adaptive, Reasoning::Effort(level)) => adaptive(summarized, effort(level, model)),
+        (Thinking::Adaptive, Reasoning::Effort(level)) => {
+            adaptive(summarized, effort(level, model))
+        }
         (Thinking::Adaptive, Reasoning::Budget(tokens)) => {
             adaptive(summarized, effort(level_of(tokens), model))
         }
@@ -137,7 +154,9 @@ fn effort(level: Effort, model: &Abilities) -> Option<&'static str> {
 /// where there is no room for it, the model does not think.
 fn within(thinking: ThinkingConfig, max_tokens: u64, may_be_large: bool) -> Option<ThinkingConfig> {
     match thinking {
-        ThinkingConfig::Enabled { budget_tokens } if !may_be_large || budget_tokens >= max_tokens => {
+        ThinkingConfig::Enabled { budget_tokens }
+            if !may_be_large || budget_tokens >= max_tokens =>
+        {
             let budget_tokens = budget_tokens.min(max_tokens / 2);
             (budget_tokens >= MIN_BUDGET).then_some(ThinkingConfig::Enabled { budget_tokens })
         }
@@ -154,7 +173,11 @@ mod tests {
 
     fn plan(model: &str, parameters: &Parameters) -> (Value, Option<&'static str>, u64) {
         let plan = Plan::new(parameters, &abilities(model), true);
-        (serde_json::to_value(plan.thinking).unwrap(), plan.effort, plan.max_tokens)
+        (
+            serde_json::to_value(plan.thinking).unwrap(),
+            plan.effort,
+            plan.max_tokens,
+        )
     }
 
     #[test]
@@ -164,25 +187,110 @@ mod tests {
         let summarized = json!({"type": "adaptive", "display": "summarized"});
         let disabled = json!({"type": "disabled"});
         for (model, reasoning, thinking, effort, max_tokens) in [
-            ("claude-3-5-haiku-latest", Reasoning::On, json!(null), None, 8192),
-            ("claude-3-7-sonnet-latest", Reasoning::On, enabled(10_000), None, 18_192),
+            (
+                "claude-3-5-haiku-latest",
+                Reasoning::On,
+                json!(null),
+                None,
+                8192,
+            ),
+            (
+                "claude-3-7-sonnet-latest",
+                Reasoning::On,
+                enabled(10_000),
+                None,
+                18_192,
+            ),
             ("claude-sonnet-4-0", Reasoning::Off, json!(null), None, 8192),
-            ("claude-sonnet-4-5", Reasoning::Effort(Effort::XHigh), enabled(32_768), None, 40_960),
-            ("claude-opus-4-1", Reasoning::Budget(40_000), enabled(16_000), None, 24_192),
-            ("claude-sonnet-4-6", Reasoning::Budget(3000), enabled(3000), None, 32_000),
-            ("claude-opus-4-6", Reasoning::On, adaptive.clone(), None, 32_000),
-            ("claude-opus-4-6", Reasoning::Effort(Effort::High), adaptive.clone(), Some("high"), 64_000),
-            ("claude-opus-4-6", Reasoning::Effort(Effort::XHigh), adaptive, Some("max"), 64_000),
-            ("claude-opus-5", Reasoning::Effort(Effort::XHigh), summarized.clone(), Some("xhigh"), 64_000),
-            ("claude-opus-4-8", Reasoning::Budget(3000), summarized, Some("low"), 32_000),
+            (
+                "claude-sonnet-4-5",
+                Reasoning::Effort(Effort::XHigh),
+                enabled(32_768),
+                None,
+                40_960,
+            ),
+            (
+                "claude-opus-4-1",
+                Reasoning::Budget(40_000),
+                enabled(16_000),
+                None,
+                24_192,
+            ),
+            (
+                "claude-sonnet-4-6",
+                Reasoning::Budget(3000),
+                enabled(3000),
+                None,
+                32_000,
+            ),
+            (
+                "claude-opus-4-6",
+                Reasoning::On,
+                adaptive.clone(),
+                None,
+                32_000,
+            ),
+            (
+                "claude-opus-4-6",
+                Reasoning::Effort(Effort::High),
+                adaptive.clone(),
+                Some("high"),
+                64_000,
+            ),
+            (
+                "claude-opus-4-6",
+                Reasoning::Effort(Effort::XHigh),
+                adaptive,
+                Some("max"),
+                64_000,
+            ),
+            (
+                "claude-opus-5",
+                Reasoning::Effort(Effort::XHigh),
+                summarized.clone(),
+                Some("xhigh"),
+                64_000,
+            ),
+            (
+                "claude-opus-4-8",
+                Reasoning::Budget(3000),
+                summarized,
+                Some("low"),
+                32_000,
+            ),
             ("claude-opus-4-8", Reasoning::Off, json!(null), None, 32_000),
-            ("claude-sonnet-5", Reasoning::Off, disabled.clone(), None, 32_000),
-            ("claude-fable-5", Reasoning::Off, json!(null), Some("low"), 32_000),
+            (
+                "claude-sonnet-5",
+                Reasoning::Off,
+                disabled.clone(),
+                None,
+                32_000,
+            ),
+            (
+                "claude-fable-5",
+                Reasoning::Off,
+                json!(null),
+                Some("low"),
+                32_000,
+            ),
             ("glm-5", Reasoning::Off, disabled, None, 16_384),
-            ("glm-5", Reasoning::Effort(Effort::Minimal), enabled(1024), None, 16_384),
+            (
+                "glm-5",
+                Reasoning::Effort(Effort::Minimal),
+                enabled(1024),
+                None,
+                16_384,
+            ),
         ] {
-            let parameters = Parameters { reasoning: Some(reasoning), ..Parameters::default() };
-            assert_eq!(plan(model, &parameters), (thinking, effort, max_tokens), "{model} {reasoning:?}");
+            let parameters = Parameters {
+                reasoning: Some(reasoning),
+                ..Parameters::default()
+            };
+            assert_eq!(
+                plan(model, &parameters),
+                (thinking, effort, max_tokens),
+                "{model} {reasoning:?}"
+            );
         }
     }
 
@@ -196,27 +304,54 @@ mod tests {
         };
         let budget = |tokens: u64| json!({"type": "enabled", "budget_tokens": tokens});
         let model = "claude-sonnet-4-5";
-        assert_eq!(plan(model, &with(20_000, ToolChoice::Auto)), (budget(8000), None, 20_000));
-        assert_eq!(plan(model, &with(4096, ToolChoice::Auto)), (budget(2048), None, 4096));
-        assert_eq!(plan(model, &with(1000, ToolChoice::Auto)), (json!(null), None, 1000));
+        assert_eq!(
+            plan(model, &with(20_000, ToolChoice::Auto)),
+            (budget(8000), None, 20_000)
+        );
+        assert_eq!(
+            plan(model, &with(4096, ToolChoice::Auto)),
+            (budget(2048), None, 4096)
+        );
+        assert_eq!(
+            plan(model, &with(1000, ToolChoice::Auto)),
+            (json!(null), None, 1000)
+        );
         assert_eq!(
             plan(model, &with(8001, ToolChoice::Auto)),
             (budget(8000), None, 8001),
             "as the caller wants"
         );
-        assert_eq!(plan(model, &with(900_000, ToolChoice::Auto)), (budget(8000), None, 64_000));
+        assert_eq!(
+            plan(model, &with(900_000, ToolChoice::Auto)),
+            (budget(8000), None, 64_000)
+        );
         let forced = with(20_000, ToolChoice::Required);
-        assert_eq!(plan(model, &forced), (json!(null), None, 20_000), "a forced call excludes a budget");
+        assert_eq!(
+            plan(model, &forced),
+            (json!(null), None, 20_000),
+            "a forced call excludes a budget"
+        );
         let no_budget = Plan::new(&with(20_000, ToolChoice::Auto), &abilities(model), false);
         assert_eq!(no_budget.thinking, None);
         // However small the limit, more effort is never less thinking.
         for max_output_tokens in [1_500, 3_000, 12_000, 30_000] {
-            let budgets =
-                [Effort::Minimal, Effort::Low, Effort::Medium, Effort::High, Effort::XHigh].map(|level| {
-                    let reasoning = Some(Reasoning::Effort(level));
-                    let parameters = Parameters { reasoning, ..with(max_output_tokens, ToolChoice::Auto) };
-                    plan(model, &parameters).0["budget_tokens"].as_u64().unwrap_or(0)
-                });
+            let budgets = [
+                Effort::Minimal,
+                Effort::Low,
+                Effort::Medium,
+                Effort::High,
+                Effort::XHigh,
+            ]
+            .map(|level| {
+                let reasoning = Some(Reasoning::Effort(level));
+                let parameters = Parameters {
+                    reasoning,
+                    ..with(max_output_tokens, ToolChoice::Auto)
+                };
+                plan(model, &parameters).0["budget_tokens"]
+                    .as_u64()
+                    .unwrap_or(0)
+            });
             assert!(budgets.is_sorted(), "{max_output_tokens}: {budgets:?}");
         }
     }

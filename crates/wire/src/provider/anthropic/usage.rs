@@ -26,7 +26,10 @@ impl Counts {
         set(&mut self.output, &usage["output_tokens"]);
         set(&mut self.cache_read, &usage["cache_read_input_tokens"]);
         set(&mut self.cache_write, &usage["cache_creation_input_tokens"]);
-        set(&mut self.thinking, &usage["output_tokens_details"]["thinking_tokens"]);
+        set(
+            &mut self.thinking,
+            &usage["output_tokens_details"]["thinking_tokens"],
+        );
     }
 
     /// `None` if nothing was said.
@@ -54,8 +57,10 @@ pub(crate) fn count(value: &Value) -> Option<u64> {
 
 /// The `usage` object for these tokens.
 pub(super) fn to_json(usage: Usage) -> Value {
-    let fresh =
-        usage.input_tokens.saturating_sub(usage.cached_tokens).saturating_sub(usage.cache_write_tokens);
+    let fresh = usage
+        .input_tokens
+        .saturating_sub(usage.cached_tokens)
+        .saturating_sub(usage.cache_write_tokens);
     let mut json = json!({
         "input_tokens": fresh,
         "cache_creation_input_tokens": usage.cache_write_tokens,
@@ -82,8 +87,12 @@ mod tests {
     fn cached_tokens_are_part_of_the_input() {
         let begun = json!({"input_tokens": 3, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 20, "output_tokens": 1});
         let ended = json!({"output_tokens": 50, "output_tokens_details": {"thinking_tokens": 7}});
-        let usage =
-            Usage { cached_tokens: 100, cache_write_tokens: 20, reasoning_tokens: 7, ..Usage::of(123, 50) };
+        let usage = Usage {
+            cached_tokens: 100,
+            cache_write_tokens: 20,
+            reasoning_tokens: 7,
+            ..Usage::of(123, 50)
+        };
         assert_eq!(taken(&[begun, ended]), Some(usage));
         assert_eq!(taken(&[to_json(usage)]), Some(usage));
     }
@@ -93,14 +102,23 @@ mod tests {
         for (said, expected) in [
             (vec![], None),
             (vec![json!(null)], None),
-            (vec![json!({"input_tokens": "12", "output_tokens": 3.0})], Some(Usage::of(12, 3))),
+            (
+                vec![json!({"input_tokens": "12", "output_tokens": 3.0})],
+                Some(Usage::of(12, 3)),
+            ),
             (vec![json!({"input_tokens": {}, "output_tokens": -1})], None),
             (
-                vec![json!({"input_tokens": 12}), json!({"input_tokens": 0, "output_tokens": 4})],
+                vec![
+                    json!({"input_tokens": 12}),
+                    json!({"input_tokens": 0, "output_tokens": 4}),
+                ],
                 Some(Usage::of(12, 4)),
             ),
             (
-                vec![json!({"input_tokens": 0, "output_tokens": 0}), json!({"input_tokens": 9})],
+                vec![
+                    json!({"input_tokens": 0, "output_tokens": 0}),
+                    json!({"input_tokens": 9}),
+                ],
                 Some(Usage::of(9, 0)),
             ),
         ] {

@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::error;
 use crate::provider::{
-    AnswerDecoder, AnswerError, AnswerEvent, DataPart, ErrorKind, StopReason, anthropic::usage::count,
+    AnswerDecoder, AnswerError, AnswerEvent, DataPart, ErrorKind, StopReason,
+    anthropic::usage::count,
 };
 
 /// Reads one answer. The events of its stream are those of [`super::FrameDecoder`], by their names.
@@ -123,17 +124,32 @@ impl Decoder {
             return self.start_call(&taken(&mut start, "/toolUse"), out);
         }
         if let Value::Object(block) = start {
-            self.open = Some(Open::Other { block, input: String::new() });
+            self.open = Some(Open::Other {
+                block,
+                input: String::new(),
+            });
         }
     }
 
     fn start_call(&mut self, call: &Value, out: &mut Vec<AnswerEvent>) {
         let index = self.calls;
         self.calls += 1;
-        let text = |field: &str| call[field].as_str().filter(|it| !it.is_empty()).map(str::to_owned);
+        let text = |field: &str| {
+            call[field]
+                .as_str()
+                .filter(|it| !it.is_empty())
+                .map(str::to_owned)
+        };
         let id = text("toolUseId").unwrap_or_else(|| format!("call_{index}"));
-        out.push(AnswerEvent::CallStarted { index, id, name: text("name").unwrap_or_default() });
-        self.open = Some(Open::Call { index, has_arguments: false });
+        out.push(AnswerEvent::CallStarted {
+            index,
+            id,
+            name: text("name").unwrap_or_default(),
+        });
+        self.open = Some(Open::Call {
+            index,
+            has_arguments: false,
+        });
     }
 
     fn take_delta(&mut self, mut delta: Value, out: &mut Vec<AnswerEvent>) {
@@ -144,12 +160,18 @@ impl Decoder {
             return self.take_reasoning(taken(&mut delta, "/reasoningContent"), out);
         }
         match &mut self.open {
-            Some(Open::Call { index, has_arguments }) => {
+            Some(Open::Call {
+                index,
+                has_arguments,
+            }) => {
                 if let Value::String(delta) = taken(&mut delta, "/toolUse/input")
                     && !delta.is_empty()
                 {
                     *has_arguments = true;
-                    out.push(AnswerEvent::Arguments { index: *index, delta });
+                    out.push(AnswerEvent::Arguments {
+                        index: *index,
+                        delta,
+                    });
                 }
             }
             Some(Open::Text { citations }) => {
@@ -158,9 +180,10 @@ impl Decoder {
             }
             Some(Open::Other { block, input }) => {
                 input.push_str(delta["toolUse"]["input"].as_str().unwrap_or_default());
-                if let (Value::Array(content), Some(Value::Object(result))) =
-                    (taken(&mut delta, "/toolResult"), block.get_mut("toolResult"))
-                {
+                if let (Value::Array(content), Some(Value::Object(result))) = (
+                    taken(&mut delta, "/toolResult"),
+                    block.get_mut("toolResult"),
+                ) {
                     match result.get_mut("content") {
                         Some(Value::Array(before)) => before.extend(content),
                         _ => drop(result.insert("content".to_owned(), Value::Array(content))),
@@ -179,9 +202,14 @@ impl Decoder {
         if !matches!(self.open, Some(Open::Text { .. })) {
             self.close(out);
             if std::mem::take(&mut self.after_text) {
-                out.push(AnswerEvent::Data { part: DataPart::Text, data: json!({"type": "text"}) });
+                out.push(AnswerEvent::Data {
+                    part: DataPart::Text,
+                    data: json!({"type": "text"}),
+                });
             }
-            self.open = Some(Open::Text { citations: Vec::new() });
+            self.open = Some(Open::Text {
+                citations: Vec::new(),
+            });
         }
         out.push(AnswerEvent::Text(text));
     }
@@ -190,11 +218,21 @@ impl Decoder {
         if !matches!(self.open, Some(Open::Reasoning { .. })) {
             self.close(out);
             self.after_text = false;
-            self.open = Some(Open::Reasoning { signature: String::new(), redacted: String::new() });
+            self.open = Some(Open::Reasoning {
+                signature: String::new(),
+                redacted: String::new(),
+            });
         }
-        if let Some(Open::Reasoning { signature, redacted }) = &mut self.open {
+        if let Some(Open::Reasoning {
+            signature,
+            redacted,
+        }) = &mut self.open
+        {
             signature.push_str(content["signature"].as_str().unwrap_or_default());
-            append_base64(redacted, content["redactedContent"].as_str().unwrap_or_default());
+            append_base64(
+                redacted,
+                content["redactedContent"].as_str().unwrap_or_default(),
+            );
         }
         if let Value::String(text) = taken(&mut content, "/text")
             && !text.is_empty()
@@ -210,26 +248,37 @@ impl Decoder {
                 self.after_text = true;
                 return;
             }
-            Some(Open::Text { citations }) => {
-                (DataPart::Text, json!({"type": "text", "citations": citations}))
-            }
-            Some(Open::Reasoning { redacted, .. }) if !redacted.is_empty() => {
-                (DataPart::Reasoning, json!({"type": "redacted_thinking", "data": redacted}))
-            }
+            Some(Open::Text { citations }) => (
+                DataPart::Text,
+                json!({"type": "text", "citations": citations}),
+            ),
+            Some(Open::Reasoning { redacted, .. }) if !redacted.is_empty() => (
+                DataPart::Reasoning,
+                json!({"type": "redacted_thinking", "data": redacted}),
+            ),
             Some(Open::Reasoning { signature, .. }) if signature.is_empty() => {
                 (DataPart::Reasoning, json!({"type": "thinking"}))
             }
-            Some(Open::Reasoning { signature, .. }) => {
-                (DataPart::Reasoning, json!({"type": "thinking", "signature": signature}))
-            }
-            Some(Open::Call { index, has_arguments }) => {
+            Some(Open::Reasoning { signature, .. }) => (
+                DataPart::Reasoning,
+                json!({"type": "thinking", "signature": signature}),
+            ),
+            Some(Open::Call {
+                index,
+                has_arguments,
+            }) => {
                 if !has_arguments {
-                    out.push(AnswerEvent::Arguments { index, delta: "{}".to_owned() });
+                    out.push(AnswerEvent::Arguments {
+                        index,
+                        delta: "{}".to_owned(),
+                    });
                 }
                 return;
             }
             Some(Open::Other { mut block, input }) => {
-                if let (Some(Value::Object(call)), false) = (block.get_mut("toolUse"), input.is_empty()) {
+                if let (Some(Value::Object(call)), false) =
+                    (block.get_mut("toolUse"), input.is_empty())
+                {
                     call.insert("input".to_owned(), domain::message::arguments_value(&input));
                 }
                 (DataPart::Other, Value::Object(block))
@@ -251,18 +300,29 @@ impl Decoder {
         } else {
             let input = block["toolUse"]["input"].clone();
             self.start(block, out);
-            if let Some(Open::Call { index, has_arguments }) = &mut self.open
+            if let Some(Open::Call {
+                index,
+                has_arguments,
+            }) = &mut self.open
                 && !input.is_null()
             {
                 *has_arguments = true;
-                out.push(AnswerEvent::Arguments { index: *index, delta: input.to_string() });
+                out.push(AnswerEvent::Arguments {
+                    index: *index,
+                    delta: input.to_string(),
+                });
             }
         }
         self.close(out);
     }
 
     fn take_cited(&mut self, mut cited: Value, out: &mut Vec<AnswerEvent>) {
-        for part in cited.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
+        for part in cited
+            .get_mut("content")
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
             if let Value::String(text) = taken(part, "/text") {
                 self.take_text(text, out);
             }
@@ -283,13 +343,19 @@ impl Decoder {
             _ if self.calls > 0 => StopReason::ToolCalls,
             _ => StopReason::Stop,
         };
-        out.push(AnswerEvent::Finished { reason, usage: self.usage });
+        out.push(AnswerEvent::Finished {
+            reason,
+            usage: self.usage,
+        });
     }
 }
 
 /// The value at a JSON pointer; `null` where there is none.
 fn taken(value: &mut Value, pointer: &str) -> Value {
-    value.pointer_mut(pointer).map(Value::take).unwrap_or_default()
+    value
+        .pointer_mut(pointer)
+        .map(Value::take)
+        .unwrap_or_default()
 }
 
 /// Bytes may come in several pieces, each in base64 of its own.
@@ -340,15 +406,24 @@ mod tests {
 
     #[test]
     fn an_exception_ends_the_answer_unless_it_is_whole() {
-        let text = ("contentBlockDelta", r#"{"contentBlockIndex":0,"delta":{"text":"a"}}"#);
+        let text = (
+            "contentBlockDelta",
+            r#"{"contentBlockIndex":0,"delta":{"text":"a"}}"#,
+        );
         let slow = ("exception/throttlingException", r#"{"message":"slow"}"#);
         let stop = ("messageStop", r#"{"stopReason":"end_turn"}"#);
         let error = AnswerError::new(ErrorKind::RateLimit, "slow");
         let said = AnswerEvent::Text("a".to_owned());
         assert_eq!(read(&[text, slow]), (vec![said.clone()], Some(error)));
-        let finished = AnswerEvent::Finished { reason: StopReason::Stop, usage: None };
+        let finished = AnswerEvent::Finished {
+            reason: StopReason::Stop,
+            usage: None,
+        };
         assert_eq!(read(&[text, stop, slow]), (vec![said, finished], None));
-        assert_eq!(read(&[text]).1.map(|error| error.kind), Some(ErrorKind::Protocol));
+        assert_eq!(
+            read(&[text]).1.map(|error| error.kind),
+            Some(ErrorKind::Protocol)
+        );
     }
 
     #[test]
@@ -363,22 +438,33 @@ mod tests {
             ("malformed_model_output", StopReason::Stop),
         ] {
             let stop = format!(r#"{{"stopReason":"{word}"}}"#);
-            let expected = AnswerEvent::Finished { reason, usage: None };
-            assert_eq!(read(&[("messageStop", &stop)]), (vec![expected], None), "{word}");
+            let expected = AnswerEvent::Finished {
+                reason,
+                usage: None,
+            };
+            assert_eq!(
+                read(&[("messageStop", &stop)]),
+                (vec![expected], None),
+                "{word}"
+            );
         }
     }
 
     #[test]
     fn redacted_reasoning_may_come_in_pieces() {
-        let piece =
-            |data: &str| format!(r#"{{"delta":{{"reasoningContent":{{"redactedContent":"{data}"}}}}}}"#);
+        let piece = |data: &str| {
+            format!(r#"{{"delta":{{"reasoningContent":{{"redactedContent":"{data}"}}}}}}"#)
+        };
         let (out, _) = read(&[
             ("contentBlockDelta", &piece("YQ==")),
             ("contentBlockDelta", &piece("YmM=")),
             ("messageStop", r#"{"stopReason":"end_turn"}"#),
         ]);
         let data = json!({"type": "redacted_thinking", "data": BASE64.encode("abc")});
-        let expected = AnswerEvent::Data { part: DataPart::Reasoning, data };
+        let expected = AnswerEvent::Data {
+            part: DataPart::Reasoning,
+            data,
+        };
         assert_eq!(out[0], expected);
     }
 
@@ -391,13 +477,29 @@ mod tests {
             ("contentBlockDelta", empty),
             ("contentBlockStop", r#"{"contentBlockIndex":0}"#),
             ("messageStop", r#"{"stopReason":"tool_use"}"#),
-            ("metadata", r#"{"usage":{"inputTokens":1,"outputTokens":2,"cacheReadInputTokens":4}}"#),
+            (
+                "metadata",
+                r#"{"usage":{"inputTokens":1,"outputTokens":2,"cacheReadInputTokens":4}}"#,
+            ),
         ]);
-        let usage = Some(Usage { cached_tokens: 4, ..Usage::of(5, 2) });
+        let usage = Some(Usage {
+            cached_tokens: 4,
+            ..Usage::of(5, 2)
+        });
         let expected = [
-            AnswerEvent::CallStarted { index: 0, id: "t".to_owned(), name: "ls".to_owned() },
-            AnswerEvent::Arguments { index: 0, delta: "{}".to_owned() },
-            AnswerEvent::Finished { reason: StopReason::ToolCalls, usage },
+            AnswerEvent::CallStarted {
+                index: 0,
+                id: "t".to_owned(),
+                name: "ls".to_owned(),
+            },
+            AnswerEvent::Arguments {
+                index: 0,
+                delta: "{}".to_owned(),
+            },
+            AnswerEvent::Finished {
+                reason: StopReason::ToolCalls,
+                usage,
+            },
         ];
         assert_eq!(out, expected);
     }

@@ -75,7 +75,9 @@ impl EmbeddingFamily {
         if let Some(dimensions) = dimensions {
             match self {
                 Self::TitanText => body["dimensions"] = dimensions.into(),
-                Self::TitanImage => body["embeddingConfig"] = json!({ "outputEmbeddingLength": dimensions }),
+                Self::TitanImage => {
+                    body["embeddingConfig"] = json!({ "outputEmbeddingLength": dimensions })
+                }
                 Self::Cohere => body["output_dimension"] = dimensions.into(),
                 Self::Nova | Self::Cohere3 => {}
             }
@@ -89,7 +91,8 @@ impl EmbeddingFamily {
 /// # Errors
 /// [`BadEmbeddings`], so that nothing is ever compared with the vector of another text.
 pub fn decode_embeddings(body: &[u8], asked: usize) -> Result<Embedded, BadEmbeddings> {
-    let answer: Map<String, Value> = serde_json::from_slice(body).map_err(|_| BadEmbeddings::NoList)?;
+    let answer: Map<String, Value> =
+        serde_json::from_slice(body).map_err(|_| BadEmbeddings::NoList)?;
     let vectors: Option<Vec<Vec<f32>>> = match (answer.get("embedding"), answer.get("embeddings")) {
         (Some(one), _) => vector(one).map(|one| vec![one]),
         (None, Some(Value::Object(by_type))) => by_type.get("float").and_then(list),
@@ -101,16 +104,27 @@ pub fn decode_embeddings(body: &[u8], asked: usize) -> Result<Embedded, BadEmbed
         Some(count.get())
     });
     let vectors = vectors.ok_or(BadEmbeddings::NoList)?;
-    Embedded { vectors, input_tokens }.checked(asked)
+    Embedded {
+        vectors,
+        input_tokens,
+    }
+    .checked(asked)
 }
 
 fn list(all: &Value) -> Option<Vec<Vec<f32>>> {
     // Nova has objects in the list.
-    all.as_array()?.iter().map(|one| vector(one.get("embedding").unwrap_or(one))).collect()
+    all.as_array()?
+        .iter()
+        .map(|one| vector(one.get("embedding").unwrap_or(one)))
+        .collect()
 }
 
 fn vector(value: &Value) -> Option<Vec<f32>> {
-    value.as_array()?.iter().map(|number| number.as_f64().map(|number| number as f32)).collect()
+    value
+        .as_array()?
+        .iter()
+        .map(|number| number.as_f64().map(|number| number as f32))
+        .collect()
 }
 
 #[cfg(test)]
@@ -120,12 +134,27 @@ mod tests {
     #[test]
     fn families_are_known_by_the_id() {
         for (model, family) in [
-            ("amazon.titan-embed-text-v2:0", Some(EmbeddingFamily::TitanText)),
-            ("amazon.titan-embed-image-v1", Some(EmbeddingFamily::TitanImage)),
-            ("amazon.nova-2-multimodal-embeddings-v1:0", Some(EmbeddingFamily::Nova)),
-            ("cohere.embed-multilingual-v3", Some(EmbeddingFamily::Cohere3)),
+            (
+                "amazon.titan-embed-text-v2:0",
+                Some(EmbeddingFamily::TitanText),
+            ),
+            (
+                "amazon.titan-embed-image-v1",
+                Some(EmbeddingFamily::TitanImage),
+            ),
+            (
+                "amazon.nova-2-multimodal-embeddings-v1:0",
+                Some(EmbeddingFamily::Nova),
+            ),
+            (
+                "cohere.embed-multilingual-v3",
+                Some(EmbeddingFamily::Cohere3),
+            ),
             ("us.cohere.embed-v4:0", Some(EmbeddingFamily::Cohere)),
-            ("arn:aws:bedrock:us-east-1::foundation-model/cohere.embed-v4:0", Some(EmbeddingFamily::Cohere)),
+            (
+                "arn:aws:bedrock:us-east-1::foundation-model/cohere.embed-v4:0",
+                Some(EmbeddingFamily::Cohere),
+            ),
             ("amazon.nova-pro-v1:0", None),
             ("eu.anthropic.claude-sonnet-4-5-20250929-v1:0", None),
         ] {
@@ -140,8 +169,14 @@ mod tests {
             let texts = &texts[..family.max_texts().min(texts.len())];
             serde_json::from_str(&family.encode(texts, dimensions)).unwrap()
         };
-        assert_eq!(body(EmbeddingFamily::TitanText, None), json!({"inputText": "a"}));
-        assert_eq!(body(EmbeddingFamily::TitanText, Some(256)), json!({"inputText": "a", "dimensions": 256}));
+        assert_eq!(
+            body(EmbeddingFamily::TitanText, None),
+            json!({"inputText": "a"})
+        );
+        assert_eq!(
+            body(EmbeddingFamily::TitanText, Some(256)),
+            json!({"inputText": "a", "dimensions": 256})
+        );
         assert_eq!(
             body(EmbeddingFamily::TitanImage, Some(384))["embeddingConfig"],
             json!({"outputEmbeddingLength": 384})
@@ -154,24 +189,45 @@ mod tests {
             body(EmbeddingFamily::Cohere3, Some(256)),
             json!({"texts": texts, "input_type": "search_document"})
         );
-        assert_eq!(body(EmbeddingFamily::Cohere, Some(256))["output_dimension"], 256);
+        assert_eq!(
+            body(EmbeddingFamily::Cohere, Some(256))["output_dimension"],
+            256
+        );
     }
 
     #[test]
     fn vectors_of_each_family_are_read() {
         let check =
-            |body: &str, asked: usize, expected: Result<(Vec<Vec<f32>>, Option<u64>), BadEmbeddings>| {
-                let read = decode_embeddings(body.as_bytes(), asked).map(|it| (it.vectors, it.input_tokens));
+            |body: &str,
+             asked: usize,
+             expected: Result<(Vec<Vec<f32>>, Option<u64>), BadEmbeddings>| {
+                let read = decode_embeddings(body.as_bytes(), asked)
+                    .map(|it| (it.vectors, it.input_tokens));
                 assert_eq!(read, expected, "{body}");
             };
-        let titan = r#"{"embedding":[1,2],"embeddingsByType":{"float":[1,2]},"inputTextTokenCount":7}"#;
+        let titan =
+            r#"{"embedding":[1,2],"embeddingsByType":{"float":[1,2]},"inputTextTokenCount":7}"#;
         check(titan, 1, Ok((vec![vec![1.0, 2.0]], Some(7))));
         let two = Ok((vec![vec![1.0], vec![2.0]], None));
-        check(r#"{"embeddings":[[1],[2]],"id":"x","response_type":"embeddings_floats"}"#, 2, two.clone());
-        check(r#"{"embeddings":{"float":[[1],[2]]},"response_type":"embeddings_by_type"}"#, 2, two);
+        check(
+            r#"{"embeddings":[[1],[2]],"id":"x","response_type":"embeddings_floats"}"#,
+            2,
+            two.clone(),
+        );
+        check(
+            r#"{"embeddings":{"float":[[1],[2]]},"response_type":"embeddings_by_type"}"#,
+            2,
+            two,
+        );
         let nova = r#"{"embeddings":[{"embeddingType":"TEXT","embedding":[0.5]}]}"#;
         check(nova, 1, Ok((vec![vec![0.5]], None)));
-        for body in ["", "[]", "{}", r#"{"embedding":["a"]}"#, r#"{"embeddings":{"int8":[[1]]}}"#] {
+        for body in [
+            "",
+            "[]",
+            "{}",
+            r#"{"embedding":["a"]}"#,
+            r#"{"embeddings":{"int8":[[1]]}}"#,
+        ] {
             check(body, 1, Err(BadEmbeddings::NoList));
         }
         check(titan, 2, Err(BadEmbeddings::Count { asked: 2, got: 1 }));

@@ -47,9 +47,8 @@ fn of_name(name: &str, message: &str) -> Option<ErrorKind> {
         "resourcenotfound" => Some(ErrorKind::NoModel),
         "throttling" | "toomanyrequests" | "servicequotaexceeded" => Some(ErrorKind::RateLimit),
         "modelnotready" | "serviceunavailable" => Some(ErrorKind::Overloaded),
-        "modeltimeout" | "modelerror" | "modelstreamerror" | "internalserver" | "internalfailure" => {
-            Some(ErrorKind::Server)
-        }
+        "modeltimeout" | "modelerror" | "modelstreamerror" | "internalserver"
+        | "internalfailure" => Some(ErrorKind::Server),
         _ => None,
     }
 }
@@ -59,7 +58,13 @@ fn of_request(message: &str) -> ErrorKind {
     match () {
         () if says(&["model identifier is invalid"]) => ErrorKind::NoModel,
         () if is_stale_reasoning(message) => ErrorKind::StaleReasoning,
-        () if says(&["too long", "exceed context limit", "exceeds the maximum", "Too many input tokens"]) => {
+        () if says(&[
+            "too long",
+            "exceed context limit",
+            "exceeds the maximum",
+            "Too many input tokens",
+        ]) =>
+        {
             ErrorKind::ContextFull
         }
         () => ErrorKind::Request,
@@ -95,7 +100,13 @@ mod tests {
                 ErrorKind::Request,
                 "This model doesn't support the s3Uri field.",
             ),
-            (403, None, r#"{"Message":"expired"}"#, ErrorKind::Key, "expired"),
+            (
+                403,
+                None,
+                r#"{"Message":"expired"}"#,
+                ErrorKind::Key,
+                "expired",
+            ),
             (
                 400,
                 None,
@@ -110,9 +121,27 @@ mod tests {
                 ErrorKind::RateLimit,
                 "HTTP status 429 ThrottlingException",
             ),
-            (500, None, r#"{"message":""}"#, ErrorKind::Server, r#"{"message":""}"#),
-            (503, Some("ServiceUnavailableException"), "busy", ErrorKind::Overloaded, "busy"),
-            (424, Some("ModelErrorException"), r#"{"message":"x"}"#, ErrorKind::Server, "x"),
+            (
+                500,
+                None,
+                r#"{"message":""}"#,
+                ErrorKind::Server,
+                r#"{"message":""}"#,
+            ),
+            (
+                503,
+                Some("ServiceUnavailableException"),
+                "busy",
+                ErrorKind::Overloaded,
+                "busy",
+            ),
+            (
+                424,
+                Some("ModelErrorException"),
+                r#"{"message":"x"}"#,
+                ErrorKind::Server,
+                "x",
+            ),
         ] {
             assert_eq!(error(status, name, body), AnswerError::new(kind, message));
         }

@@ -51,7 +51,12 @@ impl FrameDecoder {
     /// A decoder that gives up on frames of more than `limit_bytes`.
     #[must_use]
     pub fn new(limit_bytes: usize) -> Self {
-        Self { limit_bytes, buffer: Vec::new(), start: 0, failed: false }
+        Self {
+            limit_bytes,
+            buffer: Vec::new(),
+            start: 0,
+            failed: false,
+        }
     }
 
     /// Takes the next bytes. Call [`Self::next`] until it has nothing more before feeding again.
@@ -65,7 +70,10 @@ impl FrameDecoder {
     ///
     /// # Errors
     /// What is wrong, once; after it the decoder gives nothing more.
-    #[expect(clippy::should_implement_trait, reason = "more frames may come after it had none")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "more frames may come after it had none"
+    )]
     pub fn next(&mut self) -> Option<Result<Message, FrameError>> {
         if self.failed {
             return None;
@@ -77,22 +85,31 @@ impl FrameDecoder {
 
     fn read(&mut self) -> Result<Option<Message>, FrameError> {
         let bytes = &self.buffer[self.start..];
-        let Some((prelude, _)) = bytes.split_at_checked(PRELUDE) else { return Ok(None) };
+        let Some((prelude, _)) = bytes.split_at_checked(PRELUDE) else {
+            return Ok(None);
+        };
         // Nothing of a length is believed before its checksum fits.
         check(prelude)?;
         let size = number(prelude);
         let headers_size = number(&prelude[4..]);
         if size > self.limit_bytes {
-            return Err(FrameError::TooLarge { size, limit: self.limit_bytes });
+            return Err(FrameError::TooLarge {
+                size,
+                limit: self.limit_bytes,
+            });
         }
-        let Some(payload_size) =
-            size.checked_sub(PRELUDE + CHECKSUM).and_then(|it| it.checked_sub(headers_size))
+        let Some(payload_size) = size
+            .checked_sub(PRELUDE + CHECKSUM)
+            .and_then(|it| it.checked_sub(headers_size))
         else {
             return Err(FrameError::Malformed);
         };
-        let Some(frame) = bytes.get(..size) else { return Ok(None) };
+        let Some(frame) = bytes.get(..size) else {
+            return Ok(None);
+        };
         check(frame)?;
-        let (headers, payload) = frame[PRELUDE..PRELUDE + headers_size + payload_size].split_at(headers_size);
+        let (headers, payload) =
+            frame[PRELUDE..PRELUDE + headers_size + payload_size].split_at(headers_size);
         let message = message(headers, payload)?;
         self.start += size;
         Ok(Some(message))
@@ -110,7 +127,10 @@ fn check(bytes: &[u8]) -> Result<(), FrameError> {
 
 /// The number of 32 bits at the beginning.
 fn number(bytes: &[u8]) -> usize {
-    bytes.iter().take(4).fold(0, |number, byte| number << 8 | usize::from(*byte))
+    bytes
+        .iter()
+        .take(4)
+        .fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 
 fn message(headers: &[u8], payload: &[u8]) -> Result<Message, FrameError> {
@@ -122,12 +142,21 @@ fn message(headers: &[u8], payload: &[u8]) -> Result<Message, FrameError> {
     let data = String::from_utf8_lossy(payload).into_owned();
     let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
     Ok(match found.message_type {
-        Some("exception") => Message { name: format!("exception/{}", text(found.exception_type)), data },
+        Some("exception") => Message {
+            name: format!("exception/{}", text(found.exception_type)),
+            data,
+        },
         Some("error") => {
             let words = serde_json::json!({ "message": text(found.error_message) });
-            Message { name: format!("exception/{}", text(found.error_code)), data: words.to_string() }
+            Message {
+                name: format!("exception/{}", text(found.error_code)),
+                data: words.to_string(),
+            }
         }
-        _ => Message { name: text(found.event_type), data },
+        _ => Message {
+            name: text(found.event_type),
+            data,
+        },
     })
 }
 
@@ -199,15 +228,24 @@ mod tests {
     fn read(bytes: &[u8]) -> Vec<Result<(String, String), FrameError>> {
         let mut decoder = FrameDecoder::new(1000);
         decoder.feed(bytes);
-        std::iter::from_fn(|| decoder.next()).map(|next| next.map(|it| (it.name, it.data))).collect()
+        std::iter::from_fn(|| decoder.next())
+            .map(|next| next.map(|it| (it.name, it.data)))
+            .collect()
     }
 
     #[test]
     fn events_exceptions_and_errors_are_told_apart() {
         let pair = |name: &str, data: &str| Ok((name.to_owned(), data.to_owned()));
-        let event = [text(":message-type", "event"), text(":event-type", "messageStart")].concat();
-        let exception =
-            [text(":exception-type", "throttlingException"), text(":message-type", "exception")].concat();
+        let event = [
+            text(":message-type", "event"),
+            text(":event-type", "messageStart"),
+        ]
+        .concat();
+        let exception = [
+            text(":exception-type", "throttlingException"),
+            text(":message-type", "exception"),
+        ]
+        .concat();
         let error = [
             text(":message-type", "error"),
             text(":error-code", "InternalFailure"),
@@ -228,9 +266,13 @@ mod tests {
             &event,
         ]
         .concat();
-        let bytes =
-            [frame(&event, b"{}"), frame(&exception, b"slow"), frame(&error, b""), frame(&others, b"x")]
-                .concat();
+        let bytes = [
+            frame(&event, b"{}"),
+            frame(&exception, b"slow"),
+            frame(&error, b""),
+            frame(&others, b"x"),
+        ]
+        .concat();
         let expected = [
             pair("messageStart", "{}"),
             pair("exception/throttlingException", "slow"),
@@ -248,12 +290,32 @@ mod tests {
         for at in 0..good.len() {
             let mut bad = good.clone();
             bad[at] ^= 1;
-            assert_eq!(read(&[bad, good.clone()].concat()), [Err(FrameError::Checksum)], "byte {at}");
+            assert_eq!(
+                read(&[bad, good.clone()].concat()),
+                [Err(FrameError::Checksum)],
+                "byte {at}"
+            );
         }
-        for header in [&b"\x05a"[..], b"\x01a", b"\x01a\x0a", b"\x01a\x07\x00\x09x", b"\x01a\x04\x00"] {
-            assert_eq!(read(&frame(header, b"")), [Err(FrameError::Malformed)], "{header:?}");
+        for header in [
+            &b"\x05a"[..],
+            b"\x01a",
+            b"\x01a\x0a",
+            b"\x01a\x07\x00\x09x",
+            b"\x01a\x04\x00",
+        ] {
+            assert_eq!(
+                read(&frame(header, b"")),
+                [Err(FrameError::Malformed)],
+                "{header:?}"
+            );
         }
         let large = frame(b"", &[0; 1000]);
-        assert_eq!(read(&large), [Err(FrameError::TooLarge { size: 1016, limit: 1000 })]);
+        assert_eq!(
+            read(&large),
+            [Err(FrameError::TooLarge {
+                size: 1016,
+                limit: 1000
+            })]
+        );
     }
 }

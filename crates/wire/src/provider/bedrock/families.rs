@@ -43,10 +43,19 @@ impl Family {
         match self {
             Self::Claude(model) => {
                 let caches = model.thinking != Thinking::None;
-                Caching { prompt: caches, tools: caches }
+                Caching {
+                    prompt: caches,
+                    tools: caches,
+                }
             }
-            Self::Nova => Caching { prompt: true, tools: false },
-            Self::GptOss | Self::Qwen | Self::Other => Caching { prompt: false, tools: false },
+            Self::Nova => Caching {
+                prompt: true,
+                tools: false,
+            },
+            Self::GptOss | Self::Qwen | Self::Other => Caching {
+                prompt: false,
+                tools: false,
+            },
         }
     }
 
@@ -60,13 +69,25 @@ impl Family {
 
     /// Whether a tool call can be forced.
     pub(super) fn forced_choice(self) -> bool {
-        !matches!(self, Self::Claude(Abilities { forced_choice: false, .. }) | Self::GptOss)
+        !matches!(
+            self,
+            Self::Claude(Abilities {
+                forced_choice: false,
+                ..
+            }) | Self::GptOss
+        )
     }
 
     /// Whether `outputConfig` is accepted, as far as is known.
     pub(super) fn json_schema(self, model: &str) -> bool {
-        const KNOWN: [&str; 6] =
-            ["google.", "minimax.", "mistral.mistral-large-3", "nvidia.", "qwen.", "zai."];
+        const KNOWN: [&str; 6] = [
+            "google.",
+            "minimax.",
+            "mistral.mistral-large-3",
+            "nvidia.",
+            "qwen.",
+            "zai.",
+        ];
         match self {
             Self::Claude(claude) => claude.json_schema,
             _ => KNOWN.iter().any(|family| model.contains(family)),
@@ -74,7 +95,12 @@ impl Family {
     }
 
     /// `additionalModelRequestFields` and, where the reasoning demands one, the limit on written tokens.
-    pub(super) fn reasoning(self, parameters: &Parameters, has_tools: bool, may_budget: bool) -> Asked {
+    pub(super) fn reasoning(
+        self,
+        parameters: &Parameters,
+        has_tools: bool,
+        may_budget: bool,
+    ) -> Asked {
         match (self, parameters.reasoning) {
             (_, None) | (Self::Other, _) => Asked::default(),
             (Self::Claude(model), Some(_)) => {
@@ -82,9 +108,9 @@ impl Family {
             }
             (Self::Nova, Some(reasoning)) => match effort(reasoning) {
                 None => Asked::default(),
-                Some(effort) => {
-                    Asked::of(json!({"reasoningConfig": {"type": "enabled", "maxReasoningEffort": effort}}))
-                }
+                Some(effort) => Asked::of(
+                    json!({"reasoningConfig": {"type": "enabled", "maxReasoningEffort": effort}}),
+                ),
             },
             (Self::GptOss, Some(reasoning)) => {
                 Asked::of(json!({"reasoning_effort": effort(reasoning).unwrap_or("low")}))
@@ -108,7 +134,11 @@ pub(super) struct Asked {
 impl Asked {
     fn of(fields: Value) -> Self {
         match fields {
-            Value::Object(fields) => Self { fields, thinks: true, max_tokens: None },
+            Value::Object(fields) => Self {
+                fields,
+                thinks: true,
+                max_tokens: None,
+            },
             _ => Self::default(),
         }
     }
@@ -118,22 +148,34 @@ fn claude(plan: Plan, model: &Abilities, has_tools: bool) -> Asked {
     let mut fields = Map::new();
     if let Some(thinking) = plan.thinking {
         // Writing a plain enum as JSON cannot fail.
-        fields.insert("thinking".to_owned(), serde_json::to_value(thinking).unwrap_or_default());
+        fields.insert(
+            "thinking".to_owned(),
+            serde_json::to_value(thinking).unwrap_or_default(),
+        );
     }
     if let Some(effort) = plan.effort {
         fields.insert("output_config".to_owned(), json!({ "effort": effort }));
     }
     if plan.thinks() && has_tools && model.interleaving_beta {
-        fields.insert("anthropic_beta".to_owned(), json!(["interleaved-thinking-2025-05-14"]));
+        fields.insert(
+            "anthropic_beta".to_owned(),
+            json!(["interleaved-thinking-2025-05-14"]),
+        );
     }
-    Asked { fields, thinks: plan.thinks(), max_tokens: plan.thinks().then_some(plan.max_tokens) }
+    Asked {
+        fields,
+        thinks: plan.thinks(),
+        max_tokens: plan.thinks().then_some(plan.max_tokens),
+    }
 }
 
 /// The level in the three words that these models know; `None` for no reasoning.
 fn effort(reasoning: Reasoning) -> Option<&'static str> {
     match reasoning {
         Reasoning::Off => None,
-        Reasoning::Effort(Effort::Minimal | Effort::Low) | Reasoning::Budget(..=4096) => Some("low"),
+        Reasoning::Effort(Effort::Minimal | Effort::Low) | Reasoning::Budget(..=4096) => {
+            Some("low")
+        }
         Reasoning::Effort(Effort::Medium) | Reasoning::Budget(..=12_288) => Some("medium"),
         Reasoning::On | Reasoning::Effort(_) | Reasoning::Budget(_) => Some("high"),
     }

@@ -24,8 +24,16 @@ pub const PROVIDER: &str = "bedrock";
 
 /// What requests can do without.
 pub const OPTIONAL_FIELDS: &[OptionalField] = &[
-    OptionalField::new(&["inferenceConfig", "temperature"], &["temperature"], Some(Parameter::Temperature)),
-    OptionalField::new(&["inferenceConfig", "topP"], &["topP", "top_p"], Some(Parameter::TopP)),
+    OptionalField::new(
+        &["inferenceConfig", "temperature"],
+        &["temperature"],
+        Some(Parameter::Temperature),
+    ),
+    OptionalField::new(
+        &["inferenceConfig", "topP"],
+        &["topP", "top_p"],
+        Some(Parameter::TopP),
+    ),
     OptionalField::new(
         &["inferenceConfig", "stopSequences"],
         &["stopSequences", "stop_sequences"],

@@ -18,22 +18,36 @@ pub struct ListedModel {
 #[must_use]
 pub fn decode_models(body: &str) -> Option<Vec<ListedModel>> {
     let value: Value = serde_json::from_str(body).ok()?;
-    match (value["modelSummaries"].as_array(), value["inferenceProfileSummaries"].as_array()) {
-        (Some(models), _) => Some(models.iter().filter(|it| is_usable(it)).filter_map(model).collect()),
-        (None, Some(profiles)) => {
-            Some(profiles.iter().filter(|it| it["status"] == "ACTIVE").filter_map(profile).collect())
-        }
+    match (
+        value["modelSummaries"].as_array(),
+        value["inferenceProfileSummaries"].as_array(),
+    ) {
+        (Some(models), _) => Some(
+            models
+                .iter()
+                .filter(|it| is_usable(it))
+                .filter_map(model)
+                .collect(),
+        ),
+        (None, Some(profiles)) => Some(
+            profiles
+                .iter()
+                .filter(|it| it["status"] == "ACTIVE")
+                .filter_map(profile)
+                .collect(),
+        ),
         (None, None) => None,
     }
 }
 
 fn has(list: &Value, word: &str) -> bool {
-    list.as_array().is_some_and(|list| list.iter().any(|it| it == word))
+    list.as_array()
+        .is_some_and(|list| list.iter().any(|it| it == word))
 }
 
 fn is_usable(model: &Value) -> bool {
-    let by_name =
-        model["inferenceTypesSupported"].is_null() || has(&model["inferenceTypesSupported"], "ON_DEMAND");
+    let by_name = model["inferenceTypesSupported"].is_null()
+        || has(&model["inferenceTypesSupported"], "ON_DEMAND");
     let outputs = &model["outputModalities"];
     (has(outputs, "TEXT") || has(outputs, "EMBEDDING"))
         && by_name
@@ -44,7 +58,9 @@ fn model(model: &Value) -> Option<ListedModel> {
     Some(ListedModel {
         id: model["modelId"].as_str()?.to_owned(),
         display_name: model["modelName"].as_str().map(str::to_owned),
-        images: model["inputModalities"].is_array().then(|| has(&model["inputModalities"], "IMAGE")),
+        images: model["inputModalities"]
+            .is_array()
+            .then(|| has(&model["inputModalities"], "IMAGE")),
     })
 }
 

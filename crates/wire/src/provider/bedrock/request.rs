@@ -50,7 +50,11 @@ pub fn embedding_path(model: &str) -> String {
 
 fn left_out(request: &ModelRequest<'_>, body: &Body<'_>) -> Vec<LeftOut> {
     let (parameters, family) = (request.parameters, Family::of(request.model));
-    let Body { inference, additional, .. } = body;
+    let Body {
+        inference,
+        additional,
+        ..
+    } = body;
     parameters.left_out(&Sent {
         temperature: inference.temperature.is_some(),
         top_p: inference.top_p.is_some(),
@@ -67,7 +71,13 @@ fn left_out(request: &ModelRequest<'_>, body: &Body<'_>) -> Vec<LeftOut> {
 pub fn unsupported(model: &str) -> Vec<Parameter> {
     never_taken(|set| {
         let parameters = &Parameters::default().under(set);
-        let request = ModelRequest { model, messages: &[], tools: &[], parameters, stream: false };
+        let request = ModelRequest {
+            model,
+            messages: &[],
+            tools: &[],
+            parameters,
+            stream: false,
+        };
         left_out(&request, &Body::new(&request))
     })
 }
@@ -82,13 +92,19 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     system: Vec<WireBlock<'a>>,
     messages: Vec<Message<'a>>,
-    #[serde(rename = "inferenceConfig", skip_serializing_if = "Inference::is_empty")]
+    #[serde(
+        rename = "inferenceConfig",
+        skip_serializing_if = "Inference::is_empty"
+    )]
     inference: Inference<'a>,
     #[serde(rename = "toolConfig", skip_serializing_if = "Option::is_none")]
     tools: Option<ToolConfig<'a>>,
     #[serde(rename = "outputConfig", skip_serializing_if = "Option::is_none")]
     output: Option<Value>,
-    #[serde(rename = "additionalModelRequestFields", skip_serializing_if = "Map::is_empty")]
+    #[serde(
+        rename = "additionalModelRequestFields",
+        skip_serializing_if = "Map::is_empty"
+    )]
     additional: Map<String, Value>,
 }
 
@@ -113,8 +129,16 @@ struct Inference<'a> {
 
 impl Inference<'_> {
     fn is_empty(&self) -> bool {
-        let Self { max_tokens, temperature, top_p, stop_sequences } = self;
-        max_tokens.is_none() && temperature.is_none() && top_p.is_none() && stop_sequences.is_empty()
+        let Self {
+            max_tokens,
+            temperature,
+            top_p,
+            stop_sequences,
+        } = self;
+        max_tokens.is_none()
+            && temperature.is_none()
+            && top_p.is_none()
+            && stop_sequences.is_empty()
     }
 }
 
@@ -223,8 +247,10 @@ impl<'a> Body<'a> {
             system: blocks(conversation.system, &mut documents),
             messages: messages(conversation.turns, &mut documents),
             inference: inference(parameters, family, reasoning.thinks, reasoning.max_tokens),
-            tools: (!tools.is_empty())
-                .then(|| ToolConfig { tools, tool_choice: choice(&parameters.tool_choice, family) }),
+            tools: (!tools.is_empty()).then(|| ToolConfig {
+                tools,
+                tool_choice: choice(&parameters.tool_choice, family),
+            }),
             output: output(parameters, family, request.model),
             additional: reasoning.fields,
         }
@@ -234,7 +260,10 @@ impl<'a> Body<'a> {
 fn messages<'a>(turns: Vec<Turn<'a>>, documents: &mut usize) -> Vec<Message<'a>> {
     turns
         .into_iter()
-        .map(|turn| Message { role: turn.role, content: blocks(turn.content, documents) })
+        .map(|turn| Message {
+            role: turn.role,
+            content: blocks(turn.content, documents),
+        })
         .collect()
 }
 
@@ -263,11 +292,20 @@ fn tools<'a>(request: &ModelRequest<'a>, conversation: &Conversation<'a>) -> Vec
     };
     if offered.is_empty() {
         let any = serde_json::from_str(ANY_ARGUMENTS).unwrap_or(RawValue::NULL);
-        return called.into_iter().map(|name| spec(name, "No longer available.", any)).collect();
+        return called
+            .into_iter()
+            .map(|name| spec(name, "No longer available.", any))
+            .collect();
     }
     offered
         .iter()
-        .map(|tool| spec(tool.name, tool.description, tool.parameters.json_for(ToolFormat::Converse)))
+        .map(|tool| {
+            spec(
+                tool.name,
+                tool.description,
+                tool.parameters.json_for(ToolFormat::Converse),
+            )
+        })
         .collect()
 }
 
@@ -293,7 +331,11 @@ fn inference<'a>(
     let top_p = parameters.top_p.filter(|top_p| {
         sampling && (both || temperature.is_none()) && (!(thinks && is_claude) || *top_p >= 0.95)
     });
-    let stop = parameters.stop.iter().map(String::as_str).filter(|it| !it.trim().is_empty());
+    let stop = parameters
+        .stop
+        .iter()
+        .map(String::as_str)
+        .filter(|it| !it.trim().is_empty());
     Inference {
         max_tokens: max_tokens.or(parameters.max_output_tokens),
         temperature,
@@ -303,7 +345,9 @@ fn inference<'a>(
 }
 
 fn output(parameters: &Parameters, family: Family, model: &str) -> Option<Value> {
-    let Some(AnswerFormat::Schema { name, schema, .. }) = &parameters.answer_format else { return None };
+    let Some(AnswerFormat::Schema { name, schema, .. }) = &parameters.answer_format else {
+        return None;
+    };
     let schema = schema::for_answer(schema).to_string();
     family.json_schema(model).then(|| {
         json!({"textFormat": {
@@ -315,9 +359,14 @@ fn output(parameters: &Parameters, family: Family, model: &str) -> Option<Value>
 
 fn blocks<'a>(blocks: Vec<Block<'a>>, documents: &mut usize) -> Vec<WireBlock<'a>> {
     let mut written = Vec::with_capacity(blocks.len() + 1);
-    let has_text =
-        blocks.iter().any(|block| matches!(block.kind, Kind::Text { .. } | Kind::ToolResult { .. }));
-    for Block { kind, cache_control } in blocks {
+    let has_text = blocks
+        .iter()
+        .any(|block| matches!(block.kind, Kind::Text { .. } | Kind::ToolResult { .. }));
+    for Block {
+        kind,
+        cache_control,
+    } in blocks
+    {
         let is_document = matches!(kind, Kind::Document { .. });
         if is_document && !has_text && written.is_empty() {
             // The API takes no document without a word.
@@ -338,29 +387,56 @@ fn blocks<'a>(blocks: Vec<Block<'a>>, documents: &mut usize) -> Vec<WireBlock<'a
 fn block<'a>(kind: Kind<'a>, documents: &mut usize) -> WireBlock<'a> {
     match kind {
         Kind::Text { text, .. } => WireBlock::Text(text),
-        Kind::Thinking { thinking, signature } => {
-            WireBlock::ReasoningContent(Reasoning::ReasoningText { text: thinking, signature })
+        Kind::Thinking {
+            thinking,
+            signature,
+        } => WireBlock::ReasoningContent(Reasoning::ReasoningText {
+            text: thinking,
+            signature,
+        }),
+        Kind::RedactedThinking { data } => {
+            WireBlock::ReasoningContent(Reasoning::RedactedContent(data))
         }
-        Kind::RedactedThinking { data } => WireBlock::ReasoningContent(Reasoning::RedactedContent(data)),
-        Kind::ToolUse { id, name, input, .. } => WireBlock::ToolUse { tool_use_id: id, name, input },
-        Kind::ToolResult { tool_use_id, content, is_error } => WireBlock::ToolResult {
+        Kind::ToolUse {
+            id, name, input, ..
+        } => WireBlock::ToolUse {
+            tool_use_id: id,
+            name,
+            input,
+        },
+        Kind::ToolResult {
+            tool_use_id,
+            content,
+            is_error,
+        } => WireBlock::ToolResult {
             tool_use_id,
             content: result_content(content, documents),
             status: if is_error { "error" } else { "success" },
         },
-        Kind::Image { source: Source::Base64 { media_type, data } } => {
-            WireBlock::Image(media(media_type, data))
-        }
-        Kind::Document { source: Source::Base64 { media_type, data }, .. } => {
-            document(media(media_type, data), documents)
-        }
-        Kind::Document { source: Source::Text { data, .. }, .. } => {
+        Kind::Image {
+            source: Source::Base64 { media_type, data },
+        } => WireBlock::Image(media(media_type, data)),
+        Kind::Document {
+            source: Source::Base64 { media_type, data },
+            ..
+        } => document(media(media_type, data), documents),
+        Kind::Document {
+            source: Source::Text { data, .. },
+            ..
+        } => {
             let bytes = Cow::Owned(STANDARD.encode(data));
-            document(Media { format: "txt", source: Bytes { bytes } }, documents)
+            document(
+                Media {
+                    format: "txt",
+                    source: Bytes { bytes },
+                },
+                documents,
+            )
         }
-        Kind::Document { source: Source::Url { url }, .. } => {
-            WireBlock::Text(format!("[The file is at {url}]").into())
-        }
+        Kind::Document {
+            source: Source::Url { url },
+            ..
+        } => WireBlock::Text(format!("[The file is at {url}]").into()),
         Kind::Image { .. } => {
             WireBlock::Text("[A picture was left out: this model takes none by address.]".into())
         }
@@ -371,7 +447,10 @@ fn block<'a>(kind: Kind<'a>, documents: &mut usize) -> WireBlock<'a> {
 fn document<'a>(media: Media<'a>, documents: &mut usize) -> WireBlock<'a> {
     // Names may not repeat, nor say much.
     *documents += 1;
-    WireBlock::Document(Document { name: format!("Document {documents}"), media })
+    WireBlock::Document(Document {
+        name: format!("Document {documents}"),
+        media,
+    })
 }
 
 /// The API takes no result without content.
@@ -379,12 +458,18 @@ fn result_content<'a>(content: Vec<Block<'a>>, documents: &mut usize) -> Vec<Wir
     if content.is_empty() {
         return vec![WireBlock::Text("(no output)".into())];
     }
-    content.into_iter().map(|Block { kind, .. }| block(kind, documents)).collect()
+    content
+        .into_iter()
+        .map(|Block { kind, .. }| block(kind, documents))
+        .collect()
 }
 
 fn media<'a>(media_type: &'a str, data: Cow<'a, str>) -> Media<'a> {
     let format = media_type.rsplit('/').next().unwrap_or(media_type);
-    Media { format, source: Bytes { bytes: data } }
+    Media {
+        format,
+        source: Bytes { bytes: data },
+    }
 }
 
 #[cfg(test)]

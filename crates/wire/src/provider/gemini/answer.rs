@@ -22,7 +22,11 @@ const QUOTED_CHARS: usize = 200;
 const MAX_ID_CHARS: usize = 32;
 
 /// What is said of a whole answer, such as the pages that it rests on.
-const METADATA: [&str; 3] = ["groundingMetadata", "citationMetadata", "urlContextMetadata"];
+const METADATA: [&str; 3] = [
+    "groundingMetadata",
+    "citationMetadata",
+    "urlContextMetadata",
+];
 
 /// Reads one answer. Its data are: a text, the signature of a piece of text, of reasoning or of a call; `{"part"}`, a
 /// part that goes back as it came; `{"metadata"}`, which is kept and not sent back.
@@ -53,7 +57,9 @@ impl Decoder {
             // The answer is whole without it.
             Err(_) if self.finish_reason.is_some() => return Ok(()),
             Err(_) => {
-                match repaired_text(text).filter(|text| serde_json::from_str::<Chunk<'_>>(text).is_ok()) {
+                match repaired_text(text)
+                    .filter(|text| serde_json::from_str::<Chunk<'_>>(text).is_ok())
+                {
                     Some(text) => return self.chunk(&text, out),
                     None => return Err(unreadable("The model server sent no JSON object", text)),
                 }
@@ -66,18 +72,25 @@ impl Decoder {
         if let Some(id) = read(chunk.response_id) {
             self.response_id = id;
         }
-        if let Some(usage) = chunk.usage_metadata.filter(|usage| usage.get().starts_with('{')) {
+        if let Some(usage) = chunk
+            .usage_metadata
+            .filter(|usage| usage.get().starts_with('{'))
+        {
             self.usage = Some(usage.get().to_owned());
         }
         if let Some(feedback) = read::<Value>(chunk.prompt_feedback)
             && let Some(reason) = feedback.get("blockReason").and_then(Value::as_str)
         {
             // No candidate comes where the prompt is blocked.
-            self.finish_reason.get_or_insert_with(|| format!("PROMPT_{reason}"));
+            self.finish_reason
+                .get_or_insert_with(|| format!("PROMPT_{reason}"));
             self.metadata.insert("promptFeedback".to_owned(), feedback);
         }
         let candidates: Vec<Candidate<'_>> = read(chunk.candidates).unwrap_or_default();
-        match candidates.into_iter().find(|candidate| read::<u64>(candidate.index).unwrap_or(0) == 0) {
+        match candidates
+            .into_iter()
+            .find(|candidate| read::<u64>(candidate.index).unwrap_or(0) == 0)
+        {
             Some(candidate) => self.candidate(&candidate, out),
             None => Ok(()),
         }
@@ -92,21 +105,29 @@ impl Decoder {
         for part in content.map(|content| content.parts).unwrap_or_default() {
             self.part(part.get(), out)?;
         }
-        let metadata =
-            [candidate.grounding_metadata, candidate.citation_metadata, candidate.url_context_metadata];
+        let metadata = [
+            candidate.grounding_metadata,
+            candidate.citation_metadata,
+            candidate.url_context_metadata,
+        ];
         for (name, value) in METADATA.into_iter().zip(metadata) {
-            if let Some(value) = read::<Map<String, Value>>(value).filter(|value| !value.is_empty()) {
+            if let Some(value) = read::<Map<String, Value>>(value).filter(|value| !value.is_empty())
+            {
                 self.metadata.insert(name.to_owned(), Value::Object(value));
             }
         }
-        if let Some(reason) = read::<String>(candidate.finish_reason).filter(|reason| !reason.is_empty()) {
+        if let Some(reason) =
+            read::<String>(candidate.finish_reason).filter(|reason| !reason.is_empty())
+        {
             // They say nothing of an answer that is as it should be.
             if !matches!(reason.as_str(), "STOP" | "MAX_TOKENS") {
                 let why = [
                     ("finishMessage", candidate.finish_message),
                     ("safetyRatings", candidate.safety_ratings),
                 ];
-                let said = why.into_iter().filter_map(|(name, value)| Some((name.to_owned(), read(value)?)));
+                let said = why
+                    .into_iter()
+                    .filter_map(|(name, value)| Some((name.to_owned(), read(value)?)));
                 self.metadata.extend(said);
             }
             self.finish_reason = Some(reason);
@@ -117,37 +138,54 @@ impl Decoder {
     fn part(&mut self, text: &str, out: &mut Vec<AnswerEvent>) -> Result<(), AnswerError> {
         let part: Part<'_> = match serde_json::from_str(text) {
             Ok(part) => part,
-            Err(_) => match repaired_text(text).filter(|text| serde_json::from_str::<Part<'_>>(text).is_ok())
+            Err(_) => match repaired_text(text)
+                .filter(|text| serde_json::from_str::<Part<'_>>(text).is_ok())
             {
                 Some(text) => return self.part(&text, out),
-                None => return Err(unreadable("A part of the model's answer cannot be read", text)),
+                None => {
+                    return Err(unreadable(
+                        "A part of the model's answer cannot be read",
+                        text,
+                    ));
+                }
             },
         };
         let is_thought = part.thought == Some(true);
         let (event, kind) = match part {
-            Part { function_call: Some(call), thought_signature, .. } => {
+            Part {
+                function_call: Some(call),
+                thought_signature,
+                ..
+            } => {
                 self.call(call, thought_signature, out);
                 return Ok(());
             }
-            Part { text: Some(text), .. } if is_thought => {
-                (AnswerEvent::Reasoning(text), DataPart::Reasoning)
-            }
-            Part { text: Some(text), .. } => (AnswerEvent::Text(text), DataPart::Text),
+            Part {
+                text: Some(text), ..
+            } if is_thought => (AnswerEvent::Reasoning(text), DataPart::Reasoning),
+            Part {
+                text: Some(text), ..
+            } => (AnswerEvent::Text(text), DataPart::Text),
             Part { .. } => {
                 self.verbatim(text, out);
                 return Ok(());
             }
         };
-        let says =
-            matches!(&event, AnswerEvent::Reasoning(text) | AnswerEvent::Text(text) if !text.is_empty());
+        let says = matches!(&event, AnswerEvent::Reasoning(text) | AnswerEvent::Text(text) if !text.is_empty());
         if says {
             self.has_said = true;
             out.push(event);
         }
-        match part.thought_signature.filter(|signature| !signature.is_empty()) {
+        match part
+            .thought_signature
+            .filter(|signature| !signature.is_empty())
+        {
             // One that stands alone has to go back alone.
             Some(_) if !says && kind == DataPart::Text => self.verbatim(text, out),
-            Some(signature) => out.push(AnswerEvent::Data { part: kind, data: Value::String(signature) }),
+            Some(signature) => out.push(AnswerEvent::Data {
+                part: kind,
+                data: Value::String(signature),
+            }),
             None => {}
         }
         Ok(())
@@ -155,21 +193,35 @@ impl Decoder {
 
     /// A part that only the provider understands.
     fn verbatim(&mut self, text: &str, out: &mut Vec<AnswerEvent>) {
-        let Ok(Value::Object(mut part)) = serde_json::from_str(text) else { return };
+        let Ok(Value::Object(mut part)) = serde_json::from_str(text) else {
+            return;
+        };
         // Image models show drafts in their thoughts. They are not sent back.
-        let is_draft = part.get("thought") == Some(&Value::Bool(true)) && part.contains_key("inlineData");
+        let is_draft =
+            part.get("thought") == Some(&Value::Bool(true)) && part.contains_key("inlineData");
         if is_draft || part.keys().all(|key| key == "thought") {
             return;
         }
         // A part has to be of something.
-        if part.keys().all(|key| key == "thought" || key == "thoughtSignature") {
+        if part
+            .keys()
+            .all(|key| key == "thought" || key == "thoughtSignature")
+        {
             part.insert("text".to_owned(), json!(""));
         }
         self.has_said = true;
-        out.push(AnswerEvent::Data { part: DataPart::Other, data: json!({ "part": part }) });
+        out.push(AnswerEvent::Data {
+            part: DataPart::Other,
+            data: json!({ "part": part }),
+        });
     }
 
-    fn call(&mut self, call: FunctionCall<'_>, signature: Option<String>, out: &mut Vec<AnswerEvent>) {
+    fn call(
+        &mut self,
+        call: FunctionCall<'_>,
+        signature: Option<String>,
+        out: &mut Vec<AnswerEvent>,
+    ) {
         let name: String = read(call.name).unwrap_or_default();
         if !name.is_empty() || self.open.is_none() {
             self.close_call(out);
@@ -177,32 +229,51 @@ impl Decoder {
             let id = self.id(read(call.id));
             self.ids.push(id.clone());
             let name = unescaped(&name).to_owned();
-            out.push(AnswerEvent::CallStarted { index: self.ids.len() - 1, id, name });
+            out.push(AnswerEvent::CallStarted {
+                index: self.ids.len() - 1,
+                id,
+                name,
+            });
             self.open = Some(Arguments::default());
         }
         let index = self.ids.len() - 1;
         let pieces: Option<Vec<PartialArg>> = read(call.partial_args);
         let goes_on = read(call.will_continue) == Some(true);
-        let whole = call.args.map(RawValue::get).filter(|args| args.starts_with('{') && !goes_on);
+        let whole = call
+            .args
+            .map(RawValue::get)
+            .filter(|args| args.starts_with('{') && !goes_on);
         if let Some(open) = &mut self.open {
-            pieces.into_iter().flatten().for_each(|piece| open.add(piece));
+            pieces
+                .into_iter()
+                .flatten()
+                .for_each(|piece| open.add(piece));
             if let Some(args) = whole.filter(|_| open.is_empty()) {
                 self.open = None;
-                out.push(AnswerEvent::Arguments { index, delta: args.to_owned() });
+                out.push(AnswerEvent::Arguments {
+                    index,
+                    delta: args.to_owned(),
+                });
             }
         }
         if !goes_on {
             self.close_call(out);
         }
         if let Some(signature) = signature.filter(|signature| !signature.is_empty()) {
-            out.push(AnswerEvent::Data { part: DataPart::Call(index), data: Value::String(signature) });
+            out.push(AnswerEvent::Data {
+                part: DataPart::Call(index),
+                data: Value::String(signature),
+            });
         }
     }
 
     /// Gives the arguments of a call that came in pieces.
     fn close_call(&mut self, out: &mut Vec<AnswerEvent>) {
         if let Some(arguments) = self.open.take() {
-            out.push(AnswerEvent::Arguments { index: self.ids.len() - 1, delta: arguments.finish() });
+            out.push(AnswerEvent::Arguments {
+                index: self.ids.len() - 1,
+                delta: arguments.finish(),
+            });
         }
     }
 
@@ -211,8 +282,14 @@ impl Decoder {
         if let Some(id) = id.filter(|id| !id.is_empty() && !self.ids.contains(id)) {
             return id;
         }
-        let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
-        let answer: String = self.response_id.chars().filter(is_plain).take(MAX_ID_CHARS).collect();
+        let is_plain =
+            |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+        let answer: String = self
+            .response_id
+            .chars()
+            .filter(is_plain)
+            .take(MAX_ID_CHARS)
+            .collect();
         match self.ids.len() {
             number if answer.is_empty() => format!("call_{number}"),
             number => format!("{answer}_{number}"),
@@ -228,7 +305,10 @@ impl Decoder {
             ))
         };
         let Some(reason) = &self.finish_reason else {
-            return failed(ErrorKind::Protocol, "The model server ended the answer before it was whole.");
+            return failed(
+                ErrorKind::Protocol,
+                "The model server ended the answer before it was whole.",
+            );
         };
         match reason.as_str() {
             "MAX_TOKENS" => Ok(StopReason::Length),
@@ -243,23 +323,32 @@ impl Decoder {
             | "IMAGE_RECITATION"
             | "MODEL_ARMOR" => Ok(StopReason::Refused),
             reason if reason.starts_with("PROMPT_") => Ok(StopReason::Refused),
-            "MALFORMED_FUNCTION_CALL" => {
-                failed(ErrorKind::Server, "The model wrote a tool call that cannot be read.")
+            "MALFORMED_FUNCTION_CALL" => failed(
+                ErrorKind::Server,
+                "The model wrote a tool call that cannot be read.",
+            ),
+            "UNEXPECTED_TOOL_CALL" => failed(
+                ErrorKind::Server,
+                "The model called a tool that it was not given.",
+            ),
+            "TOO_MANY_TOOL_CALLS" => failed(
+                ErrorKind::Server,
+                "The model made too many tool calls in a row.",
+            ),
+            "MALFORMED_RESPONSE" => failed(
+                ErrorKind::Server,
+                "The model wrote an answer that cannot be read.",
+            ),
+            "MISSING_THOUGHT_SIGNATURE" => {
+                failed(ErrorKind::Request, "A thought signature is missing.")
             }
-            "UNEXPECTED_TOOL_CALL" => {
-                failed(ErrorKind::Server, "The model called a tool that it was not given.")
-            }
-            "TOO_MANY_TOOL_CALLS" => {
-                failed(ErrorKind::Server, "The model made too many tool calls in a row.")
-            }
-            "MALFORMED_RESPONSE" => {
-                failed(ErrorKind::Server, "The model wrote an answer that cannot be read.")
-            }
-            "MISSING_THOUGHT_SIGNATURE" => failed(ErrorKind::Request, "A thought signature is missing."),
             _ if !self.ids.is_empty() => Ok(StopReason::ToolCalls),
             "STOP" => Ok(StopReason::Stop),
             _ if self.has_said => Ok(StopReason::Stop),
-            other => failed(ErrorKind::Server, &format!("The model gave no answer ({other}).")),
+            other => failed(
+                ErrorKind::Server,
+                &format!("The model gave no answer ({other})."),
+            ),
         }
     }
 }
@@ -289,9 +378,15 @@ impl AnswerDecoder for Decoder {
         self.close_call(out);
         if !self.metadata.is_empty() {
             let data = json!({ "metadata": std::mem::take(&mut self.metadata) });
-            out.push(AnswerEvent::Data { part: DataPart::Other, data });
+            out.push(AnswerEvent::Data {
+                part: DataPart::Other,
+                data,
+            });
         }
-        out.push(AnswerEvent::Finished { reason, usage: self.usage.as_deref().and_then(usage) });
+        out.push(AnswerEvent::Finished {
+            reason,
+            usage: self.usage.as_deref().and_then(usage),
+        });
         Ok(())
     }
 
@@ -308,9 +403,11 @@ impl AnswerDecoder for Decoder {
 impl Decoder {
     /// A stream that came as one list of its events.
     fn list(&mut self, list: &str, out: &mut Vec<AnswerEvent>) -> Result<(), AnswerError> {
-        let chunks: Vec<&RawValue> =
-            serde_json::from_str(list).map_err(|_| unreadable("The model server sent no JSON list", list))?;
-        chunks.into_iter().try_for_each(|chunk| self.chunk(chunk.get(), out))
+        let chunks: Vec<&RawValue> = serde_json::from_str(list)
+            .map_err(|_| unreadable("The model server sent no JSON list", list))?;
+        chunks
+            .into_iter()
+            .try_for_each(|chunk| self.chunk(chunk.get(), out))
     }
 }
 

@@ -95,18 +95,33 @@ pub(super) fn contents<'a>(
     messages: &'a [Message],
     generation: Generation,
 ) -> (Option<Content<'a>>, Vec<Content<'a>>) {
-    let instructions = messages.iter().take_while(|message| message.role == Role::System).count();
+    let instructions = messages
+        .iter()
+        .take_while(|message| message.role == Role::System)
+        .count();
     let (system, rest) = messages.split_at(instructions);
     let system: Vec<Piece<'_>> = system.iter().flat_map(said).collect();
-    let system = (!system.is_empty()).then_some(Content { role: None, parts: system });
-    let mut turns = Turns { contents: Vec::with_capacity(rest.len() + 1), generation };
-    let current = rest.iter().rposition(|message| message.role == Role::User).unwrap_or(0);
+    let system = (!system.is_empty()).then_some(Content {
+        role: None,
+        parts: system,
+    });
+    let mut turns = Turns {
+        contents: Vec::with_capacity(rest.len() + 1),
+        generation,
+    };
+    let current = rest
+        .iter()
+        .rposition(|message| message.role == Role::User)
+        .unwrap_or(0);
     let mut at = 0;
     while let Some(message) = rest.get(at) {
         at += 1;
         match message.role {
             Role::Assistant => {
-                let results = rest[at..].iter().take_while(|it| it.role == Role::Tool).count();
+                let results = rest[at..]
+                    .iter()
+                    .take_while(|it| it.role == Role::Tool)
+                    .count();
                 turns.add_step(message, at > current);
                 turns.add_results(message, &rest[at..at + results], at + results < rest.len());
                 at += results;
@@ -131,7 +146,10 @@ impl<'a> Turns<'a> {
         if parts.is_empty() {
             parts.push(text("", None));
         }
-        self.contents.push(Content { role: Some("user"), parts });
+        self.contents.push(Content {
+            role: Some("user"),
+            parts,
+        });
     }
 
     /// What the model said and called. Two such messages are one turn, as calls have to follow the user's.
@@ -142,10 +160,18 @@ impl<'a> Turns<'a> {
         let blocks = message.blocks(PROVIDER);
         let pieces = blocks.into_iter().filter_map(piece);
         match self.contents.last_mut() {
-            Some(Content { role: Some("model"), parts }) => parts.extend(pieces),
-            _ => self.contents.push(Content { role: Some("model"), parts: pieces.collect() }),
+            Some(Content {
+                role: Some("model"),
+                parts,
+            }) => parts.extend(pieces),
+            _ => self.contents.push(Content {
+                role: Some("model"),
+                parts: pieces.collect(),
+            }),
         }
-        let Some(Content { parts, .. }) = self.contents.last_mut() else { return };
+        let Some(Content { parts, .. }) = self.contents.last_mut() else {
+            return;
+        };
         if parts.is_empty() {
             parts.push(text("", None));
         }
@@ -167,13 +193,18 @@ impl<'a> Turns<'a> {
         let mut parts = Vec::with_capacity(step.tool_calls.len());
         let mut beside = Vec::new();
         for call in &step.tool_calls {
-            let at = results.iter().position(|it| it.tool_call_id.as_deref() == Some(call.id.as_str()));
+            let at = results
+                .iter()
+                .position(|it| it.tool_call_id.as_deref() == Some(call.id.as_str()));
             let result = at.map(|at| results.remove(at));
             let function_response = self.response(call, result, &mut beside);
             parts.push(Piece::Response { function_response });
         }
         if !parts.is_empty() {
-            self.contents.push(Content { role: Some("user"), parts });
+            self.contents.push(Content {
+                role: Some("user"),
+                parts,
+            });
         }
         beside.extend(results.into_iter().flat_map(said));
         if !beside.is_empty() {
@@ -187,7 +218,10 @@ impl<'a> Turns<'a> {
         result: Option<&'a Message>,
         beside: &mut Vec<Piece<'a>>,
     ) -> FunctionResponse<'a> {
-        let media = result.iter().flat_map(|result| &result.content).filter_map(Media::of);
+        let media = result
+            .iter()
+            .flat_map(|result| &result.content)
+            .filter_map(Media::of);
         let (nested, apart): (Vec<_>, Vec<_>) =
             media.partition(|media| self.generation.is_third() && media.nests());
         if !apart.is_empty() {
@@ -201,20 +235,31 @@ impl<'a> Turns<'a> {
         }
         let response = match result {
             Some(result) => response(result),
-            None => Object::Error { error: Cow::Borrowed(NO_RESULT) },
+            None => Object::Error {
+                error: Cow::Borrowed(NO_RESULT),
+            },
         };
-        FunctionResponse { id: &call.id, name: escaped(&call.name), response, parts: nested }
+        FunctionResponse {
+            id: &call.id,
+            name: escaped(&call.name),
+            response,
+            parts: nested,
+        }
     }
 }
 
 /// The result as the object it is, or as a text in one; a failure under a name of its own.
 fn response(result: &Message) -> Object<'_> {
     if result.is_error {
-        return Object::Error { error: Cow::Owned(result.plain_text()) };
+        return Object::Error {
+            error: Cow::Owned(result.plain_text()),
+        };
     }
     let text = match result.content.as_slice() {
         [Part::Text { text }] => Cow::Borrowed(text.as_str()),
-        parts if parts.iter().any(|part| part.as_text().is_some()) => Cow::Owned(result.plain_text()),
+        parts if parts.iter().any(|part| part.as_text().is_some()) => {
+            Cow::Owned(result.plain_text())
+        }
         _ => return Object::Empty {},
     };
     if let Cow::Borrowed(text) = text
@@ -232,7 +277,10 @@ fn has_references(json: &str) -> bool {
 }
 
 fn object(json: &str) -> Option<&RawValue> {
-    json.trim_start().starts_with('{').then(|| serde_json::from_str(json).ok()).flatten()
+    json.trim_start()
+        .starts_with('{')
+        .then(|| serde_json::from_str(json).ok())
+        .flatten()
 }
 
 fn piece<'a>(block: Block<'a>) -> Option<Piece<'a>> {
@@ -246,7 +294,10 @@ fn piece<'a>(block: Block<'a>) -> Option<Piece<'a>> {
                 thought_signature,
             }))
         }
-        Block::Part { part: Part::Text { text: said }, data } => {
+        Block::Part {
+            part: Part::Text { text: said },
+            data,
+        } => {
             let signature = data.and_then(Value::as_str);
             (!said.is_empty() || signature.is_some()).then(|| text(said, signature))
         }
@@ -267,7 +318,9 @@ fn arguments(text: &str) -> Object<'_> {
     match object(text) {
         Some(object) => Object::Raw(object),
         None if text.trim().is_empty() => Object::Empty {},
-        None => Object::Arguments { arguments: arguments_value(text) },
+        None => Object::Arguments {
+            arguments: arguments_value(text),
+        },
     }
 }
 
@@ -275,18 +328,28 @@ fn arguments(text: &str) -> Object<'_> {
 fn said(message: &Message) -> impl Iterator<Item = Piece<'_>> {
     message.content.iter().filter_map(|part| match part {
         Part::Text { text: said } => (!said.is_empty()).then(|| text(said, None)),
-        part => Media::of(part).map(Piece::Media).or_else(|| part.as_file().map(words)),
+        part => Media::of(part)
+            .map(Piece::Media)
+            .or_else(|| part.as_file().map(words)),
     })
 }
 
 /// A file that Gemini does not take.
 fn words<'a>(file: FileRef<'_>) -> Piece<'a> {
     let text = Cow::Owned(file_in_words(file));
-    Piece::Text(TextPiece { text, thought: false, thought_signature: None })
+    Piece::Text(TextPiece {
+        text,
+        thought: false,
+        thought_signature: None,
+    })
 }
 
 fn text<'a>(text: &'a str, thought_signature: Option<&'a str>) -> Piece<'a> {
-    Piece::Text(TextPiece { text: Cow::Borrowed(text), thought: false, thought_signature })
+    Piece::Text(TextPiece {
+        text: Cow::Borrowed(text),
+        thought: false,
+        thought_signature,
+    })
 }
 
 #[cfg(test)]

@@ -46,7 +46,11 @@ struct Statistics<'a> {
 /// The body of `batchEmbedContents` for at most [`BATCH_EMBED_LIMIT`] texts. `dimensions` shortens the vectors.
 #[must_use]
 pub fn encode_embed(model: &str, texts: &[String], dimensions: Option<u64>) -> String {
-    let model = if model.contains('/') { model.to_owned() } else { format!("models/{model}") };
+    let model = if model.contains('/') {
+        model.to_owned()
+    } else {
+        format!("models/{model}")
+    };
     let request = |text: &String| {
         let mut request = json!({ "model": model, "content": {"parts": [{ "text": text }]} });
         if let Some(dimensions) = dimensions {
@@ -61,7 +65,10 @@ pub fn encode_embed(model: &str, texts: &[String], dimensions: Option<u64>) -> S
 /// The body of Vertex AI's `predict` for texts.
 #[must_use]
 pub fn encode_vertex_embed(texts: &[String], dimensions: Option<u64>) -> String {
-    let instances: Vec<Value> = texts.iter().map(|text| json!({ "content": text })).collect();
+    let instances: Vec<Value> = texts
+        .iter()
+        .map(|text| json!({ "content": text }))
+        .collect();
     let mut body = json!({ "instances": instances });
     if let Some(dimensions) = dimensions {
         body["parameters"] = json!({ "outputDimensionality": dimensions });
@@ -75,19 +82,31 @@ pub fn encode_vertex_embed(texts: &[String], dimensions: Option<u64>) -> String 
 /// [`BadEmbeddings`], so that nothing is ever compared with the vector of another text.
 pub fn decode_embeddings(body: &[u8], asked: usize) -> Result<Embedded, BadEmbeddings> {
     let answer: Answer<'_> = serde_json::from_slice(body).map_err(|_| BadEmbeddings::NoList)?;
-    let mut input_tokens = answer.usage_metadata.and_then(|usage| prompt_tokens(usage.get()));
+    let mut input_tokens = answer
+        .usage_metadata
+        .and_then(|usage| prompt_tokens(usage.get()));
     let vectors: Vec<Vec<f32>> = match (answer.embeddings, answer.embedding, answer.predictions) {
         (Some(list), _, _) => list.into_iter().map(|it| it.values).collect(),
         (None, Some(one), _) => vec![one.values],
         (None, None, Some(predictions)) => {
-            let counts = predictions.iter().map(|it| it.embeddings.statistics.as_ref()?.token_count);
-            let counted = counts.map(|count| TokenCount::from_json(count?.get()).map(TokenCount::get));
+            let counts = predictions
+                .iter()
+                .map(|it| it.embeddings.statistics.as_ref()?.token_count);
+            let counted =
+                counts.map(|count| TokenCount::from_json(count?.get()).map(TokenCount::get));
             input_tokens = input_tokens.or(counted.sum());
-            predictions.into_iter().map(|it| it.embeddings.values).collect()
+            predictions
+                .into_iter()
+                .map(|it| it.embeddings.values)
+                .collect()
         }
         (None, None, None) => return Err(BadEmbeddings::NoList),
     };
-    Embedded { vectors, input_tokens }.checked(asked)
+    Embedded {
+        vectors,
+        input_tokens,
+    }
+    .checked(asked)
 }
 
 fn prompt_tokens(usage: &str) -> Option<u64> {
@@ -100,18 +119,26 @@ fn prompt_tokens(usage: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn check(body: &str, asked: usize, expected: Result<(Vec<Vec<f32>>, Option<u64>), BadEmbeddings>) {
-        let read = decode_embeddings(body.as_bytes(), asked).map(|read| (read.vectors, read.input_tokens));
+    fn check(
+        body: &str,
+        asked: usize,
+        expected: Result<(Vec<Vec<f32>>, Option<u64>), BadEmbeddings>,
+    ) {
+        let read =
+            decode_embeddings(body.as_bytes(), asked).map(|read| (read.vectors, read.input_tokens));
         assert_eq!(read, expected, "{body}");
     }
 
     #[test]
     fn vectors_of_each_method_are_read() {
         let two = vec![vec![1.0, 2.0], vec![3.0, 4.0]];
-        let batch =
-            r#"{"embeddings":[{"values":[1,2]},{"values":[3,4]}],"usageMetadata":{"promptTokenCount":7}}"#;
+        let batch = r#"{"embeddings":[{"values":[1,2]},{"values":[3,4]}],"usageMetadata":{"promptTokenCount":7}}"#;
         check(batch, 2, Ok((two.clone(), Some(7))));
-        check(r#"{"embedding":{"values":[0.5]}}"#, 1, Ok((vec![vec![0.5]], None)));
+        check(
+            r#"{"embedding":{"values":[0.5]}}"#,
+            1,
+            Ok((vec![vec![0.5]], None)),
+        );
         let vertex = r#"{"predictions":[{"embeddings":{"statistics":{"truncated":false,"token_count":3},"values":[1,2]}},
             {"embeddings":{"statistics":{"token_count":4.0},"values":[3,4]}}],"metadata":{"billableCharacterCount":9}}"#;
         check(vertex, 2, Ok((two, Some(7))));
@@ -119,13 +146,27 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_says_why() {
-        for body in ["", "{}", "[]", r#"{"embeddings":{}}"#, r#"{"embeddings":[{}]}"#] {
+        for body in [
+            "",
+            "{}",
+            "[]",
+            r#"{"embeddings":{}}"#,
+            r#"{"embeddings":[{}]}"#,
+        ] {
             check(body, 1, Err(BadEmbeddings::NoList));
         }
         let one = r#"{"embeddings":[{"values":[1]}]}"#;
         check(one, 2, Err(BadEmbeddings::Count { asked: 2, got: 1 }));
-        check(r#"{"embeddings":[{"values":[]}]}"#, 1, Err(BadEmbeddings::Lengths));
-        check(r#"{"embeddings":[{"values":[1]},{"values":[1,2]}]}"#, 2, Err(BadEmbeddings::Lengths));
+        check(
+            r#"{"embeddings":[{"values":[]}]}"#,
+            1,
+            Err(BadEmbeddings::Lengths),
+        );
+        check(
+            r#"{"embeddings":[{"values":[1]},{"values":[1,2]}]}"#,
+            2,
+            Err(BadEmbeddings::Lengths),
+        );
     }
 
     #[test]
@@ -139,6 +180,9 @@ mod tests {
         };
         assert_eq!(body, json!({"requests": [one("a"), one("b")]}));
         let body: Value = serde_json::from_str(&encode_vertex_embed(&texts, None)).unwrap();
-        assert_eq!(body, json!({"instances": [{"content": "a"}, {"content": "b"}]}));
+        assert_eq!(
+            body,
+            json!({"instances": [{"content": "a"}, {"content": "b"}]})
+        );
     }
 }

@@ -49,15 +49,27 @@ enum Level {
 
 impl Generation {
     pub(super) fn of(model: &str) -> Self {
-        let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
-        let version = name.split_once("gemini-").map(|(_, rest)| version(rest).unwrap_or((u32::MAX, 0)));
+        let name = model
+            .rsplit('/')
+            .next()
+            .unwrap_or(model)
+            .to_ascii_lowercase();
+        let version = name
+            .split_once("gemini-")
+            .map(|(_, rest)| version(rest).unwrap_or((u32::MAX, 0)));
         let size = match () {
             () if name.contains("lite") => Size::Lite,
             () if name.contains("flash") => Size::Flash,
             () => Size::Pro,
         };
-        let is_medium = ["-image", "-tts", "-audio", "-embedding"].iter().any(|kind| name.contains(kind));
-        Self { version, size, thinks: version >= Some((2, 5)) && !is_medium }
+        let is_medium = ["-image", "-tts", "-audio", "-embedding"]
+            .iter()
+            .any(|kind| name.contains(kind));
+        Self {
+            version,
+            size,
+            thinks: version >= Some((2, 5)) && !is_medium,
+        }
     }
 
     /// Whether it refuses calls of the current turn without a signature, and takes media within function responses, and
@@ -74,14 +86,20 @@ impl Generation {
             true => (None, self.level(reasoning)),
             false => (Some(self.budget(reasoning)), None),
         };
-        Some(ThinkingConfig { include_thoughts, thinking_budget, thinking_level })
+        Some(ThinkingConfig {
+            include_thoughts,
+            thinking_budget,
+            thinking_level,
+        })
     }
 
     /// `None` leaves it to the model.
     fn level(self, reasoning: Reasoning) -> Option<Level> {
         let wanted = match reasoning {
             Reasoning::On => return None,
-            Reasoning::Off | Reasoning::Budget(0) | Reasoning::Effort(Effort::Minimal) => Level::Minimal,
+            Reasoning::Off | Reasoning::Budget(0) | Reasoning::Effort(Effort::Minimal) => {
+                Level::Minimal
+            }
             Reasoning::Budget(tokens) if tokens <= 2048 => Level::Low,
             Reasoning::Budget(tokens) if tokens <= 8192 => Level::Medium,
             Reasoning::Effort(Effort::Low) => Level::Low,
@@ -95,7 +113,11 @@ impl Generation {
             Size::Flash | Size::Pro => Level::Low,
         };
         let has_medium = self.size != Size::Pro || self.version > Some((3, 0));
-        let wanted = if wanted == Level::Medium && !has_medium { Level::High } else { wanted };
+        let wanted = if wanted == Level::Medium && !has_medium {
+            Level::High
+        } else {
+            wanted
+        };
         Some(wanted.max(least))
     }
 
@@ -137,14 +159,26 @@ mod tests {
 
     fn check(model: &str, reasoning: Reasoning, expected: Value) {
         let thinking = Generation::of(model).thinking(Some(reasoning));
-        assert_eq!(serde_json::to_value(thinking).unwrap(), expected, "{model} {reasoning:?}");
+        assert_eq!(
+            serde_json::to_value(thinking).unwrap(),
+            expected,
+            "{model} {reasoning:?}"
+        );
     }
 
     #[test]
     fn generation_2_5_has_a_budget() {
-        for model in ["gemini-2.5-flash", "models/gemini-2.5-flash", "gemini-2.5-flash-preview-09-2025"] {
+        for model in [
+            "gemini-2.5-flash",
+            "models/gemini-2.5-flash",
+            "gemini-2.5-flash-preview-09-2025",
+        ] {
             check(model, Reasoning::Off, json!({"thinkingBudget": 0}));
-            check(model, Reasoning::On, json!({"includeThoughts": true, "thinkingBudget": -1}));
+            check(
+                model,
+                Reasoning::On,
+                json!({"includeThoughts": true, "thinkingBudget": -1}),
+            );
             check(
                 model,
                 Reasoning::Budget(100_000),
@@ -154,7 +188,11 @@ mod tests {
             check(model, Reasoning::Effort(Effort::Medium), medium);
         }
         let lite = "gemini-2.5-flash-lite";
-        check(lite, Reasoning::Budget(7), json!({"includeThoughts": true, "thinkingBudget": 512}));
+        check(
+            lite,
+            Reasoning::Budget(7),
+            json!({"includeThoughts": true, "thinkingBudget": 512}),
+        );
         check(lite, Reasoning::Budget(0), json!({"thinkingBudget": 0}));
         let pro = "gemini-2.5-pro-preview-03-25";
         check(pro, Reasoning::Off, json!({"thinkingBudget": 128}));
@@ -173,20 +211,48 @@ mod tests {
         check(pro, Reasoning::On, json!({"includeThoughts": true}));
         check(pro, Reasoning::Off, json!({"thinkingLevel": "LOW"}));
         check(pro, Reasoning::Effort(Effort::Medium), level("HIGH"));
-        check("gemini-3.1-pro-preview", Reasoning::Effort(Effort::Medium), level("MEDIUM"));
-        check("google/gemini-3-flash-preview", Reasoning::Off, json!({"thinkingLevel": "MINIMAL"}));
-        check("gemini-3.5-flash", Reasoning::Effort(Effort::Minimal), level("MINIMAL"));
-        check("gemini-3.8-flash", Reasoning::Effort(Effort::Minimal), level("LOW"));
+        check(
+            "gemini-3.1-pro-preview",
+            Reasoning::Effort(Effort::Medium),
+            level("MEDIUM"),
+        );
+        check(
+            "google/gemini-3-flash-preview",
+            Reasoning::Off,
+            json!({"thinkingLevel": "MINIMAL"}),
+        );
+        check(
+            "gemini-3.5-flash",
+            Reasoning::Effort(Effort::Minimal),
+            level("MINIMAL"),
+        );
+        check(
+            "gemini-3.8-flash",
+            Reasoning::Effort(Effort::Minimal),
+            level("LOW"),
+        );
         check("gemini-flash-latest", Reasoning::Budget(1000), level("LOW"));
-        check("gemini-3.1-flash-lite", Reasoning::Budget(5000), level("MEDIUM"));
-        check("gemini-3.1-flash-lite", Reasoning::Effort(Effort::XHigh), level("HIGH"));
+        check(
+            "gemini-3.1-flash-lite",
+            Reasoning::Budget(5000),
+            level("MEDIUM"),
+        );
+        check(
+            "gemini-3.1-flash-lite",
+            Reasoning::Effort(Effort::XHigh),
+            level("HIGH"),
+        );
     }
 
     #[test]
     fn models_that_do_not_think_are_not_told() {
-        for model in
-            ["gemini-2.0-flash", "gemini-1.5-pro", "gemma-3-27b-it", "gemini-2.5-flash-image", "mine"]
-        {
+        for model in [
+            "gemini-2.0-flash",
+            "gemini-1.5-pro",
+            "gemma-3-27b-it",
+            "gemini-2.5-flash-image",
+            "mine",
+        ] {
             check(model, Reasoning::On, Value::Null);
             assert!(!Generation::of(model).is_third(), "{model}");
         }

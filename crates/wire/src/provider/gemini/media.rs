@@ -11,16 +11,28 @@ use crate::{
 };
 
 /// Types that a function response of Gemini 3 can hold.
-const NESTED_TYPES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
+const NESTED_TYPES: [&str; 5] = [
+    "image/png",
+    "image/jpeg",
+    "image/webp",
+    "application/pdf",
+    "text/plain",
+];
 
 /// A medium, in the request itself or by its address.
 #[derive(Debug, Serialize, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Media<'a> {
     #[serde(rename_all = "camelCase")]
-    InlineData { mime_type: Cow<'a, str>, data: Cow<'a, str> },
+    InlineData {
+        mime_type: Cow<'a, str>,
+        data: Cow<'a, str>,
+    },
     #[serde(rename_all = "camelCase")]
-    FileData { mime_type: Cow<'a, str>, file_uri: &'a str },
+    FileData {
+        mime_type: Cow<'a, str>,
+        file_uri: &'a str,
+    },
 }
 
 impl<'a> Media<'a> {
@@ -35,12 +47,20 @@ impl<'a> Media<'a> {
             Some(data) => {
                 // All text is taken as plain text.
                 let is_text = said.is_some_and(is_text);
-                let mime_type = if is_text { "text/plain" } else { type_of_data(url).unwrap_or_default() };
-                Self::InlineData { mime_type: known_type(mime_type), data }
+                let mime_type = if is_text {
+                    "text/plain"
+                } else {
+                    type_of_data(url).unwrap_or_default()
+                };
+                Self::InlineData {
+                    mime_type: known_type(mime_type),
+                    data,
+                }
             }
-            None => {
-                Self::FileData { mime_type: Cow::Borrowed(said.unwrap_or(type_of(part, url))), file_uri: url }
-            }
+            None => Self::FileData {
+                mime_type: Cow::Borrowed(said.unwrap_or(type_of(part, url))),
+                file_uri: url,
+            },
         })
     }
 
@@ -68,7 +88,9 @@ fn known_type(mime_type: &str) -> Cow<'_, str> {
 /// The type of what is at an address, by its ending; else the usual one of its kind.
 fn type_of(part: &Part, url: &str) -> &'static str {
     let path = url.split(['?', '#']).next().unwrap_or(url);
-    let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    let ending = path
+        .rsplit_once('.')
+        .map(|(_, ending)| ending.to_ascii_lowercase());
     match ending.as_deref().unwrap_or_default() {
         "png" => "image/png",
         "jpg" | "jpeg" => "image/jpeg",
@@ -106,12 +128,16 @@ mod tests {
     use super::*;
 
     fn image(url: &str) -> Part {
-        Part::Image { url: url.to_owned() }
+        Part::Image {
+            url: url.to_owned(),
+        }
     }
 
     #[test]
     fn data_is_inline_and_addresses_are_files() {
-        let video = |url: &str| Part::Video { url: url.to_owned() };
+        let video = |url: &str| Part::Video {
+            url: url.to_owned(),
+        };
         for (part, written) in [
             (
                 image("data:image/png;base64,iVBO"),
@@ -141,6 +167,11 @@ mod tests {
             let media = Media::of(&part).expect("a medium");
             assert_eq!(serde_json::to_value(media).unwrap(), written);
         }
-        assert_eq!(Media::of(&Part::Text { text: "a".to_owned() }), None);
+        assert_eq!(
+            Media::of(&Part::Text {
+                text: "a".to_owned()
+            }),
+            None
+        );
     }
 }

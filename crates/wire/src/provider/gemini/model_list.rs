@@ -41,7 +41,10 @@ pub fn models(body: &str) -> Option<ModelPage> {
         None if page.as_object()?.keys().all(|key| key == "nextPageToken") => Vec::new(),
         None => return None,
     };
-    Some(ModelPage { models, next: text(&page, "nextPageToken") })
+    Some(ModelPage {
+        models,
+        next: text(&page, "nextPageToken"),
+    })
 }
 
 fn model(model: &Value) -> Option<ListedModel> {
@@ -50,9 +53,16 @@ fn model(model: &Value) -> Option<ListedModel> {
         Some((_, short)) => short,
         None => name.strip_prefix("models/").unwrap_or(&name),
     };
-    let methods = model.get("supportedGenerationMethods").and_then(Value::as_array);
+    let methods = model
+        .get("supportedGenerationMethods")
+        .and_then(Value::as_array);
     let can = |method: &str| methods.map(|methods| methods.iter().any(|it| it == method));
-    let number = |name: &str| model.get(name).and_then(Value::as_u64).filter(|number| *number > 0);
+    let number = |name: &str| {
+        model
+            .get(name)
+            .and_then(Value::as_u64)
+            .filter(|number| *number > 0)
+    };
     Some(ListedModel {
         display_name: text(model, "displayName"),
         context_window: number("inputTokenLimit"),
@@ -60,13 +70,22 @@ fn model(model: &Value) -> Option<ListedModel> {
         generates: can("generateContent"),
         embeds: can("embedContent"),
         // Left out where it is false.
-        reasons: methods.map(|_| model.get("thinking").and_then(Value::as_bool).unwrap_or(false)),
+        reasons: methods.map(|_| {
+            model
+                .get("thinking")
+                .and_then(Value::as_bool)
+                .unwrap_or(false)
+        }),
         name: short.to_owned(),
     })
 }
 
 fn text(object: &Value, name: &str) -> Option<String> {
-    object.get(name)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+    object
+        .get(name)?
+        .as_str()
+        .filter(|text| !text.is_empty())
+        .map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -99,11 +118,23 @@ mod tests {
             reasons: Some(false),
             ..ListedModel::default()
         };
-        let expected = ModelPage { models: vec![flash, embedding], next: Some("Ch4".to_owned()) };
+        let expected = ModelPage {
+            models: vec![flash, embedding],
+            next: Some("Ch4".to_owned()),
+        };
         assert_eq!(models(page), Some(expected));
         let vertex = r#"{"publisherModels":[{"name":"publishers/google/models/gemini-3-pro-preview","versionId":"x"}]}"#;
-        let pro = ListedModel { name: "gemini-3-pro-preview".to_owned(), ..ListedModel::default() };
-        assert_eq!(models(vertex), Some(ModelPage { models: vec![pro], next: None }));
+        let pro = ListedModel {
+            name: "gemini-3-pro-preview".to_owned(),
+            ..ListedModel::default()
+        };
+        assert_eq!(
+            models(vertex),
+            Some(ModelPage {
+                models: vec![pro],
+                next: None
+            })
+        );
         assert_eq!(models("{}"), Some(ModelPage::default()));
         for other in ["", "[]", "7", r#"{"data":[]}"#, r#"{"models":{}}"#] {
             assert_eq!(models(other), None, "{other}");

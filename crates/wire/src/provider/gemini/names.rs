@@ -32,9 +32,14 @@ mod tests {
 
     #[test]
     fn names_begin_with_a_letter_or_an_underscore() {
-        for (name, written) in
-            [("ls", "ls"), ("_ls", "_ls"), ("3d", "_3d"), ("-x", "_-x"), ("_3d", "__3d"), ("_", "_")]
-        {
+        for (name, written) in [
+            ("ls", "ls"),
+            ("_ls", "_ls"),
+            ("3d", "_3d"),
+            ("-x", "_-x"),
+            ("_3d", "__3d"),
+            ("_", "_"),
+        ] {
             assert_eq!(escaped(name), written);
         }
     }

@@ -30,13 +30,26 @@ impl Arguments {
     /// Puts a piece in its place. Texts grow; a piece without a usable path is left out.
     pub(super) fn add(&mut self, piece: PartialArg) {
         let value = match piece {
-            PartialArg { string_value: Some(text), .. } => Value::String(text),
-            PartialArg { number_value: Some(number), .. } => Value::Number(number),
-            PartialArg { bool_value: Some(flag), .. } => Value::Bool(flag),
+            PartialArg {
+                string_value: Some(text),
+                ..
+            } => Value::String(text),
+            PartialArg {
+                number_value: Some(number),
+                ..
+            } => Value::Number(number),
+            PartialArg {
+                bool_value: Some(flag),
+                ..
+            } => Value::Bool(flag),
             _ => Value::Null,
         };
-        let Some(steps) = steps(&piece.json_path) else { return };
-        let [Step::Field(first), rest @ ..] = steps.as_slice() else { return };
+        let Some(steps) = steps(&piece.json_path) else {
+            return;
+        };
+        let [Step::Field(first), rest @ ..] = steps.as_slice() else {
+            return;
+        };
         let mut place = self.0.entry(*first).or_insert(Value::Null);
         for step in rest {
             place = match step {
@@ -44,14 +57,18 @@ impl Arguments {
                     if !place.is_object() {
                         *place = Value::Object(Map::new());
                     }
-                    let Some(fields) = place.as_object_mut() else { return };
+                    let Some(fields) = place.as_object_mut() else {
+                        return;
+                    };
                     fields.entry(*name).or_insert(Value::Null)
                 }
                 Step::Item(index) => {
                     if !place.is_array() {
                         *place = Value::Array(Vec::new());
                     }
-                    let Some(items) = place.as_array_mut() else { return };
+                    let Some(items) = place.as_array_mut() else {
+                        return;
+                    };
                     if items.len() <= *index {
                         items.resize(index + 1, Value::Null);
                     }
@@ -90,14 +107,22 @@ fn steps(path: &str) -> Option<Vec<Step<'_>>> {
             continue;
         }
         let inner = rest.strip_prefix('[')?;
-        let quote = inner.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
+        let quote = inner
+            .chars()
+            .next()
+            .filter(|quote| matches!(quote, '\'' | '"'));
         let end = match quote {
             Some(quote) => inner[1..].find(&format!("{quote}]")).map(|end| end + 2),
             None => inner.find(']'),
         }?;
         steps.push(match quote {
             Some(_) => Step::Field(&inner[1..end - 1]),
-            None => Step::Item(inner[..end].parse().ok().filter(|index| *index < MAX_ITEMS)?),
+            None => Step::Item(
+                inner[..end]
+                    .parse()
+                    .ok()
+                    .filter(|index| *index < MAX_ITEMS)?,
+            ),
         });
         rest = &inner[end + 1..];
     }
@@ -114,7 +139,10 @@ mod tests {
         let mut arguments = Arguments::default();
         let pieces: Vec<PartialArg> = serde_json::from_value(pieces).unwrap();
         pieces.into_iter().for_each(|piece| arguments.add(piece));
-        assert_eq!(serde_json::from_str::<Value>(&arguments.finish()).unwrap(), expected);
+        assert_eq!(
+            serde_json::from_str::<Value>(&arguments.finish()).unwrap(),
+            expected
+        );
     }
 
     #[test]
@@ -127,18 +155,33 @@ mod tests {
             {"jsonPath": "$.at[1]['a.b'].x", "boolValue": true},
             {"jsonPath": "$[\"none\"]", "nullValue": "NULL_VALUE"},
         ]);
-        let expected =
-            json!({"city": "New Delhi", "days": 3, "at": [null, {"a.b": {"x": true}}], "none": null});
+        let expected = json!({"city": "New Delhi", "days": 3, "at": [null, {"a.b": {"x": true}}], "none": null});
         check(pieces, expected);
     }
 
     #[test]
     fn paths_that_cannot_be_followed_are_left_out() {
-        let paths =
-            ["", "a", "$", "$[0]", "$[", "$['", "$['a", "$.a[99999999999]", "$.a[1000]", "$x", "$[é]"];
-        let pieces: Vec<Value> =
-            paths.iter().map(|path| json!({"jsonPath": path, "numberValue": 1})).collect();
+        let paths = [
+            "",
+            "a",
+            "$",
+            "$[0]",
+            "$[",
+            "$['",
+            "$['a",
+            "$.a[99999999999]",
+            "$.a[1000]",
+            "$x",
+            "$[é]",
+        ];
+        let pieces: Vec<Value> = paths
+            .iter()
+            .map(|path| json!({"jsonPath": path, "numberValue": 1}))
+            .collect();
         check(json!(pieces), json!({}));
-        check(json!([{"jsonPath": format!("${}", ".a".repeat(100))}]), json!({}));
+        check(
+            json!([{"jsonPath": format!("${}", ".a".repeat(100))}]),
+            json!({}),
+        );
     }
 }

@@ -78,7 +78,12 @@ impl GenerationConfig<'_> {
 /// The JSON of a request; whether the answer comes in pieces is said by its path.
 #[must_use]
 pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
-    let ModelRequest { messages, tools, parameters, .. } = *request;
+    let ModelRequest {
+        messages,
+        tools,
+        parameters,
+        ..
+    } = *request;
     let generation = Generation::of(request.model);
     // Before the third generation, an answer in JSON is refused beside tools: there it is asked for in words.
     let in_words = !tools.is_empty() && !generation.is_third();
@@ -95,9 +100,14 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
     let body = Body {
         system_instruction,
         contents,
-        tools: (!tools.is_empty())
-            .then(|| [Declarations { function_declarations: tools.iter().map(declaration).collect() }]),
-        tool_config: (!tools.is_empty()).then(|| tool_config(&parameters.tool_choice)).flatten(),
+        tools: (!tools.is_empty()).then(|| {
+            [Declarations {
+                function_declarations: tools.iter().map(declaration).collect(),
+            }]
+        }),
+        tool_config: (!tools.is_empty())
+            .then(|| tool_config(&parameters.tool_choice))
+            .flatten(),
         generation_config: config(parameters, format.filter(|_| !in_words), generation),
     };
     // Writing plain structs into memory cannot fail.
@@ -107,7 +117,10 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
 /// The same, and what is set that it leaves out.
 #[must_use]
 pub fn encode_with_left_out(request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
-    (encode(request), not_said(request.parameters, Generation::of(request.model)))
+    (
+        encode(request),
+        not_said(request.parameters, Generation::of(request.model)),
+    )
 }
 
 /// The parameters that the model of this name never takes.

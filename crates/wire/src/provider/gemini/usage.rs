@@ -12,11 +12,18 @@ pub(super) fn usage(metadata: &str) -> Option<Usage> {
     let written = field("candidatesTokenCount");
     let thoughts = field("thoughtsTokenCount");
     prompt.or(written).or(thoughts)?;
-    let audio = ["promptTokensDetails", "toolUsePromptTokensDetails", "candidatesTokensDetails"];
+    let audio = [
+        "promptTokensDetails",
+        "toolUsePromptTokensDetails",
+        "candidatesTokensDetails",
+    ];
     Some(Usage {
         cached_tokens: field("cachedContentTokenCount").unwrap_or(0),
         reasoning_tokens: thoughts.unwrap_or(0),
-        audio_tokens: audio.iter().map(|name| audio_tokens(metadata.get(*name))).sum(),
+        audio_tokens: audio
+            .iter()
+            .map(|name| audio_tokens(metadata.get(*name)))
+            .sum(),
         ..Usage::of(
             prompt.unwrap_or(0) + field("toolUsePromptTokenCount").unwrap_or(0),
             written.unwrap_or(0) + thoughts.unwrap_or(0),
@@ -26,8 +33,13 @@ pub(super) fn usage(metadata: &str) -> Option<Usage> {
 
 fn audio_tokens(details: Option<&Value>) -> u64 {
     let details = details.and_then(Value::as_array).into_iter().flatten();
-    let audio = details.filter(|part| part.get("modality").is_some_and(|modality| modality == "AUDIO"));
-    audio.filter_map(|part| count(part.get("tokenCount")?)).sum()
+    let audio = details.filter(|part| {
+        part.get("modality")
+            .is_some_and(|modality| modality == "AUDIO")
+    });
+    audio
+        .filter_map(|part| count(part.get("tokenCount")?))
+        .sum()
 }
 
 /// Some proxies write numbers as strings.
@@ -48,7 +60,10 @@ mod tests {
         // From `google_model_file_search_grounding_gemini_3` and `google_model_mobile_youtube_video_url_input`.
         let tools = r#"{"candidatesTokenCount":66,"promptTokenCount":95,"thoughtsTokenCount":132,
             "toolUsePromptTokenCount":439,"totalTokenCount":732}"#;
-        let expected = Usage { reasoning_tokens: 132, ..Usage::of(534, 198) };
+        let expected = Usage {
+            reasoning_tokens: 132,
+            ..Usage::of(534, 198)
+        };
         assert_eq!(usage(tools), Some(expected));
         assert_eq!(expected.total_tokens(), 732);
         let film = r#"{"cacheTokensDetails":[{"modality":"AUDIO","tokenCount":1881}],"cachedContentTokenCount":17379,
@@ -65,8 +80,14 @@ mod tests {
 
     #[test]
     fn strange_figures_cost_only_themselves() {
-        assert_eq!(usage(r#"{"promptTokenCount":"12","candidatesTokenCount":-1}"#), Some(Usage::of(12, 0)));
-        assert_eq!(usage(r#"{"promptTokenCount":12.0,"candidatesTokenCount":null}"#), Some(Usage::of(12, 0)));
+        assert_eq!(
+            usage(r#"{"promptTokenCount":"12","candidatesTokenCount":-1}"#),
+            Some(Usage::of(12, 0))
+        );
+        assert_eq!(
+            usage(r#"{"promptTokenCount":12.0,"candidatesTokenCount":null}"#),
+            Some(Usage::of(12, 0))
+        );
         for nothing in ["null", "{}", "7", "[]", r#"{"promptTokenCount":[]}"#] {
             assert_eq!(usage(nothing), None, "{nothing}");
         }

@@ -21,8 +21,13 @@ pub(super) struct AnswerMessage<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum AnswerPart<'a> {
-    OutputText { text: &'a str, annotations: Cow<'a, [Value]> },
-    Refusal { refusal: &'a str },
+    OutputText {
+        text: &'a str,
+        annotations: Cow<'a, [Value]>,
+    },
+    Refusal {
+        refusal: &'a str,
+    },
 }
 
 impl Serialize for AnswerMessage<'_> {
@@ -35,9 +40,10 @@ impl Serialize for AnswerMessage<'_> {
         }
         map.serialize_entry("role", "assistant")?;
         match (self.id, self.parts.as_slice()) {
-            (None, [AnswerPart::OutputText { text, .. } | AnswerPart::Refusal { refusal: text }]) => {
-                map.serialize_entry("content", text)?
-            }
+            (
+                None,
+                [AnswerPart::OutputText { text, .. } | AnswerPart::Refusal { refusal: text }],
+            ) => map.serialize_entry("content", text)?,
             (_, parts) => map.serialize_entry("content", parts)?,
         }
         if let Some(phase) = self.phase {
@@ -64,10 +70,14 @@ impl Serialize for CallItem<'_> {
             false => ("function_call", "arguments"),
         };
         map.serialize_entry("type", kind)?;
-        let kept = self.kept.into_iter().flatten().filter(|(name, _)| match name.as_str() {
-            "id" => self.with_id,
-            name => name != CUSTOM,
-        });
+        let kept = self
+            .kept
+            .into_iter()
+            .flatten()
+            .filter(|(name, _)| match name.as_str() {
+                "id" => self.with_id,
+                name => name != CUSTOM,
+            });
         for (name, value) in kept {
             map.serialize_entry(name, value)?;
         }
@@ -90,17 +100,26 @@ pub(super) const REFUSAL: &str = "refusal";
 pub(super) const ANNOTATIONS: &str = "annotations";
 
 /// The items of a message with these blocks. Notes the ids of calls with free text.
-pub(super) fn answer_items<'a>(blocks: Vec<Block<'a>>, custom: &mut HashSet<&'a str>) -> Vec<InputItem<'a>> {
-    let reasoning: Vec<Option<ReasoningItem<'_>>> = blocks.iter().filter_map(reasoning_item).collect();
+pub(super) fn answer_items<'a>(
+    blocks: Vec<Block<'a>>,
+    custom: &mut HashSet<&'a str>,
+) -> Vec<InputItem<'a>> {
+    let reasoning: Vec<Option<ReasoningItem<'_>>> =
+        blocks.iter().filter_map(reasoning_item).collect();
     let is_whole = reasoning.iter().all(Option::is_some);
     let is_open = reasoning.iter().flatten().any(ReasoningItem::is_open);
     let with_ids = is_whole && !is_open && !reasoning.is_empty();
     let mut reasoning = reasoning.into_iter();
-    let mut writer = Writer { items: Vec::with_capacity(blocks.len()), with_ids };
+    let mut writer = Writer {
+        items: Vec::with_capacity(blocks.len()),
+        with_ids,
+    };
     for block in blocks {
         match block {
             Block::Reasoning { .. } => {
-                writer.items.extend(reasoning.next().flatten().map(InputItem::Reasoning));
+                writer
+                    .items
+                    .extend(reasoning.next().flatten().map(InputItem::Reasoning));
             }
             Block::Part { part, data } => writer.text(part.as_text().unwrap_or_default(), data),
             Block::Call { call, data } => writer.call(call, data, custom),
@@ -109,7 +128,10 @@ pub(super) fn answer_items<'a>(blocks: Vec<Block<'a>>, custom: &mut HashSet<&'a 
         }
     }
     let mut items = writer.items;
-    while items.pop_if(|item| matches!(item, InputItem::Reasoning(_))).is_some() {}
+    while items
+        .pop_if(|item| matches!(item, InputItem::Reasoning(_)))
+        .is_some()
+    {}
     if is_open {
         // DeepSeek wants the outputs right behind the calls: nothing may stand between them.
         items.sort_by_key(|item| matches!(item, InputItem::Call(_)));
@@ -119,7 +141,9 @@ pub(super) fn answer_items<'a>(blocks: Vec<Block<'a>>, custom: &mut HashSet<&'a 
 
 /// What goes back of a block of reasoning, if it can; `None` if it is no reasoning.
 fn reasoning_item<'a>(block: &Block<'a>) -> Option<Option<ReasoningItem<'a>>> {
-    let Block::Reasoning { text, data } = *block else { return None };
+    let Block::Reasoning { text, data } = *block else {
+        return None;
+    };
     Some(ReasoningItem::new(text, data))
 }
 
@@ -136,14 +160,22 @@ impl<'a> Writer<'a> {
         }
         let field = |name: &str| data.and_then(|data| data.get(name));
         let id = field("id").and_then(Value::as_str);
-        let annotations = field(ANNOTATIONS).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let annotations = field(ANNOTATIONS)
+            .and_then(Value::as_array)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let part = match field(REFUSAL) {
             Some(_) => AnswerPart::Refusal { refusal: text },
-            None => AnswerPart::OutputText { text, annotations: Cow::Borrowed(annotations) },
+            None => AnswerPart::OutputText {
+                text,
+                annotations: Cow::Borrowed(annotations),
+            },
         };
         let id = id.filter(|_| self.with_ids);
         match self.items.last_mut() {
-            Some(InputItem::Answer(message)) if id.is_some() && message.id == id => message.parts.push(part),
+            Some(InputItem::Answer(message)) if id.is_some() && message.id == id => {
+                message.parts.push(part)
+            }
             _ => self.items.push(InputItem::Answer(AnswerMessage {
                 id,
                 phase: field("phase"),
@@ -158,7 +190,12 @@ impl<'a> Writer<'a> {
         if is_custom {
             custom.insert(&call.id);
         }
-        self.items.push(InputItem::Call(CallItem { call, kept, is_custom, with_id: self.with_ids }));
+        self.items.push(InputItem::Call(CallItem {
+            call,
+            kept,
+            is_custom,
+            with_id: self.with_ids,
+        }));
     }
 }
 
@@ -172,23 +209,43 @@ mod tests {
 
     fn reasoning(id: &str, encrypted: Option<&str>) -> StoredBlock {
         let data = json!({"id": id, "encrypted_content": encrypted, "summary": []});
-        StoredBlock::Reasoning { text: String::new(), data: Some(data) }
+        StoredBlock::Reasoning {
+            text: String::new(),
+            data: Some(data),
+        }
     }
 
     fn text(id: &str) -> StoredBlock {
-        StoredBlock::Text { data: Some(json!({"id": id, "phase": "commentary"})) }
+        StoredBlock::Text {
+            data: Some(json!({"id": id, "phase": "commentary"})),
+        }
     }
 
     fn call(id: &str) -> StoredBlock {
-        StoredBlock::Call { id: id.to_owned(), data: Some(json!({"id": format!("fc_{id}")})) }
+        StoredBlock::Call {
+            id: id.to_owned(),
+            data: Some(json!({"id": format!("fc_{id}")})),
+        }
     }
 
     fn check(texts: &[&str], calls: &[&str], blocks: Vec<StoredBlock>, expected: &Value) {
-        let call = |id: &&str| ToolCall { id: (*id).into(), name: "ls".into(), arguments: String::new() };
+        let call = |id: &&str| ToolCall {
+            id: (*id).into(),
+            name: "ls".into(),
+            arguments: String::new(),
+        };
         let message = Message {
-            content: texts.iter().map(|text| Part::Text { text: (*text).into() }).collect(),
+            content: texts
+                .iter()
+                .map(|text| Part::Text {
+                    text: (*text).into(),
+                })
+                .collect(),
             tool_calls: calls.iter().map(call).collect(),
-            provenance: Some(Box::new(Provenance { provider: PROVIDER.into(), blocks })),
+            provenance: Some(Box::new(Provenance {
+                provider: PROVIDER.into(),
+                blocks,
+            })),
             ..Message::text(Role::Assistant, "")
         };
         let items = answer_items(message.blocks(PROVIDER), &mut HashSet::new());
@@ -212,12 +269,24 @@ mod tests {
 
     #[test]
     fn no_ids_and_nothing_of_the_provider_without_reasoning() {
-        let search = StoredBlock::Other { data: json!({"type": "web_search_call", "id": "ws"}) };
+        let search = StoredBlock::Other {
+            data: json!({"type": "web_search_call", "id": "ws"}),
+        };
         let plain = json!([
             {"role": "assistant", "content": "a", "phase": "commentary"},
             {"type": "function_call", "call_id": "1", "name": "ls", "arguments": "{}"},
         ]);
-        check(&["a"], &["1"], vec![reasoning("rs", None), search.clone(), text("msg"), call("1")], &plain);
+        check(
+            &["a"],
+            &["1"],
+            vec![
+                reasoning("rs", None),
+                search.clone(),
+                text("msg"),
+                call("1"),
+            ],
+            &plain,
+        );
         check(&["a"], &["1"], vec![text("msg"), call("1")], &plain);
         // A model that does not reason.
         let items = json!([{"type": "web_search_call", "id": "ws"}, plain[0]]);
@@ -226,12 +295,22 @@ mod tests {
 
     #[test]
     fn reasoning_that_leads_to_nothing_is_left_out() {
-        check(&[], &[], vec![reasoning("rs", Some("gAAA")), reasoning("rs2", Some("gAAA"))], &json!([]));
+        check(
+            &[],
+            &[],
+            vec![
+                reasoning("rs", Some("gAAA")),
+                reasoning("rs2", Some("gAAA")),
+            ],
+            &json!([]),
+        );
     }
 
     #[test]
     fn parts_of_one_message_stay_together() {
-        let refusal = StoredBlock::Text { data: Some(json!({"id": "msg", "refusal": true})) };
+        let refusal = StoredBlock::Text {
+            data: Some(json!({"id": "msg", "refusal": true})),
+        };
         check(
             &["a", "no"],
             &[],
@@ -249,14 +328,15 @@ mod tests {
     fn calls_of_open_models_come_last() {
         let open = |id: &str| StoredBlock::Reasoning {
             text: "hm".into(),
-            data: Some(json!({"id": id, "summary": [], "content": [{"type": "reasoning_text", "text": 2}]})),
+            data: Some(
+                json!({"id": id, "summary": [], "content": [{"type": "reasoning_text", "text": 2}]}),
+            ),
         };
         let back = |id: &str| {
             json!({"type": "reasoning", "id": id, "summary": [],
                 "content": [{"type": "reasoning_text", "text": "hm"}]})
         };
-        let call_item =
-            |id: &str| json!({"type": "function_call", "call_id": id, "name": "ls", "arguments": "{}"});
+        let call_item = |id: &str| json!({"type": "function_call", "call_id": id, "name": "ls", "arguments": "{}"});
         check(
             &[],
             &["1", "2"],

@@ -24,9 +24,15 @@ pub(super) enum InputPart<'a> {
     #[serde(rename = "input_text")]
     Text { text: Cow<'a, str> },
     #[serde(rename = "input_image")]
-    Image { image_url: &'a str, detail: &'static str },
+    Image {
+        image_url: &'a str,
+        detail: &'static str,
+    },
     #[serde(rename = "input_file")]
-    File { filename: Cow<'a, str>, file_data: &'a str },
+    File {
+        filename: Cow<'a, str>,
+        file_data: &'a str,
+    },
     #[serde(rename = "input_file")]
     FileAt { file_url: &'a str },
     #[serde(rename = "input_audio")]
@@ -56,13 +62,22 @@ pub(super) fn is_for_output(part: &Part) -> bool {
 
 /// What a person points to is told in words before, so it has no form here.
 pub(super) fn input_part(part: &Part) -> Option<InputPart<'_>> {
-    let words = |text: String| Some(InputPart::Text { text: Cow::Owned(text) });
+    let words = |text: String| {
+        Some(InputPart::Text {
+            text: Cow::Owned(text),
+        })
+    };
     if let Some(file) = part.as_file() {
         return Some(input_file(file));
     }
     match part {
-        Part::Text { text } => Some(InputPart::Text { text: Cow::Borrowed(text) }),
-        Part::Image { url } => Some(InputPart::Image { image_url: url, detail: "auto" }),
+        Part::Text { text } => Some(InputPart::Text {
+            text: Cow::Borrowed(text),
+        }),
+        Part::Image { url } => Some(InputPart::Image {
+            image_url: url,
+            detail: "auto",
+        }),
         Part::Audio { url } => match input_audio(url) {
             Some(input_audio) => Some(InputPart::Audio { input_audio }),
             None => words(format!("[Audio: {}]", shown(url))),
@@ -74,10 +89,16 @@ pub(super) fn input_part(part: &Part) -> Option<InputPart<'_>> {
 
 /// PDF files, text and office documents; other files become text.
 fn input_file(file: FileRef<'_>) -> InputPart<'_> {
-    let FileRef { url, media_type, name } = file;
+    let FileRef {
+        url,
+        media_type,
+        name,
+    } = file;
     let is_taken = media_type == PDF || is_text(media_type) || media_type.starts_with(OFFICE);
     if !is_taken {
-        return InputPart::Text { text: Cow::Owned(file_in_words(file)) };
+        return InputPart::Text {
+            text: Cow::Owned(file_in_words(file)),
+        };
     }
     if !url.starts_with("data:") {
         return InputPart::FileAt { file_url: url };
@@ -87,7 +108,10 @@ fn input_file(file: FileRef<'_>) -> InputPart<'_> {
         "" => Cow::Borrowed("file.txt"),
         name => Cow::Borrowed(name),
     };
-    InputPart::File { filename, file_data: url }
+    InputPart::File {
+        filename,
+        file_data: url,
+    }
 }
 
 /// Documents, sheets and presentations.
@@ -96,12 +120,19 @@ const OFFICE: &str = "application/vnd.openxmlformats-officedocument.";
 /// Sound in base64 with the name of its format.
 fn input_audio(url: &str) -> Option<InputAudio<'_>> {
     let (format, data) = url.strip_prefix("data:audio/")?.split_once(";base64,")?;
-    Some(InputAudio { data, format: audio_format(format) })
+    Some(InputAudio {
+        data,
+        format: audio_format(format),
+    })
 }
 
 /// An address, or what the API has no form for.
 fn shown(url: &str) -> &str {
-    if url.starts_with("data:") { "not supported by this model" } else { url }
+    if url.starts_with("data:") {
+        "not supported by this model"
+    } else {
+        url
+    }
 }
 
 #[cfg(test)]
@@ -111,7 +142,10 @@ mod tests {
     use super::*;
 
     fn check(parts: &[Part], expected: &Value) {
-        assert_eq!(&serde_json::to_value(content(parts.iter())).unwrap(), expected);
+        assert_eq!(
+            &serde_json::to_value(content(parts.iter())).unwrap(),
+            expected
+        );
     }
 
     #[test]
@@ -120,9 +154,18 @@ mod tests {
         check(&[text("hi")], &json!("hi"));
         check(&[], &json!(""));
         // As recorded: openai_responses_image_url_input, document_as_binary_content_input.
-        let (picture, pdf) = ("https://a.example/b.jpg", "data:application/pdf;base64,JVBERi0=");
+        let (picture, pdf) = (
+            "https://a.example/b.jpg",
+            "data:application/pdf;base64,JVBERi0=",
+        );
         check(
-            &[text("see"), Part::Image { url: picture.into() }, Part::Image { url: pdf.into() }],
+            &[
+                text("see"),
+                Part::Image {
+                    url: picture.into(),
+                },
+                Part::Image { url: pdf.into() },
+            ],
             &json!([
                 {"type": "input_text", "text": "see"},
                 {"type": "input_image", "image_url": picture, "detail": "auto"},
@@ -138,7 +181,11 @@ mod tests {
         let address = "https://www.w3.org/WAI/ER/tests/xhtml/testfiles/resources/pdf/dummy.pdf";
         let zip = "data:application/zip;base64,AAAA";
         check(
-            &[file(pdf, PDF), file(address, PDF), file(zip, "application/zip")],
+            &[
+                file(pdf, PDF),
+                file(address, PDF),
+                file(zip, "application/zip"),
+            ],
             &json!([
                 {"type": "input_file", "filename": "a.b", "file_data": pdf},
                 {"type": "input_file", "file_url": address},
@@ -147,9 +194,15 @@ mod tests {
         );
         check(
             &[
-                Part::Audio { url: "data:audio/mpeg;base64,AA==".into() },
-                Part::Video { url: "https://a.example/film.mp4".into() },
-                Part::Video { url: "data:video/mp4;base64,AA==".into() },
+                Part::Audio {
+                    url: "data:audio/mpeg;base64,AA==".into(),
+                },
+                Part::Video {
+                    url: "https://a.example/film.mp4".into(),
+                },
+                Part::Video {
+                    url: "data:video/mp4;base64,AA==".into(),
+                },
             ],
             &json!([
                 {"type": "input_audio", "input_audio": {"data": "AA==", "format": "mp3"}},

@@ -48,14 +48,20 @@ impl ResponsesDecoder {
                 }
             }
             "response.output_text.delta" => items.text(event, false, delta(), out),
-            "response.output_text.done" => items.text(event, false, Piece::Whole(text(event, "text")), out),
+            "response.output_text.done" => {
+                items.text(event, false, Piece::Whole(text(event, "text")), out)
+            }
             "response.refusal.delta" => items.text(event, true, delta(), out),
-            "response.refusal.done" => items.text(event, true, Piece::Whole(text(event, "refusal")), out),
+            "response.refusal.done" => {
+                items.text(event, true, Piece::Whole(text(event, "refusal")), out)
+            }
             "response.content_part.done" => items.part_done(event),
             "response.reasoning_summary_text.delta" => {
                 items.reasoning(event, ReasoningParts::Summary, delta(), out);
             }
-            "response.reasoning_text.delta" => items.reasoning(event, ReasoningParts::Content, delta(), out),
+            "response.reasoning_text.delta" => {
+                items.reasoning(event, ReasoningParts::Content, delta(), out)
+            }
             "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
                 items.arguments(event, delta(), out);
             }
@@ -77,7 +83,9 @@ impl ResponsesDecoder {
         out: &mut Vec<AnswerEvent>,
     ) -> Result<(), AnswerError> {
         self.items.finish_all(list(response, "output"), out);
-        let why = response.get("incomplete_details").and_then(|details| details.get("reason"));
+        let why = response
+            .get("incomplete_details")
+            .and_then(|details| details.get("reason"));
         let reason = match (text(response, "status"), why.and_then(Value::as_str)) {
             ("failed" | "cancelled", _) => return Err(failure(response)),
             (_, Some("max_output_tokens")) => StopReason::Length,
@@ -85,7 +93,10 @@ impl ResponsesDecoder {
             _ => self.items.stop_reason(),
         };
         self.is_finished = true;
-        out.push(AnswerEvent::Finished { reason, usage: response.get("usage").and_then(usage) });
+        out.push(AnswerEvent::Finished {
+            reason,
+            usage: response.get("usage").and_then(usage),
+        });
         Ok(())
     }
 }
@@ -132,17 +143,20 @@ impl AnswerDecoder for ResponsesDecoder {
         };
         let response = || event.get("response").and_then(Value::as_object);
         match kind {
-            "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
-                match response() {
-                    Some(response) if kind == "response.failed" => Err(failure(response)),
-                    Some(response) => self.finish(response, out),
-                    None => Err(failure(&event)),
-                }
-            }
-            "error" => Err(match event.get("error").filter(|error| says_something(error)) {
-                Some(error) => error_of(None, error),
-                None => error_of(None, &Value::Object(event)),
-            }),
+            "response.completed"
+            | "response.incomplete"
+            | "response.failed"
+            | "response.cancelled" => match response() {
+                Some(response) if kind == "response.failed" => Err(failure(response)),
+                Some(response) => self.finish(response, out),
+                None => Err(failure(&event)),
+            },
+            "error" => Err(
+                match event.get("error").filter(|error| says_something(error)) {
+                    Some(error) => error_of(None, error),
+                    None => error_of(None, &Value::Object(event)),
+                },
+            ),
             kind if kind.starts_with("response.") => {
                 self.known(kind, &event, out);
                 Ok(())
@@ -160,7 +174,10 @@ impl AnswerDecoder for ResponsesDecoder {
         }
         if self.items.end_with_text() {
             self.is_finished = true;
-            out.push(AnswerEvent::Finished { reason: self.items.stop_reason(), usage: None });
+            out.push(AnswerEvent::Finished {
+                reason: self.items.stop_reason(),
+                usage: None,
+            });
             return Ok(());
         }
         Err(AnswerError {
@@ -173,7 +190,9 @@ impl AnswerDecoder for ResponsesDecoder {
     fn whole(&mut self, body: &str, out: &mut Vec<AnswerEvent>) -> Result<(), AnswerError> {
         let not_a_response = |why: &dyn std::fmt::Display| not_the_format(body, why);
         let response = object(body).map_err(|why| not_a_response(&why))?;
-        let Some(response) = response else { return Err(not_a_response(&"an object was expected")) };
+        let Some(response) = response else {
+            return Err(not_a_response(&"an object was expected"));
+        };
         if let Some(error) = response.get("error").filter(|error| says_something(error)) {
             return Err(error_of(None, error));
         }

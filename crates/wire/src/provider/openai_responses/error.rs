@@ -11,8 +11,12 @@ use crate::{
 const MAX_QUOTE_BYTES: usize = 500;
 
 /// Parts of sentences, in lower case, of a conversation that is too long and has no code that says so.
-const CONTEXT_FULL: [&str; 4] =
-    ["exceeds the context window", "maximum context length", "context length exceeded", "prompt is too long"];
+const CONTEXT_FULL: [&str; 4] = [
+    "exceeds the context window",
+    "maximum context length",
+    "context length exceeded",
+    "prompt is too long",
+];
 
 /// The same for reasoning that was given back: it is of another account or region, has expired, or its neighbours have
 /// changed.
@@ -28,17 +32,27 @@ const STALE_REASONING: [&str; 5] = [
 #[must_use]
 pub fn error(status: u16, body: &str) -> AnswerError {
     let parsed: Option<Value> = serde_json::from_str(body).ok();
-    if let Some(error) =
-        parsed.as_ref().and_then(|body| body.get("error")).filter(|error| says_something(error))
+    if let Some(error) = parsed
+        .as_ref()
+        .and_then(|body| body.get("error"))
+        .filter(|error| says_something(error))
     {
         return error_of(Some(status), error);
     }
     match UpstreamError::decode(body) {
         Some(UpstreamError { message, kind }) => {
             let kind = kind_of(Some(status), kind.as_deref(), &message);
-            AnswerError { kind, message, retry_after: None }
+            AnswerError {
+                kind,
+                message,
+                retry_after: None,
+            }
         }
-        None => AnswerError { kind: by_status(status), message: quote(status, body), retry_after: None },
+        None => AnswerError {
+            kind: by_status(status),
+            message: quote(status, body),
+            retry_after: None,
+        },
     }
 }
 
@@ -56,12 +70,18 @@ pub(super) fn error_of(status: Option<u16>, error: &Value) -> AnswerError {
     if !filtered.is_empty() {
         message = format!("{message} (filtered: {})", filtered.join(", "));
     }
-    AnswerError { kind: kind_of(status, kind.as_deref(), &message), message, retry_after: None }
+    AnswerError {
+        kind: kind_of(status, kind.as_deref(), &message),
+        message,
+        retry_after: None,
+    }
 }
 
 /// Azure says what its content filter has found: `innererror.content_filter_result.hate.filtered`.
 fn filtered_categories(error: &Value) -> Vec<&str> {
-    let results = error.pointer("/innererror/content_filter_result").and_then(Value::as_object);
+    let results = error
+        .pointer("/innererror/content_filter_result")
+        .and_then(Value::as_object);
     let is_hit = |result: &Value| result["filtered"] == true || result["detected"] == true;
     results
         .into_iter()
@@ -78,10 +98,14 @@ fn kind_of(status: Option<u16>, code: Option<&str>, message: &str) -> ErrorKind 
     match code.unwrap_or_default() {
         "context_length_exceeded" => ErrorKind::ContextFull,
         "invalid_encrypted_content" => ErrorKind::StaleReasoning,
-        "insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active" => ErrorKind::NoCredit,
-        "rate_limit_exceeded" | "rate_limit_error" | "too_many_requests" | "tokens" | "requests" => {
-            ErrorKind::RateLimit
+        "insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active" => {
+            ErrorKind::NoCredit
         }
+        "rate_limit_exceeded"
+        | "rate_limit_error"
+        | "too_many_requests"
+        | "tokens"
+        | "requests" => ErrorKind::RateLimit,
         "model_not_found" | "DeploymentNotFound" | "deployment_not_found" | "unsupported_model" => {
             ErrorKind::NoModel
         }
@@ -180,14 +204,23 @@ mod tests {
             "violence":{"filtered":false,"severity":"safe"}}}}}"#;
         let error = error(400, body);
         assert_eq!(error.kind, ErrorKind::Request);
-        assert_eq!(error.message, "The response was filtered (filtered: hate, jailbreak)");
+        assert_eq!(
+            error.message,
+            "The response was filtered (filtered: hate, jailbreak)"
+        );
     }
 
     #[test]
     fn errors_in_a_stream_have_no_status() {
         let kind = |error: Value| error_of(None, &error).kind;
-        assert_eq!(kind(serde_json::json!({"code": "server_error", "message": "x"})), ErrorKind::Server);
-        assert_eq!(kind(serde_json::json!({"code": "429", "message": "x"})), ErrorKind::RateLimit);
+        assert_eq!(
+            kind(serde_json::json!({"code": "server_error", "message": "x"})),
+            ErrorKind::Server
+        );
+        assert_eq!(
+            kind(serde_json::json!({"code": "429", "message": "x"})),
+            ErrorKind::RateLimit
+        );
         assert_eq!(
             kind(serde_json::json!({"code": "invalid_image_url", "message": "x"})),
             ErrorKind::Request

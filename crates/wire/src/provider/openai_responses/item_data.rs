@@ -24,12 +24,19 @@ impl ReasoningParts {
 }
 
 /// The data of a reasoning item whose `shown` parts were given as text, `written` bytes in all.
-pub(super) fn reasoning_data(mut item: Map<String, Value>, shown: ReasoningParts, written: usize) -> Value {
+pub(super) fn reasoning_data(
+    mut item: Map<String, Value>,
+    shown: ReasoningParts,
+    written: usize,
+) -> Value {
     for name in ["type", "status"] {
         item.shift_remove(name);
     }
     item.retain(|_, value| !value.is_null());
-    if item.get("content").is_some_and(|parts| parts.as_array().is_some_and(Vec::is_empty)) {
+    if item
+        .get("content")
+        .is_some_and(|parts| parts.as_array().is_some_and(Vec::is_empty))
+    {
         item.shift_remove("content");
     }
     if let Some(Value::Array(parts)) = item.get_mut(shown.field()) {
@@ -64,15 +71,24 @@ impl<'a> ReasoningItem<'a> {
     /// models give the reasoning itself.
     pub(super) fn new(text: &str, data: Option<&'a Value>) -> Option<Self> {
         let kept = data?.as_object()?;
-        let is_encrypted =
-            kept.get("encrypted_content").is_some_and(|it| it.as_str().is_some_and(|it| !it.is_empty()));
-        let content = kept.get("content").and_then(|parts| with_texts(parts, text));
+        let is_encrypted = kept
+            .get("encrypted_content")
+            .is_some_and(|it| it.as_str().is_some_and(|it| !it.is_empty()));
+        let content = kept
+            .get("content")
+            .and_then(|parts| with_texts(parts, text));
         if !is_encrypted && content.is_none() {
             return None;
         }
-        let summary =
-            kept.get("summary").and_then(|parts| with_texts(parts, text)).unwrap_or_else(|| json!([]));
-        Some(Self { kept, summary, content })
+        let summary = kept
+            .get("summary")
+            .and_then(|parts| with_texts(parts, text))
+            .unwrap_or_else(|| json!([]));
+        Some(Self {
+            kept,
+            summary,
+            content,
+        })
     }
 
     /// Whether it can be read as it is, which OpenAI's own models never allow.
@@ -86,7 +102,9 @@ fn with_texts(parts: &Value, text: &str) -> Option<Value> {
     let mut parts = parts.as_array()?.clone();
     let mut rest = text;
     for part in &mut parts {
-        let Some(length) = part.get("text").and_then(Value::as_u64) else { continue };
+        let Some(length) = part.get("text").and_then(Value::as_u64) else {
+            continue;
+        };
         let (this, more) = rest.split_at_checked(usize::try_from(length).ok()?)?;
         part["text"] = json!(this);
         rest = more.strip_prefix(PART_BREAK).unwrap_or(more);
@@ -98,8 +116,10 @@ impl Serialize for ReasoningItem<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", "reasoning")?;
-        for (name, value) in
-            self.kept.iter().filter(|(name, _)| !["summary", "content"].contains(&name.as_str()))
+        for (name, value) in self
+            .kept
+            .iter()
+            .filter(|(name, _)| !["summary", "content"].contains(&name.as_str()))
         {
             map.serialize_entry(name, value)?;
         }
@@ -128,7 +148,11 @@ mod tests {
             "summary": [part("**Ä**\n\nb"), part("c")],
         });
         let text = "**Ä**\n\nb\n\nc";
-        let data = reasoning_data(item.as_object().unwrap().clone(), ReasoningParts::Summary, text.len());
+        let data = reasoning_data(
+            item.as_object().unwrap().clone(),
+            ReasoningParts::Summary,
+            text.len(),
+        );
         assert_eq!(
             data["summary"],
             json!([{"type": "summary_text", "text": 9}, {"type": "summary_text", "text": 1}])
@@ -145,12 +169,22 @@ mod tests {
         );
         // A text that was changed since: the encrypted form says all that the model needs.
         let changed = ReasoningItem::new("Ä", Some(&data)).unwrap();
-        assert_eq!(serde_json::to_value(&changed).unwrap()["summary"], json!([]));
+        assert_eq!(
+            serde_json::to_value(&changed).unwrap()["summary"],
+            json!([])
+        );
     }
 
     #[test]
     fn what_only_the_provider_knows_does_not_go_back() {
-        assert_eq!(there_and_back(&json!({"id": "rs_1", "summary": []}), ReasoningParts::Summary, ""), None);
+        assert_eq!(
+            there_and_back(
+                &json!({"id": "rs_1", "summary": []}),
+                ReasoningParts::Summary,
+                ""
+            ),
+            None
+        );
         assert!(ReasoningItem::new("hm", None).is_none());
         let open = json!({
             "id": "a", "summary": [], "content": [{"type": "reasoning_text", "text": "hm"}], "status": "completed",

@@ -20,7 +20,11 @@ pub(super) fn text<'a>(object: &'a Map<String, Value>, name: &str) -> &'a str {
 
 /// A list field; empty if there is none.
 pub(super) fn list<'a>(object: &'a Map<String, Value>, name: &str) -> &'a [Value] {
-    object.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    object
+        .get(name)
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default()
 }
 
 /// The `usage` of a response. Figures that are none are left out.
@@ -75,14 +79,27 @@ mod tests {
         // OpenRouter, recorded.
         let told = json!({"input_tokens": 4020, "input_tokens_details": {"cache_write_tokens": 4012, "cached_tokens": 1},
             "output_tokens": 5, "output_tokens_details": {"reasoning_tokens": 3}, "total_tokens": 4025});
-        let expected =
-            Usage { cached_tokens: 1, cache_write_tokens: 4012, reasoning_tokens: 3, ..Usage::of(4020, 5) };
+        let expected = Usage {
+            cached_tokens: 1,
+            cache_write_tokens: 4012,
+            reasoning_tokens: 3,
+            ..Usage::of(4020, 5)
+        };
         assert_eq!(usage(&told), Some(expected));
-        assert_eq!(usage(&json!({"input_tokens": "7", "output_tokens": 2.0})), Some(Usage::of(7, 2)));
-        assert_eq!(usage(&json!({"input_tokens": 7, "input_tokens_details": null})), Some(Usage::of(7, 0)));
-        for strange in
-            [json!(null), json!({}), json!("7"), json!({"input_tokens": -1, "output_tokens": true})]
-        {
+        assert_eq!(
+            usage(&json!({"input_tokens": "7", "output_tokens": 2.0})),
+            Some(Usage::of(7, 2))
+        );
+        assert_eq!(
+            usage(&json!({"input_tokens": 7, "input_tokens_details": null})),
+            Some(Usage::of(7, 0))
+        );
+        for strange in [
+            json!(null),
+            json!({}),
+            json!("7"),
+            json!({"input_tokens": -1, "output_tokens": true}),
+        ] {
             assert_eq!(usage(&strange), None, "{strange}");
         }
     }

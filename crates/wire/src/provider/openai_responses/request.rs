@@ -76,17 +76,32 @@ struct TextFormat<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Format<'a> {
     JsonObject,
-    JsonSchema { name: &'a str, schema: &'a Value, strict: bool },
+    JsonSchema {
+        name: &'a str,
+        schema: &'a Value,
+        strict: bool,
+    },
 }
 
 /// The JSON of the request. `stop` and `seed` have no place in this API and are left out; so is what the model is known
 /// to refuse.
 #[must_use]
 pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
-    let ModelRequest { model, messages, tools, parameters, stream } = *request;
+    let ModelRequest {
+        model,
+        messages,
+        tools,
+        parameters,
+        stream,
+    } = *request;
     let family = ModelFamily::of(model);
     let (instructions, input) = input(messages);
-    let Said { temperature, top_p, max_output_tokens, reasoning } = Said::new(parameters, family);
+    let Said {
+        temperature,
+        top_p,
+        max_output_tokens,
+        reasoning,
+    } = Said::new(parameters, family);
     let has_tools = !tools.is_empty();
     let body = Body {
         model,
@@ -96,12 +111,18 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
         tool_choice: tool_choice(&parameters.tool_choice).filter(|_| has_tools),
         parallel_tool_calls: parameters.parallel_tool_calls.filter(|_| has_tools),
         reasoning,
-        text: parameters.answer_format.as_ref().map(|format| TextFormat { format: answer_format(format) }),
+        text: parameters.answer_format.as_ref().map(|format| TextFormat {
+            format: answer_format(format),
+        }),
         max_output_tokens,
         temperature,
         top_p,
         store: false,
-        include: if family.reasons() { &["reasoning.encrypted_content"] } else { &[] },
+        include: if family.reasons() {
+            &["reasoning.encrypted_content"]
+        } else {
+            &[]
+        },
         stream,
     };
     // Writing plain structs into memory cannot fail.
@@ -111,7 +132,10 @@ pub fn encode(request: &ModelRequest<'_>) -> Vec<u8> {
 /// The same as [`encode`], and what is set that it leaves out.
 #[must_use]
 pub fn encode_with_left_out(request: &ModelRequest<'_>) -> (Vec<u8>, Vec<LeftOut>) {
-    (encode(request), not_said(request.parameters, ModelFamily::of(request.model)))
+    (
+        encode(request),
+        not_said(request.parameters, ModelFamily::of(request.model)),
+    )
 }
 
 /// The parameters that the model of this name never takes.
@@ -143,14 +167,18 @@ struct Said {
 
 impl Said {
     fn new(parameters: &Parameters, family: ModelFamily) -> Self {
-        let reasoning =
-            parameters.reasoning.filter(|_| family.reasons()).map(|wanted| reasoning(family, wanted));
+        let reasoning = parameters
+            .reasoning
+            .filter(|_| family.reasons())
+            .map(|wanted| reasoning(family, wanted));
         let effort = reasoning.as_ref().and_then(|reasoning| reasoning.effort);
         let takes_sampling = family.takes_sampling(effort);
         Self {
             temperature: parameters.temperature.filter(|_| takes_sampling),
             top_p: parameters.top_p.filter(|_| takes_sampling),
-            max_output_tokens: parameters.max_output_tokens.map(|limit| limit.max(MIN_OUTPUT_TOKENS)),
+            max_output_tokens: parameters
+                .max_output_tokens
+                .map(|limit| limit.max(MIN_OUTPUT_TOKENS)),
             reasoning: reasoning.filter(|it| it.effort.is_some() || it.summary.is_some()),
         }
     }
@@ -158,14 +186,27 @@ impl Said {
 
 fn reasoning(family: ModelFamily, wanted: Reasoning) -> WireReasoning {
     let summary = (wanted != Reasoning::Off).then_some("auto");
-    WireReasoning { effort: family.effort(wanted), summary }
+    WireReasoning {
+        effort: family.effort(wanted),
+        summary,
+    }
 }
 
 fn tool<'a>(tool: &Tool<'a>) -> WireTool<'a> {
-    let &Tool { name, description, parameters } = tool;
+    let &Tool {
+        name,
+        description,
+        parameters,
+    } = tool;
     let parameters = parameters.json_for(ToolFormat::Responses);
     let strict = allows_strict_text(parameters.get());
-    WireTool { kind: "function", name, description, parameters, strict }
+    WireTool {
+        kind: "function",
+        name,
+        description,
+        parameters,
+        strict,
+    }
 }
 
 fn tool_choice(choice: &ToolChoice) -> Option<Value> {
@@ -180,9 +221,15 @@ fn tool_choice(choice: &ToolChoice) -> Option<Value> {
 fn answer_format(format: &AnswerFormat) -> Format<'_> {
     match format {
         AnswerFormat::Json => Format::JsonObject,
-        AnswerFormat::Schema { name, schema, strict } => {
-            Format::JsonSchema { name, schema, strict: *strict && allows_strict(schema) }
-        }
+        AnswerFormat::Schema {
+            name,
+            schema,
+            strict,
+        } => Format::JsonSchema {
+            name,
+            schema,
+            strict: *strict && allows_strict(schema),
+        },
     }
 }
 
@@ -195,7 +242,13 @@ mod tests {
     use crate::provider::{Effort, Parameters};
 
     fn encoded(model: &str, messages: &[Message], parameters: &Parameters) -> Value {
-        let request = ModelRequest { model, messages, tools: &[], parameters, stream: false };
+        let request = ModelRequest {
+            model,
+            messages,
+            tools: &[],
+            parameters,
+            stream: false,
+        };
         serde_json::from_slice(&encode(&request)).unwrap()
     }
 
@@ -203,7 +256,10 @@ mod tests {
     fn a_whole_body() {
         let closed = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"],
             "additionalProperties": false});
-        let (closed, open) = (ToolSchema::from(closed), ToolSchema::from(json!({"type": "object"})));
+        let (closed, open) = (
+            ToolSchema::from(closed),
+            ToolSchema::from(json!({"type": "object"})),
+        );
         let parameters = Parameters {
             temperature: Some(0.5),
             max_output_tokens: Some(1),
@@ -227,8 +283,16 @@ mod tests {
                 Message::text(Role::System, "It is noon."),
             ],
             tools: &[
-                Tool { name: "weather", description: "tells", parameters: &closed },
-                Tool { name: "ls", description: "lists", parameters: &open },
+                Tool {
+                    name: "weather",
+                    description: "tells",
+                    parameters: &closed,
+                },
+                Tool {
+                    name: "ls",
+                    description: "lists",
+                    parameters: &open,
+                },
             ],
             parameters: &parameters,
             stream: true,
@@ -251,8 +315,11 @@ mod tests {
 
     #[test]
     fn sampling_and_reasoning_as_the_model_takes_them() {
-        let parameters =
-            Parameters { temperature: Some(0.5), reasoning: Some(Reasoning::Off), ..Parameters::default() };
+        let parameters = Parameters {
+            temperature: Some(0.5),
+            reasoning: Some(Reasoning::Off),
+            ..Parameters::default()
+        };
         let of = |model: &str| encoded(model, &[], &parameters);
         // As recorded: openai_responses_gpt_5_6_reasoning_off_keeps_sampling_params.
         let without = of("gpt-5.6-sol");
@@ -261,21 +328,33 @@ mod tests {
             (&json!({"effort": "none"}), &json!(0.5))
         );
         let plain = of("gpt-4o");
-        assert!(plain.get("reasoning").is_none() && plain.get("include").is_none(), "{plain}");
+        assert!(
+            plain.get("reasoning").is_none() && plain.get("include").is_none(),
+            "{plain}"
+        );
         assert_eq!(plain["temperature"], 0.5);
         assert!(of("o3").get("temperature").is_none());
     }
 
     #[test]
     fn an_empty_conversation_and_outputs_with_media() {
-        let empty = encoded("gpt-4o", &[Message::text(Role::System, "Write.")], &Parameters::default());
+        let empty = encoded(
+            "gpt-4o",
+            &[Message::text(Role::System, "Write.")],
+            &Parameters::default(),
+        );
         assert_eq!(empty["input"], json!([{"role": "user", "content": ""}]));
         let mut output = Message::tool_result("c", "seen");
-        output.content.push(Part::Image { url: "data:image/png;base64,AA==".into() });
-        output.content.push(Part::Audio { url: "data:audio/wav;base64,AA==".into() });
+        output.content.push(Part::Image {
+            url: "data:image/png;base64,AA==".into(),
+        });
+        output.content.push(Part::Audio {
+            url: "data:audio/wav;base64,AA==".into(),
+        });
         let next = Message::tool_result("d", "done");
         let body = encoded("gpt-5", &[output, next], &Parameters::default());
-        let audio = json!({"type": "input_audio", "input_audio": {"data": "AA==", "format": "wav"}});
+        let audio =
+            json!({"type": "input_audio", "input_audio": {"data": "AA==", "format": "wav"}});
         assert_eq!(
             body["input"],
             json!([
@@ -291,16 +370,27 @@ mod tests {
 
     #[test]
     fn calls_with_free_text_have_outputs_of_their_own() {
-        let call = domain::ToolCall { id: "c".into(), name: "patch".into(), arguments: "*** Begin".into() };
+        let call = domain::ToolCall {
+            id: "c".into(),
+            name: "patch".into(),
+            arguments: "*** Begin".into(),
+        };
         let data = Some(json!({"id": "ctc", "custom": true}));
-        let blocks = vec![domain::StoredBlock::Call { id: "c".into(), data }];
+        let blocks = vec![domain::StoredBlock::Call {
+            id: "c".into(),
+            data,
+        }];
         let provider = super::super::PROVIDER.into();
         let answer = Message {
             tool_calls: vec![call],
             provenance: Some(Box::new(domain::Provenance { provider, blocks })),
             ..Message::of(Role::Assistant, Vec::new())
         };
-        let body = encoded("gpt-5", &[answer, Message::tool_result("c", "ok")], &Parameters::default());
+        let body = encoded(
+            "gpt-5",
+            &[answer, Message::tool_result("c", "ok")],
+            &Parameters::default(),
+        );
         assert_eq!(
             body["input"],
             json!([

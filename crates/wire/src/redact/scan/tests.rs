@@ -47,19 +47,43 @@ fn keys_are_known_by_their_form() {
 #[test]
 fn secrets_stand_behind_their_names() {
     for (found, expected) in [
-        ("KEY_A=1 OPENAI_API_KEY=abc DEBUG=1", "KEY_A=1 OPENAI_API_KEY=[redacted] DEBUG=1"),
-        ("export DB_PASSWORD='correct horse'; run", "export DB_PASSWORD='[redacted]'; run"),
+        (
+            "KEY_A=1 OPENAI_API_KEY=abc DEBUG=1",
+            "KEY_A=1 OPENAI_API_KEY=[redacted] DEBUG=1",
+        ),
+        (
+            "export DB_PASSWORD='correct horse'; run",
+            "export DB_PASSWORD='[redacted]'; run",
+        ),
         ("STRIPE_KEY=a1b2c3d4", "STRIPE_KEY=[redacted]"),
         ("password: hunter2", "password: [redacted]"),
-        ("Password: swordfish, user: bob", "Password: [redacted], user: bob"),
+        (
+            "Password: swordfish, user: bob",
+            "Password: [redacted], user: bob",
+        ),
         ("пароль: тайна7", "пароль: [redacted]"),
-        ("\"password\": \"correct horse\"", "\"password\": \"[redacted]\""),
-        ("{\\\"api_key\\\":\\\"abc\\\",\\\"n\\\":1}", "{\\\"api_key\\\":\\\"[redacted]\\\",\\\"n\\\":1}"),
-        ("{'client_secret': 'x', 'a': 1}", "{'client_secret': '[redacted]', 'a': 1}"),
+        (
+            "\"password\": \"correct horse\"",
+            "\"password\": \"[redacted]\"",
+        ),
+        (
+            "{\\\"api_key\\\":\\\"abc\\\",\\\"n\\\":1}",
+            "{\\\"api_key\\\":\\\"[redacted]\\\",\\\"n\\\":1}",
+        ),
+        (
+            "{'client_secret': 'x', 'a': 1}",
+            "{'client_secret': '[redacted]', 'a': 1}",
+        ),
         ("password => \"x y\"", "password => \"[redacted]\""),
         ("password := \"x\\\"y\"", "password := \"[redacted]\""),
-        ("env[\"API_TOKEN\"] = \"a1b2c3\"", "env[\"API_TOKEN\"] = \"[redacted]\""),
-        ("spring.datasource.password=s3cr3t", "spring.datasource.password=[redacted]"),
+        (
+            "env[\"API_TOKEN\"] = \"a1b2c3\"",
+            "env[\"API_TOKEN\"] = \"[redacted]\"",
+        ),
+        (
+            "spring.datasource.password=s3cr3t",
+            "spring.datasource.password=[redacted]",
+        ),
         (
             "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
             "aws_secret_access_key = [redacted]",
@@ -75,33 +99,75 @@ fn secrets_stand_behind_their_names() {
             "\u{1b}[3merror\u{1b}[0m=\u{1b}[0m[redacted]",
         ),
         ("X-Api-Key: abc", "X-Api-Key: [redacted]"),
-        ("Authorization: Bearer abcdefghijklmnop", "Authorization: Bearer [redacted]"),
-        ("authorization: Basic YWRhOnBhc3M=", "authorization: Basic [redacted]"),
-        ("\"Authorization\": \"Bearer abc\"", "\"Authorization\": \"Bearer [redacted]\""),
-        ("Authorization: 0123456789abcdef", "Authorization: [redacted]"),
-        ("curl -H 'Authorization: Bearer tok_a1b2c3d4'", "curl -H 'Authorization: Bearer [redacted]'"),
+        (
+            "Authorization: Bearer abcdefghijklmnop",
+            "Authorization: Bearer [redacted]",
+        ),
+        (
+            "authorization: Basic YWRhOnBhc3M=",
+            "authorization: Basic [redacted]",
+        ),
+        (
+            "\"Authorization\": \"Bearer abc\"",
+            "\"Authorization\": \"Bearer [redacted]\"",
+        ),
+        (
+            "Authorization: 0123456789abcdef",
+            "Authorization: [redacted]",
+        ),
+        (
+            "curl -H 'Authorization: Bearer tok_a1b2c3d4'",
+            "curl -H 'Authorization: Bearer [redacted]'",
+        ),
         ("got Bearer abcDEF123456 from", "got Bearer [redacted] from"),
         ("Basic YWRhOnBhc3M= it is", "Basic [redacted] it is"),
-        ("mysql --password hunter2 -h db", "mysql --password [redacted] -h db"),
-        ("tool --password 'correct horse' x", "tool --password '[redacted]' x"),
+        (
+            "mysql --password hunter2 -h db",
+            "mysql --password [redacted] -h db",
+        ),
+        (
+            "tool --password 'correct horse' x",
+            "tool --password '[redacted]' x",
+        ),
         ("gh --token=ghx --repo a", "gh --token=[redacted] --repo a"),
-        ("deploy --api-key \"k 1\" --token a1b2c3d4", "deploy --api-key \"[redacted]\" --token [redacted]"),
-        ("curl -u ada:hunter2 https://a.example/x", "curl -u ada:[redacted] https://a.example/x"),
+        (
+            "deploy --api-key \"k 1\" --token a1b2c3d4",
+            "deploy --api-key \"[redacted]\" --token [redacted]",
+        ),
+        (
+            "curl -u ada:hunter2 https://a.example/x",
+            "curl -u ada:[redacted] https://a.example/x",
+        ),
         ("curl --user 'ada:a b' x", "curl --user 'ada:[redacted]' x"),
-        ("curl -uada:hunter2 https://a.example/x", "curl -uada:[redacted] https://a.example/x"),
-        ("curl -s -Uada@example.org:hunter2 x", "curl -s -Uada@example.org:[redacted] x"),
+        (
+            "curl -uada:hunter2 https://a.example/x",
+            "curl -uada:[redacted] https://a.example/x",
+        ),
+        (
+            "curl -s -Uada@example.org:hunter2 x",
+            "curl -s -Uada@example.org:[redacted] x",
+        ),
         (
             "curl -u'ada:a b' x; curl -fsSLu \"ada:c d\" x",
             "curl -u'ada:[redacted]' x; curl -fsSLu \"ada:[redacted]\" x",
         ),
-        ("/usr/bin/curl -X POST -su ada:pw1 x", "/usr/bin/curl -X POST -su ada:[redacted] x"),
-        ("mysqldump -h db -u root -phunter2 shop", "mysqldump -h db -u root -p[redacted] shop"),
+        (
+            "/usr/bin/curl -X POST -su ada:pw1 x",
+            "/usr/bin/curl -X POST -su ada:[redacted] x",
+        ),
+        (
+            "mysqldump -h db -u root -phunter2 shop",
+            "mysqldump -h db -u root -p[redacted] shop",
+        ),
         ("sshpass -p hunter2 ssh a", "sshpass -p [redacted] ssh a"),
         (
             "curl --user=ada:pw --proxy-user bob:pw2 x",
             "curl --user=ada:[redacted] --proxy-user bob:[redacted] x",
         ),
-        ("Cookie: a=b; session=c\r\nHost: x", "Cookie: [redacted]\r\nHost: x"),
+        (
+            "Cookie: a=b; session=c\r\nHost: x",
+            "Cookie: [redacted]\r\nHost: x",
+        ),
         ("Set-Cookie: id=1; HttpOnly\n", "Set-Cookie: [redacted]\n"),
     ] {
         check(found, expected);
@@ -114,8 +180,14 @@ fn secrets_are_found_in_texts_within_json() {
     for (found, expected) in [
         ("a\nAKIAIOSFODNN7EXAMPLE", "a\n[redacted]"),
         ("a\n\tsk-1234567890abcdef\n", "a\n\t[redacted]\n"),
-        ("Host: a\r\nCookie: a=b\r\n", "Host: a\r\nCookie: [redacted]\r\n"),
-        ("a\nAuthorization: Digest 0123456789abcdef", "a\nAuthorization: Digest [redacted]"),
+        (
+            "Host: a\r\nCookie: a=b\r\n",
+            "Host: a\r\nCookie: [redacted]\r\n",
+        ),
+        (
+            "a\nAuthorization: Digest 0123456789abcdef",
+            "a\nAuthorization: Digest [redacted]",
+        ),
         ("a\ncurl -uada:hunter2 x", "a\ncurl -uada:[redacted] x"),
         (
             "a\n-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\nb",
@@ -152,14 +224,38 @@ fn addresses_keep_their_place_and_lose_their_secrets() {
             "redis://:pw@cache/0 and amqp://u:p%40@mq",
             "redis://:[redacted]@cache/0 and amqp://u:[redacted]@mq",
         ),
-        ("https://ada:p@ss@example.org/a", "https://ada:[redacted]@example.org/a"),
-        ("mongodb+srv://u:pw@a.example,b.example/x", "mongodb+srv://u:[redacted]@a.example,b.example/x"),
-        ("https://abcdef0123456789@github.com/x", "https://[redacted]@github.com/x"),
-        ("https://a.example/?api_key=x&q=seals", "https://a.example/?api_key=[redacted]&q=seals"),
-        ("https://a.example/f?se=1&sig=abc%2F&sp=r", "https://a.example/f?se=1&sig=[redacted]&sp=r"),
-        ("https://a.example/?q=1&token=abc#top", "https://a.example/?q=1&token=[redacted]#top"),
-        ("/x?X-Amz-Signature=fe5f80&X-Amz-Date=1", "/x?X-Amz-Signature=[redacted]&X-Amz-Date=1"),
-        ("https://maps.example/api?key=abc123def456", "https://maps.example/api?key=[redacted]"),
+        (
+            "https://ada:p@ss@example.org/a",
+            "https://ada:[redacted]@example.org/a",
+        ),
+        (
+            "mongodb+srv://u:pw@a.example,b.example/x",
+            "mongodb+srv://u:[redacted]@a.example,b.example/x",
+        ),
+        (
+            "https://abcdef0123456789@github.com/x",
+            "https://[redacted]@github.com/x",
+        ),
+        (
+            "https://a.example/?api_key=x&q=seals",
+            "https://a.example/?api_key=[redacted]&q=seals",
+        ),
+        (
+            "https://a.example/f?se=1&sig=abc%2F&sp=r",
+            "https://a.example/f?se=1&sig=[redacted]&sp=r",
+        ),
+        (
+            "https://a.example/?q=1&token=abc#top",
+            "https://a.example/?q=1&token=[redacted]#top",
+        ),
+        (
+            "/x?X-Amz-Signature=fe5f80&X-Amz-Date=1",
+            "/x?X-Amz-Signature=[redacted]&X-Amz-Date=1",
+        ),
+        (
+            "https://maps.example/api?key=abc123def456",
+            "https://maps.example/api?key=[redacted]",
+        ),
     ] {
         check(found, expected);
     }
@@ -173,10 +269,15 @@ fn private_keys_keep_their_head_and_foot() {
         );
         check(
             &key,
-            &format!("a\n-----BEGIN {kind}PRIVATE KEY-----[redacted]-----END {kind}PRIVATE KEY-----\nb"),
+            &format!(
+                "a\n-----BEGIN {kind}PRIVATE KEY-----[redacted]-----END {kind}PRIVATE KEY-----\nb"
+            ),
         );
     }
-    check("-----BEGIN PRIVATE KEY-----\\nMIIE\\nabc", "-----BEGIN PRIVATE KEY-----[redacted]");
+    check(
+        "-----BEGIN PRIVATE KEY-----\\nMIIE\\nabc",
+        "-----BEGIN PRIVATE KEY-----[redacted]",
+    );
     // A service account of Google, as JSON.
     check(
         r#"{"type": "service_account", "private_key": "-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----\n"}"#,

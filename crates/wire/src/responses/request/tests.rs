@@ -31,10 +31,19 @@ fn checked(input: Value) -> Checked<Mode> {
 #[test]
 fn the_smallest_request() {
     let request = decode(&with("input", json!("Hi"))).unwrap();
-    assert_eq!(conversation(&request.items).unwrap(), [Message::text(Role::User, "Hi")]);
-    assert_eq!((request.stream, request.background, request.store), (false, false, true));
+    assert_eq!(
+        conversation(&request.items).unwrap(),
+        [Message::text(Role::User, "Hi")]
+    );
+    assert_eq!(
+        (request.stream, request.background, request.store),
+        (false, false, true)
+    );
     assert_eq!(request.extra, Map::new());
-    assert_eq!((&request.echo["model"], &request.echo["tool_choice"]), (&json!("m"), &json!("auto")));
+    assert_eq!(
+        (&request.echo["model"], &request.echo["tool_choice"]),
+        (&json!("m"), &json!("auto"))
+    );
 }
 
 #[test]
@@ -86,8 +95,14 @@ fn a_full_request_with_unknown_fields() {
     assert_eq!(Value::Object(request.extra.clone()), extra);
     assert_eq!(request.echo["metadata"], json!({"a": "b"}));
     assert_eq!(request.echo["tools"], body["tools"]);
-    assert_eq!(request.answer_format, Some(json!({"type": "json_schema", "json_schema": schema})));
-    assert_eq!(request.check_for_agent().unwrap_err().field(), Some("tool_choice"));
+    assert_eq!(
+        request.answer_format,
+        Some(json!({"type": "json_schema", "json_schema": schema}))
+    );
+    assert_eq!(
+        request.check_for_agent().unwrap_err().field(),
+        Some("tool_choice")
+    );
 }
 
 #[test]
@@ -102,16 +117,19 @@ fn which_tools_may_be_used() {
     };
     assert_eq!(names(json!("auto")), ("ab".into(), None));
     assert_eq!(names(json!("none")), (String::new(), None));
-    assert_eq!(names(json!("required")), ("ab".into(), Some(json!("required"))));
-    let allowed =
-        json!({"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "b"}]});
+    assert_eq!(
+        names(json!("required")),
+        ("ab".into(), Some(json!("required")))
+    );
+    let allowed = json!({"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "b"}]});
     assert_eq!(names(allowed), ("b".into(), Some(json!("required"))));
 }
 
 /// What Codex sends: its functions, some in a namespace, and a tool that OpenAI runs.
 #[test]
 fn namespaces_are_written_out_and_hosted_tools_left_out() {
-    let spawn = json!({"type": "function", "name": "spawn_agent", "parameters": {"type": "object"}});
+    let spawn =
+        json!({"type": "function", "name": "spawn_agent", "parameters": {"type": "object"}});
     let tools = json!([
         {"type": "function", "name": "exec_command"},
         {"type": "namespace", "name": "multi_agent_v1", "description": "Agents.", "tools": [spawn]},
@@ -119,10 +137,22 @@ fn namespaces_are_written_out_and_hosted_tools_left_out() {
         {"type": "web_search", "external_web_access": true},
     ]);
     let names = |body: &Value| -> Vec<String> {
-        decode(body).unwrap().tools.into_iter().map(|tool| tool.name).collect()
+        decode(body)
+            .unwrap()
+            .tools
+            .into_iter()
+            .map(|tool| tool.name)
+            .collect()
     };
     let mut body = with("tools", tools);
-    assert_eq!(names(&body), ["exec_command", "multi_agent_v1__spawn_agent", "mcp__files__spawn_agent"]);
+    assert_eq!(
+        names(&body),
+        [
+            "exec_command",
+            "multi_agent_v1__spawn_agent",
+            "mcp__files__spawn_agent"
+        ]
+    );
     let spawn = json!({"type": "function", "name": "spawn_agent", "namespace": "multi_agent_v1"});
     body["tool_choice"] = json!({"type": "allowed_tools", "tools": [spawn]});
     assert_eq!(names(&body), ["multi_agent_v1__spawn_agent"]);
@@ -133,7 +163,10 @@ fn namespaces_are_written_out_and_hosted_tools_left_out() {
         "arguments": "{}",
     });
     let messages = read(json!([{"role": "user", "content": "Hi"}, call])).unwrap();
-    assert_eq!(messages[1].tool_calls[0].name, "multi_agent_v1__spawn_agent");
+    assert_eq!(
+        messages[1].tool_calls[0].name,
+        "multi_agent_v1__spawn_agent"
+    );
 }
 
 #[test]
@@ -157,11 +190,17 @@ fn items_become_messages() {
         {"role": "user", "content": "Thanks"},
     ]))
     .unwrap();
-    let shape: Vec<(Role, String, usize)> =
-        messages.iter().map(|m| (m.role, m.plain_text(), m.tool_calls.len())).collect();
+    let shape: Vec<(Role, String, usize)> = messages
+        .iter()
+        .map(|m| (m.role, m.plain_text(), m.tool_calls.len()))
+        .collect();
     let expected = [
         (Role::System, "Be brief.", 0),
-        (Role::User, "What is this?\n[An attachment of type input_file was left out.]", 0),
+        (
+            Role::User,
+            "What is this?\n[An attachment of type input_file was left out.]",
+            0,
+        ),
         (Role::Assistant, "Let me see.", 1),
         (Role::Tool, "a.txt", 0),
         (Role::Assistant, "", 2),
@@ -169,11 +208,17 @@ fn items_become_messages() {
         (Role::Tool, "wet", 0),
         (Role::User, "Thanks", 0),
     ];
-    assert_eq!(shape, expected.map(|(role, text, calls)| (role, text.to_owned(), calls)));
+    assert_eq!(
+        shape,
+        expected.map(|(role, text, calls)| (role, text.to_owned(), calls))
+    );
     assert!(matches!(messages[1].content[1], Part::Image { .. }));
     let mut messages = messages;
     assert_eq!(check_conversation(&mut messages), Ok(Mode::Chat));
-    assert_eq!(checked(json!("<research_request>\nWhy?")), Ok(Mode::Research));
+    assert_eq!(
+        checked(json!("<research_request>\nWhy?")),
+        Ok(Mode::Research)
+    );
 }
 
 /// A provider's opaque data comes as sealed reasoning, wherever it was in the answer.
@@ -184,12 +229,21 @@ fn sealed_reasoning_goes_back_to_its_provider() {
     use crate::provider::sealed::SealedBlock;
 
     let sealed = |provider: &str, block: StoredBlock| {
-        let encrypted = SealedBlock { provider: provider.to_owned(), block }.seal();
+        let encrypted = SealedBlock {
+            provider: provider.to_owned(),
+            block,
+        }
+        .seal();
         json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": encrypted})
     };
-    let thought = |text: &str| StoredBlock::Reasoning { text: text.to_owned(), data: Some(json!("sig")) };
-    let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "w", "arguments": "{}"});
-    let output = |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "fine"});
+    let thought = |text: &str| StoredBlock::Reasoning {
+        text: text.to_owned(),
+        data: Some(json!("sig")),
+    };
+    let call =
+        |id: &str| json!({"type": "function_call", "call_id": id, "name": "w", "arguments": "{}"});
+    let output =
+        |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "fine"});
     let messages = read(json!([
         {"role": "user", "content": "Hi"},
         sealed("anthropic", thought("one")),
@@ -213,7 +267,10 @@ fn sealed_reasoning_goes_back_to_its_provider() {
             Block::Other { data } => data.to_string(),
         })
         .collect();
-    assert_eq!(shown, ["one \"sig\"", "Let me see. None", "two \"sig\"", "c1 1"]);
+    assert_eq!(
+        shown,
+        ["one \"sig\"", "Let me see. None", "two \"sig\"", "c1 1"]
+    );
     assert_eq!(messages.len(), 4);
     assert_eq!(messages[3].provenance, None);
 }
@@ -232,7 +289,10 @@ fn calls_and_outputs_have_to_fit() {
         (json!(" "), "no message of the user"),
     ] {
         let error = checked(input).unwrap_err();
-        assert!(error.to_string().contains(words) && error.field() == Some("input"), "{error}");
+        assert!(
+            error.to_string().contains(words) && error.field() == Some("input"),
+            "{error}"
+        );
     }
 }
 
@@ -247,45 +307,99 @@ fn what_is_wrong_is_named() {
         (with("input", json!(["Hi"])), "input[0]"),
         (with("input", json!([{"content": "Hi"}])), "input[0].type"),
         (with("instructions", json!([])), "instructions"),
-        (with("previous_response_id", json!(1)), "previous_response_id"),
+        (
+            with("previous_response_id", json!(1)),
+            "previous_response_id",
+        ),
         (with("stream", json!("yes")), "stream"),
         (with("background", json!(1)), "background"),
         (with("store", json!("no")), "store"),
         (with("metadata", json!({"a": 1})), "metadata"),
         (with("temperature", json!(3)), "temperature"),
         (with("top_p", json!(2)), "top_p"),
-        (with("max_output_tokens", json!("many")), "max_output_tokens"),
+        (
+            with("max_output_tokens", json!("many")),
+            "max_output_tokens",
+        ),
         (with("max_output_tokens", json!(0)), "max_output_tokens"),
         (with("text", json!("json")), "text"),
-        (with("text", json!({"format": {"type": "xml"}})), "text.format.type"),
-        (with("text", json!({"format": {"type": "json_schema", "name": "n"}})), "text.format.schema"),
+        (
+            with("text", json!({"format": {"type": "xml"}})),
+            "text.format.type",
+        ),
+        (
+            with(
+                "text",
+                json!({"format": {"type": "json_schema", "name": "n"}}),
+            ),
+            "text.format.schema",
+        ),
         (with("reasoning", json!({"effort": 1})), "reasoning.effort"),
         (with("conversation", json!("conv_1")), "conversation"),
         (with("prompt", json!({"id": "p"})), "prompt"),
         (with("tools", json!({})), "tools"),
-        (with("tools", function(json!({"type": "web_search"}))), "tools[0].type"),
-        (with("tools", function(json!({"type": "namespace", "name": "n"}))), "tools[0].tools"),
-        (with("tools", function(json!({"type": "namespace", "tools": []}))), "tools[0].name"),
-        (with("tools", function(json!({"type": "function", "name": "a b"}))), "tools[0].name"),
-        (with("tools", function(json!({"type": "function", "function": {"name": "a"}}))), "tools[0].name"),
+        (
+            with("tools", function(json!({"type": "web_search"}))),
+            "tools[0].type",
+        ),
+        (
+            with("tools", function(json!({"type": "namespace", "name": "n"}))),
+            "tools[0].tools",
+        ),
+        (
+            with("tools", function(json!({"type": "namespace", "tools": []}))),
+            "tools[0].name",
+        ),
+        (
+            with(
+                "tools",
+                function(json!({"type": "function", "name": "a b"})),
+            ),
+            "tools[0].name",
+        ),
+        (
+            with(
+                "tools",
+                function(json!({"type": "function", "function": {"name": "a"}})),
+            ),
+            "tools[0].name",
+        ),
         (with("tool_choice", json!("some")), "tool_choice"),
         (with("tool_choice", json!("required")), "tool_choice"),
-        (with("tool_choice", json!({"type": "function", "name": "a"})), "tool_choice.name"),
-        (with("parallel_tool_calls", json!("no")), "parallel_tool_calls"),
+        (
+            with("tool_choice", json!({"type": "function", "name": "a"})),
+            "tool_choice.name",
+        ),
+        (
+            with("parallel_tool_calls", json!("no")),
+            "parallel_tool_calls",
+        ),
     ] {
         let error = decode(&body).unwrap_err();
         assert_eq!(error.field(), Some(field), "{error}");
     }
     for (item, field) in [
-        (json!({"type": "message", "role": "boss", "content": ""}), "input[0].role"),
+        (
+            json!({"type": "message", "role": "boss", "content": ""}),
+            "input[0].role",
+        ),
         (json!({"role": "user", "content": 7}), "input[0].content"),
-        (json!({"role": "user", "content": [{"text": "Hi"}]}), "input[0].content[0].type"),
+        (
+            json!({"role": "user", "content": [{"text": "Hi"}]}),
+            "input[0].content[0].type",
+        ),
         (
             json!({"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}),
             "input[0].content[0].image_url",
         ),
-        (json!({"type": "function_call", "name": "a", "arguments": "{}"}), "input[0].call_id"),
-        (json!({"type": "function_call_output", "call_id": "c", "output": 7}), "input[0].output"),
+        (
+            json!({"type": "function_call", "name": "a", "arguments": "{}"}),
+            "input[0].call_id",
+        ),
+        (
+            json!({"type": "function_call_output", "call_id": "c", "output": 7}),
+            "input[0].output",
+        ),
         (json!({"type": "item_reference", "id": "x"}), "input[0].id"),
         (json!({"type": "song"}), "input[0].type"),
     ] {

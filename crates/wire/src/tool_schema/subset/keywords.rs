@@ -18,12 +18,21 @@ impl<'a> Keywords<'a> {
                 self.words.push((name, value));
             }
         }
-        for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        for (name, property) in schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
             if !self.properties.iter().any(|(known, _)| *known == name) {
                 self.properties.push((name, property));
             }
         }
-        for name in list(schema.get("required")).unwrap_or_default().iter().filter_map(Value::as_str) {
+        for name in list(schema.get("required"))
+            .unwrap_or_default()
+            .iter()
+            .filter_map(Value::as_str)
+        {
             if !self.required.contains(&name) {
                 self.required.push(name);
             }
@@ -31,7 +40,10 @@ impl<'a> Keywords<'a> {
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
-        self.words.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+        self.words
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| *value)
     }
 }
 

@@ -21,19 +21,28 @@ const MAX_TEXT_BYTES: usize = 200;
 
 /// The description with what has no keyword; `None` if there is nothing to say.
 pub(super) fn description(schema: &Keywords<'_>, kind: Option<&str>) -> Option<String> {
-    let description = schema.get("description").and_then(|text| text.as_str()).unwrap_or_default();
+    let description = schema
+        .get("description")
+        .and_then(|text| text.as_str())
+        .unwrap_or_default();
     let mut notes: Vec<String> = TOLD
         .iter()
         .filter_map(|(keyword, words)| Some(format!("{words}: {}", text_of(schema.get(keyword)?)?)))
         .collect();
     if kind != Some("integer") {
-        for (keyword, words) in [("exclusiveMinimum", "more than"), ("exclusiveMaximum", "less than")] {
+        for (keyword, words) in [
+            ("exclusiveMinimum", "more than"),
+            ("exclusiveMaximum", "less than"),
+        ] {
             if let Some(limit) = schema.get(keyword).filter(|limit| limit.is_number()) {
                 notes.push(format!("{words} {limit}"));
             }
         }
     }
-    if schema.get("uniqueItems").is_some_and(|unique| unique.as_bool() == Some(true)) {
+    if schema
+        .get("uniqueItems")
+        .is_some_and(|unique| unique.as_bool() == Some(true))
+    {
         notes.push("no item twice".to_owned());
     }
     match (description, notes.join(", ")) {

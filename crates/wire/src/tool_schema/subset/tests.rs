@@ -7,7 +7,11 @@ use super::*;
 /// A property of this schema as it is sent.
 fn check(schema: Value, expected: Value) {
     let whole = json!({"type": "object", "properties": {"it": schema}});
-    assert_eq!(lower_parameters(&whole)["properties"]["it"], expected, "{schema}");
+    assert_eq!(
+        lower_parameters(&whole)["properties"]["it"],
+        expected,
+        "{schema}"
+    );
 }
 
 #[test]
@@ -32,21 +36,29 @@ fn what_is_known_is_kept() {
 fn what_has_no_keyword_is_told() {
     let id = json!({"type": "string", "title": "Id", "format": "uuid", "description": "The id.", "minLength": 3,
         "examples": ["x"], "$comment": "c", "description_": 1});
-    check(id, json!({"type": "string", "description": "The id. (format: uuid, minimum length: 3)"}));
+    check(
+        id,
+        json!({"type": "string", "description": "The id. (format: uuid, minimum length: 3)"}),
+    );
     check(
         json!({"type": "string", "pattern": "^a$"}),
         json!({"type": "string", "description": "pattern: ^a$"}),
     );
     let limits = json!({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1.5});
-    let told =
-        json!({"type": "number", "description": "more than 0, less than 1.5", "minimum": 0, "maximum": 1.5});
+    let told = json!({"type": "number", "description": "more than 0, less than 1.5", "minimum": 0, "maximum": 1.5});
     check(limits, told);
-    check(json!({"type": "string", "description": null}), json!({"type": "string"}));
+    check(
+        json!({"type": "string", "description": null}),
+        json!({"type": "string"}),
+    );
 }
 
 #[test]
 fn exclusive_limits_of_integers_are_exact() {
-    check(json!({"type": "integer", "exclusiveMinimum": 0}), json!({"type": "integer", "minimum": 1}));
+    check(
+        json!({"type": "integer", "exclusiveMinimum": 0}),
+        json!({"type": "integer", "minimum": 1}),
+    );
     // Draft 4.
     let old = json!({"type": "integer", "minimum": 0, "exclusiveMinimum": true, "maximum": 9, "exclusiveMaximum": false});
     check(old, json!({"type": "integer", "minimum": 1, "maximum": 9}));
@@ -55,7 +67,10 @@ fn exclusive_limits_of_integers_are_exact() {
 #[test]
 fn types_are_one_or_a_choice() {
     check(json!({"type": ["object"]}), json!({"type": "object"}));
-    check(json!({"type": "STRING", "nullable": true}), json!({"type": ["string", "null"]}));
+    check(
+        json!({"type": "STRING", "nullable": true}),
+        json!({"type": ["string", "null"]}),
+    );
     check(
         json!({"type": ["string", "null"], "description": "d"}),
         json!({"type": ["string", "null"], "description": "d"}),
@@ -64,16 +79,28 @@ fn types_are_one_or_a_choice() {
         json!({"type": ["string", "integer", "null"], "minimum": 1}),
         json!({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 1}, {"type": "null"}]}),
     );
-    check(json!({"type": ["number", "integer"]}), json!({"type": "number"}));
-    check(json!({"properties": {}}), json!({"type": "object", "properties": {}}));
+    check(
+        json!({"type": ["number", "integer"]}),
+        json!({"type": "number"}),
+    );
+    check(
+        json!({"properties": {}}),
+        json!({"type": "object", "properties": {}}),
+    );
     check(json!({"type": "any"}), json!({}));
     check(json!(true), json!({}));
 }
 
 #[test]
 fn values_are_texts_or_numbers() {
-    check(json!({"const": "a"}), json!({"type": "string", "enum": ["a"]}));
-    check(json!({"const": 1, "type": "integer"}), json!({"type": "integer", "enum": [1]}));
+    check(
+        json!({"const": "a"}),
+        json!({"type": "string", "enum": ["a"]}),
+    );
+    check(
+        json!({"const": 1, "type": "integer"}),
+        json!({"type": "integer", "enum": [1]}),
+    );
     check(json!({"const": true}), json!({"type": "boolean"}));
     check(json!({"const": null}), json!({}));
     check(
@@ -84,7 +111,10 @@ fn values_are_texts_or_numbers() {
         json!({"type": "string", "enum": ["a", null]}),
         json!({"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "null"}]}),
     );
-    check(json!({"type": "string", "enum": ["", "a"]}), json!({"type": "string"}));
+    check(
+        json!({"type": "string", "enum": ["", "a"]}),
+        json!({"type": "string"}),
+    );
 }
 
 /// `google_optional_fields_native_output` and what Vertex AI says: "When using any_of, it must be the only field set."
@@ -110,7 +140,10 @@ fn nothing_stands_beside_a_choice() {
         json!({"type": "array", "items": {"type": "string"}}),
     );
     check(json!({"anyOf": [{"type": "string"}, {}]}), json!({}));
-    check(json!({"anyOf": [{"type": "string"}], "description": null}), json!({"type": "string"}));
+    check(
+        json!({"anyOf": [{"type": "string"}], "description": null}),
+        json!({"type": "string"}),
+    );
 }
 
 #[test]
@@ -132,7 +165,10 @@ fn tuples_of_older_drafts_are_known() {
         json!({"type": "array", "items": [{"type": "string"}, {"type": "number"}], "additionalItems": {"type": "null"}}),
         json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}], "items": {"type": "null"}}),
     );
-    check(json!({"type": "array", "items": true}), json!({"type": "array"}));
+    check(
+        json!({"type": "array", "items": true}),
+        json!({"type": "array"}),
+    );
 }
 
 #[test]
@@ -161,8 +197,7 @@ fn references_are_definitions_of_the_root() {
             "Color": {"type": "string", "enum": ["red", "blue"]},
         },
     });
-    let color =
-        |description: &str| json!({"type": "string", "enum": ["red", "blue"], "description": description});
+    let color = |description: &str| json!({"type": "string", "enum": ["red", "blue"], "description": description});
     let expected = json!({
         "type": "object",
         "properties": {
@@ -196,14 +231,26 @@ fn cycles_can_be_left_out() {
     assert_eq!(lowered["required"], json!(["tree"]));
     assert_eq!(lowered["$defs"]["Node"]["required"], json!(["value"]));
     assert_eq!(lowered["$defs"]["Next"].get("required"), None);
-    assert_eq!(lowered["properties"]["self"], json!({"$ref": "#/$defs/Root"}));
+    assert_eq!(
+        lowered["properties"]["self"],
+        json!({"$ref": "#/$defs/Root"})
+    );
     assert_eq!(lowered["$defs"]["Root"]["required"], json!(["tree"]));
 }
 
 #[test]
 fn arguments_are_an_object() {
-    for schema in [json!(null), json!({}), json!({"type": "string"}), json!({"$ref": "#/$defs/gone"})] {
-        assert_eq!(lower_parameters(&schema), json!({"type": "object", "properties": {}}), "{schema}");
+    for schema in [
+        json!(null),
+        json!({}),
+        json!({"type": "string"}),
+        json!({"$ref": "#/$defs/gone"}),
+    ] {
+        assert_eq!(
+            lower_parameters(&schema),
+            json!({"type": "object", "properties": {}}),
+            "{schema}"
+        );
     }
     let union = json!({"description": "d", "oneOf": [
         {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
@@ -224,8 +271,10 @@ fn hostile_schemas_stay_small() {
     let mut definitions = Map::new();
     for level in 0..40 {
         let next = json!({"$ref": format!("#/$defs/{}", level + 1), "description": "d"});
-        definitions
-            .insert(level.to_string(), json!({"type": "object", "properties": {"a": next, "b": next}}));
+        definitions.insert(
+            level.to_string(),
+            json!({"type": "object", "properties": {"a": next, "b": next}}),
+        );
     }
     let bomb = json!({"$ref": "#/$defs/0", "$defs": definitions});
     assert!(lower_parameters(&bomb).to_string().len() < 20_000);
@@ -296,15 +345,28 @@ fn assert_known(schema: &Value, root: &Value) {
         "$defs",
     ];
     let fields = schema.as_object().unwrap();
-    assert!(fields.get("description").is_none_or(Value::is_string), "{schema}");
+    assert!(
+        fields.get("description").is_none_or(Value::is_string),
+        "{schema}"
+    );
     if let Some(reference) = fields.get("$ref") {
         assert_eq!(fields.keys().filter(|name| *name != "$defs").count(), 1);
-        assert!(root.pointer(reference.as_str().unwrap().strip_prefix('#').unwrap()).is_some());
+        assert!(
+            root.pointer(reference.as_str().unwrap().strip_prefix('#').unwrap())
+                .is_some()
+        );
     } else if let Some(branches) = fields.get("anyOf") {
         assert_eq!(fields.keys().filter(|name| *name != "$defs").count(), 1);
-        branches.as_array().unwrap().iter().for_each(|branch| assert_known(branch, root));
+        branches
+            .as_array()
+            .unwrap()
+            .iter()
+            .for_each(|branch| assert_known(branch, root));
     } else {
-        assert!(fields.keys().all(|name| KNOWN.contains(&name.as_str())), "{schema}");
+        assert!(
+            fields.keys().all(|name| KNOWN.contains(&name.as_str())),
+            "{schema}"
+        );
     }
     for name in ["properties", "$defs"] {
         fields
@@ -313,9 +375,15 @@ fn assert_known(schema: &Value, root: &Value) {
             .flat_map(|it| it.as_object().unwrap().values())
             .for_each(|it| assert_known(it, root));
     }
-    fields.get("items").into_iter().for_each(|items| assert_known(items, root));
+    fields
+        .get("items")
+        .into_iter()
+        .for_each(|items| assert_known(items, root));
     let tuple = fields.get("prefixItems").and_then(Value::as_array);
-    tuple.into_iter().flatten().for_each(|item| assert_known(item, root));
+    tuple
+        .into_iter()
+        .flatten()
+        .for_each(|item| assert_known(item, root));
 }
 
 proptest! {

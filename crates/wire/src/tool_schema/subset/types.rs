@@ -19,8 +19,11 @@ pub(super) struct Types {
 }
 
 impl Types {
-    pub(super) const OBJECT: Self =
-        Self { names: Cow::Borrowed(&["object"]), nullable: false, is_null: false };
+    pub(super) const OBJECT: Self = Self {
+        names: Cow::Borrowed(&["object"]),
+        nullable: false,
+        is_null: false,
+    };
 
     pub(super) fn of(schema: &Keywords<'_>) -> Self {
         let said: Vec<&str> = match schema.get("type") {
@@ -32,21 +35,37 @@ impl Types {
         let names: Vec<&'static str> = TYPES.into_iter().filter(|name| is(name)).collect();
         let values = values(schema);
         let nullable = is("null")
-            || schema.get("nullable").is_some_and(|nullable| nullable.as_bool() == Some(true))
+            || schema
+                .get("nullable")
+                .is_some_and(|nullable| nullable.as_bool() == Some(true))
             || values.iter().any(|value| value.is_null());
         let is_null = names.is_empty() && is("null");
-        let names = if names.is_empty() && !is_null { implied(schema, &values) } else { names };
+        let names = if names.is_empty() && !is_null {
+            implied(schema, &values)
+        } else {
+            names
+        };
         // Numbers are integers, too.
         let is_double = names.contains(&"number") && names.contains(&"integer");
-        let names = names.into_iter().filter(|name| !(is_double && *name == "integer")).collect();
-        Self { names, nullable: nullable && !is_null, is_null }
+        let names = names
+            .into_iter()
+            .filter(|name| !(is_double && *name == "integer"))
+            .collect();
+        Self {
+            names,
+            nullable: nullable && !is_null,
+            is_null,
+        }
     }
 }
 
 /// What a schema without a type is about, by its other keywords.
 fn implied(schema: &Keywords<'_>, values: &[&Value]) -> Vec<&'static str> {
     if !values.is_empty() {
-        return TYPES.into_iter().filter(|kind| values.iter().any(|value| implies(value, kind))).collect();
+        return TYPES
+            .into_iter()
+            .filter(|kind| values.iter().any(|value| implies(value, kind)))
+            .collect();
     }
     let has = |names: &[&str]| names.iter().any(|name| schema.get(name).is_some());
     match () {
@@ -87,14 +106,20 @@ fn values<'a>(schema: &Keywords<'a>) -> Vec<&'a Value> {
 /// out one that is possible.
 pub(super) fn enumeration(schema: &Keywords<'_>, kind: Option<&str>) -> Option<Vec<Value>> {
     let kind = kind.filter(|kind| matches!(*kind, "string" | "number" | "integer"))?;
-    let values: Vec<&Value> = values(schema).into_iter().filter(|value| is_of(value, kind)).collect();
+    let values: Vec<&Value> = values(schema)
+        .into_iter()
+        .filter(|value| is_of(value, kind))
+        .collect();
     let is_whole = !values.is_empty() && values.iter().all(|value| *value != "");
     is_whole.then(|| values.into_iter().cloned().collect())
 }
 
 /// `minimum` and `maximum`, which also say what the exclusive limits say where they can.
 pub(super) fn limits(node: &mut Map<String, Value>, schema: &Keywords<'_>, is_integer: bool) {
-    for (name, exclusive, step) in [("minimum", "exclusiveMinimum", 1), ("maximum", "exclusiveMaximum", -1)] {
+    for (name, exclusive, step) in [
+        ("minimum", "exclusiveMinimum", 1),
+        ("maximum", "exclusiveMaximum", -1),
+    ] {
         let inclusive = schema.get(name).and_then(|limit| limit.as_number());
         let limit = match schema.get(exclusive) {
             Some(Value::Number(limit)) => inside(limit, step, is_integer),

@@ -31,12 +31,18 @@ pub(super) fn recording(name: &str) -> Vec<Exchange> {
 
 /// All recordings by their names.
 pub(super) fn recordings() -> Vec<(String, Vec<Exchange>)> {
-    let files = fs::read_dir(folder()).unwrap().map(|file| file.unwrap().path());
+    let files = fs::read_dir(folder())
+        .unwrap()
+        .map(|file| file.unwrap().path());
     let recordings = files.filter(|file| file.extension().is_some_and(|kind| kind == "json"));
-    let mut names: Vec<String> =
-        recordings.map(|file| file.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    let mut names: Vec<String> = recordings
+        .map(|file| file.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
     names.sort();
-    names.into_iter().map(|name| (name.clone(), recording(&name))).collect()
+    names
+        .into_iter()
+        .map(|name| (name.clone(), recording(&name)))
+        .collect()
 }
 
 impl Exchange {
@@ -93,26 +99,45 @@ pub(super) fn message(events: &[AnswerEvent]) -> Message {
                     text.push_str(delta)
                 }
                 _ => {
-                    message.content.push(Part::Text { text: delta.clone() });
+                    message.content.push(Part::Text {
+                        text: delta.clone(),
+                    });
                     blocks.push(StoredBlock::Text { data: None });
                 }
             },
             AnswerEvent::Reasoning(delta) => match blocks.last_mut() {
                 Some(StoredBlock::Reasoning { text, .. }) if is_open => text.push_str(delta),
-                _ => blocks.push(StoredBlock::Reasoning { text: delta.clone(), data: None }),
+                _ => blocks.push(StoredBlock::Reasoning {
+                    text: delta.clone(),
+                    data: None,
+                }),
             },
             AnswerEvent::CallStarted { id, name, .. } => {
-                let call = ToolCall { id: id.clone(), name: name.clone(), arguments: String::new() };
+                let call = ToolCall {
+                    id: id.clone(),
+                    name: name.clone(),
+                    arguments: String::new(),
+                };
                 message.tool_calls.push(call);
-                blocks.push(StoredBlock::Call { id: id.clone(), data: None });
+                blocks.push(StoredBlock::Call {
+                    id: id.clone(),
+                    data: None,
+                });
             }
-            AnswerEvent::Arguments { index, delta } => message.tool_calls[*index].arguments.push_str(delta),
+            AnswerEvent::Arguments { index, delta } => {
+                message.tool_calls[*index].arguments.push_str(delta)
+            }
             AnswerEvent::Data { part, data } => add(&mut blocks, &message, *part, data),
-            AnswerEvent::Citations(_) | AnswerEvent::ServerTool(_) | AnswerEvent::Finished { .. } => {}
+            AnswerEvent::Citations(_)
+            | AnswerEvent::ServerTool(_)
+            | AnswerEvent::Finished { .. } => {}
         }
         is_open = !matches!(event, AnswerEvent::Data { .. });
     }
-    message.provenance = Some(Box::new(Provenance { provider: gemini::PROVIDER.to_owned(), blocks }));
+    message.provenance = Some(Box::new(Provenance {
+        provider: gemini::PROVIDER.to_owned(),
+        blocks,
+    }));
     message
 }
 
@@ -127,9 +152,14 @@ fn add(blocks: &mut Vec<StoredBlock>, message: &Message, part: DataPart, more: &
             *data.unwrap() = Some(more.clone());
         }
         (DataPart::Text, Some(StoredBlock::Text { data }))
-        | (DataPart::Reasoning, Some(StoredBlock::Reasoning { data, .. })) => *data = Some(more.clone()),
+        | (DataPart::Reasoning, Some(StoredBlock::Reasoning { data, .. })) => {
+            *data = Some(more.clone())
+        }
         (DataPart::Reasoning, _) => {
-            blocks.push(StoredBlock::Reasoning { text: String::new(), data: Some(more.clone()) });
+            blocks.push(StoredBlock::Reasoning {
+                text: String::new(),
+                data: Some(more.clone()),
+            });
         }
         _ => blocks.push(StoredBlock::Other { data: more.clone() }),
     }
@@ -138,7 +168,12 @@ fn add(blocks: &mut Vec<StoredBlock>, message: &Message, part: DataPart, more: &
 /// The conversation that a recorded request says, with the model's own messages as `answers` have them.
 pub(super) fn conversation(request: &Value, answers: &[Message]) -> Vec<Message> {
     let mut messages = Vec::new();
-    for part in request.pointer("/systemInstruction/parts").and_then(Value::as_array).into_iter().flatten() {
+    for part in request
+        .pointer("/systemInstruction/parts")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
         messages.push(Message::text(Role::System, part["text"].as_str().unwrap()));
     }
     let mut answers = answers.iter();
@@ -148,7 +183,10 @@ pub(super) fn conversation(request: &Value, answers: &[Message]) -> Vec<Message>
             continue;
         }
         let mut said = Vec::new();
-        let calls = messages.last().map(|message| message.tool_calls.clone()).unwrap_or_default();
+        let calls = messages
+            .last()
+            .map(|message| message.tool_calls.clone())
+            .unwrap_or_default();
         let mut calls = calls.iter();
         for part in content["parts"].as_array().unwrap().iter().map(camel_case) {
             match part.get("functionResponse") {
@@ -170,20 +208,42 @@ fn result(call: &str, response: &Value) -> Message {
         _ if *said == json!({}) => None,
         _ => Some(said.to_string()),
     };
-    let media = response.get("parts").and_then(Value::as_array).into_iter().flatten().map(spoken);
-    let content = text.map(|text| Part::Text { text }).into_iter().chain(media).collect();
-    Message { tool_call_id: Some(call.to_owned()), ..Message::of(Role::Tool, content) }
+    let media = response
+        .get("parts")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .map(spoken);
+    let content = text
+        .map(|text| Part::Text { text })
+        .into_iter()
+        .chain(media)
+        .collect();
+    Message {
+        tool_call_id: Some(call.to_owned()),
+        ..Message::of(Role::Tool, content)
+    }
 }
 
 fn spoken(part: &Value) -> Part {
-    let text = |pointer: &str| part.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    let text = |pointer: &str| {
+        part.pointer(pointer)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
     if let Some(text) = text("/text") {
         return Part::Text { text };
     }
     let url = text("/fileData/fileUri").unwrap_or_else(|| {
-        format!("data:{};base64,{}", text("/inlineData/mimeType").unwrap(), text("/inlineData/data").unwrap())
+        format!(
+            "data:{};base64,{}",
+            text("/inlineData/mimeType").unwrap(),
+            text("/inlineData/data").unwrap()
+        )
     });
-    let kind = text("/fileData/mimeType").or_else(|| text("/inlineData/mimeType")).unwrap();
+    let kind = text("/fileData/mimeType")
+        .or_else(|| text("/inlineData/mimeType"))
+        .unwrap();
     match kind.split('/').next().unwrap() {
         "audio" => Part::Audio { url },
         "video" => Part::Video { url },
@@ -194,13 +254,19 @@ fn spoken(part: &Value) -> Part {
 /// What matters of a request: without what only the recorded client sends, and without titles, which say nothing.
 pub(super) fn request(request: &Value) -> Value {
     let mut request = without_titles(&camel_case(request));
-    if let Some(config) = request.pointer_mut("/generationConfig").and_then(Value::as_object_mut) {
+    if let Some(config) = request
+        .pointer_mut("/generationConfig")
+        .and_then(Value::as_object_mut)
+    {
         config.remove("responseModalities");
     }
     if request["generationConfig"] == json!({}) {
         request.as_object_mut().unwrap().remove("generationConfig");
     }
-    if let Some(system) = request.pointer_mut("/systemInstruction").and_then(Value::as_object_mut) {
+    if let Some(system) = request
+        .pointer_mut("/systemInstruction")
+        .and_then(Value::as_object_mut)
+    {
         system.remove("role");
     }
     request["contents"] = json!(compared(&request["contents"]));
@@ -213,8 +279,12 @@ fn without_titles(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(without_titles).collect(),
         Value::Object(fields) => {
-            let kept = fields.iter().filter(|(name, value)| *name != "title" || !value.is_string());
-            kept.map(|(name, value)| (name.clone(), without_titles(value))).collect::<Map<_, _>>().into()
+            let kept = fields
+                .iter()
+                .filter(|(name, value)| *name != "title" || !value.is_string());
+            kept.map(|(name, value)| (name.clone(), without_titles(value)))
+                .collect::<Map<_, _>>()
+                .into()
         }
         value => value.clone(),
     }
@@ -224,7 +294,12 @@ fn without_titles(value: &Value) -> Value {
 pub(super) fn compared(contents: &Value) -> Vec<Value> {
     let mut ids = BTreeMap::new();
     let contents = camel_case(contents);
-    contents.as_array().unwrap().iter().map(|content| plain(content, &mut ids)).collect()
+    contents
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|content| plain(content, &mut ids))
+        .collect()
 }
 
 fn plain(value: &Value, ids: &mut BTreeMap<String, usize>) -> Value {
@@ -245,7 +320,11 @@ fn plain(value: &Value, ids: &mut BTreeMap<String, usize>) -> Value {
                     ("args" | "response", _) if fields.contains_key("toolType") => continue,
                     (_, value) => plain(value, ids),
                 };
-                let name = if name == "return_value" { "result" } else { name };
+                let name = if name == "return_value" {
+                    "result"
+                } else {
+                    name
+                };
                 plain_fields.insert(name.to_owned(), value);
             }
             plain_fields.sort_keys();
@@ -273,7 +352,10 @@ fn camel_case(value: &Value) -> Value {
         Value::Array(items) => items.iter().map(camel_case).collect(),
         Value::Object(fields) => {
             let renamed = fields.iter().map(|(name, value)| {
-                let known = NAMES.iter().find(|(snake, _)| snake == name).map(|(_, camel)| *camel);
+                let known = NAMES
+                    .iter()
+                    .find(|(snake, _)| snake == name)
+                    .map(|(_, camel)| *camel);
                 (known.unwrap_or(name).to_owned(), camel_case(value))
             });
             renamed.collect::<Map<_, _>>().into()

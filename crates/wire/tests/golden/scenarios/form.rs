@@ -23,7 +23,10 @@ pub(super) fn log() -> Vec<RunEvent> {
         schema: Form::try_from(schema).ok(),
         expires_in_ms: Some(3_600_000),
     });
-    log.main(Reply::answered("q1".into(), values.as_object().cloned().map(Reply::Values)));
+    log.main(Reply::answered(
+        "q1".into(),
+        values.as_object().cloned().map(Reply::Values),
+    ));
     log.main(EventBody::QuestionAsked {
         question: "q2".into(),
         call: "c1".into(),
@@ -41,6 +44,7 @@ pub(super) fn log() -> Vec<RunEvent> {
 /// A form all of whose words are these.
 pub(super) fn hostile(words: &str) -> Form {
     let choices = json!({"oneOf": [{"const": words, "title": words}]});
-    let field = json!({"type": "string", "title": words, "description": words, "oneOf": choices["oneOf"]});
+    let field =
+        json!({"type": "string", "title": words, "description": words, "oneOf": choices["oneOf"]});
     Form::try_from(json!({"properties": {words: field}})).unwrap()
 }

@@ -9,8 +9,15 @@ pub(super) struct Log(pub(super) Vec<RunEvent>);
 impl Log {
     pub(super) fn new() -> Self {
         let mut log = Self(Vec::new());
-        log.main(EventBody::RunStarted { chat: None, message: None, model: "m".into() });
-        log.main(EventBody::StepStarted { step: 1, last: None });
+        log.main(EventBody::RunStarted {
+            chat: None,
+            message: None,
+            model: "m".into(),
+        });
+        log.main(EventBody::StepStarted {
+            step: 1,
+            last: None,
+        });
         log
     }
 
@@ -31,7 +38,11 @@ impl Log {
     /// The server is killed and started again.
     pub(super) fn restart(&mut self) {
         let last = self.0.last().map_or(0, |last| last.seq);
-        self.add_at(seq_after_restart(last), &AgentPath::main(), EventBody::RunResumed {});
+        self.add_at(
+            seq_after_restart(last),
+            &AgentPath::main(),
+            EventBody::RunResumed {},
+        );
     }
 
     pub(super) fn main(&mut self, body: EventBody) {
@@ -42,9 +53,23 @@ impl Log {
         let item = item.to_owned();
         self.add(agent, EventBody::TextStarted { item: item.clone() });
         for delta in deltas {
-            self.add(agent, EventBody::TextDelta { item: item.clone(), delta: (*delta).to_owned() });
+            self.add(
+                agent,
+                EventBody::TextDelta {
+                    item: item.clone(),
+                    delta: (*delta).to_owned(),
+                },
+            );
         }
-        self.add(agent, EventBody::TextFinished { item, text: deltas.concat(), answer, reasoning: false });
+        self.add(
+            agent,
+            EventBody::TextFinished {
+                item,
+                text: deltas.concat(),
+                answer,
+                reasoning: false,
+            },
+        );
     }
 
     pub(super) fn request(&mut self, agent: &AgentPath, call: &str, name: &str, arguments: &Value) {
@@ -61,7 +86,13 @@ impl Log {
         let text = arguments.to_string();
         let (first, second) = text.split_at(text.floor_char_boundary(text.len() / 2));
         for delta in [first, second] {
-            self.add(agent, EventBody::ToolArgumentsDelta { call: call.clone(), delta: delta.to_owned() });
+            self.add(
+                agent,
+                EventBody::ToolArgumentsDelta {
+                    call: call.clone(),
+                    delta: delta.to_owned(),
+                },
+            );
         }
     }
 
@@ -127,7 +158,12 @@ impl Log {
             first_token_ms: Some(5),
             broken_off: false,
         });
-        self.main(EventBody::RunFinished { outcome, problem, usage, cost_micro_usd: None });
+        self.main(EventBody::RunFinished {
+            outcome,
+            problem,
+            usage,
+            cost_micro_usd: None,
+        });
         self.0
     }
 

@@ -6,7 +6,8 @@ mod log;
 mod research;
 
 use domain::{
-    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Sentence, Usage,
+    AgentPath, EventBody, OpenItems, Outcome, Problem, ProblemCode, Reply, RunEvent, Sentence,
+    Usage,
     event::{Decision, Forked, NoticeLevel, Remembered, Source, Todo, TodoStatus},
     laws,
 };
@@ -57,8 +58,14 @@ fn reasoning() -> Vec<RunEvent> {
     let mut log = Log::new();
     let item = || "r1".to_owned();
     log.main(EventBody::ReasoningStarted { item: item() });
-    log.main(EventBody::ReasoningDelta { item: item(), delta: "The user greets".into() });
-    log.main(EventBody::ReasoningDelta { item: item(), delta: " me.".into() });
+    log.main(EventBody::ReasoningDelta {
+        item: item(),
+        delta: "The user greets".into(),
+    });
+    log.main(EventBody::ReasoningDelta {
+        item: item(),
+        delta: " me.".into(),
+    });
     log.main(EventBody::ReasoningFinished {
         item: item(),
         text: "The user greets me.".into(),
@@ -96,7 +103,10 @@ fn restarted() -> Vec<RunEvent> {
     });
     let item = || "t1".to_owned();
     log.main(EventBody::TextStarted { item: item() });
-    log.main(EventBody::TextDelta { item: item(), delta: "Perhaps it".into() });
+    log.main(EventBody::TextDelta {
+        item: item(),
+        delta: "Perhaps it".into(),
+    });
     log.restart();
     log.main(EventBody::TextFinished {
         item: item(),
@@ -125,11 +135,21 @@ fn compacted() -> Vec<RunEvent> {
     };
     let mut log = Log::new();
     log.tool(&main, "c1", "ls", &json!({}), Ok("a.txt"));
-    log.main(EventBody::StepStarted { step: 2, last: None });
+    log.main(EventBody::StepStarted {
+        step: 2,
+        last: None,
+    });
     let usage = Usage::of(40_000, 500);
-    log.main(compacted("The person wants a list of **all** files.", usage, Some(120)));
+    log.main(compacted(
+        "The person wants a list of **all** files.",
+        usage,
+        Some(120),
+    ));
     log.tool(&main, "c2", "ls", &json!({}), Ok("b.txt"));
-    log.main(EventBody::StepStarted { step: 3, last: Some("The agent took 3 steps.".into()) });
+    log.main(EventBody::StepStarted {
+        step: 3,
+        last: Some("The agent took 3 steps.".into()),
+    });
     log.main(compacted("", Usage::default(), None));
     log.text(&main, "t1", &["Two files."], true);
     log.completed()
@@ -145,7 +165,10 @@ fn forked() -> Vec<RunEvent> {
         after: 7,
         guidance: Some("Be brief.".into()),
     }));
-    log.main(EventBody::StepStarted { step: 2, last: None });
+    log.main(EventBody::StepStarted {
+        step: 2,
+        last: None,
+    });
     log.text(&main, "t2", &["It is ", "old."], true);
     log.completed()
 }
@@ -166,9 +189,17 @@ fn tool() -> Vec<RunEvent> {
         added_lines: Some(0),
         removed_lines: Some(2),
     });
-    let todo = Todo { content: "Look".into(), status: TodoStatus::Completed };
+    let todo = Todo {
+        content: "Look".into(),
+        status: TodoStatus::Completed,
+    };
     log.main(EventBody::PlanChanged { todos: vec![todo] });
-    log.main(EventBody::Status { description: "Done".into(), done: true, hidden: true, sentence: None });
+    log.main(EventBody::Status {
+        description: "Done".into(),
+        done: true,
+        hidden: true,
+        sentence: None,
+    });
     log.text(&main, "t2", &["Two files."], true);
     log.completed()
 }
@@ -202,7 +233,11 @@ fn memory(call: &str, name: &str, deleted: bool) -> EventBody {
 }
 
 fn memory_begins(call: &str, name: &str) -> EventBody {
-    EventBody::MemoryUpdateStarted { call: Some(call.into()), name: Some(name.into()), chat: None }
+    EventBody::MemoryUpdateStarted {
+        call: Some(call.into()),
+        name: Some(name.into()),
+        chat: None,
+    }
 }
 
 fn parallel_tools() -> Vec<RunEvent> {
@@ -213,8 +248,14 @@ fn parallel_tools() -> Vec<RunEvent> {
     log.request(&main, "c2", "read_file", &b);
     log.start(&main, "c1", "read_file", &a);
     log.start(&main, "c2", "read_file", &b);
-    log.main(EventBody::ToolProgress { call: "c1".into(), message: "Half of /a read".into() });
-    log.main(EventBody::ToolOutput { call: "c1".into(), text: "1 of 2\n2 of 2\n".into() });
+    log.main(EventBody::ToolProgress {
+        call: "c1".into(),
+        message: "Half of /a read".into(),
+    });
+    log.main(EventBody::ToolOutput {
+        call: "c1".into(),
+        text: "1 of 2\n2 of 2\n".into(),
+    });
     log.main(memory_begins("c1", "likes"));
     log.main(memory_begins("c2", "old plans"));
     log.main(memory("c1", "likes", false));
@@ -231,8 +272,20 @@ fn failing_tool() -> Vec<RunEvent> {
     let mut log = Log::new();
     let broken = json!("{\"path\":");
     log.request(&main, "c1", "read_file", &broken);
-    log.finish(&main, "c1", "read_file", &broken, Err("The arguments are not JSON."));
-    log.tool(&main, "c2", "read_file", &json!({"path": "/x"}), Err("There is no file /x."));
+    log.finish(
+        &main,
+        "c1",
+        "read_file",
+        &broken,
+        Err("The arguments are not JSON."),
+    );
+    log.tool(
+        &main,
+        "c2",
+        "read_file",
+        &json!({"path": "/x"}),
+        Err("There is no file /x."),
+    );
     log.text(&main, "t1", &["It is not there."], true);
     log.completed()
 }
@@ -251,7 +304,10 @@ fn sub_agents() -> Vec<RunEvent> {
         agent_type: None,
         continues: None,
     };
-    let finished = |outcome| EventBody::AgentFinished { outcome, result: "seen".into() };
+    let finished = |outcome| EventBody::AgentFinished {
+        outcome,
+        result: "seen".into(),
+    };
     for call in ["c1", "c2"] {
         log.request(&main, call, "task", &task);
         log.start(&main, call, "task", &task);
@@ -357,10 +413,23 @@ fn cancelled_at_work() -> Vec<RunEvent> {
     );
     log.request(&child, "a1.c1", "read_file", &json!({"path": "/a"}));
     log.start(&child, "a1.c1", "read_file", &json!({"path": "/a"}));
-    log.add(&child, EventBody::TextStarted { item: "a1.t1".into() });
-    log.add(&child, EventBody::TextDelta { item: "a1.t1".into(), delta: "So f".into() });
+    log.add(
+        &child,
+        EventBody::TextStarted {
+            item: "a1.t1".into(),
+        },
+    );
+    log.add(
+        &child,
+        EventBody::TextDelta {
+            item: "a1.t1".into(),
+            delta: "So f".into(),
+        },
+    );
     let mut open = OpenItems::default();
-    log.0.iter().for_each(|event| open.push(&event.agent, &event.body));
+    log.0
+        .iter()
+        .for_each(|event| open.push(&event.agent, &event.body));
     for (agent, body) in open.close(&main, Outcome::Cancelled, "Stopped.") {
         log.add(&agent, body);
     }
@@ -369,18 +438,27 @@ fn cancelled_at_work() -> Vec<RunEvent> {
 
 fn upstream_error() -> Vec<RunEvent> {
     let mut log = Log::new();
-    log.main(EventBody::ModelRequested { model: "m".into(), messages: 2 });
+    log.main(EventBody::ModelRequested {
+        model: "m".into(),
+        messages: 2,
+    });
     log.main(EventBody::failed_try(Sentence::SlowDown));
     log.text(&AgentPath::main(), "t1", &["Once upon"], true);
     let message = "The model server closed the connection in the middle of the answer.";
-    log.end(Outcome::Failed, Some(Problem::new(ProblemCode::ModelProtocol, message)))
+    log.end(
+        Outcome::Failed,
+        Some(Problem::new(ProblemCode::ModelProtocol, message)),
+    )
 }
 
 fn limited() -> Vec<RunEvent> {
     let mut log = Log::new();
     log.text(&AgentPath::main(), "t1", &["So far."], true);
     let message = "The limit of 50 steps was reached.";
-    log.end(Outcome::Limited, Some(Problem::new(ProblemCode::LimitReached, message)))
+    log.end(
+        Outcome::Limited,
+        Some(Problem::new(ProblemCode::LimitReached, message)),
+    )
 }
 
 fn empty_answer() -> Vec<RunEvent> {
@@ -425,8 +503,14 @@ fn hostile_text() -> Vec<RunEvent> {
     });
     log.main(Reply::answered(bad.into(), Some(bad.into())));
     log.start(&main, bad, bad, &arguments);
-    log.main(EventBody::ToolProgress { call: bad.into(), message: bad.into() });
-    log.main(EventBody::ToolOutput { call: bad.into(), text: bad.into() });
+    log.main(EventBody::ToolProgress {
+        call: bad.into(),
+        message: bad.into(),
+    });
+    log.main(EventBody::ToolOutput {
+        call: bad.into(),
+        text: bad.into(),
+    });
     log.main(memory(bad, bad, false));
     log.add(
         &child,
@@ -438,18 +522,35 @@ fn hostile_text() -> Vec<RunEvent> {
             continues: None,
         },
     );
-    log.add(&child, EventBody::AgentFinished { outcome: Outcome::Completed, result: bad.into() });
+    log.add(
+        &child,
+        EventBody::AgentFinished {
+            outcome: Outcome::Completed,
+            result: bad.into(),
+        },
+    );
     log.finish(&main, bad, bad, &arguments, Ok(bad));
     let source = Source::new(bad.into(), bad.into(), bad.into(), Some(bad.into()));
-    log.main(EventBody::SourcesFound { sources: vec![source] });
+    log.main(EventBody::SourcesFound {
+        sources: vec![source],
+    });
     log.text(&main, bad, &[bad], true);
-    log.end(Outcome::Failed, Some(Problem::new(ProblemCode::ModelFailed, bad)))
+    log.end(
+        Outcome::Failed,
+        Some(Problem::new(ProblemCode::ModelFailed, bad)),
+    )
 }
 
 fn huge_result() -> Vec<RunEvent> {
     let main = AgentPath::main();
     let mut log = Log::new();
-    log.tool(&main, "c1", "read_file", &json!({"path": "/big"}), Ok(&"0123456789abcdef".repeat(65_536)));
+    log.tool(
+        &main,
+        "c1",
+        "read_file",
+        &json!({"path": "/big"}),
+        Ok(&"0123456789abcdef".repeat(65_536)),
+    );
     log.text(&main, "t1", &["It is big."], true);
     log.completed()
 }
@@ -457,9 +558,16 @@ fn huge_result() -> Vec<RunEvent> {
 fn sources() -> Vec<RunEvent> {
     let mut log = Log::new();
     let source = |id: &str, quote: Option<&str>| {
-        Source::new(id.into(), "A page".into(), "https://example.com/".into(), quote.map(str::to_owned))
+        Source::new(
+            id.into(),
+            "A page".into(),
+            "https://example.com/".into(),
+            quote.map(str::to_owned),
+        )
     };
-    log.main(EventBody::SourcesFound { sources: vec![source("1", Some("so it is")), source("2", None)] });
+    log.main(EventBody::SourcesFound {
+        sources: vec![source("1", Some("so it is")), source("2", None)],
+    });
     log.text(&AgentPath::main(), "t1", &["So it is [1]."], true);
     log.completed()
 }
@@ -477,7 +585,11 @@ fn handed_over() -> Vec<RunEvent> {
     log.finish(&main, "c2", "ls", &json!({"path": "/"}), Ok("a.txt"));
     for (call, arguments) in [("c1", paris), ("c3", rome)] {
         let (call, name) = (call.to_owned(), "weather".to_owned());
-        log.main(EventBody::ToolHandedOver { call, name, arguments });
+        log.main(EventBody::ToolHandedOver {
+            call,
+            name,
+            arguments,
+        });
     }
     log.end(Outcome::HandedOver, None)
 }

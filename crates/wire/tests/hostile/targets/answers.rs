@@ -30,7 +30,11 @@ pub fn bedrock(bytes: &[u8]) {
     assert!(!bedrock::error(400, None, &text).message.is_empty());
     let _ = bedrock::decode_models(&text);
     let size = 1 + usize::from(bytes.first().copied().unwrap_or(0) % 13);
-    assert_eq!(frames(bytes.chunks(size)), frames(std::iter::once(bytes)), "in pieces of {size}");
+    assert_eq!(
+        frames(bytes.chunks(size)),
+        frames(std::iter::once(bytes)),
+        "in pieces of {size}"
+    );
 }
 
 /// OpenAI's Responses.
@@ -41,18 +45,26 @@ pub fn openai_responses(bytes: &[u8]) {
 
 /// Gemini's answers, errors, lists of models, vectors and schemas.
 pub fn gemini(bytes: &[u8]) {
-    let text = read(bytes, gemini::Decoder::default, |value| (None, value.to_string()));
+    let text = read(bytes, gemini::Decoder::default, |value| {
+        (None, value.to_string())
+    });
     assert!(!gemini::error(400, &text).message.is_empty());
     let _ = gemini::models(&text);
     if let Ok(embedded) = gemini::decode_embeddings(bytes, 2) {
         assert_eq!(embedded.vectors.len(), 2);
     }
-    let Ok(schema) = serde_json::from_str::<Value>(&text) else { return };
+    let Ok(schema) = serde_json::from_str::<Value>(&text) else {
+        return;
+    };
     assert!(gemini::lower_schema(&schema).is_object());
 }
 
 /// Reads the bytes as a whole answer, as a list of the events of a stream, and as server-sent events.
-fn read<D: AnswerDecoder>(bytes: &[u8], new: impl Fn() -> D, event: impl Fn(&Value) -> Event) -> String {
+fn read<D: AnswerDecoder>(
+    bytes: &[u8],
+    new: impl Fn() -> D,
+    event: impl Fn(&Value) -> Event,
+) -> String {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let mut whole = Vec::new();
     let is_read = new().whole(&text, &mut whole);
@@ -83,9 +95,15 @@ fn streamed(
 /// What was read holds together: it ends once, where it was read to the end; calls are numbered as they begin; clients
 /// that speak Anthropic's format can be given it.
 fn holds(events: &[AnswerEvent], is_read: &Result<(), AnswerError>, text: &str) {
-    let ends = events.iter().filter(|event| matches!(event, AnswerEvent::Finished { .. })).count();
+    let ends = events
+        .iter()
+        .filter(|event| matches!(event, AnswerEvent::Finished { .. }))
+        .count();
     let is_last = matches!(events.last(), Some(AnswerEvent::Finished { .. }));
-    assert!(ends <= 1 && is_last == (ends == 1), "something follows the end: {text}");
+    assert!(
+        ends <= 1 && is_last == (ends == 1),
+        "something follows the end: {text}"
+    );
     match is_read {
         Ok(()) => assert!(is_last, "it has no end: {text}"),
         Err(error) => assert!(!is_last && !error.message.is_empty(), "{error:?}: {text}"),
@@ -117,7 +135,9 @@ fn server_sent(bytes: &[u8]) -> Vec<Event> {
     events
 }
 
-fn frames<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Result<bedrock::Message, bedrock::FrameError>> {
+fn frames<'a>(
+    pieces: impl Iterator<Item = &'a [u8]>,
+) -> Vec<Result<bedrock::Message, bedrock::FrameError>> {
     let mut decoder = FrameDecoder::new(FRAME_LIMIT_BYTES);
     let mut read = Vec::new();
     for piece in pieces {

@@ -46,6 +46,9 @@ pub const TARGETS: [(&str, Target); 26] = [
 /// # Panics
 /// Where there is no target of this name, or something does not hold.
 pub fn ask(name: &str, bytes: &[u8]) {
-    let (_, target) = TARGETS.iter().find(|(known, _)| *known == name).expect("there is such a target");
+    let (_, target) = TARGETS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .expect("there is such a target");
     target(bytes);
 }

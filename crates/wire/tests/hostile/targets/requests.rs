@@ -29,7 +29,11 @@ fn decoded<T: Debug + PartialEq>(
         Ok(request) => {
             let value: Value = serde_json::from_slice(bytes).expect("what is accepted is JSON");
             let again = serde_json::to_vec_pretty(&value).expect("a value has a JSON form");
-            assert_eq!(decode(&again).as_ref(), Ok(&request), "written in another way");
+            assert_eq!(
+                decode(&again).as_ref(),
+                Ok(&request),
+                "written in another way"
+            );
             Some(request)
         }
         Err(error) => {
@@ -41,7 +45,10 @@ fn decoded<T: Debug + PartialEq>(
 
 fn is_sentence(error: &InvalidRequest) {
     let said = error.to_string();
-    assert!(said.ends_with('.') && said.len() < 1_000, "{said:?} is no sentence");
+    assert!(
+        said.ends_with('.') && said.len() < 1_000,
+        "{said:?} is no sentence"
+    );
 }
 
 /// A conversation that can be stored and sent to a model.
@@ -52,9 +59,12 @@ fn is_usable(messages: &[Message]) {
                 panic!("no program of others points to documents: {message:?}")
             };
             assert!(!text.contains('\0'), "NUL in {message:?}");
-            let is_embedded =
-                text.starts_with("data:") && !matches!(part, Part::Text { .. } | Part::Image { .. });
-            assert!(!is_embedded || !text.contains(['<', '"', ' ']), "no base64 in {message:?}");
+            let is_embedded = text.starts_with("data:")
+                && !matches!(part, Part::Text { .. } | Part::Image { .. });
+            assert!(
+                !is_embedded || !text.contains(['<', '"', ' ']),
+                "no base64 in {message:?}"
+            );
         }
     }
     let body = ChatBody {
@@ -72,11 +82,20 @@ fn is_usable(messages: &[Message]) {
     // Pictures that tools returned follow in messages of their own.
     let sent = body["messages"].as_array().expect("a list of messages");
     let returned = sent.len() - messages.len();
-    assert!(returned <= messages.iter().filter(|message| message.role == Role::Tool).count());
+    assert!(
+        returned
+            <= messages
+                .iter()
+                .filter(|message| message.role == Role::Tool)
+                .count()
+    );
 }
 
 fn says_something(messages: &[Message]) {
-    assert!(messages.iter().any(|message| message.role == Role::User), "{messages:?}");
+    assert!(
+        messages.iter().any(|message| message.role == Role::User),
+        "{messages:?}"
+    );
     is_usable(messages);
 }
 
@@ -97,7 +116,12 @@ pub fn messages(bytes: &[u8]) {
         parameters: &request.parameters,
         stream: request.stream,
     };
-    for encode in [anthropic::encode, bedrock::encode, gemini::encode, openai_responses::encode] {
+    for encode in [
+        anthropic::encode,
+        bedrock::encode,
+        gemini::encode,
+        openai_responses::encode,
+    ] {
         let body: Value = serde_json::from_slice(&encode(&ask)).expect("we write JSON");
         assert!(body.is_object());
     }
@@ -105,13 +129,17 @@ pub fn messages(bytes: &[u8]) {
 
 /// `POST /chat/stream`.
 pub fn chat_stream(bytes: &[u8]) {
-    let Some(request) = decoded(bytes, ChatStreamRequest::decode) else { return };
+    let Some(request) = decoded(bytes, ChatStreamRequest::decode) else {
+        return;
+    };
     says_something(&request.messages);
 }
 
 /// `POST /api/chat`, the chat with debug events.
 pub fn debug_chat(bytes: &[u8]) {
-    let Some(request) = decoded(bytes, DebugChatRequest::decode) else { return };
+    let Some(request) = decoded(bytes, DebugChatRequest::decode) else {
+        return;
+    };
     says_something(std::slice::from_ref(&request.said));
     assert!(!request.said.content.is_empty(), "{request:?}");
     is_usable(request.before.as_deref().unwrap_or_default());
@@ -121,19 +149,34 @@ pub fn debug_chat(bytes: &[u8]) {
 
 /// `POST /v1/chat/completions` for agents.
 pub fn completion(bytes: &[u8]) {
-    let Some(request) = decoded(bytes, CompletionRequest::decode) else { return };
+    let Some(request) = decoded(bytes, CompletionRequest::decode) else {
+        return;
+    };
     is_usable(&request.messages);
-    assert!(request.tools.iter().all(|tool| tool.parameters.is_object() && !tool.name.is_empty()));
-    let parameters = serde_json::to_value(&request.parameters).expect("parameters have a JSON form");
-    assert_eq!(serde_json::from_value(parameters).ok(), Some(request.parameters));
+    assert!(
+        request
+            .tools
+            .iter()
+            .all(|tool| tool.parameters.is_object() && !tool.name.is_empty())
+    );
+    let parameters =
+        serde_json::to_value(&request.parameters).expect("parameters have a JSON form");
+    assert_eq!(
+        serde_json::from_value(parameters).ok(),
+        Some(request.parameters)
+    );
 }
 
 /// `POST /v1/chat/completions` for models that are passed through: only the model's name and `metadata` change.
 pub fn passing(bytes: &[u8]) {
-    let Ok(passing) = Passing::peek(bytes) else { return };
+    let Ok(passing) = Passing::peek(bytes) else {
+        return;
+    };
     let new = "other \"model\"";
     let rewritten = |passing: &Passing<'_>, bytes: &[u8], model: &str, metadata: Option<&str>| {
-        passing.rewritten(bytes, model, metadata).unwrap_or_else(|| bytes.to_vec())
+        passing
+            .rewritten(bytes, model, metadata)
+            .unwrap_or_else(|| bytes.to_vec())
     };
     let changed = rewritten(&passing, bytes, new, Some("{}"));
     let again = Passing::peek(&changed).expect("still a request");
@@ -146,13 +189,20 @@ pub fn passing(bytes: &[u8]) {
 
 /// `POST /v1/responses`.
 pub fn response(bytes: &[u8]) {
-    let Some(request) = decoded(bytes, ResponseRequest::decode) else { return };
+    let Some(request) = decoded(bytes, ResponseRequest::decode) else {
+        return;
+    };
     let kept = request.kept(Some("w"));
     assert_eq!(
         (&kept["items"], &kept["echo"]),
-        (&Value::from(request.items.clone()), &Value::from(request.echo.clone()))
+        (
+            &Value::from(request.items.clone()),
+            &Value::from(request.echo.clone())
+        )
     );
-    let run = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d".parse().expect("a run's id");
+    let run = "run_0192f0c1d2e3f4a5b6c7d8e9fa0b1c2d"
+        .parse()
+        .expect("a run's id");
     let named = wire::responses::named_items(&request.items, run);
     assert_eq!(named.len(), request.items.len());
     assert!(named.iter().all(|item| item["id"].is_string()), "{named:?}");
@@ -164,12 +214,22 @@ pub fn response(bytes: &[u8]) {
 /// `POST /ag-ui`, of 1.0 and before.
 pub fn ag_ui_input(bytes: &[u8]) {
     let thread = decoded(bytes, ThreadInput::decode);
-    let Some(input) = decoded(bytes, RunInput::decode) else { return };
+    let Some(input) = decoded(bytes, RunInput::decode) else {
+        return;
+    };
     let thread = thread.expect("a run's input names its thread");
-    assert_eq!((&thread.thread_id, &thread.run_id), (&input.thread_id, &input.run_id));
+    assert_eq!(
+        (&thread.thread_id, &thread.run_id),
+        (&input.thread_id, &input.run_id)
+    );
     assert_eq!(thread.version, input.version);
     is_usable(&input.history);
-    let answers = |id: &str| input.history.iter().any(|message| message.tool_call_id.as_deref() == Some(id));
+    let answers = |id: &str| {
+        input
+            .history
+            .iter()
+            .any(|message| message.tool_call_id.as_deref() == Some(id))
+    };
     for call in input.history.iter().flat_map(|message| &message.tool_calls) {
         assert!(answers(&call.id), "the call {} has no answer", call.id);
     }
@@ -182,12 +242,16 @@ pub fn ag_ui_input(bytes: &[u8]) {
 
 /// The id of an interrupt, which comes back from the client.
 pub fn ag_ui_interrupt(bytes: &[u8]) {
-    let Ok(id) = String::from_utf8_lossy(bytes).parse::<InterruptId>() else { return };
+    let Ok(id) = String::from_utf8_lossy(bytes).parse::<InterruptId>() else {
+        return;
+    };
     assert_eq!(id.to_string().parse::<InterruptId>().ok(), Some(id));
 }
 
 /// `POST /api/ui-message-stream`.
 pub fn ui_messages(bytes: &[u8]) {
-    let Some(request) = decoded(bytes, UiMessageRequest::decode) else { return };
+    let Some(request) = decoded(bytes, UiMessageRequest::decode) else {
+        return;
+    };
     says_something(&request.messages);
 }

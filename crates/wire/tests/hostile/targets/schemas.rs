@@ -6,10 +6,13 @@ use wire::tool_schema::{ToolFormat, ToolSchema, plain, without_refused};
 /// Whatever a tool's schema is, each format gets one of an object; whatever a server says, the next request is JSON.
 pub fn tool_schema(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let Ok(schema) = serde_json::from_str::<Value>(&text) else { return };
+    let Ok(schema) = serde_json::from_str::<Value>(&text) else {
+        return;
+    };
     let schema = ToolSchema::from(schema);
     for tool_format in ToolFormat::ALL {
-        let sent: Value = serde_json::from_str(schema.json_for(tool_format).get()).expect("we write JSON");
+        let sent: Value =
+            serde_json::from_str(schema.json_for(tool_format).get()).expect("we write JSON");
         assert_eq!(sent["type"], "object");
         assert!(sent["properties"].is_object());
         assert_eq!(plain(&sent)["type"], "object");

@@ -8,8 +8,8 @@ use wire::{
     group_list as groups,
     open_webui_chats::{Chat, Element, Elements, as_run},
     openai::{
-        Chunk, ChunkEncoder, UpstreamError, UsageWatch, embeddings as vectors, model_list as models,
-        rerank as ranks,
+        Chunk, ChunkEncoder, UpstreamError, UsageWatch, embeddings as vectors,
+        model_list as models, rerank as ranks,
     },
     sse::{Decoder, Event, write_data},
 };
@@ -18,7 +18,11 @@ type Owned = (Option<String>, Option<String>, String);
 
 fn events(limit_bytes: usize, pieces: &[&[u8]]) -> Vec<Owned> {
     let owned = |event: Event<'_>| {
-        (event.name.map(str::to_owned), event.id.map(str::to_owned), event.data.into_owned())
+        (
+            event.name.map(str::to_owned),
+            event.id.map(str::to_owned),
+            event.data.into_owned(),
+        )
     };
     let (mut decoder, mut events) = (Decoder::new(limit_bytes), Vec::new());
     for piece in pieces {
@@ -38,38 +42,64 @@ pub fn sse(bytes: &[u8]) {
     let pieces: Vec<&[u8]> = bytes.chunks(size).collect();
     assert_eq!(events(bytes.len(), &pieces), whole, "in pieces of {size}");
     let mut again = Vec::new();
-    whole.iter().for_each(|(_, _, data)| write_data(data, &mut again));
+    whole
+        .iter()
+        .for_each(|(_, _, data)| write_data(data, &mut again));
     let data = |events: Vec<Owned>| events.into_iter().map(|event| event.2).collect::<Vec<_>>();
-    assert_eq!(data(events(again.len(), &[&again])), data(whole), "written again");
+    assert_eq!(
+        data(events(again.len(), &[&again])),
+        data(whole),
+        "written again"
+    );
     for (_, _, data) in events(size, &pieces) {
         // A byte that is no text becomes a character of three.
         let least_bytes = data.chars().count();
-        assert!(least_bytes <= size, "{least_bytes} bytes where {size} are the limit");
+        assert!(
+            least_bytes <= size,
+            "{least_bytes} bytes where {size} are the limit"
+        );
     }
 }
 
 /// A chunk of a completion: what was understood, written by us, is understood the same.
 pub fn openai_chunk(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let Ok(chunk) = Chunk::decode(&text) else { return };
-    assert_eq!(Chunk::decode(&format!(" {text}\n")).as_ref().ok(), Some(&chunk), "with space around it");
+    let Ok(chunk) = Chunk::decode(&text) else {
+        return;
+    };
+    assert_eq!(
+        Chunk::decode(&format!(" {text}\n")).as_ref().ok(),
+        Some(&chunk),
+        "with space around it"
+    );
     let encoder = ChunkEncoder::new("id", 0, "m");
     let read = |line: &str, check: &dyn Fn(Chunk<'_>) -> bool| {
-        assert!(check(Chunk::decode(line).expect("we write chunks")), "{line} of {text}");
+        assert!(
+            check(Chunk::decode(line).expect("we write chunks")),
+            "{line} of {text}"
+        );
     };
-    read(&encoder.content(&chunk.content), &|again| again.content == chunk.content);
-    read(&encoder.reasoning(&chunk.reasoning), &|again| again.reasoning == chunk.reasoning);
+    read(&encoder.content(&chunk.content), &|again| {
+        again.content == chunk.content
+    });
+    read(&encoder.reasoning(&chunk.reasoning), &|again| {
+        again.reasoning == chunk.reasoning
+    });
     for call in &chunk.calls {
         read(&encoder.call_arguments(3, &call.arguments), &|again| {
             again.calls[0].arguments == call.arguments
         });
-        let (Some(id), Some(name)) = (&call.id, &call.name) else { continue };
+        let (Some(id), Some(name)) = (&call.id, &call.name) else {
+            continue;
+        };
         read(&encoder.call_started(3, id, name), &|again| {
             (&again.calls[0].id, &again.calls[0].name) == (&call.id, &call.name)
         });
     }
     if let Some(reason) = &chunk.finish_reason {
-        read(&encoder.finish(reason), &|again| again.finish_reason == chunk.finish_reason);
+        read(&encoder.finish(reason), &|again| {
+            again.finish_reason == chunk.finish_reason
+        });
     }
     if let Some(usage) = chunk.usage {
         read(&encoder.usage(usage), &|again| again.usage == chunk.usage);
@@ -78,11 +108,14 @@ pub fn openai_chunk(bytes: &[u8]) {
 
 /// An error of a server: what was understood, in OpenAI's form, is understood the same.
 pub fn upstream_error(bytes: &[u8]) {
-    let Some(error) = UpstreamError::decode(&String::from_utf8_lossy(bytes)) else { return };
+    let Some(error) = UpstreamError::decode(&String::from_utf8_lossy(bytes)) else {
+        return;
+    };
     if error.message.is_empty() {
         return;
     }
-    let again = serde_json::json!({"error": {"message": error.message, "code": error.kind}}).to_string();
+    let again =
+        serde_json::json!({"error": {"message": error.message, "code": error.kind}}).to_string();
     assert_eq!(UpstreamError::decode(&again), Some(error));
 }
 
@@ -94,13 +127,19 @@ pub fn usage_watch(bytes: &[u8]) {
         watch.counted()
     };
     let size = 1 + usize::from(bytes.first().copied().unwrap_or(0) % 13);
-    assert_eq!(count(&mut bytes.chunks(size)), count(&mut std::iter::once(bytes)), "in pieces of {size}");
+    assert_eq!(
+        count(&mut bytes.chunks(size)),
+        count(&mut std::iter::once(bytes)),
+        "in pieces of {size}"
+    );
 }
 
 /// Vectors: one for each text, all comparable.
 pub fn embeddings(bytes: &[u8]) {
     for asked in 0..3 {
-        let Ok(read) = vectors::decode(bytes, asked) else { continue };
+        let Ok(read) = vectors::decode(bytes, asked) else {
+            continue;
+        };
         assert_eq!(read.vectors.len(), asked);
         let lengths: Vec<usize> = read.vectors.iter().map(Vec::len).collect();
         assert!(lengths.windows(2).all(|pair| pair[0] == pair[1]) && !lengths.contains(&0));
@@ -111,7 +150,9 @@ pub fn embeddings(bytes: &[u8]) {
 /// Scores: at most one for each document.
 pub fn rerank(bytes: &[u8]) {
     for asked in 0..4 {
-        let Ok(read) = ranks::decode(bytes, asked) else { continue };
+        let Ok(read) = ranks::decode(bytes, asked) else {
+            continue;
+        };
         assert_eq!(read.scores.len(), asked);
         assert!(read.scores.iter().flatten().all(|score| score.is_finite()));
     }
@@ -119,9 +160,13 @@ pub fn rerank(bytes: &[u8]) {
 
 /// A page of groups: all of them or none, and read again as it was.
 pub fn group_list(bytes: &[u8]) {
-    let Ok(answer) = serde_json::from_slice::<serde_json::Value>(bytes) else { return };
+    let Ok(answer) = serde_json::from_slice::<serde_json::Value>(bytes) else {
+        return;
+    };
     let claim = ["realm".to_owned(), "groups".to_owned()];
-    let Some(page) = groups::decode(&answer, &claim) else { return };
+    let Some(page) = groups::decode(&answer, &claim) else {
+        return;
+    };
     let again = serde_json::json!({"value": page.groups, "@odata.nextLink": page.next});
     assert_eq!(groups::decode(&again, &claim), Some(page));
 }
@@ -131,7 +176,9 @@ pub fn redact(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let once = wire::redact::text(&text);
     assert_eq!(wire::redact::text(&once), once, "{text:?}");
-    let Ok(mut value) = serde_json::from_slice::<serde_json::Value>(bytes) else { return };
+    let Ok(mut value) = serde_json::from_slice::<serde_json::Value>(bytes) else {
+        return;
+    };
     wire::redact::value(&mut value);
     let once = value.clone();
     wire::redact::value(&mut value);
@@ -140,17 +187,24 @@ pub fn redact(bytes: &[u8]) {
 
 /// A list of models: each has a name of its own, and what is stored of it is read again as the same.
 pub fn model_list(bytes: &[u8]) {
-    let Some(models) = models::decode(&String::from_utf8_lossy(bytes)) else { return };
+    let Some(models) = models::decode(&String::from_utf8_lossy(bytes)) else {
+        return;
+    };
     let ids: BTreeSet<&str> = models.iter().map(|model| model.id.as_str()).collect();
     assert!(ids.len() == models.len() && !ids.contains(""), "{ids:?}");
     let stored = serde_json::to_string(&models).expect("a list has a JSON form");
-    assert_eq!(serde_json::from_str::<Vec<ListedModel>>(&stored).expect("we wrote it"), models);
+    assert_eq!(
+        serde_json::from_str::<Vec<ListedModel>>(&stored).expect("we wrote it"),
+        models
+    );
 }
 
 /// Lines of a log: an event that was read is one line again, and that line is read as the same event.
 pub fn event_lines(bytes: &[u8]) {
     for line in String::from_utf8_lossy(bytes).lines() {
-        let Ok(event) = serde_json::from_str::<RunEvent>(line) else { continue };
+        let Ok(event) = serde_json::from_str::<RunEvent>(line) else {
+            continue;
+        };
         let again = serde_json::to_string(&event).expect("an event has a JSON form");
         assert_eq!(again.lines().count(), 1, "{again}");
         let read: RunEvent = serde_json::from_str(&again).expect("our own line");
@@ -171,7 +225,9 @@ pub fn export_line(bytes: &[u8]) {
 pub fn open_webui_chats(bytes: &[u8]) {
     let elements = |size: usize| {
         let (mut elements, mut all) = (Elements::new(100_000), Vec::new());
-        bytes.chunks(size).for_each(|piece| elements.feed(piece, &mut all));
+        bytes
+            .chunks(size)
+            .for_each(|piece| elements.feed(piece, &mut all));
         (all, elements.is_over())
     };
     let (all, is_over) = elements(bytes.len().max(1));
@@ -181,15 +237,27 @@ pub fn open_webui_chats(bytes: &[u8]) {
         assert!(chat.current.is_none_or(|at| at < chat.messages.len()));
         for (at, message) in chat.messages.iter().enumerate() {
             assert!(
-                message.parent.is_none_or(|parent| parent < at && chat.messages[parent].at <= message.at)
+                message
+                    .parent
+                    .is_none_or(|parent| parent < at && chat.messages[parent].at <= message.at)
             );
-            assert!(message.pictures.iter().all(|url| url.starts_with("data:image/")));
-            let Some(answer) = &message.answer else { continue };
+            assert!(
+                message
+                    .pictures
+                    .iter()
+                    .all(|url| url.starts_with("data:image/"))
+            );
+            let Some(answer) = &message.answer else {
+                continue;
+            };
             let ids = (ChatId::generate(), MessageId::generate());
             let (log, _) = as_run(RunId::generate(), ids, "m", message.at, answer);
             assert_eq!(laws::check(&log), Ok(()));
             assert!(
-                answer.sources.iter().all(|source| source.url.is_empty() || source.url.starts_with("http"))
+                answer
+                    .sources
+                    .iter()
+                    .all(|source| source.url.is_empty() || source.url.starts_with("http"))
             );
         }
     }

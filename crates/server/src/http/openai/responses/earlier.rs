@@ -36,12 +36,18 @@ pub(super) async fn before(
 ) -> Result<Earlier, ApiError> {
     let Some(previous) = &request.previous else {
         let workspace = workspace_of(app, caller, &request.items).await?;
-        return Ok(Earlier { messages: Vec::new(), workspace });
+        return Ok(Earlier {
+            messages: Vec::new(),
+            workspace,
+        });
     };
     let field = Some("previous_response_id");
-    let last = Stored::find(app, caller, previous).await.map_err(|error| error.with_field(field))?;
+    let last = Stored::find(app, caller, previous)
+        .await
+        .map_err(|error| error.with_field(field))?;
     if last.is_going {
-        let message = "The response in `previous_response_id` is still going. Wait for its end or cancel it.";
+        let message =
+            "The response in `previous_response_id` is still going. Wait for its end or cancel it.";
         return Err(ApiError::conflict(message).with_field(field));
     }
     let workspace = Some(last.workspace.clone());
@@ -49,7 +55,10 @@ pub(super) async fn before(
     let mut next = Some(last);
     while let Some(response) = next {
         turns.push(response.messages(app).await?);
-        next = match response.previous.filter(|_| turns.len() < RESPONSES_RECALLED) {
+        next = match response
+            .previous
+            .filter(|_| turns.len() < RESPONSES_RECALLED)
+        {
             // One that was deleted takes what was before it along.
             Some(run) => Stored::of_run(app, caller, run).await?,
             None => None,
@@ -57,7 +66,10 @@ pub(super) async fn before(
     }
     let mut messages = turns.into_iter().rev().flatten().collect();
     drop_answers_without_calls(&mut messages);
-    Ok(Earlier { messages, workspace })
+    Ok(Earlier {
+        messages,
+        workspace,
+    })
 }
 
 /// Where a conversation was cut, an answer may stand whose call is gone.
@@ -65,12 +77,20 @@ fn drop_answers_without_calls(messages: &mut Vec<Message>) {
     let mut calls: Vec<String> = Vec::new();
     messages.retain(|message| {
         calls.extend(message.tool_calls.iter().map(|call| call.id.clone()));
-        message.role != Role::Tool || message.tool_call_id.as_ref().is_some_and(|id| calls.contains(id))
+        message.role != Role::Tool
+            || message
+                .tool_call_id
+                .as_ref()
+                .is_some_and(|id| calls.contains(id))
     });
 }
 
 /// A conversation that is sent whole keeps the files of the response it began with.
-async fn workspace_of(app: &App, caller: &Caller, items: &[Value]) -> Result<Option<String>, ApiError> {
+async fn workspace_of(
+    app: &App,
+    caller: &Caller,
+    items: &[Value],
+) -> Result<Option<String>, ApiError> {
     let named = items.iter().find_map(|item| {
         let of = |field: &str, run: fn(&str) -> Option<RunId>| item[field].as_str().and_then(run);
         of("call_id", run_of_call).or_else(|| of("id", run_of_item))
@@ -81,21 +101,36 @@ async fn workspace_of(app: &App, caller: &Caller, items: &[Value]) -> Result<Opt
         return Ok(None);
     }
     let kept = app.store.run_input(run).await?.unwrap_or_default();
-    Ok(Some(kept["workspace"].as_str().map_or_else(|| run.to_string(), str::to_owned)))
+    Ok(Some(
+        kept["workspace"]
+            .as_str()
+            .map_or_else(|| run.to_string(), str::to_owned),
+    ))
 }
 
 /// Puts items in the place of those that are only named, where they are the caller's.
-pub(super) async fn resolve(app: &App, caller: &Caller, items: &mut [Value]) -> Result<(), ApiError> {
+pub(super) async fn resolve(
+    app: &App,
+    caller: &Caller,
+    items: &mut [Value],
+) -> Result<(), ApiError> {
     let mut known: HashMap<RunId, Vec<Value>> = HashMap::new();
-    for item in items.iter_mut().filter(|item| item["type"] == "item_reference") {
-        let Some((run, id)) = item["id"].as_str().and_then(|id| Some((run_of_item(id)?, id.to_owned())))
+    for item in items
+        .iter_mut()
+        .filter(|item| item["type"] == "item_reference")
+    {
+        let Some((run, id)) = item["id"]
+            .as_str()
+            .and_then(|id| Some((run_of_item(id)?, id.to_owned())))
         else {
             continue;
         };
         if !known.contains_key(&run) && known.len() < RESPONSES_NAMED {
             known.insert(run, items_of(app, caller, run).await?);
         }
-        let found = known.get(&run).and_then(|items| items.iter().find(|item| item["id"] == *id));
+        let found = known
+            .get(&run)
+            .and_then(|items| items.iter().find(|item| item["id"] == *id));
         if let Some(found) = found {
             *item = found.clone();
         }
@@ -104,7 +139,9 @@ pub(super) async fn resolve(app: &App, caller: &Caller, items: &mut [Value]) -> 
 }
 
 async fn items_of(app: &App, caller: &Caller, run: RunId) -> Result<Vec<Value>, ApiError> {
-    let Some(stored) = Stored::of_run(app, caller, run).await? else { return Ok(Vec::new()) };
+    let Some(stored) = Stored::of_run(app, caller, run).await? else {
+        return Ok(Vec::new());
+    };
     let mut items = stored.named_items();
     if let Value::Array(output) = stored.response(app, None).await?["output"].take() {
         items.extend(output);

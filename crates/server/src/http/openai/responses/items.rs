@@ -43,7 +43,9 @@ fn page(mut items: Vec<Value>, query: &ItemsQuery) -> Result<Value, ApiError> {
         None | Some("desc") => items.reverse(),
         Some("asc") => {}
         Some(_) => {
-            return Err(ApiError::invalid("`order` must be \"asc\" or \"desc\".").with_field(Some("order")));
+            return Err(
+                ApiError::invalid("`order` must be \"asc\" or \"desc\".").with_field(Some("order"))
+            );
         }
     }
     let limit = query.limit.unwrap_or(PAGE);
@@ -77,7 +79,12 @@ mod tests {
     fn ids(query: ItemsQuery) -> (Vec<Value>, Value) {
         let items = (0..5).map(|id| json!({"id": id.to_string()})).collect();
         let page = page(items, &query).unwrap();
-        let ids = page["data"].as_array().unwrap().iter().map(|item| item["id"].clone()).collect();
+        let ids = page["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["id"].clone())
+            .collect();
         (ids, page["has_more"].clone())
     }
 
@@ -88,11 +95,23 @@ mod tests {
             order: order.map(str::to_owned),
             after: after.map(str::to_owned),
         };
-        assert_eq!(ids(query(Some(2), None, None)), (vec![json!("4"), json!("3")], json!(true)));
-        assert_eq!(ids(query(Some(2), None, Some("1"))), (vec![json!("0")], json!(false)));
-        assert_eq!(ids(query(None, Some("asc"), Some("3"))), (vec![json!("4")], json!(false)));
-        for wrong in [query(Some(0), None, None), query(None, Some("up"), None), query(None, None, Some("x"))]
-        {
+        assert_eq!(
+            ids(query(Some(2), None, None)),
+            (vec![json!("4"), json!("3")], json!(true))
+        );
+        assert_eq!(
+            ids(query(Some(2), None, Some("1"))),
+            (vec![json!("0")], json!(false))
+        );
+        assert_eq!(
+            ids(query(None, Some("asc"), Some("3"))),
+            (vec![json!("4")], json!(false))
+        );
+        for wrong in [
+            query(Some(0), None, None),
+            query(None, Some("up"), None),
+            query(None, None, Some("x")),
+        ] {
             assert!(page(Vec::new(), &wrong).is_err());
         }
     }

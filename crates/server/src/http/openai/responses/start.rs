@@ -29,8 +29,10 @@ use crate::{
 };
 
 /// How this format names calls: those of our own tools are items of another kind than the caller's.
-const CALL_NAMES: CallNames =
-    CallNames { run_of: |id| run_of_call(id).or_else(|| run_of_own_call(id)), name: call_id };
+const CALL_NAMES: CallNames = CallNames {
+    run_of: |id| run_of_call(id).or_else(|| run_of_own_call(id)),
+    name: call_id,
+};
 
 /// A call's id in a conversation.
 pub(super) fn call_id(run: RunId, call: &str, by: RunBy) -> String {
@@ -52,7 +54,10 @@ pub(super) async fn start(
     earlier::resolve(app, caller, &mut request.items).await?;
     let new = conversation(&request.items).map_err(invalid)?;
     let before = earlier::before(app, caller, &request).await?;
-    let instructions = request.instructions.iter().map(|told| Message::text(Role::System, told.clone()));
+    let instructions = request
+        .instructions
+        .iter()
+        .map(|told| Message::text(Role::System, told.clone()));
     let history = instructions.chain(before.messages).chain(new).collect();
     let mut history = app.with_own_calls(caller, history, CALL_NAMES).await?;
     let mode = match check_conversation(&mut history).map_err(invalid)? {
@@ -66,7 +71,11 @@ pub(super) async fn start(
             of_message
         }
     };
-    let research = if worker == Worker::Agent { WorkMode::from(mode).research(false) } else { None };
+    let research = if worker == Worker::Agent {
+        WorkMode::from(mode).research(false)
+    } else {
+        None
+    };
     let sent = request.echo.get("metadata").and_then(Value::as_object);
     let mut passed_on = sent.map(wire::passed_on).unwrap_or_default();
     let workspace = match headers.get(&CHAT_ID).and_then(|id| id.to_str().ok()) {
@@ -77,7 +86,14 @@ pub(super) async fn start(
         None => before.workspace,
     };
     let input = Some(request.kept(workspace.as_deref()));
-    let ResponseRequest { background, tools, parameters, mut extra, answer_format, .. } = request;
+    let ResponseRequest {
+        background,
+        tools,
+        parameters,
+        mut extra,
+        answer_format,
+        ..
+    } = request;
     let answer_form = match (answer_format, worker) {
         (Some(format), Worker::Agent) => agent::answer_form(format, "text.format.schema")?,
         // Between the caller and the model's server.
@@ -91,8 +107,15 @@ pub(super) async fn start(
         workspace,
         client_tools: tools.into_iter().map(agent::spec).collect(),
         worker,
-        wishes: CallWishes { parameters, answer_form, extra },
-        metadata: RequestMetadata { passed_on, ..RequestMetadata::default() },
+        wishes: CallWishes {
+            parameters,
+            answer_form,
+            extra,
+        },
+        metadata: RequestMetadata {
+            passed_on,
+            ..RequestMetadata::default()
+        },
         input,
         outlives_server: background || idempotency.is_some(),
         idempotency,

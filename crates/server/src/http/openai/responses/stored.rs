@@ -38,23 +38,46 @@ impl Stored {
     }
 
     /// The response that this run is; nothing where it is none that the caller may have.
-    pub(super) async fn of_run(app: &App, caller: &Caller, run: RunId) -> Result<Option<Self>, ApiError> {
-        let Some(found) = find_own(app, caller, run).await? else { return Ok(None) };
+    pub(super) async fn of_run(
+        app: &App,
+        caller: &Caller,
+        run: RunId,
+    ) -> Result<Option<Self>, ApiError> {
+        let Some(found) = find_own(app, caller, run).await? else {
+            return Ok(None);
+        };
         let is_going = found.finished_at.is_none();
-        let Some(mut kept) = app.store.run_input(run).await? else { return Ok(None) };
+        let Some(mut kept) = app.store.run_input(run).await? else {
+            return Ok(None);
+        };
         if kept["object"] != "response" || kept["store"] == false {
             return Ok(None);
         }
-        let (Value::Object(echo), Value::Array(items)) = (kept["echo"].take(), kept["items"].take()) else {
+        let (Value::Object(echo), Value::Array(items)) =
+            (kept["echo"].take(), kept["items"].take())
+        else {
             return Ok(None);
         };
-        let workspace = kept["workspace"].as_str().map_or_else(|| run.to_string(), str::to_owned);
+        let workspace = kept["workspace"]
+            .as_str()
+            .map_or_else(|| run.to_string(), str::to_owned);
         let previous = kept["previous"].as_str().and_then(run_of_response);
-        Ok(Some(Self { run, is_going, echo, items, workspace, previous }))
+        Ok(Some(Self {
+            run,
+            is_going,
+            echo,
+            items,
+            workspace,
+            previous,
+        }))
     }
 
     /// The response as it stands.
-    pub(super) async fn response(&self, app: &App, mut files: Option<RunFiles>) -> Result<Value, ApiError> {
+    pub(super) async fn response(
+        &self,
+        app: &App,
+        mut files: Option<RunFiles>,
+    ) -> Result<Value, ApiError> {
         let mut encoder = encoder(self.echo.clone(), None);
         let mut reader = app.runs.read_stored(self.run);
         while let Some(events) = reader.next().await? {
@@ -76,7 +99,10 @@ impl Stored {
     pub(super) async fn messages(&self, app: &App) -> Result<Vec<Message>, ApiError> {
         let mut messages = conversation(&self.items).map_err(super::invalid)?;
         let name = |call: &str, by| start::call_id(self.run, call, by);
-        messages.extend(agent::history::messages_with_handed_over(&app.log_of(self.run).await?, name));
+        messages.extend(agent::history::messages_with_handed_over(
+            &app.log_of(self.run).await?,
+            name,
+        ));
         Ok(messages)
     }
 }

@@ -16,14 +16,23 @@ pub(in super::super) fn of_metadata(data: &Value, texts: &Texts) -> Vec<Citation
     let citations = &metadata["citationMetadata"];
     let places = Places::of(texts);
     for source in list(&citations["citations"]).chain(list(&citations["citationSources"])) {
-        let place = places.bytes(source["startIndex"].as_u64().unwrap_or(0), source["endIndex"].as_u64());
+        let place = places.bytes(
+            source["startIndex"].as_u64().unwrap_or(0),
+            source["endIndex"].as_u64(),
+        );
         let citation = Citation::new(source["uri"].as_str(), source["title"].as_str(), None);
         cited.extend(citation.map(|citation| citation.at(place)));
     }
     for page in list(&metadata["urlContextMetadata"]["urlMetadata"]) {
         let is_read = page["urlRetrievalStatus"] == "URL_RETRIEVAL_STATUS_SUCCESS";
-        let citation = Citation::new(page["retrievedUrl"].as_str().filter(|_| is_read), None, None);
-        cited.extend(citation.filter(|citation| cited.iter().all(|known| known.url != citation.url)));
+        let citation = Citation::new(
+            page["retrievedUrl"].as_str().filter(|_| is_read),
+            None,
+            None,
+        );
+        cited.extend(
+            citation.filter(|citation| cited.iter().all(|known| known.url != citation.url)),
+        );
     }
     cited
 }
@@ -38,24 +47,42 @@ fn of_grounding(grounding: &Value, texts: &Texts) -> Vec<Citation> {
         for index in list(&support["groundingChunkIndices"]) {
             let index = index.as_u64().and_then(|index| usize::try_from(index).ok());
             let chunk = index.and_then(|index| Some((index, chunks.get(index)?.as_ref()?)));
-            if let Some((index, chunk)) = chunk.filter(|_| place.is_some() && cited.len() < MAX_CITATIONS) {
+            if let Some((index, chunk)) =
+                chunk.filter(|_| place.is_some() && cited.len() < MAX_CITATIONS)
+            {
                 is_cited[index] = true;
                 cited.push(chunk.clone().at(place.clone()));
             }
         }
     }
-    let rest = chunks.into_iter().zip(is_cited).filter(|(_, is_cited)| !is_cited);
+    let rest = chunks
+        .into_iter()
+        .zip(is_cited)
+        .filter(|(_, is_cited)| !is_cited);
     cited.extend(rest.filter_map(|(chunk, _)| chunk));
     cited
 }
 
 fn of_chunk(chunk: &Value) -> Option<Citation> {
     let kinds = ["web", "retrievedContext", "maps", "image"];
-    let source = kinds.into_iter().map(|kind| &chunk[kind]).find(|source| source.is_object())?;
-    let text = |field: &str| source[field].as_str().filter(|text| !text.trim().is_empty());
+    let source = kinds
+        .into_iter()
+        .map(|kind| &chunk[kind])
+        .find(|source| source.is_object())?;
+    let text = |field: &str| {
+        source[field]
+            .as_str()
+            .filter(|text| !text.trim().is_empty())
+    };
     // A document of a store may have no title.
-    let store = text("fileSearchStore").or(text("documentName")).and_then(|name| name.rsplit('/').next());
-    Citation::new(text("uri").or(text("sourceUri")), text("title").or(store), text("text"))
+    let store = text("fileSearchStore")
+        .or(text("documentName"))
+        .and_then(|name| name.rsplit('/').next());
+    Citation::new(
+        text("uri").or(text("sourceUri")),
+        text("title").or(store),
+        text("text"),
+    )
 }
 
 /// Finds places of the answer's text.
@@ -68,7 +95,10 @@ struct Places<'a> {
 impl<'a> Places<'a> {
     fn of(texts: &'a Texts) -> Self {
         let text = texts.all.as_str();
-        Self { text, chars: text.char_indices().map(|(at, _)| at).collect() }
+        Self {
+            text,
+            chars: text.char_indices().map(|(at, _)| at).collect(),
+        }
     }
 
     /// A place that is told in bytes.

@@ -24,18 +24,31 @@ fn finish(reason: &str) -> Value {
 }
 
 fn finished(reason: StopReason) -> AnswerEvent {
-    AnswerEvent::Finished { reason, usage: None }
+    AnswerEvent::Finished {
+        reason,
+        usage: None,
+    }
 }
 
 fn call(index: usize, id: &str, name: &str, arguments: &str) -> [AnswerEvent; 2] {
     [
-        AnswerEvent::CallStarted { index, id: id.to_owned(), name: name.to_owned() },
-        AnswerEvent::Arguments { index, delta: arguments.to_owned() },
+        AnswerEvent::CallStarted {
+            index,
+            id: id.to_owned(),
+            name: name.to_owned(),
+        },
+        AnswerEvent::Arguments {
+            index,
+            delta: arguments.to_owned(),
+        },
     ]
 }
 
 fn signed(part: DataPart, signature: &str) -> AnswerEvent {
-    AnswerEvent::Data { part, data: json!(signature) }
+    AnswerEvent::Data {
+        part,
+        data: json!(signature),
+    }
 }
 
 #[test]
@@ -92,7 +105,10 @@ fn signatures_belong_to_their_part() {
         AnswerEvent::Text("Hi".to_owned()),
         signed(DataPart::Text, "b"),
         AnswerEvent::Text("!".to_owned()),
-        AnswerEvent::Data { part: DataPart::Other, data: alone },
+        AnswerEvent::Data {
+            part: DataPart::Other,
+            data: alone,
+        },
         finished(StopReason::Stop),
     ];
     assert_eq!(events(&stream), Ok(expected));
@@ -128,29 +144,63 @@ fn every_reason_to_stop_is_understood() {
     assert_eq!(reason("SOMETHING_NEW", calls()), Ok(StopReason::ToolCalls));
     assert_eq!(reason("MAX_TOKENS", calls()), Ok(StopReason::Length));
     let failed = |name: &str, kind, message: &str| {
-        assert_eq!(reason(name, json!([])), Err(AnswerError::new(kind, message)));
+        assert_eq!(
+            reason(name, json!([])),
+            Err(AnswerError::new(kind, message))
+        );
     };
     let server = ErrorKind::Server;
-    failed("MALFORMED_FUNCTION_CALL", server, "The model wrote a tool call that cannot be read. Because.");
-    failed("UNEXPECTED_TOOL_CALL", server, "The model called a tool that it was not given. Because.");
-    failed("TOO_MANY_TOOL_CALLS", server, "The model made too many tool calls in a row. Because.");
-    failed("MALFORMED_RESPONSE", server, "The model wrote an answer that cannot be read. Because.");
-    failed("MISSING_THOUGHT_SIGNATURE", ErrorKind::Request, "A thought signature is missing. Because.");
-    failed("OTHER", server, "The model gave no answer (OTHER). Because.");
+    failed(
+        "MALFORMED_FUNCTION_CALL",
+        server,
+        "The model wrote a tool call that cannot be read. Because.",
+    );
+    failed(
+        "UNEXPECTED_TOOL_CALL",
+        server,
+        "The model called a tool that it was not given. Because.",
+    );
+    failed(
+        "TOO_MANY_TOOL_CALLS",
+        server,
+        "The model made too many tool calls in a row. Because.",
+    );
+    failed(
+        "MALFORMED_RESPONSE",
+        server,
+        "The model wrote an answer that cannot be read. Because.",
+    );
+    failed(
+        "MISSING_THOUGHT_SIGNATURE",
+        ErrorKind::Request,
+        "A thought signature is missing. Because.",
+    );
+    failed(
+        "OTHER",
+        server,
+        "The model gave no answer (OTHER). Because.",
+    );
 }
 
 #[test]
 fn a_blocked_prompt_is_refused() {
     let feedback = json!({"blockReason": "PROHIBITED_CONTENT", "safetyRatings": []});
-    let body =
-        json!({"promptFeedback": feedback, "usageMetadata": {"promptTokenCount": 7, "totalTokenCount": 7}});
+    let body = json!({"promptFeedback": feedback, "usageMetadata": {"promptTokenCount": 7, "totalTokenCount": 7}});
     let expected = vec![
-        AnswerEvent::Data { part: DataPart::Other, data: json!({"metadata": {"promptFeedback": feedback}}) },
-        AnswerEvent::Finished { reason: StopReason::Refused, usage: Some(Usage::of(7, 0)) },
+        AnswerEvent::Data {
+            part: DataPart::Other,
+            data: json!({"metadata": {"promptFeedback": feedback}}),
+        },
+        AnswerEvent::Finished {
+            reason: StopReason::Refused,
+            usage: Some(Usage::of(7, 0)),
+        },
     ];
     assert_eq!(events(std::slice::from_ref(&body)), Ok(expected.clone()));
     let mut out = Vec::new();
-    Decoder::default().whole(&body.to_string(), &mut out).unwrap();
+    Decoder::default()
+        .whole(&body.to_string(), &mut out)
+        .unwrap();
     assert_eq!(out, expected);
 }
 
@@ -172,9 +222,21 @@ fn what_proxies_add_costs_nothing() {
         decoder.event(None, data, &mut out).unwrap();
     }
     decoder.end(&mut out).unwrap();
-    decoder.event(None, r#"{"candidates":[{"content":{"parts":[{"text":"b"}]}}]}"#, &mut out).unwrap();
+    decoder
+        .event(
+            None,
+            r#"{"candidates":[{"content":{"parts":[{"text":"b"}]}}]}"#,
+            &mut out,
+        )
+        .unwrap();
     decoder.end(&mut out).unwrap();
-    assert_eq!(out, [AnswerEvent::Text("a".to_owned()), finished(StopReason::Stop)]);
+    assert_eq!(
+        out,
+        [
+            AnswerEvent::Text("a".to_owned()),
+            finished(StopReason::Stop)
+        ]
+    );
 }
 
 #[test]
@@ -189,7 +251,10 @@ fn what_is_nearly_json_is_repaired() {
         decoder.event(None, data, &mut out).unwrap();
     }
     decoder.end(&mut out).unwrap();
-    let mut expected = vec![AnswerEvent::Text("a\u{FFFD}b".to_owned()), AnswerEvent::Text("c".to_owned())];
+    let mut expected = vec![
+        AnswerEvent::Text("a\u{FFFD}b".to_owned()),
+        AnswerEvent::Text("c".to_owned()),
+    ];
     expected.extend(call(0, "call_0", "f", r#"{"a":1}"#));
     expected.push(finished(StopReason::ToolCalls));
     assert_eq!(out, expected);
@@ -198,11 +263,17 @@ fn what_is_nearly_json_is_repaired() {
 #[test]
 fn failures_say_what_is_wrong() {
     let kind = |data: &[Value]| events(data).map_err(|error| error.kind);
-    let error =
-        json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}});
-    assert_eq!(kind(&[parts(json!([{"text": "a"}])), error.clone()]), Err(ErrorKind::Overloaded));
+    let error = json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}});
+    assert_eq!(
+        kind(&[parts(json!([{"text": "a"}])), error.clone()]),
+        Err(ErrorKind::Overloaded)
+    );
     assert_eq!(kind(&[json!([error])]), Err(ErrorKind::Overloaded));
-    assert_eq!(kind(&[parts(json!([{"text": "a"}]))]), Err(ErrorKind::Protocol), "it broke off");
+    assert_eq!(
+        kind(&[parts(json!([{"text": "a"}]))]),
+        Err(ErrorKind::Protocol),
+        "it broke off"
+    );
     assert_eq!(kind(&[]), Err(ErrorKind::Protocol));
     let mut out = Vec::new();
     for body in ["<html>", "", "[{]", "7"] {
@@ -210,6 +281,14 @@ fn failures_say_what_is_wrong() {
         assert_eq!(error.kind, ErrorKind::Protocol, "{body}");
     }
     // An answer in one piece cannot break off.
-    Decoder::default().whole(&parts(json!([{"text": "a"}])).to_string(), &mut out).unwrap();
-    assert_eq!(out, [AnswerEvent::Text("a".to_owned()), finished(StopReason::Stop)]);
+    Decoder::default()
+        .whole(&parts(json!([{"text": "a"}])).to_string(), &mut out)
+        .unwrap();
+    assert_eq!(
+        out,
+        [
+            AnswerEvent::Text("a".to_owned()),
+            finished(StopReason::Stop)
+        ]
+    );
 }

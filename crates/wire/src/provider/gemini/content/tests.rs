@@ -22,8 +22,15 @@ fn calls(provider: &str, calls: &[(&str, &str)]) -> Message {
         data: (index == 0).then(|| json!("sig")),
     };
     let blocks = tool_calls.iter().enumerate().map(block).collect();
-    let provenance = Some(Box::new(Provenance { provider: provider.to_owned(), blocks }));
-    Message { tool_calls, provenance, ..Message::of(Role::Assistant, Vec::new()) }
+    let provenance = Some(Box::new(Provenance {
+        provider: provider.to_owned(),
+        blocks,
+    }));
+    Message {
+        tool_calls,
+        provenance,
+        ..Message::of(Role::Assistant, Vec::new())
+    }
 }
 
 fn check(model: &str, messages: &[Message], expected: Value) {
@@ -84,25 +91,48 @@ fn only_calls_of_the_current_turn_need_a_signature() {
     let signatures = |model: &str| {
         let (_, contents) = contents(&messages, Generation::of(model));
         let contents = serde_json::to_value(contents).unwrap();
-        let parts =
-            contents.as_array().unwrap().iter().flat_map(|it| it["parts"].as_array().unwrap().clone());
+        let parts = contents
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|it| it["parts"].as_array().unwrap().clone());
         let calls = parts.filter(|part| part.get("functionCall").is_some());
-        let signature = |part: Value| part.get("thoughtSignature").and_then(Value::as_str).map(str::to_owned);
+        let signature = |part: Value| {
+            part.get("thoughtSignature")
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
         calls.map(signature).collect::<Vec<_>>()
     };
     let own = Some("sig".to_owned());
     let made = Some(NO_SIGNATURE.to_owned());
-    assert_eq!(signatures("gemini-3-flash-preview"), [None, None, made, None, own.clone(), None]);
-    assert_eq!(signatures("gemini-2.5-flash"), [None, None, None, None, own, None]);
+    assert_eq!(
+        signatures("gemini-3-flash-preview"),
+        [None, None, made, None, own.clone(), None]
+    );
+    assert_eq!(
+        signatures("gemini-2.5-flash"),
+        [None, None, None, None, own, None]
+    );
 }
 
 #[test]
 fn a_conversation_begins_with_the_user_and_says_something() {
     let answer = |text: &str| Message::text(Role::Assistant, text);
     let empty = json!({"role": "user", "parts": [{"text": ""}]});
-    check("gemini-2.5-flash", &[Message::text(Role::System, "s")], json!([empty]));
-    let messages =
-        [answer("a"), answer(""), answer("b"), user(""), Message::text(Role::System, "now"), answer("")];
+    check(
+        "gemini-2.5-flash",
+        &[Message::text(Role::System, "s")],
+        json!([empty]),
+    );
+    let messages = [
+        answer("a"),
+        answer(""),
+        answer("b"),
+        user(""),
+        Message::text(Role::System, "now"),
+        answer(""),
+    ];
     let expected = json!([
         empty,
         {"role": "model", "parts": [{"text": "a"}, {"text": "b"}]},
@@ -118,16 +148,33 @@ fn blocks_keep_their_order_and_data() {
     let text = |data: Option<Value>| StoredBlock::Text { data };
     let code = json!({"executableCode": {"code": "1"}, "thoughtSignature": "c"});
     let blocks = vec![
-        StoredBlock::Reasoning { text: "hm".to_owned(), data: Some(json!("r")) },
-        StoredBlock::Reasoning { text: String::new(), data: None },
+        StoredBlock::Reasoning {
+            text: "hm".to_owned(),
+            data: Some(json!("r")),
+        },
+        StoredBlock::Reasoning {
+            text: String::new(),
+            data: None,
+        },
         text(None),
-        StoredBlock::Other { data: json!({ "part": code }) },
+        StoredBlock::Other {
+            data: json!({ "part": code }),
+        },
         text(Some(json!("t"))),
-        StoredBlock::Other { data: json!({"metadata": {"groundingMetadata": {"x": 1}}}) },
+        StoredBlock::Other {
+            data: json!({"metadata": {"groundingMetadata": {"x": 1}}}),
+        },
     ];
-    let content = ["a", "b"].map(|text| Part::Text { text: text.to_owned() }).to_vec();
+    let content = ["a", "b"]
+        .map(|text| Part::Text {
+            text: text.to_owned(),
+        })
+        .to_vec();
     let mut message = Message::of(Role::Assistant, content);
-    message.provenance = Some(Box::new(Provenance { provider: PROVIDER.to_owned(), blocks }));
+    message.provenance = Some(Box::new(Provenance {
+        provider: PROVIDER.to_owned(),
+        blocks,
+    }));
     let expected = json!([
         {"role": "user", "parts": [{"text": "q"}]},
         {"role": "model", "parts": [
@@ -142,10 +189,14 @@ fn blocks_keep_their_order_and_data() {
 
 #[test]
 fn results_are_objects_that_gemini_takes() {
-    let response = |text: &str| serde_json::to_value(response(&Message::tool_result("1", text))).unwrap();
+    let response =
+        |text: &str| serde_json::to_value(response(&Message::tool_result("1", text))).unwrap();
     assert_eq!(response(r#" {"a": 1.0} "#), json!({"a": 1.0}));
     // It takes these for references to parts of the response.
-    for text in [r##"{"schema": {"$ref": "#/$defs/a"}}"##, r##"{"\u0024ref": "#/$defs/a"}"##] {
+    for text in [
+        r##"{"schema": {"$ref": "#/$defs/a"}}"##,
+        r##"{"\u0024ref": "#/$defs/a"}"##,
+    ] {
         assert_eq!(response(text), json!({ "result": text }));
     }
     for text in ["", "7", "[]", "{", "{} {}", "null"] {
@@ -161,10 +212,18 @@ fn results_are_objects_that_gemini_takes() {
 #[test]
 fn media_of_results_are_within_them_or_behind_all() {
     let mut seen = Message::tool_result("1", "seen");
-    seen.content.push(Part::Image { url: "data:image/png;base64,iVBO".to_owned() });
-    seen.content.push(Part::Video { url: "data:video/mp4;base64,AAAA".to_owned() });
-    let messages =
-        [user("go"), calls(PROVIDER, &[("1", "{}"), ("2", "{}")]), seen, Message::tool_result("2", "x")];
+    seen.content.push(Part::Image {
+        url: "data:image/png;base64,iVBO".to_owned(),
+    });
+    seen.content.push(Part::Video {
+        url: "data:video/mp4;base64,AAAA".to_owned(),
+    });
+    let messages = [
+        user("go"),
+        calls(PROVIDER, &[("1", "{}"), ("2", "{}")]),
+        seen,
+        Message::tool_result("2", "x"),
+    ];
     let picture = json!({"inlineData": {"mimeType": "image/png", "data": "iVBO"}});
     let film = json!({"inlineData": {"mimeType": "video/mp4", "data": "AAAA"}});
     let about = json!({"text": "Returned by ls beside its result:"});
@@ -181,9 +240,17 @@ fn media_of_results_are_within_them_or_behind_all() {
         Value::Array(contents)
     };
     let second = returned("2", json!({"result": "x"}));
-    check("gemini-3-flash-preview", &messages, with(json!([nested, second]), json!([about, film])));
+    check(
+        "gemini-3-flash-preview",
+        &messages,
+        with(json!([nested, second]), json!([about, film])),
+    );
     let plain = returned("1", json!({"result": "seen"}));
-    check("gemini-2.5-flash", &messages, with(json!([plain, second]), json!([about, picture, film])));
+    check(
+        "gemini-2.5-flash",
+        &messages,
+        with(json!([plain, second]), json!([about, picture, film])),
+    );
 }
 
 /// As recorded: `google_model_retry` and `google_model_text_as_binary_content_input`.
@@ -194,13 +261,24 @@ fn failures_and_files() {
         media_type: media_type.to_owned(),
         name: "a".to_owned(),
     };
-    let failed = Message { is_error: true, ..Message::tool_result("1", "{\"not\": \"supported\"}") };
+    let failed = Message {
+        is_error: true,
+        ..Message::tool_result("1", "{\"not\": \"supported\"}")
+    };
     let files = vec![
-        file("data:text/markdown;base64,VGhpcyBpcyBhIHRlc3QgZG9jdW1lbnQu", "text/markdown"),
+        file(
+            "data:text/markdown;base64,VGhpcyBpcyBhIHRlc3QgZG9jdW1lbnQu",
+            "text/markdown",
+        ),
         file("https://a.example/b", "application/pdf"),
         file("data:application/zip;base64,AAAA", "application/zip"),
     ];
-    let messages = [user("go"), calls(PROVIDER, &[("1", "{}")]), failed, Message::of(Role::User, files)];
+    let messages = [
+        user("go"),
+        calls(PROVIDER, &[("1", "{}")]),
+        failed,
+        Message::of(Role::User, files),
+    ];
     let note = "[The file “a” of type application/zip was left out: this model does not take it.]";
     let expected = json!([
         {"role": "user", "parts": [{"text": "go"}]},

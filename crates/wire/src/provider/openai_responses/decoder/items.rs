@@ -53,9 +53,19 @@ struct Item {
 
 #[derive(Debug)]
 enum Kind {
-    Message { phase: Value, is_refusal: bool, annotations: Value },
-    Reasoning { shown: Option<ReasoningParts> },
-    Call { index: usize, is_started: bool, is_custom: bool },
+    Message {
+        phase: Value,
+        is_refusal: bool,
+        annotations: Value,
+    },
+    Reasoning {
+        shown: Option<ReasoningParts>,
+    },
+    Call {
+        index: usize,
+        is_started: bool,
+        is_custom: bool,
+    },
     Other,
 }
 
@@ -95,7 +105,11 @@ impl Items {
             kind @ ("function_call" | "custom_tool_call") => {
                 self.calls += 1;
                 let is_custom = kind == "custom_tool_call";
-                Kind::Call { index: self.calls - 1, is_started: false, is_custom }
+                Kind::Call {
+                    index: self.calls - 1,
+                    is_started: false,
+                    is_custom,
+                }
             }
             _ => Kind::Other,
         };
@@ -115,10 +129,21 @@ impl Items {
     /// The item that an event is about; the last one where it does not say.
     fn find(&self, event: &Map<String, Value>) -> Option<usize> {
         let (index, id) = (output_index(event), text(event, "item_id"));
-        let by_index = index.and_then(|_| self.items.iter().rposition(|item| item.output_index == index));
-        let by_id = || self.items.iter().rposition(|item| !id.is_empty() && item.id == id);
+        let by_index = index.and_then(|_| {
+            self.items
+                .iter()
+                .rposition(|item| item.output_index == index)
+        });
+        let by_id = || {
+            self.items
+                .iter()
+                .rposition(|item| !id.is_empty() && item.id == id)
+        };
         let last = || self.items.len().checked_sub(1).filter(|_| index.is_none());
-        by_index.or_else(by_id).or_else(last).filter(|at| !self.items[*at].is_done)
+        by_index
+            .or_else(by_id)
+            .or_else(last)
+            .filter(|at| !self.items[*at].is_done)
     }
 
     /// The same, where a server may not have announced it.
@@ -159,13 +184,20 @@ impl Items {
     pub(super) fn finish_all(&mut self, output: &[Value], out: &mut Vec<AnswerEvent>) {
         let nothing = Map::new();
         for at in 0..output.len().max(self.items.len()) {
-            let item = output.get(at).and_then(Value::as_object).unwrap_or(&nothing);
+            let item = output
+                .get(at)
+                .and_then(Value::as_object)
+                .unwrap_or(&nothing);
             if at == self.items.len() {
                 self.start(&nothing, item, out);
             }
             let this = &self.items[at];
             if !this.is_done {
-                let item = if this.kind.is_of(item) { item } else { &nothing };
+                let item = if this.kind.is_of(item) {
+                    item
+                } else {
+                    &nothing
+                };
                 self.finish_at(at, item, out);
             }
         }
@@ -191,7 +223,14 @@ impl Items {
             Kind::Other if item.is_empty() => {}
             Kind::Other => {
                 let data = Value::Object(item.clone());
-                self.give(at, AnswerEvent::Data { part: DataPart::Other, data }, out);
+                self.give(
+                    at,
+                    AnswerEvent::Data {
+                        part: DataPart::Other,
+                        data,
+                    },
+                    out,
+                );
             }
         }
         self.close(at, out);

@@ -48,20 +48,34 @@ fn data(part: DataPart, data: Value) -> AnswerEvent {
 }
 
 fn finished(reason: StopReason) -> AnswerEvent {
-    AnswerEvent::Finished { reason, usage: None }
+    AnswerEvent::Finished {
+        reason,
+        usage: None,
+    }
 }
 
 fn call(index: usize, id: &str, name: &str) -> AnswerEvent {
-    AnswerEvent::CallStarted { index, id: id.to_owned(), name: name.to_owned() }
+    AnswerEvent::CallStarted {
+        index,
+        id: id.to_owned(),
+        name: name.to_owned(),
+    }
 }
 
 fn arguments(index: usize, delta: &str) -> AnswerEvent {
-    AnswerEvent::Arguments { index, delta: delta.to_owned() }
+    AnswerEvent::Arguments {
+        index,
+        delta: delta.to_owned(),
+    }
 }
 
 #[test]
 fn what_was_not_told_in_pieces_comes_with_the_item_or_the_response() {
-    let expected = [text("hello"), data(DataPart::Text, json!({"id": "msg"})), finished(StopReason::Stop)];
+    let expected = [
+        text("hello"),
+        data(DataPart::Text, json!({"id": "msg"})),
+        finished(StopReason::Stop),
+    ];
     let joined = |events: &[Value]| {
         let events = read(events).unwrap();
         let words: String = events
@@ -74,17 +88,35 @@ fn what_was_not_told_in_pieces_comes_with_the_item_or_the_response() {
         (words, events[events.len() - 2..].to_vec())
     };
     for events in [
-        vec![added(0, &message("")), done(0, &message("hello")), completed()],
+        vec![
+            added(0, &message("")),
+            done(0, &message("hello")),
+            completed(),
+        ],
         vec![done(0, &message("hello")), completed()],
-        vec![delta("output_text", 0, "hel"), done(0, &message("hello")), completed()],
-        vec![over("completed", &json!({"status": "completed", "output": [message("hello")]}))],
+        vec![
+            delta("output_text", 0, "hel"),
+            done(0, &message("hello")),
+            completed(),
+        ],
+        vec![over(
+            "completed",
+            &json!({"status": "completed", "output": [message("hello")]}),
+        )],
         vec![
             added(0, &message("")),
             delta("output_text", 0, "he"),
-            over("completed", &json!({"status": "completed", "output": [message("hello")]})),
+            over(
+                "completed",
+                &json!({"status": "completed", "output": [message("hello")]}),
+            ),
         ],
     ] {
-        assert_eq!(joined(&events), ("hello".to_owned(), expected[1..].to_vec()), "{events:?}");
+        assert_eq!(
+            joined(&events),
+            ("hello".to_owned(), expected[1..].to_vec()),
+            "{events:?}"
+        );
     }
 }
 
@@ -119,7 +151,8 @@ fn calls_in_parallel_keep_their_places() {
 
 #[test]
 fn text_waits_for_the_reasoning_before_it() {
-    let reasoning = json!({"type": "reasoning", "id": "rs", "encrypted_content": "gAAA", "summary": []});
+    let reasoning =
+        json!({"type": "reasoning", "id": "rs", "encrypted_content": "gAAA", "summary": []});
     let events = read(&[
         added(0, &reasoning),
         added(1, &message("")),
@@ -162,7 +195,14 @@ fn calls_that_are_written_otherwise() {
         ]
     );
     let object = json!({"type": "function_call", "name": "ls", "arguments": {"p": 1}});
-    assert_eq!(whole(object), [call(0, "call_0", "ls"), arguments(0, r#"{"p":1}"#), end.clone()]);
+    assert_eq!(
+        whole(object),
+        [
+            call(0, "call_0", "ls"),
+            arguments(0, r#"{"p":1}"#),
+            end.clone()
+        ]
+    );
     let nameless = json!({"type": "function_call", "call_id": "c", "arguments": "{}"});
     assert_eq!(whole(nameless), [call(0, "c", ""), arguments(0, "{}"), end]);
 }
@@ -173,8 +213,7 @@ fn why_it_ended() {
         Some(AnswerEvent::Finished { reason, .. }) => reason,
         other => panic!("{other:?}"),
     };
-    let incomplete =
-        |why: &str| json!({"status": "incomplete", "incomplete_details": {"reason": why}, "output": []});
+    let incomplete = |why: &str| json!({"status": "incomplete", "incomplete_details": {"reason": why}, "output": []});
     assert_eq!(reason(incomplete("max_output_tokens")), StopReason::Length);
     assert_eq!(reason(incomplete("content_filter")), StopReason::Refused);
     assert_eq!(reason(incomplete("something")), StopReason::Stop);
@@ -202,7 +241,10 @@ fn errors_in_a_stream() {
         assert_eq!((error.kind, error.message.as_str()), (kind, message));
     };
     check(
-        over("failed", &json!({"status": "failed", "error": {"code": "server_error", "message": "broke"}})),
+        over(
+            "failed",
+            &json!({"status": "failed", "error": {"code": "server_error", "message": "broke"}}),
+        ),
         ErrorKind::Server,
         "broke",
     );
@@ -217,7 +259,11 @@ fn errors_in_a_stream() {
         ErrorKind::ContextFull,
         "too long",
     );
-    check(json!({"error": {"message": "Internal", "code": 500}}), ErrorKind::Server, "Internal");
+    check(
+        json!({"error": {"message": "Internal", "code": 500}}),
+        ErrorKind::Server,
+        "Internal",
+    );
     check(
         over("completed", &json!({"status": "cancelled"})),
         ErrorKind::Server,
@@ -239,30 +285,62 @@ fn what_is_no_event_is_passed_over() {
     ] {
         decoder.event(Some("ping"), noise, &mut out).unwrap();
     }
-    assert_eq!(decoder.event(None, "{broken", &mut out).unwrap_err().kind, ErrorKind::Protocol);
-    decoder.event(None, &completed().to_string(), &mut out).unwrap();
+    assert_eq!(
+        decoder.event(None, "{broken", &mut out).unwrap_err().kind,
+        ErrorKind::Protocol
+    );
+    decoder
+        .event(None, &completed().to_string(), &mut out)
+        .unwrap();
     decoder.event(None, "{broken", &mut out).unwrap();
     decoder.end(&mut out).unwrap();
-    assert_eq!(out, [finished(StopReason::Stop)], "junk after the end harms nothing");
+    assert_eq!(
+        out,
+        [finished(StopReason::Stop)],
+        "junk after the end harms nothing"
+    );
 }
 
 #[test]
 fn a_stream_that_breaks_off() {
     let kind = |events: &[Value]| read(events).map_err(|error| error.kind);
     assert_eq!(kind(&[]), Err(ErrorKind::Protocol));
-    assert_eq!(kind(&[delta("output_text", 0, "he")]), Err(ErrorKind::Protocol));
+    assert_eq!(
+        kind(&[delta("output_text", 0, "he")]),
+        Err(ErrorKind::Protocol)
+    );
     let call = json!({"type": "function_call", "call_id": "c", "name": "ls", "arguments": "{}"});
-    assert_eq!(kind(&[done(0, &call)]), Err(ErrorKind::Protocol), "more calls may have been on their way");
-    assert_eq!(kind(&[done(0, &message("hello"))]).unwrap().pop(), Some(finished(StopReason::Stop)));
+    assert_eq!(
+        kind(&[done(0, &call)]),
+        Err(ErrorKind::Protocol),
+        "more calls may have been on their way"
+    );
+    assert_eq!(
+        kind(&[done(0, &message("hello"))]).unwrap().pop(),
+        Some(finished(StopReason::Stop))
+    );
 }
 
 #[test]
 fn whole_bodies_that_are_no_answer() {
-    let error = |body: &str| ResponsesDecoder::new().whole(body, &mut Vec::new()).unwrap_err();
+    let error = |body: &str| {
+        ResponsesDecoder::new()
+            .whole(body, &mut Vec::new())
+            .unwrap_err()
+    };
     assert_eq!(error("<html>").kind, ErrorKind::Protocol);
     assert_eq!(error("[]").kind, ErrorKind::Protocol);
     assert_eq!(error(r#"{"choices":[]}"#).kind, ErrorKind::Protocol);
-    assert_eq!(error(r#"{"status":"in_progress","output":[]}"#).kind, ErrorKind::Protocol);
-    assert_eq!(error(r#"{"status":"failed","error":{"code":"server_error","message":"x"}}"#).message, "x");
-    assert_eq!(error(r#"{"error":{"code":"insufficient_quota","message":"x"}}"#).kind, ErrorKind::NoCredit);
+    assert_eq!(
+        error(r#"{"status":"in_progress","output":[]}"#).kind,
+        ErrorKind::Protocol
+    );
+    assert_eq!(
+        error(r#"{"status":"failed","error":{"code":"server_error","message":"x"}}"#).message,
+        "x"
+    );
+    assert_eq!(
+        error(r#"{"error":{"code":"insufficient_quota","message":"x"}}"#).kind,
+        ErrorKind::NoCredit
+    );
 }

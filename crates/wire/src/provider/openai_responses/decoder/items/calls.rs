@@ -10,7 +10,12 @@ use crate::provider::{AnswerEvent, DataPart};
 
 impl Items {
     /// Announces a call as soon as its name is known.
-    pub(super) fn start_call(&mut self, at: usize, item: &Map<String, Value>, out: &mut Vec<AnswerEvent>) {
+    pub(super) fn start_call(
+        &mut self,
+        at: usize,
+        item: &Map<String, Value>,
+        out: &mut Vec<AnswerEvent>,
+    ) {
         if !text(item, "name").is_empty() {
             self.announce(at, item, out);
         }
@@ -18,7 +23,12 @@ impl Items {
 
     fn announce(&mut self, at: usize, item: &Map<String, Value>, out: &mut Vec<AnswerEvent>) {
         let this = &mut self.items[at];
-        let Kind::Call { index, is_started, .. } = &mut this.kind else { return };
+        let Kind::Call {
+            index, is_started, ..
+        } = &mut this.kind
+        else {
+            return;
+        };
         if *is_started {
             return;
         }
@@ -48,17 +58,34 @@ impl Items {
     fn add_arguments(&mut self, at: usize, piece: Piece<'_>, out: &mut Vec<AnswerEvent>) {
         let this = &mut self.items[at];
         // Before the name is known nobody can be given them; they come again when the item is done.
-        let Kind::Call { index, is_started: true, .. } = this.kind else { return };
+        let Kind::Call {
+            index,
+            is_started: true,
+            ..
+        } = this.kind
+        else {
+            return;
+        };
         let delta = this.take(piece);
         if !delta.is_empty() {
             self.give(at, AnswerEvent::Arguments { index, delta }, out);
         }
     }
 
-    pub(super) fn finish_call(&mut self, at: usize, item: &Map<String, Value>, out: &mut Vec<AnswerEvent>) {
+    pub(super) fn finish_call(
+        &mut self,
+        at: usize,
+        item: &Map<String, Value>,
+        out: &mut Vec<AnswerEvent>,
+    ) {
         // One that never gets a name is answered to the model.
         self.announce(at, item, out);
-        let Kind::Call { index, is_custom, .. } = self.items[at].kind else { return };
+        let Kind::Call {
+            index, is_custom, ..
+        } = self.items[at].kind
+        else {
+            return;
+        };
         let field = if is_custom { "input" } else { "arguments" };
         // Some servers send an object.
         match item.get(field) {
@@ -78,7 +105,14 @@ impl Items {
         }
         if !data.is_empty() {
             let data = Value::Object(data);
-            self.give(at, AnswerEvent::Data { part: DataPart::Call(index), data }, out);
+            self.give(
+                at,
+                AnswerEvent::Data {
+                    part: DataPart::Call(index),
+                    data,
+                },
+                out,
+            );
         }
     }
 }

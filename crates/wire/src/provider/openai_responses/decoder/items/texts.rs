@@ -22,7 +22,10 @@ impl Items {
         out: &mut Vec<AnswerEvent>,
     ) {
         if let Some(at) = self.find_or_start(event, "message", out) {
-            let part = event.get("content_index").and_then(Value::as_u64).unwrap_or_default();
+            let part = event
+                .get("content_index")
+                .and_then(Value::as_u64)
+                .unwrap_or_default();
             self.add_text(at, part, is_refusal, piece, out);
         }
     }
@@ -48,7 +51,11 @@ impl Items {
         if more.is_empty() {
             return;
         }
-        if let Kind::Message { is_refusal: of_part, .. } = &mut this.kind {
+        if let Kind::Message {
+            is_refusal: of_part,
+            ..
+        } = &mut this.kind
+        {
             *of_part = is_refusal;
         }
         self.has_refusal |= is_refusal;
@@ -58,7 +65,14 @@ impl Items {
     /// The data of the text part that ends.
     fn end_text(&mut self, at: usize, out: &mut Vec<AnswerEvent>) {
         let this = &mut self.items[at];
-        let Kind::Message { phase, is_refusal, annotations } = &mut this.kind else { return };
+        let Kind::Message {
+            phase,
+            is_refusal,
+            annotations,
+        } = &mut this.kind
+        else {
+            return;
+        };
         if std::mem::take(&mut this.written) == 0 {
             return;
         }
@@ -74,7 +88,14 @@ impl Items {
         if annotations.as_array().is_some_and(|list| !list.is_empty()) {
             data.insert(ANNOTATIONS.to_owned(), annotations);
         }
-        self.give(at, AnswerEvent::Data { part: DataPart::Text, data: Value::Object(data) }, out);
+        self.give(
+            at,
+            AnswerEvent::Data {
+                part: DataPart::Text,
+                data: Value::Object(data),
+            },
+            out,
+        );
     }
 
     /// A part of a message is whole: its citations are known.
@@ -92,7 +113,9 @@ impl Items {
         out: &mut Vec<AnswerEvent>,
     ) {
         for (index, part) in (0..).zip(list(item, "content")) {
-            let Some(part) = part.as_object() else { continue };
+            let Some(part) = part.as_object() else {
+                continue;
+            };
             let is_refusal = text(part, "type") == "refusal";
             let whole = text(part, if is_refusal { "refusal" } else { "text" });
             self.add_text(at, index, is_refusal, Piece::Whole(whole), out);
@@ -133,7 +156,9 @@ impl Items {
         out: &mut Vec<AnswerEvent>,
     ) {
         let this = &mut self.items[at];
-        let Kind::Reasoning { shown } = &mut this.kind else { return };
+        let Kind::Reasoning { shown } = &mut this.kind else {
+            return;
+        };
         if shown.is_some_and(|shown| shown != parts) || part < this.part {
             return;
         }
@@ -171,7 +196,14 @@ impl Items {
         }
         if !item.is_empty() {
             let data = reasoning_data(item.clone(), shown, self.items[at].total);
-            self.give(at, AnswerEvent::Data { part: DataPart::Reasoning, data }, out);
+            self.give(
+                at,
+                AnswerEvent::Data {
+                    part: DataPart::Reasoning,
+                    data,
+                },
+                out,
+            );
         }
     }
 }
