@@ -1,5 +1,8 @@
 //! The command line.
 
+pub mod backup;
+pub(crate) mod health_check;
+
 use std::{
     io::{IsTerminal, Write},
     path::PathBuf,
@@ -13,18 +16,21 @@ use tokio::net::TcpListener;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::{
-    api_key::{KeyName, create_key},
     app::App,
-    audit,
-    backup::{back_up, bring_back},
-    clock::Clock,
-    config::{Config, DEFAULTS, Flags, LogFormat},
-    health_check,
+    cli::backup::{back_up, bring_back},
+    documents::fetch_model,
+    gateway::prices,
     http::router,
-    knowledge::fetch_model,
-    listen::{ListenOptions, serve},
-    prices,
-    redacted_stderr::RedactedStderr,
+    identity::{
+        api_key::{KeyName, create_key},
+        audit,
+    },
+    platform::{
+        clock::Clock,
+        config::{Config, DEFAULTS, Flags, LogFormat},
+        listen::{ListenOptions, serve},
+        redacted_stderr::RedactedStderr,
+    },
     start,
 };
 

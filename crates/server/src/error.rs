@@ -14,7 +14,7 @@ use llm::ModelError;
 use serde_json::{Value, json};
 use store::StoreError;
 
-use crate::origin;
+use crate::platform::request_context;
 
 /// A request that failed. The cause is for the log only.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -311,7 +311,7 @@ impl ApiError {
         if let Some(field) = &self.field {
             body["error"]["field"] = field.as_str().into();
         }
-        if let Some(id) = origin::request_id() {
+        if let Some(id) = request_context::request_id() {
             body["error"]["request_id"] = id.into();
         }
         body

@@ -7,6 +7,7 @@ mod allowed_calls;
 mod anthropic;
 mod audit;
 mod beside;
+pub(crate) mod body;
 mod chat_order;
 mod chat_search;
 mod chat_stream;
@@ -18,6 +19,7 @@ mod cors;
 mod debug_chat;
 mod embedding;
 mod exports;
+pub mod extract;
 mod facts;
 mod files;
 mod forks;
@@ -62,6 +64,7 @@ mod sessions;
 mod settings;
 mod sharing;
 mod sign_up;
+pub mod streams;
 mod task_config;
 mod tasks;
 mod threads;
@@ -92,10 +95,12 @@ use self::{
 };
 use crate::{
     app::App,
-    audit as audit_log,
-    auth::{Access, Caller, check_access, check_origin, keep_from_proxy},
     error::catch_panic,
-    origin,
+    identity::{
+        audit as audit_log,
+        auth::{Access, Caller, check_access, check_origin, keep_from_proxy},
+    },
+    platform::request_context,
 };
 
 /// Everything we answer besides the web app's files. A new address is one line here; what is not
@@ -702,8 +707,8 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
 
 /// Around everything.
 async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
-    let origin = origin::of_headers(request.headers());
-    let id = origin::header_value(&origin);
+    let origin = request_context::of_headers(request.headers());
+    let id = request_context::header_value(&origin);
     let about = request_log::span(origin.request.as_deref());
     let line = RequestLine::begin(&about, &request, app.config.log.format);
     let protocol = Protocol::of(request.uri().path()).asked_by(request.headers());
@@ -715,7 +720,7 @@ async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Nex
             Err(refused) => unrouted::refuse(protocol, refused),
         }
     };
-    let answered = origin::on_behalf_of(origin, catch_panic(answer))
+    let answered = request_context::on_behalf_of(origin, catch_panic(answer))
         .instrument(about)
         .await;
     let mut response = answered.unwrap_or_else(|panic| unrouted::refuse(protocol, panic));
@@ -725,7 +730,9 @@ async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Nex
                 .headers_mut()
                 .insert(anthropic::REQUEST_ID, id.clone());
         }
-        response.headers_mut().insert(origin::REQUEST_ID, id);
+        response
+            .headers_mut()
+            .insert(request_context::REQUEST_ID, id);
     }
     web::harden(&mut response);
     line.end(response.status());

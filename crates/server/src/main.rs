@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         return code;
     }
     #[cfg(target_os = "linux")]
-    if let Some(code) = server::init::become_init() {
+    if let Some(code) = server::platform::init::become_init() {
         return code;
     }
     serve()

@@ -25,7 +25,10 @@ use outbound::{Allowed, Outbound};
 use store::{NewPage, Page, Store, StoreError};
 use tokio::sync::Semaphore;
 
-use crate::{app::App, clock::Clock, config::WebSettings};
+use crate::{
+    app::App,
+    platform::{clock::Clock, config::WebSettings},
+};
 
 use address::normalised;
 pub(crate) use crawl::{Crawling, keep_crawling};

@@ -13,7 +13,7 @@ use agent::{Agents, Tool, ToolFailure, Toolbox, tool::ToolKind};
 use anyhow::Context;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use server::config::{Config, Flags};
+use server::platform::config::{Config, Flags};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     process::{Child, Command},

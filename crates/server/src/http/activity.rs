@@ -11,10 +11,10 @@ use wire::sse::{KEEP_ALIVE, write_data};
 
 use crate::{
     app::App,
-    auth::Caller,
     error::ApiError,
-    runs::Activity,
-    streams::{KEEP_ALIVE_AFTER, event_stream},
+    http::streams::{KEEP_ALIVE_AFTER, event_stream},
+    identity::auth::Caller,
+    runtime::runs::Activity,
 };
 
 /// One browser that wants to know.

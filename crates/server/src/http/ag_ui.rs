@@ -18,11 +18,13 @@ use self::answers::go_on;
 use super::threads;
 use crate::{
     app::App,
-    auth::Caller,
-    commands::StopsWhenDropped,
     error::ApiError,
-    extract::{Path, Query, RawJson},
-    streams::{Contents, RunFiles, from_run, pausing},
+    http::{
+        extract::{Path, Query, RawJson},
+        streams::{Contents, RunFiles, from_run, pausing},
+    },
+    identity::auth::Caller,
+    runtime::commands::StopsWhenDropped,
 };
 
 /// The agent that is used where the address names none.

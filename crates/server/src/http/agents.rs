@@ -8,11 +8,11 @@ use domain::{Words, refusal};
 use serde::Serialize;
 
 use crate::{
-    agents::{AgentDefinition, KnownAgent},
     app::App,
-    audit::Noted,
     error::ApiError,
-    extract::{Json, Path},
+    http::extract::{Json, Path},
+    identity::audit::Noted,
+    tools::agents::{AgentDefinition, KnownAgent},
 };
 
 #[derive(Debug, Serialize)]

@@ -10,9 +10,9 @@ use store::AllowedCall;
 
 use crate::{
     app::App,
-    auth::Caller,
     error::ApiError,
-    extract::{Json, Path},
+    http::extract::{Json, Path},
+    identity::auth::Caller,
 };
 
 /// One of them, as the API shows it.

@@ -26,13 +26,15 @@ use wire::{
 use super::openai::{self, asked::Asked, invalid, models::AgentModel, passing, translating};
 use crate::{
     app::App,
-    auth::Caller,
     error::{ApiError, Refusal},
-    extract::{Json, ModelJson},
-    origin,
-    runs::Reader,
-    streams::{event_stream, from_run},
-    usage::{Allowed, Remaining},
+    gateway::usage::{Allowed, Remaining},
+    http::{
+        extract::{Json, ModelJson},
+        streams::{event_stream, from_run},
+    },
+    identity::auth::Caller,
+    platform::request_context,
+    runtime::runs::Reader,
 };
 
 /// Where the door's addresses begin.
@@ -125,7 +127,8 @@ fn streamed(answer: RunAnswer, reader: Reader, stop: DropGuard) -> Response {
         let (mut answer, mut reader, stop) = state?;
         let mut frames = Vec::new();
         while frames.is_empty() {
-            let next = tokio::time::timeout(crate::streams::KEEP_ALIVE_AFTER, reader.next()).await;
+            let next =
+                tokio::time::timeout(crate::http::streams::KEEP_ALIVE_AFTER, reader.next()).await;
             match next {
                 // What Anthropic itself sends in between.
                 Err(_) => {
@@ -215,7 +218,7 @@ pub(super) fn reword(response: Response) -> Response {
     };
     let code = problem.code;
     let mut object = messages_error_body(code, &problem.message);
-    if let Some(id) = origin::request_id() {
+    if let Some(id) = request_context::request_id() {
         object["request_id"] = id.into();
     }
     let (mut parts, _) = response.into_parts();

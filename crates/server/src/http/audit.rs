@@ -17,10 +17,10 @@ use store::{AuditEntry, AuditFilter};
 use super::lists::{DAY_MS, csv_field, day};
 use crate::{
     app::App,
-    auth::Admin,
     error::ApiError,
-    extract::{Json, Query},
-    place::Place,
+    http::extract::{Json, Query},
+    identity::auth::Admin,
+    platform::client_info::Place,
 };
 
 /// Most lines of one page, and of one question to the database.

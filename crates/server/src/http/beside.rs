@@ -15,11 +15,13 @@ use store::IdempotencyKey;
 use super::messages::{Begun, begun_before};
 use crate::{
     app::App,
-    auth::Caller,
+    chat::{
+        idempotency::idempotency_key,
+        turns::{Again, MOST_ASKED, MOST_LAYERS, MergeWish, NewAnswer},
+    },
     error::ApiError,
-    extract::{Json, Path, RawJson, parse},
-    once::idempotency_key,
-    turns::{Again, MOST_ASKED, MOST_LAYERS, MergeWish, NewAnswer},
+    http::extract::{Json, Path, RawJson, parse},
+    identity::auth::Caller,
 };
 
 #[derive(Debug, Deserialize)]

@@ -10,10 +10,10 @@ use store::{ChatOrderChange, Folder, StoreError, TagCount};
 use super::chats::{ChatRow, delete_one, row};
 use crate::{
     app::App,
-    auth::Caller,
-    chat_tags::{MOST_TAGS, normal_tags},
+    chat::tags::{MOST_TAGS, normal_tags},
     error::ApiError,
-    extract::{Json, Path},
+    http::extract::{Json, Path},
+    identity::auth::Caller,
 };
 
 /// Most folders of one person.

@@ -10,10 +10,10 @@ use store::SharedChat;
 use super::chats::{ChatRow, row};
 use crate::{
     app::App,
-    auth::Caller,
-    chat_search::{Asked, Excerpt, Hit, Question, ToolPlace},
+    chat::search::{Asked, Excerpt, Hit, Question, ToolPlace},
     error::ApiError,
-    extract::{Json, Query},
+    http::extract::{Json, Query},
+    identity::auth::Caller,
 };
 
 /// Most hits of one page.

@@ -19,14 +19,18 @@ use wire::{
 use super::runs::EventsQuery;
 use crate::{
     app::App,
-    auth::Caller,
+    chat::{
+        idempotency::idempotency_key,
+        research::WorkMode,
+        turns::{FreeRun, OutsideTurn},
+    },
     error::ApiError,
-    extract::{Query, RawJson},
-    once::idempotency_key,
-    research::WorkMode,
-    runs::Logged,
-    streams::{Contents, Format, FormatOptions, for_reader, from_run, sse},
-    turns::{FreeRun, OutsideTurn},
+    http::{
+        extract::{Query, RawJson},
+        streams::{Contents, Format, FormatOptions, for_reader, from_run, sse},
+    },
+    identity::auth::Caller,
+    runtime::runs::Logged,
 };
 
 const CHAT_ID_LIMIT_BYTES: usize = 200;

@@ -12,12 +12,14 @@ use store::{Beside, Chat, ChatMessage, ChatOrder, ChatPage, Principal};
 use super::chat_order::OrderBody;
 use crate::{
     app::App,
-    auth::Caller,
-    chat_tags::normal_tags,
+    chat::{
+        access::{Looker, Readable},
+        tags::normal_tags,
+    },
     error::ApiError,
-    extract::{Json, Path, Query},
-    reading::{Looker, Readable},
-    runs::ActivityState,
+    http::extract::{Json, Path, Query},
+    identity::auth::Caller,
+    runtime::runs::ActivityState,
 };
 
 /// Most chats in one page of the list.
@@ -163,7 +165,7 @@ pub(super) fn row(app: &App, chat: Chat) -> ChatRow {
     let live = app.runs.live_in(chat.id);
     let state = match live
         .iter()
-        .map(|run| crate::runs::Activity::now(run).state)
+        .map(|run| crate::runtime::runs::Activity::now(run).state)
         .max_by_key(|state| *state as u8)
     {
         Some(ActivityState::Waiting) => "waiting",

@@ -12,12 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     app::App,
-    audit::Noted,
-    config::ConnectionSource,
-    discover::{self, Found, usual_candidates},
     error::ApiError,
-    extract::{Json, Path},
-    models::{Change, ConnectionRequest, KnownConnection, NewConnection, Tried},
+    gateway::{
+        discovery::{self, Found, usual_candidates},
+        models::{Change, ConnectionRequest, KnownConnection, NewConnection, Tried},
+    },
+    http::extract::{Json, Path},
+    identity::audit::Noted,
+    platform::config::ConnectionSource,
 };
 
 const HIGHEST_WEIGHT: u32 = 1000;
@@ -252,7 +254,7 @@ pub(super) struct Discovered {
 
 /// `GET /api/v1/connections/discover`: what answers on the usual local ports.
 pub(super) async fn discover(State(app): State<Arc<App>>) -> Result<Json<Discovered>, ApiError> {
-    let found = discover::discover(&usual_candidates(&app.config.listen))
+    let found = discovery::discover(&usual_candidates(&app.config.listen))
         .await
         .map_err(ApiError::internal)?;
     Ok(Json(Discovered { found }))

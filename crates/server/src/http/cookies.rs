@@ -2,7 +2,7 @@
 
 use axum::http::HeaderValue;
 
-use crate::{config::Config, error::ApiError};
+use crate::{error::ApiError, platform::config::Config};
 
 /// The value of `Set-Cookie` for a cookie that only we read, below `path`. Its value is text that needs no escaping; no time
 /// left takes it away.

@@ -16,12 +16,13 @@ use super::{
 };
 use crate::{
     app::App,
-    auth::Caller,
     error::ApiError,
-    extract::{Json, Path, Query, RawJson},
-    groups::Thing,
-    models::Model,
-    streams::{Contents, whole},
+    gateway::models::Model,
+    http::{
+        extract::{Json, Path, Query, RawJson},
+        streams::{Contents, whole},
+    },
+    identity::{auth::Caller, groups::Thing},
 };
 
 /// `GET /copilotkit/info`: the agents. Each model is one, beside the default and the defined ones.

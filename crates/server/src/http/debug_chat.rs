@@ -21,14 +21,20 @@ use wire::{debug_chat::DebugChatRequest, debug_events::DebugEvent};
 use super::{threads, web};
 use crate::{
     app::App,
-    audit::Noted,
-    auth::{Access, Caller, check_access},
+    chat::{
+        research::WorkMode,
+        turns::{FreeRun, OutsideTurn},
+    },
     error::ApiError,
-    extract::{Json, RawJson},
-    models::{NewConnection, ResolvedModel},
-    research::WorkMode,
-    streams::{Heartbeat, telling},
-    turns::{FreeRun, OutsideTurn},
+    gateway::models::{NewConnection, ResolvedModel},
+    http::{
+        extract::{Json, RawJson},
+        streams::{Heartbeat, telling},
+    },
+    identity::{
+        audit::Noted,
+        auth::{Access, Caller, check_access},
+    },
 };
 
 /// How long events are gathered before they are sent.
@@ -98,7 +104,7 @@ async fn connect(app: &App, noted: &Noted, config: Config) -> Result<String, Api
         .map_err(|error| ApiError::from(error).with_status(StatusCode::UNPROCESSABLE_ENTITY))?;
     let earlier: Vec<_> = {
         let catalogue = app.models.catalogue();
-        let same = |known: &&crate::models::KnownConnection| {
+        let same = |known: &&crate::gateway::models::KnownConnection| {
             let other = &known.server.settings;
             known.is_changeable()
                 && other.kind == settings.kind

@@ -10,10 +10,10 @@ use store::{EmbeddingProgress, EmbeddingSpace};
 
 use crate::{
     app::App,
-    auth::Caller,
+    documents::{EmbeddingChoice, EmbeddingTried},
     error::ApiError,
-    extract::Json,
-    knowledge::{EmbeddingChoice, EmbeddingTried},
+    http::extract::Json,
+    identity::auth::Caller,
 };
 
 /// What makes vectors, and how far it is.

@@ -26,7 +26,10 @@ use tokio::sync::mpsc;
 use wire::export::{self, Line, are_lines, log_line};
 
 use super::files::content::named;
-use crate::{app::App, auth::Caller, error::ApiError, extract::Path, moving::Held};
+use crate::{
+    app::App, chat::transfer_slots::Held, error::ApiError, http::extract::Path,
+    identity::auth::Caller,
+};
 
 /// Bytes that are sent at a time, and pieces that wait for a slow reader.
 const PIECE_BYTES: usize = 64_000;

@@ -10,9 +10,9 @@ use store::{Fact, MemoryUse};
 
 use crate::{
     app::App,
-    auth::Caller,
     error::ApiError,
-    extract::{Json, Path},
+    http::extract::{Json, Path},
+    identity::auth::Caller,
 };
 
 #[derive(Debug, Serialize)]

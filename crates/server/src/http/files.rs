@@ -23,11 +23,13 @@ use store::FileRow;
 
 use crate::{
     app::App,
-    auth::Caller,
-    body::read_body,
+    chat::access::{Looker, Readable},
     error::ApiError,
-    extract::{Json, Path, Query},
-    reading::{Looker, Readable},
+    http::{
+        body::read_body,
+        extract::{Json, Path, Query},
+    },
+    identity::auth::Caller,
 };
 
 #[derive(Debug, Serialize)]

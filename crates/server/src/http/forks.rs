@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::{chats::checked_title, runs::own_run};
 use crate::{
     app::App,
-    auth::Caller,
-    commands::check_length,
+    chat::forks::{ForkPoint, Forked},
     error::ApiError,
-    extract::{Json, Path},
-    forks::{ForkPoint, Forked},
+    http::extract::{Json, Path},
+    identity::auth::Caller,
+    runtime::commands::check_length,
 };
 
 #[derive(Debug, Deserialize)]

@@ -9,10 +9,12 @@ use store::{Group, GroupMember, StoreError};
 
 use crate::{
     app::App,
-    audit::Noted,
-    auth::{MOST_EMAIL_BYTES, checked_name},
     error::ApiError,
-    extract::{Json, Path, present},
+    http::extract::{Json, Path, present},
+    identity::{
+        audit::Noted,
+        auth::{MOST_EMAIL_BYTES, checked_name},
+    },
 };
 
 /// Most groups.

@@ -7,7 +7,7 @@ use axum::extract::State;
 use domain::event::HookEvent;
 use serde::Serialize;
 
-use crate::{app::App, config::HookWay, extract::Json, hooks::HookNow};
+use crate::{app::App, http::extract::Json, platform::config::HookWay, runtime::hooks::HookNow};
 
 #[derive(Debug, Serialize)]
 pub(super) struct HookList {

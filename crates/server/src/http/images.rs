@@ -11,7 +11,7 @@ use domain::Words;
 use outbound::Fault;
 use serde::Deserialize;
 
-use crate::{app::App, error::ApiError, extract::Json, web::WebProblem};
+use crate::{app::App, error::ApiError, http::extract::Json, web::WebProblem};
 
 /// Nothing in it may run or load, whatever a browser takes it for.
 const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");

@@ -17,7 +17,12 @@ use domain::{ProblemCode, Words, refusal};
 use tokio_util::sync::CancellationToken;
 
 use self::{own::Own, report::Report, spool::Spool};
-use crate::{app::App, audit::Noted, auth::Caller, error::ApiError, extract::Json};
+use crate::{
+    app::App,
+    error::ApiError,
+    http::extract::Json,
+    identity::{audit::Noted, auth::Caller},
+};
 
 /// Beside the largest body, the longest line: a file of a chat has 10 MB, a third more as text.
 const LINE_BYTES: usize = 16_000_000;

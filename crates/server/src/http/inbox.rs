@@ -7,7 +7,9 @@ use domain::{ChatId, RunEvent, RunId};
 use serde::Serialize;
 use store::StoreError;
 
-use crate::{app::App, auth::Caller, error::ApiError, extract::Json, runs::Logged};
+use crate::{
+    app::App, error::ApiError, http::extract::Json, identity::auth::Caller, runtime::runs::Logged,
+};
 
 /// An approval or a question that waits.
 #[derive(Debug, Serialize)]

@@ -9,13 +9,15 @@ use serde::{Deserialize, Serialize};
 use store::{ApiKey, ApiKeyRights, KeyScope, UserRole};
 
 use crate::{
-    api_key::{KeyName, create_key_for, rotate_key},
     app::App,
-    audit::Noted,
-    auth::Caller,
     error::ApiError,
-    extract::{Json, Path},
-    groups::Right,
+    http::extract::{Json, Path},
+    identity::{
+        api_key::{KeyName, create_key_for, rotate_key},
+        audit::Noted,
+        auth::Caller,
+        groups::Right,
+    },
 };
 
 /// Most models that a key names.

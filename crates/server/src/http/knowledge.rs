@@ -18,11 +18,10 @@ use store::{Collection, CollectionChange, ListedCollection, StoreError};
 use self::filters::{Narrowed, narrowed};
 use crate::{
     app::App,
-    auth::Caller,
+    documents::{Found, MOST_FOUND, Wish, missing},
     error::ApiError,
-    extract::{Json, Path},
-    groups::Right,
-    knowledge::{Found, MOST_FOUND, Wish, missing},
+    http::extract::{Json, Path},
+    identity::{auth::Caller, groups::Right},
 };
 
 /// Most collections of a person.

@@ -7,9 +7,9 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use super::cookies::set_cookie;
 use crate::{
     app::App,
-    auth::cookie,
     error::ApiError,
-    secret::{hash_token, random_token},
+    identity::auth::cookie,
+    platform::secret::{hash_token, random_token},
 };
 
 const COOKIE: &str = "glasshouse_device";

@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     app::App,
-    audit::Noted,
-    auth::Caller,
     error::ApiError,
-    extract::Json,
-    usage::{Limits, LimitsOf, Most, Span, Subject},
+    gateway::usage::{Limits, LimitsOf, Most, Span, Subject},
+    http::extract::Json,
+    identity::{audit::Noted, auth::Caller},
 };
 
 #[derive(Debug, Serialize)]

@@ -35,11 +35,10 @@ use self::{
 };
 use crate::{
     app::App,
-    auth::{Caller, check_named_origin},
-    body::read_body,
     error::ApiError,
-    extract::checked_json,
-    origin,
+    http::{body::read_body, extract::checked_json},
+    identity::auth::{Caller, check_named_origin},
+    platform::request_context,
 };
 
 /// The header with a session's id, in requests and in the answer that begins one.
@@ -122,7 +121,7 @@ pub(super) async fn any(
     let visit = Visit {
         app: Arc::clone(&app),
         caller: caller.clone(),
-        origin: origin::current(),
+        origin: request_context::current(),
         _session: session.clone(),
     };
     request.extensions_mut().insert(visit);

@@ -6,7 +6,7 @@ use axum::extract::State;
 use domain::Words;
 use serde::Serialize;
 
-use crate::{app::App, extract::Json, mcp_servers::McpServerNow};
+use crate::{app::App, http::extract::Json, tools::mcp_servers::McpServerNow};
 
 #[derive(Debug, Serialize)]
 pub(super) struct McpServerList {

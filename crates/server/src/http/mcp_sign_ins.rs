@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use super::mcp_servers::{ToolView, state_word, tool_view};
 use crate::{
     app::App,
-    auth::{Caller, Credential, own_origin},
     error::ApiError,
-    extract::{Json, Path, Query},
-    mcp_servers::{Back, Ended, Signer, Standing, Yours},
+    http::extract::{Json, Path, Query},
+    identity::auth::{Caller, Credential, own_origin},
+    tools::mcp_servers::{Back, Ended, Signer, Standing, Yours},
 };
 
 /// Where people come back to.

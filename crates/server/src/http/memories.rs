@@ -15,9 +15,9 @@ use wire::export;
 use super::files::expected_version;
 use crate::{
     app::App,
-    auth::Caller,
     error::ApiError,
-    extract::{Json, Path},
+    http::extract::{Json, Path},
+    identity::auth::Caller,
 };
 
 /// Longest name of an agent, characters.

@@ -14,12 +14,14 @@ use store::Run;
 use super::chats::MessageView;
 use crate::{
     app::App,
-    auth::Caller,
+    chat::{
+        idempotency::idempotency_key,
+        research::WorkMode,
+        turns::{Again, Exchange, NewAnswer, NewMessage},
+    },
     error::ApiError,
-    extract::{Json, Path, RawJson, parse},
-    once::idempotency_key,
-    research::WorkMode,
-    turns::{Again, Exchange, NewAnswer, NewMessage},
+    http::extract::{Json, Path, RawJson, parse},
+    identity::auth::Caller,
 };
 
 /// A message's content: text, or parts.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, http::header, response::IntoResponse};
 use llm::openai::Breaker;
 
-use crate::{app::App, metrics, models::KnownConnection};
+use crate::{app::App, gateway::models::KnownConnection, platform::metrics};
 
 pub(super) async fn get(State(app): State<Arc<App>>) -> impl IntoResponse {
     let catalogue = app.models.catalogue();

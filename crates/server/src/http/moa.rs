@@ -18,11 +18,13 @@ use super::{
 };
 use crate::{
     app::App,
-    auth::Caller,
+    chat::turns::{FreeRun, Worker},
     error::ApiError,
-    extract::Json,
-    streams::{Format, from_run, sse},
-    turns::{FreeRun, Worker},
+    http::{
+        extract::Json,
+        streams::{Format, from_run, sse},
+    },
+    identity::auth::Caller,
 };
 
 /// Most answers that are made one.

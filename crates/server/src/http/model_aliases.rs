@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 
-use crate::{app::App, audit::Noted, error::ApiError, extract::Json, models::Aliases};
+use crate::{
+    app::App, error::ApiError, gateway::models::Aliases, http::extract::Json,
+    identity::audit::Noted,
+};
 
 /// What each name stands for.
 #[derive(Debug, Serialize)]

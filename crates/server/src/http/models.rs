@@ -10,15 +10,15 @@ use serde_json::{Map, Value};
 use store::UserRole;
 
 use crate::{
-    agents::{AgentDefinition, PREFIX},
     app::App,
-    audit::Noted,
-    auth::Caller,
     error::ApiError,
-    extract::{Json, Path, misfit, present},
-    groups::Thing,
-    models::{Catalogue, Model, ModelSettings},
-    prices::MAX_USD_PER_MILLION,
+    gateway::{
+        models::{Catalogue, Model, ModelSettings},
+        prices::MAX_USD_PER_MILLION,
+    },
+    http::extract::{Json, Path, misfit, present},
+    identity::{audit::Noted, auth::Caller, groups::Thing},
+    tools::agents::{AgentDefinition, PREFIX},
 };
 
 #[derive(Debug, Serialize)]

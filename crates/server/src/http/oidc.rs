@@ -17,14 +17,18 @@ use super::{
 };
 use crate::{
     app::App,
-    arrivals::{Ended, Problem},
-    audit::Noted,
-    auth::{cookie, own_origin},
-    config::{Config, Oidc},
     error::ApiError,
-    extract::Query,
-    oidc::{Back, SignedIn},
-    place::Place,
+    http::extract::Query,
+    identity::{
+        audit::Noted,
+        auth::{cookie, own_origin},
+        oidc::{Back, SignedIn},
+        provisioning::{Ended, Problem},
+    },
+    platform::{
+        client_info::Place,
+        config::{Config, Oidc},
+    },
 };
 
 /// Where people come back to.

@@ -29,11 +29,11 @@ pub(super) use agent::{collect, held_by_body, start_run, stop_when_dropped};
 
 use crate::{
     app::App,
-    auth::Caller,
     error::{ApiError, Refusal},
-    extract::ModelJson,
-    origin,
-    usage::{Allowed, Remaining},
+    gateway::usage::{Allowed, Remaining},
+    http::extract::ModelJson,
+    identity::auth::Caller,
+    platform::request_context,
 };
 
 /// `POST /v1/chat/completions`: an agent answers, or the model server that has the model. Research by a prefix needs an agent,
@@ -183,7 +183,7 @@ pub(super) fn reword(response: Response) -> Response {
         return response;
     };
     let mut object = ErrorObject::new(problem.code, &problem.message, field.as_deref()).to_json();
-    if let Some(id) = origin::request_id() {
+    if let Some(id) = request_context::request_id() {
         object["error"]["request_id"] = id.into();
     }
     let (mut parts, _) = response.into_parts();

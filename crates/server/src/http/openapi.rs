@@ -19,7 +19,7 @@ use domain::ProblemCode;
 use serde_json::{Map, Value, json};
 use toml::Table;
 
-use crate::{auth::SESSION_COOKIE, error::ApiError};
+use crate::{error::ApiError, identity::auth::SESSION_COOKIE};
 
 /// What each part of the API takes and answers; the names group the operations in the document.
 const PARTS: [(&str, &str); 10] = [

@@ -9,9 +9,9 @@ use store::{Page, StoreError};
 
 use crate::{
     app::App,
+    chat::access::Looker,
     error::ApiError,
-    extract::{Json, Path, Query},
-    reading::Looker,
+    http::extract::{Json, Path, Query},
     web::StoredPage,
 };
 

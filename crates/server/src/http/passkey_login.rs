@@ -19,11 +19,13 @@ use super::{
 };
 use crate::{
     app::App,
-    audit::Noted,
     error::ApiError,
-    extract::Json,
-    place::Place,
-    webauthn::{Bytes, Flaw, MOST_ID_BYTES, Used},
+    http::extract::Json,
+    identity::{
+        audit::Noted,
+        webauthn::{Bytes, Flaw, MOST_ID_BYTES, Used},
+    },
+    platform::client_info::Place,
 };
 
 /// With what the challenge is sealed.

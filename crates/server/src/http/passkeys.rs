@@ -17,13 +17,17 @@ use store::{NewPasskey, Passkey, StoreError, UsedChallenge};
 use super::{cookies::set_cookie, session::check_own_password};
 use crate::{
     app::App,
-    audit::Noted,
-    auth::{Caller, Credential, checked_name, cookie, own_origin},
     error::ApiError,
-    extract::{Json, Path},
-    place::Place,
-    secret::{hash_token, random_bytes},
-    webauthn::{ALGORITHMS, Flaw, Made, Party},
+    http::extract::{Json, Path},
+    identity::{
+        audit::Noted,
+        auth::{Caller, Credential, checked_name, cookie, own_origin},
+        webauthn::{ALGORITHMS, Flaw, Made, Party},
+    },
+    platform::{
+        client_info::Place,
+        secret::{hash_token, random_bytes},
+    },
 };
 
 /// What the browser keeps between the challenge and its answer.

@@ -14,12 +14,13 @@ use store::{NewPasswordReset, StoreError};
 use super::known_device;
 use crate::{
     app::App,
-    audit::Noted,
-    auth::checked_password,
     error::ApiError,
-    extract::{Json, Path},
-    place::Place,
-    secret::{hash_token, random_token},
+    http::extract::{Json, Path},
+    identity::{audit::Noted, auth::checked_password},
+    platform::{
+        client_info::Place,
+        secret::{hash_token, random_token},
+    },
 };
 
 /// Long enough to hand it over, short enough to be forgotten in a mailbox without harm.

@@ -9,10 +9,12 @@ use store::{PermissionRow, StoreError};
 
 use crate::{
     app::App,
-    audit::Noted,
     error::ApiError,
-    extract::Json,
-    groups::{Kind, REST, Right, tools_of},
+    http::extract::Json,
+    identity::{
+        audit::Noted,
+        groups::{Kind, REST, Right, tools_of},
+    },
 };
 
 /// Most rules, and groups named in them, of all things together.

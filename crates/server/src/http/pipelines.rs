@@ -13,11 +13,15 @@ use store::{ChatPage, PipelineCall, PipelineSum};
 use super::runs::own_run;
 use crate::{
     app::App,
-    auth::Caller,
-    conversation::path_to,
+    chat::{
+        conversation::path_to,
+        pipelines::{
+            Common, InForce, Job, KEPT_MS, PipelineSettings, said_in, values, wrong_template,
+        },
+    },
     error::ApiError,
-    extract::{Json, Path},
-    pipelines::{Common, InForce, Job, KEPT_MS, PipelineSettings, said_in, values, wrong_template},
+    http::extract::{Json, Path},
+    identity::auth::Caller,
 };
 
 /// How many of the latest calls are looked at for each pipeline's own.

@@ -6,7 +6,11 @@ use axum::extract::State;
 use domain::Words;
 use serde::Serialize;
 
-use crate::{app::App, auth::Caller, extract::Json, groups::Right};
+use crate::{
+    app::App,
+    http::extract::Json,
+    identity::{auth::Caller, groups::Right},
+};
 
 #[derive(Debug, Serialize)]
 pub(super) struct ProgramsView {

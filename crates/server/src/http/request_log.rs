@@ -8,7 +8,7 @@ use axum::{
 };
 use tracing::{Span, field};
 
-use crate::{auth::Caller, config::LogFormat};
+use crate::{identity::auth::Caller, platform::config::LogFormat};
 
 /// The target of these lines: `log.level = "info,requests=off"` leaves them out.
 const TARGET: &str = "requests";

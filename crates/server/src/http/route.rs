@@ -8,7 +8,7 @@ use axum::{
     routing::{MethodFilter, MethodRouter, on},
 };
 
-use crate::{app::App, auth::Access};
+use crate::{app::App, identity::auth::Access};
 
 /// One address with one method.
 pub struct Route {

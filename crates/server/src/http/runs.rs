@@ -16,13 +16,14 @@ use wire::{chat_stream::ChatStreamOptions, markup::Writing};
 
 use crate::{
     app::App,
-    auth::Caller,
-    commands::Command,
-    consents::AnswerApproval,
+    chat::access::{Looker, Reading},
     error::ApiError,
-    extract::{Json, Path, Query},
-    reading::{Looker, Reading},
-    streams::{Format, FormatOptions, Native, RunFiles, for_reader, sse, telling, web_socket},
+    http::{
+        extract::{Json, Path, Query},
+        streams::{Format, FormatOptions, Native, RunFiles, for_reader, sse, telling, web_socket},
+    },
+    identity::auth::Caller,
+    runtime::{approvals::AnswerApproval, commands::Command},
 };
 
 /// The longest id of a sub-agent: deeper than any may nest.

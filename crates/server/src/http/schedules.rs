@@ -11,11 +11,10 @@ use wire::export;
 use super::chats::checked_title;
 use crate::{
     app::App,
-    auth::Caller,
+    chat::schedules::Times,
     error::ApiError,
-    extract::{Json, Path},
-    groups::Right,
-    schedules::Times,
+    http::extract::{Json, Path},
+    identity::{auth::Caller, groups::Right},
 };
 
 /// Most schedules of one person.

@@ -14,10 +14,12 @@ use store::StoreError;
 use super::{second_step::purpose, session::check_own_password};
 use crate::{
     app::App,
-    auth::{Caller, Code, CodeKind, Credential, TotpSecret, new_recovery_codes, own_origin},
     error::ApiError,
-    extract::Json,
-    place::Place,
+    http::extract::Json,
+    identity::auth::{
+        Caller, Code, CodeKind, Credential, TotpSecret, new_recovery_codes, own_origin,
+    },
+    platform::client_info::Place,
 };
 
 /// Whether a code is asked for beside the password.

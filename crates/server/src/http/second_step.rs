@@ -21,13 +21,17 @@ use super::{
 };
 use crate::{
     app::App,
-    audit::Noted,
-    auth::{Code, CodeKind, TotpSecret, cookie},
-    config::Config,
     error::ApiError,
-    extract::Json,
-    place::Place,
-    secret::{hash_token, hex},
+    http::extract::Json,
+    identity::{
+        audit::Noted,
+        auth::{Code, CodeKind, TotpSecret, cookie},
+    },
+    platform::{
+        client_info::Place,
+        config::Config,
+        secret::{hash_token, hex},
+    },
 };
 
 /// What the browser keeps between the two steps.

@@ -22,18 +22,22 @@ use super::{
 };
 use crate::{
     app::App,
-    arrivals::Problem,
-    audit::Noted,
-    auth::{
-        Caller, Credential, MOST_EMAIL_BYTES, MOST_PASSWORD_CHARS, SESSION_COOKIE, checked_email,
-        checked_name, checked_password, is_foreign, problem_of_proxy,
-    },
-    config::Auth,
     error::ApiError,
-    extract::Json,
-    groups::{Right, Thing},
-    place::Place,
-    secret::{hash_token, random_token},
+    http::extract::Json,
+    identity::{
+        audit::Noted,
+        auth::{
+            Caller, Credential, MOST_EMAIL_BYTES, MOST_PASSWORD_CHARS, SESSION_COOKIE,
+            checked_email, checked_name, checked_password, is_foreign, problem_of_proxy,
+        },
+        groups::{Right, Thing},
+        provisioning::Problem,
+    },
+    platform::{
+        client_info::Place,
+        config::Auth,
+        secret::{hash_token, random_token},
+    },
     web,
 };
 

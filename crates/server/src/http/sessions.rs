@@ -14,9 +14,9 @@ use store::{Session, StoreError};
 use super::session::session_cookie;
 use crate::{
     app::App,
-    auth::{Caller, Credential, Device},
     error::ApiError,
-    extract::{Json, Path, Query},
+    http::extract::{Json, Path, Query},
+    identity::auth::{Caller, Credential, Device},
 };
 
 /// A session as the API shows it.

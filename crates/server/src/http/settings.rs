@@ -6,7 +6,7 @@ use std::{path::PathBuf, sync::Arc};
 use axum::extract::State;
 use serde::Serialize;
 
-use crate::{app::App, config::Setting, extract::Json};
+use crate::{app::App, http::extract::Json, platform::config::Setting};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Settings {

@@ -11,12 +11,14 @@ use store::{ChatPage, SharedChat, Sharing, StoreError, User};
 use super::chats::{ChatList, ChatRow, list_of, row};
 use crate::{
     app::App,
-    audit::Noted,
-    auth::{Admin, Caller, MOST_EMAIL_BYTES},
     error::ApiError,
-    extract::{Json, Path, Query},
-    groups::Right,
-    place::Place,
+    http::extract::{Json, Path, Query},
+    identity::{
+        audit::Noted,
+        auth::{Admin, Caller, MOST_EMAIL_BYTES},
+        groups::Right,
+    },
+    platform::client_info::Place,
 };
 
 /// Most people that one chat is shared with by name.

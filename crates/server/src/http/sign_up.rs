@@ -9,13 +9,17 @@ use store::{Invitation, NewInvitation, NewUser, StoreError, UserRole};
 
 use crate::{
     app::App,
-    audit::Noted,
-    auth::{checked_email, checked_name, checked_password},
-    config::Auth,
     error::ApiError,
-    extract::{Json, Path},
-    place::Place,
-    secret::{hash_token, random_token},
+    http::extract::{Json, Path},
+    identity::{
+        audit::Noted,
+        auth::{checked_email, checked_name, checked_password},
+    },
+    platform::{
+        client_info::Place,
+        config::Auth,
+        secret::{hash_token, random_token},
+    },
 };
 
 /// The setting's name in the database.

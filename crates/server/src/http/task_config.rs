@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     app::App,
+    chat::pipelines::{CommonSettings, PipelineSettings, wrong_template},
     error::ApiError,
-    extract::Json,
-    pipelines::{CommonSettings, PipelineSettings, wrong_template},
+    http::extract::Json,
 };
 
 /// The switches, and what they turn on.

@@ -23,12 +23,12 @@ use self::request::TaskRequest;
 use super::threads;
 use crate::{
     app::App,
-    auth::Caller,
+    chat::pipelines::{InForce, Job, said_up_to, values},
     error::ApiError,
-    extract::Json,
-    models::ResolvedModel,
-    pipelines::{InForce, Job, said_up_to, values},
-    runs::Activity,
+    gateway::models::ResolvedModel,
+    http::extract::Json,
+    identity::auth::Caller,
+    runtime::runs::Activity,
 };
 
 /// Words of a title that no model has written.

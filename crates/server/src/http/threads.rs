@@ -5,7 +5,7 @@ use domain::{ChatId, ModelParameters};
 use ring::digest;
 use store::{Chat, ChatOrder, StoreError};
 
-use crate::{app::App, auth::Caller, error::ApiError};
+use crate::{app::App, error::ApiError, identity::auth::Caller};
 
 /// The chat behind a thread; nothing where it has not begun.
 pub(super) async fn find(

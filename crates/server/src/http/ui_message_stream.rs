@@ -17,13 +17,17 @@ use wire::{
 use super::{runs::changeable_run, threads};
 use crate::{
     app::App,
-    auth::Caller,
-    commands::{Command, or_answered},
+    chat::{
+        research::WorkMode,
+        turns::{FreeRun, OutsideTurn},
+    },
     error::ApiError,
-    extract::{Path, RawJson},
-    research::WorkMode,
-    streams::{Contents, from_run, pausing},
-    turns::{FreeRun, OutsideTurn},
+    http::{
+        extract::{Path, RawJson},
+        streams::{Contents, from_run, pausing},
+    },
+    identity::auth::Caller,
+    runtime::commands::{Command, or_answered},
 };
 
 /// `POST /api/ui-message-stream`: answers the last message, or goes on with a run whose question was answered.

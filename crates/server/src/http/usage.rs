@@ -14,9 +14,9 @@ use store::{UsageBy, UsageOf, UsageRow, UsageSum, UserRole};
 use super::lists::{DAY_MS, csv_field, date, day};
 use crate::{
     app::App,
-    auth::Caller,
     error::ApiError,
-    extract::{Json, Query},
+    http::extract::{Json, Query},
+    identity::auth::Caller,
 };
 
 /// The longest time that is looked at.

@@ -10,14 +10,17 @@ use store::{Account, AccountChange, NewUser, StoreError, UserRole};
 use super::session::{UserView, check_own_password};
 use crate::{
     app::App,
-    audit::Noted,
-    auth::{
-        Admin, Caller, Credential, checked_email, checked_name, checked_password, is_good_foreign,
-    },
     error::ApiError,
-    extract::{Json, Path},
-    groups::Known,
-    place::Place,
+    http::extract::{Json, Path},
+    identity::{
+        audit::Noted,
+        auth::{
+            Admin, Caller, Credential, checked_email, checked_name, checked_password,
+            is_good_foreign,
+        },
+        groups::Known,
+    },
+    platform::client_info::Place,
 };
 
 /// An account as administrators see it.

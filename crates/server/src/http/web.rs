@@ -11,7 +11,7 @@ use axum::{
 use domain::refusal;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use crate::{error::ApiError, secret::hex};
+use crate::{error::ApiError, platform::secret::hex};
 
 /// What the web build made. In debug builds the files are read when asked for.
 #[derive(RustEmbed)]

@@ -9,10 +9,10 @@ use store::{StoreError, Webhook};
 
 use crate::{
     app::App,
-    auth::Caller,
+    chat::webhooks::MOST,
     error::ApiError,
-    extract::{Json, Path},
-    webhooks::MOST,
+    http::extract::{Json, Path},
+    identity::auth::Caller,
 };
 
 #[derive(Debug, Deserialize)]

@@ -6,7 +6,7 @@ use agent::workspace::Directory;
 use axum::extract::State;
 use serde::Serialize;
 
-use crate::{app::App, auth::Caller, extract::Json};
+use crate::{app::App, http::extract::Json, identity::auth::Caller};
 
 #[derive(Debug, Serialize)]
 struct WorkspaceView {

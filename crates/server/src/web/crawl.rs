@@ -20,7 +20,7 @@ use super::{
     fetch::{Body, Fetched},
     links::links,
 };
-use crate::{app::App, error::ApiError, knowledge::MOST_DOCUMENTS, secret::hex};
+use crate::{app::App, documents::MOST_DOCUMENTS, error::ApiError, platform::secret::hex};
 
 /// Pages that are asked for at a time, each of another site.
 const AT_ONCE: usize = 4;

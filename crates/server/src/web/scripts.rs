@@ -19,7 +19,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use tokio::time::timeout;
 
 use super::{Web, WebProblem, fetch::Body};
-use crate::config::{BrowserSettings, BrowserWay};
+use crate::platform::config::{BrowserSettings, BrowserWay};
 
 /// Pages whose scripts run at a time: a browser takes much memory.
 pub(super) const AT_ONCE: usize = 1;

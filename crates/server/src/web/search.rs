@@ -17,7 +17,7 @@ use store::Principal;
 use tokio::time::Instant;
 
 use super::{Web, WebProblem};
-use crate::{app::App, config::Search};
+use crate::{app::App, platform::config::Search};
 use echo::Question;
 pub(super) use resting::Resting;
 use resting::{NoAnswer, Why};

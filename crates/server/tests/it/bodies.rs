@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use serde_json::json;
-use server::{auth::Access, http::table};
+use server::{http::table, identity::auth::Access};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,

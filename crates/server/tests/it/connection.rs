@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use axum::Router;
 use server::{
-    auth::Proxies,
-    listen::{ConnectionLimits, ListenOptions, serve},
+    identity::auth::Proxies,
+    platform::listen::{ConnectionLimits, ListenOptions, serve},
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},

@@ -9,7 +9,7 @@ use axum::{
     routing::get,
 };
 use serde_json::{Value, json};
-use server::discover::{Candidate, ServerKind, discover};
+use server::gateway::discovery::{Candidate, ServerKind, discover};
 use tokio_util::sync::DropGuard;
 
 use crate::harness::{Server, serve_other};
@@ -55,8 +55,8 @@ async fn nobody() -> SocketAddr {
 }
 
 /// A permit of somebody who may use all models.
-fn everything(server: &Server) -> server::groups::Permit {
-    let somebody = server::auth::Authority::of_account(domain::UserId::generate());
+fn everything(server: &Server) -> server::identity::groups::Permit {
+    let somebody = server::identity::auth::Authority::of_account(domain::UserId::generate());
     server.app.permit(somebody).regardless_of_groups()
 }
 

@@ -8,11 +8,13 @@ use reqwest::{Client, Method, RequestBuilder, StatusCode, header};
 use serde_json::{Value, json};
 use server::{
     app::App,
-    auth::Proxies,
-    clock::Clock,
-    config::{Config, Environment, Flags},
     http::router,
-    listen::{ConnectionLimits, ListenOptions, serve},
+    identity::auth::Proxies,
+    platform::{
+        clock::Clock,
+        config::{Config, Environment, Flags},
+        listen::{ConnectionLimits, ListenOptions, serve},
+    },
 };
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -215,9 +217,14 @@ impl Server {
             created_at: self.clock.now_ms(),
         };
         let user = self.app.store.create_user(&new).await.unwrap();
-        let name = server::api_key::KeyName::parse("test").unwrap();
-        let created =
-            server::api_key::create_key(&self.app.store, user.id, name, self.clock.now_ms()).await;
+        let name = server::identity::api_key::KeyName::parse("test").unwrap();
+        let created = server::identity::api_key::create_key(
+            &self.app.store,
+            user.id,
+            name,
+            self.clock.now_ms(),
+        )
+        .await;
         created.unwrap().1.reveal().to_owned()
     }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use server::{auth::Access, http::table};
+use server::{http::table, identity::auth::Access};
 
 use self::{
     cases::{CASES, Case, Others},

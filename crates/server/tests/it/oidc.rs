@@ -18,7 +18,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use reqwest::{Client, Method, Url, redirect};
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::{Value, json};
-use server::secret::hash_token;
+use server::platform::secret::hash_token;
 use tokio_util::sync::DropGuard;
 
 use crate::harness::{Answer, EMAIL, PASSWORD, Server, serve_other};

@@ -1,7 +1,7 @@
 //! Vectors that pgvector compares, in the PostgreSQL that has everything else.
 
 use serde_json::json;
-use server::config::{Config, Environment, Flags};
+use server::platform::config::{Config, Environment, Flags};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row};
 
 use crate::{

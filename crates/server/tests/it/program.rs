@@ -216,7 +216,10 @@ fn refuses_with_a_sentence() {
 fn prints_its_configuration_and_help() {
     let (good, printed, _) = output(glasshouse().args(["config", "print-default"]));
     assert!(good);
-    assert_eq!(printed.trim_end(), server::config::DEFAULTS.trim_end());
+    assert_eq!(
+        printed.trim_end(),
+        server::platform::config::DEFAULTS.trim_end()
+    );
     let (good, help, _) = output(glasshouse().arg("--help"));
     for words in [
         "key",

@@ -88,8 +88,8 @@ async fn model(server: &Server, cookie: &str, id: &str) -> Value {
         .clone()
 }
 
-fn everything(server: &Server) -> server::groups::Permit {
-    let somebody = server::auth::Authority::of_account(domain::UserId::generate());
+fn everything(server: &Server) -> server::identity::groups::Permit {
+    let somebody = server::identity::auth::Authority::of_account(domain::UserId::generate());
     server.app.permit(somebody).regardless_of_groups()
 }
 

@@ -1,7 +1,7 @@
 //! The permission table: every route, and who may call it.
 
 use reqwest::Method;
-use server::{auth::Access, http::table};
+use server::{http::table, identity::auth::Access};
 
 use crate::harness::{Answer, Server};
 

@@ -6,7 +6,7 @@ use domain::{ChatId, EventBody, Part, RunEvent, UserId, laws};
 use futures_util::StreamExt;
 use reqwest::{Method, header};
 use serde_json::{Value, json};
-use server::turns::NewMessage;
+use server::chat::turns::NewMessage;
 use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest};
 
 use crate::{
@@ -474,7 +474,7 @@ async fn a_run_is_never_stored_and_not_started() {
         };
         let permit = server
             .app
-            .permit(server::auth::Authority::of_account(owner));
+            .permit(server::identity::auth::Authority::of_account(owner));
         let model = server.app.models.resolve(Some("tour"), &permit).unwrap();
         let whole = hung_up_after(polls, server.app.say(chat, new, model)).await;
         for run in server.app.store.unfinished_runs().await.unwrap() {

@@ -2,7 +2,7 @@
 
 use scripted::{Behaviour, Reply, ScriptedServer};
 use serde_json::{Value, json};
-use server::auth::Access;
+use server::identity::auth::Access;
 
 use crate::{harness::Server, openai::connect, runs::events};
 

@@ -375,7 +375,7 @@ async fn it_is_the_first_step_for_whoever_is_asked_for_a_second() {
     let owner = bob["id"].as_str().unwrap().parse().unwrap();
     let (own, _) = store
         .session_user(
-            &server::secret::hash_token(session.split_once('=').unwrap().1),
+            &server::platform::secret::hash_token(session.split_once('=').unwrap().1),
             0,
         )
         .await

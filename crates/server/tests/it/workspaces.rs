@@ -13,8 +13,8 @@ use reqwest::Method;
 use scripted::{Behaviour, Reply, ScriptedServer};
 use serde_json::{Value, json};
 use server::{
-    config::{Config, Environment, Flags},
-    workspaces::Workspaces,
+    platform::config::{Config, Environment, Flags},
+    tools::workspaces::Workspaces,
 };
 
 use crate::{

@@ -11,8 +11,8 @@ use wire::{
 
 use crate::{
     app::App,
-    commands::{Command, or_answered},
     error::ApiError,
+    runtime::commands::{Command, or_answered},
 };
 
 /// A run that goes on for its client.

@@ -10,8 +10,13 @@ use wire::ag_ui::{RunInput, Transcript, outer_call_id, run_of_call};
 
 use super::DEFAULT_AGENT;
 use crate::{
-    agents::PREFIX, app::App, auth::Caller, conversation::path_to, error::ApiError,
-    handed_over::CallNames, models::ResolvedModel, research::WorkMode, turns::OutsideTurn,
+    app::App,
+    chat::{conversation::path_to, research::WorkMode, turns::OutsideTurn},
+    error::ApiError,
+    gateway::models::ResolvedModel,
+    identity::auth::Caller,
+    runtime::client_tools::CallNames,
+    tools::agents::PREFIX,
 };
 
 /// How this format names calls.

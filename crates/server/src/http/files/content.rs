@@ -14,9 +14,9 @@ use serde::Deserialize;
 use super::{check_state, range, readable};
 use crate::{
     app::App,
+    chat::access::Looker,
     error::ApiError,
-    extract::{Path, Query},
-    reading::Looker,
+    http::extract::{Path, Query},
 };
 
 /// Nothing in it may run or load, whatever a browser takes it for.

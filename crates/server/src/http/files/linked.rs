@@ -12,7 +12,7 @@ use domain::refusal;
 use serde::Deserialize;
 
 use super::{content::named, range};
-use crate::{app::App, error::ApiError, extract::Path};
+use crate::{app::App, error::ApiError, http::extract::Path};
 
 /// Nothing in it may run or load, whatever a browser takes it for.
 const POLICY: HeaderValue =

@@ -18,10 +18,10 @@ use tokio::task::spawn_blocking;
 use super::{ChangeView, FileQuery, check_state, readable, workspace};
 use crate::{
     app::App,
-    auth::Caller,
+    chat::access::Looker,
     error::ApiError,
-    extract::{Json, Path, Query},
-    reading::Looker,
+    http::extract::{Json, Path, Query},
+    identity::auth::Caller,
 };
 
 #[derive(Debug, Serialize)]

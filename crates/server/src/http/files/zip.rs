@@ -27,7 +27,7 @@ use store::FileRow;
 use tokio::task::spawn_blocking;
 
 use super::{content::named, readable};
-use crate::{app::App, error::ApiError, extract::Path, reading::Looker};
+use crate::{app::App, chat::access::Looker, error::ApiError, http::extract::Path};
 
 /// Names are cut to what a header and a file system take.
 const NAME_LIMIT_CHARS: usize = 60;

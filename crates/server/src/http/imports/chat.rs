@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     app::App,
-    chat_tags::few_tags,
+    chat::tags::few_tags,
     error::ApiError,
     http::chat_order::{MOST_FOLDERS, checked_name},
 };

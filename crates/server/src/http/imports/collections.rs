@@ -10,9 +10,9 @@ use wire::export;
 use super::{ids::Ids, report::Report};
 use crate::{
     app::App,
-    auth::Caller,
     error::ApiError,
     http::knowledge::{self, attachments, documents},
+    identity::auth::Caller,
 };
 
 /// Most files that came with messages and are just being brought.

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use wire::open_webui_chats::{self as there, Element, Elements, as_run};
 
 use super::{chat::short, check_may_go_on, ids::Ids, report::Report, spool::Pieces};
-use crate::{app::App, auth::Caller, chat_tags::few_tags, error::ApiError};
+use crate::{app::App, chat::tags::few_tags, error::ApiError, identity::auth::Caller};
 
 /// The longest chat, bytes: pictures stand in it as text.
 const CHAT_BYTES: usize = 64_000_000;

@@ -22,9 +22,9 @@ use super::{
 };
 use crate::{
     app::App,
-    auth::Caller,
     error::ApiError,
     http::{memories, schedules},
+    identity::auth::Caller,
 };
 
 /// Most memories, facts and schedules that are looked at; there is room here for far fewer.

@@ -12,8 +12,8 @@ use axum::extract::Request;
 use tokio::task::spawn_blocking;
 
 use crate::{
-    body::{check_head, discard, next_data},
     error::ApiError,
+    http::body::{check_head, discard, next_data},
 };
 
 /// Bytes that are written at a time, and about so many that are read.

@@ -12,10 +12,10 @@ use super::{
 };
 use crate::{
     app::App,
-    auth::Caller,
+    documents::SameThing,
     error::ApiError,
-    extract::{Json, Path},
-    knowledge::SameThing,
+    http::extract::{Json, Path},
+    identity::auth::Caller,
 };
 
 /// Two names of one thing.

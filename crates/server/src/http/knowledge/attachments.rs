@@ -17,10 +17,12 @@ use super::{
 };
 use crate::{
     app::App,
-    auth::Caller,
-    body::read_body,
     error::ApiError,
-    extract::{Json, Query},
+    http::{
+        body::read_body,
+        extract::{Json, Query},
+    },
+    identity::auth::Caller,
 };
 
 /// Most files of a person that no message has yet.

@@ -10,10 +10,10 @@ use store::{Crawl, CrawlState, StoreError};
 use super::owner;
 use crate::{
     app::App,
-    auth::Caller,
+    documents::missing,
     error::ApiError,
-    extract::{Json, Path},
-    knowledge::missing,
+    http::extract::{Json, Path},
+    identity::auth::Caller,
 };
 
 /// Most crawls of a person at a time.

@@ -16,11 +16,13 @@ use store::{Document, DocumentState, Most, StoreError, Their};
 use super::{super::files::content::named, owner};
 use crate::{
     app::App,
-    auth::Caller,
-    body::read_body,
+    documents::{Far, MOST_DOCUMENTS, Meaning, missing, no_collection},
     error::ApiError,
-    extract::{Json, Path, Query},
-    knowledge::{Far, MOST_DOCUMENTS, Meaning, missing, no_collection},
+    http::{
+        body::read_body,
+        extract::{Json, Path, Query},
+    },
+    identity::auth::Caller,
 };
 
 /// What a document says whose owner has ended the work on it.

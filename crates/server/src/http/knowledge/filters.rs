@@ -6,8 +6,8 @@ use store::DocumentFilter;
 use super::Search;
 use crate::{
     app::App,
+    documents::{ENDING_CHARS, MOST_ENDINGS, NAME_CHARS, is_ending, missing, narrow},
     error::ApiError,
-    knowledge::{ENDING_CHARS, MOST_ENDINGS, NAME_CHARS, is_ending, missing, narrow},
 };
 
 /// Where a search looks.

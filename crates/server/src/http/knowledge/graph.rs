@@ -15,10 +15,10 @@ use super::{
 };
 use crate::{
     app::App,
-    auth::Caller,
+    documents::missing,
     error::ApiError,
-    extract::{Json, Path, Query},
-    knowledge::missing,
+    http::extract::{Json, Path, Query},
+    identity::auth::Caller,
 };
 
 /// How many entities a list has where nobody says, and at most.

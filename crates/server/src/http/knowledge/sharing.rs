@@ -13,12 +13,10 @@ use super::{
 };
 use crate::{
     app::App,
-    audit::Noted,
-    auth::Caller,
+    documents::{missing, no_collection},
     error::ApiError,
-    extract::{Json, Path},
-    groups::Right,
-    knowledge::{missing, no_collection},
+    http::extract::{Json, Path},
+    identity::{audit::Noted, auth::Caller, groups::Right},
 };
 
 /// Most people, and most groups, that one collection is shared with.

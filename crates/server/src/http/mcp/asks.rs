@@ -17,8 +17,10 @@ use serde_json::{Value, json};
 
 use crate::{
     app::App,
-    commands::{Command, or_answered},
-    runs::Logged,
+    runtime::{
+        commands::{Command, or_answered},
+        runs::Logged,
+    },
 };
 
 /// The longest arguments of a call that a form shows, characters.

@@ -14,8 +14,12 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::{asks::Asking, files, progress::Progress};
 use crate::{
-    app::App, auth::Caller, error::ApiError, http::threads, research::WorkMode, runs::note_ask,
-    turns::NewMessage,
+    app::App,
+    chat::{research::WorkMode, turns::NewMessage},
+    error::ApiError,
+    http::threads,
+    identity::auth::Caller,
+    runtime::runs::note_ask,
 };
 
 /// Longest name of a chat.

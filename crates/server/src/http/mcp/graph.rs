@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{Visit, handler::schema};
 use crate::{
-    groups::Thing,
-    knowledge::{GRAPH_TOOL, Scope, graph_spec, walk},
+    documents::{GRAPH_TOOL, Scope, graph_spec, walk},
+    identity::groups::Thing,
 };
 
 /// The tool, where there is a graph that the caller may walk along and they may use it.

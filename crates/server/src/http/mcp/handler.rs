@@ -22,8 +22,8 @@ use serde_json::{Value, json};
 
 use super::{Visit, call, files, graph, search, web};
 use crate::{
-    knowledge::{GRAPH_TOOL, SEARCH_TOOL},
-    origin::on_behalf_of,
+    documents::{GRAPH_TOOL, SEARCH_TOOL},
+    platform::request_context::on_behalf_of,
 };
 
 /// The tool's name.

@@ -9,7 +9,7 @@ use rmcp::{
     service::RequestContext,
 };
 
-use crate::config::Config;
+use crate::platform::config::Config;
 
 /// Longest line, characters.
 const LINE_LIMIT_CHARS: usize = 300;

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::{Visit, handler::schema};
 use crate::{
-    groups::Thing,
-    knowledge::{Found, SEARCH_TOOL, Scope, look, spec},
+    documents::{Found, SEARCH_TOOL, Scope, look, spec},
+    identity::groups::Thing,
 };
 
 /// The tool, where there is something that the caller may search and they may use it. Documents are an account's own, not

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Visit, handler::schema};
 use crate::{
-    groups::Thing,
+    identity::groups::Thing,
     web::{FETCH, PagePart, SEARCH, WebHit, fetch_spec, search_spec},
 };
 

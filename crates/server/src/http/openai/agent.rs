@@ -22,17 +22,17 @@ use wire::openai::{
 use super::{background, invalid, models::AgentModel};
 use crate::{
     app::App,
-    auth::Caller,
-    caller_info::CHAT_ID,
-    commands::{Command, or_answered},
+    chat::{idempotency::idempotency_key, research::WorkMode, turns::FreeRun},
     error::ApiError,
-    handed_over::CallNames,
+    gateway::caller_info::CHAT_ID,
+    http::streams::{Contents, Format, RunFiles, for_reader, from_run, sse},
     http::{chat_stream::foreign_workspace, runs::find_own},
-    once::idempotency_key,
-    research::WorkMode,
-    runs::Runs,
-    streams::{Contents, Format, RunFiles, for_reader, from_run, sse},
-    turns::FreeRun,
+    identity::auth::Caller,
+    runtime::{
+        client_tools::CallNames,
+        commands::{Command, or_answered},
+        runs::Runs,
+    },
 };
 
 /// Open WebUI's headers begin with this.

@@ -5,7 +5,7 @@ use llm::ModelError;
 use wire::openai::Passing;
 
 use super::{invalid, models::AgentModel};
-use crate::{app::App, auth::Caller, error::ApiError, models::ModelServer};
+use crate::{app::App, error::ApiError, gateway::models::ModelServer, identity::auth::Caller};
 
 /// A request for a model or an agent.
 #[derive(Debug)]

@@ -15,11 +15,13 @@ use wire::{
 
 use crate::{
     app::App,
-    auth::Caller,
-    caller_info::{CHAT_ID, TASK},
     error::ApiError,
-    origin,
-    usage::{PaidCall, Wish},
+    gateway::{
+        caller_info::{CHAT_ID, TASK},
+        usage::{PaidCall, Wish},
+    },
+    identity::auth::Caller,
+    platform::request_context,
 };
 
 /// How Open WebUI's own task prompts begin.
@@ -89,7 +91,7 @@ pub(super) async fn answer(
         answer_format: None,
         without_thinking: false,
         extra: None,
-        trace: Some(&origin::passed_on()),
+        trace: Some(&request_context::passed_on()),
         caller: about.as_ref(),
     });
     let (mut text, mut written_bytes, mut counted) = (String::new(), 0, None);

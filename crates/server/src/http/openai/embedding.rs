@@ -12,10 +12,12 @@ use wire::openai::embeddings::{EmbeddingRequest, encode_answer};
 use super::{asked::Asked, invalid, passing};
 use crate::{
     app::App,
-    auth::Caller,
     error::ApiError,
-    models::ModelServer,
-    usage::{PaidCall, Wish},
+    gateway::{
+        models::ModelServer,
+        usage::{PaidCall, Wish},
+    },
+    identity::auth::Caller,
 };
 
 /// Answers a request in OpenAI's format.

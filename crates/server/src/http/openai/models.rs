@@ -11,14 +11,16 @@ use domain::{ProblemCode, Words};
 use serde::Serialize;
 
 use crate::{
-    agents::PREFIX,
     app::App,
-    auth::Caller,
     error::ApiError,
-    extract::{Json, Path, Query},
-    groups::{Permit, Thing},
+    gateway::models::{TOUR, did_you_mean, nearest},
     http::anthropic,
-    models::{TOUR, did_you_mean, nearest},
+    http::extract::{Json, Path, Query},
+    identity::{
+        auth::Caller,
+        groups::{Permit, Thing},
+    },
+    tools::agents::PREFIX,
 };
 
 /// A model that is an agent of ours.

@@ -25,12 +25,14 @@ use wire::{
 use super::{agent::wants_status, asked::Asked};
 use crate::{
     app::App,
-    auth::Caller,
     error::ApiError,
-    models::ModelServer,
-    origin,
-    streams::event_stream,
-    usage::{PaidCall, Wish},
+    gateway::{
+        models::ModelServer,
+        usage::{PaidCall, Wish},
+    },
+    http::streams::event_stream,
+    identity::auth::Caller,
+    platform::request_context,
 };
 
 /// An answer that is not streamed has no head before it is whole; OpenAI's packages wait as long.
@@ -135,7 +137,7 @@ pub(in crate::http) async fn pass_on(
 
 /// What servers are told beside a body, and who asks where any of them is trusted.
 pub(super) fn told(caller: &Caller, headers: &HeaderMap, trusted: bool) -> Told {
-    let mut all = trace_headers(&origin::passed_on());
+    let mut all = trace_headers(&request_context::passed_on());
     for name in PASSED_HEADERS {
         all.extend(headers.get(&name).map(|value| (name, value.clone())));
     }
@@ -204,7 +206,7 @@ impl Answer {
         }
         let given = self.response.headers();
         if let Some(id) = given
-            .get(origin::REQUEST_ID)
+            .get(request_context::REQUEST_ID)
             .or_else(|| given.get(&ANTHROPIC_REQUEST_ID))
         {
             headers.insert(UPSTREAM_REQUEST_ID, id.clone());

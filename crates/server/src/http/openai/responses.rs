@@ -23,11 +23,13 @@ use self::stored::Stored;
 use super::{agent, asked::Asked, invalid, passing};
 use crate::{
     app::App,
-    auth::Caller,
+    chat::idempotency::idempotency_key,
     error::ApiError,
-    extract::{Json, ModelJson, Path, Query},
-    once::idempotency_key,
-    streams::{Contents, Format, RunFiles, for_reader, from_run, sse},
+    http::{
+        extract::{Json, ModelJson, Path, Query},
+        streams::{Contents, Format, RunFiles, for_reader, from_run, sse},
+    },
+    identity::auth::Caller,
 };
 
 /// `POST /v1/responses`: begins a run; answers with its events, with the whole response, or at once.

@@ -23,11 +23,11 @@ use wire::{
 use super::asked::Asked;
 use crate::{
     app::App,
-    auth::Caller,
     error::ApiError,
-    origin,
-    streams::{KEEP_ALIVE_AFTER, event_stream},
-    usage::{PaidCall, Wish},
+    gateway::usage::{PaidCall, Wish},
+    http::streams::{KEEP_ALIVE_AFTER, event_stream},
+    identity::auth::Caller,
+    platform::request_context,
 };
 
 /// Asks the model that is meant. `metadata` is what the program says of the request, for servers that are trusted; `encoder`
@@ -72,7 +72,7 @@ pub(in crate::http) async fn ask(
         answer_format: None,
         without_thinking: false,
         extra: Some(&request.fields),
-        trace: Some(&origin::passed_on()),
+        trace: Some(&request_context::passed_on()),
         caller: about.as_ref(),
     });
     // The head of a response says how it went, so something of the answer has to be there first.

@@ -7,8 +7,8 @@ use toml::Table;
 
 use super::notation::{field, schema};
 use crate::{
-    auth::Access,
     http::{Route, unrouted::Protocol},
+    identity::auth::Access,
 };
 
 const JSON: &str = "application/json";

@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use super::check_changeable;
 use crate::{
     app::App,
-    auth::Caller,
-    commands::Command,
     error::ApiError,
-    extract::{Json, Path},
+    http::extract::{Json, Path},
+    identity::auth::Caller,
+    runtime::commands::Command,
 };
 
 /// One of the three.

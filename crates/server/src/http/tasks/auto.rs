@@ -18,8 +18,11 @@ use wire::{
 
 use super::{Task, TaskRequest};
 use crate::{
-    app::App, auth::Caller, error::ApiError, extract::Json, pipelines::cannot_continue,
-    streams::event_stream,
+    app::App,
+    chat::pipelines::cannot_continue,
+    error::ApiError,
+    http::{extract::Json, streams::event_stream},
+    identity::auth::Caller,
 };
 
 /// `POST /tasks/auto/completions`. Whoever leaves does not want it any more.

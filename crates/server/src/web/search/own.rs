@@ -8,7 +8,7 @@ use store::Principal;
 use super::{SNIPPET_CHARS, TITLE_CHARS, WebHit, WebProblem, plain};
 use crate::{
     app::App,
-    knowledge::{MOST_FOUND, Wish},
+    documents::{MOST_FOUND, Wish},
 };
 
 /// Several passages of a page are one hit, so more of them are looked for.

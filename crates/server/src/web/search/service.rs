@@ -14,7 +14,7 @@ use super::{
     resting::{NoAnswer, Why},
 };
 use crate::{
-    config::{SearchKind, SearchSettings},
+    platform::config::{SearchKind, SearchSettings},
     web::{Web, address::normalised},
 };
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use scripted::{Behaviour, Reply};
 use serde_json::json;
-use server::auth::LOCAL_EMAIL;
+use server::identity::auth::LOCAL_EMAIL;
 
 use super::{
     several_servers::{Servers, start},

@@ -2,7 +2,7 @@
 //! their own, who gets at models and agents and at nothing that the owner has.
 
 use reqwest::Method;
-use server::{auth::Access, http::table};
+use server::{http::table, identity::auth::Access};
 use sqlx::{Connection, SqliteConnection};
 
 use super::{

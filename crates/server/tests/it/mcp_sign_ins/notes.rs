@@ -15,7 +15,7 @@ use axum::{
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
-use server::secret::hash_token;
+use server::platform::secret::hash_token;
 use tokio_util::sync::DropGuard;
 
 use crate::harness::serve_other;

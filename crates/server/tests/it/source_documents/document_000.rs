@@ -202,7 +202,7 @@ async fn document_000_the_block_streams_step_by_step() {
 #[test]
 fn document_000_listens_on_port_8000_unless_told_otherwise() {
     assert!(
-        server::config::DEFAULTS
+        server::platform::config::DEFAULTS
             .lines()
             .any(|line| line == r#"listen = ["127.0.0.1:8000"]"#)
     );

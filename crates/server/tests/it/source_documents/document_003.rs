@@ -19,8 +19,8 @@ use reqwest::Method;
 use scripted::{Behaviour, Reply};
 use serde_json::{Value, json};
 use server::{
-    auth::Proxies,
-    listen::{ConnectionLimits, ListenOptions, serve},
+    identity::auth::Proxies,
+    platform::listen::{ConnectionLimits, ListenOptions, serve},
 };
 use tokio::{net::TcpListener, sync::Barrier};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};

@@ -10,7 +10,7 @@ use wire::{
 };
 
 use super::stored::Stored;
-use crate::{app::App, auth::Caller, error::ApiError, http::runs::find_own};
+use crate::{app::App, error::ApiError, http::runs::find_own, identity::auth::Caller};
 
 /// Responses that a conversation goes back; the model's context seldom holds as many.
 const RESPONSES_RECALLED: usize = 100;

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use super::stored::Stored;
 use crate::{
     app::App,
-    auth::Caller,
     error::ApiError,
-    extract::{Json, Path, Query},
+    http::extract::{Json, Path, Query},
+    identity::auth::Caller,
 };
 
 const PAGE: usize = 20;

@@ -18,14 +18,15 @@ use super::{
 };
 use crate::{
     app::App,
-    auth::Caller,
-    caller_info::CHAT_ID,
+    chat::{
+        research::WorkMode,
+        turns::{FreeRun, Worker},
+    },
     error::ApiError,
-    handed_over::CallNames,
+    gateway::{caller_info::CHAT_ID, models::ResolvedModel},
     http::chat_stream::foreign_workspace,
-    models::ResolvedModel,
-    research::WorkMode,
-    turns::{FreeRun, Worker},
+    identity::auth::Caller,
+    runtime::client_tools::CallNames,
 };
 
 /// How this format names calls: those of our own tools are items of another kind than the caller's.

@@ -7,10 +7,10 @@ use wire::responses::{conversation, named_items, run_of_response};
 use super::{encoder, start};
 use crate::{
     app::App,
-    auth::Caller,
     error::ApiError,
     http::runs::find_own,
-    streams::{RunFiles, for_reader},
+    http::streams::{RunFiles, for_reader},
+    identity::auth::Caller,
 };
 
 /// What is known of a response beside its log.

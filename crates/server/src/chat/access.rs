@@ -1,0 +1,263 @@
+//! Who may read a chat: its owner, those it is shared with, and administrators where the server is set so.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use axum::{body::Body, extract::FromRequestParts, http::request::Parts, response::Response};
+use domain::{ChatId, RunId, UserId, refusal};
+use futures_util::StreamExt;
+use serde_json::Map;
+use store::{Chat, KeyScope, Run, SharedChat, StoreError, UserRole};
+use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::{app::App, error::ApiError, identity::auth::Caller, platform::client_info::Place};
+
+/// How often it is looked whether somebody may still read what is open.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// An administrator who reads a chat leaves a line in the audit log at first, and again after this time.
+const ONE_LOOK: Duration = Duration::from_secs(600);
+/// So many looks are remembered; beyond that there are more lines.
+const MOST_LOOKS: usize = 10_000;
+
+/// Whoever wants to read a chat, and where from.
+#[derive(Debug, Clone)]
+pub(crate) struct Looker {
+    pub(crate) caller: Caller,
+    place: Place,
+}
+
+impl FromRequestParts<Arc<App>> for Looker {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        let caller = Caller::from_request_parts(parts, app).await?;
+        Ok(Self {
+            caller,
+            place: Place::from_request_parts(parts, app).await?,
+        })
+    }
+}
+
+/// A chat that may be read.
+#[derive(Debug)]
+pub(crate) struct Readable {
+    pub(crate) chat: Chat,
+    /// Whose it is, where it is not the reader's own: name and address.
+    pub(crate) owner: Option<(String, String)>,
+}
+
+impl Readable {
+    /// Whether it is the reader's own, rather than shared with them.
+    pub(crate) fn is_own(&self) -> bool {
+        self.owner.is_none()
+    }
+}
+
+/// Somebody reads what is another's, until they may no longer.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    /// Cancelled within a second after they may no longer.
+    ends: CancellationToken,
+    /// Ends the looking.
+    _stays: DropGuard,
+}
+
+impl Reading {
+    /// Does something until the reading ends.
+    pub(crate) async fn during(this: Option<Self>, work: impl Future) {
+        match &this {
+            Some(reading) => drop(reading.ends.run_until_cancelled(work).await),
+            None => drop(work.await),
+        }
+    }
+
+    /// The same stream, until the reading ends.
+    pub(crate) fn stream(this: Option<Self>, response: Response) -> Response {
+        let Some(reading) = this else { return response };
+        let ended = async move {
+            // The whole of it, or the looking would end here.
+            let reading = reading;
+            reading.ends.cancelled().await;
+        };
+        response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(ended))))
+    }
+}
+
+/// What administrators have looked at just now.
+#[derive(Debug, Default)]
+pub(crate) struct Looks(Mutex<HashMap<(UserId, ChatId), Instant>>);
+
+impl Looks {
+    /// Whether this one is to be noted: it is the first for a while.
+    fn is_news(&self, who: UserId, chat: ChatId, now: Instant) -> bool {
+        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        looks
+            .get(&(who, chat))
+            .is_none_or(|at| now.duration_since(*at) >= ONE_LOOK)
+    }
+
+    /// It is noted.
+    fn remember(&self, who: UserId, chat: ChatId, now: Instant) {
+        let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        looks.retain(|_, at| now.duration_since(*at) < ONE_LOOK);
+        if looks.len() < MOST_LOOKS {
+            looks.insert((who, chat), now);
+        }
+    }
+}
+
+impl App {
+    /// The chat, where the looker may read it. An administrator's look at another's is noted.
+    ///
+    /// # Errors
+    /// 404 where not: nobody learns whether there is one.
+    pub(crate) async fn readable(
+        &self,
+        looker: &Looker,
+        chat: ChatId,
+    ) -> Result<Readable, ApiError> {
+        let Looker { caller, place } = looker;
+        match self.store.chat(&caller.principal(), chat).await {
+            Ok(chat) => return Ok(Readable { chat, owner: None }),
+            Err(StoreError::NotFound) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let (
+            SharedChat {
+                chat,
+                owner_name,
+                owner_email,
+            },
+            is_shared,
+        ) = self.of_others(caller, chat).await?;
+        let (who, now) = (caller.id(), Instant::now());
+        if !is_shared && self.looks.is_news(who, chat.id, now) {
+            let subject = (chat.id.to_string(), owner_email.clone());
+            self.note_look("chat.look", caller, place, subject, Map::new())
+                .await?;
+            // Only now: where it could not be noted the next look is as new.
+            self.looks.remember(who, chat.id, now);
+        }
+        Ok(Readable {
+            chat,
+            owner: Some((owner_name, owner_email)),
+        })
+    }
+
+    /// The run, where it is the looker's or in a chat that they may read.
+    ///
+    /// # Errors
+    /// 404 where not.
+    pub(crate) async fn readable_run(&self, looker: &Looker, run: RunId) -> Result<Run, ApiError> {
+        let missing = || ApiError::not_found(refusal::Chats::NoSuchRun);
+        let caller = &looker.caller;
+        let run = match self.store.run(run).await {
+            Err(StoreError::NotFound) => return Err(missing()),
+            run => run?,
+        };
+        if run.principal.account == caller.id() {
+            return if caller.may_see(&run.principal) {
+                Ok(run)
+            } else {
+                Err(missing())
+            };
+        }
+        let chat = run.chat.ok_or_else(missing)?;
+        // In the words for a run, whatever it is that hides it.
+        self.readable(looker, chat)
+            .await
+            .map_err(|error| if error.is_ours() { error } else { missing() })?;
+        Ok(run)
+    }
+
+    /// Another's chat, and whether it is shared with the caller.
+    async fn of_others(
+        &self,
+        caller: &Caller,
+        chat: ChatId,
+    ) -> Result<(SharedChat, bool), StoreError> {
+        // Whom a front end speaks for has only what they have begun.
+        // Reading what is another's is more than using models and agents.
+        if caller.person.is_some() || !caller.key_allows(KeyScope::Read) {
+            return Err(StoreError::NotFound);
+        }
+        match self.store.shared_chat(caller.id(), chat).await {
+            Err(StoreError::NotFound) if self.moderates(caller) => {
+                Ok((self.store.anybodys_chat(chat).await?, false))
+            }
+            shared => Ok((shared?, true)),
+        }
+    }
+
+    /// Whether the caller may read everybody's chats.
+    pub(crate) fn moderates(&self, caller: &Caller) -> bool {
+        self.config.moderation && caller.user.role == UserRole::Admin
+    }
+
+    /// Looks from now on whether the caller may still read the run, where it is another's.
+    pub(crate) fn reading_of(self: &Arc<Self>, caller: &Caller, run: &Run) -> Option<Reading> {
+        let chat = run.chat.filter(|_| run.principal.account != caller.id())?;
+        let ends = CancellationToken::new();
+        let (app, mut caller) = (self.clone(), caller.clone());
+        let (over, reading) = (ends.clone(), CancellationToken::new());
+        let stays = reading.clone().drop_guard();
+        self.tasks.spawn(async move {
+            loop {
+                tokio::select! {
+                    () = app.stopping.cancelled() => return,
+                    () = reading.cancelled() => return,
+                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                }
+                match app.still_reads(&mut caller, chat).await {
+                    Ok(true) => {}
+                    Ok(false) => return over.cancel(),
+                    Err(error) => tracing::warn!(%error, "cannot look who may read a chat"),
+                }
+            }
+        });
+        Some(Reading {
+            ends,
+            _stays: stays,
+        })
+    }
+
+    async fn still_reads(&self, caller: &mut Caller, chat: ChatId) -> Result<bool, StoreError> {
+        if self.moderates(caller) {
+            // The role may be another by now.
+            caller.user = Arc::new(self.store.user(caller.id()).await?);
+        }
+        match self.of_others(caller, chat).await {
+            Ok(_) => Ok(true),
+            Err(StoreError::NotFound) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_is_news_once_in_a_while() {
+        let (looks, now) = (Looks::default(), Instant::now());
+        let (who, chat) = (UserId::generate(), ChatId::generate());
+        assert!(looks.is_news(who, chat, now));
+        assert!(
+            looks.is_news(who, chat, now),
+            "the line could not be written"
+        );
+        looks.remember(who, chat, now);
+        assert!(!looks.is_news(who, chat, now + Duration::from_secs(599)));
+        assert!(looks.is_news(who, ChatId::generate(), now), "another chat");
+        assert!(
+            looks.is_news(UserId::generate(), chat, now),
+            "another administrator"
+        );
+        assert!(looks.is_news(who, chat, now + ONE_LOOK));
+    }
+}

@@ -1,0 +1,313 @@
+//! The pipelines around a chat: which are on, which model is asked, on whose account, and what came of it. Nothing of it stands
+//! on the way of an answer.
+
+mod after_answer;
+mod asking;
+mod common;
+mod moa;
+mod settings;
+mod tools;
+
+use std::{
+    collections::{HashMap, HashSet},
+    net::IpAddr,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use agent::pipelines::{Now, Person, Said, Values};
+use domain::{ChatId, Message, Role};
+use jiff::{Timestamp, tz::TimeZone};
+use store::User;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use after_answer::{keep_pipelines, said_up_to};
+pub(crate) use asking::{Job, cannot_continue};
+pub(crate) use common::{Common, CommonSettings};
+pub(crate) use settings::{InForce, PipelineSettings, wrong_template};
+
+use crate::{
+    app::App,
+    error::ApiError,
+    gateway::models::{ResolvedModel, TOUR},
+    identity::groups::Thing,
+};
+
+/// So many chats are looked at side by side once they are answered: a local model has no time for more.
+const SIDE_BY_SIDE: usize = 2;
+/// How long what the calls have come to is kept: a week.
+pub(crate) const KEPT_MS: i64 = 7 * 24 * 3_600_000;
+
+/// What goes on beside the chats.
+#[derive(Debug)]
+pub(crate) struct Pipelines {
+    at_work: Mutex<HashMap<ChatId, CancellationToken>>,
+    turns: Semaphore,
+    /// Models, by their ids, whose servers have refused to continue texts.
+    cannot_continue: Mutex<HashSet<String>>,
+}
+
+impl Default for Pipelines {
+    fn default() -> Self {
+        Self {
+            at_work: Mutex::default(),
+            turns: Semaphore::new(SIDE_BY_SIDE),
+            cannot_continue: Mutex::default(),
+        }
+    }
+}
+
+impl Pipelines {
+    /// Gives up what is written beside a chat, as something new is said in it.
+    pub(crate) fn give_up(&self, chat: ChatId) {
+        if let Some(work) = self.lock().remove(&chat) {
+            work.cancel();
+        }
+    }
+
+    /// Work beside a chat begins, in the place of any before; it is given up when the token says so.
+    fn begin(&self, chat: ChatId) -> CancellationToken {
+        let work = CancellationToken::new();
+        if let Some(before) = self.lock().insert(chat, work.clone()) {
+            before.cancel();
+        }
+        work
+    }
+
+    /// It is over.
+    fn end(&self, chat: ChatId, work: &CancellationToken) {
+        // Whoever has taken its place has cancelled it.
+        if !work.is_cancelled() {
+            self.lock().remove(&chat);
+        }
+    }
+
+    /// A model's server does not continue texts.
+    pub(crate) fn note_cannot_continue(&self, model: &str) {
+        let mut refused = self
+            .cannot_continue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        refused.insert(model.to_owned());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ChatId, CancellationToken>> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl App {
+    /// The model of a pipeline for a chat that is answered by `chat_model`; `None` if that is the tour, which plays a part and
+    /// understands nothing.
+    ///
+    /// # Errors
+    /// 404 or 503 if the model that was chosen for the pipeline is not there: no other one takes its place.
+    pub(crate) fn pipeline_model(
+        &self,
+        set: &InForce,
+        chat_model: &ResolvedModel,
+    ) -> Result<Option<ResolvedModel>, ApiError> {
+        let task_model = match self.is_local(&chat_model.model_id) {
+            true => &set.common.task_model,
+            false => &set.common.task_model_external,
+        };
+        let chosen = set
+            .model
+            .as_deref()
+            .or(Some(task_model.as_str()))
+            .filter(|model| !model.is_empty());
+        // An administrator has chosen it for everybody. The key's own limit stays: then the chat's model does it.
+        let permit = self
+            .permit(chat_model.authority.clone())
+            .regardless_of_groups();
+        let chosen = chosen.filter(|model| permit.allows(Thing::Model(model)));
+        let chosen = chosen
+            .map(|model| self.models.resolve(Some(model), &permit))
+            .transpose()?;
+        let model = chosen.unwrap_or_else(|| chat_model.clone());
+        Ok((model.model_id != TOUR).then_some(model))
+    }
+
+    /// The model as one that continues texts, where its server may be able to: those elsewhere take every text for a message.
+    pub(crate) fn continuing_model(&self, model: &ResolvedModel) -> Option<ResolvedModel> {
+        let refused = self
+            .pipelines
+            .cannot_continue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if refused.contains(&model.model_id) || !self.is_local(&model.model_id) {
+            return None;
+        }
+        Some(ResolvedModel {
+            model: model.model.continuing()?,
+            ..model.clone()
+        })
+    }
+
+    /// Whether the model is on this machine or in its network.
+    fn is_local(&self, model: &str) -> bool {
+        let catalogue = self.models.catalogue();
+        let connection = catalogue
+            .model(model)
+            .and_then(|known| catalogue.connection(known.connection?));
+        connection.is_none_or(|known| known.server.settings.base_url.host().is_none_or(is_near))
+    }
+
+    /// Who somebody is for the templates.
+    pub(crate) fn told_person(&self, user: &User) -> ToldPerson {
+        let groups = self.groups.known().names_of(user.id).join(", ");
+        ToldPerson {
+            name: user.name.clone(),
+            email: user.email.clone(),
+            groups,
+        }
+    }
+
+    /// The moment for the templates, where this server is.
+    pub(crate) fn told_now(&self) -> ToldNow {
+        let at = Timestamp::from_millisecond(self.clock.now_ms()).unwrap_or_default();
+        let zoned = at.to_zoned(TimeZone::system());
+        ToldNow {
+            date: zoned.strftime("%Y-%m-%d").to_string(),
+            time: zoned.strftime("%H:%M:%S").to_string(),
+            weekday: zoned.strftime("%A").to_string(),
+            timezone: zoned.time_zone().iana_name().unwrap_or("UTC").to_owned(),
+        }
+    }
+}
+
+impl ToldNow {
+    /// The day of the week, the date and where it is that day.
+    pub(crate) fn day(&self) -> String {
+        format!("{}, {} ({})", self.weekday, self.date, self.timezone)
+    }
+}
+
+/// Who the person is.
+#[derive(Debug, Default)]
+pub(crate) struct ToldPerson {
+    name: String,
+    email: String,
+    groups: String,
+}
+
+/// When it is.
+#[derive(Debug)]
+pub(crate) struct ToldNow {
+    date: String,
+    time: String,
+    weekday: String,
+    timezone: String,
+}
+
+/// The values that all templates have.
+pub(crate) fn values<'a>(
+    messages: &'a [Said],
+    person: &'a ToldPerson,
+    now: &'a ToldNow,
+) -> Values<'a> {
+    let ToldPerson {
+        name,
+        email,
+        groups,
+    } = person;
+    let ToldNow {
+        date,
+        time,
+        weekday,
+        timezone,
+    } = now;
+    Values {
+        messages,
+        person: Person {
+            name,
+            email,
+            groups,
+        },
+        now: Now {
+            date,
+            time,
+            weekday,
+            timezone,
+        },
+        ..Values::default()
+    }
+}
+
+/// What people and agents have said, without what nobody can read.
+pub(crate) fn said_in(messages: &[Message]) -> Vec<Said> {
+    let said = |message: &Message| Said {
+        role: message.role,
+        text: message.plain_text().trim().to_owned(),
+    };
+    let spoken = messages
+        .iter()
+        .filter(|message| matches!(message.role, Role::User | Role::Assistant));
+    spoken
+        .map(said)
+        .filter(|said| !said.text.is_empty())
+        .collect()
+}
+
+/// Whether a host is this machine, or in its network as far as its name tells.
+fn is_near(host: &str) -> bool {
+    let host = host.trim_matches(['[', ']']);
+    match host.parse::<IpAddr>() {
+        Ok(IpAddr::V4(address)) => {
+            address.is_loopback() || address.is_private() || address.is_link_local()
+        }
+        Ok(IpAddr::V6(address)) => {
+            address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
+        }
+        Err(_) => {
+            !host.contains('.')
+                || [".local", ".lan", ".internal", ".localhost", ".home.arpa"]
+                    .iter()
+                    .any(|end| host.ends_with(end))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_hosts() {
+        for host in [
+            "localhost",
+            "127.0.0.1",
+            "[::1]",
+            "10.1.2.3",
+            "ollama",
+            "gpu.local",
+            "host.docker.internal",
+        ] {
+            assert!(is_near(host), "{host}");
+        }
+        for host in [
+            "api.example.com",
+            "8.8.8.8",
+            "2606:4700::1",
+            "local.example.org",
+        ] {
+            assert!(!is_near(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn something_new_gives_up_what_goes_on() {
+        let pipelines = Pipelines::default();
+        let chat = ChatId::generate();
+        let first = pipelines.begin(chat);
+        let second = pipelines.begin(chat);
+        assert!(first.is_cancelled() && !second.is_cancelled());
+        pipelines.end(chat, &first);
+        pipelines.give_up(chat);
+        assert!(second.is_cancelled());
+        let third = pipelines.begin(chat);
+        pipelines.end(chat, &third);
+        pipelines.give_up(chat);
+        assert!(!third.is_cancelled());
+    }
+}

@@ -1,0 +1,283 @@
+//! What is written beside a chat once it is answered: its title and tags the first time, and what could be said next. Given up as
+//! soon as something new is said.
+
+use std::sync::Arc;
+
+use agent::pipelines::{Notes, Pipeline, Said, Template, shared_template};
+use domain::{ChatId, Message, MessageId, Outcome, RunId};
+use serde_json::{Map, json};
+use store::{Chat, ChatMessage, Principal, Run, StoreError};
+use tokio::sync::broadcast::error::RecvError;
+use tracing::Instrument;
+
+use super::{InForce, Job, ToldNow, ToldPerson, said_in, values};
+use crate::{
+    app::App,
+    chat::conversation::path_to,
+    error::ApiError,
+    gateway::models::ResolvedModel,
+    identity::auth::Authority,
+    platform::request_context,
+    runtime::runs::{Activity, ActivityState},
+};
+
+/// Looks after chats as their runs end, until the server stops.
+pub(crate) async fn keep_pipelines(app: Arc<App>) {
+    let mut ends = app.runs.ends();
+    loop {
+        let run = tokio::select! {
+            () = app.stopping.cancelled() => return,
+            run = ends.recv() => run,
+        };
+        match run {
+            Ok(run) => drop(app.tasks.spawn(Arc::clone(&app).after_run(run))),
+            // Those that were missed keep their first words as a title.
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+/// Pipelines that are asked in one call.
+struct Group {
+    pipelines: Vec<Pipeline>,
+    template: Template,
+    /// That of the first, which stands for all.
+    set: InForce,
+    model: ResolvedModel,
+}
+
+/// A chat that was answered.
+struct Answer {
+    run: Run,
+    chat: Chat,
+    message: MessageId,
+    said: Vec<Said>,
+}
+
+impl App {
+    async fn after_run(self: Arc<Self>, run: RunId) {
+        let answer = match self.answered_by(run).await {
+            Ok(Some(answer)) => answer,
+            // No chat's, or deleted meanwhile.
+            Ok(None) | Err(StoreError::NotFound) => return,
+            Err(error) => return tracing::warn!(%run, %error, "nothing is written beside a chat"),
+        };
+        let chat = answer.chat.id;
+        let work = self.pipelines.begin(chat);
+        let origin = answer.run.origin.clone().unwrap_or_default();
+        let about =
+            tracing::error_span!("beside", %chat, %run, request = origin.request.as_deref());
+        let written = async {
+            let _turn = self.pipelines.turns.acquire().await;
+            request_context::on_behalf_of(origin, self.write_beside(&answer)).await
+        };
+        let written = written.instrument(about);
+        tokio::select! {
+            () = self.stopping.cancelled() => {}
+            () = work.cancelled() => {}
+            written = written => if let Err(error) = written {
+                tracing::info!(%run, %error, "nothing is written beside a chat");
+            }
+        }
+        self.pipelines.end(chat, &work);
+    }
+
+    /// The chat that the run has answered, if it has answered one.
+    async fn answered_by(&self, run: RunId) -> Result<Option<Answer>, StoreError> {
+        let run = self.store.run(run).await?;
+        let completed = run
+            .summary
+            .as_ref()
+            .is_some_and(|summary| summary.outcome == Some(Outcome::Completed));
+        let (Some(chat), Some(message), true) = (run.chat, run.message, completed) else {
+            return Ok(None);
+        };
+        let chat = self.store.chat(&run.principal, chat).await?;
+        let said = said_up_to(&self.store.messages(chat.id).await?, message);
+        Ok(Some(Answer {
+            run,
+            chat,
+            message,
+            said,
+        }))
+    }
+
+    async fn write_beside(self: &Arc<Self>, answer: &Answer) -> Result<(), ApiError> {
+        let Answer {
+            run, chat, said, ..
+        } = answer;
+        let permit = self.permit(Authority::of_run(run));
+        let model = self.resolve(Some(&run.model), &permit)?;
+        let due = self.due(answer).await?;
+        let with_model = |set: InForce| match self.pipeline_model(&set, &model) {
+            Ok(found) => Some((found?, set)),
+            Err(error) => {
+                tracing::warn!(pipeline = set.pipeline.name(), %error, "a pipeline is skipped: its model is missing");
+                None
+            }
+        };
+        let groups = groups(due.into_iter().filter_map(with_model));
+        if groups.is_empty() || said.is_empty() {
+            return Ok(());
+        }
+        let user = self.store.user(run.principal.account).await?;
+        let (person, now) = (self.told_person(&user), self.told_now());
+        for group in groups {
+            self.ask_group(answer, &group, (&person, &now)).await?;
+        }
+        tracing::debug!(chat = %chat.id, "written beside a chat");
+        Ok(())
+    }
+
+    /// What is to be written, of what is on.
+    async fn due(&self, answer: &Answer) -> Result<Vec<InForce>, StoreError> {
+        let chat = &answer.chat;
+        let mut due = self.pipelines_in_force().await?;
+        due.retain(|set| {
+            set.enabled
+                && matches!(
+                    set.pipeline,
+                    Pipeline::Title | Pipeline::Tags | Pipeline::FollowUps
+                )
+        });
+        let is_named = !self
+            .store
+            .is_titled_by_words(chat.principal.account, chat.id)
+            .await?;
+        let is_first = answer.said.len() <= 2;
+        let beside = self
+            .store
+            .answers_beside(chat.id)
+            .await?
+            .remove(&answer.message);
+        // The chat may go on from another one.
+        let is_one_of_several = beside.is_some_and(|beside| beside.made_of.is_empty());
+        due.retain(|set| match set.pipeline {
+            Pipeline::Title => !is_named,
+            Pipeline::Tags => !is_named || is_first,
+            Pipeline::FollowUps => !is_one_of_several,
+            _ => true,
+        });
+        Ok(due)
+    }
+
+    async fn ask_group(
+        self: &Arc<Self>,
+        answer: &Answer,
+        group: &Group,
+        (person, now): (&ToldPerson, &ToldNow),
+    ) -> Result<(), ApiError> {
+        let job = Job {
+            pipelines: &group.pipelines,
+            chat: Some(answer.chat.id),
+            run: Some(answer.run.id),
+            model: group.model.clone(),
+            bounds: group.set.bounds,
+            metadata: Map::from_iter([("message_id".to_owned(), json!(answer.message))]),
+        };
+        let prompt = group.template.fill(&values(&answer.said, person, now));
+        let mut had = Notes::default();
+        let read = |text: &str| {
+            Notes::read(&answer.said, text, &group.pipelines).map_err(|(fault, part)| {
+                // What one try leaves out another may have.
+                had = part.or(std::mem::take(&mut had));
+                (
+                    fault,
+                    Some(had.clone()).filter(|had| *had != Notes::default()),
+                )
+            })
+        };
+        let answered = self.ask_pipeline(&job, prompt, read, shown).await?;
+        match answered.read {
+            Some(notes) => self.keep_notes(answer, notes).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn keep_notes(&self, answer: &Answer, notes: Notes) -> Result<(), ApiError> {
+        let Chat { id, principal, .. } = &answer.chat;
+        let (id, owner) = (*id, principal.account);
+        let has_tags = !notes.tags.is_empty() && self.tag_chat(id, &notes.tags).await?;
+        let mut title = String::new();
+        if let Some(new) = notes.title
+            && self.store.title_chat(owner, id, &new).await?
+        {
+            title = new;
+        }
+        if !notes.follow_ups.is_empty() {
+            self.store
+                .put_follow_ups(answer.message, &notes.follow_ups)
+                .await?;
+        }
+        if !title.is_empty() || has_tags || !notes.follow_ups.is_empty() {
+            self.runs
+                .tell(Activity::changed(principal.clone(), id, title));
+        }
+        Ok(())
+    }
+}
+
+/// One call for all whose templates nobody has changed and that ask the same model; one each for the others.
+fn groups(due: impl Iterator<Item = (ResolvedModel, InForce)>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (model, set) in due {
+        let Some(template) = set.template.clone() else {
+            continue;
+        };
+        let together = groups.iter_mut().find(|group| {
+            set.is_default && group.set.is_default && group.model.model_id == model.model_id
+        });
+        match together {
+            Some(group) => {
+                group.pipelines.push(set.pipeline);
+                if let Some(shared) = shared_template(&group.pipelines) {
+                    group.template = shared;
+                }
+            }
+            None => groups.push(Group {
+                pipelines: vec![set.pipeline],
+                template,
+                set,
+                model,
+            }),
+        }
+    }
+    groups
+}
+
+/// What was said in the branch that ends with this message.
+pub(crate) fn said_up_to(messages: &[ChatMessage], last: MessageId) -> Vec<Said> {
+    let told = |message: &ChatMessage| Message {
+        content: message.content.clone(),
+        ..Message::text(message.role, "")
+    };
+    let branch: Vec<Message> = path_to(messages, Some(last))
+        .into_iter()
+        .map(told)
+        .collect();
+    said_in(&branch)
+}
+
+fn shown(notes: &Notes) -> String {
+    let mut parts: Vec<String> = notes.title.iter().cloned().collect();
+    if !notes.tags.is_empty() {
+        parts.push(notes.tags.join(", "));
+    }
+    parts.extend(notes.follow_ups.iter().cloned());
+    parts.join("\n")
+}
+
+impl Activity {
+    /// Something was written beside a chat; its title where that is new.
+    pub(crate) fn changed(principal: Principal, chat: ChatId, title: String) -> Self {
+        Self {
+            principal,
+            chat: Some(chat),
+            run: None,
+            state: ActivityState::Changed,
+            outcome: None,
+            title,
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! One model call of pipelines: within the account's limits, in the ledger, and noted with what it came to, also where it is
+//! given up.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use agent::{
+    call_cost,
+    pipelines::{
+        Asked, Bounds, Pipeline, answer_format, ask, continue_text, enough_continued,
+        enough_read_along,
+    },
+};
+use domain::{ChatId, PipelineCallId, ProblemCode, RunId, Usage, Words};
+use llm::ModelError;
+use serde_json::{Map, Value};
+use store::{PipelineCall, StoreError};
+use tokio::time::Instant;
+use tracing::field;
+use wire::gateway::Used;
+
+use crate::{
+    app::App,
+    error::ApiError,
+    gateway::{
+        caller_info::OneShotAbout,
+        models::ResolvedModel,
+        usage::{PaidCall, Wish},
+    },
+};
+
+/// How much of what was written is kept with a call, characters.
+const DETAIL_CHARS: usize = 500;
+const BYTES_PER_TOKEN: usize = 4;
+
+/// A call that is to be made.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    /// What it is for.
+    pub(crate) pipelines: &'a [Pipeline],
+    /// The chat that it is about.
+    pub(crate) chat: Option<ChatId>,
+    /// The run that it follows.
+    pub(crate) run: Option<RunId>,
+    /// Who is asked.
+    pub(crate) model: ResolvedModel,
+    /// How much it may cost.
+    pub(crate) bounds: Bounds,
+    /// What the caller says of it, for model servers that are told.
+    pub(crate) metadata: Map<String, Value>,
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub(crate) struct Answered<T> {
+    /// What could be read.
+    pub(crate) read: Option<T>,
+    /// What was wrong with the answer otherwise.
+    pub(crate) fault: Option<Words>,
+    /// What it has used.
+    pub(crate) used: Used,
+}
+
+impl App {
+    /// Asks the model. `read` reads its answer, and `shown` says in short what was read.
+    ///
+    /// # Errors
+    /// Where a limit is reached or the model's server does not answer.
+    pub(crate) async fn ask_pipeline<T>(
+        self: &Arc<Self>,
+        job: &Job<'_>,
+        prompt: String,
+        read: impl FnMut(&str) -> Result<T, (Words, Option<T>)>,
+        shown: impl Fn(&T) -> String,
+    ) -> Result<Answered<T>, ApiError> {
+        let (prompt_bytes, form) = (prompt.len(), answer_format(job.pipelines));
+        let about = self.about(job).await?;
+        let call = ask(
+            about.of(&job.model.model),
+            prompt,
+            form.as_ref(),
+            job.bounds,
+            read,
+        );
+        self.pay_and_note(
+            job,
+            (prompt_bytes, &AtomicUsize::new(0)),
+            call,
+            shown,
+            |_| "failed",
+        )
+        .await
+    }
+
+    /// Has the model continue a text instead, of which `heard` is told as it is written. Who `reads_along` is not kept waiting by
+    /// the length of it.
+    ///
+    /// # Errors
+    /// As for [`App::ask_pipeline`]; and where [`cannot_continue`] says that it cannot do it.
+    pub(crate) async fn continue_pipeline(
+        self: &Arc<Self>,
+        job: &Job<'_>,
+        text: String,
+        (reads_along, mut heard): (bool, impl FnMut(&str)),
+        read: impl Fn(&str) -> String,
+    ) -> Result<Answered<String>, ApiError> {
+        let text_bytes = text.len();
+        let about = self.about(job).await?;
+        let model = about.of(&job.model.model);
+        let enough = if reads_along {
+            enough_read_along
+        } else {
+            enough_continued
+        };
+        let written_bytes = AtomicUsize::new(0);
+        let heard = |text: &str| {
+            written_bytes.store(text.len(), Relaxed);
+            heard(text);
+        };
+        let call = continue_text(model, text, enough, job.bounds, heard, |said| {
+            Ok(read(said))
+        });
+        // What cannot be continued is asked for.
+        let outcome = |error: &ApiError| {
+            if cannot_continue(error) {
+                "fallback"
+            } else {
+                "failed"
+            }
+        };
+        self.pay_and_note(
+            job,
+            (text_bytes, &written_bytes),
+            call,
+            String::clone,
+            outcome,
+        )
+        .await
+    }
+
+    /// How the job's call is made, and for whom.
+    async fn about(&self, job: &Job<'_>) -> Result<OneShotAbout, ApiError> {
+        let mut metadata = job.metadata.clone();
+        if let Some(task) = job.pipelines.first().map(|pipeline| pipeline.task()) {
+            metadata.insert("task".to_owned(), task.into());
+        }
+        Ok(self.one_shot(&job.model, job.chat, metadata).await?)
+    }
+
+    /// Makes the call, within the account's limits, and notes what it came to; `outcome` names that of one that failed. The
+    /// number of bytes that were shown says what a call has used that breaks off.
+    async fn pay_and_note<T>(
+        self: &Arc<Self>,
+        job: &Job<'_>,
+        (prompt_bytes, shown_bytes): (usize, &AtomicUsize),
+        call: impl Future<Output = Result<Asked<T>, ModelError>>,
+        shown: impl Fn(&T) -> String,
+        outcome: fn(&ApiError) -> &'static str,
+    ) -> Result<Answered<T>, ApiError> {
+        let mut note = Note::begin(self, job, prompt_bytes);
+        let asked = match self.pay(job, (prompt_bytes, shown_bytes), call).await {
+            Ok(asked) => asked,
+            Err(error) => {
+                note.call.usage = Usage::default();
+                note.end(outcome(&error), error.problem().clone().words());
+                return Err(error);
+            }
+        };
+        note.call.usage = asked.usage;
+        let cost_micro_usd = call_cost(job.model.prices, asked.usage);
+        note.call.cost_micro_usd = cost_micro_usd;
+        let outcome = if asked.fault.is_none() {
+            "done"
+        } else {
+            "fallback"
+        };
+        let detail = asked
+            .fault
+            .clone()
+            .or_else(|| asked.read.as_ref().map(|read| shown(read).into()));
+        note.end(outcome, detail.unwrap_or_else(|| "".into()));
+        let used = Used {
+            usage: asked.usage,
+            cost_micro_usd,
+        };
+        Ok(Answered {
+            read: asked.read,
+            fault: asked.fault,
+            used,
+        })
+    }
+
+    async fn pay<T>(
+        self: &Arc<Self>,
+        job: &Job<'_>,
+        (prompt_bytes, shown_bytes): (usize, &AtomicUsize),
+        call: impl Future<Output = Result<Asked<T>, ModelError>>,
+    ) -> Result<Asked<T>, ApiError> {
+        let model = &job.model;
+        let wish = Wish {
+            input_tokens: (prompt_bytes / BYTES_PER_TOKEN) as u64,
+            max_output_tokens: Some(job.bounds.output_tokens),
+            prices: model.prices,
+        };
+        let principal = model.authority.principal.clone();
+        let mut paid = PaidCall::begin(self, principal, model.model.name(), wish).await?;
+        // If the caller gives up, what was sent is booked.
+        paid.has_used(Some(Usage::estimate(wish.input_tokens, 0)));
+        match call.await {
+            Ok(asked) => {
+                paid.end(asked.usage);
+                Ok(asked)
+            }
+            Err(error) => {
+                let written = (shown_bytes.load(Relaxed) / BYTES_PER_TOKEN) as u64;
+                paid.has_used((written > 0).then(|| Usage::estimate(wish.input_tokens, written)));
+                Err(error.into())
+            }
+        }
+    }
+}
+
+/// Whether a model's server has refused to continue a text, and would again.
+pub(crate) fn cannot_continue(error: &ApiError) -> bool {
+    let code = error.problem().code;
+    matches!(
+        code,
+        ProblemCode::ModelRejected | ProblemCode::ModelProtocol | ProblemCode::ModelNotFound
+    )
+}
+
+/// The note of a call, written when it ends; dropped before, it was given up.
+struct Note {
+    app: Arc<App>,
+    begun: Instant,
+    call: PipelineCall,
+    is_written: bool,
+}
+
+impl Note {
+    fn begin(app: &Arc<App>, job: &Job<'_>, prompt_bytes: usize) -> Self {
+        let names: Vec<&str> = job
+            .pipelines
+            .iter()
+            .map(|pipeline| pipeline.name())
+            .collect();
+        let call = PipelineCall {
+            id: PipelineCallId::generate(),
+            pipelines: names.join(","),
+            owner: job.model.authority.principal.account,
+            chat: job.chat,
+            run: job.run,
+            model: job.model.model_id.clone(),
+            at: app.clock.now_ms(),
+            duration_ms: 0,
+            // What one that is given up has used at least.
+            usage: Usage::of((prompt_bytes / BYTES_PER_TOKEN) as u64, 0),
+            cost_micro_usd: None,
+            outcome: String::new(),
+            detail: "".into(),
+        };
+        Self {
+            app: Arc::clone(app),
+            begun: Instant::now(),
+            call,
+            is_written: false,
+        }
+    }
+
+    fn end(mut self, outcome: &str, detail: Words) {
+        self.write(outcome, detail);
+    }
+
+    /// Beside all else: nobody waits for it.
+    fn write(&mut self, outcome: &str, detail: Words) {
+        if std::mem::replace(&mut self.is_written, true) {
+            return;
+        }
+        let call = PipelineCall {
+            duration_ms: u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            outcome: outcome.to_owned(),
+            detail: Words {
+                message: detail.message.chars().take(DETAIL_CHARS).collect(),
+                ..detail
+            },
+            ..self.call.clone()
+        };
+        tracing::info!(
+            target: "runs",
+            pipelines = call.pipelines,
+            model = call.model,
+            chat = call.chat.map(field::display),
+            run = call.run.map(field::display),
+            outcome,
+            ms = call.duration_ms,
+            input_tokens = call.usage.input_tokens,
+            output_tokens = call.usage.output_tokens,
+            "pipeline call"
+        );
+        let store = self.app.store.clone();
+        self.app.tasks.spawn(async move {
+            match store.note_pipeline_call(&call).await {
+                Ok(()) | Err(StoreError::NotFound) => {}
+                Err(error) => tracing::warn!(%error, "a call of a pipeline is not noted"),
+            }
+        });
+    }
+}
+
+impl Drop for Note {
+    fn drop(&mut self) {
+        self.write("cancelled", "".into());
+    }
+}

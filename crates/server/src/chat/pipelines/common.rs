@@ -1,0 +1,182 @@
+//! What is set for the pipelines together, by an administrator, else in the configuration: the models for all, and what is told
+//! apart in one of them.
+
+use domain::refusal;
+use serde::{Deserialize, Serialize};
+use store::StoreError;
+
+use crate::{
+    app::App,
+    chat::turns::{MOST_ASKED, MOST_LAYERS},
+    error::ApiError,
+    platform::config::{MOST_CODE_RETRIES, MOST_PASSAGES, PipelineDefaults},
+};
+
+/// Where it is kept; the pipelines' own settings have a colon there.
+pub(super) const KEPT: &str = "pipelines";
+
+/// What an administrator has set; what is left out is as the configuration says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct CommonSettings {
+    /// The model of chats with a local model; empty for the chat's own.
+    pub(crate) task_model: Option<String>,
+    /// The same of chats with a model elsewhere.
+    pub(crate) task_model_external: Option<String>,
+    /// Whether queries for the web are worked out.
+    pub(crate) search_queries: Option<bool>,
+    /// Whether queries for documents are worked out.
+    pub(crate) retrieval_queries: Option<bool>,
+    /// Longest text that is completed, characters; any where negative.
+    pub(crate) input_max_length: Option<i64>,
+    /// How often one model is asked for answers side by side, where nobody says.
+    pub(crate) moa_samples: Option<usize>,
+    /// How often is answered before answers are merged, where nobody says.
+    pub(crate) moa_layers: Option<u32>,
+    /// Most passages of what was found, for one message.
+    pub(crate) rag_top_k: Option<u32>,
+    /// Whether what was found is told with the instructions, and not with the message.
+    pub(crate) rag_system_context: Option<bool>,
+    /// How often code in a row may fail before none is run any more in an answer.
+    pub(crate) code_max_retries: Option<u32>,
+}
+
+/// The same as it is in force.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Common {
+    /// The model of chats with a local model; empty for the chat's own.
+    pub(crate) task_model: String,
+    /// The same of chats with a model elsewhere.
+    pub(crate) task_model_external: String,
+    /// Whether queries for the web are worked out.
+    pub(crate) search_queries: bool,
+    /// Whether queries for documents are worked out.
+    pub(crate) retrieval_queries: bool,
+    /// Longest text that is completed, characters; any where negative.
+    pub(crate) input_max_length: i64,
+    /// How often one model is asked for answers side by side, where nobody says.
+    pub(crate) moa_samples: usize,
+    /// How often is answered before answers are merged, where nobody says.
+    pub(crate) moa_layers: u32,
+    /// Most passages of what was found, for one message.
+    pub(crate) rag_top_k: u32,
+    /// Whether what was found is told with the instructions, and not with the message.
+    pub(crate) rag_system_context: bool,
+    /// How often code in a row may fail before none is run any more in an answer.
+    pub(crate) code_max_retries: u32,
+}
+
+impl Common {
+    pub(super) fn of(set: CommonSettings, defaults: &PipelineDefaults) -> Self {
+        let text = |set: Option<String>, default: &String| {
+            set.unwrap_or_else(|| default.trim().to_owned())
+        };
+        Self {
+            task_model: text(set.task_model, &defaults.task_model),
+            task_model_external: text(set.task_model_external, &defaults.task_model_external),
+            search_queries: set
+                .search_queries
+                .unwrap_or(defaults.enable_search_query_generation),
+            retrieval_queries: set
+                .retrieval_queries
+                .unwrap_or(defaults.enable_retrieval_query_generation),
+            input_max_length: set
+                .input_max_length
+                .unwrap_or(defaults.autocomplete_generation_input_max_length),
+            moa_samples: set.moa_samples.unwrap_or(defaults.moa_samples),
+            moa_layers: set.moa_layers.unwrap_or(defaults.moa_layers),
+            rag_top_k: set.rag_top_k.unwrap_or(defaults.rag_top_k),
+            rag_system_context: set
+                .rag_system_context
+                .unwrap_or(defaults.rag_system_context),
+            code_max_retries: set
+                .code_max_retries
+                .unwrap_or(defaults.code_interpreter_max_retries),
+        }
+    }
+}
+
+impl App {
+    /// What is set for all of them, as it is in force.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn common_settings(&self) -> Result<Common, StoreError> {
+        Ok(Common::of(
+            self.set_for_all().await?,
+            &self.config.pipelines,
+        ))
+    }
+
+    async fn set_for_all(&self) -> Result<CommonSettings, StoreError> {
+        let stored = self.store.setting(KEPT).await?;
+        Ok(stored
+            .and_then(|value| serde_json::from_value(value).ok())
+            .unwrap_or_default())
+    }
+
+    /// Sets what is named; the rest stays as it is.
+    ///
+    /// # Errors
+    /// 400 where a model is not known, or a number out of its bounds.
+    pub(crate) async fn change_common_settings(
+        &self,
+        change: CommonSettings,
+    ) -> Result<(), ApiError> {
+        for (field, model) in [
+            ("TASK_MODEL", &change.task_model),
+            ("TASK_MODEL_EXTERNAL", &change.task_model_external),
+        ] {
+            let model = model
+                .as_deref()
+                .map(str::trim)
+                .filter(|model| !model.is_empty());
+            if model.is_some_and(|model| self.models.catalogue().model(model).is_none()) {
+                let problem = refusal::Settings::ModelChosenGone;
+                return Err(ApiError::invalid(problem).with_field(Some(field)));
+            }
+        }
+        let samples = change.moa_samples.map(|samples| samples as u64);
+        for (field, number, least, most) in [
+            ("MOA_SAMPLES", samples, 1, MOST_ASKED as u64),
+            (
+                "MOA_LAYERS",
+                change.moa_layers.map(u64::from),
+                1,
+                MOST_LAYERS.into(),
+            ),
+            (
+                "RAG_TOP_K",
+                change.rag_top_k.map(u64::from),
+                1,
+                MOST_PASSAGES.into(),
+            ),
+            (
+                "CODE_INTERPRETER_MAX_RETRIES",
+                change.code_max_retries.map(u64::from),
+                0,
+                MOST_CODE_RETRIES.into(),
+            ),
+        ] {
+            if number.is_some_and(|number| !(least..=most).contains(&number)) {
+                return Err(ApiError::out_of_range(field, least, most));
+            }
+        }
+        let before = self.set_for_all().await?;
+        let text = |new: Option<String>, old| new.map(|text| text.trim().to_owned()).or(old);
+        let set = CommonSettings {
+            task_model: text(change.task_model, before.task_model),
+            task_model_external: text(change.task_model_external, before.task_model_external),
+            search_queries: change.search_queries.or(before.search_queries),
+            retrieval_queries: change.retrieval_queries.or(before.retrieval_queries),
+            input_max_length: change.input_max_length.or(before.input_max_length),
+            moa_samples: change.moa_samples.or(before.moa_samples),
+            moa_layers: change.moa_layers.or(before.moa_layers),
+            rag_top_k: change.rag_top_k.or(before.rag_top_k),
+            rag_system_context: change.rag_system_context.or(before.rag_system_context),
+            code_max_retries: change.code_max_retries.or(before.code_max_retries),
+        };
+        let value = serde_json::to_value(&set).map_err(ApiError::internal)?;
+        Ok(self.store.put_setting(KEPT, &value).await?)
+    }
+}

@@ -1,0 +1,197 @@
+//! Several answers to one message become one: which model is asked and how, and the note of what it has come to. The call itself
+//! is a run of the model alone, so that it streams, is paid for, stopped and kept like any other.
+
+use std::{sync::Arc, time::Duration};
+
+use agent::{
+    CallWishes,
+    pipelines::{Pipeline, Said, Values, fit_answers},
+};
+use domain::{
+    ChatId, EventBody, ModelParameters, Outcome, PipelineCallId, Problem, RunId, UserId, refusal,
+};
+use store::{PipelineCall, StoreError};
+
+use super::{InForce, ToldNow, ToldPerson, values};
+use crate::{
+    app::App,
+    error::ApiError,
+    gateway::models::{ResolvedModel, TOUR},
+    identity::auth::Caller,
+};
+
+/// How much of a model's window the answers may fill: so many characters for each of its tokens.
+const CHARS_PER_TOKEN_OF_WINDOW: f64 = 1.5;
+
+/// How answers are made one.
+#[derive(Debug, Clone)]
+pub(crate) struct Merging {
+    set: InForce,
+    /// Who is asked.
+    pub(crate) model: ResolvedModel,
+}
+
+impl App {
+    /// How answers are made one, and by whom: the model that an administrator has chosen for it, where the caller may use that,
+    /// else `model`, without the agent that works with it.
+    ///
+    /// # Errors
+    /// 400 if it is turned off, or only the tour is there; 404 or 503 if the chosen model is not there.
+    pub(crate) async fn merging(
+        &self,
+        caller: &Caller,
+        model: ResolvedModel,
+    ) -> Result<Merging, ApiError> {
+        let set = self.pipeline_in_force(Pipeline::Moa).await?;
+        if !set.enabled {
+            return Err(ApiError::invalid(refusal::Chats::MergingIsOff));
+        }
+        let model = match set.model.as_deref() {
+            Some(id) => {
+                // One that is missing is told; one that is for others is not.
+                self.resolve(
+                    Some(id),
+                    &caller.permit_without_key_limit(self).regardless_of_groups(),
+                )?;
+                caller.resolve(self, Some(id)).await.unwrap_or(model)
+            }
+            None => model,
+        };
+        if model.model_id == TOUR {
+            return Err(ApiError::invalid(refusal::Settings::TourCannot));
+        }
+        let model = ResolvedModel {
+            id: model.model_id.clone(),
+            agent: None,
+            ..model
+        };
+        Ok(Merging { set, model })
+    }
+
+    /// Notes among the calls of the pipelines what the run has come to that merges, once it is over.
+    pub(crate) fn note_merging(
+        self: &Arc<Self>,
+        run: RunId,
+        (owner, chat): (UserId, Option<ChatId>),
+        model: String,
+    ) {
+        let app = Arc::clone(self);
+        let call = PipelineCall {
+            id: PipelineCallId::generate(),
+            pipelines: Pipeline::Moa.name().to_owned(),
+            owner,
+            chat,
+            // It is the run, and not beside it.
+            run: None,
+            model,
+            at: app.clock.now_ms(),
+            duration_ms: 0,
+            usage: domain::Usage::default(),
+            cost_micro_usd: None,
+            outcome: String::new(),
+            detail: "".into(),
+        };
+        self.tasks.spawn(async move {
+            let Some(call) = app.end_of_merging(run, call).await else {
+                return;
+            };
+            match app.store.note_pipeline_call(&call).await {
+                Ok(()) | Err(StoreError::NotFound) => {}
+                Err(error) => tracing::warn!(%error, "a call of a pipeline is not noted"),
+            }
+        });
+    }
+
+    /// The note, once the run is over. Nothing where its log cannot be read.
+    async fn end_of_merging(&self, run: RunId, call: PipelineCall) -> Option<PipelineCall> {
+        let mut reader = self.runs.read(run, 0);
+        while let Some(events) = reader.next().await.ok()? {
+            for logged in events {
+                let EventBody::RunFinished {
+                    outcome,
+                    problem,
+                    usage,
+                    cost_micro_usd,
+                } = &logged.event.body
+                else {
+                    continue;
+                };
+                let outcome = match outcome {
+                    Outcome::Completed | Outcome::HandedOver => "done",
+                    Outcome::Limited => "fallback",
+                    Outcome::Failed => "failed",
+                    Outcome::Cancelled => "cancelled",
+                };
+                return Some(PipelineCall {
+                    duration_ms: u64::try_from(logged.event.at - call.at).unwrap_or(0),
+                    usage: *usage,
+                    cost_micro_usd: *cost_micro_usd,
+                    outcome: outcome.to_owned(),
+                    detail: problem.clone().map_or_else(|| "".into(), Problem::words),
+                    ..call
+                });
+            }
+        }
+        None
+    }
+}
+
+impl Merging {
+    /// What the model is asked: the template with what was said and what was answered to it.
+    ///
+    /// # Errors
+    /// 400 where no answer says anything.
+    pub(crate) fn prompt<'a>(
+        &self,
+        prompt: &str,
+        answers: impl IntoIterator<Item = &'a str>,
+        said: &[Said],
+        (person, now): (&ToldPerson, &ToldNow),
+    ) -> Result<String, ApiError> {
+        let answers = fit_answers(answers, self.room_chars());
+        if answers.is_empty() {
+            return Err(ApiError::invalid(refusal::Chats::NoAnswerToMerge));
+        }
+        let Some(template) = &self.set.template else {
+            return Err(ApiError::internal("a pipeline without a template is asked"));
+        };
+        Ok(template.fill(&Values {
+            prompt: Some(prompt),
+            answers: &answers,
+            ..values(said, person, now)
+        }))
+    }
+
+    /// How often is answered before answers are merged, where nobody says.
+    pub(crate) fn layers(&self) -> u32 {
+        self.set.common.moa_layers
+    }
+
+    /// How much it may write.
+    pub(crate) fn wishes(&self) -> CallWishes {
+        let parameters = ModelParameters {
+            max_output_tokens: Some(self.set.bounds.output_tokens),
+            ..ModelParameters::default()
+        };
+        CallWishes {
+            parameters,
+            ..CallWishes::default()
+        }
+    }
+
+    /// How long it may take.
+    pub(crate) fn patience(&self) -> Duration {
+        self.set.bounds.patience
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a float cast saturates, and a window is a rough figure"
+    )]
+    fn room_chars(&self) -> usize {
+        let of_window = |tokens| (tokens as f64 * CHARS_PER_TOKEN_OF_WINDOW) as usize;
+        self.model.context_tokens.map_or(usize::MAX, of_window)
+    }
+}

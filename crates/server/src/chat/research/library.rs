@@ -1,0 +1,227 @@
+//! Collections of documents, and the web, as research looks in them.
+
+use std::sync::{Arc, Weak};
+
+use agent::{
+    ToolFailure,
+    research::{Hit, Hits, Library, Page},
+};
+use domain::{CollectionId, DocumentId, event::Source};
+use futures_util::{FutureExt, TryFutureExt, future::BoxFuture};
+use store::{Principal, StoreError};
+
+use crate::{
+    app::App,
+    chat::turns::Referred,
+    documents::{Found, SEARCH_TOOL, Wish, source},
+    web::{Web, WebHit},
+};
+
+/// What one person may search, and nothing else.
+#[derive(Debug)]
+pub(crate) struct Documents {
+    app: Weak<App>,
+    principal: Principal,
+    /// The collections and documents that the person points to; nothing where they point to none.
+    within: Option<(Vec<CollectionId>, Vec<DocumentId>)>,
+    /// Whether each passage is a place of its own, and not each document.
+    by_passage: bool,
+}
+
+impl Documents {
+    pub(super) fn new(app: Weak<App>, principal: &Principal, referred: &Referred) -> Self {
+        let within = referred
+            .is_any()
+            .then(|| (referred.collections(), referred.documents()));
+        Self {
+            app,
+            principal: principal.clone(),
+            within,
+            by_passage: false,
+        }
+    }
+
+    /// Those of these collections and documents, passage by passage.
+    pub(crate) fn passages(
+        app: Weak<App>,
+        principal: &Principal,
+        within: (Vec<CollectionId>, Vec<DocumentId>),
+    ) -> Self {
+        Self {
+            app,
+            principal: principal.clone(),
+            within: Some(within),
+            by_passage: true,
+        }
+    }
+
+    fn app(&self) -> Result<Arc<App>, ToolFailure> {
+        self.app
+            .upgrade()
+            .ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))
+    }
+
+    async fn find(&self, query: &str, limit: usize) -> Result<Vec<Hit>, ToolFailure> {
+        let (collections, documents) = self.within.clone().unzip();
+        let (query, documents) = (query.to_owned(), documents.unwrap_or_default());
+        let wish = Wish {
+            query,
+            collections,
+            documents,
+            limit: 2 * limit,
+        };
+        let answer = self.app()?.search_knowledge(&self.principal, wish).await;
+        let found = answer
+            .map_err(|error| ToolFailure(error.problem().message.clone()))?
+            .found;
+        let mut hits: Vec<Hit> = Vec::new();
+        if self.by_passage {
+            let hit = |found: Found| {
+                let Source { title, url, .. } = source(&found);
+                Hit {
+                    title,
+                    url,
+                    snippet: found.text,
+                }
+            };
+            return Ok(found.into_iter().take(limit).map(hit).collect());
+        }
+        // Several passages of a document are one place.
+        for found in found {
+            let url = format!("/knowledge/{}/{}", found.collection, found.document);
+            if hits.len() < limit && !hits.iter().any(|hit| hit.url == url) {
+                hits.push(Hit {
+                    title: found.name,
+                    url,
+                    snippet: found.text,
+                });
+            }
+        }
+        Ok(hits)
+    }
+
+    async fn page(&self, url: &str) -> Result<Page, ToolFailure> {
+        let gone = || ToolFailure("The document is gone, or not shared any more.".to_owned());
+        let mut parts = url.strip_prefix("/knowledge/").ok_or_else(gone)?.split('/');
+        let collection: CollectionId = parts
+            .next()
+            .and_then(|id| id.parse().ok())
+            .ok_or_else(gone)?;
+        let document: DocumentId = parts
+            .next()
+            .and_then(|id| id.parse().ok())
+            .ok_or_else(gone)?;
+        let failed = |error: StoreError| match error {
+            StoreError::NotFound => gone(),
+            error => ToolFailure(error.to_string()),
+        };
+        let store = &self.app()?.store;
+        // Asked again each time: it may have been shared no more since it was found.
+        store
+            .readable_collection(self.principal.account, collection)
+            .await
+            .map_err(failed)?;
+        let document = store.document(collection, document).await.map_err(failed)?;
+        let (text, _) = store.document_text(document.id).await.map_err(failed)?;
+        Ok(Page {
+            title: document.name,
+            url: url.to_owned(),
+            copy: Some(url.to_owned()),
+            text,
+        })
+    }
+}
+
+impl Library for Documents {
+    fn name(&self) -> &'static str {
+        SEARCH_TOOL
+    }
+
+    fn search<'a>(
+        &'a self,
+        query: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Hits, ToolFailure>> {
+        self.find(query, limit)
+            .map_ok(|places| Hits { places, note: None })
+            .boxed()
+    }
+
+    fn read<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Page, ToolFailure>> {
+        self.page(url).boxed()
+    }
+}
+
+/// The web, as one person reads it: what is read is kept as their copy.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    web: Weak<Web>,
+    principal: Principal,
+}
+
+impl Pages {
+    pub(crate) fn new(web: &Arc<Web>, principal: &Principal) -> Self {
+        Self {
+            web: Arc::downgrade(web),
+            principal: principal.clone(),
+        }
+    }
+
+    fn web(&self) -> Result<Arc<Web>, ToolFailure> {
+        self.web
+            .upgrade()
+            .ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))
+    }
+
+    async fn find(&self, query: &str, limit: usize) -> Result<Hits, ToolFailure> {
+        let found = self.web()?.search(&self.principal, query, limit).await;
+        let found = found.map_err(|problem| ToolFailure(problem.to_string()))?;
+        let note = found.note();
+        // What is found here is read without anybody being asked.
+        let results = found.hits.into_iter().filter(|hit| hit.is_result);
+        let place = |WebHit {
+                         title,
+                         url,
+                         snippet,
+                         ..
+                     }| Hit {
+            title,
+            url,
+            snippet,
+        };
+        Ok(Hits {
+            places: results.map(place).collect(),
+            note,
+        })
+    }
+
+    async fn page(&self, url: &str) -> Result<Page, ToolFailure> {
+        let page = self.web()?.page(self.principal.account, url).await;
+        let page = page.map_err(|problem| ToolFailure(problem.to_string()))?;
+        let copy = Some(format!("/pages/{}", page.id));
+        Ok(Page {
+            title: page.title,
+            url: page.url,
+            copy,
+            text: page.text,
+        })
+    }
+}
+
+impl Library for Pages {
+    fn name(&self) -> &'static str {
+        crate::web::SEARCH
+    }
+
+    fn search<'a>(
+        &'a self,
+        query: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Hits, ToolFailure>> {
+        self.find(query, limit).boxed()
+    }
+
+    fn read<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Page, ToolFailure>> {
+        self.page(url).boxed()
+    }
+}

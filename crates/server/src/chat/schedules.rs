@@ -1,0 +1,392 @@
+//! Runs at set times. Each server looks for schedules that are due; whichever claims one first starts its run, under a name
+//! that no second run of that time can have.
+
+mod times;
+
+use std::{sync::Arc, time::Duration};
+
+use axum::http::StatusCode;
+use domain::{ChatId, ModelParameters, Outcome, Part, RunId, ScheduleId, refusal};
+use serde_json::Map;
+use store::{Chat, ChatOrder, IdempotencyKey, Principal, Schedule, Settled, Turn, TurnKind};
+use tokio::sync::Notify;
+
+use crate::{
+    app::App,
+    chat::turns::NewMessage,
+    error::ApiError,
+    identity::{auth::Authority, groups::Right},
+};
+
+pub(crate) use times::Times;
+
+/// So late a run may still be started, milliseconds. Less than the names of requests are remembered.
+const GRACE_MS: i64 = 3600 * 1000;
+/// How long a server that has claimed a schedule is waited for, milliseconds.
+const CLAIM_MS: i64 = 60 * 1000;
+/// After so many failures in a row a schedule turns itself off.
+const MOST_FAILURES: usize = 5;
+/// A clock that is so far behind what it showed before was set, milliseconds.
+const CLOCK_SET_BACK_MS: i64 = 60 * 1000;
+/// A time that comes so much later than the next one should was found with a wrong clock, milliseconds. A clock that was
+/// set back by less comes to it soon, and the names of the runs before are remembered.
+const FAR_AWAY_MS: i64 = 24 * 3600 * 1000;
+/// Schedules taken at a time.
+const BATCH: u32 = 50;
+/// The longest sleep: the machine's clock may be set, and other servers change schedules too.
+const LONGEST_SLEEP: Duration = Duration::from_secs(20);
+/// The pause while something due cannot be seen to.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Longest note of a failure, characters.
+const NOTE_CHARS: usize = 300;
+
+/// Wakes the scheduler.
+#[derive(Debug, Default)]
+pub struct Schedules {
+    changed: Notify,
+}
+
+impl Schedules {
+    /// To be called when a schedule was changed, or the clock was moved.
+    pub fn look_again(&self) {
+        self.changed.notify_one();
+    }
+}
+
+/// Starts what is due until the server stops.
+pub(crate) async fn keep_schedules(app: Arc<App>) {
+    // What is due at once may need them.
+    app.programs.known().await;
+    let mut looked_at = i64::MAX;
+    loop {
+        let now = app.clock.now_ms();
+        if now < looked_at.saturating_sub(CLOCK_SET_BACK_MS) {
+            // At the start, too: it may have been set back before.
+            match app.see_to_far_away(now).await {
+                Ok(()) => looked_at = now,
+                Err(error) => tracing::warn!(%error, "cannot look whether the clock was wrong"),
+            }
+        } else {
+            looked_at = now;
+        }
+        let sleep = match app.see_to_due().await {
+            Ok(sleep) => sleep,
+            Err(error) => {
+                tracing::warn!(%error, "cannot look for schedules that are due");
+                PAUSE * 5
+            }
+        };
+        tokio::select! {
+            () = app.stopping.cancelled() => return,
+            () = app.schedules.changed.notified() => {}
+            () = tokio::time::sleep(sleep) => {}
+        }
+    }
+}
+
+impl App {
+    /// Sees to all that is due; how long there is nothing to do then.
+    async fn see_to_due(&self) -> Result<Duration, ApiError> {
+        for id in self.store.due_schedules(self.clock.now_ms(), BATCH).await? {
+            if self.stopping.is_cancelled() {
+                break;
+            }
+            if let Err(error) = self.take_turn(id).await {
+                tracing::warn!(schedule = %id, %error, "cannot start the run of a schedule; trying again");
+            }
+        }
+        let Some(next) = self.store.next_schedule_at().await? else {
+            return Ok(LONGEST_SLEEP);
+        };
+        let left = u64::try_from(next - self.clock.now_ms()).unwrap_or_default();
+        Ok(if left == 0 {
+            PAUSE
+        } else {
+            Duration::from_millis(left).min(LONGEST_SLEEP)
+        })
+    }
+
+    /// Corrects the times that were found while the clock was far ahead: their schedules would be silent until then.
+    async fn see_to_far_away(&self, now: i64) -> Result<(), ApiError> {
+        for schedule in self.store.schedules_due_after(now + FAR_AWAY_MS).await? {
+            let content = &schedule.content;
+            let times =
+                Times::parse(content.cron.as_deref(), content.once_at, &content.time_zone).ok();
+            let next_after = |time| times.as_ref().and_then(|times| times.next_after(time));
+            if schedule.next_at > next_after(now + FAR_AWAY_MS)
+                && let Some(next) = next_after(now)
+            {
+                self.store.correct_schedule(&schedule, next).await?;
+            }
+        }
+        Ok(self
+            .store
+            .release_schedules_claimed_after(now + FAR_AWAY_MS)
+            .await?)
+    }
+
+    /// Sees to one that is due, unless another server does.
+    async fn take_turn(&self, id: ScheduleId) -> Result<(), ApiError> {
+        let now = self.clock.now_ms();
+        let Some(schedule) = self.store.claim_schedule(id, now, now + CLAIM_MS).await? else {
+            return Ok(());
+        };
+        let due = schedule
+            .next_at
+            .filter(|due| schedule.content.enabled && *due <= now);
+        let done = match due {
+            Some(due) => self.see_to(&schedule, due, now).await,
+            None => Ok(self.store.release_schedule(id).await?),
+        };
+        if done.is_err() {
+            // Not at once: whatever is in the way takes a moment.
+            tokio::time::sleep(PAUSE).await;
+            self.store.release_schedule(id).await?;
+        }
+        done
+    }
+
+    async fn see_to(&self, schedule: &Schedule, due: i64, now: i64) -> Result<(), ApiError> {
+        let content = &schedule.content;
+        let times = Times::parse(content.cron.as_deref(), content.once_at, &content.time_zone);
+        let Ok(times) = times else {
+            // The zone's name may have left the list of zones.
+            let then = Settled {
+                was_due: Some(due),
+                next_at: None,
+                problem: Some("no_time"),
+            };
+            return Ok(self
+                .store
+                .settle_schedule(schedule, &noted(due, now, TurnKind::Failed), &then)
+                .await?);
+        };
+        if let Some(run) = self
+            .started_before(
+                &Principal::of_account(schedule.owner),
+                &name_of(schedule, due),
+            )
+            .await?
+        {
+            // We, or another server, came no further than to its start.
+            let next_at = times.next_after(run.started_at.max(due));
+            let turn = Turn {
+                run: Some(run.id),
+                chat: run.chat,
+                ..noted(due, now, TurnKind::Started)
+            };
+            let then = Settled {
+                was_due: Some(due),
+                next_at,
+                problem: None,
+            };
+            return Ok(self.store.settle_schedule(schedule, &turn, &then).await?);
+        }
+        let mut then = Settled {
+            was_due: Some(due),
+            next_at: times.next_after(now.max(due)),
+            problem: None,
+        };
+        let latest = times.latest(due, now);
+        let turn = if now - latest > GRACE_MS {
+            noted(latest, now, TurnKind::Missed)
+        } else if self.failed_too_often(schedule).await? {
+            then = Settled {
+                next_at: None,
+                problem: Some("failed_often"),
+                ..then
+            };
+            noted(latest, now, TurnKind::Failed)
+        } else if self.store.is_schedule_busy(schedule).await? {
+            noted(latest, now, TurnKind::StillGoing)
+        } else {
+            self.start_turn(schedule, due, noted(latest, now, TurnKind::Started))
+                .await?
+        };
+        self.store.settle_schedule(schedule, &turn, &then).await?;
+        Ok(())
+    }
+
+    /// Starts a run of the schedule now, whatever its times are.
+    ///
+    /// # Errors
+    /// 409 where its last run is still going; those of starting a run.
+    pub(crate) async fn run_schedule_now(
+        &self,
+        schedule: &Schedule,
+    ) -> Result<(ChatId, RunId), ApiError> {
+        let now = self.clock.now_ms();
+        let still_going = || ApiError::conflict(refusal::Settings::ScheduleStillGoing);
+        let claimed = self
+            .store
+            .claim_schedule(schedule.id, now, now + CLAIM_MS)
+            .await?;
+        let schedule = claimed.ok_or_else(still_going)?;
+        let started = async {
+            if self.store.is_schedule_busy(&schedule).await? {
+                return Err(still_going());
+            }
+            self.begin_turn(&schedule, None).await
+        };
+        match started.await {
+            Ok((chat, run)) => {
+                let turn = Turn {
+                    run: Some(run),
+                    chat: Some(chat),
+                    ..noted(now, now, TurnKind::Started)
+                };
+                let then = Settled {
+                    was_due: None,
+                    next_at: None,
+                    problem: None,
+                };
+                self.store.settle_schedule(&schedule, &turn, &then).await?;
+                Ok((chat, run))
+            }
+            Err(error) => {
+                self.store.release_schedule(schedule.id).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// The run of a schedule that is due since `due`, started once however often this is asked for. What is wrong with the
+    /// schedule is noted; what is wrong with us is an error, and it is tried again.
+    async fn start_turn(
+        &self,
+        schedule: &Schedule,
+        due: i64,
+        turn: Turn,
+    ) -> Result<Turn, ApiError> {
+        let key = name_of(schedule, due);
+        let begin = async |key| self.begin_turn(schedule, key).await;
+        let again = async |run: store::Run| {
+            let gone = || ApiError::not_found(refusal::Settings::ChatOfRunGone);
+            Ok((run.chat.ok_or_else(gone)?, run.id))
+        };
+        match self
+            .once(
+                &Principal::of_account(schedule.owner),
+                Some(key),
+                begin,
+                again,
+            )
+            .await
+        {
+            Ok((chat, run)) => Ok(Turn {
+                run: Some(run),
+                chat: Some(chat),
+                ..turn
+            }),
+            Err(error) if error.is_ours() => Err(error),
+            Err(error) => {
+                let note = error.to_string().chars().take(NOTE_CHARS).collect();
+                Ok(Turn {
+                    note: Some(note),
+                    kind: TurnKind::Failed,
+                    ..turn
+                })
+            }
+        }
+    }
+
+    async fn begin_turn(
+        &self,
+        schedule: &Schedule,
+        idempotency: Option<IdempotencyKey>,
+    ) -> Result<(ChatId, RunId), ApiError> {
+        let content = &schedule.content;
+        let permit = self.permit(Authority::of_account(schedule.owner));
+        permit.check(Right::Schedules)?;
+        let model = self
+            .resolve(content.model.as_deref(), &permit)
+            .map_err(|error| {
+                // A server that was not heard of since the start is tried again; what is missing for good is a failure to note.
+                match self.models.configured_are_awaited() {
+                    true => error,
+                    false => error.with_status(StatusCode::NOT_FOUND),
+                }
+            })?;
+        let (chat, is_new) = match schedule.chat.filter(|_| !content.new_chat) {
+            Some(chat) => (
+                self.store
+                    .chat(&Principal::of_account(schedule.owner), chat)
+                    .await?,
+                false,
+            ),
+            None => (self.new_chat_of(schedule).await?, true),
+        };
+        let id = chat.id;
+        let new = NewMessage {
+            parent: chat.current,
+            content: vec![Part::Text {
+                text: content.prompt.clone(),
+            }],
+            idempotency,
+            schedule: Some(content.name.clone()),
+            research: None,
+            parameters: ModelParameters::default(),
+            metadata: Map::new(),
+        };
+        match self.say(chat, new, model).await {
+            Ok(exchange) => Ok((id, exchange.run)),
+            Err(error) => {
+                if is_new {
+                    // An empty chat that nobody has made is no use.
+                    self.store.delete_chat(schedule.owner, id).await?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    async fn new_chat_of(&self, schedule: &Schedule) -> Result<Chat, ApiError> {
+        let now = self.clock.now_ms();
+        let chat = Chat {
+            id: ChatId::generate(),
+            principal: Principal::of_account(schedule.owner),
+            title: schedule.content.name.clone(),
+            current: None,
+            directory: None,
+            parameters: ModelParameters::default(),
+            created_at: now,
+            updated_at: now,
+            unread: false,
+            order: ChatOrder::default(),
+        };
+        self.store.create_chat(&chat).await?;
+        Ok(chat)
+    }
+
+    /// Whether its last turns have all failed, counted from when a person changed it.
+    async fn failed_too_often(&self, schedule: &Schedule) -> Result<bool, ApiError> {
+        let turns = self.store.schedule_turns(schedule.id).await?;
+        let tried = turns
+            .iter()
+            .take_while(|turn| turn.noted_at >= schedule.changed_at);
+        let tried = tried.filter(|turn| matches!(turn.kind, TurnKind::Started | TurnKind::Failed));
+        let has_failed =
+            |turn: &&Turn| turn.kind == TurnKind::Failed || turn.outcome == Some(Outcome::Failed);
+        Ok(tried.take_while(has_failed).count() >= MOST_FAILURES)
+    }
+}
+
+/// What the run that is due since `due` is known by. No caller can give this name: it is not ASCII.
+fn name_of(schedule: &Schedule, due: i64) -> IdempotencyKey {
+    IdempotencyKey {
+        key: format!("§{} {due}", schedule.id),
+        request_hash: [0; 32],
+    }
+}
+
+fn noted(due_at: i64, noted_at: i64, kind: TurnKind) -> Turn {
+    Turn {
+        due_at,
+        noted_at,
+        kind,
+        note: None,
+        run: None,
+        chat: None,
+        outcome: None,
+    }
+}

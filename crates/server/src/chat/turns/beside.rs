@@ -1,0 +1,383 @@
+//! Answers side by side: others are asked the same again, and what they say is merged into one more answer. Each is an answer like
+//! any other, with a run of its own.
+
+use std::{collections::HashMap, sync::Arc};
+
+use agent::Council;
+use domain::{Message, MessageId, Outcome, Part, Role, message::plain_text, refusal};
+use store::{Beside, Chat, ChatMessage, IdempotencyKey};
+
+use super::{Exchange, NewAnswer, Work, Worker};
+use crate::{
+    app::App,
+    chat::pipelines::said_up_to,
+    error::ApiError,
+    gateway::{
+        models::{ResolvedModel, TOUR},
+        usage::Wish,
+    },
+    identity::auth::Caller,
+};
+
+/// Most answers that are asked for at a time.
+pub(crate) const MOST_ASKED: usize = 8;
+/// Most layers of answers.
+pub(crate) const MOST_LAYERS: u32 = 3;
+/// Most that stand side by side.
+const MOST_BESIDE: usize = 16;
+
+/// What is to be merged, and by whom.
+#[derive(Debug)]
+pub(crate) struct MergeWish {
+    /// One of the answers that stand side by side.
+    pub(crate) of: MessageId,
+    /// The answers; all that have ended and say something where nothing.
+    pub(crate) answers: Option<Vec<MessageId>>,
+    /// The model; that of the answers where nothing.
+    pub(crate) model: Option<String>,
+    /// How often is answered in all before it is merged, the answers that are there included; as is set where
+    /// nothing.
+    pub(crate) layers: Option<u32>,
+    /// The name of the request.
+    pub(crate) idempotency: Option<IdempotencyKey>,
+}
+
+/// The answers that stand side by side with one of them.
+struct Row<'a> {
+    first: MessageId,
+    /// The message that they answer.
+    asked: &'a ChatMessage,
+    /// The oldest first, without those that were made of others.
+    answers: Vec<&'a ChatMessage>,
+}
+
+impl<'a> Row<'a> {
+    fn of(
+        messages: &'a [ChatMessage],
+        beside: &HashMap<MessageId, Beside>,
+        one: MessageId,
+    ) -> Result<Self, ApiError> {
+        let gone = || ApiError::not_found(refusal::Chats::NoSuchAnswer);
+        let find = |id: MessageId| messages.iter().find(move |message| message.id == id);
+        let answer = find(one)
+            .filter(|message| message.role == Role::Assistant)
+            .ok_or_else(gone)?;
+        let first = beside.get(&one).map_or(one, |beside| beside.first);
+        let asked = answer.parent.and_then(find).ok_or_else(gone)?;
+        if asked.role != Role::User {
+            return Err(ApiError::conflict(refusal::Chats::AnswerOfOtherProgram));
+        }
+        let stands_here = |message: &&ChatMessage| match beside.get(&message.id) {
+            Some(beside) => beside.first == first && beside.made_of.is_empty(),
+            None => message.id == first,
+        };
+        let answers = messages
+            .iter()
+            .filter(|message| message.parent == Some(asked.id));
+        let answers = answers
+            .filter(|message| message.role == Role::Assistant)
+            .filter(stands_here)
+            .collect();
+        Ok(Self {
+            first,
+            asked,
+            answers,
+        })
+    }
+
+    /// Those that can be merged: all that say something and have ended of themselves, or those that were chosen.
+    fn to_merge(&self, chosen: Option<&[MessageId]>) -> Result<Vec<&'a ChatMessage>, ApiError> {
+        let is_here = |id: &MessageId| self.answers.iter().any(|answer| answer.id == *id);
+        if let Some(chosen) = chosen
+            && !chosen.iter().all(is_here)
+        {
+            return Err(ApiError::not_found(refusal::Chats::NotBeside));
+        }
+        let is_chosen = |id: &MessageId| chosen.is_none_or(|chosen| chosen.contains(id));
+        let answers = self.answers.iter().copied();
+        let answers: Vec<_> = answers
+            .filter(|answer| is_chosen(&answer.id))
+            .filter(|answer| says_something(answer))
+            .collect();
+        if answers.is_empty() {
+            return Err(ApiError::conflict(refusal::Chats::NoAnswerToMergeYet));
+        }
+        Ok(answers)
+    }
+}
+
+fn says_something(answer: &ChatMessage) -> bool {
+    let outcome = answer.summary.as_ref().and_then(|summary| summary.outcome);
+    matches!(outcome, Some(Outcome::Completed | Outcome::Limited))
+        && !plain_text(&answer.content).trim().is_empty()
+}
+
+impl App {
+    /// Whether so many more answers may stand beside this one, and may be begun at once.
+    ///
+    /// # Errors
+    /// 404 where it is not there, 409 where there would be too many, 429 where a limit is reached.
+    pub(crate) async fn check_room_beside(
+        &self,
+        chat: &Chat,
+        answered: MessageId,
+        models: &[ResolvedModel],
+    ) -> Result<(), ApiError> {
+        let (messages, beside) = (
+            self.store.messages(chat.id).await?,
+            self.store.answers_beside(chat.id).await?,
+        );
+        let row = Row::of(&messages, &beside, answered)?;
+        if row.answers.len() + models.len() > MOST_BESIDE {
+            return Err(ApiError::conflict(refusal::Chats::TooManyBeside {
+                count: MOST_BESIDE as u64,
+            }));
+        }
+        let Some(principal) = models.first().map(|model| &model.authority.principal) else {
+            return Ok(());
+        };
+        self.usage.know(principal).await?;
+        Ok(self
+            .usage
+            .check(principal, Wish::nothing(), models.len() as u64)?)
+    }
+
+    /// Starts another answer to the same beside that one.
+    ///
+    /// # Errors
+    /// 404 where it is not there.
+    pub(crate) async fn answer_beside(
+        &self,
+        chat: Chat,
+        new: NewAnswer,
+    ) -> Result<Exchange, ApiError> {
+        let beside = self.store.answers_beside(chat.id).await?;
+        let first = beside
+            .get(&new.answered)
+            .map_or(new.answered, |beside| beside.first);
+        self.answer_as(
+            chat,
+            new,
+            Some(Beside {
+                first,
+                made_of: Vec::new(),
+            }),
+        )
+        .await
+    }
+
+    /// Starts an answer that is made of those that stand side by side.
+    ///
+    /// # Errors
+    /// 404 where one is not there, 409 where none of them can be merged, 400 where nobody can merge.
+    pub(crate) async fn merge_answers(
+        self: &Arc<Self>,
+        chat: Chat,
+        caller: &Caller,
+        wish: MergeWish,
+    ) -> Result<Exchange, ApiError> {
+        let messages = self.store.messages(chat.id).await?;
+        let beside = self.store.answers_beside(chat.id).await?;
+        let row = Row::of(&messages, &beside, wish.of)?;
+        let answers = row.to_merge(wish.answers.as_deref())?;
+        let model = self
+            .merging_model(caller, wish.model.as_deref(), &answers)
+            .await?;
+        let merging = self.merging(caller, model).await?;
+        let texts: Vec<String> = answers
+            .iter()
+            .map(|answer| plain_text(&answer.content))
+            .collect();
+        let said = said_up_to(&messages, row.asked.id);
+        let (person, now) = (self.told_person(&caller.user), self.told_now());
+        let asked = plain_text(&row.asked.content);
+        let prompt = merging.prompt(
+            &asked,
+            texts.iter().map(String::as_str),
+            &said,
+            (&person, &now),
+        )?;
+        let layers = wish.layers.unwrap_or_else(|| merging.layers());
+        let members = self.models_of_answers(caller, &answers).await.into_iter();
+        let members: Vec<_> = members
+            .filter(|model| model.model_id != TOUR)
+            .map(|model| model.callable())
+            .collect();
+        let council = (layers > 1 && !members.is_empty()).then(|| {
+            let (merging, first) = (merging.clone(), prompt.clone());
+            let ask = move |answers: &[String]| {
+                let answers = answers.iter().map(String::as_str);
+                merging
+                    .prompt(&asked, answers, &said, (&person, &now))
+                    .unwrap_or_else(|_| first.clone())
+            };
+            Council {
+                layers,
+                members,
+                ask: Arc::new(ask),
+            }
+        });
+        let mut history = self.history(&messages, row.asked.parent).await?;
+        // What was shown and pointed to belongs to what was said.
+        let others = row
+            .asked
+            .content
+            .iter()
+            .filter(|part| !matches!(part, Part::Text { .. }));
+        let content = std::iter::once(Part::Text { text: prompt })
+            .chain(others.cloned())
+            .collect();
+        history.push(Message {
+            content,
+            ..Message::text(Role::User, "")
+        });
+        let made_of = answers.iter().map(|answer| answer.id).collect();
+        let (wishes, patience) = (merging.wishes(), Some(merging.patience()));
+        let (model_id, owner, chat_id) = (
+            merging.model.model_id.clone(),
+            chat.principal.account,
+            chat.id,
+        );
+        let work = Work {
+            worker: Worker::Model,
+            wishes,
+            patience,
+            council,
+            beside: Some(Beside {
+                first: row.first,
+                made_of,
+            }),
+            idempotency: wish.idempotency,
+            ..Work::of(history, merging.model, Vec::new())
+        };
+        let begun = self.begin(chat, row.asked.id, None, work).await?;
+        self.note_merging(begun.run, (owner, Some(chat_id)), model_id);
+        Ok(begun)
+    }
+
+    /// The models of these answers that are there and that the caller may use.
+    async fn models_of_answers(
+        &self,
+        caller: &Caller,
+        answers: &[&ChatMessage],
+    ) -> Vec<ResolvedModel> {
+        let mut models = Vec::new();
+        for answer in answers {
+            models.extend(caller.resolve(self, answer.model.as_deref()).await);
+        }
+        models
+    }
+
+    /// The model that is named, else the first of the answers' that the caller may use and that understands something.
+    async fn merging_model(
+        &self,
+        caller: &Caller,
+        named: Option<&str>,
+        answers: &[&ChatMessage],
+    ) -> Result<ResolvedModel, ApiError> {
+        if named.is_some() {
+            return caller.resolve(self, named).await;
+        }
+        match self
+            .models_of_answers(caller, answers)
+            .await
+            .into_iter()
+            .find(|model| model.model_id != TOUR)
+        {
+            Some(model) => Ok(model),
+            None => caller.resolve(self, None).await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{ChatId, RunSummary};
+
+    use super::*;
+
+    fn answer(
+        parent: Option<MessageId>,
+        role: Role,
+        outcome: Option<Outcome>,
+        text: &str,
+    ) -> ChatMessage {
+        ChatMessage {
+            id: MessageId::generate(),
+            chat: ChatId::generate(),
+            parent,
+            role,
+            content: vec![Part::Text {
+                text: text.to_owned(),
+            }],
+            created_at: 1,
+            model: None,
+            run: None,
+            summary: outcome.map(|outcome| {
+                let mut summary = RunSummary::default();
+                summary.outcome = Some(outcome);
+                summary
+            }),
+            schedule: None,
+        }
+    }
+
+    #[test]
+    fn only_what_has_ended_and_speaks_is_merged() {
+        let asked = answer(None, Role::User, None, "Why?");
+        let of = |outcome, text: &str| answer(Some(asked.id), Role::Assistant, outcome, text);
+        let first = of(Some(Outcome::Completed), "So.");
+        let alone = of(Some(Outcome::Completed), "Said again.");
+        let cases = [
+            (of(Some(Outcome::Limited), "Because"), true),
+            (of(Some(Outcome::Completed), " "), false),
+            (of(Some(Outcome::Failed), "Half of"), false),
+            (of(Some(Outcome::Cancelled), "Half of"), false),
+            (of(None, ""), false),
+        ];
+        let merged = of(Some(Outcome::Completed), "Merged.");
+        let mut beside: HashMap<_, _> = cases
+            .iter()
+            .map(|(one, _)| {
+                (
+                    one.id,
+                    Beside {
+                        first: first.id,
+                        made_of: Vec::new(),
+                    },
+                )
+            })
+            .collect();
+        beside.insert(
+            merged.id,
+            Beside {
+                first: first.id,
+                made_of: vec![first.id],
+            },
+        );
+        let mut messages = vec![asked.clone(), first.clone(), alone.clone(), merged.clone()];
+        messages.extend(cases.iter().map(|(one, _)| one.clone()));
+        for one in [first.id, merged.id, cases[4].0.id] {
+            let row = Row::of(&messages, &beside, one).unwrap_or_else(|_| panic!("{one}"));
+            assert_eq!((row.first, row.answers.len()), (first.id, 1 + cases.len()));
+            let ids: Vec<_> = row
+                .to_merge(None)
+                .unwrap()
+                .iter()
+                .map(|answer| answer.id)
+                .collect();
+            assert_eq!(ids, [first.id, cases[0].0.id]);
+            assert!(row.to_merge(Some(&[alone.id])).is_err());
+            for (case, fits) in &cases {
+                assert_eq!(row.to_merge(Some(&[case.id])).is_ok(), *fits, "{case:?}");
+            }
+        }
+        assert_eq!(
+            Row::of(&messages, &beside, alone.id)
+                .map(|row| row.answers.len())
+                .ok(),
+            Some(1)
+        );
+        assert!(Row::of(&messages, &beside, asked.id).is_err());
+    }
+}

@@ -1,0 +1,288 @@
+//! Tells addresses that people have named when a background run has ended, signed as Standard Webhooks has it. What is to be
+//! told stands in the database from the moment the run ends; whichever server claims it tells it, and again later where
+//! that fails.
+
+use std::{sync::Arc, time::Duration};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use domain::{UserId, WebhookId, Words, refusal};
+use futures_util::future::join_all;
+use llm::Secret;
+use outbound::{Limits, Outbound, Request};
+use reqwest::{Method, header::HeaderName};
+use ring::{
+    hmac,
+    rand::{SecureRandom, SystemRandom},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::{Notice, StoreError, Webhook};
+use tokio::sync::{Notify, Semaphore};
+
+use crate::{
+    app::App,
+    error::ApiError,
+    platform::secret::{CannotOpen, NoRandomness, Sealer},
+    web::WebProblem,
+};
+
+/// Most addresses of one person.
+pub(crate) const MOST: u32 = 10;
+/// Longest address, bytes.
+const URL_LIMIT_BYTES: usize = 2_000;
+/// So much of the answer is told, characters.
+const ANSWER_CHARS: usize = 4_000;
+/// Nobody's answer is read, and no redirect followed.
+const LIMITS: Limits = Limits {
+    time: Duration::from_secs(15),
+    body_bytes: 0,
+    hops: 0,
+};
+/// How long a server that has claimed something is waited for, milliseconds; longer than a request may take.
+const CLAIM_MS: i64 = 60_000;
+/// Pauses before the next tries, milliseconds: nine hours in all.
+const PAUSES_MS: [i64; 6] = [10_000, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000];
+/// Told at a time.
+const BATCH: u32 = 16;
+/// Trials that people begin at a time.
+const TRIALS: usize = 4;
+/// How often it is looked for what is to be told.
+const LOOK: Duration = Duration::from_secs(2);
+const SECRET_PREFIX: &str = "whsec_";
+
+/// What tells them.
+pub struct Webhooks {
+    outbound: Outbound,
+    sealer: Arc<Sealer>,
+    changed: Notify,
+    trials: Semaphore,
+}
+
+/// Where to tell, and what proves that it is us.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Address {
+    pub(crate) url: String,
+    pub(crate) secret: String,
+}
+
+impl Webhooks {
+    pub(crate) fn new(outbound: Outbound, sealer: Arc<Sealer>) -> Self {
+        Self {
+            outbound,
+            sealer,
+            changed: Notify::new(),
+            trials: Semaphore::new(TRIALS),
+        }
+    }
+
+    /// To be called when the clock was moved.
+    pub fn look_again(&self) {
+        self.changed.notify_one();
+    }
+
+    /// A new address of this person with a secret of its own, which cannot be read later.
+    ///
+    /// # Errors
+    /// With a sentence where nobody may be told there.
+    pub(crate) fn new_address(
+        &self,
+        owner: UserId,
+        url: &str,
+        now: i64,
+    ) -> Result<(Webhook, Address), ApiError> {
+        let long = url.len() > URL_LIMIT_BYTES;
+        let place = if long {
+            Err(outbound::Fault::NoAddress)
+        } else {
+            self.outbound.address(url.trim(), &[])
+        };
+        let place = place.map_err(|fault| {
+            ApiError::invalid(refusal::Settings::CannotSendThere {
+                why: of_fault(fault),
+            })
+        })?;
+        if place.scheme() != "https" && !self.outbound.is_named(&place) {
+            return Err(ApiError::invalid(refusal::Settings::HttpsNeeded));
+        }
+        let mut key = [0; 32];
+        SystemRandom::new()
+            .fill(&mut key)
+            .map_err(|_| ApiError::internal(NoRandomness))?;
+        let secret = format!("{SECRET_PREFIX}{}", STANDARD.encode(key));
+        let (id, address) = (
+            WebhookId::generate(),
+            Address {
+                url: place.into(),
+                secret,
+            },
+        );
+        let text = serde_json::to_string(&address).map_err(ApiError::internal)?;
+        let sealed = self
+            .sealer
+            .seal(&sealed_for(owner, id), &Secret::new(text))
+            .map_err(ApiError::internal)?;
+        Ok((
+            Webhook {
+                id,
+                owner,
+                sealed,
+                created_at: now,
+                last: None,
+            },
+            address,
+        ))
+    }
+
+    pub(crate) fn address(&self, webhook: &Webhook) -> Result<Address, CannotOpen> {
+        let text = self
+            .sealer
+            .unseal(&sealed_for(webhook.owner, webhook.id), &webhook.sealed)?;
+        serde_json::from_str(text.reveal()).map_err(|_| CannotOpen)
+    }
+
+    /// Sends something once, so that a person sees whether it comes.
+    ///
+    /// # Errors
+    /// 429 where too many do so now.
+    pub(crate) async fn try_out(
+        &self,
+        webhook: &Webhook,
+        now: i64,
+    ) -> Result<Result<(), Words>, ApiError> {
+        let _trial = self
+            .trials
+            .try_acquire()
+            .map_err(|_| ApiError::rate_limited(10))?;
+        let body = json!({ "type": "test", "timestamp": in_words(now), "data": {} });
+        Ok(self
+            .tell(webhook, &format!("{}.test.{now}", webhook.id), now, &body)
+            .await)
+    }
+
+    /// Tells it once.
+    async fn tell(&self, webhook: &Webhook, id: &str, now: i64, body: &Value) -> Result<(), Words> {
+        let address =
+            self.address(webhook)
+                .map_err(|error| refusal::Settings::WebhookSecretLost {
+                    why: error.to_string(),
+                })?;
+        let body = body.to_string();
+        let seconds = now / 1000;
+        let signature = sign(&address.secret, &format!("{id}.{seconds}.{body}"));
+        // The settings may have changed since it was made.
+        let place = self.outbound.address(&address.url, &[]).map_err(of_fault)?;
+        let request = Request::new(Method::POST, place, LIMITS)
+            .body("application/json", body)
+            .header(HeaderName::from_static("webhook-id"), id)
+            .header(
+                HeaderName::from_static("webhook-timestamp"),
+                &seconds.to_string(),
+            )
+            .header(HeaderName::from_static("webhook-signature"), &signature);
+        let answer = self.outbound.send(request).await.map_err(of_fault)?;
+        match answer.status.is_success() {
+            true => Ok(()),
+            false => Err(refusal::Settings::WebhookAnswers {
+                status: answer.status.as_u16(),
+            }
+            .into()),
+        }
+    }
+}
+
+/// Tells what is to be told until the server stops.
+pub(crate) async fn keep_webhooks(app: Arc<App>) {
+    loop {
+        if let Err(error) = app.tell_due().await {
+            tracing::warn!(%error, "cannot look for what addresses are to be told");
+        }
+        tokio::select! {
+            () = app.stopping.cancelled() => return,
+            () = app.webhooks.changed.notified() => {}
+            () = tokio::time::sleep(LOOK) => {}
+        }
+    }
+}
+
+impl App {
+    async fn tell_due(&self) -> Result<(), StoreError> {
+        let now = self.clock.now_ms();
+        let due = self.store.claim_notices(now, now + CLAIM_MS, BATCH).await?;
+        join_all(due.iter().map(|notice| self.tell_of(notice)))
+            .await
+            .into_iter()
+            .collect()
+    }
+
+    async fn tell_of(&self, notice: &Notice) -> Result<(), StoreError> {
+        // The same for each try, so that a receiver who was told twice sees it.
+        let id = format!("{}.{}", notice.webhook.id, notice.run);
+        let told = self
+            .webhooks
+            .tell(&notice.webhook, &id, self.clock.now_ms(), &body(notice))
+            .await;
+        let now = self.clock.now_ms();
+        let problem = told.err().map(|words| words.to_column());
+        let pause = PAUSES_MS.get(usize::try_from(notice.attempts).unwrap_or(usize::MAX));
+        let next = pause.filter(|_| problem.is_some()).map(|pause| now + pause);
+        self.store
+            .settle_notice(notice, problem.as_deref(), (now, next))
+            .await
+    }
+}
+
+pub(crate) fn of_fault(fault: outbound::Fault) -> Words {
+    WebProblem::Fault(fault).sentence().into()
+}
+
+fn body(notice: &Notice) -> Value {
+    let summary = notice.summary.as_ref();
+    let answer = summary.map_or("", |summary| &summary.answer);
+    let told: String = answer.chars().take(ANSWER_CHARS).collect();
+    json!({
+        "type": "run.finished",
+        "timestamp": in_words(notice.finished_at.unwrap_or_default()),
+        "data": {
+            "run": notice.run,
+            "chat": notice.chat,
+            "title": notice.title,
+            "outcome": summary.and_then(|summary| summary.outcome),
+            "problem": summary.and_then(|summary| summary.problem.as_ref()).map(|problem| &problem.message),
+            "answer": told,
+            "answer_is_whole": told.len() == answer.len(),
+        },
+    })
+}
+
+/// `v1,` and the HMAC-SHA256 of `content`. A secret without the prefix, or not in base64 behind it, is the key as it stands.
+pub(crate) fn sign(secret: &str, content: &str) -> String {
+    let key = secret
+        .strip_prefix(SECRET_PREFIX)
+        .and_then(|key| STANDARD.decode(key).ok());
+    let key = key.unwrap_or_else(|| secret.as_bytes().to_vec());
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), content.as_bytes());
+    format!("v1,{}", STANDARD.encode(tag))
+}
+
+pub(crate) fn in_words(at_ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(at_ms)
+        .unwrap_or_default()
+        .to_string()
+}
+
+fn sealed_for(owner: UserId, id: WebhookId) -> String {
+    format!("webhook:{owner}:{id}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of the Standard Webhooks specification.
+    #[test]
+    fn signs_as_the_specification_does() {
+        let content = "msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.{\"test\": 2432232314}";
+        let signature = sign("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", content);
+        assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+}

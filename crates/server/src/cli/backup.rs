@@ -1,0 +1,206 @@
+//! `glasshouse backup` and `glasshouse restore`: the database and the key that opens what is sealed in it, in one file.
+
+mod file;
+
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, bail, ensure};
+use store::{Damage, Part, Restored, StoreError, dump, restore};
+
+use crate::platform::{
+    clock::Clock,
+    config::Config,
+    data_dir::{create_data_dir, hold_data_dir},
+    secret::{random_token, write_private},
+};
+use file::{Copy, Entry, Writer};
+
+/// The key's name, in the data folder and in the copy.
+const KEY: &str = "secret.key";
+/// The key is 32 bytes.
+const KEY_BYTES: usize = 32;
+/// Damaged values that are named.
+const MAX_NAMED: usize = 100;
+
+/// What a copy holds.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct BackedUp {
+    /// How many rows.
+    pub rows: u64,
+    /// The values that could not be read, in whose place others stand: the first `MAX_NAMED`.
+    pub damaged: Vec<Damage>,
+    /// How many more there are.
+    pub more_damaged: u64,
+}
+
+/// Copies everything into `target`, which must not be there, as it is at this moment. The server may go on. What is damaged
+/// is named, and the rest goes on.
+///
+/// # Errors
+/// With a sentence; then there is no `target`.
+pub async fn back_up(config: &Config, target: &Path, with_key: bool) -> anyhow::Result<BackedUp> {
+    ensure!(
+        !target.exists(),
+        "{} is there already: choose another name",
+        target.display()
+    );
+    check_is_there(config)?;
+    let unfinished = beside(target)?;
+    let written = write(config, &unfinished, with_key).await;
+    let kept = written.and_then(|copied| {
+        // Unlike renaming, this does not replace what somebody made meanwhile.
+        fs::hard_link(&unfinished, target)
+            .with_context(|| format!("cannot write {}", target.display()))?;
+        Ok(copied)
+    });
+    let removed = fs::remove_file(&unfinished);
+    let copied = kept?;
+    removed.with_context(|| format!("cannot remove {}", unfinished.display()))?;
+    Ok(copied)
+}
+
+async fn write(config: &Config, unfinished: &Path, with_key: bool) -> anyhow::Result<BackedUp> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    // The key, hashes of passwords and everybody's chats are in it.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options
+        .open(unfinished)
+        .with_context(|| format!("cannot write {}", unfinished.display()))?;
+    let mut writer = Writer::new(&file, Clock::real().now_ms()).context("cannot write the copy")?;
+    let mut copied = BackedUp::default();
+    let take = |part: Part| {
+        writer.part(&part)?;
+        if let Part::Damaged(damage) = part {
+            copied.note(damage);
+        }
+        Ok(())
+    };
+    dump(&config.database_url, take)
+        .await
+        .context("the database cannot be copied")?;
+    if with_key {
+        match fs::read(config.data_dir.join(KEY)) {
+            Ok(key) => writer.file(KEY, &key).context("cannot write the copy")?,
+            // A server that has never started has sealed nothing.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error).context("cannot read the key file"),
+        }
+    }
+    copied.rows = writer.finish().context("cannot write the copy")?;
+    file.sync_all().context("cannot write the copy")?;
+    Ok(copied)
+}
+
+impl BackedUp {
+    fn note(&mut self, damage: Damage) {
+        tracing::error!(%damage, "a damaged value was left out of the copy");
+        match self.damaged.len() < MAX_NAMED {
+            true => self.damaged.push(damage),
+            false => self.more_damaged += 1,
+        }
+    }
+
+    /// What is said of it at the terminal.
+    #[must_use]
+    pub fn report(&self, file: &Path) -> String {
+        let mut lines = vec![format!(
+            "{} has everything: {} rows.",
+            file.display(),
+            self.rows
+        )];
+        let damaged = self.damaged.len() as u64 + self.more_damaged;
+        if damaged > 0 {
+            lines[0] = format!(
+                "{} has everything that can be read: {} rows. Damaged values, in whose place others stand: {damaged}.",
+                file.display(),
+                self.rows
+            );
+            lines.extend(self.damaged.iter().map(Damage::to_string));
+            if self.more_damaged > 0 {
+                lines.push(format!("… and {} more", self.more_damaged));
+            }
+        }
+        lines.join("\n")
+    }
+}
+
+/// An empty database is made by whoever opens it; a copy of one helps nobody.
+fn check_is_there(config: &Config) -> anyhow::Result<()> {
+    if config.database_url.starts_with("sqlite://") && !config.data_dir.exists() {
+        bail!(
+            "there is no data folder {}: start the server once first",
+            config.data_dir.display()
+        );
+    }
+    Ok(())
+}
+
+fn beside(target: &Path) -> anyhow::Result<PathBuf> {
+    let mut name = target
+        .file_name()
+        .context("the copy needs a name")?
+        .to_owned();
+    name.push(random_token(".unfinished-")?.reveal());
+    Ok(target.with_file_name(name))
+}
+
+/// Puts everything of the copy into a database that is empty. The server must not run.
+///
+/// # Errors
+/// With a sentence; then nothing of it is there.
+pub async fn bring_back(config: &Config, source: &Path) -> anyhow::Result<Restored> {
+    // All of it is looked at before anything is written.
+    let mut copy = Copy::open(source)?;
+    let mut key = None;
+    for entry in &mut copy {
+        if let Entry::File { name, content } = entry? {
+            ensure!(
+                name == KEY && content.len() == KEY_BYTES,
+                "the copy has a file that does not belong in it"
+            );
+            ensure!(key.replace(content).is_none(), "the copy has two keys");
+        }
+    }
+    create_data_dir(&config.data_dir)?;
+    let _held = hold_data_dir(&config.data_dir).await?;
+    let place = config.data_dir.join(KEY);
+    let is_new_key = match (&key, fs::read(&place)) {
+        (None, _) => false,
+        (Some(key), Ok(there)) => {
+            ensure!(
+                *key == there,
+                "{} is another key than the copy's: name an empty data folder, or move that file away",
+                place.display()
+            );
+            false
+        }
+        (Some(_), Err(error)) if error.kind() == ErrorKind::NotFound => true,
+        (Some(_), Err(error)) => return Err(error).context("cannot read the key file"),
+    };
+    let parts = Copy::open(source)?.filter_map(|entry| match entry {
+        Ok(Entry::Part(part)) => Some(Ok(part)),
+        Ok(Entry::File { .. }) => None,
+        Err(error) => Some(Err(format!("{error:#}"))),
+    });
+    // Before the rows: they are no use without it, but it is without them.
+    if let Some(key) = key.filter(|_| is_new_key) {
+        write_private(&place, &key).with_context(|| format!("cannot write {}", place.display()))?;
+    }
+    restore(&config.database_url, parts).await.map_err(|error| match error {
+        StoreError::Conflict("not empty") => anyhow::anyhow!(
+            "the database is not empty: name another data folder, or an empty database, and change the settings once \
+             all is well"
+        ),
+        StoreError::Conflict("newer") => {
+            anyhow::anyhow!("the copy, or the database, is of another version of Glasshouse: use the newer of the two")
+        }
+        StoreError::Conflict(_) => anyhow::anyhow!("the copy holds two rows that cannot both be there"),
+        error => anyhow::Error::from(error).context("the copy cannot be brought back"),
+    })
+}

@@ -1,0 +1,367 @@
+//! Collections of documents: read in the background, and searched by people and agents. The database has the texts; what they
+//! are searched with is built from them in memory, when a collection is first asked, and follows what changes there.
+
+mod aliases;
+mod asking;
+mod built_in;
+mod choice;
+mod copies;
+mod embedding;
+mod far;
+mod fetching;
+mod graph_copy;
+mod graph_database;
+mod graph_tool;
+mod graphing;
+mod loaded;
+mod narrowing;
+mod on_account;
+mod pictures;
+mod qdrant;
+mod reading;
+mod scope;
+mod search;
+mod tool;
+mod vector_copy;
+mod vector_database;
+
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use agent::Tool;
+use domain::{CollectionId, EmbeddingSpaceId};
+use knowledge::{ReadingProcess, Terms};
+use store::{Collection, Embedding, Principal, Store, StoreError};
+use tokio::{sync::Notify, time::Instant};
+
+use crate::{
+    app::App,
+    error::ApiError,
+    platform::config::{KnowledgeSettings, VectorDatabaseSettings},
+};
+
+use asking::NoHelp;
+use built_in::BuiltIn;
+use choice::InForce;
+use graph_database::GraphDatabase;
+use loaded::{Loaded, serving};
+use outbound::Outbound;
+use qdrant::Qdrant;
+use vector_database::VectorDatabase;
+pub(crate) use {
+    aliases::SameThing,
+    choice::{EmbeddingChoice, EmbeddingTried},
+    embedding::keep_embedding,
+    far::{Far, Meaning},
+    fetching::fetch_model,
+    graph_copy::keep_graph_copy,
+    graph_tool::{NAME as GRAPH_TOOL, graph_spec, walk},
+    graphing::keep_graphs,
+    narrowing::{ENDING_CHARS, MOST_ENDINGS, NAME_CHARS, is_ending, narrow},
+    pictures::keep_looking,
+    reading::{READERS, keep_reading},
+    scope::Scope,
+    search::{Found, MOST_FOUND, Wish, missing, no_collection},
+    tool::{NAME as SEARCH_TOOL, look, passage, source, spec},
+    vector_copy::keep_vector_copy,
+};
+
+/// Most documents of a collection.
+pub(crate) const MOST_DOCUMENTS: u64 = 10_000;
+/// How long a model is not asked for the vectors of questions after it failed, the first time; it doubles.
+const FIRST_REST: Duration = Duration::from_secs(2);
+const LONGEST_REST: Duration = Duration::from_secs(60);
+
+/// What is known of documents.
+pub(crate) struct Knowledge {
+    terms: Terms,
+    reader: ReadingProcess,
+    built_in: Arc<BuiltIn>,
+    /// What collections may take of the memory while nobody asks for them.
+    memory_bytes: usize,
+    /// There is something to read.
+    to_read: Notify,
+    /// There is a picture to look at.
+    to_see: Notify,
+    /// There is something to embed.
+    to_embed: Notify,
+    /// Another model is to embed it.
+    embedding_changed: Notify,
+    /// There is something to look at for a graph.
+    to_graph: Notify,
+    /// Has a copy of the graphs, where one is named.
+    pub(crate) graph_database: Option<GraphDatabase>,
+    /// Compares the vectors, where one is named; they are compared in memory otherwise.
+    vector_database: Option<VectorDatabase>,
+    loaded: Mutex<HashMap<CollectionId, Arc<Loaded>>>,
+    /// Held while a collection is loaded, so that several who ask at once do not all do so.
+    loading: tokio::sync::Mutex<()>,
+    /// Counts the searches.
+    searches: AtomicU64,
+    helping: Mutex<Helping>,
+    app: OnceLock<Weak<App>>,
+}
+
+/// How it stands with the embedding model.
+#[derive(Default)]
+struct Helping {
+    /// What makes vectors, and where they go.
+    in_force: Option<InForce>,
+    /// Why documents are not embedded at the moment, as JSON.
+    problem: Option<String>,
+    /// Until when it is not asked about questions, how long that was, and why.
+    rest: Option<(Instant, Duration, NoHelp)>,
+}
+
+impl Knowledge {
+    /// Documents are read by `program`, which is this one.
+    pub(crate) fn new(
+        program: PathBuf,
+        settings: &KnowledgeSettings,
+        (store, outbound): (&Store, Outbound),
+    ) -> Self {
+        Self {
+            built_in: Arc::new(BuiltIn::new(settings, &program)),
+            terms: Terms::default(),
+            reader: ReadingProcess::new(program),
+            memory_bytes: settings.memory_bytes,
+            to_read: Notify::new(),
+            to_see: Notify::new(),
+            to_embed: Notify::new(),
+            embedding_changed: Notify::new(),
+            to_graph: Notify::new(),
+            graph_database: settings.graph_database.as_ref().map(GraphDatabase::new),
+            vector_database: settings.vector_database.as_ref().map(|named| match named {
+                VectorDatabaseSettings::Qdrant(settings) => {
+                    VectorDatabase::qdrant(Qdrant::new(settings, outbound))
+                }
+                VectorDatabaseSettings::Pgvector => VectorDatabase::pgvector(store.clone()),
+            }),
+            loaded: Mutex::default(),
+            loading: tokio::sync::Mutex::default(),
+            searches: AtomicU64::new(0),
+            helping: Mutex::default(),
+            app: OnceLock::new(),
+        }
+    }
+
+    /// To be called once, with what it is a part of.
+    pub(crate) fn begin(&self, app: &Arc<App>) {
+        _ = self.app.set(Arc::downgrade(app));
+    }
+
+    /// The program that it is part of, for what outlives a request.
+    pub(crate) fn app(&self) -> Weak<App> {
+        self.app.get().cloned().unwrap_or_default()
+    }
+
+    /// To be called when a file has come.
+    pub(crate) fn look_again(&self) {
+        self.to_read.notify_one();
+    }
+
+    /// To be called when a document is to be embedded that was not.
+    pub(crate) fn look_for_meanings(&self) {
+        self.to_embed.notify_one();
+    }
+
+    /// To be called when a collection is to have a graph.
+    pub(crate) fn look_for_graphs(&self) {
+        self.to_graph.notify_one();
+    }
+
+    /// To be called when the rows of a collection's graph have changed, or may have.
+    pub(crate) fn note_graph(&self, of: CollectionId) {
+        if let Some(database) = &self.graph_database {
+            database.note_change(of);
+        }
+    }
+
+    /// To be called when vectors have come, or may have gone.
+    pub(crate) fn note_vectors(&self) {
+        if let Some(database) = &self.vector_database {
+            database.changed.notify_one();
+        }
+    }
+
+    /// How far the documents of a collection are embedded, and their vectors where they are compared.
+    async fn embeddings(
+        &self,
+        store: &Store,
+        of: CollectionId,
+    ) -> Result<Vec<Embedding>, StoreError> {
+        let mut embeddings = store.embeddings(of).await?;
+        if let Some(database) = &self.vector_database {
+            for far in embeddings
+                .iter_mut()
+                .filter(|far| !database.has(far.space, (far.document, far.version)))
+            {
+                far.done = 0;
+            }
+        }
+        Ok(embeddings)
+    }
+
+    /// A collection as it can be searched now.
+    async fn current(
+        self: &Arc<Self>,
+        store: &Store,
+        of: &Collection,
+    ) -> Result<Arc<Loaded>, ApiError> {
+        let search = self.searches.fetch_add(1, Relaxed) + 1;
+        if let Some(loaded) = self.loaded(of) {
+            loaded.note_use(search);
+            return Ok(loaded);
+        }
+        let _alone = self.loading.lock().await;
+        if let Some(loaded) = self.loaded(of) {
+            loaded.note_use(search);
+            return Ok(loaded);
+        }
+        let before = self.all_loaded().get(&of.id).cloned();
+        let loaded = Arc::new(Loaded::follow(self, store, of, before).await?);
+        loaded.note_use(search);
+        self.all_loaded().insert(of.id, Arc::clone(&loaded));
+        Ok(loaded)
+    }
+
+    fn loaded(&self, of: &Collection) -> Option<Arc<Loaded>> {
+        self.all_loaded()
+            .get(&of.id)
+            .filter(|loaded| loaded.version() >= of.version)
+            .cloned()
+    }
+
+    fn all_loaded(&self) -> MutexGuard<'_, HashMap<CollectionId, Arc<Loaded>>> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets what was loaded of a collection that is gone.
+    pub(crate) fn forget(&self, collection: CollectionId) {
+        self.all_loaded().remove(&collection);
+    }
+
+    /// Lets go of the collections that were used least lately, where all are larger together than they may be. Searches that
+    /// have them keep them until they are done.
+    fn make_room(&self) {
+        let mut all = self.all_loaded();
+        let mut sizes: Vec<(u64, usize, CollectionId)> = all
+            .iter()
+            .map(|(id, loaded)| (loaded.used(), loaded.size_bytes(), *id))
+            .collect();
+        let mut total: usize = sizes.iter().map(|(_, size, _)| size).sum();
+        sizes.sort_unstable_by_key(|(used, ..)| *used);
+        for (_, size, id) in sizes {
+            if total <= self.memory_bytes {
+                break;
+            }
+            all.remove(&id);
+            total -= size;
+        }
+    }
+
+    /// Has collections served by the current space as soon as it has all that can be had in it. They are built beside those
+    /// that serve meanwhile.
+    async fn switch_spaces(self: &Arc<Self>, store: &Store) -> Result<(), ApiError> {
+        let current = self.space();
+        let others: Vec<(CollectionId, Option<EmbeddingSpaceId>)> = {
+            let all = self.all_loaded();
+            let others = all.iter().filter(|(_, loaded)| loaded.space != current);
+            others.map(|(id, loaded)| (*id, loaded.space)).collect()
+        };
+        for (id, space) in others {
+            let (documents, embeddings) = (
+                store.documents(id).await?,
+                self.embeddings(store, id).await?,
+            );
+            let Some(of) = store.collection(id).await? else {
+                continue;
+            };
+            if serving(current, &documents, &embeddings) == space {
+                continue;
+            }
+            let built = Loaded::follow(self, store, &of, None).await?;
+            let mut all = self.all_loaded();
+            // One that nobody searches any more is not brought back.
+            if let Some(before) = all
+                .get_mut(&id)
+                .filter(|before| before.version() <= built.version())
+            {
+                built.note_use(before.used());
+                *before = Arc::new(built);
+            }
+        }
+        Ok(())
+    }
+
+    fn helping(&self) -> MutexGuard<'_, Helping> {
+        self.helping.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where new vectors go; nothing where none are made.
+    pub(crate) fn space(&self) -> Option<EmbeddingSpaceId> {
+        self.helping().in_force.as_ref().map(|known| known.space)
+    }
+
+    /// Why documents are not embedded at the moment, as JSON.
+    pub(crate) fn no_help(&self) -> Option<String> {
+        self.helping().problem.clone()
+    }
+
+    fn set_no_help(&self, problem: Option<String>) {
+        self.helping().problem = problem;
+    }
+
+    /// Why the model is not asked about questions just now.
+    fn rests(&self) -> Option<NoHelp> {
+        let helping = self.helping();
+        let (until, _, why) = helping.rest.as_ref()?;
+        (Instant::now() < *until).then(|| why.clone())
+    }
+
+    fn rest(&self, why: NoHelp) {
+        let mut helping = self.helping();
+        let length = helping
+            .rest
+            .as_ref()
+            .map_or(FIRST_REST, |(_, length, _)| (*length * 2).min(LONGEST_REST));
+        helping.rest = Some((Instant::now() + length, length, why));
+    }
+
+    fn note_help(&self) {
+        self.helping().rest = None;
+    }
+}
+
+impl App {
+    /// The agents' ways in, where there is something that the principal may search: passages, and what they speak of. Documents are
+    /// an account's own, not those of a front end's people.
+    pub(crate) async fn knowledge_tools(
+        &self,
+        principal: &Principal,
+        scope: Scope,
+    ) -> Result<Vec<Arc<Tool>>, StoreError> {
+        if principal.is_front_end_person() {
+            return Ok(Vec::new());
+        }
+        let (knowledge, store) = (&self.knowledge, &self.store);
+        let search = knowledge.tool(store, principal, scope.clone()).await?;
+        let graph = knowledge
+            .graph_tool(store, principal.account, scope)
+            .await?;
+        Ok(search.into_iter().chain(graph).collect())
+    }
+
+    /// How many collections are in the memory.
+    #[must_use]
+    pub fn loaded_collections(&self) -> usize {
+        self.knowledge.all_loaded().len()
+    }
+}

@@ -1,0 +1,196 @@
+//! Asks the models that help to find passages: for the vectors of texts, and for how well passages answer. Each call is on
+//! somebody's account, within their limits.
+
+use std::time::Duration;
+
+use agent::{Prices, call_cost};
+use domain::{ProblemCode, Sentence, Usage as Tokens, Words};
+use embedder::Urgency;
+use llm::{
+    ModelError,
+    openai::{NoAnswer, Told},
+};
+use store::{Principal, UsageSum};
+use tokio::time::Instant;
+use wire::openai::rerank;
+
+use crate::{
+    app::App,
+    gateway::{
+        models::ModelServer,
+        usage::{Amount, Wish},
+    },
+};
+
+/// Bytes of a token, by rule of thumb.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// Why a model did not help.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NoHelp {
+    pub(super) kind: NoHelpKind,
+    /// In a sentence.
+    pub(super) words: Words,
+}
+
+/// Who is to blame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoHelpKind {
+    /// The account's limits: later it may be asked again, seconds.
+    Limited(u64),
+    /// The server did not take the texts, most often as they are too long.
+    Texts,
+    /// The server was silent for too long.
+    Late,
+    /// All else.
+    Failed,
+}
+
+impl NoHelp {
+    pub(super) fn failed(words: impl Into<Words>) -> Self {
+        Self {
+            kind: NoHelpKind::Failed,
+            words: words.into(),
+        }
+    }
+}
+
+impl App {
+    /// The vectors of these texts, in their order. The built-in model costs nobody anything.
+    pub(super) async fn embed(
+        &self,
+        principal: &Principal,
+        model: &str,
+        texts: &[String],
+        (urgency, deadline): (Urgency, Duration),
+    ) -> Result<Vec<Vec<f32>>, NoHelp> {
+        if model == embedder::MODEL {
+            return self
+                .knowledge
+                .built_in
+                .embed(texts, urgency, deadline)
+                .await;
+        }
+        let server = self.helper(model, "embeddings")?;
+        let ask = async |told: Told| {
+            let embedded = server.upstream.embed(&told, texts, None, deadline).await?;
+            Ok((embedded.vectors, embedded.input_tokens))
+        };
+        let bytes = texts.iter().map(String::len).sum();
+        self.ask_helper(principal, &server, bytes, ask).await
+    }
+
+    /// How well each of these passages answers the question, where the model says.
+    pub(super) async fn rerank(
+        &self,
+        principal: &Principal,
+        model: &str,
+        (query, passages): (&str, &[&str]),
+        deadline: Duration,
+    ) -> Result<Vec<Option<f32>>, NoHelp> {
+        let server = self.helper(model, "rerank")?;
+        let upstream = &server.upstream;
+        let body = rerank::encode(upstream.model(), query, passages);
+        let bytes = body.len();
+        let ask = async |told: Told| {
+            let answer = upstream
+                .post_whole(&told, body.into(), Instant::now() + deadline)
+                .await?;
+            let read = rerank::decode(&answer, passages.len()).map_err(|bad| {
+                let why = bad.to_string();
+                let useless = Sentence::UselessAnswer {
+                    model: upstream.model().to_owned(),
+                    why,
+                };
+                NoAnswer::Failed(ModelError::new(ProblemCode::ModelProtocol, useless))
+            })?;
+            Ok((read.scores, read.input_tokens))
+        };
+        self.ask_helper(principal, &server, bytes, ask).await
+    }
+
+    /// The model that the settings name: it is for everybody, whoever may choose it for chats.
+    fn helper(&self, model: &str, call: &str) -> Result<ModelServer, NoHelp> {
+        let found = self.models.upstream_for_all(model, call);
+        let found = found.map_err(|error| NoHelp::failed(error.problem().clone().words()))?;
+        found.ok_or_else(|| {
+            NoHelp::failed(Sentence::NoModelServer {
+                model: model.to_owned(),
+            })
+        })
+    }
+
+    /// Asks with `bytes` of text; gives what was read of the answer, and books the tokens that the server counted.
+    async fn ask_helper<T>(
+        &self,
+        principal: &Principal,
+        ModelServer {
+            upstream,
+            prices,
+            trusted,
+            ..
+        }: &ModelServer,
+        bytes: usize,
+        ask: impl AsyncFnOnce(Told) -> Result<(T, Option<u64>), NoAnswer>,
+    ) -> Result<T, NoHelp> {
+        let estimated = bytes as u64 / BYTES_PER_TOKEN;
+        let wish = Wish {
+            input_tokens: estimated,
+            max_output_tokens: Some(0),
+            prices: *prices,
+        };
+        self.usage
+            .know(principal)
+            .await
+            .map_err(|error| NoHelp::failed(error.to_string()))?;
+        let caller = match trusted {
+            true => Some(
+                self.caller_headers(principal)
+                    .await
+                    .map_err(|error| NoHelp::failed(error.to_string()))?,
+            ),
+            false => None,
+        };
+        let told = Told {
+            caller,
+            ..Told::default()
+        };
+        let held = self
+            .usage
+            .begin(principal, wish)
+            .map_err(|refused| NoHelp {
+                kind: NoHelpKind::Limited(refused.wait_s),
+                words: refused.words,
+            })?;
+        let result = ask(told).await.map_err(no_answer);
+        let used = result
+            .as_ref()
+            .ok()
+            .map(|(_, counted)| used(counted.unwrap_or(estimated), *prices));
+        let amount = used.map(|(tokens, cost)| Amount::of_call(tokens, cost));
+        self.usage.end(&held, wish, amount);
+        if let Some((tokens, cost)) = used {
+            self.usage
+                .note(principal, upstream.model(), UsageSum::of_call(tokens, cost));
+        }
+        result.map(|(read, _)| read)
+    }
+}
+
+fn used(input_tokens: u64, prices: Option<Prices>) -> (Tokens, Option<u64>) {
+    let tokens = Tokens::of(input_tokens, 0);
+    (tokens, call_cost(prices, tokens))
+}
+
+fn no_answer(no: NoAnswer) -> NoHelp {
+    let error = no.into_error();
+    let kind = match error.code {
+        ProblemCode::ModelTimeout => NoHelpKind::Late,
+        ProblemCode::ModelRejected | ProblemCode::ModelContextFull => NoHelpKind::Texts,
+        _ => NoHelpKind::Failed,
+    };
+    NoHelp {
+        kind,
+        words: error.words(),
+    }
+}

@@ -1,0 +1,322 @@
+//! Has documents embedded that were read, one after another: beside all else, part by part, so that what is done is done
+//! whenever the server stops. Words alone serve meanwhile, and what an earlier model made.
+
+use std::{sync::Arc, time::Duration};
+
+use domain::{EmbeddingSpaceId, Sentence};
+use embedder::Urgency;
+use knowledge::{Chunk, Document, Sizes, cut, encode_vector};
+use store::{EmbeddingSpace, Principal, StoreError, ToEmbed, Vectors};
+use tokio::{task::spawn_blocking, time::Instant};
+
+use super::{
+    asking::{NoHelp, NoHelpKind},
+    choice::InForce,
+    reading::as_column,
+};
+use crate::{app::App, error::ApiError, platform::config::EmbeddingSettings};
+
+/// Counts the ways in which [`passage`] makes texts of pieces, and pieces are cut.
+const CHUNKING: u64 = 1;
+/// How long a model server may take for the vectors of one request.
+const PASSAGES: (Urgency, Duration) = (Urgency::Passage, Duration::from_secs(120));
+/// How long a server that embeds a document is waited for beyond that, milliseconds.
+const CLAIM_MS: i64 = 180_000;
+/// How often documents are looked for that may be tried again.
+const LOOK: Duration = Duration::from_secs(15);
+/// The pause after a failure of the model server or the database; it doubles.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// How long a document waits that failed, the first time, milliseconds; it doubles this often.
+const RETRY_MS: i64 = 5_000;
+const RETRY_DOUBLINGS: u64 = 7;
+/// How often it is said that a space is in use, and how long one is kept of which nobody says so.
+pub(super) const SAY_USED: Duration = Duration::from_secs(600);
+const UNUSED_MS: i64 = 3_600_000;
+/// Longest headings before a piece, characters.
+const HEAD_CHARS: usize = 300;
+/// A piece that is too long for the model is halved so often.
+const HALVINGS: u32 = 3;
+
+/// What became of a look for documents.
+enum Looked {
+    /// There may be more.
+    Went,
+    Nothing,
+    /// The model server does not help at the moment.
+    NoHelp,
+}
+
+/// Embeds what is to be embedded until the server stops. Where no model is in force, what one made before is let go of, as soon
+/// as no other server uses it.
+pub(crate) async fn keep_embedding(app: Arc<App>) {
+    let (mut pause, mut forget_at) = (FIRST_PAUSE, Instant::now());
+    loop {
+        let looked = tokio::select! {
+            () = app.stopping.cancelled() => return,
+            // What the model before was asked for is not wanted any more.
+            () = app.knowledge.embedding_changed.notified() => {
+                pause = FIRST_PAUSE;
+                continue;
+            }
+            looked = app.embed_next(&mut forget_at) => looked,
+        };
+        let wait = match looked {
+            Ok(Looked::Went) => {
+                pause = FIRST_PAUSE;
+                continue;
+            }
+            Ok(Looked::Nothing) => LOOK,
+            Ok(Looked::NoHelp) => pause,
+            Err(error) => {
+                tracing::warn!(%error, "a document could not be embedded; trying again");
+                pause
+            }
+        };
+        let is_idle = wait == LOOK;
+        if !is_idle {
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        tokio::select! {
+            () = app.stopping.cancelled() => return,
+            () = app.knowledge.embedding_changed.notified() => pause = FIRST_PAUSE,
+            // New documents do not make a server well.
+            () = app.knowledge.to_embed.notified(), if is_idle => {}
+            () = tokio::time::sleep(wait) => {}
+        }
+    }
+}
+
+impl App {
+    /// To be called once, before anything is searched.
+    pub(crate) async fn begin_embedding(&self) -> Result<(), StoreError> {
+        self.follow_embedding_choice().await.map(drop)
+    }
+
+    /// The space of vectors that are made as these settings say, which is in use from now on.
+    pub(super) async fn use_embedding(
+        &self,
+        settings: &EmbeddingSettings,
+    ) -> Result<EmbeddingSpaceId, StoreError> {
+        let wanted = EmbeddingSpace {
+            id: EmbeddingSpaceId::generate(),
+            model: settings.model.clone(),
+            query_prefix: settings.query_prefix.clone(),
+            passage_prefix: settings.passage_prefix.clone(),
+            chunking: CHUNKING,
+        };
+        Ok(self
+            .store
+            .use_embedding_space(&wanted, self.clock.now_ms())
+            .await?
+            .id)
+    }
+
+    async fn embed_next(&self, forget_at: &mut Instant) -> Result<Looked, ApiError> {
+        let Some(InForce {
+            settings, space, ..
+        }) = self.follow_embedding_choice().await?
+        else {
+            return self.forget_embeddings(forget_at).await;
+        };
+        let now = self.clock.now_ms();
+        let Some(of) = self
+            .store
+            .claim_embedding(space, now, now.saturating_add(CLAIM_MS))
+            .await?
+        else {
+            self.knowledge.switch_spaces(&self.store).await?;
+            let mut has_gone = false;
+            while self
+                .store
+                .forget_old_vectors(space, now.saturating_sub(UNUSED_MS))
+                .await?
+            {
+                has_gone = true;
+            }
+            if has_gone {
+                self.knowledge.note_vectors();
+            }
+            return Ok(Looked::Nothing);
+        };
+        match self.embed_document(&settings, space, &of).await? {
+            Ok(()) => {
+                self.knowledge.set_no_help(None);
+                Ok(Looked::Went)
+            }
+            Err(no_help) => self.note_no_help(space, &of, no_help).await,
+        }
+    }
+
+    /// What is done where no model is in force, the costly part now and then.
+    async fn forget_embeddings(&self, forget_at: &mut Instant) -> Result<Looked, ApiError> {
+        self.knowledge.switch_spaces(&self.store).await?;
+        if Instant::now() < *forget_at {
+            return Ok(Looked::Nothing);
+        }
+        let before = self.clock.now_ms().saturating_sub(UNUSED_MS);
+        while self.store.forget_unused_vectors(before).await? {
+            self.knowledge.note_vectors();
+        }
+        *forget_at = Instant::now() + SAY_USED;
+        Ok(Looked::Nothing)
+    }
+
+    async fn note_no_help(
+        &self,
+        space: EmbeddingSpaceId,
+        of: &ToEmbed,
+        no_help: NoHelp,
+    ) -> Result<Looked, ApiError> {
+        let NoHelp { kind, words } = no_help;
+        tracing::warn!(document = %of.document, ?kind, error = %words, "a document could not be embedded");
+        let (code, wait_ms) = match kind {
+            NoHelpKind::Limited(seconds) => (
+                "limited",
+                i64::try_from(seconds)
+                    .unwrap_or(i64::MAX / 2000)
+                    .saturating_mul(1000),
+            ),
+            NoHelpKind::Texts => ("texts", RETRY_MS << of.failures.min(RETRY_DOUBLINGS)),
+            NoHelpKind::Late => ("late", RETRY_MS << of.failures.min(RETRY_DOUBLINGS)),
+            NoHelpKind::Failed => ("failed", RETRY_MS << of.failures.min(RETRY_DOUBLINGS)),
+        };
+        let problem = as_column(code, &words);
+        let due_at = self.clock.now_ms().saturating_add(wait_ms);
+        self.store
+            .note_embedding_failure(space, of, &problem, due_at)
+            .await?;
+        if matches!(kind, NoHelpKind::Limited(_) | NoHelpKind::Texts) {
+            return Ok(Looked::Went);
+        }
+        self.knowledge.set_no_help(Some(problem));
+        Ok(Looked::NoHelp)
+    }
+
+    /// Goes on with a document until all its pieces have their vectors.
+    async fn embed_document(
+        &self,
+        settings: &EmbeddingSettings,
+        space: EmbeddingSpaceId,
+        of: &ToEmbed,
+    ) -> Result<Result<(), NoHelp>, ApiError> {
+        let (text, structure) = match self.store.document_text(of.document).await {
+            Ok(text) => text,
+            // Deleted just now.
+            Err(StoreError::NotFound) => return Ok(Ok(())),
+            Err(error) => return Err(error.into()),
+        };
+        let structure: Document = serde_json::from_str(&structure).map_err(ApiError::internal)?;
+        let cutting = spawn_blocking(move || {
+            let document = Document { text, ..structure };
+            let chunks = cut(&document, Sizes::default());
+            (document, chunks)
+        });
+        let (document, chunks) = cutting.await.map_err(ApiError::internal)?;
+        let title = document.title.as_deref().unwrap_or(&of.name);
+        let mut done = usize::try_from(of.done)
+            .unwrap_or(usize::MAX)
+            .min(chunks.len());
+        while done < chunks.len() {
+            let batch = &chunks[done..(done + settings.batch).min(chunks.len())];
+            let texts: Vec<String> = batch
+                .iter()
+                .map(|chunk| passage(settings, title, &document.text, chunk))
+                .collect();
+            let vectors = match self.embed_texts(settings, of, &texts).await {
+                Ok(vectors) => vectors,
+                Err(no_help) => return Ok(Err(no_help)),
+            };
+            let content = pack(&vectors);
+            let part = Vectors {
+                first: done as u64,
+                pieces: batch.len() as u64,
+                content,
+            };
+            let until = self.clock.now_ms().saturating_add(CLAIM_MS);
+            if !self.store.keep_vectors(space, of, &part, until).await? {
+                // Deleted or changed meanwhile.
+                return Ok(Ok(()));
+            }
+            self.knowledge.set_no_help(None);
+            done += batch.len();
+        }
+        self.knowledge.note_vectors();
+        Ok(Ok(()))
+    }
+
+    /// The vectors of some pieces. Where the model does not take them together, each is asked for alone, and shortened
+    /// where it is too long even so.
+    async fn embed_texts(
+        &self,
+        settings: &EmbeddingSettings,
+        of: &ToEmbed,
+        texts: &[String],
+    ) -> Result<Vec<Vec<f32>>, NoHelp> {
+        let principal = Principal::of_account(of.owner);
+        match self
+            .embed(&principal, &settings.model, texts, PASSAGES)
+            .await
+        {
+            Err(NoHelp {
+                kind: NoHelpKind::Texts,
+                ..
+            }) => {}
+            answer => return answer,
+        }
+        let mut vectors: Vec<Vec<f32>> = Vec::with_capacity(texts.len());
+        for text in texts {
+            let mut text = text.clone();
+            let mut halved = 0;
+            let alone = loop {
+                match self
+                    .embed(
+                        &principal,
+                        &settings.model,
+                        std::slice::from_ref(&text),
+                        PASSAGES,
+                    )
+                    .await
+                {
+                    Err(NoHelp {
+                        kind: NoHelpKind::Texts,
+                        ..
+                    }) if halved < HALVINGS => {
+                        halved += 1;
+                        let half = text.chars().count() / 2;
+                        text = text.chars().take(half).collect();
+                    }
+                    answer => break answer?,
+                }
+            };
+            vectors.extend(alone);
+        }
+        let length = vectors.first().map_or(0, Vec::len);
+        if vectors.iter().any(|vector| vector.len() != length) {
+            return Err(NoHelp::failed(Sentence::VectorsDiffer));
+        }
+        Ok(vectors)
+    }
+}
+
+/// A piece as the model gets it: what it wants before it, where the piece stands, and its text.
+fn passage(settings: &EmbeddingSettings, title: &str, text: &str, chunk: &Chunk) -> String {
+    let headings = chunk
+        .headings
+        .iter()
+        .map(String::as_str)
+        .filter(|heading| *heading != title);
+    let head: Vec<&str> = std::iter::once(title).chain(headings).collect();
+    let head: String = head.join(" › ").chars().take(HEAD_CHARS).collect();
+    let text = text.get(chunk.bytes.clone()).unwrap_or_default();
+    format!("{}{head}\n{text}", settings.passage_prefix)
+}
+
+/// Vectors one after another as they are kept. Those without a direction are zeros, and found by words alone.
+fn pack(vectors: &[Vec<f32>]) -> Vec<u8> {
+    let length = vectors.first().map_or(0, Vec::len) + size_of::<f32>();
+    let packed = vectors
+        .iter()
+        .flat_map(|vector| encode_vector(vector).unwrap_or_else(|| vec![0; length]));
+    packed.collect()
+}

@@ -1,0 +1,244 @@
+//! Has documents looked at for the graphs of their collections, piece by piece beside all else: what is done stays done
+//! whenever the server stops. Each look is on the account of whose documents they are.
+
+use std::{sync::Arc, time::Duration};
+
+use agent::graph::{self, Found, Proof, key};
+use domain::{ProblemCode, Sentence};
+use knowledge::{Chunk, Document, Sizes, cut};
+use serde_json::Map;
+use store::{GraphPiece, StoreError, ToGraph, Words};
+use tokio::task::spawn_blocking;
+
+use super::{on_account::Asked, reading::as_column};
+use crate::{app::App, error::ApiError, gateway::models::ResolvedModel, identity::auth::Authority};
+
+/// So much of a document is looked at in one call, characters; a chunk is never parted.
+const PIECE_CHARS: usize = 4_000;
+/// How long a server that looks at a document is waited for, milliseconds: longer than two answers may take.
+const CLAIM_MS: i64 = 300_000;
+/// How often documents are looked for.
+const LOOK: Duration = Duration::from_secs(15);
+/// How long a document waits that failed, the first time, milliseconds; it doubles this often.
+const RETRY_MS: i64 = 5_000;
+const RETRY_DOUBLINGS: u64 = 7;
+/// A piece that fails so often is passed over.
+const MOST_FAILURES: u64 = 4;
+/// About what the question around a piece has, and most that the answer may have, tokens.
+const FRAME_TOKENS: u64 = 500;
+const ANSWER_TOKENS: u64 = 4_000;
+
+/// Looks at what is to be looked at until the server stops.
+pub(crate) async fn keep_graphs(app: Arc<App>) {
+    let Some(model) = app.config.knowledge.graph_model.clone() else {
+        return;
+    };
+    loop {
+        let looked = tokio::select! {
+            () = app.stopping.cancelled() => return,
+            looked = app.graph_next(&model) => looked,
+        };
+        match looked {
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(error) => {
+                tracing::warn!(%error, "a document could not be looked at for its graph; trying again")
+            }
+        }
+        tokio::select! {
+            () = app.stopping.cancelled() => return,
+            () = app.knowledge.to_graph.notified() => {}
+            () = tokio::time::sleep(LOOK) => {}
+        }
+    }
+}
+
+impl App {
+    /// Whether there was something to look at.
+    async fn graph_next(&self, model: &str) -> Result<bool, ApiError> {
+        if self.models.is_awaited(model) {
+            return Ok(false);
+        }
+        let now = self.clock.now_ms();
+        let Some(of) = self
+            .store
+            .claim_graph(now, now.saturating_add(CLAIM_MS))
+            .await?
+        else {
+            return Ok(false);
+        };
+        let permit = self
+            .permit(Authority::of_account(of.owner))
+            .regardless_of_groups();
+        // The model that the settings name is for everybody, whoever may choose it for chats.
+        let model = match self.models.resolve(Some(model), &permit) {
+            Ok(model) => model,
+            Err(problem) => {
+                self.note_no_graph(&of, "failed", problem.problem().clone().words(), None)
+                    .await?;
+                return Ok(true);
+            }
+        };
+        self.graph_document(&model, of).await?;
+        Ok(true)
+    }
+
+    async fn graph_document(&self, model: &ResolvedModel, mut of: ToGraph) -> Result<(), ApiError> {
+        let (text, structure) = match self.store.document_text(of.document).await {
+            // Deleted just now.
+            Err(StoreError::NotFound) => return Ok(()),
+            text => text?,
+        };
+        let structure: Document = serde_json::from_str(&structure).map_err(ApiError::internal)?;
+        let cutting = spawn_blocking(move || {
+            let document = Document { text, ..structure };
+            let pieces = pieces(&cut(&document, Sizes::default()));
+            (document, pieces)
+        });
+        let (document, pieces) = cutting.await.map_err(ApiError::internal)?;
+        let title = document.title.as_deref().unwrap_or(&of.name).to_owned();
+        let all = pieces.len() as u64;
+        while let Some(piece) = usize::try_from(of.done)
+            .ok()
+            .and_then(|done| pieces.get(done))
+        {
+            let text = document.text.get(piece.bytes.clone()).unwrap_or_default();
+            let found = match self.look(&of, model, &title, text).await? {
+                Some(found) => found,
+                None if of.failures + 1 >= MOST_FAILURES => Found::default(),
+                None => return Ok(()),
+            };
+            let kept = to_keep(found, piece.first);
+            let until = self.clock.now_ms().saturating_add(CLAIM_MS);
+            if !self
+                .store
+                .keep_graph(&of, (of.done, all), &kept, until)
+                .await?
+            {
+                // Deleted or changed meanwhile, or not wanted any more.
+                return Ok(());
+            }
+            self.knowledge.note_graph(of.collection);
+            of.done += 1;
+            of.failures = 0;
+        }
+        Ok(())
+    }
+
+    /// What a piece speaks of. Nothing where the model did not help, which is noted.
+    async fn look(
+        &self,
+        of: &ToGraph,
+        model: &ResolvedModel,
+        title: &str,
+        text: &str,
+    ) -> Result<Option<Found>, ApiError> {
+        let about = self.one_shot(model, None, Map::new()).await?;
+        let asking = graph::ask(about.of(&model.model), title, text);
+        let tokens = (text.len() as u64 / 4 + FRAME_TOKENS, ANSWER_TOKENS);
+        let asked = self
+            .on_account((of.owner, model), tokens, asking, |asked| {
+                (asked.usage, asked.cost_micro_usd)
+            })
+            .await?;
+        match asked {
+            Asked::Answered(asked) if asked.found.is_some() => Ok(asked.found),
+            Asked::Answered(_) => {
+                let words = Sentence::NotInFormOf {
+                    name: model.model.name().to_owned(),
+                }
+                .into();
+                self.note_no_graph(of, "form", words, None).await?;
+                Ok(None)
+            }
+            Asked::Limited { words, wait_s } => {
+                self.note_no_graph(of, "limited", words, Some(wait_s))
+                    .await?;
+                Ok(None)
+            }
+            Asked::Failed(error) => {
+                let code = if error.code == ProblemCode::ModelTimeout {
+                    "late"
+                } else {
+                    "failed"
+                };
+                self.note_no_graph(of, code, error.words(), None).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    async fn note_no_graph(
+        &self,
+        of: &ToGraph,
+        code: &str,
+        words: domain::Words,
+        wait_s: Option<u64>,
+    ) -> Result<(), StoreError> {
+        tracing::info!(document = %of.document, code, %words, "a document could not be looked at for its graph");
+        let wait_ms = match wait_s {
+            Some(seconds) => i64::try_from(seconds)
+                .unwrap_or(i64::MAX / 2_000)
+                .saturating_mul(1_000),
+            None => RETRY_MS << of.failures.min(RETRY_DOUBLINGS),
+        };
+        let problem = as_column(code, &words);
+        self.store
+            .note_graph_failure(of, &problem, self.clock.now_ms().saturating_add(wait_ms))
+            .await
+    }
+}
+
+/// Where a piece stands: its bytes, and its first character.
+struct Piece {
+    bytes: std::ops::Range<usize>,
+    first: usize,
+}
+
+/// Chunks in a row, as many as fit together.
+fn pieces(chunks: &[Chunk]) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for Chunk {
+        bytes, characters, ..
+    } in chunks
+    {
+        match pieces.last_mut() {
+            Some(last) if characters.end.saturating_sub(last.first) <= PIECE_CHARS => {
+                last.bytes.end = last.bytes.end.max(bytes.end);
+            }
+            _ => pieces.push(Piece {
+                bytes: bytes.clone(),
+                first: characters.start,
+            }),
+        }
+    }
+    pieces
+}
+
+/// What was found, with places in the whole document.
+fn to_keep(found: Found, first: usize) -> GraphPiece {
+    let words = |proof: Proof| -> Words {
+        let (begin, end) = (first + proof.place.start, first + proof.place.end);
+        (begin as u64, end as u64, proof.quote)
+    };
+    let entities = found.entities.into_iter().map(|entity| {
+        (
+            key(&entity.name),
+            entity.name,
+            entity.kind.to_owned(),
+            words(entity.proof),
+        )
+    });
+    let relations = found.relations.into_iter().map(|relation| {
+        (
+            relation.source,
+            relation.target,
+            relation.kind,
+            words(relation.proof),
+        )
+    });
+    GraphPiece {
+        entities: entities.collect(),
+        relations: relations.collect(),
+    }
+}

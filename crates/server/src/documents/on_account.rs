@@ -1,0 +1,71 @@
+//! Models are asked about documents on the account of whose documents they are, within its limits.
+
+use domain::{Usage as Tokens, UserId, Words};
+use llm::ModelError;
+use store::{Principal, StoreError, UsageSum};
+
+use crate::{
+    app::App,
+    gateway::{
+        models::ResolvedModel,
+        usage::{Amount, Wish},
+    },
+};
+
+/// What became of a question.
+pub(super) enum Asked<T> {
+    Answered(T),
+    /// The account has a limit that does not let it be asked now.
+    Limited {
+        words: Words,
+        wait_s: u64,
+    },
+    Failed(ModelError),
+}
+
+impl App {
+    /// Asks `model` what `asking` asks it, which takes about `input_tokens` and at most `output_tokens`; `used` says what an
+    /// answer took.
+    pub(super) async fn on_account<T>(
+        &self,
+        (owner, model): (UserId, &ResolvedModel),
+        (input_tokens, output_tokens): (u64, u64),
+        asking: impl Future<Output = Result<T, ModelError>>,
+        used: impl Fn(&T) -> (Tokens, Option<u64>),
+    ) -> Result<Asked<T>, StoreError> {
+        let principal = Principal::of_account(owner);
+        let wish = Wish {
+            input_tokens,
+            max_output_tokens: Some(output_tokens),
+            prices: model.prices,
+        };
+        self.usage.know(&principal).await?;
+        let held = match self.usage.begin(&principal, wish) {
+            Ok(held) => held,
+            Err(refused) => {
+                return Ok(Asked::Limited {
+                    words: refused.words,
+                    wait_s: refused.wait_s,
+                });
+            }
+        };
+        let asked = asking.await;
+        let used = asked.as_ref().ok().map(used);
+        self.usage.end(
+            &held,
+            wish,
+            used.map(|(tokens, cost)| Amount::of_call(tokens, cost)),
+        );
+        if let Some((tokens, cost)) = used {
+            self.usage.note(
+                &principal,
+                model.model.name(),
+                UsageSum::of_call(tokens, cost),
+            );
+        }
+        Ok(match asked {
+            Ok(answer) => Asked::Answered(answer),
+            Err(error) => Asked::Failed(error),
+        })
+    }
+}

@@ -1,0 +1,189 @@
+//! Has pictures looked at that came as documents: what a model that sees says of them is their text. It is done beside the
+//! reading of other files, so that these do not wait for a model.
+
+use std::{sync::Arc, time::Duration};
+
+use agent::pictures;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use domain::{ProblemCode, Sentence, Words};
+use knowledge::{Document, Limits, Picture, Unreadable};
+use serde_json::Map;
+use store::{NotSeen, StoreError, Unseen, WasRead};
+
+use super::{
+    on_account::Asked,
+    reading::{as_column, problem, text},
+};
+use crate::{app::App, error::ApiError, gateway::models::ResolvedModel, identity::auth::Authority};
+
+/// How long a server that has a picture looked at is waited for, milliseconds: longer than an answer may take.
+const CLAIM_MS: i64 = 180_000;
+/// How often pictures are looked for.
+const LOOK: Duration = Duration::from_secs(15);
+/// How long a picture waits whose model failed, the first time, milliseconds; it doubles.
+const RETRY_MS: i64 = 5_000;
+/// A picture that failed so often waits for a person.
+const MOST_FAILURES: u64 = 4;
+/// About what a picture and the question around it have, and most that the answer may have, tokens.
+const PICTURE_TOKENS: u64 = 2_000;
+const ANSWER_TOKENS: u64 = 4_000;
+
+/// Has pictures looked at until the server stops.
+pub(crate) async fn keep_looking(app: Arc<App>) {
+    let Some(model) = app.config.knowledge.vision_model.clone() else {
+        // Those that came while there was a model are told that there is none.
+        match app.store.read_pictures_again().await {
+            Ok(()) => app.knowledge.look_again(),
+            Err(error) => {
+                tracing::warn!(%error, "pictures wait for a model that is not set any more")
+            }
+        }
+        return;
+    };
+    loop {
+        let looked = tokio::select! {
+            () = app.stopping.cancelled() => return,
+            looked = app.look_at_next(&model) => looked,
+        };
+        match looked {
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(error) => tracing::warn!(%error, "a picture could not be looked at; trying again"),
+        }
+        tokio::select! {
+            () = app.stopping.cancelled() => return,
+            () = app.knowledge.to_see.notified() => {}
+            () = tokio::time::sleep(LOOK) => {}
+        }
+    }
+}
+
+impl App {
+    /// Whether there was a picture to look at.
+    async fn look_at_next(&self, model: &str) -> Result<bool, ApiError> {
+        if self.models.is_awaited(model) {
+            return Ok(false);
+        }
+        let now = self.clock.now_ms();
+        let Some(of) = self
+            .store
+            .claim_picture(now, now.saturating_add(CLAIM_MS))
+            .await?
+        else {
+            return Ok(false);
+        };
+        let permit = self
+            .permit(Authority::of_account(of.owner))
+            .regardless_of_groups();
+        // The model that the settings name is for everybody, whoever may choose it for chats.
+        match self.models.resolve(Some(model), &permit) {
+            Ok(model) => self.look_at(&model, of).await?,
+            Err(problem) => {
+                self.note_unseen(&of, "vision_failed", problem.problem().clone().words())
+                    .await?
+            }
+        }
+        Ok(true)
+    }
+
+    async fn look_at(&self, model: &ResolvedModel, of: Unseen) -> Result<(), ApiError> {
+        let file = match self.store.document_file(of.unread.id).await {
+            // Deleted just now.
+            Err(StoreError::NotFound) => return Ok(()),
+            file => file?,
+        };
+        let limits = Limits {
+            file_bytes: self.config.knowledge.file_bytes,
+            ..Limits::default()
+        };
+        let url = match Picture::of(&file, &limits) {
+            Some(Ok(Picture { media_type, .. })) => {
+                format!("data:{media_type};base64,{}", STANDARD.encode(&file))
+            }
+            refused => {
+                let why = refused
+                    .and_then(Result::err)
+                    .unwrap_or(Unreadable::UnknownFormat);
+                let read = problem(&why).map_err(ApiError::internal)?;
+                return self.settle_picture(&of, &read).await;
+            }
+        };
+        let about = self.one_shot(model, None, Map::new()).await?;
+        let asking = pictures::look(about.of(&model.model), &of.unread.name, url);
+        let tokens = (PICTURE_TOKENS, ANSWER_TOKENS);
+        let asked = self
+            .on_account((of.owner, model), tokens, asking, |seen| {
+                (seen.usage, seen.cost_micro_usd)
+            })
+            .await?;
+        let name = model.model.name();
+        match asked {
+            Asked::Answered(pictures::Seen {
+                text: Some(said), ..
+            }) => {
+                let read = text(Document::of_markdown(said)).map_err(ApiError::internal)?;
+                self.settle_picture(&of, &read).await
+            }
+            Asked::Answered(_) => {
+                let words = Sentence::SaidNothing {
+                    name: name.to_owned(),
+                }
+                .into();
+                self.note_unseen(&of, "vision_failed", words).await
+            }
+            Asked::Limited { words, wait_s } => {
+                let wait_ms = i64::try_from(wait_s)
+                    .unwrap_or(i64::MAX / 2_000)
+                    .saturating_mul(1_000);
+                self.wait_unseen(&of, of.failures, ("vision_limited", &words), wait_ms)
+                    .await
+            }
+            Asked::Failed(error) => {
+                let code = if error.code == ProblemCode::ModelTimeout {
+                    "vision_late"
+                } else {
+                    "vision_failed"
+                };
+                self.note_unseen(&of, code, error.words()).await
+            }
+        }
+    }
+
+    async fn settle_picture(&self, of: &Unseen, read: &WasRead) -> Result<(), ApiError> {
+        self.store
+            .settle_document(&of.unread, read, self.clock.now_ms())
+            .await?;
+        self.knowledge.to_embed.notify_one();
+        self.knowledge.to_graph.notify_one();
+        Ok(())
+    }
+
+    /// Notes why a picture was not looked at: it is tried again, or given up.
+    async fn note_unseen(&self, of: &Unseen, code: &str, words: Words) -> Result<(), ApiError> {
+        let failures = of.failures + 1;
+        if failures < MOST_FAILURES {
+            return self
+                .wait_unseen(of, failures, (code, &words), RETRY_MS << of.failures)
+                .await;
+        }
+        let read = WasRead::Problem(as_column(code, &words));
+        self.settle_picture(of, &read).await
+    }
+
+    async fn wait_unseen(
+        &self,
+        of: &Unseen,
+        failures: u64,
+        (code, words): (&str, &Words),
+        wait_ms: i64,
+    ) -> Result<(), ApiError> {
+        tracing::info!(document = %of.unread.id, code, %words, "a picture could not be looked at");
+        let problem = as_column(code, words);
+        let again = NotSeen {
+            failures,
+            problem,
+            due_at: self.clock.now_ms().saturating_add(wait_ms),
+        };
+        Ok(self.store.note_unseen(&of.unread, &again).await?)
+    }
+}

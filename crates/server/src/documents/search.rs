@@ -1,0 +1,417 @@
+//! Finds passages: by words and by meaning, and looks at the best once more. What does not help in time is told, and the rest
+//! answers without it.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use domain::{CollectionId, DocumentId, EmbeddingSpaceId, Sentence, Words, refusal};
+use embedder::Urgency;
+use futures_util::future::join_all;
+use knowledge::{Hit, Meaning, Query, Scores};
+use store::{Collection, EmbeddingSpace, Principal, Store, StoreError};
+use tokio::task::spawn_blocking;
+
+use super::{
+    Knowledge,
+    asking::{NoHelp, NoHelpKind},
+    loaded::Loaded,
+    vector_database::{NoAnswer, VectorDatabase, Within},
+};
+use crate::{app::App, error::ApiError, platform::config::EmbeddingSettings};
+
+/// Most pieces of one answer.
+pub(crate) const MOST_FOUND: usize = 50;
+/// So many of the best are looked at once more.
+const RERANKED: usize = 30;
+
+/// What is looked for.
+#[derive(Debug)]
+pub(crate) struct Wish {
+    /// In the words of who asks.
+    pub(crate) query: String,
+    /// Where; in all that may be searched, where nothing is named.
+    pub(crate) collections: Option<Vec<CollectionId>>,
+    /// Of a collection that has some of these, they alone are searched.
+    pub(crate) documents: Vec<DocumentId>,
+    /// How many pieces are wanted, at most [`MOST_FOUND`].
+    pub(crate) limit: usize,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The best first.
+    pub(crate) found: Vec<Found>,
+    /// What did not help.
+    pub(crate) notes: Vec<Note>,
+}
+
+/// That something did not help, and why.
+#[derive(Debug)]
+pub(crate) struct Note {
+    /// `no_meaning`, `no_vectors` or `no_rerank`.
+    pub(crate) code: &'static str,
+    /// In a sentence.
+    pub(crate) words: Words,
+}
+
+/// A piece of a document that was found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) collection: CollectionId,
+    pub(crate) collection_name: String,
+    pub(crate) document: DocumentId,
+    pub(crate) name: String,
+    /// Where it stands in the document's text, in characters.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) page: Option<u32>,
+    pub(crate) headings: Vec<String>,
+    pub(crate) text: String,
+    pub(crate) scores: Scores,
+    /// How well it answers the question, as the model says that looked once more.
+    pub(crate) rerank: Option<f32>,
+}
+
+impl App {
+    /// The best pieces of what the principal may search, the best first. Nobody else's collections are looked at in any way.
+    ///
+    /// # Errors
+    /// 404 where a collection is named that they may not search.
+    pub(crate) async fn search_knowledge(
+        &self,
+        principal: &Principal,
+        wish: Wish,
+    ) -> Result<Answer, ApiError> {
+        let (knowledge, store, reader) = (&self.knowledge, &self.store, principal.account);
+        let mut collections = store.searchable_collections(reader).await?;
+        if let Some(wanted) = &wish.collections {
+            collections.retain(|collection| wanted.contains(&collection.id));
+            for wanted in wanted {
+                if !collections
+                    .iter()
+                    .any(|collection| collection.id == *wanted)
+                {
+                    // No list has the files that came with messages.
+                    collections.push(
+                        store
+                            .readable_collection(reader, *wanted)
+                            .await
+                            .map_err(missing)?,
+                    );
+                }
+            }
+        }
+        let mut all = Vec::with_capacity(collections.len());
+        for collection in &collections {
+            all.push(knowledge.current(store, collection).await?);
+        }
+        knowledge.make_room();
+        let (meanings, mut notes) = self.meanings(principal, &wish, &collections, &all).await?;
+        let rerank = self.config.knowledge.rerank.as_ref();
+        let limit = wish.limit.min(MOST_FOUND);
+        let most = if rerank.is_some() {
+            limit.max(RERANKED)
+        } else {
+            limit
+        };
+        let asked = (wish.query.clone(), meanings, closed(&all, &wish.documents));
+        let hits = find(knowledge, &all, asked, most).await?;
+        let mut found = passages(store, &collections, &all, hits).await?;
+        if let Some(settings) = rerank.filter(|_| found.len() > 1) {
+            let looked_at = found.len().min(RERANKED);
+            let texts: Vec<&str> = found[..looked_at]
+                .iter()
+                .map(|found| found.text.as_str())
+                .collect();
+            let asked = (wish.query.as_str(), &*texts);
+            match self
+                .rerank(principal, &settings.model, asked, settings.deadline)
+                .await
+            {
+                Ok(scores) => put_in_order(&mut found, &scores),
+                Err(no_help) => {
+                    let not_ranked = Sentence::NotRanked { why: no_help.words };
+                    notes.push(Note {
+                        code: "no_rerank",
+                        words: not_ranked.into(),
+                    });
+                }
+            }
+        }
+        found.truncate(limit);
+        Ok(Answer { found, notes })
+    }
+
+    /// What tells for each collection how near its pieces are to the question in meaning.
+    async fn meanings(
+        &self,
+        principal: &Principal,
+        wish: &Wish,
+        collections: &[Collection],
+        all: &[Arc<Loaded>],
+    ) -> Result<(Vec<Meaning>, Vec<Note>), ApiError> {
+        let database = self.knowledge.vector_database.as_ref();
+        let is_asked = all.iter().any(|loaded| loaded.space.is_some());
+        if let Some(problem) = database
+            .and_then(VectorDatabase::problem)
+            .filter(|_| is_asked)
+        {
+            return Ok((
+                all.iter().map(|_| Meaning::Unknown).collect(),
+                vec![no_vectors(problem)],
+            ));
+        }
+        let (vectors, mut notes) = self.question_vectors(principal, &wish.query, all).await?;
+        let Some(database) = database else {
+            let meaning = |vector: Option<_>| vector.map_or(Meaning::Unknown, Meaning::Vector);
+            return Ok((vectors.into_iter().map(meaning).collect(), notes));
+        };
+        let (meanings, note) = self
+            .nearest(database, collections, all, (vectors, &wish.documents))
+            .await?;
+        notes.extend(note);
+        Ok((meanings, notes))
+    }
+
+    /// What the models of these collections' vectors make of the question, for each collection.
+    async fn question_vectors(
+        &self,
+        principal: &Principal,
+        question: &str,
+        all: &[Arc<Loaded>],
+    ) -> Result<(Vec<Option<Vec<f32>>>, Vec<Note>), ApiError> {
+        let none = || all.iter().map(|_| None).collect();
+        let Some(settings) = self.knowledge.embedding() else {
+            return Ok((none(), Vec::new()));
+        };
+        let mut wanted: Vec<EmbeddingSpaceId> =
+            all.iter().filter_map(|loaded| loaded.space).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        if wanted.is_empty() {
+            return Ok((none(), Vec::new()));
+        }
+        if let Some(no_help) = self.knowledge.rests() {
+            return Ok((none(), vec![no_meaning(no_help)]));
+        }
+        let mut spaces = self.store.embedding_spaces().await?;
+        spaces.retain(|space| wanted.contains(&space.id));
+        let asked = spaces
+            .iter()
+            .map(|space| self.question_vector(principal, &settings, space, question));
+        let (mut vectors, mut notes) = (HashMap::new(), Vec::new());
+        for (space, answer) in spaces.iter().zip(join_all(asked).await) {
+            match answer {
+                Ok(vector) => {
+                    self.knowledge.note_help();
+                    vectors.insert(space.id, vector);
+                }
+                Err(no_help) => {
+                    if matches!(no_help.kind, NoHelpKind::Late | NoHelpKind::Failed) {
+                        self.knowledge.rest(no_help.clone());
+                    }
+                    notes = vec![no_meaning(no_help)];
+                }
+            }
+        }
+        let of = |loaded: &Arc<Loaded>| vectors.get(&loaded.space?).cloned();
+        Ok((all.iter().map(of).collect(), notes))
+    }
+
+    /// What the database finds near to the question, for each collection; it is given only what these may have, and what comes back
+    /// counts only where they have it.
+    async fn nearest(
+        &self,
+        database: &VectorDatabase,
+        collections: &[Collection],
+        all: &[Arc<Loaded>],
+        (vectors, named): (Vec<Option<Vec<f32>>>, &[DocumentId]),
+    ) -> Result<(Vec<Meaning>, Option<Note>), ApiError> {
+        let mut meanings: Vec<Meaning> = all.iter().map(|_| Meaning::Unknown).collect();
+        let mut asked: HashMap<EmbeddingSpaceId, (Vec<f32>, Within)> = HashMap::new();
+        for ((loaded, collection), vector) in all.iter().zip(collections).zip(vectors) {
+            let (Some(space), Some(vector)) = (loaded.space, vector) else {
+                continue;
+            };
+            let (_, within) = asked
+                .entry(space)
+                .or_insert_with(|| (vector, Within::default()));
+            let here: Vec<DocumentId> = named
+                .iter()
+                .filter(|document| loaded.has(document.as_u128()))
+                .copied()
+                .collect();
+            match here.is_empty() {
+                true => within.collections.push(collection.id),
+                false => within.documents.extend(here),
+            }
+        }
+        let home = self.home().await?;
+        for (space, (vector, within)) in asked {
+            let found = match database
+                .nearest(&database.name_of(&home, space), &vector, &within)
+                .await
+            {
+                Ok(found) => found,
+                Err(NoAnswer::Missing) => {
+                    // Nothing was copied yet, or all of it is lost.
+                    self.knowledge.note_vectors();
+                    continue;
+                }
+                Err(problem) => {
+                    return Ok((meanings, Some(no_vectors(database.note_problem(&problem)))));
+                }
+            };
+            for (loaded, meaning) in all.iter().zip(&mut meanings) {
+                if loaded.space == Some(space) {
+                    let own = found
+                        .iter()
+                        .filter(|near| loaded.has_text(near.document.as_u128(), near.version));
+                    let own = own.map(|near| ((near.document.as_u128(), near.piece), near.score));
+                    *meaning = Meaning::Nearest(own.collect());
+                }
+            }
+        }
+        Ok((meanings, None))
+    }
+
+    async fn question_vector(
+        &self,
+        principal: &Principal,
+        settings: &EmbeddingSettings,
+        space: &EmbeddingSpace,
+        question: &str,
+    ) -> Result<Vec<f32>, NoHelp> {
+        let text = format!("{}{question}", space.query_prefix);
+        let vectors = self
+            .embed(
+                principal,
+                &space.model,
+                &[text],
+                (Urgency::Question, settings.deadline),
+            )
+            .await?;
+        // There is one for each text.
+        Ok(vectors.into_iter().next().unwrap_or_default())
+    }
+}
+
+/// The documents that are not searched, where some beside them are named.
+fn closed(all: &[Arc<Loaded>], named: &[DocumentId]) -> HashSet<u128> {
+    if named.is_empty() {
+        return HashSet::new();
+    }
+    let named: HashSet<u128> = named.iter().map(|document| document.as_u128()).collect();
+    let narrowed = all
+        .iter()
+        .filter(|loaded| loaded.documents().any(|document| named.contains(&document)));
+    narrowed
+        .flat_map(|loaded| loaded.documents())
+        .filter(|document| !named.contains(document))
+        .collect()
+}
+
+async fn find(
+    knowledge: &Arc<Knowledge>,
+    all: &[Arc<Loaded>],
+    (text, meanings, closed): (String, Vec<Meaning>, HashSet<u128>),
+    limit: usize,
+) -> Result<Vec<Hit>, ApiError> {
+    let (knowledge, all) = (Arc::clone(knowledge), all.to_vec());
+    // It takes milliseconds of computing.
+    let searching = spawn_blocking(move || {
+        let indexes: Vec<_> = all.iter().map(|loaded| &loaded.index).collect();
+        let is_open = |document: u128| !closed.contains(&document);
+        let admits = (!closed.is_empty()).then_some(&is_open as &dyn Fn(u128) -> bool);
+        let query = Query {
+            text: &text,
+            meanings: &meanings,
+            limit,
+            admits,
+        };
+        knowledge::search(&knowledge.terms, &indexes, &query)
+    });
+    searching.await.map_err(ApiError::internal)
+}
+
+async fn passages(
+    store: &Store,
+    collections: &[Collection],
+    all: &[Arc<Loaded>],
+    hits: Vec<Hit>,
+) -> Result<Vec<Found>, ApiError> {
+    let mut found = Vec::with_capacity(hits.len());
+    for hit in hits {
+        let (Some(loaded), Some(collection)) = (all.get(hit.index), collections.get(hit.index))
+        else {
+            continue;
+        };
+        let Some((document, place)) = loaded.piece(hit.document, hit.chunk) else {
+            continue;
+        };
+        let characters = place.characters();
+        let text = match store.passage(document.id, characters.clone()).await {
+            Ok(text) => text,
+            // Deleted just now.
+            Err(StoreError::NotFound) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        found.push(Found {
+            collection: collection.id,
+            collection_name: collection.name.clone(),
+            document: document.id,
+            name: document.name.clone(),
+            start: characters.start,
+            end: characters.end,
+            page: place.page(),
+            headings: document.headings(place).to_vec(),
+            text,
+            scores: hit.scores,
+            rerank: None,
+        });
+    }
+    Ok(found)
+}
+
+/// Those that were looked at come first, by what was said of them; the others keep their order.
+fn put_in_order(found: &mut [Found], scores: &[Option<f32>]) {
+    for (found, score) in found.iter_mut().zip(scores) {
+        found.rerank = *score;
+    }
+    let key = |found: &Found| found.rerank.unwrap_or(f32::NEG_INFINITY);
+    found.sort_by(|a, b| key(b).total_cmp(&key(a)));
+}
+
+fn no_meaning(no_help: NoHelp) -> Note {
+    Note {
+        code: "no_meaning",
+        words: Sentence::OnlyWords { why: no_help.words }.into(),
+    }
+}
+
+/// What compares vectors does not.
+fn no_vectors(problem: String) -> Note {
+    Note {
+        code: "no_vectors",
+        words: Sentence::OnlyWords {
+            why: problem.into(),
+        }
+        .into(),
+    }
+}
+
+/// The error of the database, or 404.
+pub(crate) fn missing(error: StoreError) -> ApiError {
+    match error {
+        StoreError::NotFound => no_collection(),
+        error => error.into(),
+    }
+}
+
+/// 404, for those of others too.
+pub(crate) fn no_collection() -> ApiError {
+    ApiError::not_found(refusal::Knowledge::NoSuchCollection)
+}

@@ -1,0 +1,540 @@
+//! The models people can choose: from connected servers, from the environment, and the tour.
+
+mod aliases;
+mod catalogue;
+mod configured;
+mod connecting;
+mod connection_settings;
+mod health;
+mod nearest;
+mod price;
+mod trying;
+mod unsupported;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    time::Duration,
+};
+
+use agent::{CallableModel, Prices};
+use domain::{ConnectionId, ListedModel, ModelParameters, ProblemCode, Sentence, Words, refusal};
+use llm::{
+    ChatModel, HttpClient, OpenAiSettings, ToolMode, Upstream,
+    openai::{AttemptCounts, Server, ServerSettings},
+};
+use serde_json::Value;
+use store::{Connection, Store, StoreError};
+use tokio::sync::watch;
+
+pub use aliases::Aliases;
+pub use catalogue::{
+    Catalogue, Default, KnownConnection, KnownKey, Listed, Model, ModelSettings, TOUR,
+};
+pub use connecting::{Change, NewConnection};
+pub use connection_settings::ConnectionRequest;
+pub(crate) use health::keep_health;
+pub(crate) use nearest::nearest;
+pub use price::{ListEntry, ModelPrice, PriceSource};
+pub use trying::{KeyTried, Tried, TriedModel};
+
+use crate::{
+    error::ApiError,
+    gateway::prices::PriceCatalogue,
+    identity::{
+        auth::Authority,
+        groups::{Permit, Thing},
+    },
+    platform::{
+        config::{Config, ConfiguredConnection, ConnectionSource},
+        secret::Sealer,
+    },
+    tools::agents::AgentDefinition,
+};
+
+const DEFAULT_MODEL: &str = "default_model";
+const SETTINGS_PREFIX: &str = "model:";
+const ALIASES: &str = "model_aliases";
+/// The model catalogue: kept in memory and built anew when something changes.
+pub struct Models {
+    store: Store,
+    sealer: Arc<Sealer>,
+    http: HttpClient,
+    tour: ChatModel,
+    first_token_timeout: Duration,
+    idle_timeout: Duration,
+    /// Those of the file and the environment.
+    configured: Vec<ConfiguredConnection>,
+    /// Those of the file.
+    configured_aliases: Aliases,
+    /// What servers said when last asked, where the database does not hold it.
+    asked: Mutex<HashMap<ConnectionId, Asked>>,
+    /// The servers as they are: what is known of their health outlives the catalogue.
+    servers: Mutex<HashMap<ConnectionId, Arc<Server>>>,
+    counts: Arc<AttemptCounts>,
+    catalogue: RwLock<Arc<Catalogue>>,
+    prices: PriceCatalogue,
+    /// Held while the catalogue is built, so that an older view never replaces a newer one.
+    building: tokio::sync::Mutex<()>,
+    /// Whether all configured servers were asked for their models at least once; `true` if there are none.
+    first_look: watch::Sender<bool>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Asked {
+    /// Of configured servers only.
+    models: Vec<ListedModel>,
+    problem: Option<(ProblemCode, Words)>,
+}
+
+/// A model that is ready to be called, how to call it, and for which agent.
+#[derive(Debug, Clone)]
+pub struct ResolvedModel {
+    /// What a request named: the model's id, or the agent's.
+    pub id: String,
+    /// The model's own id here.
+    pub model_id: String,
+    /// The defined agent that works with it; the built-in one where nothing.
+    pub agent: Option<Arc<AgentDefinition>>,
+    /// The model.
+    pub model: ChatModel,
+    /// How it is told about tools.
+    pub tool_mode: ToolMode,
+    /// What is set for its calls.
+    pub parameters: ModelParameters,
+    /// How much it can read, where known.
+    pub context_tokens: Option<u64>,
+    /// What it costs, where known.
+    pub prices: Option<Prices>,
+    /// The models to ask where its server fails; these have none of their own.
+    pub fallbacks: Vec<ResolvedModel>,
+    /// On whose behalf it is called.
+    pub authority: Authority,
+}
+
+/// The server of a model, for a caller who speaks its format.
+#[derive(Debug)]
+pub struct ModelServer {
+    /// How to reach it.
+    pub upstream: Upstream,
+    /// Whether any of its servers is told who asks.
+    pub trusted: bool,
+    /// What the model costs, where known.
+    pub prices: Option<Prices>,
+}
+
+impl ResolvedModel {
+    /// The model as runs call it, alone.
+    pub(crate) fn callable(&self) -> CallableModel {
+        let settings = agent::ModelSettings {
+            tool_mode: self.tool_mode,
+            parameters: self.parameters.clone(),
+            context_tokens: self.context_tokens,
+            prices: self.prices,
+        };
+        CallableModel {
+            id: self.model_id.clone(),
+            model: self.model.clone(),
+            settings,
+        }
+    }
+
+    /// Those that are asked where its server fails, in their order.
+    pub(crate) fn callable_fallbacks(&self) -> Vec<CallableModel> {
+        self.fallbacks.iter().map(Self::callable).collect()
+    }
+}
+
+impl Models {
+    /// Reads what is stored. The configured servers are not asked yet.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn open(
+        config: &Config,
+        store: Store,
+        sealer: Arc<Sealer>,
+        http: HttpClient,
+        tour: ChatModel,
+    ) -> anyhow::Result<Self> {
+        let prices = PriceCatalogue::new(&config.data_dir);
+        let nothing = Catalogue::new(Vec::new(), HashMap::new(), None, &prices);
+        let models = Self {
+            store,
+            sealer,
+            http,
+            tour,
+            first_token_timeout: config.first_token_timeout,
+            idle_timeout: config.idle_timeout,
+            first_look: watch::Sender::new(config.connections.is_empty()),
+            configured: config.connections.clone(),
+            configured_aliases: config.model_aliases.clone(),
+            asked: Mutex::default(),
+            servers: Mutex::default(),
+            counts: Arc::default(),
+            catalogue: RwLock::new(Arc::new(nothing)),
+            prices,
+            building: tokio::sync::Mutex::default(),
+        };
+        models.rebuild().await?;
+        Ok(models)
+    }
+
+    /// What there is now.
+    #[must_use]
+    pub fn catalogue(&self) -> Arc<Catalogue> {
+        self.catalogue
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The model with this id, or the default one, ready to be called by whoever has this permit.
+    ///
+    /// # Errors
+    /// 404 if there is no such model, or it is for others. 503 if there is no default model, or a configured server has
+    /// not listed its models yet.
+    pub fn resolve(&self, id: Option<&str>, permit: &Permit) -> Result<ResolvedModel, ApiError> {
+        let catalogue = self.catalogue();
+        let known = match id {
+            Some(id) => self.permitted(&catalogue, id, permit)?,
+            None => self.default_model(&catalogue, permit)?,
+        };
+        let authority = permit.authority();
+        let fallbacks = known
+            .settings
+            .fallbacks
+            .iter()
+            .filter(|id| permit.allows(Thing::Model(id)));
+        let fallbacks = fallbacks.filter_map(|id| {
+            // One that is no longer there cannot be asked.
+            self.ready(&catalogue, catalogue.model(id)?, authority).ok()
+        });
+        Ok(ResolvedModel {
+            fallbacks: fallbacks.collect(),
+            ..self.ready(&catalogue, known, authority)?
+        })
+    }
+
+    /// The model with this id. One that is for others is answered like one that is not there.
+    fn permitted<'a>(
+        &self,
+        catalogue: &'a Catalogue,
+        id: &str,
+        permit: &Permit,
+    ) -> Result<&'a Model, ApiError> {
+        let meant = catalogue.meant(id);
+        let known = catalogue
+            .model(meant)
+            .filter(|_| permit.allows(Thing::Model(meant)));
+        known.ok_or_else(|| self.missing(id, permit))
+    }
+
+    /// 404 that names models like this one, or 503 while servers have not said which models they have.
+    fn missing(&self, id: &str, permit: &Permit) -> ApiError {
+        match self.configured_are_awaited() {
+            true => unavailable(refusal::Settings::ModelsAwaited),
+            false => self.not_found(id, permit, no_model_of_name(id).into()),
+        }
+    }
+
+    /// 404 for a model that is not there, or no longer at its server, as `words` say; with the names most like it of those
+    /// that may be used.
+    #[must_use]
+    pub fn not_found(&self, id: &str, permit: &Permit, words: Words) -> ApiError {
+        let catalogue = self.catalogue();
+        let usable = catalogue.models.iter().map(|model| model.id.as_str());
+        let others = usable.filter(|other| *other != id && permit.allows(Thing::Model(other)));
+        ApiError::new(
+            ProblemCode::ModelNotFound,
+            did_you_mean(words, &nearest(id, others)),
+        )
+    }
+
+    fn default_model<'a>(
+        &self,
+        catalogue: &'a Catalogue,
+        permit: &Permit,
+    ) -> Result<&'a Model, ApiError> {
+        let why = match catalogue.default_for(permit) {
+            Default::Model(model) => return Ok(model),
+            _ if self.configured_are_awaited() => refusal::Settings::ModelsAwaited,
+            Default::Missing(name) => refusal::Settings::DefaultModelGone {
+                name: name.to_owned(),
+            },
+            Default::None => refusal::Settings::NoDefaultModel,
+        };
+        Err(unavailable(why))
+    }
+
+    /// A model ready to be called, without others that are asked in its place.
+    fn ready(
+        &self,
+        catalogue: &Catalogue,
+        known: &Model,
+        authority: &Authority,
+    ) -> Result<ResolvedModel, ApiError> {
+        let model = match known.connection {
+            None => self.tour.clone(),
+            Some(_) => ChatModel::openai(self.reach(catalogue, known)?, &self.http),
+        };
+        let settings = &known.settings;
+        Ok(ResolvedModel {
+            id: known.id.clone(),
+            model_id: known.id.clone(),
+            agent: None,
+            model,
+            tool_mode: settings.tool_mode,
+            parameters: settings.parameters.clone(),
+            context_tokens: known.context_tokens(),
+            prices: known.price.as_ref().map(ModelPrice::prices),
+            fallbacks: Vec::new(),
+            authority: authority.clone(),
+        })
+    }
+
+    /// The server of the model with this id, for a caller who speaks its format; `call` is the address there, such as
+    /// `embeddings`. Nothing for the tour, which has no server.
+    ///
+    /// # Errors
+    /// 404 where there is no such model, or it is for others.
+    pub fn upstream(
+        &self,
+        id: &str,
+        call: &str,
+        permit: &Permit,
+    ) -> Result<Option<ModelServer>, ApiError> {
+        let catalogue = self.catalogue();
+        self.server_of(&catalogue, self.permitted(&catalogue, id, permit)?, call)
+    }
+
+    /// The same for a model that the settings name: it works for everybody, whoever may choose it for chats.
+    ///
+    /// # Errors
+    /// 404 where there is no such model.
+    pub fn upstream_for_all(&self, id: &str, call: &str) -> Result<Option<ModelServer>, ApiError> {
+        let catalogue = self.catalogue();
+        let known = catalogue
+            .model(id)
+            .ok_or_else(|| match self.configured_are_awaited() {
+                true => unavailable(refusal::Settings::ModelsAwaited),
+                false => model_not_found(id),
+            })?;
+        self.server_of(&catalogue, known, call)
+    }
+
+    fn server_of(
+        &self,
+        catalogue: &Catalogue,
+        known: &Model,
+        call: &str,
+    ) -> Result<Option<ModelServer>, ApiError> {
+        if known.connection.is_none() {
+            return Ok(None);
+        }
+        let is_trusted = |id| {
+            catalogue
+                .connection(id)
+                .is_some_and(|known| known.server.settings.trusted)
+        };
+        let trusted = known.connections.iter().copied().any(is_trusted);
+        let upstream = Upstream::new(self.reach(catalogue, known)?, &self.http, call);
+        Ok(Some(ModelServer {
+            upstream,
+            trusted,
+            prices: known.price.as_ref().map(ModelPrice::prices),
+        }))
+    }
+
+    /// How to reach a model on its server.
+    fn reach(&self, catalogue: &Catalogue, known: &Model) -> Result<OpenAiSettings, ApiError> {
+        let pool = catalogue
+            .pool(&known.id)
+            .ok_or_else(|| model_not_found(&known.id))?;
+        Ok(OpenAiSettings {
+            first_token_timeout: self.first_token_timeout,
+            idle_timeout: self.idle_timeout,
+            unsupported: known.unsupported_parameters().to_vec(),
+            ..OpenAiSettings::of_pool(Arc::clone(pool), &*known.name)
+        })
+    }
+
+    /// Stores what an administrator set for a model.
+    ///
+    /// # Errors
+    /// 404 where there is no such model.
+    pub async fn put_settings(
+        &self,
+        id: &str,
+        settings: &ModelSettings,
+    ) -> Result<Model, ApiError> {
+        self.catalogue()
+            .model(id)
+            .ok_or_else(|| model_not_found(id))?;
+        let value = serde_json::to_value(settings).map_err(ApiError::internal)?;
+        self.store
+            .put_setting(&format!("{SETTINGS_PREFIX}{id}"), &value)
+            .await?;
+        self.rebuild().await?;
+        self.catalogue()
+            .model(id)
+            .cloned()
+            .ok_or_else(|| model_not_found(id))
+    }
+
+    /// Chooses the model that is used where none is named.
+    ///
+    /// # Errors
+    /// 404 where there is no such model.
+    pub async fn set_default(&self, id: &str) -> Result<(), ApiError> {
+        self.catalogue()
+            .model(id)
+            .ok_or_else(|| model_not_found(id))?;
+        self.store
+            .put_setting(DEFAULT_MODEL, &Value::from(id))
+            .await?;
+        Ok(self.rebuild().await?)
+    }
+
+    /// Sets the model aliases, which override those of the file.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn put_aliases(&self, aliases: &Aliases) -> Result<(), ApiError> {
+        let value = serde_json::to_value(aliases).map_err(ApiError::internal)?;
+        self.store.put_setting(ALIASES, &value).await?;
+        Ok(self.rebuild().await?)
+    }
+
+    /// What was set with [`Models::put_aliases`].
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn set_aliases(&self) -> Result<Aliases, StoreError> {
+        let set = self.store.setting(ALIASES).await?;
+        Ok(set
+            .and_then(|set| serde_json::from_value(set).ok())
+            .unwrap_or_default())
+    }
+
+    fn asked(&self) -> MutexGuard<'_, HashMap<ConnectionId, Asked>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads everything again, also what other servers on the same database have changed.
+    pub(crate) async fn rebuild(&self) -> Result<(), StoreError> {
+        let _building = self.building.lock().await;
+        let rows = self.store.connections().await?;
+        let stored = self.store.settings(SETTINGS_PREFIX).await?;
+        let default = self.store.setting(DEFAULT_MODEL).await?;
+        let settings = stored
+            .into_iter()
+            .filter_map(|(name, value)| {
+                // Settings a later version wrote are better ignored than fatal.
+                Some((
+                    name.strip_prefix(SETTINGS_PREFIX)?.to_owned(),
+                    serde_json::from_value(value).ok()?,
+                ))
+            })
+            .collect();
+        let known = rows.into_iter().filter_map(|row| self.open_connection(row));
+        let trust = self.store.settings(configured::TRUST).await?;
+        let connections = known.chain(self.configured_connections(&trust)).collect();
+        let default = default.as_ref().and_then(Value::as_str);
+        let aliases = self.configured_aliases.under(&self.set_aliases().await?);
+        let new =
+            Catalogue::new(connections, settings, default, &self.prices).with_aliases(aliases);
+        *self
+            .catalogue
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        Ok(())
+    }
+
+    fn open_connection(&self, row: Connection) -> Option<KnownConnection> {
+        let mut problem = self
+            .asked()
+            .get(&row.id)
+            .and_then(|asked| Some(asked.problem.clone()?.1));
+        let (mut open, mut keys) = (Vec::new(), Vec::new());
+        for key in &row.keys {
+            let unsealed = self.sealer.unseal(&row.id.to_string(), &key.sealed);
+            keys.push(KnownKey {
+                id: Some(key.id),
+                weight: key.weight,
+                is_open: unsealed.is_ok(),
+            });
+            match unsealed {
+                Ok(secret) => open.push((secret, key.weight)),
+                Err(error) => problem = Some(error.to_string().into()),
+            }
+        }
+        let settings = match self.stored_settings(&row) {
+            Ok((settings, unreadable)) => {
+                problem = unreadable.or(problem);
+                ServerSettings {
+                    keys: open,
+                    ..settings
+                }
+            }
+            Err(error) => {
+                tracing::error!(connection = %row.id, %error, "a stored connection is left out");
+                return None;
+            }
+        };
+        Some(KnownConnection {
+            id: row.id,
+            server: self.server(row.id, settings),
+            keys,
+            source: ConnectionSource::Settings,
+            enabled: row.enabled,
+            together: row.together,
+            models: row.models,
+            problem,
+        })
+    }
+
+    /// The server of a connection: the one that is known, unless something was set otherwise since.
+    fn server(&self, id: ConnectionId, settings: ServerSettings) -> Arc<Server> {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = servers.get(&id).filter(|known| known.settings == settings) {
+            return Arc::clone(known);
+        }
+        let server = Arc::new(Server::new(settings, Arc::clone(&self.counts)));
+        servers.insert(id, Arc::clone(&server));
+        server
+    }
+
+    /// What became of all attempts to ask model servers.
+    #[must_use]
+    pub fn attempts(&self) -> &AttemptCounts {
+        &self.counts
+    }
+}
+
+fn unavailable(why: refusal::Settings) -> ApiError {
+    ApiError::new(ProblemCode::ModelUnavailable, why)
+}
+
+fn model_not_found(id: &str) -> ApiError {
+    ApiError::new(ProblemCode::ModelNotFound, no_model_of_name(id))
+}
+
+fn no_model_of_name(id: &str) -> refusal::Settings {
+    refusal::Settings::NoModelOfName {
+        name: id.chars().take(100).collect(),
+    }
+}
+
+/// `words`, and the names that may be meant.
+pub(crate) fn did_you_mean(words: Words, names: &[&str]) -> Words {
+    let quoted: Vec<String> = names.iter().map(|name| format!("“{name}”")).collect();
+    match quoted.as_slice() {
+        [] => words,
+        names => Sentence::DidYouMean {
+            words,
+            names: names.join(", "),
+        }
+        .into(),
+    }
+}

@@ -1,0 +1,372 @@
+//! The catalogue: every model that can be chosen, under an id of its own. Pure; built anew at each change.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use domain::{ConnectionId, ConnectionKeyId, ListedModel, ModelParameters, Parameter, Words};
+use llm::{
+    ProviderKind, ToolMode,
+    openai::{Pool, Server},
+    provider::Abilities,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{Aliases, ModelPrice, unsupported::add_unsupported};
+use crate::{
+    gateway::prices::PriceCatalogue,
+    identity::groups::{Permit, Thing},
+    platform::config::ConnectionSource,
+    tools::agents::PREFIX,
+};
+
+/// The tour's id.
+pub const TOUR: &str = "tour";
+
+/// A model server we know.
+#[derive(Debug, Clone)]
+pub struct KnownConnection {
+    /// Its id.
+    pub id: ConnectionId,
+    /// The server as it is now: its name, address, weight and open keys are in its settings.
+    pub server: Arc<Server>,
+    /// Its keys; those that can be opened are the server's, in the same order.
+    pub keys: Vec<KnownKey>,
+    /// Who has set it up.
+    pub source: ConnectionSource,
+    /// Whether it is used.
+    pub enabled: bool,
+    /// Whether it serves models of the same name together with others.
+    pub together: bool,
+    /// The models it offered when last asked.
+    pub models: Vec<ListedModel>,
+    /// Why it does not work, in words.
+    pub problem: Option<Words>,
+}
+
+impl KnownConnection {
+    /// Whether it can be changed here.
+    #[must_use]
+    pub fn is_changeable(&self) -> bool {
+        self.source == ConnectionSource::Settings
+    }
+}
+
+/// A key of a model server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownKey {
+    /// Its id; nothing where it comes from the environment.
+    pub id: Option<ConnectionKeyId>,
+    /// How many of the requests it gets.
+    pub weight: u32,
+    /// Whether it could be opened.
+    pub is_open: bool,
+}
+
+/// What an administrator set for a model.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModelSettings {
+    /// How it is told about tools.
+    pub tool_mode: ToolMode,
+    /// What is set for its calls, where neither a chat nor an agent sets it.
+    #[serde(flatten)]
+    pub parameters: ModelParameters,
+    /// The parameters that it does not take; where nothing, those that its servers and its name tell.
+    pub unsupported_parameters: Option<Vec<Parameter>>,
+    /// How much it can read.
+    pub context_tokens: Option<u64>,
+    /// US dollars for a million input tokens.
+    pub input_usd_per_million: Option<f64>,
+    /// US dollars for a million output tokens.
+    pub output_usd_per_million: Option<f64>,
+    /// US dollars for a million input tokens that the provider has in its cache.
+    pub cached_input_usd_per_million: Option<f64>,
+    /// US dollars for a million input tokens that the provider puts into its cache.
+    pub cache_write_usd_per_million: Option<f64>,
+    /// US dollars for a million input tokens of sound.
+    pub audio_input_usd_per_million: Option<f64>,
+    /// US dollars for a million output tokens of sound.
+    pub audio_output_usd_per_million: Option<f64>,
+    /// The models to ask where its server fails, by their ids.
+    pub fallbacks: Vec<String>,
+}
+
+/// A model as the API shows it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Model {
+    /// What a request names it by; unique.
+    pub id: String,
+    /// Its name on its server.
+    pub name: String,
+    /// Where it lives; nowhere for the tour.
+    pub connection: Option<ConnectionId>,
+    /// All who serve it together, that one first.
+    pub connections: Vec<ConnectionId>,
+    /// Whether it is the scripted tour.
+    pub tour: bool,
+    /// What its servers say of it.
+    pub listed: Listed,
+    /// What an administrator set.
+    #[serde(flatten)]
+    pub settings: ModelSettings,
+    /// What it costs; `None` if nobody knows, which is not to say that it is free.
+    pub price: Option<ModelPrice>,
+}
+
+/// What the servers of a model say of it; of several, what holds for all.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Listed {
+    /// What people call it.
+    pub display_name: Option<String>,
+    /// The context window.
+    pub context_tokens: Option<u64>,
+    /// The longest answer.
+    pub max_output_tokens: Option<u64>,
+    /// What it can do.
+    pub abilities: Abilities,
+}
+
+impl From<ListedModel> for Listed {
+    fn from(model: ListedModel) -> Self {
+        let ListedModel {
+            id: _,
+            display_name,
+            context_tokens,
+            max_output_tokens,
+            abilities,
+        } = model;
+        Self {
+            display_name,
+            context_tokens,
+            max_output_tokens,
+            abilities,
+        }
+    }
+}
+
+impl Model {
+    /// Its context window: what an administrator has set, or else what its servers say.
+    #[must_use]
+    pub fn context_tokens(&self) -> Option<u64> {
+        self.settings.context_tokens.or(self.listed.context_tokens)
+    }
+
+    /// The same for people who may use it: what it is told is for administrators.
+    #[must_use]
+    pub fn without_system_prompt(&self) -> Self {
+        let mut shown = self.clone();
+        shown.settings.parameters.system_prompt = None;
+        shown
+    }
+}
+
+/// What answers a request that names no model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Default<'a> {
+    /// This model.
+    Model(&'a Model),
+    /// The model of this id was chosen, but it is not there (any more).
+    Missing(&'a str),
+    /// There is no model that the caller may use.
+    None,
+}
+
+impl<'a> Default<'a> {
+    /// The model, if there is one.
+    #[must_use]
+    pub fn model(self) -> Option<&'a Model> {
+        match self {
+            Self::Model(model) => Some(model),
+            Self::Missing(_) | Self::None => None,
+        }
+    }
+}
+
+/// All connections and models at one moment.
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    /// All model servers.
+    pub connections: Vec<KnownConnection>,
+    /// All models, the tour last.
+    pub models: Vec<Model>,
+    /// The model that an administrator chose for requests that name none, whether or not it is there now.
+    chosen_default: Option<String>,
+    /// The servers of each model, by its id.
+    pools: HashMap<String, Arc<Pool>>,
+    /// Model aliases.
+    aliases: Aliases,
+}
+
+impl Catalogue {
+    /// Puts it together; `settings` are by model id.
+    #[must_use]
+    pub fn new(
+        connections: Vec<KnownConnection>,
+        mut settings: HashMap<String, ModelSettings>,
+        chosen_default: Option<&str>,
+        prices: &PriceCatalogue,
+    ) -> Self {
+        let mut taken = HashSet::from([TOUR.to_owned()]);
+        let mut models: Vec<Model> = Vec::new();
+        let mut listed: Vec<ListedModel> = Vec::new();
+        // Where a model of this name is that several connections of one kind serve together.
+        let mut shared: HashMap<(ProviderKind, &str), usize> = HashMap::new();
+        for connection in connections.iter().filter(|connection| connection.enabled) {
+            let server = &connection.server.settings;
+            for offered in &connection.models {
+                let key = (server.kind, offered.id.as_str());
+                if let Some(at) = shared.get(&key).copied().filter(|_| connection.together)
+                    && let (Some(model), Some(listed)) = (models.get_mut(at), listed.get_mut(at))
+                {
+                    // A server may name a model twice.
+                    if !model.connections.contains(&connection.id) {
+                        model.connections.push(connection.id);
+                        *listed = listed.in_common(offered);
+                    }
+                    continue;
+                }
+                if connection.together {
+                    shared.insert(key, models.len());
+                }
+                let id = free_id(&mut taken, &server.name, &offered.id);
+                let settings = settings.remove(&id).unwrap_or_default();
+                let price = ModelPrice::of(&settings, prices.find(server, &offered.id));
+                models.push(Model {
+                    name: offered.id.clone(),
+                    connection: Some(connection.id),
+                    connections: vec![connection.id],
+                    tour: false,
+                    listed: Listed::default(),
+                    settings,
+                    price,
+                    id,
+                });
+                listed.push(offered.clone());
+            }
+        }
+        for (model, listed) in models.iter_mut().zip(listed) {
+            model.listed = listed.into();
+            let server = connections
+                .iter()
+                .find(|connection| Some(connection.id) == model.connection);
+            if let Some(KnownConnection { server, .. }) = server {
+                add_unsupported(&mut model.listed.abilities, &server.settings, &model.name);
+            }
+        }
+        let settings = settings.remove(TOUR).unwrap_or_default();
+        models.push(Model {
+            id: TOUR.to_owned(),
+            name: "Tour".to_owned(),
+            connection: None,
+            connections: Vec::new(),
+            tour: true,
+            listed: Listed::default(),
+            price: ModelPrice::of(&settings, None),
+            settings,
+        });
+        let pools = pools(&connections, &models);
+        let (chosen_default, aliases) = (chosen_default.map(str::to_owned), Aliases::default());
+        Self {
+            connections,
+            models,
+            chosen_default,
+            pools,
+            aliases,
+        }
+    }
+
+    /// The same with model aliases.
+    #[must_use]
+    pub fn with_aliases(self, aliases: Aliases) -> Self {
+        Self { aliases, ..self }
+    }
+
+    /// Model aliases.
+    #[must_use]
+    pub fn aliases(&self) -> &Aliases {
+        &self.aliases
+    }
+
+    /// The id that a request means by this name: a model of that name if there is one, else the alias's target.
+    #[must_use]
+    pub fn meant<'a>(&'a self, name: &'a str) -> &'a str {
+        match self.model(name) {
+            Some(_) => name,
+            None => self.aliases.target(name).unwrap_or(name),
+        }
+    }
+
+    /// The servers of the model with this id; none for the tour.
+    #[must_use]
+    pub fn pool(&self, id: &str) -> Option<&Arc<Pool>> {
+        self.pools.get(id)
+    }
+
+    /// The model for requests that name none: the chosen one, or, if none was chosen or it is for others, the first that
+    /// the caller may use. Never another one in place of a chosen one that is missing, and the tour only if it was chosen.
+    #[must_use]
+    pub fn default_for(&self, permit: &Permit) -> Default<'_> {
+        let allowed = |model: &&Model| permit.allows(Thing::Model(&model.id));
+        if let Some(id) = &self.chosen_default {
+            match self.model(id) {
+                None => return Default::Missing(id),
+                Some(chosen) if allowed(&chosen) => return Default::Model(chosen),
+                Some(_) => {}
+            }
+        }
+        let first = self.models.iter().filter(|model| !model.tour).find(allowed);
+        first.map_or(Default::None, Default::Model)
+    }
+
+    /// The model with this id.
+    #[must_use]
+    pub fn model(&self, id: &str) -> Option<&Model> {
+        self.models.iter().find(|model| model.id == id)
+    }
+
+    /// Whether any server in use is told who asks.
+    #[must_use]
+    pub fn trusts_any(&self) -> bool {
+        self.connections
+            .iter()
+            .any(|known| known.enabled && known.server.settings.trusted)
+    }
+
+    /// The connection with this id.
+    #[must_use]
+    pub fn connection(&self, id: ConnectionId) -> Option<&KnownConnection> {
+        self.connections
+            .iter()
+            .find(|connection| connection.id == id)
+    }
+}
+
+fn pools(connections: &[KnownConnection], models: &[Model]) -> HashMap<String, Arc<Pool>> {
+    let server_of = |id: &ConnectionId| {
+        let known = connections.iter().find(|connection| connection.id == *id);
+        known.map(|known| Arc::clone(&known.server))
+    };
+    let pool = |model: &Model| {
+        let pool = Pool::new(model.connections.iter().filter_map(server_of).collect())?;
+        Some((model.id.clone(), Arc::new(pool)))
+    };
+    models.iter().filter_map(pool).collect()
+}
+
+/// The model's own name; with its connection's in front, and then a number, where that is taken. The names of agents are
+/// ours: those of another Glasshouse have its connection's in front.
+fn free_id(taken: &mut HashSet<String>, connection: &str, name: &str) -> String {
+    let prefixed = format!("{connection}/{name}");
+    let numbered = (2..).map(|number| format!("{prefixed}-{number}"));
+    let own = Some(name.to_owned()).filter(|name| !name.starts_with(PREFIX));
+    let mut ids = own.into_iter().chain([prefixed.clone()]).chain(numbered);
+    // The numbers never run out.
+    let id = ids.find(|id| !taken.contains(id)).unwrap_or_default();
+    taken.insert(id.clone());
+    id
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! What a model costs: what an administrator has set, and for the rest the price catalogue.
+
+use agent::{Prices, Rates};
+use serde::Serialize;
+
+use super::ModelSettings;
+use crate::gateway::prices::ListedPrice;
+
+/// A model's price, and who says so.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelPrice {
+    /// US dollars for a million input tokens.
+    input_usd_per_million: f64,
+    /// US dollars for a million output tokens.
+    output_usd_per_million: f64,
+    /// Of input that the provider has in its cache, where it is another one.
+    cached_input_usd_per_million: Option<f64>,
+    /// Of input that the provider puts into its cache, where it is another one.
+    cache_write_usd_per_million: Option<f64>,
+    /// Of sound that is read, where it is another one.
+    audio_input_usd_per_million: Option<f64>,
+    /// Of sound that is written, where it is another one.
+    audio_output_usd_per_million: Option<f64>,
+    /// Prompts with more tokens have other prices, the first of them with more than these.
+    long_context_above_tokens: Option<u64>,
+    /// Who says so.
+    source: PriceSource,
+    /// The list, with the name that the provider and the model have in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    list: Option<ListEntry>,
+    #[serde(skip)]
+    prices: Prices,
+}
+
+/// Who says what a model costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PriceSource {
+    /// An administrator, at least in part.
+    Settings,
+    /// The price catalogue.
+    Catalogue,
+}
+
+/// Where a price stands in the catalogue.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ListEntry {
+    source: String,
+    /// The day of the list, such as 2026-11-26.
+    date: String,
+    provider: String,
+    model: String,
+}
+
+impl ModelPrice {
+    /// The price of a model with these settings, which stand before what is listed. A price that is set for one of input
+    /// and output makes the other one 0 if it is neither set nor listed.
+    #[must_use]
+    pub(crate) fn of(settings: &ModelSettings, listed: Option<ListedPrice>) -> Option<Self> {
+        let set = [
+            settings.input_usd_per_million,
+            settings.output_usd_per_million,
+            settings.cached_input_usd_per_million,
+            settings.cache_write_usd_per_million,
+            settings.audio_input_usd_per_million,
+            settings.audio_output_usd_per_million,
+        ];
+        let is_set = set.iter().any(Option::is_some);
+        let sets_a_base = set[..2].iter().any(Option::is_some);
+        if !sets_a_base && listed.is_none() {
+            return None;
+        }
+        let list = listed
+            .as_ref()
+            .map(|listed| listed.prices)
+            .unwrap_or_default();
+        let [
+            input,
+            output,
+            cached_input,
+            cache_write,
+            audio_input,
+            audio_output,
+        ] = set;
+        let base = Rates {
+            input: input.unwrap_or(list.base.input),
+            output: output.unwrap_or(list.base.output),
+            cached_input: cached_input.or(list.base.cached_input),
+            cache_write: cache_write.or(list.base.cache_write),
+            audio_input: audio_input.or(list.base.audio_input),
+            audio_output: audio_output.or(list.base.audio_output),
+        };
+        // Whoever sets a price sets it for prompts of every length.
+        let long_context = if is_set { [None; 2] } else { list.long_context };
+        let entry = |listed: ListedPrice| {
+            let ListedPrice {
+                source,
+                date,
+                provider,
+                model,
+                ..
+            } = listed;
+            ListEntry {
+                source,
+                date,
+                provider,
+                model,
+            }
+        };
+        Some(Self {
+            input_usd_per_million: base.input,
+            output_usd_per_million: base.output,
+            cached_input_usd_per_million: base.cached_input,
+            cache_write_usd_per_million: base.cache_write,
+            audio_input_usd_per_million: base.audio_input,
+            audio_output_usd_per_million: base.audio_output,
+            long_context_above_tokens: long_context[0].map(|long| long.above_tokens),
+            source: if is_set {
+                PriceSource::Settings
+            } else {
+                PriceSource::Catalogue
+            },
+            list: listed.map(entry),
+            prices: Prices { base, long_context },
+        })
+    }
+
+    /// To reckon with.
+    #[must_use]
+    pub fn prices(&self) -> Prices {
+        self.prices
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent::LongContext;
+
+    use super::*;
+
+    fn listed() -> ListedPrice {
+        let rates = Rates {
+            input: 3.0,
+            output: 15.0,
+            cached_input: Some(0.3),
+            ..Rates::default()
+        };
+        let long = Some(LongContext {
+            above_tokens: 200_000,
+            rates,
+        });
+        let text = str::to_owned;
+        ListedPrice {
+            prices: Prices {
+                base: rates,
+                long_context: [long, None],
+            },
+            provider: text("Anthropic"),
+            model: text("claude"),
+            source: text("list"),
+            date: text("2026-11-26"),
+        }
+    }
+
+    #[test]
+    fn an_administrator_overrides_the_catalogue() {
+        let none = ModelSettings::default();
+        assert_eq!(ModelPrice::of(&none, None), None);
+        let by_list = ModelPrice::of(&none, Some(listed())).unwrap();
+        assert_eq!(
+            (by_list.source, by_list.prices()),
+            (PriceSource::Catalogue, listed().prices)
+        );
+        let set = ModelSettings {
+            input_usd_per_million: Some(2.0),
+            ..none.clone()
+        };
+        let by_both = ModelPrice::of(&set, Some(listed())).unwrap();
+        let rates = by_both.prices().base;
+        assert_eq!(
+            (rates.input, rates.output, rates.cached_input),
+            (2.0, 15.0, Some(0.3))
+        );
+        assert_eq!(
+            (by_both.source, by_both.long_context_above_tokens),
+            (PriceSource::Settings, None)
+        );
+        let alone = ModelPrice::of(&set, None).unwrap().prices();
+        assert_eq!(alone, Prices::of(2.0, 0.0));
+        // A price for part of the input is none for all of it.
+        let part = ModelSettings {
+            cached_input_usd_per_million: Some(0.1),
+            ..none
+        };
+        assert_eq!(ModelPrice::of(&part, None), None);
+        let free = ModelSettings {
+            input_usd_per_million: Some(0.0),
+            ..ModelSettings::default()
+        };
+        assert_eq!(
+            ModelPrice::of(&free, None).unwrap().prices(),
+            Prices::of(0.0, 0.0)
+        );
+    }
+}

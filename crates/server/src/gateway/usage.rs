@@ -1,0 +1,557 @@
+//! What is used and how much of it may be: a ledger that is kept in memory and written down each second, and limits that
+//! are checked against it without asking the database.
+
+mod account;
+mod ledger;
+mod limits;
+mod paid_call;
+mod quota;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    time::Duration,
+};
+
+use domain::{RunEvent, RunId, Words};
+use store::{Booking, BookingOutcome, Principal, Store, StoreError, UsageBy, UsageKey, UsageSum};
+
+use account::{Account, DAY_MS, month_of};
+pub use account::{Allowed, Amount, Span, Wish};
+use ledger::Ledger;
+pub(crate) use ledger::used_by;
+pub use limits::{LimitRules, Limits, LimitsOf, Most, Subject};
+pub(crate) use paid_call::PaidCall;
+pub use quota::RunQuota;
+
+use crate::{
+    app::App,
+    error::ApiError,
+    identity::groups::{Groups, Known},
+    platform::clock::Clock,
+};
+
+/// How often what was used is written down.
+const WRITE: Duration = Duration::from_secs(1);
+/// Runs of servers that are gone are looked for so often, and are theirs no more after so long.
+const LOOK: Duration = Duration::from_secs(60);
+/// Accounts kept in memory before those are forgotten that nobody uses.
+const MANY_ACCOUNTS: usize = 20_000;
+
+/// The ledger and the limits of this process.
+pub struct Usage {
+    store: Store,
+    clock: Clock,
+    groups: Arc<Groups>,
+    books: Mutex<Books>,
+    rules: RwLock<Arc<LimitRules>>,
+    /// Held while it is written down, so that nothing is written twice.
+    writing: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct Books {
+    ledger: Ledger,
+    /// Which state of the groups their accounts are of.
+    groups_number: i64,
+    accounts: HashMap<Subject, Account>,
+}
+
+/// Why something may not be used now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// In a sentence.
+    pub words: Words,
+    /// When it may be again, seconds.
+    pub wait_s: u64,
+}
+
+impl From<Refused> for ApiError {
+    fn from(refused: Refused) -> Self {
+        Self::limited(refused.words, refused.wait_s)
+    }
+}
+
+/// What the `x-ratelimit-…` headers say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Remaining {
+    /// Of the limit on requests that is nearest.
+    pub requests: Option<Allowed>,
+    /// Of the limit on tokens that is nearest.
+    pub tokens: Option<Allowed>,
+}
+
+impl Usage {
+    /// Reads the limits.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn open(store: Store, clock: Clock, groups: Arc<Groups>) -> Result<Self, StoreError> {
+        let rules = RwLock::new(Arc::new(LimitRules::read(&store).await?));
+        let (books, writing) = (Mutex::default(), tokio::sync::Mutex::default());
+        Ok(Self {
+            store,
+            clock,
+            groups,
+            books,
+            rules,
+            writing,
+        })
+    }
+
+    /// The limits as they are.
+    #[must_use]
+    pub fn rules(&self) -> Arc<LimitRules> {
+        self.rules
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Sets the limits of one subject. Other servers on the same database know within two seconds.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn put_limits(&self, of: &LimitsOf, limits: Limits) -> Result<(), StoreError> {
+        self.store
+            .put_setting(&of.setting(), &limits.to_value())
+            .await?;
+        self.read_rules().await
+    }
+
+    /// The limits that hold for a call on this account.
+    fn apply_to(&self, principal: &Principal) -> Vec<(Subject, Limits)> {
+        let groups = self.groups.known();
+        self.lock().see(&groups);
+        self.rules()
+            .apply_to(principal, groups.of_person(principal.account))
+    }
+
+    async fn read_rules(&self) -> Result<(), StoreError> {
+        let rules = LimitRules::read(&self.store).await?;
+        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
+        Ok(())
+    }
+
+    /// Reads the limits again.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn look_at_limits(&self) -> Result<(), StoreError> {
+        self.read_rules().await
+    }
+
+    /// Makes the accounts known that limits are checked against, from what is written down. Asks the database only the
+    /// first time.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn know(&self, principal: &Principal) -> Result<(), StoreError> {
+        for (subject, _) in self.apply_to(principal) {
+            if !self
+                .lock()
+                .accounts
+                .get(&subject)
+                .is_some_and(Account::is_known)
+            {
+                self.write_down().await?;
+                let found = self.written(&subject).await?;
+                let now = self.clock.now_ms();
+                self.lock()
+                    .accounts
+                    .entry(subject)
+                    .or_insert_with(|| Account::new(now))
+                    .set(now, found);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the ledger holds of the day and the month of now.
+    async fn written(&self, subject: &Subject) -> Result<(Amount, Amount), StoreError> {
+        let now = self.clock.now_ms();
+        let today = now.div_euclid(DAY_MS);
+        let (month, _) = month_of(now);
+        let rows = self
+            .store
+            .usage(
+                &subject.usage_of(),
+                UsageBy::Day,
+                month.div_euclid(DAY_MS),
+                today,
+            )
+            .await?;
+        let (mut of_day, mut of_month) = (Amount::default(), Amount::default());
+        for row in rows {
+            let sum = Amount::of(row.sum);
+            of_month += sum;
+            if row.name.parse() == Ok(today) {
+                of_day += sum;
+            }
+        }
+        Ok((of_day, of_month))
+    }
+
+    /// Begins a model call where every limit allows it. What it may use counts until [`Usage::end`].
+    ///
+    /// # Errors
+    /// Where a limit is reached, or would be.
+    pub fn begin(&self, principal: &Principal, wish: Wish) -> Result<Held, Refused> {
+        let now = self.clock.now_ms();
+        let limits = self.apply_to(principal);
+        let mut books = self.lock();
+        let mut held = Held(Vec::with_capacity(limits.len()));
+        for (subject, limits) in &limits {
+            let account = books
+                .accounts
+                .entry(subject.clone())
+                .or_insert_with(|| Account::new(now));
+            held.0.push((subject.clone(), account.estimate(now, wish)));
+            let estimate = held.0[held.0.len() - 1].1;
+            account
+                .check(limits, estimate)
+                .map_err(|over| over.refuse(subject, now))?;
+        }
+        for (subject, estimate) in &held.0 {
+            if let Some(account) = books.accounts.get_mut(subject) {
+                account.begin(*estimate);
+            }
+        }
+        Ok(held)
+    }
+
+    /// Whether so many calls of that kind may begin now.
+    ///
+    /// # Errors
+    /// Where a limit is reached, or would be.
+    pub fn check(&self, principal: &Principal, wish: Wish, calls: u64) -> Result<(), Refused> {
+        let (limits, now) = (self.apply_to(principal), self.clock.now_ms());
+        let mut books = self.lock();
+        for (subject, limits) in limits {
+            let account = books
+                .accounts
+                .entry(subject.clone())
+                .or_insert_with(|| Account::new(now));
+            let estimate = account.estimate(now, wish).times(calls);
+            account
+                .check(&limits, estimate)
+                .map_err(|over| over.refuse(&subject, now))?;
+        }
+        Ok(())
+    }
+
+    /// A call is over. What it used counts as going on until it is noted; nothing where it failed.
+    pub fn end(&self, held: &Held, wish: Wish, used: Option<Amount>) {
+        let now = self.clock.now_ms();
+        let mut books = self.lock();
+        for (subject, estimate) in &held.0 {
+            if let Some(account) = books.accounts.get_mut(subject) {
+                account.end(now, *estimate, wish, used);
+            }
+        }
+    }
+
+    /// Notes a model call that is of no run.
+    pub fn note(&self, principal: &Principal, model: &str, sum: UsageSum) {
+        let now = self.clock.now_ms();
+        let key = UsageKey {
+            day: now.div_euclid(DAY_MS),
+            principal: principal.clone(),
+            model: model.to_owned(),
+        };
+        let mut books = self.lock();
+        books.count(now, &self.groups.known(), &key, sum);
+        books.ledger.note(key, sum);
+    }
+
+    /// A run goes on here, whose log is in the ledger up to there.
+    pub(crate) fn run_begins(&self, run: RunId, upto: u64) {
+        self.lock().ledger.run_begins(run, upto);
+    }
+
+    /// Notes what an event of a run says about usage, once it is stored.
+    pub(crate) fn note_event(&self, principal: &Principal, event: &RunEvent) {
+        let is_end = event.is_end();
+        let Some((model, sum)) = used_by(&event.body) else {
+            if is_end {
+                self.lock().ledger.run_ends(event.run, event.seq);
+            }
+            return;
+        };
+        let key = UsageKey {
+            day: event.at.div_euclid(DAY_MS),
+            principal: principal.clone(),
+            model: model.to_owned(),
+        };
+        let now = self.clock.now_ms();
+        let mut books = self.lock();
+        books.count(now, &self.groups.known(), &key, sum);
+        books.ledger.note_run(event.run, event.seq, key, sum);
+    }
+
+    /// Notes the part of a run's log that an earlier process has stored and not noted.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn note_past(
+        &self,
+        run: &store::Run,
+        events: &[RunEvent],
+    ) -> Result<(), StoreError> {
+        if self.lock().ledger.knows(run.id) {
+            return Ok(());
+        }
+        let Some(booked) = self.store.booked_seq(run.id).await? else {
+            return Ok(());
+        };
+        self.run_begins(run.id, booked);
+        for event in events.iter().filter(|event| event.seq > booked) {
+            self.note_event(&run.principal, event);
+        }
+        Ok(())
+    }
+
+    /// The log of a run that nobody works on is closed.
+    pub(crate) fn run_is_over(&self, run: RunId, last_seq: u64) {
+        self.lock().ledger.run_ends(run, last_seq);
+    }
+
+    /// What is left of the nearest limits; nothing where there are none.
+    #[must_use]
+    pub fn remaining(&self, principal: &Principal) -> Remaining {
+        let (limits, now) = (self.apply_to(principal), self.clock.now_ms());
+        let mut remaining = Remaining::default();
+        let mut books = self.lock();
+        for (subject, limits) in limits {
+            if let Some(account) = books.accounts.get_mut(&subject) {
+                account.roll(now);
+                remaining.requests =
+                    Allowed::nearer(remaining.requests, account.requests_left(&limits, now));
+                remaining.tokens =
+                    Allowed::nearer(remaining.tokens, account.tokens_left(&limits, now));
+            }
+        }
+        remaining
+    }
+
+    /// What each limit of these allows and how much of it is used, for people.
+    #[must_use]
+    pub fn standing(&self, principal: &Principal) -> Vec<(Subject, Vec<account::Standing>)> {
+        let (limits, now) = (self.apply_to(principal), self.clock.now_ms());
+        let mut books = self.lock();
+        let standing = |(subject, limits): (Subject, Limits)| {
+            let account = books
+                .accounts
+                .entry(subject.clone())
+                .or_insert_with(|| Account::new(now));
+            account.roll(now);
+            let standing = account.standing(&limits);
+            (subject, standing)
+        };
+        limits.into_iter().map(standing).collect()
+    }
+
+    /// Writes down what is new. Where that fails it stays in memory, for the next time.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn write_down(&self) -> Result<(), StoreError> {
+        let _writing = self.writing.lock().await;
+        let Some(booking) = self.lock().ledger.take() else {
+            return Ok(());
+        };
+        match self.store.book_usage(&booking).await {
+            Ok(outcomes) => self.settle(booking, outcomes),
+            // Something in it can never be written down, which must not keep the rest out.
+            Err(StoreError::Refused(_)) => {
+                let mut parts = ledger::apart(booking);
+                while let Some(part) = parts.next() {
+                    if let Err(error) = self.write_part(part).await {
+                        parts.for_each(|part| self.lock().ledger.give_back(part));
+                        return Err(error);
+                    }
+                }
+            }
+            Err(error) => {
+                self.lock().ledger.give_back(booking);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes down what belongs to one run or one key; drops it where the database never takes it.
+    async fn write_part(&self, part: Booking) -> Result<(), StoreError> {
+        match self.store.book_usage(&part).await {
+            Ok(outcomes) => self.settle(part, outcomes),
+            Err(StoreError::Refused(error)) => {
+                tracing::error!(%error, usage = ?part, "usage that cannot be written down is dropped");
+                // So that nobody reads the run's log again for it.
+                let outcomes = self.store.book_usage(&ledger::without_sums(&part)).await;
+                let forget =
+                    |_: StoreError| vec![BookingOutcome::Elsewhere(u64::MAX); part.runs.len()];
+                let outcomes = outcomes.unwrap_or_else(forget);
+                self.settle(part, outcomes);
+            }
+            Err(error) => {
+                self.lock().ledger.give_back(part);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn settle(&self, booking: Booking, outcomes: Vec<BookingOutcome>) {
+        let mut books = self.lock();
+        books.is_written(&self.groups.known(), &booking, &outcomes);
+        books.ledger.settle(booking, outcomes);
+    }
+
+    /// Reads what accounts have used that a run has begun with, and where several servers share the database, what others
+    /// have changed: limits, and what accounts in use have used there.
+    async fn catch_up(&self) -> Result<(), StoreError> {
+        let (now, is_shared) = (self.clock.now_ms(), self.store.is_shared());
+        if is_shared {
+            self.read_rules().await?;
+        }
+        let to_read: Vec<Subject> = {
+            let mut books = self.lock();
+            if is_shared {
+                // What nobody uses is read again when somebody does.
+                books.accounts.retain(|_, account| account.is_in_use(now));
+            }
+            let to_read = books
+                .accounts
+                .iter()
+                .filter(|(_, account)| is_shared || !account.is_known());
+            to_read.map(|(subject, _)| subject.clone()).collect()
+        };
+        for subject in to_read {
+            let found = self.written(&subject).await?;
+            if let Some(account) = self.lock().accounts.get_mut(&subject) {
+                account.set(now, found);
+            }
+        }
+        Ok(())
+    }
+
+    fn forget_unused(&self) {
+        let now = self.clock.now_ms();
+        let mut books = self.lock();
+        if books.accounts.len() > MANY_ACCOUNTS {
+            books.accounts.retain(|_, account| account.is_in_use(now));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Books {
+    /// Where groups have changed, what theirs have used is asked anew: who joins one brings along what they have used.
+    fn see(&mut self, groups: &Known) {
+        if self.groups_number != groups.number {
+            self.groups_number = groups.number;
+            let of_groups = self
+                .accounts
+                .iter_mut()
+                .filter(|(subject, _)| matches!(subject, Subject::Group(_)));
+            of_groups.for_each(|(_, account)| account.doubt());
+        }
+    }
+
+    /// Counts it against those whose limits it counts against.
+    fn count(&mut self, now: i64, groups: &Known, key: &UsageKey, sum: UsageSum) {
+        for subject in Subject::all_of(&key.principal, groups.of_person(key.principal.account)) {
+            if let Some(account) = self.accounts.get_mut(&subject) {
+                account.count(now, Amount::of(sum));
+            }
+        }
+    }
+
+    /// What is in the database need not be added to what is read from there.
+    fn is_written(&mut self, groups: &Known, booking: &Booking, outcomes: &[BookingOutcome]) {
+        let noted = booking
+            .runs
+            .iter()
+            .zip(outcomes)
+            .filter(|(_, outcome)| **outcome != BookingOutcome::Busy);
+        for (key, sum) in booking
+            .loose
+            .iter()
+            .chain(noted.flat_map(|(run, _)| &run.sums))
+        {
+            for subject in Subject::all_of(&key.principal, groups.of_person(key.principal.account))
+            {
+                if let Some(account) = self.accounts.get_mut(&subject) {
+                    account.is_written(Amount::of(*sum));
+                }
+            }
+        }
+    }
+}
+
+/// What calls under way may use, by whose limits they count against.
+#[derive(Debug)]
+pub struct Held(Vec<(Subject, Amount)>);
+
+impl App {
+    /// Refuses to begin anything on an account whose limits are reached.
+    ///
+    /// # Errors
+    /// 429 with what is reached and how long to wait.
+    pub(crate) async fn check_limits(&self, principal: &Principal) -> Result<(), ApiError> {
+        self.usage.know(principal).await?;
+        Ok(self.usage.check(principal, Wish::nothing(), 1)?)
+    }
+
+    /// Adds to the ledger what the logs of runs hold that ended just before their server was gone.
+    async fn note_left_runs(&self) -> Result<(), StoreError> {
+        let before = match self.store.is_shared() {
+            // A server that lives writes them down itself.
+            true => self.clock.now_ms() - i64::try_from(LOOK.as_millis()).unwrap_or(i64::MAX),
+            false => i64::MAX,
+        };
+        for run in self.store.unbooked_runs(before).await? {
+            // One log that cannot be read must not keep the others out; a run may be deleted meanwhile.
+            if let Err(error) = self.note_left_run(run).await {
+                tracing::warn!(%run, %error, "what a run has used cannot be read from its log");
+            }
+        }
+        Ok(())
+    }
+
+    async fn note_left_run(&self, run: RunId) -> Result<(), StoreError> {
+        let run = self.store.run(run).await?;
+        self.runs.note_past_of(&run).await?;
+        self.usage.run_is_over(run.id, run.last_seq);
+        Ok(())
+    }
+}
+
+/// Writes down what is used, once a second until the server stops.
+pub(crate) async fn keep_usage(app: Arc<App>) {
+    let mut look_in = 0;
+    loop {
+        if look_in == 0 {
+            look_in = LOOK.as_secs() / WRITE.as_secs().max(1);
+            if let Err(error) = app.note_left_runs().await {
+                tracing::warn!(%error, "cannot look for runs whose usage is not written down");
+            }
+            app.usage.forget_unused();
+        }
+        look_in -= 1;
+        tokio::select! {
+            () = app.closing.cancelled() => return,
+            () = tokio::time::sleep(WRITE) => {}
+        }
+        let keep = async {
+            app.usage.write_down().await?;
+            app.usage.catch_up().await
+        };
+        if let Err(error) = keep.await {
+            tracing::warn!(%error, "usage cannot be written down; trying again");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The limits, and what may be used, as the agents of a run meet them before each call.
+
+use std::{fmt, sync::Arc};
+
+use agent::{CallEstimate, Quota};
+use domain::{Problem, ProblemCode};
+use store::Principal;
+
+use super::{Amount, Refused, Usage, Wish};
+use crate::identity::groups::RunPermits;
+
+/// On whose account a run calls models.
+pub struct RunQuota {
+    usage: Arc<Usage>,
+    principal: Principal,
+    permits: RunPermits,
+}
+
+impl RunQuota {
+    /// Of a run of this principal.
+    #[must_use]
+    pub fn new(usage: Arc<Usage>, principal: Principal, permits: RunPermits) -> Self {
+        Self {
+            usage,
+            principal,
+            permits,
+        }
+    }
+}
+
+impl fmt::Debug for RunQuota {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("RunQuota")
+            .field("principal", &self.principal)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Quota for RunQuota {
+    fn begin(&self, call: CallEstimate<'_>) -> Result<agent::EndCall, Problem> {
+        self.permits.check(call.agent, call.model)?;
+        let wish = wish(call);
+        let held = self.usage.begin(&self.principal, wish).map_err(problem)?;
+        let usage = Arc::clone(&self.usage);
+        Ok(Box::new(move |used| {
+            let used = used.map(|(tokens, cost)| Amount::of_call(tokens, cost));
+            usage.end(&held, wish, used);
+        }))
+    }
+
+    fn check(&self, call: CallEstimate<'_>, calls: u64) -> Result<(), Problem> {
+        self.usage
+            .check(&self.principal, wish(call), calls)
+            .map_err(problem)
+    }
+
+    fn allows_tool(&self, name: &str) -> bool {
+        self.permits.allows_tool(name)
+    }
+
+    fn allows_agent(&self, name: &str) -> bool {
+        self.permits.allows_agent(name)
+    }
+}
+
+fn wish(call: CallEstimate<'_>) -> Wish {
+    let CallEstimate {
+        input_tokens,
+        max_output_tokens,
+        prices,
+        ..
+    } = call;
+    Wish {
+        input_tokens,
+        max_output_tokens,
+        prices,
+    }
+}
+
+fn problem(refused: Refused) -> Problem {
+    Problem::new(ProblemCode::LimitReached, refused.words)
+}

@@ -1,0 +1,315 @@
+//! Reads request bodies, within a size each and a memory for all together.
+
+use std::{error::Error as _, sync::Arc, time::Duration};
+
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{HeaderMap, StatusCode, header},
+};
+use bytes::Bytes;
+use domain::{ProblemCode, refusal};
+use http_body_util::BodyExt;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::{app::App, error::ApiError, identity::auth::Caller, platform::listen::TooSlow};
+
+/// The largest body of somebody who is not signed in.
+const ANONYMOUS_LIMIT_BYTES: usize = 64_000;
+/// The bodies of all who are not signed in, together.
+const ANONYMOUS_MEMORY_BYTES: usize = 16_000_000;
+/// So much of each body does not count, so that signing in works while others hold all memory there is. The limit on
+/// connections bounds it.
+const FREE_BYTES: usize = 4096;
+/// Memory is counted in these.
+const UNIT_BYTES: usize = 1024;
+/// How long a body waits for memory.
+const MEMORY_WAIT: Duration = Duration::from_secs(5);
+
+/// The memory for request bodies that are in it as a whole. Whoever is signed in never waits for those who are not.
+#[derive(Debug)]
+pub(crate) struct BodyMemory {
+    signed_in: Arc<Semaphore>,
+    anonymous: Arc<Semaphore>,
+}
+
+impl BodyMemory {
+    /// With so much for whoever is signed in.
+    pub(crate) fn new(bytes: usize) -> Self {
+        let units = |bytes: usize| Arc::new(Semaphore::new(bytes.div_ceil(UNIT_BYTES)));
+        Self {
+            signed_in: units(bytes),
+            anonymous: units(ANONYMOUS_MEMORY_BYTES),
+        }
+    }
+
+    fn reserve(&self, is_signed_in: bool) -> Reservation {
+        let memory = if is_signed_in {
+            &self.signed_in
+        } else {
+            &self.anonymous
+        };
+        Reservation {
+            memory: Arc::clone(memory),
+            held: None,
+        }
+    }
+}
+
+/// One body's share of the memory, given back with it.
+#[derive(Debug)]
+struct Reservation {
+    memory: Arc<Semaphore>,
+    held: Option<OwnedSemaphorePermit>,
+}
+
+impl Reservation {
+    /// Grows to that many bytes of a body; waits a little where others have the memory.
+    async fn grow_to(&mut self, bytes: usize) -> Result<(), ApiError> {
+        let needed = bytes.saturating_sub(FREE_BYTES).div_ceil(UNIT_BYTES);
+        let missing = needed.saturating_sub(
+            self.held
+                .as_ref()
+                .map_or(0, OwnedSemaphorePermit::num_permits),
+        );
+        if missing == 0 {
+            return Ok(());
+        }
+        let missing = u32::try_from(missing).map_err(ApiError::internal)?;
+        let more = Arc::clone(&self.memory).acquire_many_owned(missing);
+        let more = tokio::time::timeout(MEMORY_WAIT, more)
+            .await
+            .map_err(|_| busy())?;
+        let more = more.map_err(ApiError::internal)?;
+        match &mut self.held {
+            Some(held) => held.merge(more),
+            None => self.held = Some(more),
+        }
+        Ok(())
+    }
+}
+
+fn busy() -> ApiError {
+    ApiError::new(ProblemCode::Unavailable, refusal::Request::BodiesFull)
+        .with_retry_after(MEMORY_WAIT.as_secs())
+}
+
+/// A body, and the memory it takes.
+struct Held {
+    bytes: Bytes,
+    _memory: Reservation,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// The whole body, at most so many bytes, and fewer of somebody who is not signed in.
+///
+/// # Errors
+/// Where it is longer, broke off, came too slowly, or found no memory.
+pub(crate) async fn read_body(
+    app: &App,
+    request: Request,
+    limit_bytes: usize,
+) -> Result<Bytes, ApiError> {
+    let is_signed_in = request.extensions().get::<Caller>().is_some();
+    let limit_bytes = if is_signed_in {
+        limit_bytes
+    } else {
+        limit_bytes.min(ANONYMOUS_LIMIT_BYTES)
+    };
+    let expects_continue = request.headers().contains_key(header::EXPECT);
+    if let Err(refused) = check_head(request.headers(), limit_bytes as u64) {
+        // A client that asked before sending will not send; the others are heard out.
+        if !expects_continue {
+            discard(request.into_body()).await;
+        }
+        return Err(refused);
+    }
+    let mut memory = app.body_memory.reserve(is_signed_in);
+    // All of it at once, so that it is not given up half-way. Of others what they announce says nothing.
+    let announced = content_length(request.headers()).filter(|_| is_signed_in);
+    memory
+        .grow_to(
+            announced
+                .and_then(|bytes| usize::try_from(bytes).ok())
+                .unwrap_or(0),
+        )
+        .await?;
+    let bytes = collect(request.into_body(), limit_bytes, &mut memory).await?;
+    Ok(match memory.held {
+        None => bytes,
+        Some(_) => Bytes::from_owner(Held {
+            bytes,
+            _memory: memory,
+        }),
+    })
+}
+
+/// One piece is taken as it is. Several are copied together: each holds a whole buffer of the connection, be it for a
+/// single byte.
+async fn collect(
+    mut body: Body,
+    limit_bytes: usize,
+    memory: &mut Reservation,
+) -> Result<Bytes, ApiError> {
+    let Some(first) = next_data(&mut body).await? else {
+        return Ok(Bytes::new());
+    };
+    let mut received = first.len();
+    let mut joined: Option<Vec<u8>> = None;
+    loop {
+        if received > limit_bytes {
+            drop(joined);
+            memory.held = None;
+            discard(body).await;
+            return Err(ApiError::too_large(limit_bytes));
+        }
+        memory.grow_to(received).await?;
+        let Some(next) = next_data(&mut body).await? else {
+            break;
+        };
+        received += next.len();
+        joined
+            .get_or_insert_with(|| first.to_vec())
+            .extend_from_slice(&next);
+    }
+    Ok(joined.map_or(first, Bytes::from))
+}
+
+/// The next piece of a body.
+///
+/// # Errors
+/// Where it broke off or came too slowly.
+pub(crate) async fn next_data(body: &mut Body) -> Result<Option<Bytes>, ApiError> {
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| match error.source() {
+            Some(cause) if cause.is::<TooSlow>() => ApiError::invalid(refusal::Request::TooSlow)
+                .with_status(StatusCode::REQUEST_TIMEOUT),
+            _ => ApiError::invalid(refusal::Request::BrokeOff),
+        })?;
+        if let Ok(data) = frame.into_data() {
+            return Ok(Some(data));
+        }
+    }
+    Ok(None)
+}
+
+/// Refuses a body by what its headers say: one that is longer than may be, and one that is packed. Nothing here unpacks
+/// one, as what is small on the wire could be huge then.
+///
+/// # Errors
+/// 413 and 415.
+pub(crate) fn check_head(headers: &HeaderMap, limit_bytes: u64) -> Result<(), ApiError> {
+    let coding = headers.get(header::CONTENT_ENCODING);
+    if coding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        let message =
+            "The request's body is packed, as its Content-Encoding says. Send it as it is.";
+        return Err(ApiError::invalid(message).with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+    }
+    if content_length(headers).is_some_and(|length| length > limit_bytes) {
+        return Err(ApiError::too_large(
+            usize::try_from(limit_bytes).unwrap_or(usize::MAX),
+        ));
+    }
+    Ok(())
+}
+
+fn content_length(headers: &HeaderMap) -> Option<u64> {
+    headers
+        .get(header::CONTENT_LENGTH)?
+        .to_str()
+        .ok()?
+        .parse()
+        .ok()
+}
+
+/// Reads on without keeping anything, within bounds: most clients read the answer only once they have sent
+/// everything, and closing before that would take the answer from them.
+pub(crate) async fn discard(mut body: Body) {
+    const MOST_BYTES: usize = 512_000_000;
+    let read_on = async {
+        let mut read = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            read += frame.data_ref().map_or(0, Bytes::len);
+            if read > MOST_BYTES {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(Duration::from_secs(20), read_on).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn bodies_share_a_memory() {
+        let all = BodyMemory::new(1_000_000);
+        let mut first = all.reserve(true);
+        first.grow_to(600_000).await.unwrap();
+        let mut second = all.reserve(true);
+        let refused = second.grow_to(600_000).await.unwrap_err();
+        assert_eq!(refused.problem().code, ProblemCode::Unavailable);
+        // Small ones and those of others have room all the same.
+        second.grow_to(FREE_BYTES).await.unwrap();
+        let mut other = all.reserve(false);
+        other.grow_to(64_000).await.unwrap();
+        let (found, ()) = tokio::join!(second.grow_to(600_000), async move { drop(first) });
+        found.unwrap();
+    }
+
+    /// A piece of a body that lies in a buffer of its own, as hyper's do; counts how many of those there are.
+    struct Buffer(Arc<AtomicUsize>);
+
+    impl AsRef<[u8]> for Buffer {
+        fn as_ref(&self) -> &[u8] {
+            b"x"
+        }
+    }
+
+    impl Drop for Buffer {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_that_comes_byte_by_byte_holds_no_buffers() {
+        let (alive, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let pieces = (0..1000).map({
+            let (alive, most) = (Arc::clone(&alive), Arc::clone(&most));
+            move |_| {
+                most.fetch_max(alive.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+                Ok::<_, std::io::Error>(Bytes::from_owner(Buffer(Arc::clone(&alive))))
+            }
+        });
+        let body = Body::from_stream(futures_util::stream::iter(pieces));
+        let read = collect(body, 1000, &mut BodyMemory::new(0).reserve(true))
+            .await
+            .unwrap();
+        assert_eq!(&read[..], [b'x'; 1000]);
+        assert!(most.load(Ordering::Relaxed) <= 2, "{most:?}");
+        assert_eq!(alive.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_is_not_signed_in_takes_no_memory_from_those_who_are() {
+        let all = BodyMemory::new(1_000_000);
+        let mut held = Vec::new();
+        for _ in 0..ANONYMOUS_MEMORY_BYTES / UNIT_BYTES / 59 {
+            let mut one = all.reserve(false);
+            one.grow_to(64_000).await.unwrap();
+            held.push(one);
+        }
+        assert!(all.reserve(false).grow_to(64_000).await.is_err());
+        all.reserve(false).grow_to(1000).await.unwrap();
+        all.reserve(true).grow_to(900_000).await.unwrap();
+    }
+}

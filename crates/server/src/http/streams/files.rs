@@ -1,0 +1,277 @@
+//! The files of a run for readers outside: its answer links to signed addresses, and its calls' files come with addresses
+//! and, where the reader shows nothing else, their content.
+
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
+
+use agent::workspace::Path;
+use axum::http::HeaderMap;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use domain::{EventBody, RunEvent, RunId, event::ToolFile};
+use store::{Store, StoreError};
+
+use super::link_text::LinkText;
+use crate::{
+    app::App,
+    identity::auth::own_origin,
+    platform::clock::Clock,
+    runtime::file_links::{FileLinks, FilePlace},
+};
+
+/// Largest picture whose content is put into an answer, and largest HTML, bytes.
+const MAX_PICTURE_BYTES: u64 = 1_000_000;
+const MAX_EMBED_BYTES: u64 = 500_000;
+/// Most content that is put into one answer, bytes.
+const MAX_INLINE_BYTES: u64 = 4_000_000;
+
+/// Whether a reader gets the content of pictures and HTML with a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contents {
+    /// It fetches them by their addresses.
+    Linked,
+    /// It shows nothing else.
+    Inline,
+}
+
+/// A reader's way to the files of one run.
+pub struct RunFiles {
+    store: Store,
+    links: Arc<FileLinks>,
+    clock: Clock,
+    run: RunId,
+    /// How the reader reaches this server; `None` where that is not known, and then texts stay as they are.
+    origin: Option<String>,
+    contents: Contents,
+    /// Where the run's files are, once somebody has looked.
+    place: Option<FilePlace>,
+    /// The newest version of each file that is known.
+    versions: HashMap<String, u64>,
+    /// The texts that are on their way.
+    texts: HashMap<String, LinkText>,
+    inlined_bytes: u64,
+}
+
+impl App {
+    /// The way to the files of a run for a reader who sent these headers and may read all files of the run.
+    pub(crate) fn run_files(
+        &self,
+        run: RunId,
+        headers: &HeaderMap,
+        contents: Contents,
+    ) -> RunFiles {
+        RunFiles {
+            store: self.store.clone(),
+            links: Arc::clone(&self.file_links),
+            clock: self.clock.clone(),
+            run,
+            origin: own_origin(&self.config, headers).ok(),
+            contents,
+            place: None,
+            versions: HashMap::new(),
+            texts: HashMap::new(),
+            inlined_bytes: 0,
+        }
+    }
+}
+
+/// The event as a reader gets it that has `files`; `None` if nothing of it can be shown yet.
+pub(crate) async fn for_reader<'e>(
+    files: Option<&mut RunFiles>,
+    event: &'e RunEvent,
+) -> Option<Cow<'e, RunEvent>> {
+    match files {
+        Some(files) => files.read(event).await,
+        None => Some(Cow::Borrowed(event)),
+    }
+}
+
+impl RunFiles {
+    /// The event as the reader gets it; `None` if nothing of it can be shown yet.
+    async fn read<'e>(&mut self, event: &'e RunEvent) -> Option<Cow<'e, RunEvent>> {
+        match &event.body {
+            EventBody::FileChanged {
+                path,
+                version,
+                deleted,
+                ..
+            } => {
+                match deleted {
+                    true => drop(self.versions.remove(path)),
+                    false => drop(self.versions.insert(path.clone(), *version)),
+                }
+                Some(Cow::Borrowed(event))
+            }
+            EventBody::TextDelta { item, delta } if self.origin.is_some() => {
+                self.read_delta(event, item, delta).await
+            }
+            EventBody::TextFinished {
+                item,
+                text,
+                answer,
+                reasoning,
+            } if self.origin.is_some() => {
+                self.texts.remove(item);
+                if !text.contains("](") || !self.look().await {
+                    return Some(Cow::Borrowed(event));
+                }
+                let text = LinkText::whole(text, |address| self.find(address));
+                let (item, answer, reasoning) = (item.clone(), *answer, *reasoning);
+                let body = EventBody::TextFinished {
+                    item,
+                    text,
+                    answer,
+                    reasoning,
+                };
+                Some(with_body(event, body))
+            }
+            EventBody::ToolFinished { files, .. } if !files.is_empty() && self.look().await => {
+                let mut files = files.clone();
+                for file in &mut files {
+                    self.fill(file).await;
+                }
+                let mut body = event.body.clone();
+                if let EventBody::ToolFinished { files: told, .. } = &mut body {
+                    *told = files;
+                }
+                Some(with_body(event, body))
+            }
+            _ => Some(Cow::Borrowed(event)),
+        }
+    }
+
+    async fn read_delta<'e>(
+        &mut self,
+        event: &'e RunEvent,
+        item: &str,
+        delta: &str,
+    ) -> Option<Cow<'e, RunEvent>> {
+        if !self.texts.contains_key(item) {
+            self.texts.insert(item.to_owned(), LinkText::default());
+        }
+        let passes = self
+            .texts
+            .get_mut(item)
+            .is_none_or(|text| text.passes(delta));
+        if passes || !self.look().await {
+            return Some(Cow::Borrowed(event));
+        }
+        let mut text = self.texts.remove(item).unwrap_or_default();
+        let delta = text.push(delta, |address| self.find(address));
+        self.texts.insert(item.to_owned(), text);
+        let body = EventBody::TextDelta {
+            item: item.to_owned(),
+            delta,
+        };
+        (!matches!(&body, EventBody::TextDelta { delta, .. } if delta.is_empty()))
+            .then(|| with_body(event, body))
+    }
+
+    /// Finds out where the run's files are and which there are, once. Whether that is known.
+    async fn look(&mut self) -> bool {
+        if self.place.is_some() {
+            return true;
+        }
+        match self.look_up().await {
+            Ok(place) => self.place = Some(place),
+            Err(error) => {
+                tracing::debug!(run = %self.run, %error, "the files of a run are not linked")
+            }
+        }
+        self.place.is_some()
+    }
+
+    async fn look_up(&mut self) -> Result<FilePlace, StoreError> {
+        let (owner, workspace) = self.store.run_workspace(self.run).await?;
+        for file in self.store.files(&workspace).await? {
+            // What the log has told belongs to the text that follows it.
+            self.versions.entry(file.path).or_insert(file.version);
+        }
+        Ok(FilePlace { owner, workspace })
+    }
+
+    /// The signed address for an address in a text, where that is one of a file.
+    fn find(&self, address: &str) -> Option<String> {
+        let path = decoded(address.strip_prefix("sandbox:").unwrap_or(address))?;
+        let path = Path::parse_file(&path).ok()?;
+        // Programs see the files in this folder.
+        let (path, version) = self.version(path.as_str()).or_else(|| {
+            self.version(
+                path.as_str()
+                    .strip_prefix("/files")
+                    .filter(|rest| rest.starts_with('/'))?,
+            )
+        })?;
+        let origin = self.origin.as_deref()?;
+        Some(format!("{origin}{}", self.address(path, version)?))
+    }
+
+    fn version<'p>(&self, path: &'p str) -> Option<(&'p str, u64)> {
+        self.versions.get(path).map(|version| (path, *version))
+    }
+
+    fn address(&self, path: &str, version: u64) -> Option<String> {
+        let place = self.place.as_ref()?;
+        Some(
+            self.links
+                .address(place, path, version, self.clock.now_ms()),
+        )
+    }
+
+    /// Gives a file its address and, where the reader needs it, its content.
+    async fn fill(&mut self, file: &mut ToolFile) {
+        let origin = self.origin.as_deref().unwrap_or_default();
+        file.url = self
+            .address(&file.path, file.version)
+            .map(|address| format!("{origin}{address}"));
+        let limit = if file.embed {
+            MAX_EMBED_BYTES
+        } else {
+            MAX_PICTURE_BYTES
+        };
+        let is_wanted = self.contents == Contents::Inline && (file.embed || file.is_picture());
+        if !is_wanted
+            || file.size_bytes > limit
+            || self.inlined_bytes + file.size_bytes > MAX_INLINE_BYTES
+        {
+            return;
+        }
+        let Some(place) = &self.place else { return };
+        match self
+            .store
+            .read_file_version(&place.workspace, &file.path, file.version)
+            .await
+        {
+            Ok(Some(state)) if !state.deleted => {
+                self.inlined_bytes += file.size_bytes;
+                file.content = if file.embed {
+                    String::from_utf8(state.content).ok()
+                } else {
+                    Some(format!(
+                        "data:{};base64,{}",
+                        file.media_type,
+                        STANDARD.encode(&state.content)
+                    ))
+                };
+            }
+            Ok(_) => {}
+            Err(error) => tracing::debug!(run = %self.run, %error, "a file of a call is not shown"),
+        }
+    }
+}
+
+fn with_body(event: &RunEvent, body: EventBody) -> Cow<'_, RunEvent> {
+    Cow::Owned(RunEvent {
+        run: event.run,
+        seq: event.seq,
+        at: event.at,
+        agent: event.agent.clone(),
+        body,
+    })
+}
+
+/// The address without percent-encoding; `None` if that is no text.
+fn decoded(address: &str) -> Option<String> {
+    percent_encoding::percent_decode_str(address)
+        .decode_utf8()
+        .ok()
+        .map(Cow::into_owned)
+}

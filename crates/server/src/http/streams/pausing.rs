@@ -1,0 +1,178 @@
+//! Streams that end where a run waits for a person: in some protocols the answer comes with the next request only.
+
+use std::{convert::Infallible, time::Duration};
+
+use axum::{body::Body, response::Response};
+use bytes::Bytes;
+use domain::RunEvent;
+use futures_util::stream;
+use tokio::time::{Instant, timeout_at};
+use wire::{
+    ag_ui::AgUiEncoder,
+    sse::{Frame, KEEP_ALIVE},
+    ui_message_stream::UiMessageEncoder,
+};
+
+use super::{KEEP_ALIVE_AFTER, RunFiles, event_stream, for_reader};
+use crate::runtime::{commands::StopsWhenDropped, runs::Reader};
+
+/// How long the stream stays open after something is asked: what is asked at the same time comes along, and answers
+/// on their way into the log arrive.
+const SETTLE: Duration = Duration::from_millis(100);
+
+/// An encoder whose stream can end before its run does.
+pub trait Pausing: Send + 'static {
+    /// The frames for the next event.
+    fn push(&mut self, event: &RunEvent) -> Vec<Frame>;
+
+    /// Whether nothing goes on without a person.
+    fn can_pause(&self) -> bool;
+
+    /// Ends the stream there.
+    fn pause(&mut self) -> Vec<Frame>;
+
+    /// Ends a stream whose log cannot be read on, though the run may go on.
+    fn fault(&self) -> Vec<Frame>;
+}
+
+impl Pausing for AgUiEncoder {
+    fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
+        self.push(event)
+    }
+
+    fn can_pause(&self) -> bool {
+        self.can_pause()
+    }
+
+    fn pause(&mut self) -> Vec<Frame> {
+        self.pause()
+    }
+
+    fn fault(&self) -> Vec<Frame> {
+        // The client would take silence for success.
+        self.fault("The database did not answer. The run goes on; come back to it.")
+    }
+}
+
+impl Pausing for UiMessageEncoder {
+    fn push(&mut self, event: &RunEvent) -> Vec<Frame> {
+        self.push(event)
+    }
+
+    fn can_pause(&self) -> bool {
+        self.waits()
+    }
+
+    fn pause(&mut self) -> Vec<Frame> {
+        Self::pause(self)
+    }
+
+    fn fault(&self) -> Vec<Frame> {
+        // The client can come back to it.
+        Vec::new()
+    }
+}
+
+struct PausingStream<E> {
+    reader: Reader,
+    encoder: E,
+    files: Option<RunFiles>,
+    opening: Vec<Frame>,
+    /// Stops the run when it is dropped.
+    guard: Option<StopsWhenDropped>,
+    pause_at: Option<Instant>,
+    over: bool,
+}
+
+/// `opening`, then what the reader gets, until the run ends or waits. A reader that leaves before drops `guard`.
+#[must_use]
+pub fn pausing(
+    reader: Reader,
+    encoder: impl Pausing,
+    files: Option<RunFiles>,
+    opening: Vec<Frame>,
+    guard: Option<StopsWhenDropped>,
+) -> Response {
+    let started = PausingStream {
+        reader,
+        encoder,
+        files,
+        opening,
+        guard,
+        pause_at: None,
+        over: false,
+    };
+    let body = stream::unfold(started, |mut stream| async move {
+        let chunk = stream.next().await?;
+        Some((Ok::<_, Infallible>(chunk), stream))
+    });
+    event_stream(Body::from_stream(body))
+}
+
+/// Only these frames.
+#[must_use]
+pub fn whole(frames: &[Frame]) -> Response {
+    event_stream(Body::from(written(frames)))
+}
+
+fn written(frames: &[Frame]) -> Bytes {
+    let mut out = Vec::with_capacity(frames.iter().map(|frame| frame.data.len() + 24).sum());
+    frames.iter().for_each(|frame| frame.write(&mut out));
+    out.into()
+}
+
+impl<E: Pausing> PausingStream<E> {
+    async fn next(&mut self) -> Option<Bytes> {
+        if !self.opening.is_empty() {
+            return Some(written(&std::mem::take(&mut self.opening)));
+        }
+        while !self.over {
+            let now = Instant::now();
+            let wake_at = if self.encoder.can_pause() {
+                *self.pause_at.get_or_insert(now + SETTLE)
+            } else {
+                self.pause_at = None;
+                now + KEEP_ALIVE_AFTER
+            };
+            let frames = match timeout_at(wake_at, self.reader.next()).await {
+                Err(_) if self.pause_at.is_none() => {
+                    return Some(Bytes::from_static(KEEP_ALIVE.as_bytes()));
+                }
+                Err(_) => {
+                    self.end();
+                    self.encoder.pause()
+                }
+                Ok(Ok(Some(events))) => {
+                    let mut frames = Vec::new();
+                    for logged in &events {
+                        if let Some(event) = for_reader(self.files.as_mut(), &logged.event).await {
+                            frames.extend(self.encoder.push(&event));
+                        }
+                    }
+                    frames
+                }
+                Ok(Ok(None)) => {
+                    self.end();
+                    Vec::new()
+                }
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "a reader of a log was cut off");
+                    self.end();
+                    self.encoder.fault()
+                }
+            };
+            if !frames.is_empty() {
+                return Some(written(&frames));
+            }
+        }
+        None
+    }
+
+    /// Whoever leaves from now on does not stop the run.
+    fn end(&mut self) {
+        self.over = true;
+        if let Some(guard) = self.guard.take() {
+            guard.disarm();
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The audit log: whoever uses a route that has a name in it leaves a line, with who, from where, and what to. The table
+//! of routes says which those are; their handlers add what only they know.
+
+use std::{
+    fmt::Display,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use axum::{
+    extract::{FromRequestParts, RawPathParams, Request},
+    http::{StatusCode, request::Parts},
+    response::{IntoResponse, Response},
+};
+use domain::{AuditEntryId, UserId};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use store::{ApiKey, AuditEntry, User};
+use tokio::sync::oneshot;
+use tracing::Instrument;
+use wire::redact;
+
+use crate::{
+    app::App,
+    error::ApiError,
+    identity::auth::{Caller, Credential},
+    platform::{client_info::Place, request_context},
+};
+
+/// The longest value that is kept as it is, bytes of JSON. Of longer ones the length is told.
+const MOST_VALUE_BYTES: usize = 2_000;
+
+/// What a request will leave in the audit log. Extracts on routes that have a name there.
+#[derive(Debug, Clone)]
+pub(crate) struct Noted(Arc<Mutex<Note>>);
+
+#[derive(Debug)]
+struct Note {
+    entry: AuditEntry,
+    when: When,
+}
+
+/// When a line stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    Done,
+    Always,
+    Never,
+}
+
+/// A line about this request; whoever uses it adds who did it, and to what.
+fn line(at: i64, action: &str, place: Option<&Place>) -> AuditEntry {
+    AuditEntry {
+        id: AuditEntryId::generate(),
+        at,
+        actor: None,
+        actor_email: None,
+        key: None,
+        address: place.map(|place| place.address.to_string()),
+        request: request_context::request_id(),
+        action: action.to_owned(),
+        subject: None,
+        subject_name: None,
+        details: None,
+    }
+}
+
+/// A key that whoever may run commands on the machine has made for `owner`.
+pub(crate) fn key_by_command(key: &ApiKey, owner: &User, at: i64) -> AuditEntry {
+    let details = json!({"by": "command line", "owner": owner.email});
+    AuditEntry {
+        subject: Some(key.id.to_string()),
+        subject_name: Some(key.name.clone()),
+        details: details.as_object().cloned(),
+        ..line(at, "key.create", None)
+    }
+}
+
+/// A second factor of `owner` that whoever may run commands on the machine has turned off.
+pub(crate) fn second_factor_by_command(owner: &User, at: i64) -> AuditEntry {
+    AuditEntry {
+        subject: Some(owner.id.to_string()),
+        subject_name: Some(owner.email.clone()),
+        details: json!({"by": "command line"}).as_object().cloned(),
+        ..line(at, "second_factor.reset", None)
+    }
+}
+
+/// An account that the proxy in front has brought here, or whose role its groups have changed.
+pub(crate) fn by_proxy(user: &User, action: &str, role: &str, at: i64) -> AuditEntry {
+    AuditEntry {
+        subject: Some(user.id.to_string()),
+        subject_name: Some(user.email.clone()),
+        details: json!({"by": "proxy", "role": role}).as_object().cloned(),
+        ..line(at, action, None)
+    }
+}
+
+fn done_by(entry: &mut AuditEntry, caller: &Caller) {
+    (entry.actor, entry.actor_email) = (Some(caller.id()), Some(caller.user.email.clone()));
+    entry.key = match caller.credential {
+        Credential::Key(key) => Some(key),
+        Credential::Session(_) | Credential::Proxy | Credential::Local => None,
+    };
+}
+
+impl Noted {
+    /// Says who did it, where only the handler finds that out.
+    pub(crate) fn by(&self, user: &User) {
+        let mut note = self.lock();
+        (note.entry.actor, note.entry.actor_email) = (Some(user.id), Some(user.email.clone()));
+    }
+
+    /// What it was done to: its id, and what people call it.
+    pub(crate) fn about(&self, subject: impl Display, name: impl Into<String>) {
+        let mut note = self.lock();
+        let subject = redact::text(&subject.to_string()).into_owned();
+        (note.entry.subject, note.entry.subject_name) = (Some(subject), Some(name.into()));
+    }
+
+    /// What people call that what the address names.
+    pub(crate) fn called(&self, name: impl Into<String>) {
+        self.lock().entry.subject_name = Some(name.into());
+    }
+
+    /// More about it. Never a secret.
+    pub(crate) fn with(&self, name: &str, value: impl Serialize) {
+        // What has no JSON has nothing to tell.
+        let Ok(value) = serde_json::to_value(value) else {
+            return;
+        };
+        if !value.is_null() {
+            let details = &mut self.lock().entry.details;
+            let mut value = short(value);
+            redact::value(&mut value);
+            details
+                .get_or_insert_with(Map::new)
+                .insert(name.to_owned(), value);
+        }
+    }
+
+    /// It came to something else, which is noted though it is refused.
+    pub(crate) fn instead(&self, action: &str) {
+        let mut note = self.lock();
+        note.entry.action = action.to_owned();
+        note.when = When::Always;
+    }
+
+    /// Nothing was done that anybody need know of.
+    pub(crate) fn nothing(&self) {
+        self.lock().when = When::Never;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Note> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A value of a bounded size.
+fn short(value: Value) -> Value {
+    match value.to_string().len() {
+        bytes if bytes > MOST_VALUE_BYTES => Value::from(format!("{bytes} bytes")),
+        _ => value,
+    }
+}
+
+/// Does what a request asks for, and notes that it was done. It goes on to the end where the client does not wait: nobody
+/// does something here and is gone before it is noted.
+///
+/// What is refused is answered before it is noted: only some refusals leave a line, such as a wrong password of somebody
+/// who is known here, and the time that an answer takes must not tell which.
+pub(crate) async fn noted<F>(
+    app: &Arc<App>,
+    action: &'static str,
+    request: Request,
+    answer: impl FnOnce(Request) -> F + Send + 'static,
+) -> Response
+where
+    F: Future<Output = Response> + Send + 'static,
+{
+    let place = Place::of(app, request.extensions(), request.headers());
+    let mut entry = line(app.clock.now_ms(), action, place.as_ref().ok());
+    if let Some(caller) = request.extensions().get() {
+        done_by(&mut entry, caller);
+    }
+    let (mut parts, body) = request.into_parts();
+    // What the address names, unless the handler knows better.
+    if let Ok(named) = RawPathParams::from_request_parts(&mut parts, app).await {
+        let named: Vec<&str> = named.iter().map(|(_, value)| value).collect();
+        entry.subject = (!named.is_empty()).then(|| named.join("/"));
+    }
+    let mut request = Request::from_parts(parts, body);
+    let noted = Noted(Arc::new(Mutex::new(Note {
+        entry,
+        when: When::Done,
+    })));
+    request.extensions_mut().insert(noted.clone());
+    let (origin, its_app) = (request_context::current(), app.clone());
+    let (tell, told) = oneshot::channel();
+    let work = async move {
+        let response = answer(request).await;
+        let (entry, when) = {
+            let note = noted.lock();
+            (note.entry.clone(), note.when)
+        };
+        let is_done = response.status().is_success() || response.status() == StatusCode::SEE_OTHER;
+        if is_done && when != When::Never {
+            its_app.note_or_log(&entry).await;
+        }
+        // Whoever asked may be gone.
+        _ = tell.send(response);
+        if !is_done && when == When::Always {
+            its_app.note_or_log(&entry).await;
+        }
+    };
+    app.tasks
+        .spawn(request_context::on_behalf_of(origin, work).in_current_span());
+    told.await
+        .unwrap_or_else(|_| ApiError::internal("a noted request broke off").into_response())
+}
+
+impl App {
+    /// Notes that the caller looks at something; only then it may be shown.
+    ///
+    /// # Errors
+    /// Where it cannot be noted.
+    pub(crate) async fn note_look(
+        &self,
+        action: &str,
+        caller: &Caller,
+        place: &Place,
+        subject: (String, String),
+        details: Map<String, Value>,
+    ) -> Result<(), ApiError> {
+        let mut entry = line(self.clock.now_ms(), action, Some(place));
+        done_by(&mut entry, caller);
+        (entry.subject, entry.subject_name) = (Some(subject.0), Some(subject.1));
+        entry.details = Some(details);
+        Ok(self.store.add_to_audit(&entry).await?)
+    }
+
+    /// What cannot be kept in the database is in the log at least: it is done already.
+    async fn note_or_log(&self, entry: &AuditEntry) {
+        if let Err(error) = self.store.add_to_audit(entry).await {
+            let AuditEntry {
+                at,
+                actor,
+                key,
+                address,
+                action,
+                subject,
+                ..
+            } = entry;
+            let (actor, key) = (
+                actor.map(|id: UserId| id.to_string()),
+                key.map(|id| id.to_string()),
+            );
+            tracing::error!(%error, at, ?actor, ?key, ?address, action, ?subject, "a line of the audit log is lost");
+        }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Noted {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let noted = parts.extensions.get::<Self>().cloned();
+        noted.ok_or_else(|| {
+            ApiError::internal("a route without a name in the audit log has something to note")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_long_values_the_length_is_told() {
+        assert_eq!(short(json!({"a": 1})), json!({"a": 1}));
+        assert_eq!(short(json!("x".repeat(2_000))), json!("2002 bytes"));
+    }
+}

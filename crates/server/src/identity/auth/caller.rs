@@ -1,0 +1,534 @@
+//! Finds out who sent a request, and lets each route say who may.
+
+use std::{collections::HashSet, sync::Arc};
+
+use axum::{
+    extract::{FromRequestParts, Request},
+    http::{HeaderMap, Method, header, request::Parts},
+};
+use domain::{ApiKeyId, Person, ProblemCode, SessionId, UserId, refusal};
+use store::{KeyScope, NewUser, Principal, StoreError, User, UserRole};
+use tokio::time::Instant;
+
+use super::{
+    Authority, HeldKey, KEY_PREFIX, SESSION_COOKIE, people,
+    trusted_header::{self, Named},
+};
+use crate::{
+    app::App,
+    error::ApiError,
+    gateway::models::ResolvedModel,
+    identity::groups::{Permit, Right},
+    platform::{
+        config::Auth,
+        listen::Activity,
+        secret::{hash_token, random_bytes},
+    },
+    tools::agents,
+};
+
+/// The account made for `--auth none` where there is none yet. It has no password.
+pub const LOCAL_EMAIL: &str = "admin@localhost";
+
+/// Who may call a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anybody.
+    Public,
+    /// Whoever is signed in; of keys those for models and agents.
+    Chat,
+    /// Whoever is signed in; of keys those for reading or, with a method that changes something, for writing.
+    User,
+    /// Whoever is signed in; of keys only those that are good for everything, as more of them could be made.
+    Account,
+    /// Administrators; of keys those for that.
+    Admin,
+}
+
+impl Access {
+    /// What a key has to be good for; nothing for those that have to be good for everything.
+    fn scope(self, method: &Method) -> Option<KeyScope> {
+        match self {
+            Self::Public | Self::Chat => Some(KeyScope::Chat),
+            Self::User if method.is_safe() => Some(KeyScope::Read),
+            Self::User => Some(KeyScope::Write),
+            Self::Admin => Some(KeyScope::Admin),
+            Self::Account => None,
+        }
+    }
+}
+
+/// Who sent the request. Extracts on every route that is not [`Access::Public`].
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The account.
+    pub user: Arc<User>,
+    /// How the caller proved it.
+    pub credential: Credential,
+    /// The key, where it is one.
+    pub key: Option<Arc<HeldKey>>,
+    /// Whom of its people a trusted front end speaks for.
+    pub person: Option<Arc<Person>>,
+}
+
+/// How a caller proved who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Credential {
+    /// A browser's cookie.
+    Session(SessionId),
+    /// A program's key.
+    Key(ApiKeyId),
+    /// The word of a proxy in front.
+    Proxy,
+    /// Nothing, as the server runs with `--auth none`.
+    Local,
+}
+
+impl Caller {
+    /// The account's id.
+    #[must_use]
+    pub fn id(&self) -> UserId {
+        self.user.id
+    }
+
+    /// Finds out who sent a request with these headers; nobody, where it has no credential that is valid now. A key is
+    /// meant where there is one; then whom the proxy names, whoever's session the browser has.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn identify(app: &App, headers: &HeaderMap) -> Result<Option<Self>, ApiError> {
+        if app.config.auth == Auth::None {
+            let user = app
+                .local_user
+                .get_or_try_init(|| local_user(app))
+                .await?
+                .clone();
+            return Ok(Some(Self {
+                user,
+                credential: Credential::Local,
+                key: None,
+                person: None,
+            }));
+        }
+        if let Some(key) = bearer(headers) {
+            return by_key(app, key, headers).await;
+        }
+        match trusted_header::named(app, headers).await? {
+            Named::In(caller) => return Ok(Some(*caller)),
+            Named::Refused(_) => return Ok(None),
+            Named::Nobody => {}
+        }
+        let Some(token) = cookie(headers, SESSION_COOKIE) else {
+            return Ok(None);
+        };
+        let session = app
+            .store
+            .session_user(&hash_token(token), app.clock.now_ms())
+            .await?;
+        Ok(session.map(|(id, user)| {
+            let credential = Credential::Session(id);
+            Self {
+                user: Arc::new(user),
+                credential,
+                key: None,
+                person: None,
+            }
+        }))
+    }
+
+    /// Who acts, and on whose account.
+    #[must_use]
+    pub fn principal(&self) -> Principal {
+        Principal {
+            account: self.id(),
+            key: self.key.as_ref().map(|key| key.id),
+            person: self.person.as_ref().map(|person| person.id.clone()),
+        }
+    }
+
+    /// The principal, and what its key is limited to.
+    #[must_use]
+    pub fn authority(&self) -> Authority {
+        let key_models = self.key.as_ref().and_then(|key| key.rights.models.clone());
+        Authority {
+            principal: self.principal(),
+            key_models,
+            person: self.person.clone(),
+        }
+    }
+
+    /// What the caller may use now. A key never has more than its owner, and a front end's person never what only
+    /// administrators have.
+    #[must_use]
+    pub fn permit(&self, app: &App) -> Permit {
+        app.limited_by_key(self.permit_without_key_limit(app))
+    }
+
+    /// The same without what its key is limited to.
+    pub(crate) fn permit_without_key_limit(&self, app: &App) -> Permit {
+        let is_admin = self.user.role == UserRole::Admin && self.person.is_none();
+        app.groups.permit(self.authority(), is_admin)
+    }
+
+    /// Whether the caller began this: the account in its browser, exactly this key, or this person of a front end.
+    #[must_use]
+    pub fn began(&self, principal: &Principal) -> bool {
+        *principal == self.principal()
+    }
+
+    /// Whether the caller may see what this principal began: their own, and what else the account has, a key only if it
+    /// is good for reading.
+    #[must_use]
+    pub fn may_see(&self, principal: &Principal) -> bool {
+        self.began(principal)
+            || principal.is_same_individual(&self.principal()) && self.key_allows(KeyScope::Read)
+    }
+
+    /// Whether the caller may change what this principal began, such as answer its questions: their own, and what else
+    /// the account has, a key only if it is good for writing.
+    #[must_use]
+    pub fn may_change(&self, principal: &Principal) -> bool {
+        self.began(principal)
+            || principal.is_same_individual(&self.principal()) && self.key_allows(KeyScope::Write)
+    }
+
+    /// Refuses to change what the caller may not.
+    ///
+    /// # Errors
+    /// 403 for a key that would need another scope.
+    pub fn check_change(&self, principal: &Principal) -> Result<(), ApiError> {
+        if self.may_change(principal) {
+            Ok(())
+        } else {
+            Err(lacks_scope(KeyScope::Write.name()))
+        }
+    }
+
+    /// Whether the caller hears of this principal's runs without naming them. A key that is limited to models hears
+    /// only what it began.
+    #[must_use]
+    pub fn may_hear(&self, principal: &Principal) -> bool {
+        let is_limited = self
+            .key
+            .as_ref()
+            .is_some_and(|key| key.rights.models.is_some());
+        if is_limited {
+            self.began(principal)
+        } else {
+            self.may_see(principal)
+        }
+    }
+
+    /// Refuses a key that is not good for that.
+    ///
+    /// # Errors
+    /// 403.
+    pub fn check_scope(&self, scope: KeyScope) -> Result<(), ApiError> {
+        if self.key_allows(scope) {
+            Ok(())
+        } else {
+            Err(lacks_scope(scope.name()))
+        }
+    }
+
+    /// Whether this is no key, or one that is good for that.
+    #[must_use]
+    pub fn key_allows(&self, scope: KeyScope) -> bool {
+        self.key.as_ref().is_none_or(|key| key.allows(scope))
+    }
+
+    /// Names the caller, and whom a front end speaks for, where things of both are kept apart by name.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match &self.person {
+            Some(person) => format!("{}/{}", self.id(), person.id),
+            None => self.id().to_string(),
+        }
+    }
+
+    /// Refuses a model or an agent that the key is not for.
+    ///
+    /// # Errors
+    /// 403.
+    pub fn check_model(&self, model: &str) -> Result<(), ApiError> {
+        match &self.key {
+            Some(key) if !key.may_use(model) => {
+                let model: String = model.chars().take(100).collect();
+                let message = refusal::Settings::KeyNotForModel { name: model };
+                Err(ApiError::forbidden(message).with_field(Some("model")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The model with this id, or the default one, for a run on the caller's account. Waits for the first look at the
+    /// model servers.
+    ///
+    /// # Errors
+    /// 403 if the key is not for it, 404 if there is none, 503 if there is no default model or its server was not heard of.
+    pub async fn resolve(&self, app: &App, id: Option<&str>) -> Result<ResolvedModel, ApiError> {
+        app.models.first_look().await;
+        match id {
+            Some(id) => self.check_model(app.models.catalogue().meant(id))?,
+            // The default model has a name too, and an agent that stands for it.
+            None if self
+                .check_model(&format!("{}{}", agents::PREFIX, agents::BUILT_IN))
+                .is_ok() => {}
+            None => {
+                let permit = self.permit_without_key_limit(app);
+                if let Some(default) = app.models.catalogue().default_for(&permit).model() {
+                    self.check_model(&default.id)?;
+                }
+            }
+        }
+        app.resolve(id, &self.permit(app))
+    }
+}
+
+async fn by_key(app: &App, key: &str, headers: &HeaderMap) -> Result<Option<Caller>, ApiError> {
+    if !key.starts_with(KEY_PREFIX) {
+        return Ok(None);
+    }
+    let Some(key) = holder(app, hash_token(key)).await? else {
+        return Ok(None);
+    };
+    let now_ms = app.clock.now_ms();
+    if key.good_until.is_some_and(|until| now_ms >= until) {
+        let forgotten = random_bytes().map_err(ApiError::internal)?;
+        app.store
+            .forget_secret(&key.secret_hash, &forgotten)
+            .await?;
+        app.known_keys
+            .forget_secrets(&HashSet::from([key.secret_hash]));
+        return Ok(None);
+    }
+    let is_admin = key.user.role == UserRole::Admin;
+    let authority = Authority::of_account(key.user.id);
+    if app
+        .groups
+        .permit(authority, is_admin)
+        .check(Right::ApiKeys)
+        .is_err()
+    {
+        return Ok(None);
+    }
+    let id = key.id;
+    if app.key_use.is_news(id, now_ms) {
+        app.store.touch_api_key(id, now_ms).await?;
+    }
+    let person = people::person(&key, headers, now_ms)?.map(Arc::new);
+    let user = Arc::clone(&key.user);
+    Ok(Some(Caller {
+        user,
+        credential: Credential::Key(id),
+        key: Some(key),
+        person,
+    }))
+}
+
+/// The key of this hash.
+async fn holder(app: &App, hash: [u8; 32]) -> Result<Option<Arc<HeldKey>>, ApiError> {
+    let now = Instant::now();
+    if let Some(known) = app.known_keys.find(&hash, now) {
+        return Ok(Some(known));
+    }
+    let Some(holder) = app.store.key_holder(&hash).await? else {
+        return Ok(None);
+    };
+    let sealed = holder.sealed_signing_key.as_deref();
+    let signing_key = sealed.map(|sealed| app.sealer.unseal(&holder.key.to_string(), sealed));
+    let key = Arc::new(HeldKey {
+        id: holder.key,
+        secret_hash: hash,
+        user: Arc::new(holder.user),
+        // Without the secret nobody is believed.
+        signing_key: signing_key.transpose().map_err(ApiError::internal)?,
+        good_until: [holder.rights.expires_at, holder.old_until]
+            .into_iter()
+            .flatten()
+            .min(),
+        rights: holder.rights,
+    });
+    app.known_keys.remember(hash, Arc::clone(&key), now);
+    Ok(Some(key))
+}
+
+/// The account of everybody with `--auth none`: the oldest administrator's, so that one person may change
+/// between that and a password; made when first needed.
+async fn local_user(app: &App) -> Result<Arc<User>, ApiError> {
+    if let Some(admin) = app.store.first_admin().await? {
+        return Ok(Arc::new(admin));
+    }
+    let new = NewUser {
+        id: UserId::generate(),
+        email: LOCAL_EMAIL.to_owned(),
+        name: "Local administrator".to_owned(),
+        role: UserRole::Admin,
+        password_hash: String::new(),
+        created_at: app.clock.now_ms(),
+    };
+    match app.store.create_user(&new).await {
+        Ok(user) => Ok(Arc::new(user)),
+        // Another process on the same database was first.
+        Err(StoreError::Conflict(_)) => {
+            let admin = app.store.first_admin().await?;
+            admin
+                .map(Arc::new)
+                .ok_or_else(|| ApiError::internal("the local user cannot be made"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Lets a request through to a route for `access` only with a credential that suffices, and notes whose it is.
+///
+/// # Errors
+/// 401 without one, 403 where it does not suffice.
+pub async fn check_access(
+    app: &App,
+    access: Access,
+    request: &mut Request,
+) -> Result<Option<Caller>, ApiError> {
+    if access == Access::Public {
+        return Ok(None);
+    }
+    let caller = Caller::identify(app, request.headers()).await?;
+    let caller =
+        caller.ok_or_else(|| ApiError::unauthenticated(bearer(request.headers()).is_some()))?;
+    if access == Access::Admin && caller.user.role != UserRole::Admin {
+        return Err(ApiError::forbidden(refusal::Request::OnlyAdministrators));
+    }
+    check_scope(&caller, access, request.method())?;
+    if let Some(activity) = request.extensions().get::<Arc<Activity>>() {
+        activity.begin_work();
+    }
+    request.extensions_mut().insert(caller.clone());
+    Ok(Some(caller))
+}
+
+/// Refuses a key that is not for what the route does.
+fn check_scope(caller: &Caller, access: Access, method: &Method) -> Result<(), ApiError> {
+    let Some(key) = &caller.key else {
+        return Ok(());
+    };
+    if caller.person.is_some() && !matches!(access, Access::Chat | Access::Public) {
+        // All else is the account's own.
+        let message =
+            "On behalf of a person, a front end may use models and agents, and nothing else here.";
+        return Err(ApiError::forbidden(message));
+    }
+    let needed = match access.scope(method) {
+        Some(scope) if key.allows(scope) => return Ok(()),
+        Some(scope) => scope,
+        None if key.is_whole() => return Ok(()),
+        None => {
+            let message = "Keys are made and changed by somebody who is signed in, or with a key that is good for \
+                           everything.";
+            return Err(ApiError::forbidden(message));
+        }
+    };
+    Err(lacks_scope(needed.name()))
+}
+
+fn lacks_scope(needed: &str) -> ApiError {
+    let message = format!("This key is not for that: it would need the scope “{needed}”.");
+    ApiError::new(ProblemCode::Forbidden, message)
+}
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let caller = parts.extensions.get::<Self>().cloned();
+        caller.ok_or_else(|| ApiError::internal("a public route asks for its caller"))
+    }
+}
+
+/// The caller, who is an administrator.
+#[derive(Debug, Clone)]
+pub struct Admin(pub Caller);
+
+impl<S: Sync> FromRequestParts<S> for Admin {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let caller = Caller::from_request_parts(parts, state).await?;
+        match caller.user.role {
+            UserRole::Admin => Ok(Self(caller)),
+            UserRole::User => Err(ApiError::forbidden(refusal::Request::OnlyAdministrators)),
+        }
+    }
+}
+
+/// The key of a request, if any: as bearer, or in the header that Anthropic's packages use.
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let Some(value) = headers.get(header::AUTHORIZATION) else {
+        return headers
+            .get("x-api-key")?
+            .to_str()
+            .ok()
+            .map(str::trim)
+            .filter(|key| !key.is_empty());
+    };
+    let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+}
+
+/// The value of cookie `name`.
+#[must_use]
+pub fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let cookies = headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    cookies
+        .flat_map(|line| line.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find_map(|(key, value)| (key == name).then_some(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: &'static str, values: &[&str]) -> HeaderMap {
+        values
+            .iter()
+            .map(|value| (name.parse().unwrap(), value.parse().unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn finds_the_cookie_among_others() {
+        for (lines, expected) in [
+            (&["glasshouse_session=abc"][..], Some("abc")),
+            (&["a=b; glasshouse_session=abc; c=d"], Some("abc")),
+            (&["a=b", "glasshouse_session=abc"], Some("abc")),
+            (&["not_glasshouse_session=abc"], None),
+            (&["glasshouse_session"], None),
+            (&[], None),
+        ] {
+            assert_eq!(
+                cookie(&headers("cookie", lines), SESSION_COOKIE),
+                expected,
+                "{lines:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn reads_bearer_keys() {
+        for (line, expected) in [
+            ("Bearer gh_1", Some("gh_1")),
+            ("bearer  gh_1 ", Some("gh_1")),
+            ("Basic abc", None),
+            ("Bearer", None),
+        ] {
+            assert_eq!(
+                bearer(&headers("authorization", &[line])),
+                expected,
+                "{line}"
+            );
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Codes that are asked for beside the password: those of an app, which change every 30 seconds (RFC 6238), and those for
+//! whoever has lost it.
+
+use domain::UserId;
+use llm::Secret;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use ring::hmac;
+
+use super::CodeKind;
+use crate::platform::secret::{NoRandomness, hash_token, random_bytes};
+
+/// What every app takes: codes of six digits, SHA-1, and a new one every 30 seconds.
+const STEP_MS: i64 = 30_000;
+const DIGITS: u32 = 6;
+/// As long as what SHA-1 makes, which RFC 4226 asks for.
+const SECRET_BYTES: usize = 20;
+/// Clocks of phones are wrong by half a minute at most.
+const STEPS_OFF: i64 = 1;
+/// For whoever has lost the app.
+const RECOVERY_CODES: usize = 10;
+/// 80 bits: too many to guess, also for whoever has the hashes.
+const RECOVERY_BYTES: usize = 10;
+/// Longer than what people type with spaces and dashes.
+const MOST_TYPED_BYTES: usize = 64;
+/// What stands for itself in every part of an address: the shorter, the coarser the QR code.
+const PART: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/// What an app makes its codes from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TotpSecret(Secret);
+
+impl TotpSecret {
+    /// A new one.
+    pub(crate) fn random() -> Result<Self, NoRandomness> {
+        Ok(Self(Secret::new(base32(&random_bytes::<SECRET_BYTES>()?))))
+    }
+
+    /// One that was kept as [`TotpSecret::text`].
+    pub(crate) fn kept(text: Secret) -> Self {
+        Self(text)
+    }
+
+    /// In base32, as people type it into an app.
+    pub(crate) fn text(&self) -> &Secret {
+        &self.0
+    }
+
+    /// The address that an app reads, mostly as a QR code: the secret, and under which name to show it.
+    pub(crate) fn address(&self, place: &str, account: &str) -> String {
+        let [place, account] = [place, account].map(|text| utf8_percent_encode(text, PART));
+        format!(
+            "otpauth://totp/{place}:{account}?secret={}&issuer={place}",
+            self.0.reveal()
+        )
+    }
+
+    /// The step of time of which this is the code; only of those near `now_ms`, the newest first.
+    pub(crate) fn step_of(&self, code: &str, now_ms: i64) -> Option<i64> {
+        let key = hmac::Key::new(
+            hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY,
+            &from_base32(self.0.reveal())?,
+        );
+        let now = now_ms.div_euclid(STEP_MS);
+        // Hashes are compared, so that the time taken tells nothing.
+        let given = hash_token(code);
+        (now - STEPS_OFF..=now + STEPS_OFF)
+            .rev()
+            .find(|step| hash_token(&code_of(&key, *step)) == given)
+    }
+}
+
+/// RFC 4226, section 5.3.
+fn code_of(key: &hmac::Key, step: i64) -> String {
+    let tag = hmac::sign(key, &step.to_be_bytes());
+    let tag = tag.as_ref();
+    let at = usize::from(tag.last().copied().unwrap_or(0) & 15);
+    let number = tag[at..at + 4]
+        .iter()
+        .fold(0_u32, |number, byte| number << 8 | u32::from(*byte))
+        & 0x7fff_ffff;
+    format!(
+        "{:0width$}",
+        number % 10_u32.pow(DIGITS),
+        width = DIGITS as usize
+    )
+}
+
+/// What somebody typed who was asked for a code.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Code {
+    kind: CodeKind,
+    text: String,
+}
+
+impl Code {
+    /// Reads it, whatever spaces and dashes are between; nothing where it cannot be one.
+    pub(crate) fn read(typed: &str) -> Option<Self> {
+        if typed.len() > MOST_TYPED_BYTES {
+            return None;
+        }
+        let text: String = typed
+            .chars()
+            .filter(|c| !c.is_whitespace() && *c != '-')
+            .collect();
+        let text = text.to_ascii_uppercase();
+        let is_short =
+            text.len() == DIGITS as usize && text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_recovery = text.len() * 5 == RECOVERY_BYTES * 8
+            && text.bytes().all(|byte| ALPHABET.contains(&byte));
+        match (is_short, is_recovery) {
+            (true, _) => Some(Self {
+                kind: CodeKind::Short,
+                text,
+            }),
+            (_, true) => Some(Self {
+                kind: CodeKind::Recovery,
+                text,
+            }),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> CodeKind {
+        self.kind
+    }
+
+    /// Without what was between.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What is stored of a recovery code of this account.
+    pub(crate) fn hash(&self, account: UserId) -> [u8; 32] {
+        hash_token(&format!("{account} {}", self.text))
+    }
+}
+
+/// New codes for whoever has lost the app, in groups of four signs, and what is stored of them.
+pub(crate) fn new_recovery_codes(
+    account: UserId,
+) -> Result<(Vec<String>, Vec<[u8; 32]>), NoRandomness> {
+    let mut made = (Vec::new(), Vec::new());
+    for _ in 0..RECOVERY_CODES {
+        let code = Code {
+            kind: CodeKind::Recovery,
+            text: base32(&random_bytes::<RECOVERY_BYTES>()?),
+        };
+        made.1.push(code.hash(account));
+        let signs: Vec<char> = code.text.to_ascii_lowercase().chars().collect();
+        made.0.push(
+            signs
+                .chunks(4)
+                .map(String::from_iter)
+                .collect::<Vec<_>>()
+                .join("-"),
+        );
+    }
+    Ok(made)
+}
+
+/// RFC 4648, section 6. Whole groups of five bytes only, which need no padding.
+fn base32(bytes: &[u8]) -> String {
+    let group = |five: &[u8]| {
+        let bits = five
+            .iter()
+            .fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+        (0..8)
+            .rev()
+            .map(move |n| char::from(ALPHABET[(bits >> (5 * n) & 31) as usize]))
+    };
+    bytes.chunks(5).flat_map(group).collect()
+}
+
+fn from_base32(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for eight in text.as_bytes().chunks(8) {
+        let bits = eight.iter().try_fold(0_u64, |bits, sign| {
+            let value = ALPHABET.iter().position(|known| known == sign)?;
+            Some(bits << 5 | value as u64)
+        })?;
+        bytes.extend_from_slice(&bits.to_be_bytes()[3..]);
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ascii(text: &[u8]) -> TotpSecret {
+        TotpSecret::kept(Secret::new(base32(text)))
+    }
+
+    /// The last six digits of the values of RFC 6238, appendix B, for SHA-1.
+    #[test]
+    fn codes_are_those_of_the_standard() {
+        let secret = ascii(b"12345678901234567890");
+        for (seconds, code) in [
+            (59, "287082"),
+            (1_111_111_109, "081804"),
+            (1_111_111_111, "050471"),
+            (1_234_567_890, "005924"),
+            (2_000_000_000, "279037"),
+            (20_000_000_000, "353130"),
+        ] {
+            assert_eq!(
+                secret.step_of(code, seconds * 1000),
+                Some(seconds / 30),
+                "{seconds}"
+            );
+        }
+    }
+
+    #[test]
+    fn clocks_may_be_half_a_minute_off() {
+        let secret = ascii(b"12345678901234567890");
+        // The code of step 1, from 30 to 60 seconds.
+        for (seconds, fits) in [(0, true), (30, true), (89, true), (90, false), (-1, false)] {
+            assert_eq!(
+                secret.step_of("287082", seconds * 1000),
+                fits.then_some(1),
+                "{seconds}"
+            );
+        }
+        assert_eq!(secret.step_of("287083", 59_000), None);
+    }
+
+    #[test]
+    fn base32_is_that_of_the_standard() {
+        assert_eq!(base32(b"fooba"), "MZXW6YTB");
+        assert_eq!(from_base32("MZXW6YTB").unwrap(), b"fooba");
+        assert_eq!(from_base32("MZXW6YT1"), None);
+        assert_eq!(
+            base32(b"12345678901234567890"),
+            "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+        );
+    }
+
+    #[test]
+    fn what_is_typed_is_read_with_spaces_and_dashes() {
+        let kind = |typed: &str| Code::read(typed).map(|code| code.kind());
+        for (typed, expected) in [
+            ("123456", Some(CodeKind::Short)),
+            (" 123 456\n", Some(CodeKind::Short)),
+            ("abcd-efgh-ijkl-mn23", Some(CodeKind::Recovery)),
+            ("ABCDEFGH IJKLMN23", Some(CodeKind::Recovery)),
+            ("12345", None),
+            ("1234567", None),
+            ("abcd-efgh-ijkl-mn21", None),
+            ("abcd-efgh-ijkl-mn2", None),
+            ("", None),
+            ("١٢٣٤٥٦", None),
+            (&"1 ".repeat(1000), None),
+        ] {
+            assert_eq!(kind(typed), expected, "{typed}");
+        }
+    }
+
+    #[test]
+    fn recovery_codes_fit_their_own_account_only() {
+        let (ada, bob) = (UserId::generate(), UserId::generate());
+        let (shown, stored) = new_recovery_codes(ada).unwrap();
+        assert_eq!((shown.len(), stored.len()), (10, 10));
+        for (shown, stored) in shown.iter().zip(&stored) {
+            assert_eq!(shown.len(), 19);
+            assert_eq!(
+                Code::read(&shown.replace('-', "").to_uppercase())
+                    .unwrap()
+                    .hash(ada),
+                *stored
+            );
+            assert_ne!(Code::read(shown).unwrap().hash(bob), *stored);
+        }
+    }
+
+    #[test]
+    fn an_address_keeps_its_parts_apart() {
+        let address = ascii(b"fooba").address("ai.example.org:8000", "a&b=c?d/e:f@example.org");
+        assert_eq!(
+            address,
+            "otpauth://totp/ai.example.org%3A8000:a%26b%3Dc%3Fd%2Fe%3Af%40example.org?secret=MZXW6YTB\
+             &issuer=ai.example.org%3A8000"
+        );
+    }
+}

@@ -1,0 +1,228 @@
+//! Who a proxy in front says that somebody is. It is believed on its own connections only, and for requests that people
+//! meant for us.
+
+use axum::{
+    extract::Request,
+    http::{HeaderMap, HeaderName},
+};
+use domain::{SessionId, refusal};
+use store::UserRole;
+
+use super::{Caller, Credential, SESSION_COOKIE, caller::bearer, cookie, details, origin};
+use crate::{
+    app::App,
+    error::ApiError,
+    identity::{
+        audit,
+        provisioning::{Arrival, Arrived, Ended, Problem, ProviderGroups},
+    },
+    platform::{
+        config::{Config, TrustedHeader},
+        listen::Peer,
+        secret::hash_token,
+    },
+};
+
+/// What the accounts of the proxy's people are kept under. No provider is called so: theirs are addresses.
+const ISSUER: &str = "trusted header";
+const MOST_SUBJECT_BYTES: usize = 255;
+const MOST_GROUPS_BYTES: usize = 16_000;
+
+/// Takes away what says who somebody is, unless it comes from a proxy that is believed; after this it is true.
+///
+/// # Errors
+/// 403 where the proxy does not say which name people have typed.
+pub(crate) fn keep_from_proxy(config: &Config, request: &mut Request) -> Result<(), ApiError> {
+    let Some(settings) = &config.trusted_header else {
+        return Ok(());
+    };
+    let peer = request
+        .extensions()
+        .get::<Peer>()
+        .map(|Peer(peer)| peer.ip());
+    let is_proxy = peer.is_some_and(|peer| settings.proxies.has(peer.to_canonical()));
+    // Pages of other sites may have been named for programs with keys: they are not to act as the visitor.
+    if !is_proxy || origin::is_foreign(config, request) {
+        for name in settings.headers() {
+            request.headers_mut().remove(name);
+        }
+        return Ok(());
+    }
+    // A proxy that knows people by their network signs in whoever's page made its own name point here.
+    if request.headers().contains_key(&settings.user)
+        && bearer(request.headers()).is_none()
+        && !origin::is_public_host(config, request)
+    {
+        return Err(ApiError::forbidden(refusal::Request::ProxyHidesHost));
+    }
+    Ok(())
+}
+
+/// What became of what the proxy says.
+pub(super) enum Named {
+    /// It says nothing.
+    Nobody,
+    /// It is somebody who is not let in.
+    Refused(Problem),
+    In(Box<Caller>),
+}
+
+/// Whom the proxy names, where that is somebody here.
+///
+/// # Errors
+/// 401 where the name cannot be one; where the database does not answer.
+pub(super) async fn named(app: &App, headers: &HeaderMap) -> Result<Named, ApiError> {
+    let Some(settings) = &app.config.trusted_header else {
+        return Ok(Named::Nobody);
+    };
+    let Some(person) = person(settings, headers)? else {
+        return Ok(Named::Nobody);
+    };
+    let arrived = match app.account_of(&settings.admission, &person).await {
+        Ok(arrived) => arrived,
+        Err(Ended::Problem(problem)) => {
+            tracing::debug!(
+                problem = problem.word(),
+                "somebody whom the proxy has signed in is not let in"
+            );
+            return Ok(Named::Refused(problem));
+        }
+        Err(Ended::Fault(error)) => return Err(error),
+    };
+    note(app, &arrived).await?;
+    if let (Some(_), ProviderGroups::Known(groups)) = (&settings.groups, &person.groups) {
+        app.groups.follow(arrived.account.user.id, groups).await?;
+    }
+    let Arrived { account, .. } = arrived;
+    let credential = if account.has_second_factor {
+        // What the proxy says is the first step only, as every other way in is.
+        match session_of(app, headers, account.user.id).await? {
+            Some(session) => Credential::Session(session),
+            None => return Ok(Named::Refused(Problem::CodeNeeded)),
+        }
+    } else {
+        Credential::Proxy
+    };
+    let caller = Caller {
+        user: account.user.into(),
+        credential,
+        key: None,
+        person: None,
+    };
+    Ok(Named::In(Box::new(caller)))
+}
+
+/// Why whoever the proxy names is not let in, for the page.
+///
+/// # Errors
+/// As [`named`].
+pub(crate) async fn problem(app: &App, headers: &HeaderMap) -> Result<Option<Problem>, ApiError> {
+    match named(app, headers).await? {
+        Named::Refused(problem) => Ok(Some(problem)),
+        Named::Nobody | Named::In(_) => Ok(None),
+    }
+}
+
+async fn session_of(
+    app: &App,
+    headers: &HeaderMap,
+    owner: domain::UserId,
+) -> Result<Option<SessionId>, ApiError> {
+    let Some(token) = cookie(headers, SESSION_COOKIE) else {
+        return Ok(None);
+    };
+    let session = app
+        .store
+        .session_user(&hash_token(token), app.clock.now_ms())
+        .await?;
+    Ok(session
+        .filter(|(_, user)| user.id == owner)
+        .map(|(id, _)| id))
+}
+
+async fn note(app: &App, arrived: &Arrived) -> Result<(), ApiError> {
+    let role = |role: UserRole| match role {
+        UserRole::Admin => "admin",
+        UserRole::User => "user",
+    };
+    let user = &arrived.account.user;
+    let line = match (arrived.is_new, arrived.new_role) {
+        (true, _) => audit::by_proxy(user, "user.create", role(user.role), app.clock.now_ms()),
+        (false, Some(new)) => audit::by_proxy(user, "user.change", role(new), app.clock.now_ms()),
+        (false, None) => return Ok(()),
+    };
+    Ok(app.store.add_to_audit(&line).await?)
+}
+
+/// Whom the headers name; nobody where they name nobody.
+fn person<'a>(
+    settings: &'a TrustedHeader,
+    headers: &'a HeaderMap,
+) -> Result<Option<Arrival>, ApiError> {
+    let Some(subject) = line(headers, &settings.user)? else {
+        return Ok(None);
+    };
+    if subject.len() > MOST_SUBJECT_BYTES || subject.chars().any(char::is_control) {
+        return Err(unclear());
+    }
+    let text = |name: &'a Option<HeaderName>| match name {
+        Some(name) => line(headers, name),
+        None => Ok(None),
+    };
+    let email = if settings.email.is_some() {
+        text(&settings.email)?
+    } else {
+        Some(subject)
+    };
+    let name = text(&settings.name)?;
+    let groups = match text(&settings.groups)?.unwrap_or_default() {
+        // Half of them would end the memberships of the other half.
+        long if long.len() > MOST_GROUPS_BYTES => {
+            static ONCE: std::sync::Once = std::sync::Once::new();
+            ONCE.call_once(|| {
+                tracing::warn!(
+                    bytes = long.len(),
+                    "the proxy names too many groups; they are not followed"
+                )
+            });
+            ProviderGroups::Unknown
+        }
+        groups => {
+            let groups = groups.split(&settings.groups_separator).map(str::trim);
+            ProviderGroups::Known(
+                groups
+                    .filter(|group| !group.is_empty())
+                    .map(str::to_owned)
+                    .collect(),
+            )
+        }
+    };
+    Ok(Some(Arrival {
+        issuer: ISSUER.to_owned(),
+        subject: subject.to_owned(),
+        email: email.and_then(|email| details::checked_email(email).ok()),
+        is_verified: true,
+        name: name.and_then(|name| details::checked_name(name).ok()),
+        groups,
+    }))
+}
+
+/// What a header says; nothing where it is empty. Where it is there twice, somebody has added theirs, and the proxy let it
+/// through.
+fn line<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, ApiError> {
+    let mut lines = headers.get_all(name).iter();
+    match (lines.next(), lines.next()) {
+        (None, _) => Ok(None),
+        (Some(line), None) => {
+            let text = std::str::from_utf8(line.as_bytes())
+                .map_err(|_| unclear())?
+                .trim();
+            Ok((!text.is_empty()).then_some(text))
+        }
+        (Some(_), Some(_)) => Err(unclear()),
+    }
+}
+
+fn unclear() -> ApiError {
+    ApiError::bad_credential(refusal::Request::ProxyUnclear)
+}

@@ -1,0 +1,270 @@
+//! What somebody may use. The one place that decides it.
+
+use std::{borrow::Cow, collections::HashSet, sync::Arc};
+
+use agent::PROGRAM_TOOLS;
+use domain::{ProblemCode, refusal};
+use serde::{Deserialize, Serialize};
+
+use super::{Known, Rule};
+use crate::{error::ApiError, gateway::models::TOUR, identity::auth::Authority, tools::agents};
+
+/// A rule of this name holds for all of its kind that have none of their own.
+pub(crate) const REST: &str = "*";
+/// Between the name of an MCP server and that of its tool.
+const OF_SERVER: &str = "__";
+
+/// What can be for some groups only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// By its id.
+    Model,
+    /// A defined one, by its name.
+    Agent,
+    /// By the name that models call it by.
+    Tool,
+    /// By its name.
+    Workspace,
+    /// Something that people do.
+    Right,
+}
+
+impl Kind {
+    /// As it is stored.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Agent => "agent",
+            Self::Tool => "tool",
+            Self::Workspace => "workspace",
+            Self::Right => "right",
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let all = [
+            Self::Model,
+            Self::Agent,
+            Self::Tool,
+            Self::Workspace,
+            Self::Right,
+        ];
+        all.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// Something that people do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Right {
+    /// Make keys for programs, and use them.
+    ApiKeys,
+    /// Share chats, and collections of documents.
+    Sharing,
+    /// Have agents do something at set times.
+    Schedules,
+    /// Have agents run programs.
+    Programs,
+}
+
+impl Right {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::ApiKeys,
+        Self::Sharing,
+        Self::Schedules,
+        Self::Programs,
+    ];
+
+    /// As it is stored.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ApiKeys => "api_keys",
+            Self::Sharing => "sharing",
+            Self::Schedules => "schedules",
+            Self::Programs => "programs",
+        }
+    }
+
+    fn refusal(self) -> refusal::Accounts {
+        match self {
+            Self::ApiKeys => refusal::Accounts::NoRightToKeys,
+            Self::Sharing => refusal::Accounts::NoRightToShare,
+            Self::Schedules => refusal::Accounts::NoRightToSchedules,
+            Self::Programs => refusal::Accounts::NoRightToPrograms,
+        }
+    }
+}
+
+/// Something that may be for some only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Thing<'a> {
+    /// A model, by its id.
+    Model(&'a str),
+    /// A defined agent, by its name.
+    Agent(&'a str),
+    /// A tool, by its name for models.
+    Tool(&'a str),
+    /// A directory that chats work in, by its name.
+    Workspace(&'a str),
+    /// Something that people do.
+    Right(Right),
+}
+
+impl<'a> Thing<'a> {
+    fn parts(self) -> (Kind, &'a str) {
+        match self {
+            Self::Model(name) => (Kind::Model, name),
+            Self::Agent(name) => (Kind::Agent, name),
+            Self::Tool(name) => (Kind::Tool, name),
+            Self::Workspace(name) => (Kind::Workspace, name),
+            Self::Right(right) => (Kind::Right, right.name()),
+        }
+    }
+}
+
+/// What the models and agents that a key is limited to come to: an agent brings its own model.
+#[derive(Debug)]
+pub struct KeyLimit {
+    /// What the key names.
+    pub names: HashSet<String>,
+    /// The ids of all models that may be called: those named, and those of the agents named.
+    pub models: HashSet<String>,
+}
+
+impl KeyLimit {
+    fn allows(&self, thing: Thing<'_>) -> bool {
+        match thing {
+            Thing::Model(id) => self.models.contains(id),
+            Thing::Agent(name) => self.names.contains(&format!("{}{name}", agents::PREFIX)),
+            Thing::Tool(_) | Thing::Workspace(_) | Thing::Right(_) => true,
+        }
+    }
+}
+
+/// What may be used on one authority, at one moment.
+#[derive(Debug, Clone)]
+pub struct Permit {
+    known: Arc<Known>,
+    authority: Arc<Authority>,
+    is_admin: bool,
+    key_limit: Option<Arc<KeyLimit>>,
+}
+
+impl Permit {
+    pub(crate) fn new(known: Arc<Known>, authority: Arc<Authority>, is_admin: bool) -> Self {
+        Self {
+            known,
+            authority,
+            is_admin,
+            key_limit: None,
+        }
+    }
+
+    /// On whose behalf it is.
+    #[must_use]
+    pub fn authority(&self) -> &Authority {
+        &self.authority
+    }
+
+    /// The same, and of models and agents only what the key is limited to.
+    #[must_use]
+    pub fn limited_to(self, key_limit: Option<Arc<KeyLimit>>) -> Self {
+        Self { key_limit, ..self }
+    }
+
+    /// The same without the rules of groups, for what administrators have chosen for everybody. The key's limit stays.
+    #[must_use]
+    pub fn regardless_of_groups(self) -> Self {
+        Self {
+            is_admin: true,
+            ..self
+        }
+    }
+
+    /// Whether this may be used. The narrowest rule that says something decides: that of the thing itself, of a tool that
+    /// of its MCP server, then that for the rest of its kind. Without any it is everybody's. Administrators may use all.
+    #[must_use]
+    pub fn allows(&self, thing: Thing<'_>) -> bool {
+        if self
+            .key_limit
+            .as_ref()
+            .is_some_and(|limit| !limit.allows(thing))
+        {
+            return false;
+        }
+        if self.is_admin || thing == Thing::Model(TOUR) {
+            return true;
+        }
+        if let Thing::Tool(name) = thing
+            && PROGRAM_TOOLS.contains(&name)
+            && !self.allows(Thing::Right(Right::Programs))
+        {
+            return false;
+        }
+        let (kind, name) = thing.parts();
+        let server = match thing {
+            Thing::Tool(name) => name
+                .split_once(OF_SERVER)
+                .map(|(server, _)| tools_of(server)),
+            _ => None,
+        };
+        let names = [
+            Some(Cow::Borrowed(name)),
+            server.map(Cow::Owned),
+            Some(Cow::Borrowed(REST)),
+        ];
+        let rules = names
+            .into_iter()
+            .flatten()
+            .filter_map(|name| self.known.rule(kind, &name));
+        rules
+            .filter_map(|rule| self.says(rule))
+            .next()
+            .unwrap_or(true)
+    }
+
+    /// Whether any tool of this MCP server may be used.
+    #[must_use]
+    pub fn allows_server(&self, server: &str) -> bool {
+        if self.allows(Thing::Tool(&tools_of(server))) {
+            return true;
+        }
+        let begin = format!("{server}{OF_SERVER}");
+        let rules = self.known.rules.get(&Kind::Tool).into_iter().flatten();
+        rules
+            .filter(|(name, _)| name.starts_with(&begin))
+            .any(|(_, rule)| self.says(rule) == Some(true))
+    }
+
+    /// Refuses what the person may not do.
+    ///
+    /// # Errors
+    /// 403 in words.
+    pub fn check(&self, right: Right) -> Result<(), ApiError> {
+        match self.allows(Thing::Right(right)) {
+            true => Ok(()),
+            false => Err(ApiError::new(ProblemCode::Forbidden, right.refusal())),
+        }
+    }
+
+    /// What a rule says to this person; nothing where it leaves that to a wider one.
+    fn says(&self, rule: &Rule) -> Option<bool> {
+        let own = self.known.of_person(self.authority.principal.account);
+        if rule.groups.iter().any(|group| own.contains(group)) {
+            Some(true)
+        } else {
+            rule.everybody
+        }
+    }
+}
+
+/// The name that stands for all tools of an MCP server.
+pub(crate) fn tools_of(server: &str) -> String {
+    format!("{server}{OF_SERVER}{REST}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! Who may use what.
+
+use domain::{GroupId, UserId};
+use store::{AllGroups, PermissionRow};
+
+use super::*;
+use crate::identity::auth::Authority;
+
+/// A server with these rules, on which one person is in the first of two groups.
+struct House {
+    known: Arc<Known>,
+    person: UserId,
+}
+
+impl House {
+    /// Of each rule the kind, the name, whether it is for everybody, and for which of the two groups.
+    fn with(rules: &[(&str, &str, Option<bool>, &[usize])]) -> Self {
+        let (groups, person) = (
+            [GroupId::generate(), GroupId::generate()],
+            UserId::generate(),
+        );
+        let row =
+            |(kind, name, everybody, of): &(&str, &str, Option<bool>, &[usize])| PermissionRow {
+                kind: (*kind).to_owned(),
+                name: (*name).to_owned(),
+                everybody: *everybody,
+                groups: of.iter().map(|at| groups[*at]).collect(),
+            };
+        let (members, permissions) = (vec![(person, groups[0])], rules.iter().map(row).collect());
+        let all = AllGroups {
+            number: 1,
+            groups: Vec::new(),
+            members,
+            permissions,
+        };
+        Self {
+            known: Arc::new(Known::of(all, Default::default())),
+            person,
+        }
+    }
+
+    fn permit(&self, account: UserId, is_admin: bool) -> Permit {
+        Permit::new(
+            Arc::clone(&self.known),
+            Arc::new(Authority::of_account(account)),
+            is_admin,
+        )
+    }
+
+    fn person(&self) -> Permit {
+        self.permit(self.person, false)
+    }
+
+    fn stranger(&self) -> Permit {
+        self.permit(UserId::generate(), false)
+    }
+}
+
+#[test]
+fn without_rules_all_is_everybodys() {
+    let house = House::with(&[]);
+    for thing in [
+        Thing::Model("m"),
+        Thing::Agent("a"),
+        Thing::Tool("t"),
+        Thing::Right(Right::Sharing),
+    ] {
+        assert!(
+            house.person().allows(thing) && house.stranger().allows(thing),
+            "{thing:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_for_groups_is_for_those_alone() {
+    let none = Some(false);
+    let house = House::with(&[
+        ("model", "large", none, &[0]),
+        ("model", "theirs", none, &[1]),
+        ("model", "nobodys", none, &[]),
+        ("agent", "large", none, &[]),
+    ]);
+    let person = house.person();
+    for (model, member, stranger) in [
+        ("large", true, false),
+        ("theirs", false, false),
+        ("nobodys", false, false),
+        ("other", true, true),
+    ] {
+        assert_eq!(person.allows(Thing::Model(model)), member, "{model}");
+        assert_eq!(
+            house.stranger().allows(Thing::Model(model)),
+            stranger,
+            "{model}"
+        );
+        assert!(house.permit(house.person, true).allows(Thing::Model(model)));
+    }
+    assert!(
+        !person.allows(Thing::Agent("large")),
+        "a name is of its kind"
+    );
+}
+
+#[test]
+fn the_narrowest_rule_decides() {
+    let (yes, no) = (Some(true), Some(false));
+    let house = House::with(&[
+        ("model", "*", no, &[0]),
+        ("model", "small", yes, &[]),
+        ("model", "secret", no, &[1]),
+        ("tool", "crm__*", no, &[]),
+        ("tool", "crm__read", None, &[0]),
+        ("tool", "crm__help", yes, &[]),
+        ("tool", "web__delete", no, &[]),
+    ]);
+    let (person, stranger) = (house.person(), house.stranger());
+    for (thing, member, other) in [
+        (Thing::Model("any"), true, false),
+        (Thing::Model("small"), true, true),
+        (Thing::Model("secret"), false, false),
+        (Thing::Model(TOUR), true, true),
+        (Thing::Tool("crm__read"), true, false),
+        (Thing::Tool("crm__help"), true, true),
+        (Thing::Tool("crm__write"), false, false),
+        (Thing::Tool("web__delete"), false, false),
+        (Thing::Tool("web__get"), true, true),
+        (Thing::Tool("crm"), true, true),
+    ] {
+        assert_eq!(
+            (person.allows(thing), stranger.allows(thing)),
+            (member, other),
+            "{thing:?}"
+        );
+    }
+    assert!(
+        person.allows_server("crm")
+            && stranger.allows_server("crm")
+            && stranger.allows_server("web")
+    );
+    let shut = House::with(&[("tool", "crm__*", no, &[0]), ("tool", "crm__x", no, &[])]);
+    assert!(shut.person().allows_server("crm") && !shut.stranger().allows_server("crm"));
+}
+
+#[test]
+fn programs_need_their_right_too() {
+    let house = House::with(&[
+        ("right", "programs", Some(false), &[0]),
+        ("tool", "shell", Some(true), &[]),
+    ]);
+    assert!(house.person().allows(Thing::Tool("shell")));
+    assert!(
+        !house.stranger().allows(Thing::Tool("shell"))
+            && !house.stranger().allows(Thing::Tool("python"))
+    );
+    assert!(house.stranger().allows(Thing::Tool("read_file")));
+    assert!(
+        house.stranger().check(Right::Programs).is_err()
+            && house.stranger().check(Right::Sharing).is_ok()
+    );
+}

@@ -1,0 +1,90 @@
+//! What the agents of a run may use, asked anew before each call: its owner may leave a group while it goes on.
+
+use std::sync::Arc;
+
+use domain::{Problem, ProblemCode, Sentence};
+
+use super::{Groups, KeyLimit, Permit, Thing};
+use crate::{identity::auth::Authority, tools::agents};
+
+/// On whose account a run works, and where.
+pub struct RunPermits {
+    groups: Arc<Groups>,
+    authority: Arc<Authority>,
+    key_limit: Option<Arc<KeyLimit>>,
+    directory: Option<String>,
+}
+
+impl RunPermits {
+    /// Of a run with this authority, whose files are in this directory.
+    #[must_use]
+    pub fn new(
+        groups: Arc<Groups>,
+        authority: Authority,
+        key_limit: Option<Arc<KeyLimit>>,
+        directory: Option<String>,
+    ) -> Self {
+        Self {
+            groups,
+            authority: Arc::new(authority),
+            key_limit,
+            directory,
+        }
+    }
+
+    /// What may be used now.
+    #[must_use]
+    pub fn now(&self) -> Permit {
+        self.groups
+            .permit_of(Arc::clone(&self.authority))
+            .limited_to(self.key_limit.clone())
+    }
+
+    /// Whether an agent may go on with a model.
+    ///
+    /// # Errors
+    /// `Forbidden` in words.
+    pub fn check(&self, agent: &str, model: &str) -> Result<(), Problem> {
+        let permit = self.now();
+        let not_yours = if !permit.allows(Thing::Model(model)) {
+            Sentence::ModelNotYours {
+                name: model.to_owned(),
+            }
+        } else if !allows_agent(&permit, agent) {
+            Sentence::AgentNotYours {
+                name: agent.to_owned(),
+            }
+        } else if let Some(directory) = self.lost_directory(&permit) {
+            Sentence::WorkspaceNotYours {
+                name: directory.to_owned(),
+            }
+        } else {
+            return Ok(());
+        };
+        Err(Problem::new(ProblemCode::Forbidden, not_yours))
+    }
+
+    /// Whether an agent may use this tool now.
+    #[must_use]
+    pub fn allows_tool(&self, name: &str) -> bool {
+        let permit = self.now();
+        permit.allows(Thing::Tool(name)) && self.lost_directory(&permit).is_none()
+    }
+
+    /// Whether work may be handed to this agent now.
+    #[must_use]
+    pub fn allows_agent(&self, name: &str) -> bool {
+        allows_agent(&self.now(), name)
+    }
+
+    fn lost_directory(&self, permit: &Permit) -> Option<&str> {
+        self.directory
+            .as_deref()
+            .filter(|name| !permit.allows(Thing::Workspace(name)))
+    }
+}
+
+/// The built-in ones are everybody's.
+fn allows_agent(permit: &Permit, name: &str) -> bool {
+    agents::is_built_in(name) || permit.allows(Thing::Agent(name))
+}

@@ -1,0 +1,280 @@
+//! Signing in here at a provider of OpenID Connect: sending the browser there, and whose account it is that comes back.
+
+mod groups;
+mod jwt;
+mod provider;
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use llm::Secret;
+use outbound::Outbound;
+use reqwest::Url;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::User;
+use tokio::sync::Semaphore;
+
+use crate::{
+    app::App,
+    error::ApiError,
+    identity::{
+        auth::{checked_email, checked_name},
+        provisioning::{Arrival, Ended, Problem, ProviderGroups},
+    },
+    platform::{
+        config::Oidc,
+        secret::{hash_token, random_token},
+    },
+};
+use provider::{Claims, Code, Known, Provider};
+
+/// How long a person may take there.
+const TIME_LIMIT_MS: i64 = 15 * 60 * 1000;
+/// Where people go after signing in is no longer than this, bytes.
+const NEXT_LIMIT_BYTES: usize = 1_000;
+/// What a person comes back with is no longer than this, bytes.
+const CODE_LIMIT_BYTES: usize = 8_000;
+/// Longest name of a person at a provider, bytes; the standard has 255.
+const SUBJECT_LIMIT_BYTES: usize = 255;
+/// How many codes are looked into at a time.
+const AT_A_TIME: usize = 16;
+/// With what a started sign-in is sealed.
+const PURPOSE: &str = "sign-in with OpenID Connect";
+
+/// The provider, as far as it is known.
+pub(crate) struct SignIn {
+    known: Known,
+    turns: Semaphore,
+    outbound: Outbound,
+}
+
+/// Where a browser is sent, and what it keeps until it comes back.
+pub(crate) struct Begun {
+    pub(crate) url: Url,
+    pub(crate) kept: String,
+    pub(crate) lasts_s: i64,
+}
+
+/// What the browser keeps, sealed.
+#[derive(Serialize, Deserialize)]
+struct Pending {
+    state: String,
+    nonce: String,
+    verifier: String,
+    redirect: String,
+    next: String,
+    expires_at: i64,
+}
+
+/// What a person came back with.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Back {
+    #[serde(default)]
+    state: String,
+    code: Option<String>,
+    error: Option<String>,
+    iss: Option<String>,
+}
+
+/// Who was signed in.
+pub(crate) struct SignedIn {
+    pub(crate) user: User,
+    /// Where they wanted to go.
+    pub(crate) next: String,
+    /// Whether the provider said which groups they are in. If not, memberships and role are what they were.
+    pub(crate) groups_are_known: bool,
+}
+
+impl SignIn {
+    pub(crate) fn new(outbound: Outbound) -> Self {
+        Self {
+            known: Known::default(),
+            turns: Semaphore::new(AT_A_TIME),
+            outbound,
+        }
+    }
+}
+
+impl App {
+    /// Begins to sign a browser in that wants to go to `next` here.
+    pub(crate) async fn begin_oidc(
+        &self,
+        settings: &Oidc,
+        redirect: String,
+        next: &str,
+    ) -> Result<Begun, Ended> {
+        let provider = Provider::new(settings, &self.sign_in.outbound);
+        let about = provider.about(&self.sign_in.known).await?;
+        let random = || {
+            random_token("")
+                .map(|token| token.reveal().to_owned())
+                .map_err(ApiError::internal)
+        };
+        let pending = Pending {
+            state: random()?,
+            nonce: random()?,
+            verifier: random()?,
+            redirect,
+            next: local_path(next).to_owned(),
+            expires_at: self.clock.now_ms() + TIME_LIMIT_MS,
+        };
+        let mut url = about.authorize.clone();
+        let challenge = URL_SAFE_NO_PAD.encode(hash_token(&pending.verifier));
+        url.query_pairs_mut()
+            .append_pair("response_type", "code")
+            .append_pair("client_id", &settings.client_id)
+            .append_pair("redirect_uri", &pending.redirect)
+            .append_pair("scope", &settings.scopes)
+            .append_pair("state", &pending.state)
+            .append_pair("nonce", &pending.nonce)
+            .append_pair("code_challenge", &challenge)
+            .append_pair("code_challenge_method", "S256");
+        let kept = Secret::new(serde_json::to_string(&pending).map_err(ApiError::internal)?);
+        let sealed = self
+            .sealer
+            .seal(PURPOSE, &kept)
+            .map_err(ApiError::internal)?;
+        Ok(Begun {
+            url,
+            kept: URL_SAFE_NO_PAD.encode(sealed),
+            lasts_s: TIME_LIMIT_MS / 1000,
+        })
+    }
+
+    /// Whose account the browser that came back may use.
+    pub(crate) async fn finish_oidc(
+        &self,
+        settings: &Oidc,
+        kept: Option<&str>,
+        back: &Back,
+    ) -> Result<SignedIn, Ended> {
+        let now = self.clock.now_ms();
+        let pending = kept
+            .and_then(|kept| self.pending(kept))
+            .filter(|pending| pending.expires_at > now);
+        let pending = pending.ok_or(Problem::Unknown)?;
+        // Hashes are compared, so that the time taken tells nothing.
+        if hash_token(&pending.state) != hash_token(&back.state) {
+            return Err(Problem::Unknown.into());
+        }
+        let _turn = self
+            .sign_in
+            .turns
+            .acquire()
+            .await
+            .map_err(ApiError::internal)?;
+        let provider = Provider::new(settings, &self.sign_in.outbound);
+        let about = provider.about(&self.sign_in.known).await?;
+        let is_named = back.iss.is_some() || about.names_issuer;
+        if is_named && back.iss.as_deref() != Some(&settings.issuer) {
+            return Err(Problem::Refused.into());
+        }
+        if let Some(error) = &back.error {
+            let problem = if error == "access_denied" {
+                Problem::Denied
+            } else {
+                Problem::Refused
+            };
+            return Err(problem.into());
+        }
+        let code = back
+            .code
+            .as_deref()
+            .filter(|code| code.len() <= CODE_LIMIT_BYTES);
+        let Pending {
+            verifier,
+            nonce,
+            redirect,
+            next,
+            ..
+        } = &pending;
+        let code = Code {
+            code: code.ok_or(Problem::Refused)?,
+            verifier,
+            nonce,
+            redirect,
+        };
+        let claims = provider.person(&about, &code, now).await?;
+        let person = person(&claims, settings).ok_or(Problem::Refused)?;
+        let user = self
+            .account_of(&settings.admission, &person)
+            .await?
+            .account
+            .user;
+        let groups_are_known = match &person.groups {
+            ProviderGroups::Known(groups) => {
+                self.store.sync_provider_groups(user.id, groups).await?;
+                self.groups.look().await?;
+                true
+            }
+            ProviderGroups::Unknown => false,
+        };
+        Ok(SignedIn {
+            user,
+            next: next.clone(),
+            groups_are_known,
+        })
+    }
+
+    fn pending(&self, kept: &str) -> Option<Pending> {
+        let sealed = URL_SAFE_NO_PAD.decode(kept).ok()?;
+        let opened = self.sealer.unseal(PURPOSE, &sealed).ok()?;
+        serde_json::from_str(opened.reveal()).ok()
+    }
+}
+
+/// Whom the provider has signed in.
+fn person(Claims { claims, groups }: &Claims, settings: &Oidc) -> Option<Arrival> {
+    let text = |key: &str| claims.get(key).and_then(Value::as_str);
+    // Some write it as a number.
+    let subject = match claims.get("sub") {
+        Some(Value::Number(number)) => Some(number.to_string()),
+        _ => text("sub").map(str::to_owned),
+    };
+    let subject = subject.filter(|sub| (1..=SUBJECT_LIMIT_BYTES).contains(&sub.len()))?;
+    let email = text("email").and_then(|email| checked_email(email).ok());
+    let named = ["name", "preferred_username", "nickname"]
+        .into_iter()
+        .filter_map(text);
+    let name = named.filter_map(|name| checked_name(name).ok()).next();
+    // Some write it as a text.
+    let is_verified = claims
+        .get("email_verified")
+        .is_some_and(|value| *value == Value::Bool(true) || value.as_str() == Some("true"));
+    Some(Arrival {
+        issuer: settings.issuer.clone(),
+        subject,
+        email,
+        is_verified,
+        name,
+        groups: groups.clone(),
+    })
+}
+
+/// Only a path of our own: a link must not send people elsewhere after they signed in.
+fn local_path(next: &str) -> &str {
+    let is_path = next.starts_with('/')
+        && !next[1..].starts_with(['/', '\\'])
+        && next.len() <= NEXT_LIMIT_BYTES
+        && next.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_path { next } else { "/" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_sent_elsewhere() {
+        for (next, expected) in [
+            ("/c/1?x=2#y", "/c/1?x=2#y"),
+            ("", "/"),
+            ("//evil.example", "/"),
+            ("/\\evil.example", "/"),
+            ("https://evil.example", "/"),
+            ("/a\nb", "/"),
+            ("javascript:alert(1)", "/"),
+        ] {
+            assert_eq!(local_path(next), expected, "{next}");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What every part of the server stands on: settings, clock, secrets, the data folder, the listener and metrics.
+
+pub(crate) mod client_info;
+pub mod clock;
+pub mod config;
+pub(crate) mod data_dir;
+#[cfg(target_os = "linux")]
+pub mod init;
+pub mod listen;
+pub mod metrics;
+pub(crate) mod redacted_stderr;
+pub(crate) mod request_context;
+pub mod secret;

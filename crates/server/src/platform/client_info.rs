@@ -1,0 +1,54 @@
+//! Where a request comes from: the address of whoever sent it, and what their browser calls itself.
+
+use std::{net::IpAddr, sync::Arc};
+
+use axum::{
+    extract::FromRequestParts,
+    http::{Extensions, HeaderMap, header, request::Parts},
+};
+
+use crate::{app::App, error::ApiError, platform::listen::Peer};
+
+/// What browsers say is shorter; the rest would tell nothing.
+const MOST_USER_AGENT_CHARS: usize = 300;
+
+/// Where a request comes from. Extracts on every route.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// The sender's, or what a trusted proxy says it is.
+    pub(crate) address: IpAddr,
+    /// The beginning of `User-Agent`.
+    pub(crate) user_agent: Option<String>,
+}
+
+impl Place {
+    /// Where a request with these comes from.
+    ///
+    /// # Errors
+    /// 500 where the connection it came by is not known.
+    pub(crate) fn of(
+        app: &App,
+        extensions: &Extensions,
+        headers: &HeaderMap,
+    ) -> Result<Self, ApiError> {
+        let peer = extensions.get::<Peer>();
+        let Peer(peer) = peer.ok_or_else(|| ApiError::internal("a request without an address"))?;
+        let address = app.config.trusted_proxies.client(peer.ip(), headers);
+        let user_agent = headers
+            .get(header::USER_AGENT)
+            .and_then(|value| value.to_str().ok());
+        let user_agent = user_agent.map(|text| text.chars().take(MOST_USER_AGENT_CHARS).collect());
+        Ok(Self {
+            address,
+            user_agent,
+        })
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Place {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        Self::of(app, &parts.extensions, &parts.headers)
+    }
+}

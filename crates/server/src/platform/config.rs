@@ -1,0 +1,550 @@
+//! Configuration: from the compiled-in defaults, the user's file, the environment and flags to checked
+//! settings in one step. Nothing else reads the environment.
+
+mod admission;
+mod agents;
+mod connections;
+mod hooks;
+mod knowledge;
+mod layers;
+mod limits;
+mod mcp_servers;
+mod mcp_sign_in;
+mod oidc;
+mod overview;
+mod pipelines;
+mod places;
+mod programs;
+mod public_url;
+mod research;
+mod tracing;
+mod trusted_header;
+mod web;
+mod workspaces;
+
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+
+use agent::{Limits, Rule};
+use outbound::Allowed;
+use serde::Deserialize;
+use toml::Table;
+
+use crate::{gateway::models::Aliases, identity::auth::Proxies, tools::agents::AgentDefinition};
+
+use overview::Layers;
+use places::{default_data_dir, sqlite_url};
+
+pub use admission::Admission;
+pub use connections::{ConfiguredConnection, ConnectionSource};
+pub use hooks::{HookSettings, HookWay};
+pub use knowledge::{
+    EmbeddingSettings, GraphDatabaseSettings, KnowledgeSettings, QdrantSettings, RerankSettings,
+    VectorDatabaseSettings,
+};
+pub use layers::DEFAULTS;
+pub use mcp_servers::{Approval, McpServer, McpWay};
+pub use mcp_sign_in::{OAuth, SignIn};
+pub use oidc::Oidc;
+pub use overview::{Layer, Setting};
+pub use pipelines::{MOST_CODE_RETRIES, MOST_PASSAGES, PipelineDefaults};
+pub use programs::ProgramSettings;
+pub use public_url::PublicUrl;
+pub use research::ResearchSettings;
+pub use tracing::Tracing;
+pub use trusted_header::TrustedHeader;
+pub use web::{BrowserSettings, BrowserWay, Search, SearchKind, SearchSettings, WebSettings};
+pub use workspaces::WorkspaceSettings;
+
+/// A setting, and the variable that Open WebUI has for it.
+const FORWARD_USER_INFO: (&str, &str) = (
+    "forward_user_info_headers",
+    "ENABLE_FORWARD_USER_INFO_HEADERS",
+);
+
+/// The environment, as it was when the program started.
+pub type Environment = BTreeMap<String, String>;
+
+/// What flags say about the configuration; they win over everything else.
+#[derive(Debug, Clone, Default)]
+pub struct Flags {
+    /// `--config`.
+    pub config: Option<PathBuf>,
+    /// `--listen`, perhaps several.
+    pub listen: Vec<String>,
+    /// `--data-dir`.
+    pub data_dir: Option<PathBuf>,
+    /// `--auth`.
+    pub auth: Option<String>,
+}
+
+/// Checked settings.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where to listen; never empty.
+    pub listen: Vec<SocketAddr>,
+    /// The address people type, where it differs: scheme, host and perhaps port, without a path.
+    pub public_url: Option<PublicUrl>,
+    /// Other origins whose pages may call the doors for programs with a key, as browsers write them.
+    pub cors_allow_origins: Vec<String>,
+    /// The proxies that say who sends a request.
+    pub trusted_proxies: Proxies,
+    /// Where the database and the key file live.
+    pub data_dir: PathBuf,
+    /// The database, for `Store::open`.
+    pub database_url: String,
+    /// How callers prove who they are.
+    pub auth: Auth,
+    /// Who else signs people in here; nothing where nobody.
+    pub oidc: Option<Oidc>,
+    /// The proxy that says who sends a request; nothing where none does.
+    pub trusted_header: Option<TrustedHeader>,
+    /// Whether administrators may read everybody's chats.
+    pub moderation: bool,
+    /// How long a browser stays signed in.
+    pub session_ms: i64,
+    /// How long runs that belong to no chat are kept.
+    pub retention_ms: i64,
+    /// How long the address of a file can be used that is given to front ends, days.
+    pub file_link_days: u32,
+    /// How long lines of the audit log are kept.
+    pub audit_ms: i64,
+    /// The largest request body.
+    pub body_limit_bytes: usize,
+    /// The largest file that a person may import.
+    pub import_limit_bytes: u64,
+    /// The memory for request bodies of whoever is signed in, together.
+    pub body_memory_bytes: usize,
+    /// The most connections at a time.
+    pub connection_limit: usize,
+    /// The most connections of one address on which nobody signed-in is at work.
+    pub connections_per_address: usize,
+    /// How long to wait for open requests when stopping.
+    pub drain: Duration,
+    /// How long after a server has fallen silent another on the same database takes its runs.
+    pub lease: Duration,
+    /// Which tool calls wait for consent, beyond what each tool asks for by itself.
+    pub approvals: Arc<[Rule]>,
+    /// Programs that agents run; nothing where they must not.
+    pub programs: Option<ProgramSettings>,
+    /// How much people may put into their collections of documents.
+    pub knowledge: KnowledgeSettings,
+    /// How research goes.
+    pub research: ResearchSettings,
+    /// How the web is searched and read.
+    pub web: WebSettings,
+    /// The small model calls around a chat, as far as nobody has set them in the page.
+    pub pipelines: PipelineDefaults,
+    /// What one run may use.
+    pub limits: Limits,
+    /// How long to wait for a model's first token.
+    pub first_token_timeout: Duration,
+    /// How long to wait between two chunks of a model's answer.
+    pub idle_timeout: Duration,
+    /// How to log.
+    pub log: Log,
+    /// Where traces of runs go; nothing where nowhere.
+    pub tracing: Option<Tracing>,
+    /// The model servers that the file and the environment name.
+    pub connections: Vec<ConfiguredConnection>,
+    /// Model aliases of the configuration file.
+    pub model_aliases: Aliases,
+    /// Where the skills are; need not be there.
+    pub skills_folder: PathBuf,
+    /// The agents that the file defines.
+    pub agents: Vec<AgentDefinition>,
+    /// What is called around runs, model calls, tool calls and answers.
+    pub hooks: Vec<HookSettings>,
+    /// The MCP servers whose tools agents get.
+    pub mcp_servers: Vec<McpServer>,
+    /// The directories that chats may work in.
+    pub workspaces: Vec<WorkspaceSettings>,
+    /// What is let through to places that others name, beyond the open internet.
+    pub outbound: Allowed,
+    /// All settings as they are written, and where each comes from.
+    pub settings: Vec<Setting>,
+    /// The file that was read; nothing where there was none.
+    pub file: Option<PathBuf>,
+    /// What is odd but not wrong, in sentences for the log.
+    pub warnings: Vec<String>,
+}
+
+/// How callers prove who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Auth {
+    /// With a password or a key.
+    Password,
+    /// Not at all: everybody is the administrator. Loopback only.
+    None,
+}
+
+/// How to log.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Log {
+    /// A level, or levels per part of the program.
+    pub level: String,
+    /// How a line looks.
+    pub format: LogFormat,
+}
+
+/// How a line of the log looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// The settings as they are written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    listen: Vec<String>,
+    public_url: String,
+    cors_allow_origins: Vec<String>,
+    trusted_proxies: Vec<String>,
+    data_dir: String,
+    database_url: String,
+    auth: Auth,
+    oidc: oidc::RawOidc,
+    trusted_header: trusted_header::RawTrustedHeader,
+    moderation: bool,
+    session_hours: u32,
+    retention_days: u32,
+    file_link_days: u32,
+    audit_days: u32,
+    forward_user_info_headers: bool,
+    bedrock: bool,
+    body_limit_mb: u32,
+    import_limit_mb: u32,
+    body_memory_mb: u32,
+    connection_limit: u32,
+    connections_per_address: u32,
+    drain_seconds: u32,
+    lease_seconds: u32,
+    approvals: Vec<Rule>,
+    programs: programs::RawPrograms,
+    skills: RawSkills,
+    knowledge: knowledge::RawKnowledge,
+    research: research::RawResearch,
+    web: web::RawWeb,
+    pipelines: PipelineDefaults,
+    limits: limits::RawLimits,
+    model_timeouts: RawTimeouts,
+    log: Log,
+    tracing: tracing::RawTracing,
+    outbound: RawOutbound,
+    #[serde(default)]
+    agents: Vec<Table>,
+    #[serde(default)]
+    connections: Vec<connections::RawConnection>,
+    #[serde(default)]
+    model_aliases: BTreeMap<String, String>,
+    #[serde(default)]
+    hooks: Vec<hooks::RawHook>,
+    #[serde(default)]
+    mcp_servers: Vec<mcp_servers::RawMcpServer>,
+    #[serde(default)]
+    workspaces: Vec<workspaces::RawWorkspace>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawOutbound {
+    allow: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSkills {
+    folder: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawTimeouts {
+    first_token_seconds: u64,
+    idle_seconds: u64,
+}
+
+impl Config {
+    /// Reads everything: defaults, file, the process's environment, flags.
+    ///
+    /// # Errors
+    /// With a sentence that names the setting that is wrong and where it stands.
+    pub fn load(flags: &Flags) -> anyhow::Result<Self> {
+        // Variables that are not text cannot be meant for us.
+        let environment = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        Self::from_parts(flags, &environment)
+    }
+
+    /// As [`Config::load`], with this environment.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub fn from_parts(flags: &Flags, environment: &Environment) -> anyhow::Result<Self> {
+        let defaults = layers::defaults()?;
+        let (mut in_environment, mut in_flags) = (Table::new(), Table::new());
+        let warnings = layers::read_environment(&defaults, environment, &mut in_environment)?;
+        pipelines::read_environment(&defaults, environment, &mut in_environment)?;
+        layers::read_alias(
+            &defaults,
+            environment,
+            FORWARD_USER_INFO,
+            &mut in_environment,
+        )?;
+        layers::read_flags(flags, &mut in_flags);
+        let mut overrides = in_environment.clone();
+        layers::merge(&mut overrides, in_flags.clone());
+
+        let from = |table: &Table| {
+            table
+                .get("data_dir")
+                .and_then(|v| v.as_str())
+                .unwrap_or("")
+                .to_owned()
+        };
+        let file = flags
+            .config
+            .clone()
+            .or_else(|| environment.get("GLASSHOUSE_CONFIG").map(PathBuf::from));
+        let before_file = match from(&overrides) {
+            dir if dir.is_empty() => default_data_dir(environment),
+            dir => Some(PathBuf::from(dir)),
+        };
+        let found = layers::find_file(file, before_file.as_deref())?;
+        let (file, in_file) = match found {
+            Some((path, text)) => {
+                let table = layers::parse_file(&defaults, &path, &text)?;
+                (Some(path), table)
+            }
+            None => (None, Table::new()),
+        };
+        let mut table = defaults.clone();
+        layers::merge(&mut table, in_file.clone());
+        layers::merge(&mut table, overrides);
+        let read = Layers {
+            defaults: &defaults,
+            file: &in_file,
+            environment: &in_environment,
+            flags: &in_flags,
+        };
+        let settings = read.overview(&table);
+        let config = table
+            .try_into::<Raw>()
+            .map_err(layers::in_words)?
+            .check(environment, warnings)?;
+        Ok(Config {
+            settings,
+            file,
+            ..config
+        })
+    }
+
+    /// Whether only this machine can connect, going by the addresses we listen on.
+    #[must_use]
+    pub fn loopback_only(&self) -> bool {
+        self.listen.iter().all(|address| address.ip().is_loopback())
+    }
+
+    /// Whether others than this machine's users may reach us, directly or through a proxy.
+    #[must_use]
+    pub fn reachable_by_others(&self) -> bool {
+        !self.loopback_only() || self.public_url.is_some()
+    }
+}
+
+impl Raw {
+    fn check(self, environment: &Environment, mut warnings: Vec<String>) -> anyhow::Result<Config> {
+        let listen = parse_listen(&self.listen)?;
+        let public_url = match self.public_url.as_str() {
+            "" => None,
+            text => Some(PublicUrl::parse(text)?),
+        };
+        let data_dir = match self.data_dir.as_str() {
+            "" => default_data_dir(environment).ok_or_else(|| {
+                anyhow::anyhow!("there is no home folder: name a data folder with --data-dir")
+            })?,
+            dir => PathBuf::from(dir),
+        };
+        let database_url = match self.database_url.as_str() {
+            "" => sqlite_url(&data_dir)?,
+            url => url.to_owned(),
+        };
+        let skills_folder = data_dir.join(match self.skills.folder.as_str() {
+            "" => "skills",
+            folder => folder,
+        });
+        let knowledge = self.knowledge.check(&data_dir)?;
+        anyhow::ensure!(
+            !knowledge.asks_pgvector() || database_url.starts_with("postgres"),
+            "knowledge.pgvector is an extension of PostgreSQL: set database_url, or turn it off"
+        );
+        let agents = agents::check(self.agents, &data_dir)?;
+        let defaults = connections::Defaults {
+            trusted: self.forward_user_info_headers,
+            bedrock: self.bedrock,
+        };
+        let connections =
+            connections::read(self.connections, environment, &defaults, &mut warnings)?;
+        let hooks = hooks::check(self.hooks, environment)?;
+        let mcp_servers = mcp_servers::check(self.mcp_servers, environment)?;
+        let servers: Vec<(&str, bool)> = mcp_servers
+            .iter()
+            .map(|server| (server.name.as_str(), server.is_personal()))
+            .collect();
+        let web = self.web.check(&servers, environment)?;
+        anyhow::ensure!(self.body_limit_mb > 0, "body_limit_mb must be at least 1");
+        anyhow::ensure!(self.session_hours > 0, "session_hours must be at least 1");
+        anyhow::ensure!(self.file_link_days > 0, "file_link_days must be at least 1");
+        anyhow::ensure!(
+            self.connection_limit > 0,
+            "connection_limit must be at least 1"
+        );
+        anyhow::ensure!(
+            self.connections_per_address > 0,
+            "connections_per_address must be at least 1"
+        );
+        let body_limit_bytes = self.body_limit_mb as usize * 1_000_000;
+        // Each body has to fit by itself.
+        let largest_body = knowledge
+            .file_bytes
+            .max(agent::workspace::BYTES_LIMIT as u64)
+            .max(body_limit_bytes as u64);
+        let body_memory_bytes = (u64::from(self.body_memory_mb) * 1_000_000).max(largest_body);
+        anyhow::ensure!(
+            (2..=3600).contains(&self.lease_seconds),
+            "lease_seconds must be 2 to 3600"
+        );
+        let config = Config {
+            listen,
+            public_url,
+            cors_allow_origins: parse_origins(&self.cors_allow_origins)?,
+            trusted_proxies: Proxies::parse(&self.trusted_proxies)
+                .map_err(|problem| anyhow::anyhow!("trusted_proxies {problem}"))?,
+            data_dir,
+            database_url,
+            auth: self.auth,
+            oidc: self.oidc.check()?,
+            trusted_header: self.trusted_header.check()?,
+            moderation: self.moderation,
+            session_ms: i64::from(self.session_hours) * 3_600_000,
+            retention_ms: i64::from(self.retention_days) * 24 * 3_600_000,
+            file_link_days: self.file_link_days,
+            audit_ms: i64::from(self.audit_days) * 24 * 3_600_000,
+            import_limit_bytes: u64::from(self.import_limit_mb) * 1_000_000,
+            body_limit_bytes,
+            body_memory_bytes: usize::try_from(body_memory_bytes).unwrap_or(usize::MAX),
+            connection_limit: self.connection_limit as usize,
+            connections_per_address: self.connections_per_address as usize,
+            drain: Duration::from_secs(self.drain_seconds.into()),
+            lease: Duration::from_secs(self.lease_seconds.into()),
+            approvals: self.approvals.into(),
+            programs: self.programs.check()?,
+            knowledge,
+            research: self.research.check()?,
+            web,
+            pipelines: self.pipelines.check()?,
+            limits: self.limits.check()?,
+            first_token_timeout: timeout(
+                "first_token_seconds",
+                self.model_timeouts.first_token_seconds,
+            )?,
+            idle_timeout: timeout("idle_seconds", self.model_timeouts.idle_seconds)?,
+            log: self.log,
+            tracing: self.tracing.check(environment)?,
+            connections,
+            model_aliases: Aliases::new(self.model_aliases)
+                .map_err(|problem| anyhow::anyhow!("model_aliases: {problem}"))?,
+            skills_folder,
+            agents,
+            hooks,
+            mcp_servers,
+            workspaces: workspaces::check(self.workspaces)?,
+            outbound: Allowed::parse(&self.outbound.allow)
+                .map_err(|problem| anyhow::anyhow!("outbound.allow {problem}"))?,
+            settings: Vec::new(),
+            file: None,
+            warnings,
+        };
+        anyhow::ensure!(
+            config.auth == Auth::Password || !config.reachable_by_others(),
+            "auth is “none”, which lets everybody in as the administrator, so it works only where listen is \
+             a loopback address such as 127.0.0.1:8000 and public_url is empty. Leave --auth out to use passwords."
+        );
+        anyhow::ensure!(
+            config.auth == Auth::Password || config.cors_allow_origins.is_empty(),
+            "cors_allow_origins does not go with auth “none”: pages of other sites need an API key to come in, and \
+             that lets everybody in. Leave --auth out to use passwords and keys."
+        );
+        anyhow::ensure!(
+            config.auth == Auth::Password || config.oidc.is_none(),
+            "oidc does not go with auth “none”, where nobody signs in. Leave --auth out."
+        );
+        anyhow::ensure!(
+            config.auth == Auth::Password || config.trusted_header.is_none(),
+            "trusted_header does not go with auth “none”, where everybody is let in. Leave --auth out."
+        );
+        anyhow::ensure!(
+            config.public_url.is_some() || config.trusted_header.is_none(),
+            "trusted_header needs public_url, the address that people type: the proxy is believed only for requests \
+             that were meant for it"
+        );
+        Ok(config)
+    }
+}
+
+fn timeout(name: &str, seconds: u64) -> anyhow::Result<Duration> {
+    anyhow::ensure!(
+        (1..=86_400).contains(&seconds),
+        "model_timeouts.{name} must be 1 to 86400"
+    );
+    Ok(Duration::from_secs(seconds))
+}
+
+fn parse_listen(addresses: &[String]) -> anyhow::Result<Vec<SocketAddr>> {
+    anyhow::ensure!(
+        !addresses.is_empty(),
+        "listen is empty: give it an address such as 127.0.0.1:8000"
+    );
+    let parse = |text: &String| {
+        let spelled = text.trim().replacen("localhost:", "127.0.0.1:", 1);
+        spelled.parse().map_err(|_| {
+            anyhow::anyhow!(
+                "listen has “{text}”, but must be address:port, such as 127.0.0.1:8000 or [::]:8000"
+            )
+        })
+    };
+    addresses.iter().map(parse).collect()
+}
+
+/// Exact origins; an empty one is none, as that is how an empty variable reads.
+fn parse_origins(origins: &[String]) -> anyhow::Result<Vec<String>> {
+    let parse = |text: &String| {
+        let url = PublicUrl::parse(text).map_err(|_| {
+            anyhow::anyhow!(
+                "cors_allow_origins has “{text}”, but takes exact origins only: scheme, host and perhaps port, \
+                 such as https://app.example.org"
+            )
+        })?;
+        // A browser leaves the usual port out.
+        let usual = if url.secure { ":443" } else { ":80" };
+        let origin = url.origin();
+        Ok(origin
+            .strip_suffix(usual)
+            .map_or_else(|| origin.clone(), str::to_owned))
+    };
+    origins
+        .iter()
+        .filter(|text| !text.trim().is_empty())
+        .map(parse)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! What is set, for the administrator's page: each setting of the compiled-in defaults with its value and where that comes
+//! from. What is secret, or may hold something that is, is only said to be set.
+
+use serde::Serialize;
+use toml::{Table, Value};
+
+/// Settings whose values nobody is shown.
+const SECRET: [&str; 8] = [
+    "database_url",
+    "knowledge.graph_password",
+    "knowledge.qdrant_key",
+    "oidc.client_secret",
+    "web.browser_key",
+    "web.search_key",
+    "web.brave_key",
+    "web.tavily_key",
+];
+
+/// A setting as it is in force.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Setting {
+    /// As the file names it, with its section before it: `limits.steps`.
+    pub name: String,
+    /// The environment variable that sets it.
+    pub variable: String,
+    /// What it is when nobody sets it.
+    pub default: Value,
+    /// What it is; nothing where that is secret.
+    pub value: Option<Value>,
+    /// Who said so.
+    pub from: Layer,
+}
+
+/// Where a value comes from; each wins over those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// Nobody has set it.
+    Default,
+    /// The file.
+    File,
+    /// A variable of the environment.
+    Environment,
+    /// A flag of the program.
+    Flag,
+}
+
+/// The layers as they were read, each without those before it.
+pub(super) struct Layers<'a> {
+    pub(super) defaults: &'a Table,
+    pub(super) file: &'a Table,
+    pub(super) environment: &'a Table,
+    pub(super) flags: &'a Table,
+}
+
+impl Layers<'_> {
+    /// All settings in the order of the defaults' names, as they are in `merged`.
+    pub(super) fn overview(&self, merged: &Table) -> Vec<Setting> {
+        let mut settings = Vec::new();
+        self.list(self.defaults, &mut Vec::new(), merged, &mut settings);
+        settings
+    }
+
+    fn list(
+        &self,
+        defaults: &Table,
+        within: &mut Vec<String>,
+        merged: &Table,
+        out: &mut Vec<Setting>,
+    ) {
+        for (key, default) in defaults {
+            within.push(key.clone());
+            match default {
+                Value::Table(inner) => self.list(inner, within, merged, out),
+                default => {
+                    let name = within.join(".");
+                    let value = at(merged, within).unwrap_or(default).clone();
+                    out.push(Setting {
+                        variable: format!("GLASSHOUSE_{}", within.join("_").to_uppercase()),
+                        default: default.clone(),
+                        value: Some(value).filter(|value| !is_secret(&name, value)),
+                        from: self.origin(within),
+                        name,
+                    });
+                }
+            }
+            within.pop();
+        }
+    }
+
+    fn origin(&self, path: &[String]) -> Layer {
+        let layers = [
+            (self.flags, Layer::Flag),
+            (self.environment, Layer::Environment),
+            (self.file, Layer::File),
+        ];
+        let set = layers
+            .into_iter()
+            .find(|(table, _)| at(table, path).is_some());
+        set.map_or(Layer::Default, |(_, layer)| layer)
+    }
+}
+
+fn at<'a>(table: &'a Table, path: &[String]) -> Option<&'a Value> {
+    let (last, sections) = path.split_last()?;
+    let section = sections
+        .iter()
+        .try_fold(table, |table, section| table.get(section)?.as_table())?;
+    section.get(last)
+}
+
+/// An empty text says that there is no secret.
+fn is_secret(name: &str, value: &Value) -> bool {
+    match value {
+        Value::String(text) if text.is_empty() => false,
+        // A password in an address, wherever one may be written.
+        Value::String(text)
+            if text
+                .split_once("://")
+                .is_some_and(|(_, rest)| rest.contains('@')) =>
+        {
+            true
+        }
+        _ => SECRET.contains(&name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::config::{Config, DEFAULTS, Environment, Flags};
+
+    fn settings(environment: &[(&str, &str)], flags: Flags) -> Vec<Setting> {
+        let environment: Environment = environment
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        Config::from_parts(&flags, &environment).unwrap().settings
+    }
+
+    fn named<'a>(settings: &'a [Setting], name: &str) -> &'a Setting {
+        settings
+            .iter()
+            .find(|setting| setting.name == name)
+            .unwrap()
+    }
+
+    #[test]
+    fn each_says_what_it_is_and_who_said_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("some.toml");
+        std::fs::write(
+            &file,
+            "session_hours = 8\nlisten = \"127.0.0.1:7000\"\n[limits]\nsteps = 9\n",
+        )
+        .unwrap();
+        let flags = Flags {
+            config: Some(file),
+            listen: vec!["127.0.0.1:7001".into()],
+            data_dir: Some(folder.path().to_owned()),
+            auth: None,
+        };
+        let all = settings(
+            &[
+                ("GLASSHOUSE_LIMITS_STEPS", "12"),
+                ("GLASSHOUSE_MODERATION", "true"),
+            ],
+            flags,
+        );
+        for (name, value, from) in [
+            ("session_hours", Value::Integer(8), Layer::File),
+            (
+                "listen",
+                Value::Array(vec!["127.0.0.1:7001".into()]),
+                Layer::Flag,
+            ),
+            ("limits.steps", Value::Integer(12), Layer::Environment),
+            ("moderation", Value::Boolean(true), Layer::Environment),
+            ("limits.usd", Value::Float(5.0), Layer::Default),
+        ] {
+            let setting = named(&all, name);
+            assert_eq!(
+                (setting.value.as_ref(), setting.from),
+                (Some(&value), from),
+                "{name}"
+            );
+        }
+        assert_eq!(
+            named(&all, "limits.steps").variable,
+            "GLASSHOUSE_LIMITS_STEPS"
+        );
+        assert_eq!(named(&all, "limits.steps").default, Value::Integer(50));
+    }
+
+    #[test]
+    fn secrets_are_only_said_to_be_set() {
+        let home = tempfile::tempdir().unwrap();
+        let flags = || Flags {
+            data_dir: Some(home.path().to_owned()),
+            ..Flags::default()
+        };
+        let secret = [
+            ("GLASSHOUSE_DATABASE_URL", "postgres://me:canary@db/name"),
+            ("GLASSHOUSE_OIDC_CLIENT_SECRET", "canary"),
+            (
+                "GLASSHOUSE_TRACING_ENDPOINT",
+                "http://me:canary@127.0.0.1:4318",
+            ),
+            ("OPENAI_API_KEY", "canary"),
+        ];
+        let all = settings(&secret, flags());
+        assert!(!serde_json::to_string(&all).unwrap().contains("canary"));
+        for (variable, _) in &secret[..3] {
+            let setting = all
+                .iter()
+                .find(|setting| setting.variable == *variable)
+                .unwrap();
+            assert_eq!(
+                (setting.value.as_ref(), setting.from),
+                (None, Layer::Environment),
+                "{variable}"
+            );
+        }
+        assert_eq!(
+            named(&settings(&[], flags()), "database_url").value,
+            Some("".into())
+        );
+    }
+
+    #[test]
+    fn what_sounds_secret_is_on_the_list() {
+        let all = settings(
+            &[],
+            Flags {
+                data_dir: Some("/nowhere".into()),
+                ..Flags::default()
+            },
+        );
+        assert!(all.len() > 40 && DEFAULTS.len() > 1000, "{}", all.len());
+        for Setting { name, .. } in all {
+            let sounds = ["secret", "password", "api_key", "credential"]
+                .iter()
+                .any(|word| name.contains(word));
+            assert!(
+                !sounds || SECRET.contains(&name.as_str()),
+                "is {name} secret?"
+            );
+        }
+    }
+}

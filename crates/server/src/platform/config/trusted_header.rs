@@ -1,0 +1,143 @@
+//! `[trusted_header]`: a proxy in front that signs people in, and says in a header of each request who it is.
+
+use anyhow::ensure;
+use axum::http::HeaderName;
+use serde::Deserialize;
+
+use super::admission::Admission;
+use crate::identity::auth::Proxies;
+
+/// Headers that mean something else, and that anybody sends.
+const OTHERS: [&str; 12] = [
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "cookie",
+    "forwarded",
+    "host",
+    "origin",
+    "referer",
+    "sec-fetch-site",
+    "user-agent",
+    "x-forwarded-for",
+];
+/// Networks with shorter prefixes are no place for proxies: two of them may be everybody.
+const SHORTEST_PREFIXES: (u8, u8) = (8, 7);
+
+/// A proxy in front that says who somebody is.
+#[derive(Debug, Clone)]
+pub struct TrustedHeader {
+    /// The header with the proxy's name for the person.
+    pub user: HeaderName,
+    /// The one with the e-mail address; where there is none, the name is the address.
+    pub email: Option<HeaderName>,
+    /// The one with what the person is called.
+    pub name: Option<HeaderName>,
+    /// The one with the person's groups.
+    pub groups: Option<HeaderName>,
+    /// What stands between two groups.
+    pub groups_separator: String,
+    /// Who is believed.
+    pub proxies: Proxies,
+    /// Where people sign out at the proxy.
+    pub sign_out_url: Option<String>,
+    /// Whom we let in.
+    pub admission: Admission,
+}
+
+impl TrustedHeader {
+    /// All headers that say something of the person.
+    pub(crate) fn headers(&self) -> impl Iterator<Item = &HeaderName> {
+        let more = [&self.email, &self.name, &self.groups];
+        std::iter::once(&self.user).chain(more.into_iter().flatten())
+    }
+}
+
+/// As it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawTrustedHeader {
+    user: String,
+    email: String,
+    name: String,
+    groups: String,
+    groups_separator: String,
+    proxies: Vec<String>,
+    sign_out_url: String,
+    admin_groups: Vec<String>,
+    allowed_groups: Vec<String>,
+    create_accounts: bool,
+    link_by_email: bool,
+}
+
+impl RawTrustedHeader {
+    /// Nothing where no header is named.
+    pub(super) fn check(self) -> anyhow::Result<Option<TrustedHeader>> {
+        if self.user.trim().is_empty() {
+            return Ok(None);
+        }
+        let proxies = Proxies::parse(&self.proxies)
+            .map_err(|error| anyhow::anyhow!("trusted_header.proxies {error}"))?;
+        ensure!(
+            !proxies.is_empty(),
+            "trusted_header.proxies is empty, so anybody could say who they are: name the addresses that the proxy \
+             connects from, such as 127.0.0.1"
+        );
+        ensure!(
+            proxies.are_narrow(SHORTEST_PREFIXES),
+            "trusted_header.proxies has a network that is too wide: everybody in it could be anybody here. Name the \
+             addresses that the proxy connects from"
+        );
+        ensure!(
+            !self.groups_separator.is_empty(),
+            "trusted_header.groups_separator is empty"
+        );
+        let is_grouped = !self.admin_groups.is_empty() || !self.allowed_groups.is_empty();
+        ensure!(
+            !is_grouped || !self.groups.trim().is_empty(),
+            "trusted_header names groups, but not the header that they stand in: set trusted_header.groups"
+        );
+        let sign_out_url = Some(self.sign_out_url).filter(|url| !url.is_empty());
+        let is_good = |url: &String| {
+            url.starts_with("https://") || url.starts_with("http://") || is_path(url)
+        };
+        ensure!(
+            sign_out_url.as_ref().is_none_or(is_good),
+            "trusted_header.sign_out_url must be an address, or a path at the proxy such as /oauth2/sign_out"
+        );
+        let optional = |key, text: &str| match text.trim() {
+            "" => Ok(None),
+            text => header(key, text).map(Some),
+        };
+        Ok(Some(TrustedHeader {
+            user: header("user", &self.user)?,
+            email: optional("email", &self.email)?,
+            name: optional("name", &self.name)?,
+            groups: optional("groups", &self.groups)?,
+            groups_separator: self.groups_separator,
+            proxies,
+            sign_out_url,
+            admission: Admission {
+                admin_groups: self.admin_groups,
+                allowed_groups: self.allowed_groups,
+                create_accounts: self.create_accounts,
+                link_by_email: self.link_by_email,
+            },
+        }))
+    }
+}
+
+fn is_path(url: &str) -> bool {
+    url.starts_with('/') && !url[1..].starts_with(['/', '\\'])
+}
+
+fn header(key: &str, text: &str) -> anyhow::Result<HeaderName> {
+    let name: Option<HeaderName> = text.trim().parse().ok();
+    name.filter(|name| !OTHERS.contains(&name.as_str())).ok_or_else(|| {
+        anyhow::anyhow!(
+            "trusted_header.{key} is “{text}”, but must be the name of a header that only the proxy sends, such as \
+             X-Forwarded-User"
+        )
+    })
+}

@@ -1,0 +1,273 @@
+//! Accepts connections: HTTP/1 only, slow heads and bodies cut off, bounded per address and in all, drained at the end.
+
+mod connections;
+mod pace;
+mod socket;
+
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::{Router, body::Body, extract::Request, response::Response};
+use bytes::Bytes;
+use hyper::{
+    body::{Body as HttpBody, Frame, Incoming, SizeHint},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpListener;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tower::Service;
+
+pub use self::connections::ConnectionLimits;
+pub(crate) use self::{connections::Activity, pace::TooSlow};
+use self::{connections::Connections, pace::Paced, socket::Socket};
+use crate::platform::config::Config;
+
+/// Files that stay open beside connections, or can be needed at any time: the database, model servers, programs.
+const OTHER_FILES: usize = 512;
+
+/// How to serve connections.
+#[derive(Debug, Clone)]
+pub struct ListenOptions {
+    /// How many connections at a time.
+    pub connections: ConnectionLimits,
+    /// How long a client may take to send a request's header, and may keep an idle connection.
+    pub header_timeout: Duration,
+    /// How long to wait for open requests when stopping.
+    pub drain: Duration,
+}
+
+impl ListenOptions {
+    /// As configured.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let proxies = config.trusted_proxies.clone();
+        let connections = ConnectionLimits {
+            total: config.connection_limit,
+            per_address: config.connections_per_address,
+            proxies: match &config.trusted_header {
+                Some(header) => proxies.and(&header.proxies),
+                None => proxies,
+            },
+        };
+        Self {
+            connections,
+            header_timeout: Duration::from_secs(10),
+            drain: config.drain,
+        }
+    }
+
+    /// The same with no more connections than leave files for everything else, where the process may have this many open.
+    #[must_use]
+    pub fn within_files(mut self, limit: usize) -> Self {
+        let most = (limit - OTHER_FILES.min(limit / 4)).max(1);
+        let asked = self.connections.total;
+        if asked > most {
+            tracing::warn!(
+                connection_limit = most,
+                "connection_limit is {asked}, but the system allows {limit} open files; raise that limit for more"
+            );
+            self.connections.total = most;
+        }
+        self
+    }
+}
+
+/// The other end of the connection a request came on; in the request's extensions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer(pub SocketAddr);
+
+/// Serves `router` on all `listeners` until `stopping`, then lets open requests end within the drain time.
+/// Streams should watch `stopping` themselves and end.
+pub async fn serve(
+    listeners: Vec<TcpListener>,
+    router: Router,
+    options: ListenOptions,
+    stopping: CancellationToken,
+) {
+    let connections = TaskTracker::new();
+    let open = Connections::new(options.connections);
+    let accepting = listeners.into_iter().map(|listener| {
+        accept(
+            listener,
+            &router,
+            options.header_timeout,
+            &open,
+            &connections,
+            &stopping,
+        )
+    });
+    // Each ends, and closes its listener, as soon as we are stopping.
+    futures_util::future::join_all(accepting).await;
+    connections.close();
+    if tokio::time::timeout(options.drain, connections.wait())
+        .await
+        .is_err()
+    {
+        tracing::warn!(
+            open = connections.len(),
+            "stopping with requests still open"
+        );
+    }
+}
+
+async fn accept(
+    listener: TcpListener,
+    router: &Router,
+    header_timeout: Duration,
+    open: &Arc<Connections>,
+    connections: &TaskTracker,
+    stopping: &CancellationToken,
+) {
+    let mut http = http1::Builder::new();
+    // A small buffer bounds what an idle connection costs; headers beyond it are refused.
+    http.timer(TokioTimer::new())
+        .header_read_timeout(header_timeout)
+        .max_buf_size(64 * 1024);
+    loop {
+        let accepted = tokio::select! {
+            () = stopping.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Out of file descriptors, most likely: trying again at once would spin.
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        // Without this a small write waits for the client's acknowledgement, some 40 ms.
+        let _ = stream.set_nodelay(true);
+        let slot = tokio::select! {
+            () = stopping.cancelled() => return,
+            slot = open.admit(peer.ip()) => slot,
+        };
+        let activity = Arc::clone(&slot.activity);
+        let socket = Socket::new(stream, slot);
+        let (http, router, stopping) = (http.clone(), router.clone(), stopping.clone());
+        connections.spawn(async move {
+            answer(&http, socket, router, Peer(peer), activity, stopping).await
+        });
+    }
+}
+
+async fn answer(
+    http: &http1::Builder,
+    socket: Socket,
+    router: Router,
+    peer: Peer,
+    activity: Arc<Activity>,
+    stopping: CancellationToken,
+) {
+    // `Router` is behind a reference count, so that cloning it for a request copies no routes.
+    let service = service_fn(|request: Request<Incoming>| {
+        let (mut router, activity) = (router.clone(), Arc::clone(&activity));
+        async move {
+            if request.body().is_end_stream() {
+                activity.received();
+            }
+            let ends = Arc::clone(&activity);
+            let mut request =
+                request.map(|body| Body::new(Paced::new(body, move || ends.received())));
+            request.extensions_mut().insert(peer);
+            request.extensions_mut().insert(Arc::clone(&activity));
+            let response: Result<Response, Infallible> = router.call(request).await;
+            activity.begin_answer();
+            response.map(|response| response.map(|body| Answer { body, activity }))
+        }
+    });
+    let mut connection = pin!(
+        http.serve_connection(TokioIo::new(socket), service)
+            .with_upgrades()
+    );
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = activity.evicted() => {
+            tracing::debug!(peer = %peer.0, "an idle connection made room for another");
+            return;
+        }
+        () = stopping.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    // What is open now is a WebSocket, which takes a signed-in person and watches over itself.
+    activity.begin_work();
+    if let Err(error) = ended {
+        tracing::debug!(%error, peer = %peer.0, "connection ended badly");
+    }
+}
+
+/// The body of an answer. With its end the connection is idle.
+struct Answer {
+    body: Body,
+    activity: Arc<Activity>,
+}
+
+impl HttpBody for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.activity.end_work();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::auth::Proxies;
+
+    #[test]
+    fn connections_leave_files_for_the_rest() {
+        for (limit, files, total) in [
+            (16_384, 65_536, 16_384),
+            (16_384, 4096, 3584),
+            (16_384, 1024, 768),
+            (100, 4096, 100),
+            (9, 1, 1),
+        ] {
+            let connections = ConnectionLimits {
+                total: limit,
+                per_address: 1,
+                proxies: Proxies::default(),
+            };
+            let options = ListenOptions {
+                connections,
+                header_timeout: Duration::ZERO,
+                drain: Duration::ZERO,
+            };
+            assert_eq!(
+                options.within_files(files).connections.total,
+                total,
+                "{limit} of {files}"
+            );
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Open connections, bounded per address and in all: beyond a bound the oldest idle one makes room for the newest.
+//!
+//! A connection is idle unless a signed-in person's request is at work on it, or one of somebody else has come as a whole and
+//! its answer is being made. So sockets which only hold their place are closed before anybody who works is turned away.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    net::IpAddr,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::identity::auth::{Proxies, network};
+
+/// How soon a full server looks again for a connection that has become idle.
+const RETRY_AFTER: Duration = Duration::from_millis(100);
+/// Numbers the moments at which connections became idle.
+static MOMENTS: AtomicU64 = AtomicU64::new(1);
+
+fn next_moment() -> u64 {
+    MOMENTS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Bounds on open connections.
+#[derive(Debug, Clone)]
+pub struct ConnectionLimits {
+    /// The most at a time.
+    pub total: usize,
+    /// The most idle ones of one address; of IPv6, of one network of 64 bits.
+    pub per_address: usize,
+    /// The connections of these bring many people, so `per_address` does not hold for them.
+    pub proxies: Proxies,
+}
+
+/// Whether a connection is idle; in the extensions of its requests.
+#[derive(Debug)]
+pub(crate) struct Activity {
+    /// When it was opened, or when the last request of somebody who is signed in has ended, as a number that grows.
+    idle_since: AtomicU64,
+    at_work: AtomicBool,
+    signed_in: AtomicBool,
+    evicted: CancellationToken,
+}
+
+impl Activity {
+    fn new() -> Self {
+        Self {
+            idle_since: AtomicU64::new(next_moment()),
+            at_work: AtomicBool::new(false),
+            signed_in: AtomicBool::new(false),
+            evicted: CancellationToken::new(),
+        }
+    }
+
+    /// The request at work is a signed-in person's.
+    pub(crate) fn begin_work(&self) {
+        self.signed_in.store(true, Ordering::Relaxed);
+        self.at_work.store(true, Ordering::Relaxed);
+    }
+
+    /// The whole request has come, so that it is we who keep the client waiting.
+    pub(super) fn received(&self) {
+        self.at_work.store(true, Ordering::Relaxed);
+    }
+
+    /// The answer has begun. From now on somebody who is not signed in may keep us waiting again.
+    pub(super) fn begin_answer(&self) {
+        self.at_work
+            .store(self.signed_in.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// The request has been answered. One of somebody who is not signed in makes the connection no younger.
+    pub(super) fn end_work(&self) {
+        if self.signed_in.swap(false, Ordering::Relaxed) {
+            self.idle_since.store(next_moment(), Ordering::Relaxed);
+        }
+        self.at_work.store(false, Ordering::Relaxed);
+    }
+
+    fn idle_since(&self) -> Option<u64> {
+        let is_idle = !self.at_work.load(Ordering::Relaxed);
+        is_idle.then(|| self.idle_since.load(Ordering::Relaxed))
+    }
+
+    /// Resolves when the connection has to make room for another.
+    pub(super) async fn evicted(&self) {
+        self.evicted.cancelled().await;
+    }
+}
+
+/// All open connections.
+#[derive(Debug)]
+pub(super) struct Connections {
+    limits: ConnectionLimits,
+    open: Mutex<Open>,
+    closed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    last_id: u64,
+    total: usize,
+    /// Those of each address, in the order in which they were opened; none is empty.
+    addresses: HashMap<IpAddr, BTreeMap<u64, Arc<Activity>>>,
+}
+
+/// One connection's place among them; dropping it gives the place back.
+#[derive(Debug)]
+pub(super) struct Slot {
+    id: u64,
+    address: IpAddr,
+    pub(super) activity: Arc<Activity>,
+    connections: Arc<Connections>,
+}
+
+impl Connections {
+    pub(super) fn new(limits: ConnectionLimits) -> Arc<Self> {
+        Arc::new(Self {
+            limits,
+            open: Mutex::default(),
+            closed: Notify::new(),
+        })
+    }
+
+    /// A place for a connection from `address`. Waits while all places are taken by connections at work.
+    pub(super) async fn admit(self: &Arc<Self>, address: IpAddr) -> Slot {
+        loop {
+            if let Some(slot) = self.try_admit(address) {
+                return slot;
+            }
+            let _ = tokio::time::timeout(RETRY_AFTER, self.closed.notified()).await;
+        }
+    }
+
+    fn try_admit(self: &Arc<Self>, address: IpAddr) -> Option<Slot> {
+        let is_proxy = self.limits.proxies.has(address.to_canonical());
+        let address = network(address);
+        let mut open = self.lock();
+        if !is_proxy
+            && open
+                .addresses
+                .get(&address)
+                .is_some_and(|own| own.len() >= self.limits.per_address)
+        {
+            open.evict_oldest(self.limits.per_address, Some(address));
+        }
+        if open.total >= self.limits.total && !open.evict_oldest(1, None) {
+            return None;
+        }
+        let activity = Arc::new(Activity::new());
+        open.last_id += 1;
+        open.total += 1;
+        let id = open.last_id;
+        open.addresses
+            .entry(address)
+            .or_default()
+            .insert(id, Arc::clone(&activity));
+        Some(Slot {
+            id,
+            address,
+            activity,
+            connections: Arc::clone(self),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    /// Closes the connection that has been idle longest, of one address or of all, where at least `bound` of them are idle.
+    fn evict_oldest(&mut self, bound: usize, only: Option<IpAddr>) -> bool {
+        let mut idle = 0;
+        let mut oldest: Option<(u64, IpAddr, u64)> = None;
+        let mut look = |address: IpAddr, own: &BTreeMap<u64, Arc<Activity>>| {
+            for (id, activity) in own {
+                let Some(since) = activity.idle_since() else {
+                    continue;
+                };
+                idle += 1;
+                if oldest.is_none_or(|(oldest, ..)| since < oldest) {
+                    oldest = Some((since, address, *id));
+                }
+            }
+        };
+        match only {
+            Some(address) => self
+                .addresses
+                .get(&address)
+                .into_iter()
+                .for_each(|own| look(address, own)),
+            None => self
+                .addresses
+                .iter()
+                .for_each(|(address, own)| look(*address, own)),
+        }
+        let Some((_, address, id)) = oldest.filter(|_| idle >= bound) else {
+            return false;
+        };
+        if let Some(activity) = self.remove(address, id) {
+            activity.evicted.cancel();
+        }
+        true
+    }
+
+    fn remove(&mut self, address: IpAddr, id: u64) -> Option<Arc<Activity>> {
+        let own = self.addresses.get_mut(&address)?;
+        let activity = own.remove(&id)?;
+        if own.is_empty() {
+            self.addresses.remove(&address);
+        }
+        self.total -= 1;
+        Some(activity)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        // One that was evicted has given its place away already.
+        if self
+            .connections
+            .lock()
+            .remove(self.address, self.id)
+            .is_some()
+        {
+            self.connections.closed.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROXY: [u8; 4] = [10, 9, 9, 9];
+
+    fn connections(total: usize, per_address: usize) -> Arc<Connections> {
+        let proxies = Proxies::parse(&[IpAddr::from(PROXY).to_string()]).unwrap();
+        Connections::new(ConnectionLimits {
+            total,
+            per_address,
+            proxies,
+        })
+    }
+
+    fn evicted(slots: &[Slot]) -> Vec<usize> {
+        let is_evicted = |slot: &Slot| slot.activity.evicted.is_cancelled();
+        (0..slots.len())
+            .filter(|at| is_evicted(&slots[*at]))
+            .collect()
+    }
+
+    #[test]
+    fn an_address_keeps_its_newest_idle_connections() {
+        let connections = connections(100, 3);
+        let admit = |address: &str| connections.try_admit(address.parse().unwrap()).unwrap();
+        let mut slots: Vec<Slot> = (0..3).map(|_| admit("10.0.0.1")).collect();
+        let other = admit("10.0.0.2");
+        slots[0].activity.begin_work();
+        // One is at work, so three idle ones are there only now.
+        slots.push(admit("::ffff:10.0.0.1"));
+        assert_eq!(evicted(&slots), [0; 0]);
+        slots.push(admit("10.0.0.1"));
+        assert_eq!(evicted(&slots), [1]);
+        // What was at work last is the youngest.
+        slots[0].activity.end_work();
+        slots.push(admit("10.0.0.1"));
+        slots.push(admit("10.0.0.1"));
+        assert_eq!(evicted(&slots), [1, 2, 3]);
+        // A request of somebody who is not signed in does not make a connection younger.
+        slots[4].activity.received();
+        slots[4].activity.begin_answer();
+        slots[4].activity.end_work();
+        slots.push(admit("10.0.0.1"));
+        assert_eq!(evicted(&slots), [1, 2, 3, 4]);
+        // Nor is it closed while its answer is being made, as while a password is checked.
+        slots[0].activity.received();
+        for _ in 0..3 {
+            slots.push(admit("10.0.0.1"));
+        }
+        assert!(!slots[0].activity.evicted.is_cancelled());
+        slots[0].activity.begin_answer();
+        slots.push(admit("10.0.0.1"));
+        assert!(slots[0].activity.evicted.is_cancelled());
+        assert!(!other.activity.evicted.is_cancelled());
+        drop(slots);
+        let open = connections.lock();
+        assert_eq!((open.total, open.addresses.len()), (1, 1));
+        drop(open);
+    }
+
+    #[test]
+    fn an_ipv6_network_counts_as_one_address_and_proxies_are_not_bounded() {
+        let connections = connections(100, 2);
+        let admit = |address: IpAddr| connections.try_admit(address).unwrap();
+        let one: Vec<Slot> = (1..=3)
+            .map(|last| admit(format!("2001:db8::{last}").parse().unwrap()))
+            .collect();
+        assert_eq!(evicted(&one), [0]);
+        let proxied: Vec<Slot> = (0..20).map(|_| admit(PROXY.into())).collect();
+        assert_eq!(evicted(&proxied), [0; 0]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_full_server_closes_idle_connections_only() {
+        let connections = connections(2, 100);
+        let first = connections.admit([10, 0, 0, 1].into()).await;
+        let second = connections.admit([10, 0, 0, 2].into()).await;
+        first.activity.begin_work();
+        let third = connections.admit([10, 0, 0, 3].into()).await;
+        assert!(second.activity.evicted.is_cancelled() && !first.activity.evicted.is_cancelled());
+        third.activity.begin_work();
+        assert!(connections.try_admit([10, 0, 0, 4].into()).is_none());
+        let (fourth, ()) = tokio::join!(connections.admit([10, 0, 0, 4].into()), async move {
+            drop(first)
+        });
+        assert!(!third.activity.evicted.is_cancelled());
+        fourth.activity.begin_work();
+        // Also once a request has ended on one of them.
+        let end_work = async { third.activity.end_work() };
+        let (_fifth, ()) = tokio::join!(connections.admit([10, 0, 0, 5].into()), end_work);
+        assert!(third.activity.evicted.is_cancelled());
+    }
+}

@@ -1,0 +1,494 @@
+//! What people want of runs, wherever these are: a run of this process does it at once, one that is set aside can be
+//! stopped, and for one of another server on the same database it is left there.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use agent::{Allowed, ApprovalAnswer, AskError};
+use domain::{ChatId, EventBody, ProblemCode, Reply, RunId, refusal};
+use serde::{Deserialize, Serialize};
+use store::{Principal, Run, StoreError};
+use tokio::{
+    runtime::Handle,
+    time::{Instant, sleep},
+};
+
+use crate::{
+    app::App,
+    error::ApiError,
+    runtime::{
+        approvals::{AnswerApproval, not_taken, still_resting},
+        runs::LiveRun,
+    },
+};
+
+const ANSWER_LIMIT_BYTES: usize = 100_000;
+/// How long a run of another server may take to end. One whose server was killed is stopped by the next that has it.
+const ENDS_WITHIN: Duration = Duration::from_secs(30);
+/// How often it is looked at meanwhile.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// What a run is told.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Command {
+    /// Stop it.
+    Cancel,
+    /// Write the report now, from what is known. Only research heeds it.
+    Finish,
+    /// Stop one of its sub-agents; the rest of it goes on.
+    StopAgent {
+        /// Its id.
+        agent: String,
+    },
+    /// A person has decided on a call.
+    Approve {
+        /// What was asked.
+        approval: String,
+        /// The decision.
+        decision: AnswerApproval,
+    },
+    /// A person has answered.
+    Answer {
+        /// What was asked.
+        question: String,
+        /// The answer.
+        reply: Reply,
+    },
+    /// A person has allowed such calls for good.
+    Allow {
+        /// Which calls.
+        allowed: Allowed,
+    },
+}
+
+impl Command {
+    /// A decision and nothing to be remembered.
+    pub(crate) fn approve(approval: &str, answer: ApprovalAnswer) -> Self {
+        Self::Approve {
+            approval: approval.to_owned(),
+            decision: AnswerApproval::once(answer),
+        }
+    }
+
+    pub(crate) fn answer(question: &str, reply: Reply) -> Self {
+        Self::Answer {
+            question: question.to_owned(),
+            reply,
+        }
+    }
+
+    /// What has to be waiting for it; nothing for what can always be said.
+    fn waits_for(&self) -> Option<&str> {
+        match self {
+            Self::Cancel | Self::Finish | Self::StopAgent { .. } | Self::Allow { .. } => None,
+            Self::Approve { approval: id, .. } | Self::Answer { question: id, .. } => Some(id),
+        }
+    }
+
+    fn check(&self) -> Result<(), ApiError> {
+        match self {
+            Self::Cancel
+            | Self::Finish
+            | Self::StopAgent { .. }
+            | Self::Allow { .. }
+            | Self::Answer {
+                reply: Reply::Declined(_),
+                ..
+            } => Ok(()),
+            Self::Approve { decision, .. } => {
+                decision.reason.as_deref().map_or(Ok(()), check_length)
+            }
+            Self::Answer {
+                reply: Reply::Words(words),
+                ..
+            } => check_length(words),
+            Self::Answer {
+                reply: Reply::Values(values),
+                ..
+            } => check_length(&serde_json::to_string(values).map_err(ApiError::internal)?),
+        }
+    }
+}
+
+/// 400 where a person says too much at once.
+pub(crate) fn check_length(words: &str) -> Result<(), ApiError> {
+    if words.len() > ANSWER_LIMIT_BYTES {
+        return Err(ApiError::invalid(refusal::Chats::LongAnswer {
+            limit: ANSWER_LIMIT_BYTES as u64,
+        }));
+    }
+    Ok(())
+}
+
+/// The same, where it does no harm that somebody else was quicker: the log tells what came of it.
+pub(crate) fn or_answered(told: Result<(), ApiError>) -> Result<(), ApiError> {
+    match told {
+        Err(error) if error.problem().code == ProblemCode::Conflict => Ok(()),
+        told => told,
+    }
+}
+
+impl App {
+    /// Tells a run, wherever it is. A server that has it hears of it within a second; what it does not take then, because
+    /// somebody was quicker, is told by the log only. A run that has ended hears nothing.
+    ///
+    /// # Errors
+    /// 409 where the run does not wait for this, 422 where it cannot take it, 503 where it cannot take it now.
+    pub(crate) async fn tell(&self, run: RunId, command: Command) -> Result<(), ApiError> {
+        command.check()?;
+        if let Some(live) = self.runs.live(run) {
+            return self.obey(&live, command).await;
+        }
+        if !self.may_go_unseen() {
+            return told_nobody(&command);
+        }
+        let set_aside = self.set_aside.lock().await;
+        // It may just have come back.
+        if let Some(live) = self.runs.live(run) {
+            drop(set_aside);
+            return self.obey(&live, command).await;
+        }
+        let stops = matches!(command, Command::Cancel) && set_aside.contains(&run);
+        let keep_aside = stops.then_some(set_aside);
+        let row = match self.store.run(run).await {
+            Ok(row) if row.finished_at.is_none() => row,
+            Ok(_) | Err(StoreError::NotFound) => return told_nobody(&command),
+            Err(error) => return Err(error.into()),
+        };
+        let Some(mut set_aside) = keep_aside else {
+            return self.leave_word(&row, &command).await;
+        };
+        self.runs.cancel_left_open(&row).await?;
+        set_aside.remove(&run);
+        Ok(())
+    }
+
+    /// Whether a run would take it now.
+    ///
+    /// # Errors
+    /// Those of [`App::tell`].
+    pub(crate) async fn check(&self, run: RunId, command: &Command) -> Result<(), ApiError> {
+        command.check()?;
+        let Some(live) = self.runs.live(run) else {
+            return self.check_log(&self.store.run(run).await?, command).await;
+        };
+        if let Some(ask) = command.waits_for() {
+            live.wake_for(ask).await.map_err(still_resting)?;
+        }
+        let taken = match command {
+            Command::Cancel
+            | Command::Finish
+            | Command::StopAgent { .. }
+            | Command::Allow { .. } => Ok(()),
+            Command::Approve { approval, decision } => live
+                .asks
+                .check_approval(approval, &decision.answer())
+                .map(drop),
+            Command::Answer { question, reply } => live.asks.check_reply(question, reply.clone()),
+        };
+        taken.map_err(not_taken)
+    }
+
+    /// The same for a run that is not live here, as far as its log tells.
+    async fn check_log(&self, run: &Run, command: &Command) -> Result<(), ApiError> {
+        let Some(id) = command.waits_for() else {
+            return Ok(());
+        };
+        match (self.runs.left_open(run).await?.0.asked(id), command) {
+            (None, _) => told_nobody(command),
+            (Some(EventBody::QuestionAsked { schema, .. }), Command::Answer { reply, .. }) => {
+                let fits = reply.clone().fit(schema.as_ref());
+                fits.map(drop).map_err(|fault| not_taken(fault.into()))
+            }
+            (Some(_), _) => Ok(()),
+        }
+    }
+
+    /// Leaves it for the server that has the run.
+    pub(crate) async fn leave_word(&self, run: &Run, command: &Command) -> Result<(), ApiError> {
+        self.check_log(run, command).await?;
+        match command {
+            Command::Finish if !self.store.is_shared() => {
+                Ok(self.store.want_report(run.id).await?)
+            }
+            Command::Allow { .. } if !self.store.is_shared() => Ok(()),
+            _ if !self.store.is_shared() => Err(still_set_aside()),
+            command => {
+                let command = serde_json::to_string(command).map_err(ApiError::internal)?;
+                Ok(self.store.leave_command(run.id, &command).await?)
+            }
+        }
+    }
+
+    /// Does what was left for the runs of this server.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn obey_commands(self: &Arc<Self>) -> Result<(), ApiError> {
+        let mut told: BTreeMap<RunId, Vec<(i64, Command)>> = BTreeMap::new();
+        for (number, run, command) in self.store.commands_for_us().await? {
+            let command = serde_json::from_str::<Command>(&command);
+            let is_here = self.runs.live(run).is_some();
+            let can_be_told =
+                is_here || matches!(command, Ok(Command::Cancel)) && self.is_set_aside(run).await;
+            match command {
+                Ok(command) if can_be_told => told.entry(run).or_default().push((number, command)),
+                _ if !can_be_told && self.store.run(run).await?.finished_at.is_none() => {
+                    // It is just being taken over, or set aside.
+                }
+                _ => self.store.forget_command(number).await?,
+            }
+        }
+        for (run, commands) in told {
+            let Some(telling) = self.telling.begin(run) else {
+                continue;
+            };
+            let app = Arc::clone(self);
+            // A run that rests takes a while to come back, which is to hold up no other.
+            self.tasks.spawn(async move {
+                app.tell_all(run, commands).await;
+                drop(telling);
+            });
+        }
+        Ok(())
+    }
+
+    /// Tells a run in this order what was left for it. Each is forgotten once that is done: if we are killed before, the
+    /// server that has the run then is told again, and takes it as said already.
+    async fn tell_all(&self, run: RunId, commands: Vec<(i64, Command)>) {
+        for (number, command) in commands {
+            match self.tell(run, command).await {
+                Err(error) if error.is_ours() => {
+                    tracing::warn!(%run, %error, "what was told by way of another server has to wait");
+                    return;
+                }
+                Err(error) => {
+                    // Somebody else was quicker, or edited what the tool does not take: the run waits on, which they see.
+                    tracing::info!(%run, %error, "what was told by way of another server could not be done");
+                }
+                Ok(()) => {}
+            }
+            if let Err(error) = self.store.forget_command(number).await {
+                tracing::warn!(%run, %error, "what was done for another server may be tried again");
+                return;
+            }
+        }
+    }
+
+    async fn obey(&self, live: &Arc<LiveRun>, command: Command) -> Result<(), ApiError> {
+        match command {
+            Command::Cancel => live.cancel.cancel(),
+            Command::Finish => {
+                // Stored before it is answered: a server that is killed now goes on with the report.
+                self.store.want_report(live.id).await?;
+                live.finish.cancel();
+                live.wake_waiting().await.map_err(still_resting)?;
+            }
+            Command::StopAgent { agent } => {
+                live.wake_agent(&agent).await.map_err(still_resting)?;
+                // One that has ended meanwhile needs no stop.
+                let _ = live.agents.stop(&agent);
+            }
+            Command::Approve { approval, decision } => {
+                self.decide(live, &approval, decision).await?
+            }
+            Command::Answer { question, reply } => {
+                live.wake_for(&question).await.map_err(still_resting)?;
+                live.asks
+                    .answer_question(&question, reply)
+                    .map_err(not_taken)?;
+            }
+            Command::Allow { allowed } => self.allow_in(live, &allowed),
+        }
+        Ok(())
+    }
+
+    /// Stops a run, wherever it is, and waits until its log is closed.
+    ///
+    /// # Errors
+    /// 503 where it does not end in time, because the server that has it does not answer.
+    pub(crate) async fn stop(&self, run: RunId) -> Result<(), ApiError> {
+        self.tell(run, Command::Cancel).await?;
+        self.ended(run).await
+    }
+
+    /// Stops the runs that are going in a chat, wherever they are, and waits until their logs are closed. Whether there
+    /// were any.
+    ///
+    /// # Errors
+    /// Those of [`App::stop`].
+    pub(crate) async fn stop_in(&self, chat: ChatId) -> Result<bool, ApiError> {
+        let going = self.going_in(chat).await?;
+        for run in &going {
+            self.tell(*run, Command::Cancel).await?;
+        }
+        for run in &going {
+            self.ended(*run).await?;
+        }
+        Ok(!going.is_empty())
+    }
+
+    async fn ended(&self, run: RunId) -> Result<(), ApiError> {
+        self.runs.ended(run).await;
+        if !self.store.is_shared() {
+            return Ok(());
+        }
+        let give_up = Instant::now() + ENDS_WITHIN;
+        loop {
+            match self.store.run(run).await {
+                Ok(run) if run.finished_at.is_none() => {}
+                Ok(_) | Err(StoreError::NotFound) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+            if Instant::now() > give_up {
+                return Err(still_going());
+            }
+            sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// The runs that are going in a chat, wherever they are.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn going_in(&self, chat: ChatId) -> Result<Vec<RunId>, StoreError> {
+        if self.may_go_unseen() {
+            return self.store.unfinished_runs_in(chat).await;
+        }
+        Ok(self
+            .runs
+            .live_in(chat)
+            .into_iter()
+            .map(|live| live.id)
+            .collect())
+    }
+
+    /// Whether a run waits for a person, wherever it is.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn is_waiting(&self, run: RunId) -> Result<bool, StoreError> {
+        match self.runs.live(run) {
+            Some(live) => Ok(live.is_waiting()),
+            None => Ok(self
+                .runs
+                .left_open(&self.store.run(run).await?)
+                .await?
+                .0
+                .is_waiting()),
+        }
+    }
+
+    /// The principal's runs that have not ended and are not live in this process.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn going_unseen(&self, principal: &Principal) -> Result<Vec<Run>, StoreError> {
+        if !self.may_go_unseen() {
+            return Ok(Vec::new());
+        }
+        let mut runs = self.store.unfinished_runs_of(principal.account).await?;
+        runs.retain(|run| {
+            run.principal.is_same_individual(principal) && self.runs.live(run.id).is_none()
+        });
+        Ok(runs)
+    }
+
+    /// Whether a run may be going that is not live in this process.
+    pub(crate) fn may_go_unseen(&self) -> bool {
+        self.store.is_shared()
+            || !self
+                .set_aside
+                .try_lock()
+                .is_ok_and(|set_aside| set_aside.is_empty())
+    }
+
+    /// Whether it is a run of this server that cannot go on yet.
+    async fn is_set_aside(&self, run: RunId) -> bool {
+        self.set_aside.lock().await.contains(&run)
+    }
+}
+
+/// The runs that are just being told what was left for them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Telling(Arc<Mutex<HashSet<RunId>>>);
+
+/// Of one run, until it is dropped.
+struct TellingRun(Telling, RunId);
+
+impl Telling {
+    /// Nothing where the run is being told already.
+    fn begin(&self, run: RunId) -> Option<TellingRun> {
+        let is_first = self.lock().insert(run);
+        is_first.then(|| TellingRun(self.clone(), run))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<RunId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for TellingRun {
+    fn drop(&mut self) {
+        self.0.lock().remove(&self.1);
+    }
+}
+
+/// Stops a run, wherever it is, when it is dropped.
+pub struct StopsWhenDropped(Option<(Arc<App>, RunId)>);
+
+impl StopsWhenDropped {
+    /// For this run.
+    #[must_use]
+    pub fn new(app: &Arc<App>, run: RunId) -> Self {
+        Self(Some((Arc::clone(app), run)))
+    }
+
+    /// Leaves the run as it is.
+    pub fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for StopsWhenDropped {
+    fn drop(&mut self) {
+        let Some((app, run)) = self.0.take() else {
+            return;
+        };
+        match (app.runs.live(run), Handle::try_current()) {
+            (Some(live), _) => live.cancel.cancel(),
+            (None, Ok(runtime)) if app.may_go_unseen() => {
+                let tasks = app.tasks.clone();
+                let stop = async move {
+                    if let Err(error) = app.tell(run, Command::Cancel).await {
+                        tracing::warn!(%run, %error, "a run whose reader has left could not be stopped");
+                    }
+                };
+                drop(tasks.spawn_on(stop, &runtime));
+            }
+            (None, _) => {}
+        }
+    }
+}
+
+/// What can always be said may be said to nobody.
+fn told_nobody(command: &Command) -> Result<(), ApiError> {
+    match command.waits_for() {
+        Some(_) => Err(not_taken(AskError::NotWaiting)),
+        None => Ok(()),
+    }
+}
+
+fn still_set_aside() -> ApiError {
+    let message = refusal::Chats::RunSetAside;
+    ApiError::new(ProblemCode::Unavailable, message)
+}
+
+fn still_going() -> ApiError {
+    let message = refusal::Chats::RunElsewhere;
+    ApiError::new(ProblemCode::Unavailable, message)
+}

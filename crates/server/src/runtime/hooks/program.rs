@@ -1,0 +1,136 @@
+//! A hook that is a program of this machine: started without a shell in a process group of its own, JSON on its standard input
+//! and output, and killed with all that it has started.
+
+use std::{io, process::Stdio};
+
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
+    process::{Child, Command},
+};
+
+use super::{MAX_ANSWER_BYTES, Said};
+use crate::platform::config::HookWay;
+
+/// How much of what it writes to its standard error is read, bytes.
+const MAX_ERRORS_BYTES: usize = 8_000;
+/// The status of a program that says no, with the reason on its standard error.
+const DENIES: i32 = 2;
+
+/// Runs it to its end. Whoever drops it kills it.
+pub(super) async fn run(way: &HookWay, body: String) -> Result<Said, String> {
+    let mut group = start(way).map_err(|error| format!("it cannot be started: {error}"))?;
+    let child = &mut group.child;
+    let (Some(mut input), Some(output), Some(errors)) =
+        (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    else {
+        return Err("it has no input or output".to_owned());
+    };
+    let write = async move {
+        // One that does not read its input has decided without it.
+        let _ = input.write_all(body.as_bytes()).await;
+        drop(input);
+    };
+    let end = async {
+        let status = group.child.wait().await;
+        // What it has left behind would keep its output open.
+        group.kill();
+        status
+    };
+    let (status, (), output, errors) = tokio::join!(
+        end,
+        write,
+        read(output, MAX_ANSWER_BYTES),
+        read(errors, MAX_ERRORS_BYTES)
+    );
+    let status = status.map_err(|error| error.to_string())?;
+    let (output, is_whole) = output.map_err(|error| error.to_string())?;
+    let errors = errors
+        .map(|(errors, _)| String::from_utf8_lossy(&errors).trim().to_owned())
+        .unwrap_or_default();
+    match status.code() {
+        Some(0) if !is_whole => Err(format!("it wrote more than {MAX_ANSWER_BYTES} bytes")),
+        Some(0) => String::from_utf8(output)
+            .map(Said::Answer)
+            .map_err(|_| "its answer is not UTF-8".to_owned()),
+        Some(DENIES) => Ok(Said::No(errors)),
+        Some(code) => Err(format!("it ended with status {code}. {errors}")),
+        None => Err(format!("it was killed. {errors}")),
+    }
+}
+
+fn start(way: &HookWay) -> io::Result<Group> {
+    let HookWay::Command {
+        command: path,
+        arguments,
+        environment,
+        folder,
+    } = way
+    else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let mut command = Command::new(path);
+    command.args(arguments).env_clear();
+    command.envs(
+        environment
+            .iter()
+            .map(|(name, value)| (name, value.reveal())),
+    );
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    if let Some(folder) = folder {
+        command.current_dir(folder);
+    }
+    #[cfg(unix)]
+    command.process_group(0);
+    let child = command.spawn()?;
+    #[cfg(target_os = "linux")]
+    let id = child
+        .id()
+        .and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?));
+    Ok(Group {
+        child,
+        #[cfg(target_os = "linux")]
+        id,
+    })
+}
+
+/// What it writes, up to the limit, and whether that is all. The rest is read, so that it does not wait for us.
+async fn read(mut from: impl AsyncRead + Unpin, limit: usize) -> io::Result<(Vec<u8>, bool)> {
+    let (mut kept, mut buffer, mut is_whole) = (Vec::new(), [0; 8192], true);
+    loop {
+        let count = from.read(&mut buffer).await?;
+        if count == 0 {
+            return Ok((kept, is_whole));
+        }
+        let room = count.min(limit - kept.len());
+        kept.extend_from_slice(buffer.get(..room).unwrap_or_default());
+        is_whole &= room == count;
+    }
+}
+
+/// The program with all that it has started. Dropping it kills them, also those that outlive the program itself.
+struct Group {
+    child: Child,
+    #[cfg(target_os = "linux")]
+    id: Option<rustix::process::Pid>,
+}
+
+impl Group {
+    fn kill(&mut self) {
+        #[cfg(target_os = "linux")]
+        if let Some(id) = self.id.take() {
+            // An error means that nobody of it is left.
+            _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
+        }
+        _ = self.child.start_kill();
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,125 @@
+//! What the runs do that are not live in this process, told to those who watch here: those of other servers on the same
+//! database, and those of ours that cannot go on yet.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use domain::{Outcome, RunId};
+use store::{GoingRun, Principal, StoreError};
+use tokio::{sync::Mutex, time::sleep};
+
+use crate::{
+    app::App,
+    runtime::runs::{Activity, ActivityState},
+};
+
+/// How often we look, while somebody watches.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// What was told last of the runs elsewhere.
+#[derive(Debug, Default)]
+pub(crate) struct Elsewhere(Mutex<HashMap<RunId, GoingRun>>);
+
+impl App {
+    /// Looks until the server is closed, where other servers may have runs.
+    pub(crate) async fn watch_elsewhere(self: Arc<Self>) {
+        if !self.store.is_shared() {
+            return;
+        }
+        let look = async {
+            loop {
+                sleep(LOOK_EVERY).await;
+                if !self.runs.is_watched() {
+                    self.elsewhere.0.lock().await.clear();
+                } else if let Err(error) = self.look_elsewhere().await {
+                    tracing::warn!(%error, "cannot look for what runs of other servers do");
+                }
+            }
+        };
+        tokio::select! {
+            () = self.closing.cancelled() => {}
+            () = look => {}
+        }
+    }
+
+    /// What the principal's runs elsewhere do now; each change from here on is told to those who watch.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn going_elsewhere(
+        &self,
+        principal: &Principal,
+    ) -> Result<Vec<Activity>, StoreError> {
+        if !self.may_go_unseen() {
+            return Ok(Vec::new());
+        }
+        let known = self.look_elsewhere().await?;
+        Ok(known
+            .into_values()
+            .filter(|run| run.principal.is_same_individual(principal))
+            .map(activity)
+            .collect())
+    }
+
+    /// Tells what has changed since the last look, and what there is.
+    async fn look_elsewhere(&self) -> Result<HashMap<RunId, GoingRun>, StoreError> {
+        // Held throughout: two looks must not tell in the wrong order.
+        let mut known = self.elsewhere.0.lock().await;
+        let going = self.store.going_anywhere().await?;
+        let is_elsewhere = |run: &GoingRun| self.runs.live(run.id).is_none();
+        let now: HashMap<_, _> = going
+            .into_iter()
+            .filter(is_elsewhere)
+            .map(|run| (run.id, run))
+            .collect();
+        for run in now.values().filter(|run| known.get(&run.id) != Some(run)) {
+            self.runs.tell(activity(run.clone()));
+        }
+        let gone: Vec<GoingRun> = known
+            .values()
+            .filter(|run| !now.contains_key(&run.id))
+            .cloned()
+            .collect();
+        for run in gone.into_iter().filter(is_elsewhere) {
+            let outcome = self.outcome(run.id).await?;
+            self.runs.tell(Activity {
+                state: ActivityState::Finished,
+                outcome,
+                ..activity(run)
+            });
+        }
+        known.clone_from(&now);
+        Ok(now)
+    }
+
+    /// How a run has ended; nothing where it was deleted.
+    async fn outcome(&self, run: RunId) -> Result<Option<Outcome>, StoreError> {
+        match self.store.run(run).await {
+            Ok(run) => Ok(run.summary.and_then(|summary| summary.outcome)),
+            Err(StoreError::NotFound) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn activity(run: GoingRun) -> Activity {
+    let GoingRun {
+        id,
+        principal,
+        chat,
+        title,
+        waiting_seq,
+    } = run;
+    let state = if waiting_seq > 0 {
+        ActivityState::Waiting
+    } else {
+        ActivityState::Running
+    };
+    Activity {
+        principal,
+        chat,
+        run: Some(id),
+        state,
+        outcome: None,
+        title,
+    }
+}

@@ -1,0 +1,421 @@
+//! The run registry: starts runs, keeps their logs, and lets anybody who may read them.
+
+mod activity;
+mod given_up;
+mod life;
+mod live;
+mod reader;
+mod recorder;
+mod recovery;
+mod resting;
+mod run_log;
+mod server_log;
+
+use std::{
+    collections::{HashMap, HashSet, hash_map::Entry},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use agent::{Past, RunRequest};
+use domain::{ChatId, EventBody, RunId, RunSummary, UserId, Words};
+use store::{Principal, Run, Store, StoreError};
+use tokio::{sync::broadcast, time::Instant};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+pub use activity::{Activity, ActivityState};
+pub use live::{LiveRun, Logged, note_ask};
+pub use reader::Reader;
+pub use resting::{FromLog, LOOK, StillResting};
+pub use server_log::ServerLog;
+
+use crate::{
+    gateway::usage::Usage,
+    platform::{clock::Clock, metrics::Metrics},
+};
+use given_up::GivenUpRuns;
+use resting::Rest;
+
+/// Ends of runs that those who are told may fall behind.
+const ENDS_KEPT: usize = 1_000;
+
+/// All runs of this process. Cloning is cheap.
+#[derive(Clone)]
+pub struct Runs(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    clock: Clock,
+    /// From when on the beats are counted on which deltas are stored.
+    began: Instant,
+    live: Mutex<HashMap<RunId, Arc<LiveRun>>>,
+    activity: broadcast::Sender<Activity>,
+    metrics: Metrics,
+    usage: Arc<Usage>,
+    rest: Rest,
+    given_up: GivenUpRuns,
+    /// Tells whoever wants to know of runs that have ended.
+    ends: broadcast::Sender<RunId>,
+    tasks: TaskTracker,
+    /// No run that rests is waited for.
+    draining: CancellationToken,
+    shutdown: CancellationToken,
+    /// Ends the runs of today's lease, which `shutdown` does too.
+    lease: Mutex<CancellationToken>,
+}
+
+/// What earlier processes wrote of a run's log; nothing for a new run.
+#[derive(Debug)]
+pub struct LogSoFar {
+    last_seq: u64,
+    /// The number of the next event.
+    next_seq: u64,
+    last_at: i64,
+    summary: RunSummary,
+    /// Questions and approvals without an answer.
+    waiting: Vec<Arc<Logged>>,
+    /// Whether all but the note of its end was done.
+    pub has_ended: bool,
+}
+
+/// A run about to start; its rows are in the database already.
+pub struct NewLiveRun {
+    /// Its id.
+    pub run: RunId,
+    /// Who begins it.
+    pub principal: Principal,
+    /// The chat's title, for the activity stream.
+    pub title: String,
+    /// What the agent needs.
+    pub request: RunRequest,
+    /// Somebody wanted the report of research before the server was stopped.
+    pub report_wanted: bool,
+}
+
+impl Default for LogSoFar {
+    fn default() -> Self {
+        let (last_seq, next_seq, last_at) = (0, 1, 0);
+        let (summary, waiting, has_ended) = (RunSummary::default(), Vec::new(), false);
+        Self {
+            last_seq,
+            next_seq,
+            last_at,
+            summary,
+            waiting,
+            has_ended,
+        }
+    }
+}
+
+impl LogSoFar {
+    /// The same log, whose last event is known to be the last that anybody saw: its numbers go on without a gap.
+    #[must_use]
+    pub fn without_gap(self) -> Self {
+        Self {
+            next_seq: self.last_seq + 1,
+            ..self
+        }
+    }
+
+    /// Whether it waits for a person.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// The approvals and questions without an answer, oldest first.
+    #[must_use]
+    pub fn waiting(&self) -> &[Arc<Logged>] {
+        &self.waiting
+    }
+
+    /// The question or approval of this id, where it waits for the answer.
+    #[must_use]
+    pub fn asked(&self, id: &str) -> Option<&EventBody> {
+        let asked = self
+            .waiting
+            .iter()
+            .find(|asked| live::asks(asked) == Some(id));
+        asked.map(|asked| &asked.event.body)
+    }
+}
+
+impl Runs {
+    /// An empty registry. `shutdown` ends all runs as interrupted, once [`Runs::drain`] has waited.
+    #[must_use]
+    pub fn new(store: Store, clock: Clock, usage: Arc<Usage>) -> Self {
+        let (activity, _) = broadcast::channel(256);
+        let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
+        let (began, live) = (Instant::now(), Mutex::default());
+        let (metrics, rest, draining) = (
+            Metrics::default(),
+            Rest::default(),
+            CancellationToken::new(),
+        );
+        let lease = Mutex::new(shutdown.child_token());
+        Self(Arc::new(Inner {
+            store,
+            clock,
+            began,
+            live,
+            activity,
+            metrics,
+            usage,
+            rest,
+            given_up: GivenUpRuns::default(),
+            ends: broadcast::channel(ENDS_KEPT).0,
+            tasks,
+            draining,
+            shutdown,
+            lease,
+        }))
+    }
+
+    /// Starts the run in tasks of its own.
+    pub fn start(&self, new: NewLiveRun) {
+        self.go_on(new, LogSoFar::default());
+    }
+
+    /// Starts it where its log has come to; its request knows its past. Where it is live already, that one goes on.
+    pub fn go_on(&self, new: NewLiveRun, before: LogSoFar) {
+        self.0.usage.run_begins(new.run, before.last_seq);
+        let live = match self.lock().entry(new.run) {
+            Entry::Occupied(_) => return,
+            Entry::Vacant(place) => {
+                let live = LiveRun::new((&new).into(), new.report_wanted, &before);
+                Arc::clone(place.insert(Arc::new(live)))
+            }
+        };
+        let state = if live.is_waiting() {
+            ActivityState::Waiting
+        } else {
+            ActivityState::Running
+        };
+        self.0.announce(&live, state);
+        let log = Box::new(FromLog::GoesOn(Box::new(new.request), before));
+        let lease = self.0.lease().clone();
+        self.0
+            .tasks
+            .spawn(life::live_through(Arc::clone(&self.0), live, lease, log));
+    }
+
+    /// Leaves all runs as they are, for others to go on with them, and waits until nothing of them is done here.
+    pub async fn abandon(&self) {
+        std::mem::replace(&mut *self.0.lease(), self.0.shutdown.child_token()).cancel();
+        let left: Vec<Arc<LiveRun>> = self.lock().values().cloned().collect();
+        for run in left {
+            run.ended().await;
+        }
+    }
+
+    /// The run, if it is going in this process.
+    #[must_use]
+    pub fn live(&self, run: RunId) -> Option<Arc<LiveRun>> {
+        self.lock().get(&run).cloned()
+    }
+
+    /// The runs of this individual that are going.
+    #[must_use]
+    pub fn live_of(&self, principal: &Principal) -> Vec<Arc<LiveRun>> {
+        let is_theirs = |run: &&Arc<LiveRun>| run.principal.is_same_individual(principal);
+        self.lock().values().filter(is_theirs).cloned().collect()
+    }
+
+    /// Stops the runs of these people that are going in this process.
+    pub(crate) fn stop_of(&self, people: &HashSet<UserId>) {
+        self.lock()
+            .values()
+            .filter(|run| people.contains(&run.principal.account))
+            .for_each(|run| run.cancel.cancel());
+    }
+
+    /// The runs that are going in a chat.
+    #[must_use]
+    pub fn live_in(&self, chat: ChatId) -> Vec<Arc<LiveRun>> {
+        self.lock()
+            .values()
+            .filter(|run| run.chat == Some(chat))
+            .cloned()
+            .collect()
+    }
+
+    /// Reads a run's log from after event `after` to its end, wherever the run is going.
+    #[must_use]
+    pub fn read(&self, run: RunId, after: u64) -> Reader {
+        Reader::new(self.0.store.clone(), run, after).following(self.clone())
+    }
+
+    /// Reads a log only as far as it is stored.
+    #[must_use]
+    pub fn read_stored(&self, run: RunId) -> Reader {
+        Reader::new(self.0.store.clone(), run, 0)
+    }
+
+    /// Waits until a run of this process is over and its log is closed.
+    pub async fn ended(&self, run: RunId) {
+        if let Some(live) = self.live(run) {
+            live.ended().await;
+        }
+    }
+
+    /// Figures of all runs of this process, in the text format of Prometheus.
+    #[must_use]
+    pub fn figures(&self) -> String {
+        let (live, waiting) = {
+            let live = self.lock();
+            (
+                live.len(),
+                live.values().filter(|run| run.is_waiting()).count(),
+            )
+        };
+        self.0.metrics.text(live, waiting)
+    }
+
+    /// Where figures are counted.
+    #[must_use]
+    pub fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+
+    /// The runs of this process that end from now on. Whoever falls far behind misses some, and is told how many.
+    #[must_use]
+    pub fn ends(&self) -> broadcast::Receiver<RunId> {
+        self.0.ends.subscribe()
+    }
+
+    /// Changes in anybody's runs, from now on.
+    pub fn subscribe(&self) -> broadcast::Receiver<Activity> {
+        self.0.activity.subscribe()
+    }
+
+    /// Whether anybody has subscribed to the changes.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.0.activity.receiver_count() > 0
+    }
+
+    /// Tells whoever watches of a run that is not live in this process.
+    pub(crate) fn tell(&self, activity: Activity) {
+        // Nobody listening is fine.
+        drop(self.0.activity.send(activity));
+    }
+
+    /// Makes a change of what is remembered of a person that they wish themselves, and tells whoever watches that it begins and
+    /// that it is over.
+    pub(crate) async fn tell_memory_update<Change, Made>(
+        &self,
+        owner: UserId,
+        change: impl FnOnce() -> Change,
+    ) -> Made
+    where
+        Change: Future<Output = Made>,
+    {
+        self.tell(Activity::of_own_memory(
+            owner,
+            ActivityState::MemoryUpdateStarted,
+        ));
+        let made = change().await;
+        self.tell(Activity::of_own_memory(
+            owner,
+            ActivityState::MemoryUpdateCompleted,
+        ));
+        made
+    }
+
+    /// Tells whoever watches that the chat's owner has looked at it.
+    pub(crate) fn tell_read(&self, owner: UserId, chat: ChatId) {
+        self.tell(Activity::read(owner, chat));
+    }
+
+    /// Reads the log of a run that an earlier process left open.
+    ///
+    /// # Errors
+    /// Where the database does not answer or holds something that is not a log.
+    pub async fn left_open(&self, run: &Run) -> Result<(LogSoFar, Past), StoreError> {
+        let (log, calls) = recovery::read(&self.0.store, run).await?;
+        self.0.usage.note_past(run, &calls).await?;
+        Ok(log)
+    }
+
+    /// Adds to the ledger what a run's log holds beyond it.
+    pub(crate) async fn note_past_of(&self, run: &Run) -> Result<(), StoreError> {
+        self.left_open(run).await.map(drop)
+    }
+
+    /// Ends the log of a run that an earlier process left open, with these words as the reason.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn close_left_open(
+        &self,
+        run: &Run,
+        log: (LogSoFar, Past),
+        words: Words,
+    ) -> Result<(), StoreError> {
+        self.close(run, log, recovery::Why::CannotGoOn(words)).await
+    }
+
+    /// Ends the log of a run that an earlier process left open, as it was stopped.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn cancel_left_open(&self, run: &Run) -> Result<(), StoreError> {
+        let log = self.left_open(run).await?;
+        self.close(run, log, recovery::Why::Stopped).await
+    }
+
+    async fn close(
+        &self,
+        run: &Run,
+        log: (LogSoFar, Past),
+        why: recovery::Why,
+    ) -> Result<(), StoreError> {
+        let last_seq = recovery::close(&self.0.store, &self.0.clock, run, log, why).await?;
+        self.0.usage.run_is_over(run.id, last_seq);
+        self.0.tell_end(run.id);
+        Ok(())
+    }
+
+    /// Gives the runs `grace` to finish, then interrupts what is left and waits until their logs are closed.
+    pub async fn drain(&self, grace: Duration) {
+        self.0.tasks.close();
+        self.0.draining.cancel();
+        if tokio::time::timeout(grace, self.0.tasks.wait())
+            .await
+            .is_err()
+        {
+            self.0.shutdown.cancel();
+            self.0.tasks.wait().await;
+        }
+    }
+
+    /// Whether this process stops.
+    fn is_stopping(&self) -> bool {
+        self.0.draining.is_cancelled()
+    }
+
+    /// Waits so long, or until this process stops.
+    async fn stopping_within(&self, time: Duration) {
+        // Either is fine.
+        drop(tokio::time::timeout(time, self.0.draining.cancelled()).await);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, Arc<LiveRun>>> {
+        self.0.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn lease(&self) -> std::sync::MutexGuard<'_, CancellationToken> {
+        self.lease.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell_end(&self, run: RunId) {
+        // Nobody listening is fine.
+        drop(self.ends.send(run));
+    }
+
+    fn announce(&self, live: &LiveRun, state: ActivityState) {
+        // Nobody listening is fine.
+        drop(self.activity.send(Activity::of(live, state)));
+    }
+}

@@ -1,0 +1,108 @@
+//! Logs that an earlier process left open: read, so that the run can go on, or ended, so that nothing stays
+//! half-written.
+
+use agent::Past;
+use domain::{AgentPath, EventBody, RunEvent, Words, event::seq_after_restart};
+use store::{Run, Segment, Store, StoreError};
+
+use super::{LogSoFar, live::note_ask, reader::parse};
+use crate::{gateway::usage::used_by, platform::clock::Clock};
+
+const PAGE_BYTES: usize = 1024 * 1024;
+
+/// Reads the log, and the events in it that tell of model calls.
+pub(super) async fn read(
+    store: &Store,
+    run: &Run,
+) -> Result<((LogSoFar, Past), Vec<RunEvent>), StoreError> {
+    let (mut so_far, mut past, mut calls) = (LogSoFar::default(), Past::default(), Vec::new());
+    loop {
+        let after = so_far.last_seq;
+        let page = store.events_after(run.id, after, PAGE_BYTES).await?;
+        if page.is_empty() {
+            so_far.next_seq = seq_after_restart(after);
+            return Ok(((so_far, past), calls));
+        }
+        for segment in &page {
+            for logged in parse(segment, after)? {
+                so_far.push(&logged.event);
+                note_ask(&mut so_far.waiting, &logged);
+                past.push(&logged.event);
+                if used_by(&logged.event.body).is_some() {
+                    calls.push(logged.event.clone());
+                }
+            }
+        }
+    }
+}
+
+/// Why a log is ended that nobody writes any more.
+pub(super) enum Why {
+    /// For this reason, in a sentence.
+    CannotGoOn(Words),
+    /// A person has stopped the run.
+    Stopped,
+}
+
+/// Ends the log, where it has not ended. Returns the number of its last event.
+pub(super) async fn close(
+    store: &Store,
+    clock: &Clock,
+    run: &Run,
+    (mut so_far, mut past): (LogSoFar, Past),
+    why: Why,
+) -> Result<u64, StoreError> {
+    if !so_far.has_ended {
+        let mut bodies = Vec::new();
+        if so_far.last_seq == 0 {
+            let (chat, message, model) = (run.chat, run.message, run.model.clone());
+            bodies.push((
+                AgentPath::main(),
+                EventBody::RunStarted {
+                    chat,
+                    message,
+                    model,
+                },
+            ));
+        }
+        bodies.extend(match why {
+            Why::CannotGoOn(words) => past.end(words),
+            Why::Stopped => past.stop(),
+        });
+        let (first_seq, at) = (so_far.next_seq, clock.now_ms().max(so_far.last_at));
+        let mut lines = String::new();
+        for ((agent, body), seq) in bodies.into_iter().zip(first_seq..) {
+            let event = RunEvent {
+                run: run.id,
+                seq,
+                at,
+                agent,
+                body,
+            };
+            so_far.push(&event);
+            lines.push_str(&serde_json::to_string(&event).unwrap_or_default());
+            lines.push('\n');
+        }
+        store
+            .append(Segment {
+                run: run.id,
+                first_seq,
+                last_seq: so_far.last_seq,
+                lines: lines.into(),
+            })
+            .await?;
+    }
+    store
+        .finish_run(run.id, so_far.last_at, &so_far.summary)
+        .await?;
+    Ok(so_far.last_seq)
+}
+
+impl LogSoFar {
+    fn push(&mut self, event: &RunEvent) {
+        self.last_seq = event.seq;
+        self.last_at = event.at;
+        self.summary.push(event);
+        self.has_ended |= matches!(event.body, EventBody::RunFinished { .. });
+    }
+}

@@ -1,0 +1,148 @@
+//! Sends the traces of finished runs to a collector, in OTLP over HTTP with JSON. Beside the runs: a run only leaves its
+//! id, and where the collector is down, traces are dropped and counted.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::http::{HeaderMap, StatusCode, header};
+use domain::RunId;
+use llm::HttpClient;
+use tokio::sync::broadcast::{
+    Receiver,
+    error::{RecvError, TryRecvError},
+};
+use wire::otlp::{Content, Span, request, spans_of};
+
+use crate::{app::App, platform::config::Tracing};
+
+/// Spans of one request.
+const BATCH_SPANS: usize = 512;
+/// How long the collector may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Pauses before the next tries.
+const PAUSES: [Duration; 3] = [
+    Duration::from_millis(500),
+    Duration::from_secs(2),
+    Duration::from_secs(5),
+];
+
+/// Exports runs as they end, until the server stops and the queue is empty.
+pub(crate) async fn export(
+    app: Arc<App>,
+    http: HttpClient,
+    tracing: Tracing,
+    mut ended: Receiver<RunId>,
+) {
+    while let Some(run) = next(&app, &mut ended).await {
+        let sent = export_run(&app, &http, &tracing, run).await;
+        match sent {
+            Ok(true) => app.runs.metrics().note_trace(true),
+            Ok(false) => {}
+            Err(problem) => {
+                app.runs.metrics().note_trace(false);
+                tracing::warn!(%run, problem, "a trace could not be exported");
+            }
+        }
+    }
+}
+
+/// The next run that has ended; of a server that stops only those that have ended already. Those that were missed are
+/// counted.
+async fn next(app: &App, ended: &mut Receiver<RunId>) -> Option<RunId> {
+    loop {
+        let missed = tokio::select! {
+            run = ended.recv() => match run {
+                Ok(run) => return Some(run),
+                Err(RecvError::Closed) => return None,
+                Err(RecvError::Lagged(missed)) => missed,
+            },
+            () = app.stopping.cancelled() => match ended.try_recv() {
+                Ok(run) => return Some(run),
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
+                Err(TryRecvError::Lagged(missed)) => missed,
+            },
+        };
+        (0..missed).for_each(|_| app.runs.metrics().note_trace(false));
+    }
+}
+
+/// Whether it was to be sent.
+async fn export_run(
+    app: &App,
+    http: &HttpClient,
+    tracing: &Tracing,
+    run: RunId,
+) -> Result<bool, String> {
+    let origin = app
+        .store
+        .run(run)
+        .await
+        .map_err(|error| error.to_string())?
+        .origin
+        .unwrap_or_default();
+    // Who began the trace does not keep it.
+    if origin
+        .parent
+        .as_ref()
+        .is_some_and(|parent| !parent.is_sampled())
+    {
+        return Ok(false);
+    }
+    let log = app
+        .log_of(run)
+        .await
+        .map_err(|error| error.problem().message.clone())?;
+    let content = if tracing.content {
+        Content::With
+    } else {
+        Content::Without
+    };
+    for spans in spans_of(&log, &origin, content).chunks(BATCH_SPANS) {
+        send(app, http, tracing, spans).await?;
+    }
+    Ok(true)
+}
+
+/// Sends one request, and again where the collector may take it later.
+async fn send(
+    app: &App,
+    http: &HttpClient,
+    tracing: &Tracing,
+    spans: &[Span],
+) -> Result<(), String> {
+    let body = request(&tracing.service_name, env!("CARGO_PKG_VERSION"), spans).to_string();
+    let client = http
+        .for_url(&tracing.endpoint)
+        .map_err(|error| error.to_string())?;
+    let mut pauses = PAUSES.iter();
+    loop {
+        let mut headers: HeaderMap = tracing.headers.clone();
+        headers.insert(
+            header::CONTENT_TYPE,
+            header::HeaderValue::from_static("application/json"),
+        );
+        let answer = client
+            .post(tracing.endpoint.clone())
+            .headers(headers)
+            .timeout(PATIENCE);
+        let problem = match answer.body(body.clone()).send().await {
+            Ok(answer) if answer.status().is_success() => return Ok(()),
+            Ok(answer) if !may_pass(answer.status()) => {
+                return Err(format!("the collector answered {}", answer.status()));
+            }
+            Ok(answer) => format!("the collector answered {}", answer.status()),
+            Err(error) => error.without_url().to_string(),
+        };
+        // The server does not wait for a collector when it stops.
+        let Some(pause) = pauses.next().filter(|_| !app.stopping.is_cancelled()) else {
+            return Err(problem);
+        };
+        tokio::select! {
+            () = app.stopping.cancelled() => {}
+            () = tokio::time::sleep(*pause) => {}
+        }
+    }
+}
+
+fn may_pass(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 429 | 502 | 503 | 504)
+}

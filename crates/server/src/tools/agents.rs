@@ -1,0 +1,413 @@
+//! The agents that an administrator has defined, in the configuration's file and in the page.
+
+mod definition;
+mod warnings;
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use agent::{AgentSpec, Agents};
+use domain::{ProblemCode, refusal};
+use store::{Store, StoreError};
+
+pub use definition::{AgentDefinition, DefinedLimits};
+
+use crate::{
+    app::App,
+    chat::research::ResearchWish,
+    error::ApiError,
+    gateway::models::{Models, ResolvedModel, did_you_mean, nearest},
+    identity::{
+        auth::Authority,
+        groups::{KeyLimit, Permit, Thing},
+    },
+    platform::clock::Clock,
+};
+
+/// Ids of models that are agents of ours begin with this.
+pub const PREFIX: &str = "glasshouse/";
+/// The agent that every Glasshouse has, behind the prefix.
+pub(crate) const BUILT_IN: &str = "agent";
+/// Most agents made in the page.
+const MOST: usize = 100;
+
+/// Whether an agent of this name is not one that somebody has defined.
+pub(crate) fn is_built_in(name: &str) -> bool {
+    definition::TAKEN.contains(&name)
+}
+
+/// All that are defined, the file's first.
+pub struct DefinedAgents {
+    store: Store,
+    known: RwLock<Arc<[KnownAgent]>>,
+    from_file: Vec<KnownAgent>,
+    /// Held while the list is changed, so that an older one never replaces a newer one.
+    changing: tokio::sync::Mutex<()>,
+}
+
+/// One that is defined.
+#[derive(Debug, Clone)]
+pub struct KnownAgent {
+    /// What it is.
+    pub definition: Arc<AgentDefinition>,
+    /// Whether it stands in the configuration's file, and so cannot be changed here.
+    pub from_file: bool,
+    /// The file has one of the same name, which is used in its stead.
+    pub is_hidden: bool,
+}
+
+impl KnownAgent {
+    /// Whether agents may call it by this name.
+    fn is_callable(&self, name: &str) -> bool {
+        self.is_enabled() && self.definition.name == name && self.definition.may_be_called
+    }
+
+    /// Whether it can be used by those whom it is for.
+    fn is_enabled(&self) -> bool {
+        self.definition.enabled && !self.is_hidden
+    }
+
+    /// Whether it can be used: it and the model that it brings.
+    fn is_for(&self, permit: &Permit) -> bool {
+        let AgentDefinition { name, model, .. } = &*self.definition;
+        self.is_enabled()
+            && permit.allows(Thing::Agent(name))
+            && model
+                .as_deref()
+                .is_none_or(|model| permit.allows(Thing::Model(model)))
+    }
+}
+
+impl DefinedAgents {
+    /// Reads what is stored.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn open(from_file: &[AgentDefinition], store: Store) -> Result<Self, StoreError> {
+        let from_file = from_file.iter().map(|definition| KnownAgent {
+            definition: Arc::new(definition.clone()),
+            from_file: true,
+            is_hidden: false,
+        });
+        let agents = Self {
+            store,
+            known: RwLock::new(Arc::new([])),
+            from_file: from_file.collect(),
+            changing: tokio::sync::Mutex::default(),
+        };
+        agents.read().await?;
+        Ok(agents)
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn list(&self) -> Arc<[KnownAgent]> {
+        Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Those that can be used with this permit.
+    #[must_use]
+    pub fn usable(&self, permit: &Permit) -> Vec<Arc<AgentDefinition>> {
+        let list = self.list();
+        let usable = list.iter().filter(|agent| agent.is_for(permit));
+        usable.map(|agent| Arc::clone(&agent.definition)).collect()
+    }
+
+    /// The one of this name, where it can be used with this permit.
+    #[must_use]
+    pub fn find(&self, name: &str, permit: &Permit) -> Option<Arc<AgentDefinition>> {
+        let list = self.list();
+        let found = list
+            .iter()
+            .find(|agent| agent.definition.name == name && agent.is_for(permit))?;
+        Some(Arc::clone(&found.definition))
+    }
+
+    /// Keeps a new one.
+    ///
+    /// # Errors
+    /// 400 where it cannot be one, 409 where its name is taken or there are too many.
+    pub async fn create(
+        &self,
+        definition: AgentDefinition,
+        clock: &Clock,
+    ) -> Result<KnownAgent, ApiError> {
+        definition.check().map_err(ApiError::invalid)?;
+        let _changing = self.changing.lock().await;
+        let name = &definition.name;
+        if self
+            .list()
+            .iter()
+            .any(|known| known.definition.name == *name)
+        {
+            return Err(ApiError::conflict(refusal::Settings::AgentNameTaken {
+                name: name.to_owned(),
+            }));
+        }
+        if self.list().len() >= MOST + self.from_file.len() {
+            return Err(ApiError::conflict(refusal::Settings::TooManyAgents {
+                count: MOST as u64,
+            }));
+        }
+        let value = serde_json::to_value(&definition).map_err(ApiError::internal)?;
+        self.store
+            .create_agent(name, &value, clock.now_ms())
+            .await?;
+        self.read().await?;
+        self.known(name)
+    }
+
+    /// Replaces one.
+    ///
+    /// # Errors
+    /// 400 where it cannot be one, 404 where there is none of its name, 409 where that stands in the file.
+    pub async fn replace(&self, definition: AgentDefinition) -> Result<KnownAgent, ApiError> {
+        definition.check().map_err(ApiError::invalid)?;
+        let _changing = self.changing.lock().await;
+        self.changeable(&definition.name)?;
+        let value = serde_json::to_value(&definition).map_err(ApiError::internal)?;
+        self.store.replace_agent(&definition.name, &value).await?;
+        self.read().await?;
+        self.known(&definition.name)
+    }
+
+    /// Forgets one.
+    ///
+    /// # Errors
+    /// 404 where there is none of this name, 409 where it stands in the file.
+    pub async fn delete(&self, name: &str) -> Result<(), ApiError> {
+        let _changing = self.changing.lock().await;
+        self.changeable(name)?;
+        self.store.delete_agent(name).await?;
+        Ok(self.read().await?)
+    }
+
+    /// The agents of a run: the built-in ones, and beside them those that may be called. `main` takes the place of the
+    /// main one.
+    pub(crate) fn join(
+        &self,
+        built_in: &Agents,
+        main: Option<&AgentDefinition>,
+        (models, permit): (&Models, &Permit),
+    ) -> Agents {
+        let mut defined = self.usable(permit);
+        defined.retain(|definition| definition.may_be_called);
+        if main.is_none() && defined.is_empty() {
+            return built_in.clone();
+        }
+        let tools = &built_in.main.tools;
+        let mut agents = built_in.clone();
+        for definition in defined {
+            let model = definition
+                .model
+                .as_deref()
+                .map(|model| models.resolve(Some(model), permit))
+                .transpose();
+            match model {
+                Ok(model) => {
+                    let models = model.map(|model| {
+                        agent::Models::new(model.callable(), model.callable_fallbacks())
+                    });
+                    agents
+                        .sub_agents
+                        .push(definition.spec(tools, models).as_sub_agent());
+                }
+                // The settings say so where it is to be put right.
+                Err(_) => tracing::debug!(
+                    agent = definition.name,
+                    "not offered: its model is not there"
+                ),
+            }
+        }
+        if let Some(main) = main {
+            // Its model is the run's.
+            agents.main = AgentSpec {
+                name: "main".to_owned(),
+                ..main.spec(tools, None)
+            };
+        }
+        agents.introduced()
+    }
+
+    /// One that was kept just now.
+    fn known(&self, name: &str) -> Result<KnownAgent, ApiError> {
+        let list = self.list();
+        let found = list
+            .iter()
+            .rev()
+            .find(|known| known.definition.name == name)
+            .cloned();
+        found.ok_or_else(|| not_there(name))
+    }
+
+    /// Refuses those that stand in the file. Another one of such a name can still be changed and deleted.
+    fn changeable(&self, name: &str) -> Result<(), ApiError> {
+        if self.known(name)?.from_file {
+            return Err(ApiError::conflict(refusal::Settings::AgentOfFile {
+                name: name.to_owned(),
+            }));
+        }
+        Ok(())
+    }
+
+    /// Reads again what is stored, which another server may have changed.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn look_again(&self) -> Result<(), StoreError> {
+        let _changing = self.changing.lock().await;
+        self.read().await
+    }
+
+    async fn read(&self) -> Result<(), StoreError> {
+        let stored = self
+            .store
+            .agents()
+            .await?
+            .into_iter()
+            .filter_map(|(name, definition)| {
+                // One that a later version wrote is better left out than fatal.
+                let definition: AgentDefinition = serde_json::from_value(definition)
+                    .inspect_err(
+                        |error| tracing::error!(name, %error, "a stored agent is left out"),
+                    )
+                    .ok()?;
+                let is_hidden = self
+                    .from_file
+                    .iter()
+                    .any(|known| known.definition.name == name);
+                Some(KnownAgent {
+                    definition: Arc::new(definition),
+                    from_file: false,
+                    is_hidden,
+                })
+            });
+        let known: Arc<[KnownAgent]> = self.from_file.iter().cloned().chain(stored).collect();
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+        Ok(())
+    }
+}
+
+fn not_there(name: &str) -> ApiError {
+    let name: String = name.chars().take(100).collect();
+    ApiError::not_found(refusal::Settings::NoSuchAgent {
+        name: name.to_owned(),
+    })
+}
+
+impl App {
+    /// What may be used on this authority now.
+    #[must_use]
+    pub fn permit(&self, authority: Authority) -> Permit {
+        self.limited_by_key(self.groups.permit_of(authority))
+    }
+
+    /// The same permit, and of models and agents only what its key is limited to.
+    #[must_use]
+    pub fn limited_by_key(&self, permit: Permit) -> Permit {
+        let key_limit = self.key_limit(&permit);
+        permit.limited_to(key_limit)
+    }
+
+    /// What the key of a permit that is not limited yet comes to. `None` where it is not limited.
+    #[must_use]
+    pub fn key_limit(&self, permit: &Permit) -> Option<Arc<KeyLimit>> {
+        let names = permit.authority().key_models.as_ref()?;
+        let catalogue = self.models.catalogue();
+        let list = self.defined_agents.list();
+        let mut models: HashSet<String> = names.iter().cloned().collect();
+        for name in names.iter().filter_map(|name| name.strip_prefix(PREFIX)) {
+            let defined = list.iter().find(|known| known.definition.name == name);
+            let model = defined.and_then(|known| known.definition.model.as_deref());
+            // An agent without a model of its own, the built-in one and research work with the default model.
+            let default = || {
+                catalogue
+                    .default_for(permit)
+                    .model()
+                    .map(|model| model.id.as_str())
+            };
+            models.extend(model.or_else(default).map(str::to_owned));
+        }
+        Some(Arc::new(KeyLimit {
+            names: names.iter().cloned().collect(),
+            models,
+        }))
+    }
+
+    /// What answers under this id: a model, the built-in agent with the default model, or a defined agent as
+    /// `glasshouse/<name>`. The default model where `None`.
+    ///
+    /// # Errors
+    /// 404 where there is nothing of this id.
+    pub fn resolve(&self, id: Option<&str>, permit: &Permit) -> Result<ResolvedModel, ApiError> {
+        let catalogue = self.models.catalogue();
+        let Some(name) = id
+            .map(|id| catalogue.meant(id))
+            .and_then(|id| id.strip_prefix(PREFIX))
+        else {
+            return self.models.resolve(id, permit);
+        };
+        match self.defined_agents.find(name, permit) {
+            Some(agent) => self.resolve_agent(agent, None, permit),
+            None if name == BUILT_IN => self.models.resolve(None, permit),
+            None if ResearchWish::of_model(&format!("{PREFIX}{name}")).is_some() => {
+                let id = format!("{PREFIX}{name}");
+                Ok(ResolvedModel {
+                    id,
+                    ..self.models.resolve(None, permit)?
+                })
+            }
+            None if catalogue.model(&format!("{PREFIX}{name}")).is_some() => {
+                self.models.resolve(id, permit)
+            }
+            None => {
+                let usable = self.defined_agents.usable(permit);
+                let known = usable
+                    .iter()
+                    .map(|agent| agent.name.as_str())
+                    .chain([BUILT_IN]);
+                let near: Vec<String> = nearest(name, known)
+                    .iter()
+                    .map(|name| format!("{PREFIX}{name}"))
+                    .collect();
+                let near: Vec<&str> = near.iter().map(String::as_str).collect();
+                let gone = refusal::Settings::AgentChosenGone {
+                    name: name.chars().take(100).collect(),
+                };
+                Err(ApiError::new(
+                    ProblemCode::ModelNotFound,
+                    did_you_mean(gone.into(), &near),
+                ))
+            }
+        }
+    }
+
+    /// A defined agent with its own model, or else `model`, or else the default one.
+    ///
+    /// # Errors
+    /// 404 where the model is not there.
+    pub fn resolve_agent(
+        &self,
+        agent: Arc<AgentDefinition>,
+        model: Option<&str>,
+        permit: &Permit,
+    ) -> Result<ResolvedModel, ApiError> {
+        let resolved = match &agent.model {
+            None => self.models.resolve(model, permit)?,
+            Some(own) => self.models.resolve(Some(own), permit).map_err(|_| {
+                let message = refusal::Settings::ModelOfAgentGone {
+                    agent: agent.name.clone(),
+                    model: own.to_owned(),
+                };
+                ApiError::new(ProblemCode::ModelNotFound, message)
+            })?,
+        };
+        Ok(ResolvedModel {
+            id: format!("{PREFIX}{}", agent.name),
+            agent: Some(agent),
+            ..resolved
+        })
+    }
+}

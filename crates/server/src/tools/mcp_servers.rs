@@ -1,0 +1,341 @@
+//! The MCP servers of the configuration, and their tools as agents get them when a run begins.
+
+mod account;
+mod asked;
+mod form;
+mod known;
+mod people;
+mod personal;
+mod problem;
+mod sign_in;
+mod tools;
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use agent::{FoundTools, LateTools};
+use domain::{Sentence, Words};
+use futures_util::future::{join, join_all};
+use llm::HttpClient;
+use mcp::{Bearer, Definition, Program, Server, Site, State, Way};
+use outbound::Outbound;
+use store::{Principal, Store};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    identity::groups::{Permit, Thing},
+    platform::{
+        clock::Clock,
+        config::{McpServer, McpWay, SignIn},
+        secret::Sealer,
+    },
+};
+use account::Vault;
+use known::Known;
+pub use people::{Standing, Yours};
+use personal::Personal;
+pub use sign_in::{Back, Ended, Signer};
+
+/// How long a new run waits for servers that are just being connected.
+const NEW_RUN_WAITS: Duration = Duration::from_secs(5);
+/// How long a run that goes on waits for those it needs: it had their tools before.
+const OLD_RUN_WAITS: Duration = Duration::from_secs(20);
+/// How often it is looked for connections that nobody needs.
+const SWEEP: Duration = Duration::from_secs(60);
+
+/// All configured servers. Cloning is cheap.
+#[derive(Clone)]
+pub struct McpServers(Arc<All>);
+
+struct All {
+    /// Those that all use alike.
+    shared: Vec<Arc<Known>>,
+    /// Those to which each person signs in.
+    personal: Vec<Personal>,
+    store: Store,
+    clock: Clock,
+}
+
+/// What the servers need of the rest.
+pub struct Surroundings<'a> {
+    /// Where credentials are kept.
+    pub store: Store,
+    /// What seals them.
+    pub sealer: Arc<Sealer>,
+    /// The time.
+    pub clock: Clock,
+    /// What requests to the servers are sent with.
+    pub http: HttpClient,
+    /// What requests to addresses are sent with that the servers name.
+    pub outbound: Outbound,
+    /// Owns the connections.
+    pub tasks: &'a TaskTracker,
+    /// Ends them.
+    pub stopping: &'a CancellationToken,
+}
+
+/// Whether a run is new.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunIs {
+    /// It begins now.
+    New,
+    /// It goes on after a restart.
+    GoingOn,
+    /// It goes on after a rest, with calls of these tools open.
+    Woken(Vec<String>),
+}
+
+impl RunIs {
+    /// Whether it should wait long for the tools of the server of this name.
+    fn needs(&self, server: &str) -> bool {
+        let is_of = |tool: &String| {
+            tool.split_once("__")
+                .is_some_and(|(name, _)| name == server)
+        };
+        match self {
+            Self::New => false,
+            Self::GoingOn => true,
+            Self::Woken(tools) => tools.iter().any(is_of),
+        }
+    }
+}
+
+/// What is known of one server.
+pub struct McpServerNow {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a program of this machine.
+    pub is_stdio: bool,
+    /// Whether it can be used.
+    pub state: State,
+    /// What is wrong.
+    pub problems: Vec<Words>,
+    /// Its tools, each with its name for models, what it does, and whether it needs consent.
+    pub tools: Vec<(String, String, bool)>,
+}
+
+impl McpServers {
+    /// Begins to connect to all servers that need no sign-in.
+    ///
+    /// # Errors
+    /// Where the HTTP client cannot be set up.
+    pub fn start(servers: &[McpServer], around: Surroundings<'_>) -> anyhow::Result<Self> {
+        let Surroundings {
+            store,
+            sealer,
+            clock,
+            http,
+            outbound,
+            tasks,
+            stopping,
+        } = around;
+        let vault = Arc::new(Vault {
+            store: store.clone(),
+            sealer,
+            clock: clock.clone(),
+            http,
+            outbound,
+        });
+        let (mut shared, mut personal) = (Vec::new(), Vec::new());
+        for server in servers {
+            match &server.way {
+                McpWay::Url { url, sign_in, .. } if *sign_in != SignIn::Shared => {
+                    personal.push(Personal {
+                        server: server.clone(),
+                        url: url.clone(),
+                        sign_in: sign_in.clone(),
+                        vault: Arc::clone(&vault),
+                        tasks: tasks.clone(),
+                        stopping: stopping.clone(),
+                        people: Mutex::default(),
+                    })
+                }
+                _ => {
+                    let definition = definition(server, &vault.http, None)?;
+                    let connected = Server::start(definition, tasks, stopping.clone());
+                    shared.push(Arc::new(Known::new(connected, server.approval)));
+                }
+            }
+        }
+        let servers = Self(Arc::new(All {
+            shared,
+            personal,
+            store,
+            clock,
+        }));
+        if !servers.0.personal.is_empty() {
+            tasks.spawn(servers.clone().keep_sweeping(stopping.clone()));
+        }
+        Ok(servers)
+    }
+
+    async fn keep_sweeping(self, stopping: CancellationToken) {
+        loop {
+            tokio::select! {
+                () = stopping.cancelled() => return,
+                () = tokio::time::sleep(SWEEP) => self.0.personal.iter().for_each(Personal::sweep),
+            }
+        }
+    }
+
+    /// The tools for a run of this principal, to be looked for when it begins; nothing where there are no servers.
+    #[must_use]
+    pub fn late_tools(
+        &self,
+        principal: &Principal,
+        run: RunIs,
+        permit: Permit,
+    ) -> Option<LateTools> {
+        if self.0.shared.is_empty() && self.0.personal.is_empty() {
+            return None;
+        }
+        let (servers, principal) = (self.clone(), principal.clone());
+        Some(LateTools::new(async move {
+            servers.find(&principal, run, permit).await
+        }))
+    }
+
+    async fn find(&self, principal: &Principal, run: RunIs, permit: Permit) -> FoundTools {
+        let shared = self
+            .0
+            .shared
+            .iter()
+            .filter(|known| permit.allows_server(&known.server.definition().name));
+        let shared = join_all(shared.map(|known| known.found(&run)));
+        // What the account has signed in to is not for the people of a front end.
+        let is_account = !principal.is_front_end_person();
+        let personal = self.0.personal.iter().filter(|_| is_account);
+        let personal = personal.filter(|server| permit.allows_server(&server.server.name));
+        let personal = join_all(personal.map(|server| server.found(principal.account, &run)));
+        let (shared, personal) = join(shared, personal).await;
+        let mut all = FoundTools::default();
+        for found in shared.into_iter().chain(personal) {
+            all.tools.extend(found.tools);
+            all.needs_approval.extend(found.needs_approval);
+            all.missing.extend(found.missing);
+        }
+        all.tools
+            .retain(|tool| permit.allows(Thing::Tool(tool.name())));
+        all
+    }
+
+    /// The names of all, those that people sign in to included.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let shared = self
+            .0
+            .shared
+            .iter()
+            .map(|known| known.server.definition().name.as_str());
+        shared.chain(
+            self.0
+                .personal
+                .iter()
+                .map(|personal| personal.server.name.as_str()),
+        )
+    }
+
+    /// How it stands with each that needs no sign-in.
+    #[must_use]
+    pub fn now(&self) -> Vec<McpServerNow> {
+        self.0.shared.iter().map(|known| known.now()).collect()
+    }
+
+    /// Whether a tool of this name may be one that only those have who have signed in.
+    #[must_use]
+    pub fn may_be_personal(&self, tool: &str) -> bool {
+        let name = tool.split("__").next().unwrap_or_default();
+        self.0
+            .personal
+            .iter()
+            .any(|personal| personal.server.name == name)
+    }
+}
+
+impl Known {
+    async fn found(&self, run: &RunIs) -> FoundTools {
+        let status = if run.needs(&self.server.definition().name) {
+            self.server.connected(OLD_RUN_WAITS).await
+        } else {
+            self.server.tried(NEW_RUN_WAITS).await
+        };
+        if status.state == State::Connected {
+            let usable = self.usable(&status.tools);
+            let (tools, needs_approval) = (usable.tools.clone(), usable.needs_approval.clone());
+            return FoundTools {
+                tools,
+                needs_approval,
+                missing: Vec::new(),
+            };
+        }
+        missing(Sentence::McpServerAway {
+            name: self.server.definition().name.clone(),
+        })
+    }
+}
+
+fn missing(sentence: Sentence) -> FoundTools {
+    FoundTools {
+        missing: vec![sentence.into()],
+        ..FoundTools::default()
+    }
+}
+
+fn definition(
+    server: &McpServer,
+    http: &HttpClient,
+    bearer: Option<Bearer>,
+) -> anyhow::Result<Definition> {
+    let revealed = |pairs: &[(String, llm::Secret)]| {
+        pairs
+            .iter()
+            .map(|(name, value)| (name.clone(), value.reveal().to_owned()))
+            .collect()
+    };
+    let way = match &server.way {
+        McpWay::Command {
+            command,
+            arguments,
+            environment,
+            folder,
+        } => Way::Stdio(Program {
+            command: command.clone(),
+            arguments: arguments.clone(),
+            environment: revealed(environment),
+            folder: folder.clone(),
+        }),
+        McpWay::Url { url, headers, .. } => Way::Http(Site {
+            url: url.to_string(),
+            headers: revealed(headers),
+            client: http.for_url(url)?.clone(),
+            bearer,
+        }),
+    };
+    Ok(Definition {
+        name: server.name.clone(),
+        way,
+        only: server.tools.clone(),
+        call_timeout: server.call_timeout,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_wakes_waits_long_only_for_servers_of_its_open_calls() {
+        let woken = RunIs::Woken(vec!["write_file".to_owned(), "notes__read__all".to_owned()]);
+        for (run, server, needs) in [
+            (&RunIs::New, "notes", false),
+            (&RunIs::GoingOn, "other", true),
+            (&woken, "notes", true),
+            (&woken, "note", false),
+            (&woken, "other", false),
+            (&woken, "write_file", false),
+        ] {
+            assert_eq!(run.needs(server), needs, "{run:?} {server}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What people do with servers to which each signs in: see them, sign in and out, and use their tools in runs.
+
+use agent::FoundTools;
+use domain::{Sentence, UserId, refusal};
+use llm::Secret;
+use reqwest::Url;
+
+use super::{
+    McpServerNow, McpServers, RunIs,
+    account::Credential,
+    missing,
+    personal::Personal,
+    sign_in::{Back, Ended, Signer},
+};
+use crate::{error::ApiError, identity::groups::Permit, platform::config::SignIn};
+
+/// Longest token that a person may enter, bytes.
+const TOKEN_LIMIT_BYTES: usize = 4_000;
+
+/// A server as one person sees it.
+pub struct Yours {
+    /// Its name.
+    pub name: String,
+    /// Whether they sign in there; otherwise they enter a token here.
+    pub is_oauth: bool,
+    /// How it stands.
+    pub standing: Standing,
+}
+
+/// How it stands with a person at a server.
+pub enum Standing {
+    /// They have not signed in.
+    SignedOut,
+    /// They have to sign in again.
+    Lapsed,
+    /// They have; nothing where there is no place for a connection now.
+    SignedIn(Option<McpServerNow>),
+}
+
+impl McpServers {
+    /// The servers to which this person, who has this permit, can sign in.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn of(&self, user: UserId, permit: &Permit) -> Result<Vec<Yours>, ApiError> {
+        let mut all = Vec::new();
+        for personal in self
+            .0
+            .personal
+            .iter()
+            .filter(|server| permit.allows_server(&server.server.name))
+        {
+            let standing = match personal.account(user).read().await? {
+                None => Standing::SignedOut,
+                Some(Credential::Lapsed { .. }) => Standing::Lapsed,
+                Some(_) => {
+                    let known = personal.open(user).map_err(ApiError::internal)?;
+                    Standing::SignedIn(known.map(|known| known.now()))
+                }
+            };
+            let is_oauth = matches!(personal.sign_in, SignIn::OAuth(_));
+            all.push(Yours {
+                name: personal.server.name.clone(),
+                is_oauth,
+                standing,
+            });
+        }
+        Ok(all)
+    }
+
+    /// Begins a sign-in at the server's own; returns where the person has to go. They come back to `redirect`.
+    ///
+    /// # Errors
+    /// With a sentence that says why they cannot.
+    pub async fn begin_sign_in(
+        &self,
+        (name, permit): (&str, &Permit),
+        by: &Signer,
+        redirect: &str,
+    ) -> Result<Url, ApiError> {
+        let personal = self.permitted(name, permit)?;
+        match &personal.sign_in {
+            SignIn::OAuth(oauth) => personal.begin(oauth, by, redirect).await,
+            SignIn::Shared | SignIn::UserToken { .. } => {
+                Err(ApiError::invalid(refusal::Settings::TokenInstead))
+            }
+        }
+    }
+
+    /// Finishes what [`McpServers::begin_sign_in`] began, once.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn finish_sign_in(&self, by: &Signer, back: Back) -> Result<Ended, ApiError> {
+        let now = self.0.clock.now_ms();
+        let taken = self
+            .0
+            .store
+            .take_mcp_sign_in(&back.state_hash(), by.user, now)
+            .await?;
+        let Some((name, sealed)) = taken else {
+            return Ok(Ended::Unknown);
+        };
+        // What was begun is finished; whether its tools may be used is asked in each run.
+        match self.personal(&name) {
+            Ok(personal) => personal.finish(&sealed, by, back).await,
+            Err(_) => Ok(Ended::Unknown),
+        }
+    }
+
+    /// Keeps a token that the person has entered.
+    ///
+    /// # Errors
+    /// Where the server takes none, or it cannot be sent.
+    pub async fn put_token(
+        &self,
+        (name, permit): (&str, &Permit),
+        user: UserId,
+        token: &Secret,
+    ) -> Result<(), ApiError> {
+        let personal = self.permitted(name, permit)?;
+        if !matches!(personal.sign_in, SignIn::UserToken { .. }) {
+            return Err(ApiError::invalid(refusal::Settings::NoTokenTaken));
+        }
+        let text = token.reveal();
+        let sendable = text
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() || byte == b' ');
+        if !(1..=TOKEN_LIMIT_BYTES).contains(&text.len()) || !sendable {
+            let limit = refusal::Settings::BadToken {
+                limit: TOKEN_LIMIT_BYTES as u64,
+            };
+            return Err(ApiError::invalid(limit));
+        }
+        let credential = Credential::Token {
+            url: personal.url.to_string(),
+            token: text.to_owned(),
+        };
+        personal.account(user).put(&credential).await?;
+        personal.close(user);
+        Ok(())
+    }
+
+    /// Forgets what the person has signed in with.
+    ///
+    /// # Errors
+    /// Where there is no such server, or the database does not answer.
+    pub async fn sign_out(&self, name: &str, user: UserId) -> Result<(), ApiError> {
+        let personal = self.personal(name)?;
+        personal.account(user).forget().await?;
+        personal.close(user);
+        Ok(())
+    }
+
+    /// One that the person may use. One that is for others is answered like one that is not there.
+    fn permitted(&self, name: &str, permit: &Permit) -> Result<&Personal, ApiError> {
+        let found = self.personal(name)?;
+        permit
+            .allows_server(name)
+            .then_some(found)
+            .ok_or_else(no_such_sign_in)
+    }
+
+    fn personal(&self, name: &str) -> Result<&Personal, ApiError> {
+        let found = self
+            .0
+            .personal
+            .iter()
+            .find(|personal| personal.server.name == name);
+        found.ok_or_else(no_such_sign_in)
+    }
+}
+
+fn no_such_sign_in() -> ApiError {
+    ApiError::not_found(refusal::Settings::NoMcpSignIn)
+}
+
+impl Personal {
+    /// The tools for a run of this person. Of a server that they have never signed in to nothing is said.
+    pub(super) async fn found(&self, owner: UserId, run: &RunIs) -> FoundTools {
+        let name = &self.server.name;
+        let lapsed = || missing(Sentence::McpSignInEnded { name: name.clone() });
+        let account = self.account(owner);
+        match account.read().await {
+            Ok(None) => return FoundTools::default(),
+            Ok(Some(Credential::Lapsed { .. })) => return lapsed(),
+            Ok(Some(_)) => {}
+            Err(error) => tracing::warn!(%error, "a sign-in cannot be read"),
+        }
+        let found = match self.open(owner) {
+            Ok(Some(known)) => known.found(run).await,
+            Ok(None) => missing(Sentence::McpServerFull { name: name.clone() }),
+            Err(error) => {
+                tracing::warn!(%error, "a connection cannot be begun");
+                missing(Sentence::McpServerFails { name: name.clone() })
+            }
+        };
+        // It may just have come out.
+        let ended =
+            || async { matches!(account.read().await, Ok(Some(Credential::Lapsed { .. }))) };
+        if !found.missing.is_empty() && ended().await {
+            lapsed()
+        } else {
+            found
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! A server to which each person signs in: a connection for each, opened when it is needed and closed when it is idle.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use domain::UserId;
+use futures_util::FutureExt;
+use mcp::{Bearer, NoBearer, Server};
+use reqwest::Url;
+use tokio::time::Instant;
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
+
+use super::{
+    account::{Account, Vault},
+    definition,
+    known::Known,
+};
+use crate::{
+    identity::oauth::chosen_hosts,
+    platform::config::{McpServer, SignIn},
+};
+
+/// Most connections to one server at once.
+const MOST_OPEN: usize = 300;
+/// How long one stays open that nobody needs.
+const IDLE_LIMIT: Duration = Duration::from_secs(15 * 60);
+
+pub(super) struct Personal {
+    pub(super) server: McpServer,
+    pub(super) url: Url,
+    pub(super) sign_in: SignIn,
+    pub(super) vault: Arc<Vault>,
+    pub(super) tasks: TaskTracker,
+    pub(super) stopping: CancellationToken,
+    pub(super) people: Mutex<HashMap<UserId, Person>>,
+}
+
+/// Somebody's connection. Dropping it closes it.
+pub(super) struct Person {
+    known: Arc<Known>,
+    used: Instant,
+    _open: DropGuard,
+}
+
+impl Personal {
+    pub(super) fn account(&self, user: UserId) -> Account {
+        let (vault, server) = (Arc::clone(&self.vault), self.server.name.clone());
+        Account {
+            vault,
+            server,
+            url: self.url.clone(),
+            chosen: self.chosen(),
+            user,
+        }
+    }
+
+    /// The hosts that the administrator has chosen with this server.
+    pub(super) fn chosen(&self) -> Vec<String> {
+        let issuer = match &self.sign_in {
+            SignIn::OAuth(oauth) => oauth.issuer.as_deref(),
+            SignIn::UserToken { .. } | SignIn::Shared => None,
+        };
+        chosen_hosts(&self.url, issuer)
+    }
+
+    /// The person's connection, begun now where there is none; nothing where there are too many.
+    pub(super) fn open(&self, user: UserId) -> anyhow::Result<Option<Arc<Known>>> {
+        let mut people = self.people();
+        if let Some(person) = people.get_mut(&user) {
+            person.used = Instant::now();
+            return Ok(Some(Arc::clone(&person.known)));
+        }
+        if people.len() >= MOST_OPEN {
+            let idle = people.iter().filter(|(_, person)| !person.known.is_used());
+            let Some(longest) = idle
+                .min_by_key(|(_, person)| person.used)
+                .map(|(user, _)| *user)
+            else {
+                return Ok(None);
+            };
+            people.remove(&longest);
+        }
+        let close = self.stopping.child_token();
+        let definition = definition(&self.server, &self.vault.http, Some(self.bearer(user)))?;
+        let server = Server::start(definition, &self.tasks, close.clone());
+        let known = Arc::new(Known::new(server, self.server.approval));
+        let person = Person {
+            known: Arc::clone(&known),
+            used: Instant::now(),
+            _open: close.drop_guard(),
+        };
+        people.insert(user, person);
+        Ok(Some(known))
+    }
+
+    fn bearer(&self, user: UserId) -> Bearer {
+        let header = match &self.sign_in {
+            SignIn::UserToken { header } => header.clone(),
+            SignIn::OAuth(_) | SignIn::Shared => None,
+        };
+        let (account, tasks) = (self.account(user), self.tasks.clone());
+        Bearer::new(header, move |refused| {
+            let account = account.clone();
+            // In a task of its own: a token that is half-way here must not get lost where nobody waits any more.
+            let asked = tasks.spawn(async move { account.token(refused).await });
+            let ended = |_| Err(NoBearer::Fault("The server is stopping.".to_owned()));
+            async move { asked.await.unwrap_or_else(ended) }.boxed()
+        })
+    }
+
+    /// Ends the person's connection, as they sign in or out.
+    pub(super) fn close(&self, user: UserId) {
+        self.people().remove(&user);
+    }
+
+    /// Ends the connections that nobody has needed for a while.
+    pub(super) fn sweep(&self) {
+        let now = Instant::now();
+        self.people().retain(|_, person| {
+            if person.known.is_used() {
+                person.used = now;
+            }
+            now.duration_since(person.used) < IDLE_LIMIT
+        });
+    }
+
+    fn people(&self) -> MutexGuard<'_, HashMap<UserId, Person>> {
+        self.people.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

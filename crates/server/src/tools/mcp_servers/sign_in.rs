@@ -1,0 +1,352 @@
+//! Signing in to a server at its own sign-in: sending the person there, and what they come back with.
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use domain::{UserId, refusal};
+use reqwest::Url;
+use serde::{Deserialize, Serialize};
+use store::{McpSignIn, StoreError};
+
+use super::{
+    account::{Account, Credential, Grant},
+    personal::Personal,
+};
+use crate::{
+    error::ApiError,
+    identity::oauth::{Client, Desk, Found, NoToken, Tokens, Web, discover, register},
+    platform::{
+        config::OAuth,
+        secret::{hash_token, random_token},
+    },
+};
+
+/// How long a person may take.
+const TIME_LIMIT_MS: i64 = 10 * 60 * 1000;
+/// Most sign-ins that one person has open.
+const MOST_OPEN: u32 = 20;
+/// What a person comes back with is no longer than this, bytes.
+const CODE_LIMIT_BYTES: usize = 8_000;
+
+/// Who we are at what signs in, as it is kept.
+#[derive(Serialize, Deserialize)]
+struct Registration {
+    issuer: String,
+    redirect: String,
+    client: Client,
+}
+
+/// A sign-in that waits for the person.
+#[derive(Serialize, Deserialize)]
+struct Pending {
+    /// The browser's session, or another credential, that began it.
+    begun_by: String,
+    redirect: String,
+    verifier: String,
+    issuer: String,
+    names_issuer: bool,
+    /// Without tokens yet.
+    grant: Grant,
+}
+
+/// Who signs in, and by what we know them: only what has begun a sign-in can finish it.
+pub struct Signer {
+    /// The person.
+    pub user: UserId,
+    /// Their session.
+    pub session: String,
+}
+
+/// What a person came back with.
+#[derive(Debug, Default, Deserialize)]
+pub struct Back {
+    #[serde(default)]
+    state: String,
+    code: Option<String>,
+    error: Option<String>,
+    iss: Option<String>,
+}
+
+/// How a sign-in ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// They are signed in.
+    Done,
+    /// It is not known: begun by somebody else, finished before, or too long ago.
+    Unknown,
+    /// The person did not allow it, or the server did not let them.
+    Denied,
+    /// They came back from somebody else.
+    WrongIssuer,
+    /// The server gave no token.
+    Refused,
+    /// The server could not be asked.
+    Unreachable,
+}
+
+impl Personal {
+    /// Whether the sign-in that the server names may be shown our secret: the server alone does not say that.
+    fn may_know_us(&self, oauth: &OAuth, issuer: &str) -> bool {
+        match &oauth.issuer {
+            Some(only) => only.trim_end_matches('/') == issuer.trim_end_matches('/'),
+            None if oauth.client_secret.is_none() => true,
+            None => Url::parse(issuer).is_ok_and(|issuer| issuer.host_str() == self.url.host_str()),
+        }
+    }
+
+    /// Begins a sign-in; returns where the person has to go.
+    pub(super) async fn begin(
+        &self,
+        oauth: &OAuth,
+        by: &Signer,
+        redirect: &str,
+    ) -> Result<Url, ApiError> {
+        let cannot = |why: refusal::Tools| {
+            let message = refusal::Settings::CannotSignInThere {
+                name: self.server.name.clone(),
+                why: why.into(),
+            };
+            ApiError::invalid(message).with_status(axum::http::StatusCode::UNPROCESSABLE_ENTITY)
+        };
+        let chosen = self.chosen();
+        let web = Web {
+            outbound: &self.vault.outbound,
+            server: &self.url,
+            chosen: &chosen,
+        };
+        let found = discover(&web).await.map_err(cannot)?;
+        if !self.may_know_us(oauth, &found.issuer) {
+            return Err(cannot(refusal::Tools::SignInOtherIssuer {
+                issuer: found.issuer,
+            }));
+        }
+        let client = match &oauth.client_id {
+            Some(id) => Client::known(
+                id,
+                oauth.client_secret.as_ref().map(llm::Secret::reveal),
+                &found.methods,
+            ),
+            None => match self.registered(&found, redirect).await? {
+                Some(client) => client,
+                None => {
+                    let client = register(&web, &found, redirect).await.map_err(cannot)?;
+                    self.keep_registration(&found, redirect, client).await?
+                }
+            },
+        };
+        let random = || random_token("").map_err(ApiError::internal);
+        let (state, verifier) = (random()?, random()?);
+        let url = authorize_url(
+            &found,
+            oauth,
+            &client,
+            [redirect, state.reveal(), verifier.reveal()],
+        );
+        let pending = Pending {
+            begun_by: by.session.clone(),
+            redirect: redirect.to_owned(),
+            verifier: verifier.reveal().to_owned(),
+            issuer: found.issuer,
+            names_issuer: found.names_issuer,
+            grant: Grant {
+                id: random_token("")
+                    .map_err(ApiError::internal)?
+                    .reveal()
+                    .to_owned(),
+                claimed_until: 0,
+                url: self.url.to_string(),
+                resource: found.resource,
+                client,
+                token: found.token.into(),
+                revoke: found.revoke.map(String::from),
+                access: String::new(),
+                refresh: None,
+                expires_at: None,
+            },
+        };
+        let now = self.vault.clock.now_ms();
+        let begun = McpSignIn {
+            state_hash: hash_token(state.reveal()),
+            owner: by.user,
+            server: self.server.name.clone(),
+            sealed: self.vault.seal(&place(by.user), &pending)?,
+            expires_at: now + TIME_LIMIT_MS,
+        };
+        match self
+            .vault
+            .store
+            .begin_mcp_sign_in(&begun, MOST_OPEN, now)
+            .await
+        {
+            Err(StoreError::Conflict("limit")) => Err(ApiError::rate_limited(600)),
+            begun => Ok(begun.map(|()| url)?),
+        }
+    }
+
+    async fn registered(&self, found: &Found, redirect: &str) -> Result<Option<Client>, ApiError> {
+        let sealed = self.vault.store.mcp_client(&self.server.name).await?;
+        let known = sealed.and_then(|sealed| {
+            self.vault
+                .unseal::<Registration>(&client_place(&self.server.name), &sealed)
+                .ok()
+        });
+        let fits =
+            |known: &Registration| known.issuer == found.issuer && known.redirect == redirect;
+        Ok(known.filter(fits).map(|known| known.client))
+    }
+
+    async fn keep_registration(
+        &self,
+        found: &Found,
+        redirect: &str,
+        client: Client,
+    ) -> Result<Client, ApiError> {
+        let (issuer, redirect) = (found.issuer.clone(), redirect.to_owned());
+        let known = Registration {
+            issuer,
+            redirect,
+            client,
+        };
+        let sealed = self.vault.seal(&client_place(&self.server.name), &known)?;
+        self.vault
+            .store
+            .put_mcp_client(&self.server.name, Some(&sealed))
+            .await?;
+        Ok(known.client)
+    }
+
+    /// Finishes the sign-in whose sealed rest is `sealed`.
+    pub(super) async fn finish(
+        &self,
+        sealed: &[u8],
+        by: &Signer,
+        back: Back,
+    ) -> Result<Ended, ApiError> {
+        let Ok(pending) = self.vault.unseal::<Pending>(&place(by.user), sealed) else {
+            return Ok(Ended::Unknown);
+        };
+        if pending.begun_by != by.session || pending.grant.url != self.url.as_str() {
+            return Ok(Ended::Unknown);
+        }
+        let right_issuer = match &back.iss {
+            Some(issuer) => *issuer == pending.issuer,
+            None => !pending.names_issuer,
+        };
+        if !right_issuer {
+            tracing::warn!(
+                server = self.server.name,
+                "a sign-in came back from another issuer"
+            );
+            return Ok(Ended::WrongIssuer);
+        }
+        let code = back
+            .code
+            .filter(|code| back.error.is_none() && code.len() <= CODE_LIMIT_BYTES);
+        let Some(code) = code else {
+            return Ok(Ended::Denied);
+        };
+        let account = self.account(by.user);
+        match self.exchange(&account, &pending, &code).await {
+            Ok(tokens) => {
+                let grant = pending.grant.with(tokens, self.vault.clock.now_ms());
+                account.put(&Credential::Grant(grant)).await?;
+                self.close(by.user);
+                Ok(Ended::Done)
+            }
+            Err(NoToken::Fault(problem)) => {
+                tracing::warn!(
+                    server = self.server.name,
+                    problem,
+                    "a sign-in cannot be finished"
+                );
+                Ok(Ended::Unreachable)
+            }
+            Err(why) => {
+                if why == NoToken::UnknownClient {
+                    self.vault
+                        .store
+                        .put_mcp_client(&self.server.name, None)
+                        .await?;
+                }
+                tracing::warn!(server = self.server.name, ?why, "a sign-in gave no token");
+                Ok(Ended::Refused)
+            }
+        }
+    }
+
+    async fn exchange(
+        &self,
+        account: &Account,
+        pending: &Pending,
+        code: &str,
+    ) -> Result<Tokens, NoToken> {
+        let Grant {
+            token,
+            client,
+            resource,
+            ..
+        } = &pending.grant;
+        let web = Web {
+            outbound: &account.vault.outbound,
+            server: &self.url,
+            chosen: &account.chosen,
+        };
+        Desk {
+            web,
+            token,
+            client,
+            resource,
+        }
+        .exchange(code, &pending.verifier, &pending.redirect)
+        .await
+    }
+}
+
+impl Back {
+    /// What the sign-in is found by.
+    pub(super) fn state_hash(&self) -> [u8; 32] {
+        hash_token(&self.state)
+    }
+}
+
+fn place(user: UserId) -> String {
+    format!("mcp-sign-in:{user}")
+}
+
+fn client_place(server: &str) -> String {
+    format!("mcp-client:{server}")
+}
+
+fn authorize_url(
+    found: &Found,
+    oauth: &OAuth,
+    client: &Client,
+    [redirect, state, verifier]: [&str; 3],
+) -> Url {
+    let mut url = found.authorize.clone();
+    let challenge = URL_SAFE_NO_PAD.encode(hash_token(verifier));
+    let named = |scopes: &String| match found.offline
+        && !scopes.split(' ').any(|one| one == "offline_access")
+    {
+        true => format!("{scopes} offline_access"),
+        false => scopes.clone(),
+    };
+    let scopes = oauth
+        .scopes
+        .clone()
+        .or_else(|| found.scopes.as_ref().map(named));
+    let mut query = url.query_pairs_mut();
+    query
+        .append_pair("response_type", "code")
+        .append_pair("client_id", &client.id);
+    query
+        .append_pair("redirect_uri", redirect)
+        .append_pair("state", state);
+    query
+        .append_pair("code_challenge", &challenge)
+        .append_pair("code_challenge_method", "S256");
+    query.append_pair("resource", &found.resource);
+    if let Some(scopes) = &scopes {
+        query.append_pair("scope", scopes);
+    }
+    drop(query);
+    url
+}

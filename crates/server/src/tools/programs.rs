@@ -1,0 +1,125 @@
+//! Whether agents can run programs on this machine. It is found out beside the start, since Python takes a while.
+
+use std::{path::Path, time::Duration};
+
+use agent::{Agents, Programs};
+use domain::{Words, refusal::Tools};
+use sandbox::{Options, Sandbox, Unavailable};
+use tokio::sync::SetOnce;
+
+use crate::platform::config::ProgramSettings;
+
+/// How often folders of chats that rest are taken.
+pub(crate) const SWEEP: Duration = Duration::from_secs(60);
+/// How long runs of before a restart wait for it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What was found out, once it is known.
+#[derive(Debug, Default)]
+pub struct ProgramsHere(SetOnce<Found>);
+
+#[derive(Debug)]
+enum Found {
+    /// They run, and these are the agents that have the tools.
+    Here(Programs, Box<Agents>),
+    /// They do not: why.
+    Not(Words),
+}
+
+impl ProgramsHere {
+    /// Finds out. `agents` are those without the tools; nothing of `data_dir` is ever shown to a program, except for the
+    /// folders that are made in it for them.
+    pub(crate) async fn find(
+        &self,
+        settings: Option<&ProgramSettings>,
+        data_dir: &Path,
+        agents: &Agents,
+    ) {
+        let found = match settings {
+            None => Found::Not(Tools::ProgramsOff.into()),
+            Some(settings) => open(settings, data_dir, agents)
+                .await
+                .unwrap_or_else(Found::Not),
+        };
+        match &found {
+            Found::Here(programs, _) => {
+                let sandbox::Programs {
+                    python_version,
+                    python_modules,
+                    shell,
+                    latex,
+                } = programs.found();
+                let limits = programs.accounting();
+                tracing::info!(%python_version, ?python_modules, shell, ?latex, %limits, "agents can run programs");
+            }
+            Found::Not(why) if settings.is_some() => {
+                tracing::warn!("agents cannot run programs. {why}")
+            }
+            Found::Not(_) => {}
+        }
+        // Only one looks.
+        drop(self.0.set(found));
+    }
+
+    /// Waits until it is known, but not for long.
+    pub(crate) async fn known(&self) {
+        drop(tokio::time::timeout(PATIENCE, self.0.wait()).await);
+    }
+
+    /// The agents with tools that run programs; nothing where there are none, or not yet.
+    pub(crate) fn agents(&self) -> Option<&Agents> {
+        match self.0.get()? {
+            Found::Here(_, agents) => Some(agents),
+            Found::Not(_) => None,
+        }
+    }
+
+    /// The programs, where there are any.
+    pub(crate) fn here(&self) -> Option<&Programs> {
+        match self.0.get()? {
+            Found::Here(programs, _) => Some(programs),
+            Found::Not(_) => None,
+        }
+    }
+
+    /// Why there are none, where that is known.
+    pub(crate) fn why_not(&self) -> Option<&Words> {
+        match self.0.get()? {
+            Found::Here(..) => None,
+            Found::Not(why) => Some(why),
+        }
+    }
+}
+
+async fn open(
+    settings: &ProgramSettings,
+    data_dir: &Path,
+    agents: &Agents,
+) -> Result<Found, Words> {
+    let hidden = std::path::absolute(data_dir).map_err(|error| no_folder(&error))?;
+    let options = Options {
+        python: settings.python.clone(),
+        hidden: vec![hidden.clone()],
+        ..Options::default()
+    };
+    let sandbox = Sandbox::find(options).await.map_err(why_not)?;
+    let programs = Programs::open(sandbox, hidden.join("programs"), settings.limits.clone());
+    let programs = programs.map_err(|error| no_folder(&error))?;
+    let agents = programs.equip(agents).map_err(|failure| failure.0)?;
+    Ok(Found::Here(programs, Box::new(agents)))
+}
+
+fn no_folder(error: &std::io::Error) -> Tools {
+    Tools::ProgramsNoFolder {
+        why: error.to_string(),
+    }
+}
+
+fn why_not(unavailable: Unavailable) -> Tools {
+    match unavailable {
+        Unavailable::NotLinux => Tools::ProgramsNotLinux,
+        Unavailable::Python(why) => Tools::ProgramsNoPython { why },
+        Unavailable::Kernel(why) => Tools::ProgramsKernel { why },
+        Unavailable::Broken(why) => Tools::ProgramsBroken { why },
+    }
+}
