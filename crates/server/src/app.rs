@@ -1,70 +1,74 @@
 //! The running server's state, and how it is put together.
 
-use std::{collections::BTreeSet, fs::File, sync::Arc, time::Duration};
+use std::{fs::File, sync::Arc, time::Duration};
 
 use agent::Agents;
 use anyhow::Context;
-use domain::RunId;
 use futures_util::FutureExt;
-use llm::{ChatModel, HttpClient, Secret};
+use llm::{ChatModel, HttpClient};
 use outbound::Outbound;
-use store::{Store, User};
-use tokio::sync::{Mutex, OnceCell};
+use store::Store;
+use tokio::sync::{Mutex, Notify, OnceCell, Semaphore};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     chat::{
-        access::Looks,
-        idempotency::REMEMBERED_MS,
-        learning::keep_learning,
-        pipelines::{self, Pipelines, keep_pipelines},
+        access::{ChatAccess, Looks},
+        forks::Forks,
+        idempotency::{Idempotency, REMEMBERED_MS},
+        learning::{Learning, keep_learning},
+        leases::Leases,
+        pipelines::{self, EffectivePipelines, Pipelines, SideWork, keep_pipelines},
+        recovery::Recovery,
         schedules::{Schedules, keep_schedules},
-        search::keep_searchable,
+        search::{ChatSearch, keep_searchable},
         transfer_slots::Moving,
+        turns::{Preparation, Turns},
         webhooks::{Webhooks, keep_webhooks},
     },
     documents::{
-        Knowledge, READERS, keep_embedding, keep_graph_copy, keep_graphs, keep_looking,
+        Documents, READERS, keep_embedding, keep_graph_copy, keep_graphs, keep_looking,
         keep_reading, keep_vector_copy,
     },
-    error::ApiError,
     gateway::{
+        Gateway,
+        agents::{AgentChecks, DefinedAgents},
         models::{Models, keep_health},
-        usage::{Usage, keep_usage},
+        usage::Usage,
     },
-    http::body::BodyMemory,
-    http::mcp::Door,
     identity::{
-        auth::{Backoff, KeyUse, KnownKeys, Passwords, Standing, keep_standing},
+        Identity,
+        auth::{Backoff, KeyUse, KnownKeys, Passwords, Standing},
         groups::Groups,
         oidc::SignIn,
     },
     platform::{
+        body_memory::BodyMemory,
         clock::Clock,
         config::{Auth, Config},
         data_dir::{create_data_dir, hold_data_dir, tighten},
         secret::{Sealer, random_token},
     },
     runtime::{
-        commands::Telling,
+        bookings::{Bookings, keep_usage},
+        commands::{Commands, Telling},
+        conversation::Conversations,
         file_links::FileLinks,
         hooks::Hooks,
-        remote::Elsewhere,
+        remote::{Elsewhere, Remote},
+        revocation::{Revocation, keep_standing},
         runs::{self, Runs},
         traces,
     },
     tools::{
-        agents::DefinedAgents,
         mcp_servers::{McpServers, Surroundings},
         programs::{self, ProgramsHere},
         skills::SkillsFolder,
-        workspaces::Workspaces,
+        workspaces::{ChatFiles, Workspaces},
     },
-    web::{Crawling, Web, keep_crawling},
+    web::{Crawler, Web, keep_crawling},
 };
 
-/// How often it is looked for sessions of MCP clients that nobody uses.
-const SWEEP_DOOR: Duration = Duration::from_secs(60);
 /// How long files are kept that were to come with a message and never did: a day.
 const UNSENT_FILES_MS: i64 = 24 * 3_600_000;
 /// How long invitations that are too old are still shown.
@@ -72,85 +76,96 @@ const INVITATIONS_SHOWN_MS: i64 = 30 * 24 * 3_600_000;
 /// How often expired sessions are deleted.
 const HOUSEKEEPING: Duration = Duration::from_secs(3600);
 
-/// Everything handlers need. Shared by all of them.
+/// Configuration and services. Each handler takes from it what it uses.
 pub struct App {
     /// The checked settings.
-    pub config: Config,
+    pub config: Arc<Config>,
     /// The database.
     pub store: Store,
     /// Where all times come from.
     pub clock: Clock,
-    /// The model catalogue.
-    pub models: Models,
-    /// The runs that are going, and all logs.
-    pub runs: Runs,
-    /// What is used, and how much may be.
-    pub usage: Arc<Usage>,
-    /// Groups of people, and what is only for some of them.
-    pub groups: Arc<Groups>,
-    /// What secrets are sealed with.
+    /// Seals secrets that are stored.
     pub(crate) sealer: Arc<Sealer>,
-    /// Addresses of files for readers that are not signed in.
-    pub(crate) file_links: Arc<FileLinks>,
-    /// Runs of ours that cannot go on yet. Locked while one of them is brought back or ended.
-    pub(crate) set_aside: Mutex<BTreeSet<RunId>>,
-    /// Those that are just told what other servers have left for them.
-    pub(crate) telling: Telling,
-    /// What the runs do that are not live here.
-    pub(crate) elsewhere: Elsewhere,
-    /// Who else signs people in.
-    pub(crate) sign_in: SignIn,
-    /// The agents a run has.
-    pub agents: Agents,
-    /// Those that an administrator has defined.
-    pub defined_agents: DefinedAgents,
-    /// Whether they can run programs.
-    pub programs: ProgramsHere,
-    /// The skills that agents load.
-    pub skills: SkillsFolder,
-    /// The directories that chats may work in.
-    pub workspaces: Workspaces,
-    /// Runs at set times.
-    pub schedules: Schedules,
-    /// Who is told that a background run has ended.
-    pub webhooks: Webhooks,
-    /// What is called around runs.
-    pub(crate) hooks: Hooks,
-    /// Collections of documents, and what is found there.
-    pub(crate) knowledge: Arc<Knowledge>,
-    /// The web, searched and read.
-    pub(crate) web: Arc<Web>,
-    pub(crate) crawling: Crawling,
-    /// What is written beside chats.
-    pub(crate) pipelines: Pipelines,
-    /// Servers whose tools agents get.
-    pub mcp_servers: McpServers,
-    /// The sessions of MCP clients.
-    pub(crate) mcp_door: Door,
-    /// The memory for request bodies.
-    pub(crate) body_memory: BodyMemory,
-    /// Password hashing.
-    pub passwords: Passwords,
-    /// Slows down password guessing.
-    pub backoff: Backoff,
     /// Cancelled when the server begins to stop: streams end themselves then.
     pub stopping: CancellationToken,
     /// Cancelled when nothing is going on any more but what closes the server.
     pub(crate) closing: CancellationToken,
     /// Owns every task that is not a connection; waited for when stopping.
     pub tasks: TaskTracker,
-    /// The one-time token of the set-up link, where others may reach us and there was no account at start.
-    pub setup_token: Option<Secret>,
-    /// Who takes data along or brings some.
+    /// Groups of people, and what is only for some of them.
+    pub groups: Arc<Groups>,
+    /// Accounts, sessions and sign-in.
+    pub identity: Arc<Identity>,
+    /// Ends what suspended people have open.
+    pub(crate) revocation: Arc<Revocation>,
+    /// The model catalogue.
+    pub models: Arc<Models>,
+    /// Usage and limits.
+    pub usage: Arc<Usage>,
+    /// What may be called, for whom and within which limits.
+    pub gateway: Arc<Gateway>,
+    /// Servers whose tools agents get.
+    pub mcp_servers: Arc<McpServers>,
+    /// The agents that every run has.
+    pub agents: Arc<Agents>,
+    /// Agents that an administrator has defined.
+    pub defined_agents: Arc<DefinedAgents>,
+    /// Checks definitions of agents.
+    pub(crate) agent_checks: Arc<AgentChecks>,
+    /// Whether agents can run programs.
+    pub programs: Arc<ProgramsHere>,
+    /// The skills that agents load.
+    pub skills: Arc<SkillsFolder>,
+    /// The directories that chats may work in.
+    pub workspaces: Arc<Workspaces>,
+    /// Files of chats and runs.
+    pub chat_files: Arc<ChatFiles>,
+    /// Collections of documents.
+    pub documents: Arc<Documents>,
+    /// The web, searched and read.
+    pub(crate) web: Arc<Web>,
+    /// Crawls websites into collections.
+    pub(crate) crawler: Arc<Crawler>,
+    /// The run registry and all logs.
+    pub runs: Runs,
+    /// What chats hold.
+    pub conversations: Arc<Conversations>,
+    /// Commands to runs, wherever they are.
+    pub commands: Arc<Commands>,
+    /// What runs on other servers do.
+    pub(crate) remote: Arc<Remote>,
+    /// What is called around runs.
+    pub(crate) hooks: Hooks,
+    /// Signed addresses of files.
+    pub(crate) file_links: Arc<FileLinks>,
+    /// Brings runs back that outlived their server, or rested.
+    pub recovery: Arc<Recovery>,
+    /// This server’s lease.
+    pub(crate) leases: Arc<Leases>,
+    /// Who may read a chat.
+    pub(crate) access: Arc<ChatAccess>,
+    /// Requests that start one run however often they are sent.
+    pub idempotency: Arc<Idempotency>,
+    /// Which pipelines are on.
+    pub(crate) pipeline_settings: Arc<EffectivePipelines>,
+    /// What is written beside chats.
+    pub pipelines: Arc<Pipelines>,
+    /// Exchanges of chats, and runs without one.
+    pub turns: Arc<Turns>,
+    /// New chats that share the past of an answer.
+    pub forks: Arc<Forks>,
+    /// Learns about people.
+    pub learning: Arc<Learning>,
+    /// The search through chats.
+    pub search: Arc<ChatSearch>,
+    /// Runs at set times.
+    pub schedules: Arc<Schedules>,
+    /// Addresses that are told when a background run has ended.
+    pub webhooks: Arc<Webhooks>,
+    /// Limits on concurrent exports and imports.
     pub(crate) moving: Moving,
-    pub(crate) key_use: KeyUse,
-    /// Whose the keys of the last second are.
-    pub(crate) known_keys: KnownKeys,
-    /// What administrators have read of others' chats just now.
-    pub(crate) looks: Looks,
-    /// Ends what people have open whose accounts are suspended.
-    pub standing: Standing,
-    pub(crate) local_user: OnceCell<Arc<User>>,
+    /// The memory for request bodies.
+    pub(crate) body_memory: BodyMemory,
     _data_lock: File,
 }
 
@@ -169,172 +184,405 @@ impl App {
         create_data_dir(&config.data_dir)?;
         let data_lock = hold_data_dir(&config.data_dir).await?;
         tighten(&config);
+        let config = Arc::new(config);
+        let agents = Arc::new(agents);
+        let stopping = CancellationToken::new();
+        let closing = CancellationToken::new();
+        let tasks = TaskTracker::new();
         let store = Store::open(&config.database_url)
             .await
             .context("cannot open the database")?;
         let sealer = Arc::new(Sealer::open(&config.data_dir)?);
         let http = HttpClient::new()?;
         let outbound = Outbound::new(config.outbound.clone());
-        let models =
-            Models::open(&config, store.clone(), sealer.clone(), http.clone(), tour).await?;
-        let defined_agents = DefinedAgents::open(&config.agents, store.clone()).await?;
-        let skills = SkillsFolder::new(&config.skills_folder);
-        let workspaces = Workspaces::open(&config)?;
-        let tracing_to = config.tracing.clone();
+        let program = std::env::current_exe().context("cannot find this program")?;
+        let groups = Groups::open(store.clone())
+            .await
+            .context("cannot read the groups")?;
+        let groups = Arc::new(groups);
         let needs_token = config.auth == Auth::Password && config.reachable_by_others();
         let setup_token = if needs_token && !store.has_users().await? {
             Some(random_token("")?)
         } else {
             None
         };
-        let groups = Arc::new(
-            Groups::open(store.clone())
-                .await
-                .context("cannot read the groups")?,
-        );
-        let usage = Usage::open(store.clone(), clock.clone(), Arc::clone(&groups));
-        let usage = usage.await.context("cannot read the limits")?;
-        let usage = Arc::new(usage);
-        let runs = Runs::new(store.clone(), clock.clone(), Arc::clone(&usage));
-        let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
-        let file_links = Arc::new(FileLinks::new(&sealer, config.file_link_days));
-        let webhooks = Webhooks::new(outbound.clone(), sealer.clone());
+        let identity = Arc::new(Identity {
+            sign_in: SignIn::new(outbound.clone()),
+            known_keys: KnownKeys::default(),
+            key_use: KeyUse::default(),
+            standing: Standing::default(),
+            passwords: Passwords::default(),
+            backoff: Backoff::default(),
+            setup_token,
+            local_user: OnceCell::new(),
+            clock: clock.clone(),
+            groups: groups.clone(),
+            sealer: sealer.clone(),
+            store: store.clone(),
+            config: config.clone(),
+        });
+
+        let models =
+            Models::open(&config, store.clone(), sealer.clone(), http.clone(), tour).await?;
+        let models = Arc::new(models);
+        let usage = Usage::open(store.clone(), clock.clone(), groups.clone());
+        let usage = Arc::new(usage.await.context("cannot read the limits")?);
+        let defined_agents = Arc::new(DefinedAgents::open(&config.agents, store.clone()).await?);
+        let gateway = Arc::new(Gateway {
+            defined_agents: defined_agents.clone(),
+            groups: groups.clone(),
+            models: models.clone(),
+            store: store.clone(),
+            usage: usage.clone(),
+        });
+
+        let mcp_servers = McpServers::start(
+            &config.mcp_servers,
+            Surroundings {
+                store: store.clone(),
+                sealer: sealer.clone(),
+                clock: clock.clone(),
+                http: http.clone(),
+                outbound: outbound.clone(),
+                tasks: &tasks,
+                stopping: &stopping,
+            },
+        )?;
+        let mcp_servers = Arc::new(mcp_servers);
+        let programs = Arc::new(ProgramsHere::default());
+        let skills = Arc::new(SkillsFolder::new(&config.skills_folder));
+        let workspaces = Workspaces::open(&config)?;
+        let workspaces = Arc::new(workspaces);
+        let chat_files = Arc::new(ChatFiles {
+            clock: clock.clone(),
+            groups: groups.clone(),
+            store: store.clone(),
+            workspaces: workspaces.clone(),
+        });
+        let agent_checks = Arc::new(AgentChecks {
+            agents: agents.clone(),
+            config: config.clone(),
+            defined_agents: defined_agents.clone(),
+            mcp_servers: mcp_servers.clone(),
+            models: models.clone(),
+            programs: programs.clone(),
+        });
+
+        let documents = Arc::new(Documents::new(
+            program.clone(),
+            outbound.clone(),
+            config.clone(),
+            store.clone(),
+            clock.clone(),
+            stopping.clone(),
+            usage.clone(),
+            models.clone(),
+            gateway.clone(),
+        ));
+        let web = Arc::new(Web::new(
+            config.web.clone(),
+            outbound.clone(),
+            store.clone(),
+            clock.clone(),
+            program,
+            documents.clone(),
+            mcp_servers.clone(),
+        ));
+        let crawler = Arc::new(Crawler {
+            clock: clock.clone(),
+            config: config.clone(),
+            documents: documents.clone(),
+            store: store.clone(),
+            web: web.clone(),
+            stopping: stopping.clone(),
+            look: Notify::new(),
+            at_work: std::sync::Mutex::default(),
+            choosing: Mutex::default(),
+        });
+
+        let runs = Runs::new(store.clone(), clock.clone(), usage.clone());
         let hooks = Hooks::new(
             &config.hooks,
             outbound.clone(),
             store.clone(),
             clock.clone(),
         );
-        let sign_in = SignIn::new(outbound.clone());
-        let mcp_servers = {
-            let (store, clock, http) = (store.clone(), clock.clone(), http.clone());
-            let sealer = Arc::clone(&sealer);
-            let (outbound, tasks, stopping) = (outbound.clone(), &tasks, &stopping);
-            let around = Surroundings {
-                store,
-                sealer,
-                clock,
-                http,
-                outbound,
-                tasks,
-                stopping,
-            };
-            McpServers::start(&config.mcp_servers, around)?
-        };
-        let mcp_door = Door::new(&stopping, config.body_limit_bytes);
-        let body_memory = BodyMemory::new(config.body_memory_bytes);
-        let program = std::env::current_exe().context("cannot find this program")?;
-        let knowledge = Knowledge::new(
-            program.clone(),
-            &config.knowledge,
-            (&store, outbound.clone()),
-        );
-        let web = Web::new(
-            config.web.clone(),
+        let file_links = FileLinks::new(&sealer, config.file_link_days);
+        let file_links = Arc::new(file_links);
+        let revocation = Arc::new(Revocation {
+            clock: clock.clone(),
+            identity: identity.clone(),
+            runs: runs.clone(),
+            store: store.clone(),
+            stopping: stopping.clone(),
+        });
+        let bookings = Arc::new(Bookings {
+            clock: clock.clone(),
+            runs: runs.clone(),
+            store: store.clone(),
+            usage: usage.clone(),
+        });
+        let conversations = Arc::new(Conversations {
+            runs: runs.clone(),
+            store: store.clone(),
+        });
+        let commands = Arc::new(Commands {
+            set_aside: Mutex::default(),
+            telling: Telling::default(),
+            clock: clock.clone(),
+            config: config.clone(),
+            runs: runs.clone(),
+            store: store.clone(),
+            tasks: tasks.clone(),
+        });
+        let remote = Arc::new(Remote {
+            elsewhere: Elsewhere::default(),
+            closing: closing.clone(),
+            commands: commands.clone(),
+            runs: runs.clone(),
+            store: store.clone(),
+        });
+        let access = Arc::new(ChatAccess {
+            looks: Looks::default(),
+            config: config.clone(),
+            identity: identity.clone(),
+            stopping: stopping.clone(),
+            store: store.clone(),
+            tasks: tasks.clone(),
+        });
+        let idempotency = Arc::new(Idempotency {
+            store: store.clone(),
+        });
+        let search = Arc::new(ChatSearch {
+            runs: runs.clone(),
+            store: store.clone(),
+            stopping: stopping.clone(),
+        });
+
+        let pipeline_settings = Arc::new(EffectivePipelines {
+            clock: clock.clone(),
+            config: config.clone(),
+            gateway: gateway.clone(),
+            groups: groups.clone(),
+            models: models.clone(),
+            store: store.clone(),
+        });
+        let pipelines = Arc::new(Pipelines {
+            clock: clock.clone(),
+            gateway: gateway.clone(),
+            pipeline_settings: pipeline_settings.clone(),
+            runs: runs.clone(),
+            stopping: stopping.clone(),
+            store: store.clone(),
+            tasks: tasks.clone(),
+            usage: usage.clone(),
+            work: SideWork::default(),
+            turns: Semaphore::new(pipelines::SIDE_BY_SIDE),
+            cannot_continue: std::sync::Mutex::default(),
+        });
+        let preparation = Arc::new(Preparation {
+            agents: agents.clone(),
+            clock: clock.clone(),
+            commands: commands.clone(),
+            config: config.clone(),
+            defined_agents: defined_agents.clone(),
+            documents: documents.clone(),
+            gateway: gateway.clone(),
+            groups: groups.clone(),
+            hooks: hooks.clone(),
+            mcp_servers: mcp_servers.clone(),
+            models: models.clone(),
+            pipeline_settings: pipeline_settings.clone(),
+            programs: programs.clone(),
+            runs: runs.clone(),
+            skills: skills.clone(),
+            store: store.clone(),
+            usage: usage.clone(),
+            web: web.clone(),
+            chat_files: chat_files.clone(),
+            pipelines: pipelines.clone(),
+        });
+        let turns = Arc::new(Turns {
+            clock: clock.clone(),
+            conversations: conversations.clone(),
+            file_links: file_links.clone(),
+            gateway: gateway.clone(),
+            pipeline_settings: pipeline_settings.clone(),
+            pipelines: pipelines.clone(),
+            preparation: preparation.clone(),
+            runs: runs.clone(),
+            store: store.clone(),
+            tasks: tasks.clone(),
+            usage: usage.clone(),
+            chat_files: chat_files.clone(),
+        });
+        let recovery = Arc::new(Recovery {
+            clock: clock.clone(),
+            commands: commands.clone(),
+            conversations: conversations.clone(),
+            gateway: gateway.clone(),
+            mcp_servers: mcp_servers.clone(),
+            models: models.clone(),
+            preparation: preparation.clone(),
+            programs: programs.clone(),
+            runs: runs.clone(),
+            stopping: stopping.clone(),
+            store: store.clone(),
+            tasks: tasks.clone(),
+            usage: usage.clone(),
+        });
+        let leases = Arc::new(Leases {
+            closing: closing.clone(),
+            commands: commands.clone(),
+            config: config.clone(),
+            defined_agents: defined_agents.clone(),
+            recovery: recovery.clone(),
+            runs: runs.clone(),
+            stopping: stopping.clone(),
+            store: store.clone(),
+        });
+        let forks = Arc::new(Forks {
+            clock: clock.clone(),
+            gateway: gateway.clone(),
+            preparation: preparation.clone(),
+            recovery: recovery.clone(),
+            runs: runs.clone(),
+            store: store.clone(),
+        });
+        let schedules = Arc::new(Schedules {
+            clock: clock.clone(),
+            gateway: gateway.clone(),
+            idempotency: idempotency.clone(),
+            models: models.clone(),
+            programs: programs.clone(),
+            stopping: stopping.clone(),
+            store: store.clone(),
+            turns: turns.clone(),
+            changed: Notify::new(),
+        });
+        let webhooks = Arc::new(Webhooks::new(
             outbound.clone(),
+            sealer.clone(),
             store.clone(),
             clock.clone(),
-            program,
-        );
-        let web = Arc::new(web);
+            stopping.clone(),
+        ));
+        let learning = Arc::new(Learning {
+            clock: clock.clone(),
+            gateway: gateway.clone(),
+            runs: runs.clone(),
+            store: store.clone(),
+            stopping: stopping.clone(),
+        });
+        let body_memory = BodyMemory::new(config.body_memory_bytes);
         let app = Arc::new(Self {
             config,
             store,
             clock,
-            models,
-            runs,
-            usage,
+            sealer,
+            stopping,
+            closing,
+            tasks,
             groups,
-            sealer: Arc::clone(&sealer),
-            file_links,
-            set_aside: Mutex::default(),
-            telling: Telling::default(),
-            elsewhere: Elsewhere::default(),
-            sign_in,
+            identity,
+            revocation,
+            models,
+            usage,
+            gateway,
+            mcp_servers,
             agents,
             defined_agents,
-            programs: ProgramsHere::default(),
+            agent_checks,
+            programs,
             skills,
             workspaces,
-            schedules: Schedules::default(),
-            webhooks,
-            hooks,
-            knowledge: Arc::new(knowledge),
+            chat_files,
+            documents,
             web,
-            crawling: Crawling::default(),
-            pipelines: Pipelines::default(),
-            mcp_servers,
-            mcp_door,
-            body_memory,
-            passwords: Passwords::default(),
-            backoff: Backoff::default(),
-            stopping,
-            closing: CancellationToken::new(),
-            tasks,
-            setup_token,
+            crawler,
+            runs,
+            conversations,
+            commands,
+            remote,
+            hooks,
+            file_links,
+            recovery,
+            leases,
+            access,
+            idempotency,
+            pipeline_settings,
+            pipelines,
+            turns,
+            forks,
+            search,
+            learning,
+            schedules,
+            webhooks,
             moving: Moving::default(),
-            key_use: KeyUse::default(),
-            known_keys: KnownKeys::default(),
-            looks: Looks::default(),
-            standing: Standing::default(),
-            local_user: OnceCell::new(),
+            body_memory,
             _data_lock: data_lock,
         });
-        app.knowledge.begin(&app);
-        app.web.begin(&app);
-        app.begin_embedding()
+        app.documents
+            .begin_embedding()
             .await
             .context("cannot prepare the vectors of documents")?;
-        let resting = Arc::downgrade(&app);
+        let resting = Arc::downgrade(&app.recovery);
         app.runs.read_logs_with(move |run| {
-            let app = resting.upgrade();
-            async move { app.context("the server is gone")?.read_rested(run).await }.boxed()
+            let recovery = resting.upgrade();
+            async move {
+                recovery
+                    .context("the server is gone")?
+                    .read_rested(run)
+                    .await
+            }
+            .boxed()
         });
         app.tasks.spawn(keep_programs(app.clone()));
-        app.take_lease().await.context("cannot begin a lease")?;
-        if let Some(tracing) = tracing_to {
-            app.tasks
-                .spawn(traces::export(app.clone(), http, tracing, app.runs.ends()));
+        app.leases
+            .take_lease()
+            .await
+            .context("cannot begin a lease")?;
+        if let Some(tracing) = app.config.tracing.clone() {
+            app.tasks.spawn(traces::export(
+                app.conversations.clone(),
+                http,
+                tracing,
+                app.runs.ends(),
+                app.stopping.clone(),
+            ));
         }
-        app.take_over_runs()
+        app.recovery
+            .take_over_runs()
             .await
             .context("cannot go on with the runs of before")?;
         if let Err(error) = app.store.end_claims().await {
             tracing::warn!(%error, "what was being done in the background goes on when its claims are over");
         }
-        app.tasks.spawn(app.clone().keep_lease());
-        app.tasks.spawn(app.clone().watch_elsewhere());
+        app.tasks.spawn(app.leases.clone().keep_lease());
+        app.tasks.spawn(app.remote.clone().watch_elsewhere());
         app.tasks.spawn(keep_house(app.clone()));
         app.tasks.spawn(rest_where_quiet(app.clone()));
-        app.tasks.spawn(keep_door(app.clone()));
-        app.tasks.spawn(keep_learning(app.clone()));
-        app.tasks.spawn(keep_searchable(app.clone()));
-        app.tasks.spawn(app.clone().keep_taking_up());
-        app.tasks.spawn(keep_schedules(app.clone()));
-        app.tasks.spawn(keep_standing(app.clone()));
-        app.tasks.spawn(keep_usage(app.clone()));
-        app.tasks.spawn(keep_webhooks(app.clone()));
+        app.tasks.spawn(keep_learning(app.learning.clone()));
+        app.tasks.spawn(keep_searchable(app.search.clone()));
+        app.tasks.spawn(app.recovery.clone().keep_taking_up());
+        app.tasks.spawn(keep_schedules(app.schedules.clone()));
+        app.tasks.spawn(keep_standing(app.revocation.clone()));
+        app.tasks.spawn(keep_usage(bookings, app.closing.clone()));
+        app.tasks.spawn(keep_webhooks(app.webhooks.clone()));
         for _ in 0..READERS {
-            app.tasks.spawn(keep_reading(app.clone()));
+            app.tasks.spawn(keep_reading(app.documents.clone()));
         }
-        app.tasks.spawn(keep_looking(app.clone()));
-        app.tasks.spawn(keep_embedding(app.clone()));
-        app.tasks.spawn(keep_graphs(app.clone()));
-        app.tasks.spawn(keep_graph_copy(app.clone()));
-        app.tasks.spawn(keep_vector_copy(app.clone()));
-        app.tasks.spawn(keep_crawling(app.clone()));
-        app.tasks.spawn(ask_configured(app.clone()));
-        app.tasks.spawn(keep_health(app.clone()));
-        app.tasks.spawn(keep_pipelines(app.clone()));
+        app.tasks.spawn(keep_looking(app.documents.clone()));
+        app.tasks.spawn(keep_embedding(app.documents.clone()));
+        app.tasks.spawn(keep_graphs(app.documents.clone()));
+        app.tasks.spawn(keep_graph_copy(app.documents.clone()));
+        app.tasks.spawn(keep_vector_copy(app.documents.clone()));
+        app.tasks.spawn(keep_crawling(app.crawler.clone()));
+        app.tasks.spawn(app.recovery.clone().ask_configured());
+        app.tasks
+            .spawn(keep_health(app.models.clone(), app.stopping.clone()));
+        app.tasks.spawn(keep_pipelines(app.pipelines.clone()));
         Ok(app)
-    }
-
-    /// Whether the first account is still to be made.
-    ///
-    /// # Errors
-    /// Where the database does not answer.
-    pub async fn setup_needed(&self) -> Result<bool, ApiError> {
-        Ok(self.config.auth == Auth::Password && !self.store.has_users().await?)
     }
 
     /// Ends what still runs and closes the database. Call after the last connection has ended.
@@ -436,34 +684,5 @@ async fn keep_house(app: Arc<App>) {
             () = app.stopping.cancelled() => return,
             () = tokio::time::sleep(HOUSEKEEPING) => {}
         }
-    }
-}
-
-/// Ends the sessions of MCP clients that nobody uses any more.
-async fn keep_door(app: Arc<App>) {
-    loop {
-        tokio::select! {
-            () = app.stopping.cancelled() => return,
-            () = tokio::time::sleep(SWEEP_DOOR) => app.mcp_door.sweep().await,
-        }
-    }
-}
-
-/// Lists the models of configured servers; those that are not up yet are asked again. Runs that were set aside may have
-/// waited for them.
-pub(crate) async fn ask_configured(app: Arc<App>) {
-    let ask = async {
-        let mut wait = Duration::from_secs(1);
-        while app.models.ask_unlisted().await.is_err() {
-            // Others may have listed theirs.
-            app.go_on_with_set_aside().await;
-            tokio::time::sleep(wait).await;
-            wait = (wait * 2).min(Duration::from_secs(60));
-        }
-        app.go_on_with_set_aside().await;
-    };
-    tokio::select! {
-        () = app.stopping.cancelled() => {}
-        () = ask => {}
     }
 }

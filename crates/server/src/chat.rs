@@ -1,11 +1,13 @@
 //! Chats: turns, pipelines, search, research, forks, schedules, webhooks and learning about people.
 
 pub(crate) mod access;
-pub(crate) mod conversation;
 pub mod forks;
 pub(crate) mod idempotency;
 pub(crate) mod learning;
+pub(crate) mod leases;
+pub(crate) mod memory;
 pub(crate) mod pipelines;
+pub(crate) mod recovery;
 pub(crate) mod request_attachments;
 pub mod research;
 pub mod schedules;

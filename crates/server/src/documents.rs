@@ -29,11 +29,12 @@ use std::{
     collections::HashMap,
     path::PathBuf,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
 };
+use tokio_util::sync::CancellationToken;
 
 use agent::Tool;
 use domain::{CollectionId, EmbeddingSpaceId};
@@ -42,9 +43,12 @@ use store::{Collection, Embedding, Principal, Store, StoreError};
 use tokio::{sync::Notify, time::Instant};
 
 use crate::{
-    app::App,
     error::ApiError,
-    platform::config::{KnowledgeSettings, VectorDatabaseSettings},
+    gateway::{Gateway, models::Models, usage::Usage},
+    platform::{
+        clock::Clock,
+        config::{Config, VectorDatabaseSettings},
+    },
 };
 
 use asking::NoHelp;
@@ -80,7 +84,7 @@ const FIRST_REST: Duration = Duration::from_secs(2);
 const LONGEST_REST: Duration = Duration::from_secs(60);
 
 /// What is known of documents.
-pub(crate) struct Knowledge {
+pub struct Documents {
     terms: Terms,
     reader: ReadingProcess,
     built_in: Arc<BuiltIn>,
@@ -106,7 +110,19 @@ pub(crate) struct Knowledge {
     /// Counts the searches.
     searches: AtomicU64,
     helping: Mutex<Helping>,
-    app: OnceLock<Weak<App>>,
+    pub(crate) clock: Clock,
+    pub(crate) config: Arc<Config>,
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) models: Arc<Models>,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) store: Store,
+    pub(crate) usage: Arc<Usage>,
+}
+
+impl std::fmt::Debug for Documents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Documents").finish_non_exhaustive()
+    }
 }
 
 /// How it stands with the embedding model.
@@ -120,13 +136,20 @@ struct Helping {
     rest: Option<(Instant, Duration, NoHelp)>,
 }
 
-impl Knowledge {
+impl Documents {
     /// Documents are read by `program`, which is this one.
     pub(crate) fn new(
         program: PathBuf,
-        settings: &KnowledgeSettings,
-        (store, outbound): (&Store, Outbound),
+        outbound: Outbound,
+        config: Arc<Config>,
+        store: Store,
+        clock: Clock,
+        stopping: CancellationToken,
+        usage: Arc<Usage>,
+        models: Arc<Models>,
+        gateway: Arc<Gateway>,
     ) -> Self {
+        let settings = &config.knowledge;
         Self {
             built_in: Arc::new(BuiltIn::new(settings, &program)),
             terms: Terms::default(),
@@ -148,18 +171,14 @@ impl Knowledge {
             loading: tokio::sync::Mutex::default(),
             searches: AtomicU64::new(0),
             helping: Mutex::default(),
-            app: OnceLock::new(),
+            clock,
+            config,
+            gateway,
+            models,
+            stopping,
+            store,
+            usage,
         }
-    }
-
-    /// To be called once, with what it is a part of.
-    pub(crate) fn begin(&self, app: &Arc<App>) {
-        _ = self.app.set(Arc::downgrade(app));
-    }
-
-    /// The program that it is part of, for what outlives a request.
-    pub(crate) fn app(&self) -> Weak<App> {
-        self.app.get().cloned().unwrap_or_default()
     }
 
     /// To be called when a file has come.
@@ -340,18 +359,18 @@ impl Knowledge {
     }
 }
 
-impl App {
+impl Documents {
     /// The agents' ways in, where there is something that the principal may search: passages, and what they speak of. Documents are
     /// an account's own, not those of a front end's people.
     pub(crate) async fn knowledge_tools(
-        &self,
+        self: &Arc<Self>,
         principal: &Principal,
         scope: Scope,
     ) -> Result<Vec<Arc<Tool>>, StoreError> {
         if principal.is_front_end_person() {
             return Ok(Vec::new());
         }
-        let (knowledge, store) = (&self.knowledge, &self.store);
+        let (knowledge, store) = (self, &self.store);
         let search = knowledge.tool(store, principal, scope.clone()).await?;
         let graph = knowledge
             .graph_tool(store, principal.account, scope)
@@ -362,6 +381,6 @@ impl App {
     /// How many collections are in the memory.
     #[must_use]
     pub fn loaded_collections(&self) -> usize {
-        self.knowledge.all_loaded().len()
+        self.all_loaded().len()
     }
 }

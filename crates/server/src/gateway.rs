@@ -1,7 +1,76 @@
 //! Models: connections to model servers, the catalogue, health, prices, usage and limits.
 
+pub mod agents;
 pub(crate) mod caller_info;
 pub mod discovery;
 pub mod models;
 pub mod prices;
+pub mod research_wish;
 pub mod usage;
+
+use crate::{
+    error::ApiError,
+    gateway::{
+        agents::DefinedAgents,
+        models::{Models, ResolvedModel},
+        usage::Usage,
+    },
+    identity::{
+        auth::Caller,
+        groups::{Groups, Permit},
+    },
+    platform::built_in::{AGENT_PREFIX, BUILT_IN_AGENT},
+};
+use std::sync::Arc;
+use store::{Store, UserRole};
+
+/// What may be called, for whom and within which limits.
+pub struct Gateway {
+    pub(crate) defined_agents: Arc<DefinedAgents>,
+    pub(crate) groups: Arc<Groups>,
+    pub(crate) models: Arc<Models>,
+    pub(crate) store: Store,
+    pub(crate) usage: Arc<Usage>,
+}
+
+impl Gateway {
+    /// What the caller may use now. A key never has more than its owner, and a front end's person never what only
+    /// administrators have.
+    #[must_use]
+    pub fn permit_of(&self, caller: &Caller) -> Permit {
+        self.limited_by_key(self.permit_without_key_limit(caller))
+    }
+
+    /// The same without what its key is limited to.
+    pub(crate) fn permit_without_key_limit(&self, caller: &Caller) -> Permit {
+        let is_admin = caller.user.role == UserRole::Admin && caller.person.is_none();
+        self.groups.permit(caller.authority(), is_admin)
+    }
+
+    /// The model with this id, or the default one, for a run on the caller's account. Waits for the first look at the
+    /// model servers.
+    ///
+    /// # Errors
+    /// 403 if the key is not for it, 404 if there is none, 503 if there is no default model or its server was not heard of.
+    pub async fn resolve_for(
+        &self,
+        caller: &Caller,
+        id: Option<&str>,
+    ) -> Result<ResolvedModel, ApiError> {
+        self.models.first_look().await;
+        match id {
+            Some(id) => caller.check_model(self.models.catalogue().meant(id))?,
+            // The default model has a name too, and an agent that stands for it.
+            None if caller
+                .check_model(&format!("{}{}", AGENT_PREFIX, BUILT_IN_AGENT))
+                .is_ok() => {}
+            None => {
+                let permit = self.permit_without_key_limit(caller);
+                if let Some(default) = self.models.catalogue().default_for(&permit).model() {
+                    caller.check_model(&default.id)?;
+                }
+            }
+        }
+        self.resolve(id, &self.permit_of(caller))
+    }
+}

@@ -6,6 +6,7 @@ mod agents;
 mod allowed_calls;
 mod anthropic;
 mod audit;
+mod audited;
 mod beside;
 pub(crate) mod body;
 mod chat_order;
@@ -54,6 +55,7 @@ mod permissions;
 mod pipelines;
 mod programs;
 mod request_log;
+mod request_parts;
 mod route;
 mod runs;
 mod schedules;
@@ -64,6 +66,7 @@ mod sessions;
 mod settings;
 mod sharing;
 mod sign_up;
+mod state;
 pub mod streams;
 mod task_config;
 mod tasks;
@@ -79,7 +82,7 @@ mod workspaces;
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    Extension, Router,
     extract::{Request, State},
     middleware::{Next, from_fn_with_state},
     response::Response,
@@ -96,10 +99,8 @@ use self::{
 use crate::{
     app::App,
     error::catch_panic,
-    identity::{
-        audit as audit_log,
-        auth::{Access, Caller, check_access, check_origin, keep_from_proxy},
-    },
+    http::state::AppState,
+    identity::auth::{Access, Caller, check_access, check_origin, keep_from_proxy},
     platform::request_context,
 };
 
@@ -602,9 +603,9 @@ pub fn table() -> Vec<Route> {
             copilotkit::stop,
         ),
         // Our agent as a tool of MCP clients
-        post(Chat, "/mcp", mcp::any),
-        get(Chat, "/mcp", mcp::any),
-        delete(Chat, "/mcp", mcp::any),
+        post(Chat, mcp::PATH, mcp::any),
+        get(Chat, mcp::PATH, mcp::any),
+        delete(Chat, mcp::PATH, mcp::any),
         // OpenAI's format
         post(Chat, "/v1/chat/completions", openai::chat),
         post(Chat, "/v1/responses", openai::responses::create),
@@ -631,6 +632,9 @@ pub fn table() -> Vec<Route> {
 
 /// The whole server as one service.
 pub fn router(app: Arc<App>) -> Router {
+    let door = Arc::new(mcp::Door::new(&app.stopping, app.config.body_limit_bytes));
+    app.tasks
+        .spawn(Arc::clone(&door).keep(app.stopping.clone()));
     // Few layers, as each costs every request several allocations.
     let routes = table().into_iter().fold(Router::new(), |router, route| {
         let protocol = Protocol::of(route.path);
@@ -640,18 +644,21 @@ pub fn router(app: Arc<App>) -> Router {
             noted: route.noted,
             protocol,
         };
+        let handler = if route.path == mcp::PATH {
+            route.handler.layer(Extension(Arc::clone(&door)))
+        } else {
+            route.handler
+        };
         router.route(
             route.path,
-            route
-                .handler
-                .route_layer(from_fn_with_state(guard, guarded)),
+            handler.route_layer(from_fn_with_state(guard, guarded)),
         )
     });
     let routes = routes.method_not_allowed_fallback(unrouted::wrong_method);
     let once_more = routes
         .clone()
         .fallback(unrouted::fallback)
-        .with_state(app.clone());
+        .with_state(AppState(app.clone()));
     let routes = routes
         .fallback(move |request| unrouted::by_plain_path(once_more, request))
         .layer(from_fn_with_state(app.clone(), surrounded));
@@ -659,9 +666,12 @@ pub fn router(app: Arc<App>) -> Router {
         routes
     } else {
         // Outermost, so that a page can read why it was refused.
-        routes.layer(from_fn_with_state(app.clone(), cors::allow_named_origins))
+        routes.layer(from_fn_with_state(
+            app.config.clone(),
+            cors::allow_named_origins,
+        ))
     };
-    routes.with_state(app)
+    routes.with_state(AppState(app))
 }
 
 /// Who may call a route, and whose words its refusals take.
@@ -676,7 +686,7 @@ struct Guard {
 /// Around each route.
 async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
     let protocol = guard.protocol.asked_by(request.headers());
-    if let Err(refused) = check_access(&guard.app, guard.access, &mut request).await {
+    if let Err(refused) = check_access(&guard.app.identity, guard.access, &mut request).await {
         return unrouted::refuse(protocol, refused);
     }
     let caller = request.extensions().get::<Caller>().cloned();
@@ -686,8 +696,15 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
     let answer = |request| next.run(request);
     let response = match (&caller, guard.noted) {
         // One that is noted goes on to its end, whatever becomes of the caller meanwhile.
-        (_, Some(action)) => audit_log::noted(&guard.app, action, request, answer).await,
-        (Some(caller), None) => guard.app.standing.while_good(caller, answer(request)).await,
+        (_, Some(action)) => audited::audited(&guard.app, action, request, answer).await,
+        (Some(caller), None) => {
+            guard
+                .app
+                .identity
+                .standing
+                .while_good(caller, answer(request))
+                .await
+        }
         (None, None) => answer(request).await,
     };
     if protocol == Protocol::Ours {

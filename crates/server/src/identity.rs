@@ -8,3 +8,56 @@ pub(crate) mod oauth;
 pub(crate) mod oidc;
 pub(crate) mod provisioning;
 pub(crate) mod webauthn;
+
+use crate::{
+    error::ApiError,
+    identity::{
+        auth::{Backoff, KeyUse, KnownKeys, Passwords, Standing},
+        groups::Groups,
+        oidc::SignIn,
+    },
+    platform::{
+        clock::Clock,
+        config::{Auth, Config},
+        secret::Sealer,
+    },
+};
+use llm::Secret;
+use std::sync::Arc;
+use store::{Store, User};
+use tokio::sync::OnceCell;
+
+/// Accounts: who signs in, by which way, and what is kept of sessions and keys while the server runs.
+pub struct Identity {
+    pub(crate) config: Arc<Config>,
+    /// Who else signs people in.
+    pub(crate) sign_in: SignIn,
+    /// Keys that were looked up within the last second.
+    pub(crate) known_keys: KnownKeys,
+    /// When each key was last used.
+    pub(crate) key_use: KeyUse,
+    /// Ends what people have open whose accounts are suspended.
+    pub(crate) standing: Standing,
+    /// Password hashing.
+    pub passwords: Passwords,
+    /// Slows down password guessing.
+    pub backoff: Backoff,
+    /// The one-time token of the set-up link, where others may reach us and there was no account at start.
+    pub setup_token: Option<Secret>,
+    /// The account of everybody with `--auth none`.
+    pub(crate) local_user: OnceCell<Arc<User>>,
+    pub(crate) clock: Clock,
+    pub(crate) groups: Arc<Groups>,
+    pub(crate) sealer: Arc<Sealer>,
+    pub(crate) store: Store,
+}
+
+impl Identity {
+    /// Whether the first account is still to be made.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub async fn setup_needed(&self) -> Result<bool, ApiError> {
+        Ok(self.config.auth == Auth::Password && !self.store.has_users().await?)
+    }
+}

@@ -1,5 +1,8 @@
 //! What every part of the server stands on: settings, clock, secrets, the data folder, the listener and metrics.
 
+pub mod agent_definition;
+pub mod body_memory;
+pub mod built_in;
 pub(crate) mod client_info;
 pub mod clock;
 pub mod config;
@@ -8,6 +11,10 @@ pub(crate) mod data_dir;
 pub mod init;
 pub mod listen;
 pub mod metrics;
+pub mod model_aliases;
+pub(crate) mod outbound_fault;
+pub mod proxies;
 pub(crate) mod redacted_stderr;
 pub(crate) mod request_context;
 pub mod secret;
+pub(crate) mod standard_webhooks;

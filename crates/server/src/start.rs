@@ -22,7 +22,7 @@ pub fn link(app: &App, listening_on: SocketAddr) -> String {
         Some(url) => url.origin(),
         None => format!("http://{}", reachable(listening_on)),
     };
-    match &app.setup_token {
+    match &app.identity.setup_token {
         Some(token) => format!("{origin}/setup?token={}", token.reveal()),
         None => origin,
     }

@@ -14,10 +14,7 @@ mod search;
 mod sitemaps;
 mod tools;
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, OnceLock, Weak},
-};
+use std::{path::PathBuf, sync::Arc};
 
 use domain::{PageId, UserId};
 use knowledge::ReadingProcess;
@@ -26,12 +23,13 @@ use store::{NewPage, Page, Store, StoreError};
 use tokio::sync::Semaphore;
 
 use crate::{
-    app::App,
+    documents::Documents,
     platform::{clock::Clock, config::WebSettings},
+    tools::mcp_servers::McpServers,
 };
 
 use address::normalised;
-pub(crate) use crawl::{Crawling, keep_crawling};
+pub(crate) use crawl::{Crawler, keep_crawling};
 use fetch::Fetched;
 use hosts::Hosts;
 pub(crate) use problem::WebProblem;
@@ -59,7 +57,8 @@ pub(crate) struct Web {
     reading: Arc<Semaphore>,
     browsing: Semaphore,
     picturing: Semaphore,
-    app: OnceLock<Weak<App>>,
+    documents: Arc<Documents>,
+    mcp_servers: Arc<McpServers>,
 }
 
 /// A copy of a page.
@@ -103,6 +102,8 @@ impl Web {
         store: Store,
         clock: Clock,
         program: PathBuf,
+        documents: Arc<Documents>,
+        mcp_servers: Arc<McpServers>,
     ) -> Self {
         Self {
             settings,
@@ -117,13 +118,9 @@ impl Web {
             reading: Arc::new(Semaphore::new(READ_AT_ONCE)),
             browsing: Semaphore::new(scripts::AT_ONCE),
             picturing: Semaphore::new(image::AT_ONCE),
-            app: OnceLock::new(),
+            documents,
+            mcp_servers,
         }
-    }
-
-    /// To be called once, with what it is a part of.
-    pub(crate) fn begin(&self, app: &Arc<App>) {
-        _ = self.app.set(Arc::downgrade(app));
     }
 
     /// The page at an address, as `owner`'s copy of it: the one that is there where it is fresh or its server says that

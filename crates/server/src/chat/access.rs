@@ -6,15 +6,22 @@ use std::{
     time::Duration,
 };
 
-use axum::{body::Body, extract::FromRequestParts, http::request::Parts, response::Response};
+use axum::{body::Body, response::Response};
 use domain::{ChatId, RunId, UserId, refusal};
 use futures_util::StreamExt;
 use serde_json::Map;
-use store::{Chat, KeyScope, Run, SharedChat, StoreError, UserRole};
+use store::{Chat, KeyScope, Run, SharedChat, Store, StoreError, UserRole};
 use tokio::time::Instant;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
 
-use crate::{app::App, error::ApiError, identity::auth::Caller, platform::client_info::Place};
+use crate::{
+    error::ApiError,
+    identity::{Identity, auth::Caller},
+    platform::{client_info::Place, config::Config},
+};
 
 /// How often it is looked whether somebody may still read what is open.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -30,15 +37,10 @@ pub(crate) struct Looker {
     place: Place,
 }
 
-impl FromRequestParts<Arc<App>> for Looker {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        let caller = Caller::from_request_parts(parts, app).await?;
-        Ok(Self {
-            caller,
-            place: Place::from_request_parts(parts, app).await?,
-        })
+impl Looker {
+    /// Somebody who asks from there.
+    pub(crate) fn new(caller: Caller, place: Place) -> Self {
+        Self { caller, place }
     }
 }
 
@@ -110,7 +112,18 @@ impl Looks {
     }
 }
 
-impl App {
+/// Who may read a chat.
+pub(crate) struct ChatAccess {
+    /// What administrators have read of others’ chats just now.
+    pub(crate) looks: Looks,
+    pub(crate) config: Arc<Config>,
+    pub(crate) identity: Arc<Identity>,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) store: Store,
+    pub(crate) tasks: TaskTracker,
+}
+
+impl ChatAccess {
     /// The chat, where the looker may read it. An administrator's look at another's is noted.
     ///
     /// # Errors
@@ -137,7 +150,8 @@ impl App {
         let (who, now) = (caller.id(), Instant::now());
         if !is_shared && self.looks.is_news(who, chat.id, now) {
             let subject = (chat.id.to_string(), owner_email.clone());
-            self.note_look("chat.look", caller, place, subject, Map::new())
+            self.identity
+                .note_look("chat.look", caller, place, subject, Map::new())
                 .await?;
             // Only now: where it could not be noted the next look is as new.
             self.looks.remember(who, chat.id, now);

@@ -1,17 +1,24 @@
 //! Forks: a new chat whose last answer has the same past as that of another one up to a step, and goes on from there anew.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use domain::{
     AgentPath, ChatId, EventBody, MessageId, ProblemCode, Role, RunEvent, RunId, refusal,
 };
-use store::{Chat, ChatMessage, ChatOrder, FileState, Fork, NewRun, Run, Segment};
+use store::{Chat, ChatMessage, ChatOrder, FileState, Fork, NewRun, Run, Segment, Store};
 
 use crate::{
-    app::App,
-    chat::{conversation::path_to, turns::Work},
+    chat::{
+        recovery::Recovery,
+        turns::{Preparation, Work},
+    },
     error::ApiError,
-    gateway::models::ResolvedModel,
+    gateway::{Gateway, models::ResolvedModel},
+    platform::clock::Clock,
+    runtime::{conversation::path_to, runs::Runs},
 };
 
 /// The longest past that is copied, bytes of JSON.
@@ -43,7 +50,17 @@ pub struct Forked {
     pub run: RunId,
 }
 
-impl App {
+/// New chats that share the past of an answer up to a step.
+pub struct Forks {
+    pub(crate) clock: Clock,
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) preparation: Arc<Preparation>,
+    pub(crate) recovery: Arc<Recovery>,
+    pub(crate) runs: Runs,
+    pub(crate) store: Store,
+}
+
+impl Forks {
     /// Forks a run of a chat that has ended. It goes on at once, as a run does after a restart: what its past holds is
     /// not done again.
     ///
@@ -56,7 +73,9 @@ impl App {
         if source.finished_at.is_none() {
             return Err(ApiError::conflict(refusal::Chats::ForkWhileGoing));
         }
-        self.check_limits(&point.model.authority.principal).await?;
+        self.gateway
+            .check_limits(&point.model.authority.principal)
+            .await?;
         let chat = self.store.chat(&source.principal, chat).await?;
         let messages = copied_messages(&self.store.messages(chat.id).await?, message)?;
         let past = self.past_to(source.id, point.after).await?;
@@ -65,10 +84,17 @@ impl App {
         let mut work = Work::of(Vec::new(), point.model.clone(), Vec::new());
         work.is_of_chat = true;
         // What was research goes on as research.
-        work.research = self.research_of(source.id).await?.or(work.research);
+        work.research = self
+            .preparation
+            .research_of(source.id)
+            .await?
+            .or(work.research);
         // Its files are as they are now: what others did there since is not to be undone.
         work.belongs_to(&chat);
-        work.told = self.told(source.principal.account, &work).await?;
+        work.told = self
+            .preparation
+            .told(source.principal.account, &work)
+            .await?;
         let fork = self.new_fork(
             &source,
             chat,
@@ -85,7 +111,8 @@ impl App {
             run: fork.0.run.id,
         };
         let run = self.store.run(forked.run).await?;
-        self.take_over(&run, false)
+        self.recovery
+            .take_over(&run, false)
             .await
             .map_err(ApiError::internal)?;
         Ok(forked)

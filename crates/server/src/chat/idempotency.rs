@@ -4,9 +4,9 @@
 use axum::http::HeaderMap;
 use domain::ProblemCode;
 use ring::digest::{Context, SHA256};
-use store::{IdempotencyKey, Principal, Run, StartedBefore};
+use store::{IdempotencyKey, Principal, Run, StartedBefore, Store};
 
-use crate::{app::App, error::ApiError};
+use crate::error::ApiError;
 
 const HEADER: &str = "idempotency-key";
 const LIMIT_CHARS: usize = 255;
@@ -45,7 +45,12 @@ pub(crate) fn idempotency_key(
     }))
 }
 
-impl App {
+/// Requests that start one run however often they are sent.
+pub struct Idempotency {
+    pub(crate) store: Store,
+}
+
+impl Idempotency {
     /// What `begin` brings or, where an earlier request with the key has started a run, what `again` makes of that.
     /// `begin` has to store the key with the run.
     ///

@@ -2,6 +2,7 @@
 //! and only once a chat rests. What was looked at is marked in the database.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
+use tokio_util::sync::CancellationToken;
 
 use agent::learning::{Asked, KnownFact, Lessons, MOST_FACTS, ask};
 use domain::{
@@ -9,14 +10,16 @@ use domain::{
     message::plain_text,
 };
 use serde_json::Map;
-use store::{ChatMessage, ChatToLearnFrom, Fact, Learned, NewFact, NewRun, Principal, StoreError};
+use store::{
+    ChatMessage, ChatToLearnFrom, Fact, Learned, NewFact, NewRun, Principal, Store, StoreError,
+};
 use tokio::time::Instant;
 
 use crate::{
-    app::App,
-    gateway::models::{ResolvedModel, TOUR},
+    gateway::{Gateway, models::ResolvedModel},
     identity::auth::Authority,
-    runtime::runs::ServerLog,
+    platform::{built_in::TOUR, clock::Clock},
+    runtime::runs::{Runs, ServerLog},
 };
 
 /// How long a chat has to rest.
@@ -31,20 +34,29 @@ const MOST_TRIES: u64 = 3;
 const RETRY: Duration = Duration::from_secs(600);
 
 /// Goes on until the server stops; what it is about to ask then is asked again after the next start.
-pub(crate) async fn keep_learning(app: Arc<App>) {
+pub(crate) async fn keep_learning(learning: Arc<Learning>) {
     loop {
         let look = async {
             tokio::time::sleep(LOOK).await;
-            app.learn().await;
+            learning.learn().await;
         };
         tokio::select! {
-            () = app.stopping.cancelled() => return,
+            () = learning.stopping.cancelled() => return,
             () = look => {}
         }
     }
 }
 
-impl App {
+/// Learns about people from what they write, where they have turned it on.
+pub struct Learning {
+    pub(crate) stopping: CancellationToken,
+    pub(crate) clock: Clock,
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) runs: Runs,
+    pub(crate) store: Store,
+}
+
+impl Learning {
     /// Looks at the chats that rest, once.
     pub async fn learn(&self) {
         let now = self.clock.now_ms();
@@ -88,7 +100,10 @@ impl App {
             })
             .collect();
         let texts: Vec<String> = said.iter().map(|(_, text)| text.clone()).collect();
-        let about = self.one_shot(&model, Some(from.chat), Map::new()).await?;
+        let about = self
+            .gateway
+            .one_shot(&model, Some(from.chat), Map::new())
+            .await?;
         let log = self.begin_log(from, &model).await?;
         let messages = 2;
         log.emit(EventBody::ModelRequested {
@@ -191,7 +206,11 @@ impl App {
             .rev()
             .find_map(|message| message.model.as_deref());
         let last = last.filter(|model| *model != TOUR)?;
-        self.resolve(Some(last), &self.permit(Authority::of_account(from.owner)))
+        self.gateway
+            .resolve(
+                Some(last),
+                &self.gateway.permit(Authority::of_account(from.owner)),
+            )
             .ok()
     }
 

@@ -11,15 +11,15 @@ mod tools;
 use std::{
     collections::{HashMap, HashSet},
     net::IpAddr,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+use store::{Store, User};
 
 use agent::pipelines::{Now, Person, Said, Values};
 use domain::{ChatId, Message, Role};
 use jiff::{Timestamp, tz::TimeZone};
-use store::User;
 use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub(crate) use after_answer::{keep_pipelines, said_up_to};
 pub(crate) use asking::{Job, cannot_continue};
@@ -27,39 +27,61 @@ pub(crate) use common::{Common, CommonSettings};
 pub(crate) use settings::{InForce, PipelineSettings, wrong_template};
 
 use crate::{
-    app::App,
     error::ApiError,
-    gateway::models::{ResolvedModel, TOUR},
-    identity::groups::Thing,
+    gateway::{
+        Gateway,
+        models::{Models, ResolvedModel},
+        usage::Usage,
+    },
+    identity::groups::{Groups, Thing},
+    platform::{built_in::TOUR, clock::Clock, config::Config},
+    runtime::runs::Runs,
 };
 
 /// So many chats are looked at side by side once they are answered: a local model has no time for more.
-const SIDE_BY_SIDE: usize = 2;
+pub(crate) const SIDE_BY_SIDE: usize = 2;
 /// How long what the calls have come to is kept: a week.
 pub(crate) const KEPT_MS: i64 = 7 * 24 * 3_600_000;
 
 /// What goes on beside the chats.
-#[derive(Debug)]
-pub(crate) struct Pipelines {
-    at_work: Mutex<HashMap<ChatId, CancellationToken>>,
-    turns: Semaphore,
+pub struct Pipelines {
+    pub(crate) clock: Clock,
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) pipeline_settings: Arc<EffectivePipelines>,
+    pub(crate) runs: Runs,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) store: Store,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) usage: Arc<Usage>,
+    pub(crate) work: SideWork,
+    pub(crate) turns: Semaphore,
     /// Models, by their ids, whose servers have refused to continue texts.
-    cannot_continue: Mutex<HashSet<String>>,
-}
-
-impl Default for Pipelines {
-    fn default() -> Self {
-        Self {
-            at_work: Mutex::default(),
-            turns: Semaphore::new(SIDE_BY_SIDE),
-            cannot_continue: Mutex::default(),
-        }
-    }
+    pub(crate) cannot_continue: Mutex<HashSet<String>>,
 }
 
 impl Pipelines {
     /// Gives up what is written beside a chat, as something new is said in it.
     pub(crate) fn give_up(&self, chat: ChatId) {
+        self.work.give_up(chat);
+    }
+
+    /// A model's server does not continue texts.
+    pub(crate) fn note_cannot_continue(&self, model: &str) {
+        let mut refused = self
+            .cannot_continue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        refused.insert(model.to_owned());
+    }
+}
+
+/// The work beside each chat, of which there is one at a time.
+#[derive(Debug, Default)]
+pub(crate) struct SideWork(Mutex<HashMap<ChatId, CancellationToken>>);
+
+impl SideWork {
+    /// Gives up what is written beside a chat, as something new is said in it.
+    fn give_up(&self, chat: ChatId) {
         if let Some(work) = self.lock().remove(&chat) {
             work.cancel();
         }
@@ -82,21 +104,22 @@ impl Pipelines {
         }
     }
 
-    /// A model's server does not continue texts.
-    pub(crate) fn note_cannot_continue(&self, model: &str) {
-        let mut refused = self
-            .cannot_continue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        refused.insert(model.to_owned());
-    }
-
     fn lock(&self) -> MutexGuard<'_, HashMap<ChatId, CancellationToken>> {
-        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl App {
+/// Which pipelines are on, with which model and prompt.
+pub(crate) struct EffectivePipelines {
+    pub(crate) clock: Clock,
+    pub(crate) config: Arc<Config>,
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) groups: Arc<Groups>,
+    pub(crate) models: Arc<Models>,
+    pub(crate) store: Store,
+}
+
+impl EffectivePipelines {
     /// The model of a pipeline for a chat that is answered by `chat_model`; `None` if that is the tour, which plays a part and
     /// understands nothing.
     ///
@@ -118,6 +141,7 @@ impl App {
             .filter(|model| !model.is_empty());
         // An administrator has chosen it for everybody. The key's own limit stays: then the chat's model does it.
         let permit = self
+            .gateway
             .permit(chat_model.authority.clone())
             .regardless_of_groups();
         let chosen = chosen.filter(|model| permit.allows(Thing::Model(model)));
@@ -126,22 +150,6 @@ impl App {
             .transpose()?;
         let model = chosen.unwrap_or_else(|| chat_model.clone());
         Ok((model.model_id != TOUR).then_some(model))
-    }
-
-    /// The model as one that continues texts, where its server may be able to: those elsewhere take every text for a message.
-    pub(crate) fn continuing_model(&self, model: &ResolvedModel) -> Option<ResolvedModel> {
-        let refused = self
-            .pipelines
-            .cannot_continue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if refused.contains(&model.model_id) || !self.is_local(&model.model_id) {
-            return None;
-        }
-        Some(ResolvedModel {
-            model: model.model.continuing()?,
-            ..model.clone()
-        })
     }
 
     /// Whether the model is on this machine or in its network.
@@ -173,6 +181,23 @@ impl App {
             weekday: zoned.strftime("%A").to_string(),
             timezone: zoned.time_zone().iana_name().unwrap_or("UTC").to_owned(),
         }
+    }
+}
+
+impl Pipelines {
+    /// The model as one that continues texts, where its server may be able to: those elsewhere take every text for a message.
+    pub(crate) fn continuing_model(&self, model: &ResolvedModel) -> Option<ResolvedModel> {
+        let refused = self
+            .cannot_continue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if refused.contains(&model.model_id) || !self.pipeline_settings.is_local(&model.model_id) {
+            return None;
+        }
+        Some(ResolvedModel {
+            model: model.model.continuing()?,
+            ..model.clone()
+        })
     }
 }
 
@@ -297,17 +322,17 @@ mod tests {
 
     #[test]
     fn something_new_gives_up_what_goes_on() {
-        let pipelines = Pipelines::default();
+        let work = SideWork::default();
         let chat = ChatId::generate();
-        let first = pipelines.begin(chat);
-        let second = pipelines.begin(chat);
+        let first = work.begin(chat);
+        let second = work.begin(chat);
         assert!(first.is_cancelled() && !second.is_cancelled());
-        pipelines.end(chat, &first);
-        pipelines.give_up(chat);
+        work.end(chat, &first);
+        work.give_up(chat);
         assert!(second.is_cancelled());
-        let third = pipelines.begin(chat);
-        pipelines.end(chat, &third);
-        pipelines.give_up(chat);
+        let third = work.begin(chat);
+        work.end(chat, &third);
+        work.give_up(chat);
         assert!(!third.is_cancelled());
     }
 }

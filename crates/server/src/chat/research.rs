@@ -6,104 +6,20 @@ use std::sync::Arc;
 
 use agent::{Research, research::Library};
 use domain::RunId;
-use serde::{Deserialize, Serialize};
 use store::{Principal, StoreError};
-use wire::chat_stream::Mode;
 
 use crate::{
-    app::App,
-    chat::turns::Referred,
+    chat::turns::{Preparation, Referred},
     documents::SEARCH_TOOL,
     error::ApiError,
+    gateway::research_wish::ResearchWish,
     identity::groups::{Permit, Thing},
     web,
 };
 
-pub(crate) use library::{Documents, Pages};
+pub(crate) use library::{DocumentLibrary, Pages};
 
-/// Research that somebody wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum ResearchWish {
-    /// A report.
-    Report {
-        /// The long one.
-        deep: bool,
-        /// Whether somebody is there who may be asked, and may change the plan.
-        #[serde(default)]
-        interactive: bool,
-    },
-    /// A look before the answer.
-    LookUp {
-        /// At the web; the only place that is looked at by somebody's wish.
-        web_search: bool,
-    },
-}
-
-/// What kind of work is wanted, as our own API names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(
-    rename_all = "snake_case",
-    expecting = "`mode` has to be \"chat\", \"web_search\", \"research\" or \"deep\""
-)]
-pub(crate) enum WorkMode {
-    /// A conversation.
-    #[default]
-    Chat,
-    /// The same, with a look at the web before the answer.
-    WebSearch,
-    /// A short research.
-    Research,
-    /// A long one.
-    Deep,
-}
-
-impl From<Mode> for WorkMode {
-    fn from(mode: Mode) -> Self {
-        match mode {
-            Mode::Chat => Self::Chat,
-            Mode::WebSearch => Self::WebSearch,
-            Mode::Research => Self::Research,
-            Mode::Deep => Self::Deep,
-        }
-    }
-}
-
-impl WorkMode {
-    /// The research that is wanted, if it is research; `interactive` where somebody is there who may be asked.
-    pub(crate) fn research(self, interactive: bool) -> Option<ResearchWish> {
-        match self {
-            Self::Chat => None,
-            Self::WebSearch => Some(ResearchWish::LookUp { web_search: true }),
-            Self::Research => Some(ResearchWish::Report {
-                deep: false,
-                interactive,
-            }),
-            Self::Deep => Some(ResearchWish::Report {
-                deep: true,
-                interactive,
-            }),
-        }
-    }
-}
-
-impl ResearchWish {
-    /// Whether the web is to be looked at before the answer.
-    pub(crate) fn looks_at_web(self) -> bool {
-        matches!(self, Self::LookUp { web_search: true })
-    }
-
-    /// What the name of one of our agents stands for.
-    pub(crate) fn of_model(id: &str) -> Option<Self> {
-        match id {
-            "glasshouse/research" => WorkMode::Research.research(false),
-            "glasshouse/deep" => WorkMode::Deep.research(false),
-            _ => None,
-        }
-    }
-}
-
-impl App {
+impl Preparation {
     /// The research that was wanted of a run; nothing where it was none, or is gone.
     ///
     /// # Errors
@@ -141,8 +57,8 @@ impl App {
                     .await?
                     .is_empty())
         {
-            libraries.push(Arc::new(Documents::new(
-                self.knowledge.app(),
+            libraries.push(Arc::new(DocumentLibrary::new(
+                self.documents.clone(),
                 principal,
                 referred,
             )));

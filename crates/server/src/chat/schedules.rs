@@ -4,18 +4,24 @@
 mod times;
 
 use std::{sync::Arc, time::Duration};
+use tokio_util::sync::CancellationToken;
 
 use axum::http::StatusCode;
 use domain::{ChatId, ModelParameters, Outcome, Part, RunId, ScheduleId, refusal};
 use serde_json::Map;
-use store::{Chat, ChatOrder, IdempotencyKey, Principal, Schedule, Settled, Turn, TurnKind};
+use store::{Chat, ChatOrder, IdempotencyKey, Principal, Schedule, Settled, Store, Turn, TurnKind};
 use tokio::sync::Notify;
 
 use crate::{
-    app::App,
-    chat::turns::NewMessage,
+    chat::{
+        idempotency::Idempotency,
+        turns::{NewMessage, Turns},
+    },
     error::ApiError,
+    gateway::{Gateway, models::Models},
     identity::{auth::Authority, groups::Right},
+    platform::clock::Clock,
+    tools::programs::ProgramsHere,
 };
 
 pub(crate) use times::Times;
@@ -41,9 +47,16 @@ const PAUSE: Duration = Duration::from_secs(1);
 const NOTE_CHARS: usize = 300;
 
 /// Wakes the scheduler.
-#[derive(Debug, Default)]
 pub struct Schedules {
-    changed: Notify,
+    pub(crate) clock: Clock,
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) idempotency: Arc<Idempotency>,
+    pub(crate) models: Arc<Models>,
+    pub(crate) programs: Arc<ProgramsHere>,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) store: Store,
+    pub(crate) turns: Arc<Turns>,
+    pub(crate) changed: Notify,
 }
 
 impl Schedules {
@@ -54,22 +67,22 @@ impl Schedules {
 }
 
 /// Starts what is due until the server stops.
-pub(crate) async fn keep_schedules(app: Arc<App>) {
+pub(crate) async fn keep_schedules(schedules: Arc<Schedules>) {
     // What is due at once may need them.
-    app.programs.known().await;
+    schedules.programs.known().await;
     let mut looked_at = i64::MAX;
     loop {
-        let now = app.clock.now_ms();
+        let now = schedules.clock.now_ms();
         if now < looked_at.saturating_sub(CLOCK_SET_BACK_MS) {
             // At the start, too: it may have been set back before.
-            match app.see_to_far_away(now).await {
+            match schedules.see_to_far_away(now).await {
                 Ok(()) => looked_at = now,
                 Err(error) => tracing::warn!(%error, "cannot look whether the clock was wrong"),
             }
         } else {
             looked_at = now;
         }
-        let sleep = match app.see_to_due().await {
+        let sleep = match schedules.see_to_due().await {
             Ok(sleep) => sleep,
             Err(error) => {
                 tracing::warn!(%error, "cannot look for schedules that are due");
@@ -77,14 +90,14 @@ pub(crate) async fn keep_schedules(app: Arc<App>) {
             }
         };
         tokio::select! {
-            () = app.stopping.cancelled() => return,
-            () = app.schedules.changed.notified() => {}
+            () = schedules.stopping.cancelled() => return,
+            () = schedules.changed.notified() => {}
             () = tokio::time::sleep(sleep) => {}
         }
     }
 }
 
-impl App {
+impl Schedules {
     /// Sees to all that is due; how long there is nothing to do then.
     async fn see_to_due(&self) -> Result<Duration, ApiError> {
         for id in self.store.due_schedules(self.clock.now_ms(), BATCH).await? {
@@ -162,6 +175,7 @@ impl App {
                 .await?);
         };
         if let Some(run) = self
+            .idempotency
             .started_before(
                 &Principal::of_account(schedule.owner),
                 &name_of(schedule, due),
@@ -265,6 +279,7 @@ impl App {
             Ok((run.chat.ok_or_else(gone)?, run.id))
         };
         match self
+            .idempotency
             .once(
                 &Principal::of_account(schedule.owner),
                 Some(key),
@@ -296,9 +311,10 @@ impl App {
         idempotency: Option<IdempotencyKey>,
     ) -> Result<(ChatId, RunId), ApiError> {
         let content = &schedule.content;
-        let permit = self.permit(Authority::of_account(schedule.owner));
+        let permit = self.gateway.permit(Authority::of_account(schedule.owner));
         permit.check(Right::Schedules)?;
         let model = self
+            .gateway
             .resolve(content.model.as_deref(), &permit)
             .map_err(|error| {
                 // A server that was not heard of since the start is tried again; what is missing for good is a failure to note.
@@ -328,7 +344,7 @@ impl App {
             parameters: ModelParameters::default(),
             metadata: Map::new(),
         };
-        match self.say(chat, new, model).await {
+        match self.turns.say(chat, new, model).await {
             Ok(exchange) => Ok((id, exchange.run)),
             Err(error) => {
                 if is_new {

@@ -5,18 +5,18 @@ mod plain;
 mod results;
 mod words;
 
+use crate::{error::ApiError, runtime::runs::Runs};
 use std::{borrow::Cow, sync::LazyLock};
+use tokio_util::sync::CancellationToken;
 
 use domain::{EventBody, MessageId, Role, RunEvent, UserId, message::plain_text};
 use knowledge::Terms;
-use store::{ChatSearch, Found, FoundMessage, FoundPlace, SharedChat};
+use store::{ChatSearch as Search, Found, FoundMessage, FoundPlace, SharedChat, Store};
 
 pub(crate) use filling::keep_searchable;
 use plain::plain;
 use results::readable;
 pub(crate) use words::{Excerpt, Question};
-
-use crate::{app::App, error::ApiError};
 
 /// Of longer texts only the beginning is searched, bytes.
 const TEXT_BYTES: usize = 65_536;
@@ -60,7 +60,14 @@ pub(crate) struct Answer {
     pub(crate) next: Option<i64>,
 }
 
-impl App {
+/// The search through chats.
+pub struct ChatSearch {
+    pub(crate) stopping: CancellationToken,
+    pub(crate) runs: Runs,
+    pub(crate) store: Store,
+}
+
+impl ChatSearch {
     /// Looks for words in what a person may read, newest first.
     ///
     /// # Errors
@@ -77,7 +84,7 @@ impl App {
             before,
             limit,
         } = asked.clone();
-        let search = ChatSearch {
+        let search = Search {
             words: question.words(),
             titles: false,
             archived,
@@ -91,7 +98,7 @@ impl App {
                 self.store
                     .search_chats(
                         reader,
-                        &ChatSearch {
+                        &Search {
                             titles: true,
                             ..search.clone()
                         },

@@ -1,8 +1,7 @@
 //! The tags of chats, in the one form they are kept in.
 
+use crate::{chat::pipelines::Pipelines, error::ApiError};
 use domain::ChatId;
-
-use crate::{app::App, error::ApiError};
 
 /// Most tags of one chat.
 pub(crate) const MOST_TAGS: usize = 8;
@@ -41,7 +40,7 @@ pub(crate) fn few_tags(tags: &[String]) -> Vec<String> {
     tags
 }
 
-impl App {
+impl Pipelines {
     /// Gives a chat the tags that a model has found, the first few of them, unless its owner has chosen some. Whether
     /// it did.
     ///

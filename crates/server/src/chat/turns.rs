@@ -11,11 +11,24 @@ mod work;
 use agent::CallWishes;
 use domain::{ChatId, Message, MessageId, ModelParameters, Part, Role, RunId, refusal};
 use serde_json::{Map, Value};
-use store::{Beside, Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, StoreError};
+use std::sync::Arc;
+use store::{Beside, Chat, ChatMessage, IdempotencyKey, NewRun, NewTurn, Store, StoreError};
+use tokio_util::task::TaskTracker;
+
+pub(crate) use request::Preparation;
 
 use crate::{
-    app::App, chat::research::ResearchWish, error::ApiError, gateway::models::ResolvedModel,
-    identity::auth::Authority, runtime::runs::NewLiveRun,
+    chat::pipelines::{EffectivePipelines, Pipelines},
+    error::ApiError,
+    gateway::{Gateway, models::ResolvedModel, research_wish::ResearchWish, usage::Usage},
+    identity::auth::Authority,
+    platform::clock::Clock,
+    runtime::{
+        conversation::Conversations,
+        file_links::FileLinks,
+        runs::{NewLiveRun, Runs},
+    },
+    tools::workspaces::ChatFiles,
 };
 
 pub(crate) use beside::{MOST_ASKED, MOST_LAYERS, MergeWish};
@@ -83,7 +96,23 @@ pub enum Again {
     As(Option<ResearchWish>),
 }
 
-impl App {
+/// Exchanges of chats, and runs without one.
+pub struct Turns {
+    pub(crate) clock: Clock,
+    pub(crate) conversations: Arc<Conversations>,
+    pub(crate) file_links: Arc<FileLinks>,
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) pipeline_settings: Arc<EffectivePipelines>,
+    pub(crate) pipelines: Arc<Pipelines>,
+    pub(crate) preparation: Arc<Preparation>,
+    pub(crate) runs: Runs,
+    pub(crate) store: Store,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) usage: Arc<Usage>,
+    pub(crate) chat_files: Arc<ChatFiles>,
+}
+
+impl Turns {
     /// Stores a person's message and starts the run that answers it.
     ///
     /// # Errors
@@ -96,6 +125,7 @@ impl App {
     ) -> Result<Exchange, ApiError> {
         check_content(&new.content)?;
         let content = self
+            .preparation
             .bind_referred(&chat, &model.authority.principal, new.content)
             .await?;
         let messages = self.store.messages(chat.id).await?;
@@ -108,7 +138,7 @@ impl App {
             schedule: new.schedule,
             ..self.user_message(chat.id, new.parent, content)
         };
-        let mut history = self.history(&messages, new.parent).await?;
+        let mut history = self.conversations.history(&messages, new.parent).await?;
         history.push(Message {
             content: user.content.clone(),
             ..Message::text(Role::User, "")
@@ -159,10 +189,10 @@ impl App {
         let asked = answer.parent.ok_or_else(gone)?;
         let research = match (research, answer.run) {
             (Again::As(research), _) => research,
-            (Again::AsBefore, Some(run)) => self.research_of(run).await?,
+            (Again::AsBefore, Some(run)) => self.preparation.research_of(run).await?,
             (Again::AsBefore, None) => None,
         };
-        let history = self.history(&messages, Some(asked)).await?;
+        let history = self.conversations.history(&messages, Some(asked)).await?;
         let work = Work::of(history, model, Vec::new()).with_research(research);
         let wishes = CallWishes {
             parameters,
@@ -208,9 +238,11 @@ impl App {
         mut work: Work,
     ) -> Result<Exchange, ApiError> {
         self.pipelines.give_up(chat.id);
-        self.check_limits(&work.model.authority.principal).await?;
+        self.gateway
+            .check_limits(&work.model.authority.principal)
+            .await?;
         let (run, now) = (RunId::generate(), self.clock.now_ms());
-        work.told = self.told(chat.principal.account, &work).await?;
+        work.told = self.preparation.told(chat.principal.account, &work).await?;
         work.belongs_to(&chat);
         let assistant = ChatMessage {
             id: MessageId::generate(),
@@ -245,6 +277,7 @@ impl App {
         };
         let beside = work.beside.take();
         let request = self
+            .preparation
             .request(
                 work,
                 chat.id.to_string(),

@@ -3,6 +3,7 @@
 //! that fails.
 
 use std::{sync::Arc, time::Duration};
+use tokio_util::sync::CancellationToken;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{UserId, WebhookId, Words, refusal};
@@ -10,20 +11,20 @@ use futures_util::future::join_all;
 use llm::Secret;
 use outbound::{Limits, Outbound, Request};
 use reqwest::{Method, header::HeaderName};
-use ring::{
-    hmac,
-    rand::{SecureRandom, SystemRandom},
-};
+use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{Notice, StoreError, Webhook};
+use store::{Notice, Store, StoreError, Webhook};
 use tokio::sync::{Notify, Semaphore};
 
 use crate::{
-    app::App,
     error::ApiError,
-    platform::secret::{CannotOpen, NoRandomness, Sealer},
-    web::WebProblem,
+    platform::{
+        clock::Clock,
+        outbound_fault::of_fault,
+        secret::{CannotOpen, NoRandomness, Sealer},
+        standard_webhooks::{SECRET_PREFIX, in_words, sign},
+    },
 };
 
 /// Most addresses of one person.
@@ -48,10 +49,12 @@ const BATCH: u32 = 16;
 const TRIALS: usize = 4;
 /// How often it is looked for what is to be told.
 const LOOK: Duration = Duration::from_secs(2);
-const SECRET_PREFIX: &str = "whsec_";
 
 /// What tells them.
 pub struct Webhooks {
+    pub(crate) clock: Clock,
+    pub(crate) store: Store,
+    pub(crate) stopping: CancellationToken,
     outbound: Outbound,
     sealer: Arc<Sealer>,
     changed: Notify,
@@ -66,8 +69,17 @@ pub(crate) struct Address {
 }
 
 impl Webhooks {
-    pub(crate) fn new(outbound: Outbound, sealer: Arc<Sealer>) -> Self {
+    pub(crate) fn new(
+        outbound: Outbound,
+        sealer: Arc<Sealer>,
+        store: Store,
+        clock: Clock,
+        stopping: CancellationToken,
+    ) -> Self {
         Self {
+            clock,
+            store,
+            stopping,
             outbound,
             sealer,
             changed: Notify::new(),
@@ -191,20 +203,20 @@ impl Webhooks {
 }
 
 /// Tells what is to be told until the server stops.
-pub(crate) async fn keep_webhooks(app: Arc<App>) {
+pub(crate) async fn keep_webhooks(webhooks: Arc<Webhooks>) {
     loop {
-        if let Err(error) = app.tell_due().await {
+        if let Err(error) = webhooks.tell_due().await {
             tracing::warn!(%error, "cannot look for what addresses are to be told");
         }
         tokio::select! {
-            () = app.stopping.cancelled() => return,
-            () = app.webhooks.changed.notified() => {}
+            () = webhooks.stopping.cancelled() => return,
+            () = webhooks.changed.notified() => {}
             () = tokio::time::sleep(LOOK) => {}
         }
     }
 }
 
-impl App {
+impl Webhooks {
     async fn tell_due(&self) -> Result<(), StoreError> {
         let now = self.clock.now_ms();
         let due = self.store.claim_notices(now, now + CLAIM_MS, BATCH).await?;
@@ -218,7 +230,6 @@ impl App {
         // The same for each try, so that a receiver who was told twice sees it.
         let id = format!("{}.{}", notice.webhook.id, notice.run);
         let told = self
-            .webhooks
             .tell(&notice.webhook, &id, self.clock.now_ms(), &body(notice))
             .await;
         let now = self.clock.now_ms();
@@ -229,10 +240,6 @@ impl App {
             .settle_notice(notice, problem.as_deref(), (now, next))
             .await
     }
-}
-
-pub(crate) fn of_fault(fault: outbound::Fault) -> Words {
-    WebProblem::Fault(fault).sentence().into()
 }
 
 fn body(notice: &Notice) -> Value {
@@ -254,35 +261,6 @@ fn body(notice: &Notice) -> Value {
     })
 }
 
-/// `v1,` and the HMAC-SHA256 of `content`. A secret without the prefix, or not in base64 behind it, is the key as it stands.
-pub(crate) fn sign(secret: &str, content: &str) -> String {
-    let key = secret
-        .strip_prefix(SECRET_PREFIX)
-        .and_then(|key| STANDARD.decode(key).ok());
-    let key = key.unwrap_or_else(|| secret.as_bytes().to_vec());
-    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), content.as_bytes());
-    format!("v1,{}", STANDARD.encode(tag))
-}
-
-pub(crate) fn in_words(at_ms: i64) -> String {
-    jiff::Timestamp::from_millisecond(at_ms)
-        .unwrap_or_default()
-        .to_string()
-}
-
 fn sealed_for(owner: UserId, id: WebhookId) -> String {
     format!("webhook:{owner}:{id}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The example of the Standard Webhooks specification.
-    #[test]
-    fn signs_as_the_specification_does() {
-        let content = "msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.{\"test\": 2432232314}";
-        let signature = sign("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", content);
-        assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
-    }
 }

@@ -1,12 +1,11 @@
 //! Names that a document itself says to be the same: `World Health Organization (WHO)`. What stands there proves it.
 
+use crate::documents::Documents;
 use std::collections::HashMap;
 
 use agent::graph::key;
 use domain::{CollectionId, EntityId};
 use store::{GraphAlias, GraphQuote, StoreError};
-
-use crate::app::App;
 
 /// So many quotes are looked at.
 const QUOTES: u32 = 2_000;
@@ -33,7 +32,7 @@ struct Said {
     behind: usize,
 }
 
-impl App {
+impl Documents {
     /// The names that mean the same in a collection, and those that its documents say to, but nobody has put together.
     pub(crate) async fn same_things(
         &self,

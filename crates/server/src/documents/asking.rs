@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use wire::openai::rerank;
 
 use crate::{
-    app::App,
+    documents::Documents,
     gateway::{
         models::ModelServer,
         usage::{Amount, Wish},
@@ -55,7 +55,7 @@ impl NoHelp {
     }
 }
 
-impl App {
+impl Documents {
     /// The vectors of these texts, in their order. The built-in model costs nobody anything.
     pub(super) async fn embed(
         &self,
@@ -65,11 +65,7 @@ impl App {
         (urgency, deadline): (Urgency, Duration),
     ) -> Result<Vec<Vec<f32>>, NoHelp> {
         if model == embedder::MODEL {
-            return self
-                .knowledge
-                .built_in
-                .embed(texts, urgency, deadline)
-                .await;
+            return self.built_in.embed(texts, urgency, deadline).await;
         }
         let server = self.helper(model, "embeddings")?;
         let ask = async |told: Told| {
@@ -145,7 +141,8 @@ impl App {
             .map_err(|error| NoHelp::failed(error.to_string()))?;
         let caller = match trusted {
             true => Some(
-                self.caller_headers(principal)
+                self.gateway
+                    .caller_headers(principal)
                     .await
                     .map_err(|error| NoHelp::failed(error.to_string()))?,
             ),

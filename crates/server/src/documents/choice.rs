@@ -10,8 +10,8 @@ use serde_json::Value;
 use store::{Principal, StoreError};
 use tokio::time::Instant;
 
-use super::{Knowledge, embedding::SAY_USED};
-use crate::{app::App, error::ApiError, platform::config::EmbeddingSettings};
+use super::{Documents, embedding::SAY_USED};
+use crate::{error::ApiError, platform::config::EmbeddingSettings};
 
 /// The setting's name.
 const CHOICE: &str = "embedding";
@@ -55,7 +55,7 @@ pub(crate) struct EmbeddingTried {
     problem: Option<Words>,
 }
 
-impl Knowledge {
+impl Documents {
     /// What makes vectors now; nothing where nothing does.
     pub(crate) fn embedding(&self) -> Option<Arc<EmbeddingSettings>> {
         self.helping()
@@ -80,7 +80,7 @@ impl Knowledge {
     }
 }
 
-impl App {
+impl Documents {
     /// What an administrator has chosen; nothing where it is as the configuration says.
     pub(crate) async fn embedding_choice(&self) -> Result<Option<EmbeddingChoice>, StoreError> {
         let stored = self.store.setting(CHOICE).await?;
@@ -89,7 +89,9 @@ impl App {
     }
 
     /// What makes vectors from now on, also where it was chosen on another server.
-    pub(super) async fn follow_embedding_choice(&self) -> Result<Option<InForce>, StoreError> {
+    pub(super) async fn follow_embedding_choice(
+        self: &Arc<Self>,
+    ) -> Result<Option<InForce>, StoreError> {
         let configured = &self.config.knowledge.embedding;
         let wanted = match self.embedding_choice().await? {
             None => configured.clone(),
@@ -105,10 +107,10 @@ impl App {
             },
         };
         if wanted.model.is_empty() {
-            self.knowledge.set_embedding(None);
+            self.set_embedding(None);
             return Ok(None);
         }
-        let known = self.knowledge.helping().in_force.clone();
+        let known = self.helping().in_force.clone();
         if let Some(known) =
             known.filter(|it| *it.settings == wanted && it.said.elapsed() < SAY_USED)
         {
@@ -120,7 +122,7 @@ impl App {
             space,
             said: Instant::now(),
         };
-        self.knowledge.set_embedding(Some(in_force.clone()));
+        self.set_embedding(Some(in_force.clone()));
         Ok(Some(in_force))
     }
 
@@ -129,7 +131,7 @@ impl App {
     /// # Errors
     /// 422 for a model that is not there, and words before texts that are too long.
     pub(crate) async fn choose_embedding(
-        &self,
+        self: &Arc<Self>,
         choice: Option<EmbeddingChoice>,
     ) -> Result<(), ApiError> {
         if let Some(choice) = &choice {
@@ -138,12 +140,12 @@ impl App {
         let value = choice
             .map_or(Ok(Value::Null), serde_json::to_value)
             .map_err(ApiError::internal)?;
-        let before = self.knowledge.space();
+        let before = self.space();
         self.store.put_setting(CHOICE, &value).await?;
         self.follow_embedding_choice().await?;
         // Where the vectors stay the same, what is being made of them is not broken off.
-        if self.knowledge.space() != before {
-            self.knowledge.embedding_changed.notify_one();
+        if self.space() != before {
+            self.embedding_changed.notify_one();
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use store::StoreError;
 use tokio::sync::Notify;
 
 use crate::{
-    app::App,
+    documents::Documents,
     error::ApiError,
     platform::secret::{hex, random_bytes},
 };
@@ -46,7 +46,7 @@ impl<E> From<StoreError> for NoCopy<E> {
 /// Copies what is to be copied until the server stops. `copy` is told whether all is to be looked at as if for the first time;
 /// `note` is told what the other database does not do.
 pub(super) async fn keep_copying<'a, E>(
-    app: &'a App,
+    documents: &'a Documents,
     changed: &Notify,
     copy: impl Fn(bool) -> BoxFuture<'a, Result<(), NoCopy<E>>>,
     note: impl Fn(&E),
@@ -54,7 +54,7 @@ pub(super) async fn keep_copying<'a, E>(
     let (mut pause, mut is_new) = (FIRST_PAUSE, true);
     loop {
         let copied = tokio::select! {
-            () = app.stopping.cancelled() => return,
+            () = documents.stopping.cancelled() => return,
             copied = copy(is_new) => copied,
         };
         is_new = copied.is_err();
@@ -72,7 +72,7 @@ pub(super) async fn keep_copying<'a, E>(
             }
         }
         tokio::select! {
-            () = app.stopping.cancelled() => return,
+            () = documents.stopping.cancelled() => return,
             // Changes do not make a server well.
             () = changed.notified(), if !is_new => {}
             () = tokio::time::sleep(wait) => {}
@@ -80,7 +80,7 @@ pub(super) async fn keep_copying<'a, E>(
     }
 }
 
-impl App {
+impl Documents {
     /// A number of this installation, 16 hexadecimal digits: all servers on our database have the same.
     pub(super) async fn home(&self) -> Result<String, ApiError> {
         let fresh = hex(&random_bytes::<8>().map_err(ApiError::internal)?);

@@ -14,7 +14,7 @@ use super::{
     choice::InForce,
     reading::as_column,
 };
-use crate::{app::App, error::ApiError, platform::config::EmbeddingSettings};
+use crate::{documents::Documents, error::ApiError, platform::config::EmbeddingSettings};
 
 /// Counts the ways in which [`passage`] makes texts of pieces, and pieces are cut.
 const CHUNKING: u64 = 1;
@@ -49,17 +49,17 @@ enum Looked {
 
 /// Embeds what is to be embedded until the server stops. Where no model is in force, what one made before is let go of, as soon
 /// as no other server uses it.
-pub(crate) async fn keep_embedding(app: Arc<App>) {
+pub(crate) async fn keep_embedding(documents: Arc<Documents>) {
     let (mut pause, mut forget_at) = (FIRST_PAUSE, Instant::now());
     loop {
         let looked = tokio::select! {
-            () = app.stopping.cancelled() => return,
+            () = documents.stopping.cancelled() => return,
             // What the model before was asked for is not wanted any more.
-            () = app.knowledge.embedding_changed.notified() => {
+            () = documents.embedding_changed.notified() => {
                 pause = FIRST_PAUSE;
                 continue;
             }
-            looked = app.embed_next(&mut forget_at) => looked,
+            looked = documents.embed_next(&mut forget_at) => looked,
         };
         let wait = match looked {
             Ok(Looked::Went) => {
@@ -78,24 +78,24 @@ pub(crate) async fn keep_embedding(app: Arc<App>) {
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
         tokio::select! {
-            () = app.stopping.cancelled() => return,
-            () = app.knowledge.embedding_changed.notified() => pause = FIRST_PAUSE,
+            () = documents.stopping.cancelled() => return,
+            () = documents.embedding_changed.notified() => pause = FIRST_PAUSE,
             // New documents do not make a server well.
-            () = app.knowledge.to_embed.notified(), if is_idle => {}
+            () = documents.to_embed.notified(), if is_idle => {}
             () = tokio::time::sleep(wait) => {}
         }
     }
 }
 
-impl App {
+impl Documents {
     /// To be called once, before anything is searched.
-    pub(crate) async fn begin_embedding(&self) -> Result<(), StoreError> {
+    pub(crate) async fn begin_embedding(self: &Arc<Self>) -> Result<(), StoreError> {
         self.follow_embedding_choice().await.map(drop)
     }
 
     /// The space of vectors that are made as these settings say, which is in use from now on.
     pub(super) async fn use_embedding(
-        &self,
+        self: &Arc<Self>,
         settings: &EmbeddingSettings,
     ) -> Result<EmbeddingSpaceId, StoreError> {
         let wanted = EmbeddingSpace {
@@ -112,7 +112,7 @@ impl App {
             .id)
     }
 
-    async fn embed_next(&self, forget_at: &mut Instant) -> Result<Looked, ApiError> {
+    async fn embed_next(self: &Arc<Self>, forget_at: &mut Instant) -> Result<Looked, ApiError> {
         let Some(InForce {
             settings, space, ..
         }) = self.follow_embedding_choice().await?
@@ -125,7 +125,7 @@ impl App {
             .claim_embedding(space, now, now.saturating_add(CLAIM_MS))
             .await?
         else {
-            self.knowledge.switch_spaces(&self.store).await?;
+            self.switch_spaces(&self.store).await?;
             let mut has_gone = false;
             while self
                 .store
@@ -135,13 +135,13 @@ impl App {
                 has_gone = true;
             }
             if has_gone {
-                self.knowledge.note_vectors();
+                self.note_vectors();
             }
             return Ok(Looked::Nothing);
         };
         match self.embed_document(&settings, space, &of).await? {
             Ok(()) => {
-                self.knowledge.set_no_help(None);
+                self.set_no_help(None);
                 Ok(Looked::Went)
             }
             Err(no_help) => self.note_no_help(space, &of, no_help).await,
@@ -149,14 +149,17 @@ impl App {
     }
 
     /// What is done where no model is in force, the costly part now and then.
-    async fn forget_embeddings(&self, forget_at: &mut Instant) -> Result<Looked, ApiError> {
-        self.knowledge.switch_spaces(&self.store).await?;
+    async fn forget_embeddings(
+        self: &Arc<Self>,
+        forget_at: &mut Instant,
+    ) -> Result<Looked, ApiError> {
+        self.switch_spaces(&self.store).await?;
         if Instant::now() < *forget_at {
             return Ok(Looked::Nothing);
         }
         let before = self.clock.now_ms().saturating_sub(UNUSED_MS);
         while self.store.forget_unused_vectors(before).await? {
-            self.knowledge.note_vectors();
+            self.note_vectors();
         }
         *forget_at = Instant::now() + SAY_USED;
         Ok(Looked::Nothing)
@@ -189,7 +192,7 @@ impl App {
         if matches!(kind, NoHelpKind::Limited(_) | NoHelpKind::Texts) {
             return Ok(Looked::Went);
         }
-        self.knowledge.set_no_help(Some(problem));
+        self.set_no_help(Some(problem));
         Ok(Looked::NoHelp)
     }
 
@@ -238,10 +241,10 @@ impl App {
                 // Deleted or changed meanwhile.
                 return Ok(Ok(()));
             }
-            self.knowledge.set_no_help(None);
+            self.set_no_help(None);
             done += batch.len();
         }
-        self.knowledge.note_vectors();
+        self.note_vectors();
         Ok(Ok(()))
     }
 

@@ -1,13 +1,12 @@
 //! How far documents are embedded, for those who look at them.
 
+use crate::documents::Documents;
 use std::collections::HashMap;
 
 use domain::{CollectionId, DocumentId};
 use serde::Serialize;
 use serde_json::Value;
 use store::{Document, Embedding, StoreError};
-
-use crate::app::App;
 
 /// How far the documents of a collection are embedded.
 #[derive(Debug)]
@@ -29,10 +28,10 @@ pub(crate) struct Meaning {
     problem: Option<Value>,
 }
 
-impl App {
+impl Documents {
     /// How far the documents of a collection are embedded by the model that is set.
     pub(crate) async fn far(&self, collection: CollectionId) -> Result<Far, StoreError> {
-        let Some(space) = self.knowledge.space() else {
+        let Some(space) = self.space() else {
             return Ok(Far {
                 embeddings: None,
                 no_help: None,
@@ -43,7 +42,6 @@ impl App {
             .filter(|far| far.space == space)
             .map(|far| (far.document, far));
         let no_help = self
-            .knowledge
             .no_help()
             .and_then(|problem| serde_json::from_str(&problem).ok());
         Ok(Far {

@@ -1,5 +1,6 @@
 //! Keeps the copy of our graphs in the graph database, document by document.
 
+use crate::documents::Documents;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use bolt::{Fault, Value};
@@ -11,7 +12,6 @@ use super::{
     copies::{NoCopy, keep_copying},
     graph_database::GraphDatabase,
 };
-use crate::app::App;
 
 /// How long a step of the copying may take.
 const COPYING: Duration = Duration::from_secs(60);
@@ -51,18 +51,18 @@ impl From<Fault> for NoCopy<Fault> {
 }
 
 /// Copies what is to be copied until the server stops.
-pub(crate) async fn keep_graph_copy(app: Arc<App>) {
-    let Some(database) = &app.knowledge.graph_database else {
+pub(crate) async fn keep_graph_copy(documents: Arc<Documents>) {
+    let Some(database) = &documents.graph_database else {
         return;
     };
-    let copy = |is_new| app.copy_graphs(database, is_new).boxed();
-    keep_copying(&app, &database.changed, copy, |fault| {
+    let copy = |is_new| documents.copy_graphs(database, is_new).boxed();
+    keep_copying(&documents, &database.changed, copy, |fault| {
         database.note_fault(fault)
     })
     .await;
 }
 
-impl App {
+impl Documents {
     /// Has the graph database show what the rows say now.
     async fn copy_graphs(
         &self,

@@ -13,7 +13,7 @@ use domain::{CollectionId, DocumentId, EntityId, Words, refusal};
 use store::{Entity, GraphShare, StoreError, Subgraph};
 use tokio::sync::Notify;
 
-use crate::{app::App, platform::config::GraphDatabaseSettings};
+use crate::{documents::Documents, platform::config::GraphDatabaseSettings};
 
 /// How long a question may take before the rows are asked instead.
 const ASKING: Duration = Duration::from_secs(3);
@@ -221,14 +221,13 @@ fn texts(ids: &[EntityId]) -> Value {
     Value::from(ids.iter().map(ToString::to_string).collect::<Vec<String>>())
 }
 
-impl App {
+impl Documents {
     /// The database that is asked about a graph. Its copy knows every name alone, so where names mean the same it is not.
     async fn graph_database_of(
         &self,
         collection: CollectionId,
     ) -> Result<Option<&GraphDatabase>, StoreError> {
         let database = self
-            .knowledge
             .graph_database
             .as_ref()
             .filter(|database| database.serves(collection));

@@ -1,11 +1,7 @@
 //! `knowledge_graph`: the agents' way along what the documents of their person speak of. The words that prove it are sources
 //! of the run.
 
-use std::{
-    collections::HashMap,
-    fmt::Write,
-    sync::{Arc, Weak},
-};
+use std::{collections::HashMap, fmt::Write, sync::Arc};
 
 use agent::{Tool, ToolContext, ToolFailure, ToolKind, graph::key};
 use domain::{EntityId, EventBody, UserId, event::Source};
@@ -14,8 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{Collection, Entity, Relation, Store, StoreError, Subgraph};
 
-use super::{Knowledge, Scope};
-use crate::app::App;
+use super::{Documents, Scope};
 
 /// What models call it.
 pub(crate) const NAME: &str = "knowledge_graph";
@@ -52,7 +47,7 @@ pub(crate) struct Walked {
     pub(crate) sources: Vec<Source>,
 }
 
-impl Knowledge {
+impl Documents {
     /// The tool for a run of this person; nothing where no collection that they may search has a graph.
     pub(crate) async fn graph_tool(
         self: &Arc<Self>,
@@ -63,9 +58,15 @@ impl Knowledge {
         let Some(spec) = graph_spec(store, owner, &scope).await? else {
             return Ok(None);
         };
-        let (app, scope) = (self.app(), Arc::new(scope));
+        let (documents, scope) = (Arc::clone(self), Arc::new(scope));
         let tool = Tool::from_outside(spec, ToolKind::REPEATABLE, move |arguments, context| {
-            call(app.clone(), owner, Arc::clone(&scope), arguments, context)
+            call(
+                documents.clone(),
+                owner,
+                Arc::clone(&scope),
+                arguments,
+                context,
+            )
         });
         match tool {
             Ok(tool) => Ok(Some(Arc::new(tool))),
@@ -130,16 +131,13 @@ async fn with_graph(
 }
 
 async fn call(
-    app: Weak<App>,
+    documents: Arc<Documents>,
     owner: UserId,
     scope: Arc<Scope>,
     arguments: Value,
     context: ToolContext,
 ) -> Result<String, ToolFailure> {
-    let app = app
-        .upgrade()
-        .ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))?;
-    let Walked { said, sources } = walk(&app, owner, &scope, arguments)
+    let Walked { said, sources } = walk(&documents, owner, &scope, arguments)
         .await
         .map_err(ToolFailure)?;
     if !sources.is_empty() {
@@ -150,7 +148,7 @@ async fn call(
 
 /// What is found with these arguments; or what is wrong, for a model.
 pub(crate) async fn walk(
-    app: &App,
+    documents: &Arc<Documents>,
     owner: UserId,
     scope: &Scope,
     arguments: Value,
@@ -169,7 +167,7 @@ pub(crate) async fn walk(
     if matches!(action, Action::Path) && to.is_none() {
         return Err("`path` needs `to`.".to_owned());
     }
-    let mut collections = with_graph(&app.store, owner, scope)
+    let mut collections = with_graph(&documents.store, owner, scope)
         .await
         .map_err(|error| error.to_string())?;
     if let Some(name) = collection.filter(|name| !name.trim().is_empty()) {
@@ -180,7 +178,7 @@ pub(crate) async fn walk(
         sources: Vec::new(),
     };
     for collection in &collections {
-        let found = look(app, collection, (&action, &name, to.as_deref())).await;
+        let found = look(documents, collection, (&action, &name, to.as_deref())).await;
         let (alone, graph) = found.map_err(|error| error.to_string())?;
         tell(&mut walked, collection, &alone, &graph);
     }
@@ -194,25 +192,28 @@ pub(crate) async fn walk(
 
 /// What one collection has: entities alone, and some with what is said of them.
 async fn look(
-    app: &App,
+    documents: &Arc<Documents>,
     Collection { id, .. }: &Collection,
     (action, name, to): (&Action, &str, Option<&str>),
 ) -> Result<(Vec<Entity>, Subgraph), StoreError> {
-    let meant = async |name: &str| match app.store.entity_named(*id, &key(name)).await {
+    let meant = async |name: &str| match documents.store.entity_named(*id, &key(name)).await {
         // A part of the name is enough where it means one thing before all others.
-        Err(StoreError::NotFound) => Ok(app.graph_entities(*id, &key(name), 1).await?.pop()),
+        Err(StoreError::NotFound) => Ok(documents.graph_entities(*id, &key(name), 1).await?.pop()),
         entity => entity.map(Some),
     };
     let nothing = || (Vec::new(), Subgraph::default());
     match action {
         Action::Find => Ok((
-            app.graph_entities(*id, &key(name), MOST_FOUND).await?,
+            documents
+                .graph_entities(*id, &key(name), MOST_FOUND)
+                .await?,
             Subgraph::default(),
         )),
         Action::Neighbours => match meant(name).await? {
             Some(entity) => Ok((
                 Vec::new(),
-                app.graph_neighbours(*id, entity.id, (1, MOST_NEIGHBOURS))
+                documents
+                    .graph_neighbours(*id, entity.id, (1, MOST_NEIGHBOURS))
                     .await?,
             )),
             None => Ok(nothing()),
@@ -220,7 +221,9 @@ async fn look(
         Action::Path => match (meant(name).await?, meant(to.unwrap_or_default()).await?) {
             (Some(from), Some(to)) => Ok((
                 Vec::new(),
-                app.graph_path(*id, (from.id, to.id), MOST_STEPS).await?,
+                documents
+                    .graph_path(*id, (from.id, to.id), MOST_STEPS)
+                    .await?,
             )),
             _ => Ok(nothing()),
         },

@@ -11,7 +11,10 @@ use store::{GraphPiece, StoreError, ToGraph, Words};
 use tokio::task::spawn_blocking;
 
 use super::{on_account::Asked, reading::as_column};
-use crate::{app::App, error::ApiError, gateway::models::ResolvedModel, identity::auth::Authority};
+use crate::{
+    documents::Documents, error::ApiError, gateway::models::ResolvedModel,
+    identity::auth::Authority,
+};
 
 /// So much of a document is looked at in one call, characters; a chunk is never parted.
 const PIECE_CHARS: usize = 4_000;
@@ -29,14 +32,14 @@ const FRAME_TOKENS: u64 = 500;
 const ANSWER_TOKENS: u64 = 4_000;
 
 /// Looks at what is to be looked at until the server stops.
-pub(crate) async fn keep_graphs(app: Arc<App>) {
-    let Some(model) = app.config.knowledge.graph_model.clone() else {
+pub(crate) async fn keep_graphs(documents: Arc<Documents>) {
+    let Some(model) = documents.config.knowledge.graph_model.clone() else {
         return;
     };
     loop {
         let looked = tokio::select! {
-            () = app.stopping.cancelled() => return,
-            looked = app.graph_next(&model) => looked,
+            () = documents.stopping.cancelled() => return,
+            looked = documents.graph_next(&model) => looked,
         };
         match looked {
             Ok(true) => continue,
@@ -46,14 +49,14 @@ pub(crate) async fn keep_graphs(app: Arc<App>) {
             }
         }
         tokio::select! {
-            () = app.stopping.cancelled() => return,
-            () = app.knowledge.to_graph.notified() => {}
+            () = documents.stopping.cancelled() => return,
+            () = documents.to_graph.notified() => {}
             () = tokio::time::sleep(LOOK) => {}
         }
     }
 }
 
-impl App {
+impl Documents {
     /// Whether there was something to look at.
     async fn graph_next(&self, model: &str) -> Result<bool, ApiError> {
         if self.models.is_awaited(model) {
@@ -68,6 +71,7 @@ impl App {
             return Ok(false);
         };
         let permit = self
+            .gateway
             .permit(Authority::of_account(of.owner))
             .regardless_of_groups();
         // The model that the settings name is for everybody, whoever may choose it for chats.
@@ -118,7 +122,7 @@ impl App {
                 // Deleted or changed meanwhile, or not wanted any more.
                 return Ok(());
             }
-            self.knowledge.note_graph(of.collection);
+            self.note_graph(of.collection);
             of.done += 1;
             of.failures = 0;
         }
@@ -133,7 +137,7 @@ impl App {
         title: &str,
         text: &str,
     ) -> Result<Option<Found>, ApiError> {
-        let about = self.one_shot(model, None, Map::new()).await?;
+        let about = self.gateway.one_shot(model, None, Map::new()).await?;
         let asking = graph::ask(about.of(&model.model), title, text);
         let tokens = (text.len() as u64 / 4 + FRAME_TOKENS, ANSWER_TOKENS);
         let asked = self

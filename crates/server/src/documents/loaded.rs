@@ -14,7 +14,7 @@ use knowledge::{Chunk, ChunkToIndex, Document, Index, Sizes, ToIndex, cut};
 use store::{Collection, Embedding, MOST_FAILURES, Store, StoreError, Vectors};
 use tokio::task::spawn_blocking;
 
-use super::Knowledge;
+use super::Documents;
 use crate::error::ApiError;
 
 /// So much text is indexed at a time: fewer parts are quicker, and larger ones take more memory.
@@ -217,7 +217,7 @@ impl Loaded {
 
     /// The collection as it is now, from what was loaded before.
     pub(super) async fn follow(
-        knowledge: &Arc<Knowledge>,
+        knowledge: &Arc<Documents>,
         store: &Store,
         of: &Collection,
         before: Option<Arc<Self>>,
@@ -318,7 +318,7 @@ impl Loaded {
     /// The same with these.
     async fn with(
         mut self,
-        knowledge: &Arc<Knowledge>,
+        knowledge: &Arc<Documents>,
         changed: Vec<Changed>,
     ) -> Result<Self, ApiError> {
         let knowledge = Arc::clone(knowledge);
@@ -347,7 +347,7 @@ impl Loaded {
         Ok(())
     }
 
-    fn put(&mut self, knowledge: &Knowledge, changed: Changed) {
+    fn put(&mut self, knowledge: &Documents, changed: Changed) {
         let Changed {
             id,
             name,

@@ -5,7 +5,7 @@ use llm::ModelError;
 use store::{Principal, StoreError, UsageSum};
 
 use crate::{
-    app::App,
+    documents::Documents,
     gateway::{
         models::ResolvedModel,
         usage::{Amount, Wish},
@@ -23,7 +23,7 @@ pub(super) enum Asked<T> {
     Failed(ModelError),
 }
 
-impl App {
+impl Documents {
     /// Asks `model` what `asking` asks it, which takes about `input_tokens` and at most `output_tokens`; `used` says what an
     /// answer took.
     pub(super) async fn on_account<T>(

@@ -14,7 +14,10 @@ use super::{
     on_account::Asked,
     reading::{as_column, problem, text},
 };
-use crate::{app::App, error::ApiError, gateway::models::ResolvedModel, identity::auth::Authority};
+use crate::{
+    documents::Documents, error::ApiError, gateway::models::ResolvedModel,
+    identity::auth::Authority,
+};
 
 /// How long a server that has a picture looked at is waited for, milliseconds: longer than an answer may take.
 const CLAIM_MS: i64 = 180_000;
@@ -29,11 +32,11 @@ const PICTURE_TOKENS: u64 = 2_000;
 const ANSWER_TOKENS: u64 = 4_000;
 
 /// Has pictures looked at until the server stops.
-pub(crate) async fn keep_looking(app: Arc<App>) {
-    let Some(model) = app.config.knowledge.vision_model.clone() else {
+pub(crate) async fn keep_looking(documents: Arc<Documents>) {
+    let Some(model) = documents.config.knowledge.vision_model.clone() else {
         // Those that came while there was a model are told that there is none.
-        match app.store.read_pictures_again().await {
-            Ok(()) => app.knowledge.look_again(),
+        match documents.store.read_pictures_again().await {
+            Ok(()) => documents.look_again(),
             Err(error) => {
                 tracing::warn!(%error, "pictures wait for a model that is not set any more")
             }
@@ -42,8 +45,8 @@ pub(crate) async fn keep_looking(app: Arc<App>) {
     };
     loop {
         let looked = tokio::select! {
-            () = app.stopping.cancelled() => return,
-            looked = app.look_at_next(&model) => looked,
+            () = documents.stopping.cancelled() => return,
+            looked = documents.look_at_next(&model) => looked,
         };
         match looked {
             Ok(true) => continue,
@@ -51,14 +54,14 @@ pub(crate) async fn keep_looking(app: Arc<App>) {
             Err(error) => tracing::warn!(%error, "a picture could not be looked at; trying again"),
         }
         tokio::select! {
-            () = app.stopping.cancelled() => return,
-            () = app.knowledge.to_see.notified() => {}
+            () = documents.stopping.cancelled() => return,
+            () = documents.to_see.notified() => {}
             () = tokio::time::sleep(LOOK) => {}
         }
     }
 }
 
-impl App {
+impl Documents {
     /// Whether there was a picture to look at.
     async fn look_at_next(&self, model: &str) -> Result<bool, ApiError> {
         if self.models.is_awaited(model) {
@@ -73,6 +76,7 @@ impl App {
             return Ok(false);
         };
         let permit = self
+            .gateway
             .permit(Authority::of_account(of.owner))
             .regardless_of_groups();
         // The model that the settings name is for everybody, whoever may choose it for chats.
@@ -108,7 +112,7 @@ impl App {
                 return self.settle_picture(&of, &read).await;
             }
         };
-        let about = self.one_shot(model, None, Map::new()).await?;
+        let about = self.gateway.one_shot(model, None, Map::new()).await?;
         let asking = pictures::look(about.of(&model.model), &of.unread.name, url);
         let tokens = (PICTURE_TOKENS, ANSWER_TOKENS);
         let asked = self
@@ -153,8 +157,8 @@ impl App {
         self.store
             .settle_document(&of.unread, read, self.clock.now_ms())
             .await?;
-        self.knowledge.to_embed.notify_one();
-        self.knowledge.to_graph.notify_one();
+        self.to_embed.notify_one();
+        self.to_graph.notify_one();
         Ok(())
     }
 

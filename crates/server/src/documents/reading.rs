@@ -14,8 +14,8 @@ use knowledge::{Document, Limits, Sizes, Unreadable, cut};
 use store::{StoreError, Unread, WasRead};
 use tokio::task::spawn_blocking;
 
-use super::Knowledge;
-use crate::{app::App, error::ApiError};
+use super::Documents;
+use crate::error::ApiError;
 
 /// So many files are read at a time: one that is long in reading does not hold up the others.
 pub(crate) const READERS: usize = 2;
@@ -29,11 +29,11 @@ const LOOK: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Reads what is to be read until the server stops. A file that is being read then is read again by the next.
-pub(crate) async fn keep_reading(app: Arc<App>) {
+pub(crate) async fn keep_reading(documents: Arc<Documents>) {
     loop {
         let read = tokio::select! {
-            () = app.stopping.cancelled() => return,
-            read = app.read_next() => read,
+            () = documents.stopping.cancelled() => return,
+            read = documents.read_next() => read,
         };
         let pause = match read {
             Ok(true) => continue,
@@ -44,16 +44,16 @@ pub(crate) async fn keep_reading(app: Arc<App>) {
             }
         };
         tokio::select! {
-            () = app.stopping.cancelled() => return,
-            () = app.knowledge.to_read.notified() => {}
+            () = documents.stopping.cancelled() => return,
+            () = documents.to_read.notified() => {}
             () = tokio::time::sleep(pause) => {}
         }
     }
 }
 
-impl App {
+impl Documents {
     /// Whether there was something to read.
-    async fn read_next(&self) -> Result<bool, ApiError> {
+    async fn read_next(self: &Arc<Self>) -> Result<bool, ApiError> {
         let limits = Limits {
             file_bytes: self.config.knowledge.file_bytes,
             ..Limits::default()
@@ -72,7 +72,7 @@ impl App {
         };
         let given_up = Arc::new(AtomicBool::new(false));
         let read = tokio::select! {
-            read = self.knowledge.read(&unread, file, limits, Arc::clone(&given_up)) => read?,
+            read = self.read(&unread, file, limits, Arc::clone(&given_up)) => read?,
             () = self.is_unwanted(&unread) => {
                 given_up.store(true, Relaxed);
                 return Ok(true);
@@ -82,7 +82,7 @@ impl App {
             Ok(document) => text(document),
             Err(Unreadable::Picture) if self.config.knowledge.vision_model.is_some() => {
                 self.store.mark_picture(&unread).await?;
-                self.knowledge.to_see.notify_one();
+                self.to_see.notify_one();
                 return Ok(true);
             }
             Err(unreadable) => problem(&unreadable),
@@ -91,8 +91,8 @@ impl App {
         self.store
             .settle_document(&unread, &read, self.clock.now_ms())
             .await?;
-        self.knowledge.to_embed.notify_one();
-        self.knowledge.to_graph.notify_one();
+        self.to_embed.notify_one();
+        self.to_graph.notify_one();
         Ok(true)
     }
 
@@ -109,7 +109,7 @@ impl App {
     }
 }
 
-impl Knowledge {
+impl Documents {
     async fn read(
         self: &Arc<Self>,
         unread: &Unread,

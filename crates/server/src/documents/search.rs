@@ -14,12 +14,12 @@ use store::{Collection, EmbeddingSpace, Principal, Store, StoreError};
 use tokio::task::spawn_blocking;
 
 use super::{
-    Knowledge,
+    Documents,
     asking::{NoHelp, NoHelpKind},
     loaded::Loaded,
     vector_database::{NoAnswer, VectorDatabase, Within},
 };
-use crate::{app::App, error::ApiError, platform::config::EmbeddingSettings};
+use crate::{error::ApiError, platform::config::EmbeddingSettings};
 
 /// Most pieces of one answer.
 pub(crate) const MOST_FOUND: usize = 50;
@@ -75,17 +75,17 @@ pub(crate) struct Found {
     pub(crate) rerank: Option<f32>,
 }
 
-impl App {
+impl Documents {
     /// The best pieces of what the principal may search, the best first. Nobody else's collections are looked at in any way.
     ///
     /// # Errors
     /// 404 where a collection is named that they may not search.
     pub(crate) async fn search_knowledge(
-        &self,
+        self: &Arc<Self>,
         principal: &Principal,
         wish: Wish,
     ) -> Result<Answer, ApiError> {
-        let (knowledge, store, reader) = (&self.knowledge, &self.store, principal.account);
+        let (knowledge, store, reader) = (self, &self.store, principal.account);
         let mut collections = store.searchable_collections(reader).await?;
         if let Some(wanted) = &wish.collections {
             collections.retain(|collection| wanted.contains(&collection.id));
@@ -153,7 +153,7 @@ impl App {
         collections: &[Collection],
         all: &[Arc<Loaded>],
     ) -> Result<(Vec<Meaning>, Vec<Note>), ApiError> {
-        let database = self.knowledge.vector_database.as_ref();
+        let database = self.vector_database.as_ref();
         let is_asked = all.iter().any(|loaded| loaded.space.is_some());
         if let Some(problem) = database
             .and_then(VectorDatabase::problem)
@@ -184,7 +184,7 @@ impl App {
         all: &[Arc<Loaded>],
     ) -> Result<(Vec<Option<Vec<f32>>>, Vec<Note>), ApiError> {
         let none = || all.iter().map(|_| None).collect();
-        let Some(settings) = self.knowledge.embedding() else {
+        let Some(settings) = self.embedding() else {
             return Ok((none(), Vec::new()));
         };
         let mut wanted: Vec<EmbeddingSpaceId> =
@@ -194,7 +194,7 @@ impl App {
         if wanted.is_empty() {
             return Ok((none(), Vec::new()));
         }
-        if let Some(no_help) = self.knowledge.rests() {
+        if let Some(no_help) = self.rests() {
             return Ok((none(), vec![no_meaning(no_help)]));
         }
         let mut spaces = self.store.embedding_spaces().await?;
@@ -206,12 +206,12 @@ impl App {
         for (space, answer) in spaces.iter().zip(join_all(asked).await) {
             match answer {
                 Ok(vector) => {
-                    self.knowledge.note_help();
+                    self.note_help();
                     vectors.insert(space.id, vector);
                 }
                 Err(no_help) => {
                     if matches!(no_help.kind, NoHelpKind::Late | NoHelpKind::Failed) {
-                        self.knowledge.rest(no_help.clone());
+                        self.rest(no_help.clone());
                     }
                     notes = vec![no_meaning(no_help)];
                 }
@@ -258,7 +258,7 @@ impl App {
                 Ok(found) => found,
                 Err(NoAnswer::Missing) => {
                     // Nothing was copied yet, or all of it is lost.
-                    self.knowledge.note_vectors();
+                    self.note_vectors();
                     continue;
                 }
                 Err(problem) => {
@@ -315,7 +315,7 @@ fn closed(all: &[Arc<Loaded>], named: &[DocumentId]) -> HashSet<u128> {
 }
 
 async fn find(
-    knowledge: &Arc<Knowledge>,
+    knowledge: &Arc<Documents>,
     all: &[Arc<Loaded>],
     (text, meanings, closed): (String, Vec<Meaning>, HashSet<u128>),
     limit: usize,

@@ -1,9 +1,6 @@
 //! `search_knowledge`: the agents' way into the collections of their person. What it finds is a source of the run.
 
-use std::{
-    fmt::Write,
-    sync::{Arc, Weak},
-};
+use std::{fmt::Write, sync::Arc};
 
 use agent::{Tool, ToolContext, ToolFailure, ToolKind};
 use domain::{CollectionId, EventBody, UserId, event::Source};
@@ -13,11 +10,10 @@ use serde_json::{Value, json};
 use store::{Collection, DocumentFilter, Principal, Store, StoreError};
 
 use super::{
-    Found, Knowledge, Scope, Wish,
+    Documents, Found, Scope, Wish,
     narrowing::{self, Wanted, narrow},
     search::Answer,
 };
-use crate::app::App;
 
 /// What models call it.
 pub(crate) const NAME: &str = "search_knowledge";
@@ -45,7 +41,7 @@ struct Arguments {
     wanted: Wanted,
 }
 
-impl Knowledge {
+impl Documents {
     /// The tool for a run of this person; nothing where there is nothing that they may search.
     pub(crate) async fn tool(
         self: &Arc<Self>,
@@ -56,9 +52,9 @@ impl Knowledge {
         let Some(spec) = spec(store, principal.account, &scope).await? else {
             return Ok(None);
         };
-        let (app, who) = (self.app(), Arc::new((principal.clone(), scope)));
+        let (documents, who) = (Arc::clone(self), Arc::new((principal.clone(), scope)));
         let tool = Tool::from_outside(spec, ToolKind::REPEATABLE, move |arguments, context| {
-            call(app.clone(), Arc::clone(&who), arguments, context)
+            call(documents.clone(), Arc::clone(&who), arguments, context)
         });
         match tool {
             Ok(tool) => Ok(Some(Arc::new(tool))),
@@ -146,15 +142,12 @@ fn description(collections: &[Collection]) -> String {
 }
 
 async fn call(
-    app: Weak<App>,
+    documents: Arc<Documents>,
     who: Arc<(Principal, Scope)>,
     arguments: Value,
     context: ToolContext,
 ) -> Result<String, ToolFailure> {
-    let app = app
-        .upgrade()
-        .ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))?;
-    let (found, said) = look(&app, &who.0, &who.1, arguments)
+    let (found, said) = look(&documents, &who.0, &who.1, arguments)
         .await
         .map_err(ToolFailure)?;
     if !found.is_empty() {
@@ -169,7 +162,7 @@ async fn call(
 
 /// What is found with these arguments, and the same for a model; or what is wrong, for a model.
 pub(crate) async fn look(
-    app: &App,
+    documents: &Arc<Documents>,
     principal: &Principal,
     scope: &Scope,
     arguments: Value,
@@ -185,26 +178,26 @@ pub(crate) async fn look(
         return Err(format!("`query` must have 1 to {QUERY_CHARS} characters."));
     }
     let filter = wanted.filter()?;
-    let collections = meant(app, principal.account, scope, collection.as_deref()).await?;
-    let (collections, documents) = if filter == DocumentFilter::default() {
+    let collections = meant(documents, principal.account, scope, collection.as_deref()).await?;
+    let (collections, within) = if filter == DocumentFilter::default() {
         (collections, Vec::new())
     } else {
-        let narrowed = narrow(&app.store, &collections, &filter)
+        let narrowed = narrow(&documents.store, &collections, &filter)
             .await
             .map_err(|error| error.to_string())?;
         match narrowed {
             Some(narrowed) => narrowed,
-            None => return Ok((Vec::new(), no_document(app, &collections).await)),
+            None => return Ok((Vec::new(), no_document(documents, &collections).await)),
         }
     };
     let limit = limit.unwrap_or(USUAL).clamp(1, MOST);
     let wish = Wish {
         query,
         collections: Some(collections),
-        documents,
+        documents: within,
         limit,
     };
-    let answer = app.search_knowledge(principal, wish).await;
+    let answer = documents.search_knowledge(principal, wish).await;
     let Answer { found, notes } = answer.map_err(|error| error.problem().message.clone())?;
     let mut said: Vec<String> = found.iter().map(passage).collect();
     if found.is_empty() {
@@ -220,13 +213,13 @@ pub(crate) async fn look(
 
 /// The collections that are searched: the one of this name, or all.
 async fn meant(
-    app: &App,
+    documents: &Arc<Documents>,
     owner: UserId,
     scope: &Scope,
     named: Option<&str>,
 ) -> Result<Vec<CollectionId>, String> {
     let all = scope
-        .collections(&app.store, owner)
+        .collections(&documents.store, owner)
         .await
         .map_err(|error| error.to_string())?;
     let named = named.map(str::trim).filter(|name| !name.is_empty());
@@ -247,12 +240,13 @@ async fn meant(
 }
 
 /// That there is no document of the kind, name and time that are asked for, and what there is instead.
-async fn no_document(app: &App, searched: &[CollectionId]) -> String {
+async fn no_document(documents: &Arc<Documents>, searched: &[CollectionId]) -> String {
     let mut names = Vec::new();
     for collection in searched {
         // Where the database fails, less is told.
         names.extend(
-            app.store
+            documents
+                .store
                 .documents(*collection)
                 .await
                 .unwrap_or_default()

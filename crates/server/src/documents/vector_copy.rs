@@ -1,5 +1,6 @@
 //! Keeps the copy of our vectors in another database, text by text.
 
+use crate::documents::Documents;
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
@@ -14,7 +15,6 @@ use super::{
     copies::{NoCopy, keep_copying},
     vector_database::{NoAnswer, Text, VectorDatabase},
 };
-use crate::app::App;
 
 /// So many points are put at a time.
 const BATCH: usize = 100;
@@ -26,20 +26,23 @@ impl From<NoAnswer> for NoCopy<NoAnswer> {
 }
 
 /// Copies what is to be copied until the server stops.
-pub(crate) async fn keep_vector_copy(app: Arc<App>) {
-    let Some(database) = &app.knowledge.vector_database else {
+pub(crate) async fn keep_vector_copy(documents: Arc<Documents>) {
+    let Some(database) = &documents.vector_database else {
         return;
     };
-    let copy = |_| app.copy_vectors(database).boxed();
+    let copy = |_| documents.copy_vectors(database).boxed();
     let note = |problem: &NoAnswer| {
         database.note_problem(problem);
     };
-    keep_copying(&app, &database.changed, copy, note).await;
+    keep_copying(&documents, &database.changed, copy, note).await;
 }
 
-impl App {
+impl Documents {
     /// Has the database show what the rows say now.
-    async fn copy_vectors(&self, database: &VectorDatabase) -> Result<(), NoCopy<NoAnswer>> {
+    async fn copy_vectors(
+        self: &Arc<Self>,
+        database: &VectorDatabase,
+    ) -> Result<(), NoCopy<NoAnswer>> {
         let home = self.home().await?;
         let spaces = self.store.embedding_spaces().await?;
         let known: HashSet<String> = spaces
@@ -58,7 +61,7 @@ impl App {
                 .await?;
         }
         database.note_copied(copied);
-        self.knowledge.switch_spaces(&self.store).await?;
+        self.switch_spaces(&self.store).await?;
         Ok(())
     }
 

@@ -12,8 +12,7 @@ use serde_json::{Map, Value, json};
 use store::{Principal, StoreError, User, UserRole};
 
 use crate::{
-    app::App,
-    gateway::models::ResolvedModel,
+    gateway::{Gateway, models::ResolvedModel},
     identity::auth::{
         Authority, Caller, PERSON_EMAIL as EMAIL, PERSON_ID as ID, PERSON_NAME as NAME,
         PERSON_ROLE as ROLE,
@@ -60,7 +59,7 @@ impl Caller {
     }
 }
 
-impl App {
+impl Gateway {
     /// What trusted servers are told of a call that is made for this authority. `chat` is one of ours; a chat of the
     /// front end's stands in `metadata`, which is completed with what is missing. `None` if no server is trusted.
     ///
@@ -190,7 +189,7 @@ impl OneShotAbout {
     }
 }
 
-impl App {
+impl Gateway {
     /// How `model` is called outside of runs, and for whom: those on whose behalf it was resolved.
     ///
     /// # Errors

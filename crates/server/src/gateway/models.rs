@@ -1,6 +1,5 @@
 //! The models people can choose: from connected servers, from the environment, and the tour.
 
-mod aliases;
 mod catalogue;
 mod configured;
 mod connecting;
@@ -27,10 +26,7 @@ use serde_json::Value;
 use store::{Connection, Store, StoreError};
 use tokio::sync::watch;
 
-pub use aliases::Aliases;
-pub use catalogue::{
-    Catalogue, Default, KnownConnection, KnownKey, Listed, Model, ModelSettings, TOUR,
-};
+pub use catalogue::{Catalogue, Default, KnownConnection, KnownKey, Listed, Model, ModelSettings};
 pub use connecting::{Change, NewConnection};
 pub use connection_settings::ConnectionRequest;
 pub(crate) use health::keep_health;
@@ -46,10 +42,11 @@ use crate::{
         groups::{Permit, Thing},
     },
     platform::{
+        agent_definition::AgentDefinition,
         config::{Config, ConfiguredConnection, ConnectionSource},
+        model_aliases::Aliases,
         secret::Sealer,
     },
-    tools::agents::AgentDefinition,
 };
 
 const DEFAULT_MODEL: &str = "default_model";

@@ -10,7 +10,6 @@ mod quota;
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
-    time::Duration,
 };
 
 use domain::{RunEvent, RunId, Words};
@@ -25,16 +24,12 @@ pub(crate) use paid_call::PaidCall;
 pub use quota::RunQuota;
 
 use crate::{
-    app::App,
     error::ApiError,
+    gateway::Gateway,
     identity::groups::{Groups, Known},
     platform::clock::Clock,
 };
 
-/// How often what was used is written down.
-const WRITE: Duration = Duration::from_secs(1);
-/// Runs of servers that are gone are looked for so often, and are theirs no more after so long.
-const LOOK: Duration = Duration::from_secs(60);
 /// Accounts kept in memory before those are forgotten that nobody uses.
 const MANY_ACCOUNTS: usize = 20_000;
 
@@ -409,7 +404,7 @@ impl Usage {
 
     /// Reads what accounts have used that a run has begun with, and where several servers share the database, what others
     /// have changed: limits, and what accounts in use have used there.
-    async fn catch_up(&self) -> Result<(), StoreError> {
+    pub(crate) async fn catch_up(&self) -> Result<(), StoreError> {
         let (now, is_shared) = (self.clock.now_ms(), self.store.is_shared());
         if is_shared {
             self.read_rules().await?;
@@ -435,7 +430,7 @@ impl Usage {
         Ok(())
     }
 
-    fn forget_unused(&self) {
+    pub(crate) fn forget_unused(&self) {
         let now = self.clock.now_ms();
         let mut books = self.lock();
         if books.accounts.len() > MANY_ACCOUNTS {
@@ -496,7 +491,7 @@ impl Books {
 #[derive(Debug)]
 pub struct Held(Vec<(Subject, Amount)>);
 
-impl App {
+impl Gateway {
     /// Refuses to begin anything on an account whose limits are reached.
     ///
     /// # Errors
@@ -504,54 +499,5 @@ impl App {
     pub(crate) async fn check_limits(&self, principal: &Principal) -> Result<(), ApiError> {
         self.usage.know(principal).await?;
         Ok(self.usage.check(principal, Wish::nothing(), 1)?)
-    }
-
-    /// Adds to the ledger what the logs of runs hold that ended just before their server was gone.
-    async fn note_left_runs(&self) -> Result<(), StoreError> {
-        let before = match self.store.is_shared() {
-            // A server that lives writes them down itself.
-            true => self.clock.now_ms() - i64::try_from(LOOK.as_millis()).unwrap_or(i64::MAX),
-            false => i64::MAX,
-        };
-        for run in self.store.unbooked_runs(before).await? {
-            // One log that cannot be read must not keep the others out; a run may be deleted meanwhile.
-            if let Err(error) = self.note_left_run(run).await {
-                tracing::warn!(%run, %error, "what a run has used cannot be read from its log");
-            }
-        }
-        Ok(())
-    }
-
-    async fn note_left_run(&self, run: RunId) -> Result<(), StoreError> {
-        let run = self.store.run(run).await?;
-        self.runs.note_past_of(&run).await?;
-        self.usage.run_is_over(run.id, run.last_seq);
-        Ok(())
-    }
-}
-
-/// Writes down what is used, once a second until the server stops.
-pub(crate) async fn keep_usage(app: Arc<App>) {
-    let mut look_in = 0;
-    loop {
-        if look_in == 0 {
-            look_in = LOOK.as_secs() / WRITE.as_secs().max(1);
-            if let Err(error) = app.note_left_runs().await {
-                tracing::warn!(%error, "cannot look for runs whose usage is not written down");
-            }
-            app.usage.forget_unused();
-        }
-        look_in -= 1;
-        tokio::select! {
-            () = app.closing.cancelled() => return,
-            () = tokio::time::sleep(WRITE) => {}
-        }
-        let keep = async {
-            app.usage.write_down().await?;
-            app.usage.catch_up().await
-        };
-        if let Err(error) = keep.await {
-            tracing::warn!(%error, "usage cannot be written down; trying again");
-        }
     }
 }

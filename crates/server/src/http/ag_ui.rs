@@ -120,14 +120,14 @@ pub(super) async fn run(
         state,
     };
     if let Some(on) = go_on(app, &chat, &input, &door).await? {
-        let files = app.run_files(on.run, headers, Contents::Linked);
+        let files = RunFiles::new(&app, on.run, headers, Contents::Linked);
         return Ok(stream(
             app, files, on.run, on.after, on.encoder, on.opening, leaving,
         ));
     }
-    app.stop_in(chat.id).await?;
+    app.commands.stop_in(chat.id).await?;
     let run = thread::start(app, caller, chat, &input, model).await?;
-    let files = app.run_files(run, headers, Contents::Linked);
+    let files = RunFiles::new(&app, run, headers, Contents::Linked);
     Ok(stream(
         app,
         files,
@@ -149,7 +149,7 @@ pub(super) fn stream(
     opening: Vec<Frame>,
     leaving: Leaving,
 ) -> Response {
-    let guard = (leaving == Leaving::Stops).then(|| StopsWhenDropped::new(app, run));
+    let guard = (leaving == Leaving::Stops).then(|| StopsWhenDropped::new(&app.commands, run));
     from_run(
         run,
         pausing(

@@ -10,9 +10,10 @@ use serde::Serialize;
 use crate::{
     app::App,
     error::ApiError,
+    gateway::agents::{DefinedAgents, KnownAgent},
     http::extract::{Json, Path},
     identity::audit::Noted,
-    tools::agents::{AgentDefinition, KnownAgent},
+    platform::agent_definition::AgentDefinition,
 };
 
 #[derive(Debug, Serialize)]
@@ -53,7 +54,7 @@ pub(super) struct AgentView {
 fn view(app: &App, known: &KnownAgent, skills: &Skills) -> AgentView {
     let definition = AgentDefinition::clone(&known.definition);
     AgentView {
-        warnings: app.agent_warnings(known, skills),
+        warnings: app.agent_checks.agent_warnings(known, skills),
         from_file: known.from_file,
         definition,
     }
@@ -79,7 +80,7 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<AgentList> {
     let skills_folder = app.config.skills_folder.display().to_string();
     Json(AgentList {
         agents,
-        tools: app.tool_names(),
+        tools: app.agent_checks.tool_names(),
         skills_folder,
         skills,
         broken_skills,
@@ -112,9 +113,9 @@ pub(super) async fn replace(
 
 /// `DELETE /api/v1/agents/{agent}`: forgets one. Chats that used it go on with another.
 pub(super) async fn delete(
-    State(app): State<Arc<App>>,
+    State(defined_agents): State<Arc<DefinedAgents>>,
     Path(name): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    app.defined_agents.delete(&name).await?;
+    defined_agents.delete(&name).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,15 +1,12 @@
 //! Tool calls that the caller has allowed for good.
 
-use std::sync::Arc;
-
 use axum::{extract::State, http::StatusCode};
 use domain::{AllowedCallId, ChatId};
 use serde::Serialize;
 use serde_json::Value;
-use store::AllowedCall;
+use store::{AllowedCall, Store};
 
 use crate::{
-    app::App,
     error::ApiError,
     http::extract::{Json, Path},
     identity::auth::Caller,
@@ -32,7 +29,7 @@ pub(super) struct AllowedList {
 
 /// `GET /api/v1/allowed-calls`: what the caller has allowed, oldest first.
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
 ) -> Result<Json<AllowedList>, ApiError> {
     let view = |AllowedCall {
@@ -49,7 +46,7 @@ pub(super) async fn list(
         arguments,
         created_at,
     };
-    let allowed = app.store.allowed_calls(caller.id()).await?;
+    let allowed = store.allowed_calls(caller.id()).await?;
     Ok(Json(AllowedList {
         allowed: allowed.into_iter().map(view).collect(),
     }))
@@ -57,10 +54,10 @@ pub(super) async fn list(
 
 /// `DELETE /api/v1/allowed-calls/{allowed}`: asks again, in runs that start from now on.
 pub(super) async fn delete(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
     Path(allowed): Path<AllowedCallId>,
 ) -> Result<StatusCode, ApiError> {
-    app.store.ask_again(caller.id(), allowed).await?;
+    store.ask_again(caller.id(), allowed).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -156,7 +156,8 @@ pub(super) async fn get(
                 details.extend(value.clone().map(|value| (name.to_owned(), value.into())));
             }
             let subject = ("audit".to_owned(), String::new());
-            app.note_look("audit.export", &caller, &place, subject, details)
+            app.identity
+                .note_look("audit.export", &caller, &place, subject, details)
                 .await?;
             Ok(csv(app, filter))
         }

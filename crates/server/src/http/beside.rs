@@ -58,7 +58,8 @@ pub(super) async fn ask(
         Some(samples) => samples,
         None if wish.models.len() > 1 => 1,
         None => {
-            app.pipeline_in_force(Pipeline::Moa)
+            app.pipeline_settings
+                .pipeline_in_force(Pipeline::Moa)
                 .await?
                 .common
                 .moa_samples
@@ -80,18 +81,19 @@ pub(super) async fn ask(
     }
     let mut models = Vec::with_capacity(asked);
     for id in named {
-        let model = caller.resolve(&app, id).await?;
+        let model = app.gateway.resolve_for(&caller, id).await?;
         models.extend(std::iter::repeat_n(model, samples));
     }
     let is_new = match &key {
         Some(key) => app
+            .idempotency
             .started_before(&caller.principal(), &numbered(key, 0))
             .await?
             .is_none(),
         None => true,
     };
     if is_new {
-        app.check_room_beside(&chat, message, &models).await?;
+        app.turns.check_room_beside(&chat, message, &models).await?;
     }
     let mut answers = Vec::with_capacity(asked);
     for (number, model) in models.into_iter().enumerate() {
@@ -108,10 +110,14 @@ pub(super) async fn ask(
                 idempotency,
                 metadata,
             };
-            app.answer_beside(chat, new).await.map(Begun::from)
+            app.turns.answer_beside(chat, new).await.map(Begun::from)
         };
         let again = async |run| Ok(begun_before(&app, &run).await?.without_user());
-        answers.push(app.once(&caller.principal(), key, begin, again).await?);
+        answers.push(
+            app.idempotency
+                .once(&caller.principal(), key, begin, again)
+                .await?,
+        );
     }
     Ok(Json(Others { answers }))
 }
@@ -162,12 +168,14 @@ pub(super) async fn merge(
             layers,
             idempotency,
         };
-        app.merge_answers(chat, &caller, wish)
+        app.turns
+            .merge_answers(chat, &caller, wish)
             .await
             .map(Begun::from)
     };
     let again = async |run| Ok(begun_before(&app, &run).await?.without_user());
-    app.once(&caller.principal(), key, begin, again)
+    app.idempotency
+        .once(&caller.principal(), key, begin, again)
         .await
         .map(Json)
 }

@@ -1,6 +1,6 @@
 //! Reads request bodies, within a size each and a memory for all together.
 
-use std::{error::Error as _, sync::Arc, time::Duration};
+use std::{error::Error as _, time::Duration};
 
 use axum::{
     body::Body,
@@ -8,91 +8,18 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
 };
 use bytes::Bytes;
-use domain::{ProblemCode, refusal};
+use domain::refusal;
 use http_body_util::BodyExt;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{app::App, error::ApiError, identity::auth::Caller, platform::listen::TooSlow};
+use crate::{
+    app::App,
+    error::ApiError,
+    identity::auth::Caller,
+    platform::{body_memory::Reservation, listen::TooSlow},
+};
 
 /// The largest body of somebody who is not signed in.
 const ANONYMOUS_LIMIT_BYTES: usize = 64_000;
-/// The bodies of all who are not signed in, together.
-const ANONYMOUS_MEMORY_BYTES: usize = 16_000_000;
-/// So much of each body does not count, so that signing in works while others hold all memory there is. The limit on
-/// connections bounds it.
-const FREE_BYTES: usize = 4096;
-/// Memory is counted in these.
-const UNIT_BYTES: usize = 1024;
-/// How long a body waits for memory.
-const MEMORY_WAIT: Duration = Duration::from_secs(5);
-
-/// The memory for request bodies that are in it as a whole. Whoever is signed in never waits for those who are not.
-#[derive(Debug)]
-pub(crate) struct BodyMemory {
-    signed_in: Arc<Semaphore>,
-    anonymous: Arc<Semaphore>,
-}
-
-impl BodyMemory {
-    /// With so much for whoever is signed in.
-    pub(crate) fn new(bytes: usize) -> Self {
-        let units = |bytes: usize| Arc::new(Semaphore::new(bytes.div_ceil(UNIT_BYTES)));
-        Self {
-            signed_in: units(bytes),
-            anonymous: units(ANONYMOUS_MEMORY_BYTES),
-        }
-    }
-
-    fn reserve(&self, is_signed_in: bool) -> Reservation {
-        let memory = if is_signed_in {
-            &self.signed_in
-        } else {
-            &self.anonymous
-        };
-        Reservation {
-            memory: Arc::clone(memory),
-            held: None,
-        }
-    }
-}
-
-/// One body's share of the memory, given back with it.
-#[derive(Debug)]
-struct Reservation {
-    memory: Arc<Semaphore>,
-    held: Option<OwnedSemaphorePermit>,
-}
-
-impl Reservation {
-    /// Grows to that many bytes of a body; waits a little where others have the memory.
-    async fn grow_to(&mut self, bytes: usize) -> Result<(), ApiError> {
-        let needed = bytes.saturating_sub(FREE_BYTES).div_ceil(UNIT_BYTES);
-        let missing = needed.saturating_sub(
-            self.held
-                .as_ref()
-                .map_or(0, OwnedSemaphorePermit::num_permits),
-        );
-        if missing == 0 {
-            return Ok(());
-        }
-        let missing = u32::try_from(missing).map_err(ApiError::internal)?;
-        let more = Arc::clone(&self.memory).acquire_many_owned(missing);
-        let more = tokio::time::timeout(MEMORY_WAIT, more)
-            .await
-            .map_err(|_| busy())?;
-        let more = more.map_err(ApiError::internal)?;
-        match &mut self.held {
-            Some(held) => held.merge(more),
-            None => self.held = Some(more),
-        }
-        Ok(())
-    }
-}
-
-fn busy() -> ApiError {
-    ApiError::new(ProblemCode::Unavailable, refusal::Request::BodiesFull)
-        .with_retry_after(MEMORY_WAIT.as_secs())
-}
 
 /// A body, and the memory it takes.
 struct Held {
@@ -140,13 +67,13 @@ pub(crate) async fn read_body(
         )
         .await?;
     let bytes = collect(request.into_body(), limit_bytes, &mut memory).await?;
-    Ok(match memory.held {
-        None => bytes,
-        Some(_) => Bytes::from_owner(Held {
-            bytes,
-            _memory: memory,
-        }),
-    })
+    if !memory.is_held() {
+        return Ok(bytes);
+    }
+    Ok(Bytes::from_owner(Held {
+        bytes,
+        _memory: memory,
+    }))
 }
 
 /// One piece is taken as it is. Several are copied together: each holds a whole buffer of the connection, be it for a
@@ -164,7 +91,7 @@ async fn collect(
     loop {
         if received > limit_bytes {
             drop(joined);
-            memory.held = None;
+            memory.release();
             discard(body).await;
             return Err(ApiError::too_large(limit_bytes));
         }
@@ -245,25 +172,13 @@ pub(crate) async fn discard(mut body: Body) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    };
 
     use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn bodies_share_a_memory() {
-        let all = BodyMemory::new(1_000_000);
-        let mut first = all.reserve(true);
-        first.grow_to(600_000).await.unwrap();
-        let mut second = all.reserve(true);
-        let refused = second.grow_to(600_000).await.unwrap_err();
-        assert_eq!(refused.problem().code, ProblemCode::Unavailable);
-        // Small ones and those of others have room all the same.
-        second.grow_to(FREE_BYTES).await.unwrap();
-        let mut other = all.reserve(false);
-        other.grow_to(64_000).await.unwrap();
-        let (found, ()) = tokio::join!(second.grow_to(600_000), async move { drop(first) });
-        found.unwrap();
-    }
+    use crate::platform::body_memory::BodyMemory;
 
     /// A piece of a body that lies in a buffer of its own, as hyper's do; counts how many of those there are.
     struct Buffer(Arc<AtomicUsize>);
@@ -297,19 +212,5 @@ mod tests {
         assert_eq!(&read[..], [b'x'; 1000]);
         assert!(most.load(Ordering::Relaxed) <= 2, "{most:?}");
         assert_eq!(alive.load(Ordering::Relaxed), 0);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn whoever_is_not_signed_in_takes_no_memory_from_those_who_are() {
-        let all = BodyMemory::new(1_000_000);
-        let mut held = Vec::new();
-        for _ in 0..ANONYMOUS_MEMORY_BYTES / UNIT_BYTES / 59 {
-            let mut one = all.reserve(false);
-            one.grow_to(64_000).await.unwrap();
-            held.push(one);
-        }
-        assert!(all.reserve(false).grow_to(64_000).await.is_err());
-        all.reserve(false).grow_to(1000).await.unwrap();
-        all.reserve(true).grow_to(900_000).await.unwrap();
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, FolderId, ProblemCode, refusal};
 use serde::{Deserialize, Deserializer, Serialize};
-use store::{ChatOrderChange, Folder, StoreError, TagCount};
+use store::{ChatOrderChange, Folder, Store, StoreError, TagCount};
 
 use super::chats::{ChatRow, delete_one, row};
 use crate::{
@@ -42,10 +42,10 @@ pub(super) struct FolderList {
 
 /// `GET /api/v1/folders`: the caller's folders, by name.
 pub(super) async fn folders(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
 ) -> Result<Json<FolderList>, ApiError> {
-    let folders = app.store.folders(caller.id()).await?;
+    let folders = store.folders(caller.id()).await?;
     Ok(Json(FolderList {
         folders: folders.into_iter().map(FolderView::from).collect(),
     }))
@@ -58,12 +58,12 @@ pub(super) struct FolderName {
 
 /// `POST /api/v1/folders`: a folder with nothing in it.
 pub(super) async fn create_folder(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
     Json(body): Json<FolderName>,
 ) -> Result<Json<FolderView>, ApiError> {
     let (id, name) = (FolderId::generate(), checked_name(&body.name)?);
-    app.store
+    store
         .create_folder(caller.id(), (id, &name), MOST_FOLDERS)
         .await
         .map_err(refused)?;
@@ -72,12 +72,12 @@ pub(super) async fn create_folder(
 
 /// `PATCH /api/v1/folders/{folder}`: another name.
 pub(super) async fn rename_folder(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
     Path(folder): Path<FolderId>,
     Json(body): Json<FolderName>,
 ) -> Result<StatusCode, ApiError> {
-    app.store
+    store
         .rename_folder(caller.id(), folder, &checked_name(&body.name)?)
         .await
         .map_err(refused)?;
@@ -86,11 +86,11 @@ pub(super) async fn rename_folder(
 
 /// `DELETE /api/v1/folders/{folder}`: its chats stay.
 pub(super) async fn delete_folder(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
     Path(folder): Path<FolderId>,
 ) -> Result<StatusCode, ApiError> {
-    app.store.delete_folder(caller.id(), folder).await?;
+    store.delete_folder(caller.id(), folder).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -139,15 +139,14 @@ pub(super) struct Changed {
 
 /// `POST /api/v1/chats/order`: puts many of the caller's chats somewhere, all at once.
 pub(super) async fn order_many(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
     Json(body): Json<OrderMany>,
 ) -> Result<Json<Changed>, ApiError> {
     let Some(change) = body.order.change() else {
         return Ok(Json(Changed { changed: 0 }));
     };
-    let changed = app
-        .store
+    let changed = store
         .order_chats(caller.id(), checked_many(&body.chats)?, &change)
         .await?;
     Ok(Json(Changed { changed }))
@@ -193,10 +192,10 @@ pub(super) struct TagList {
 
 /// `GET /api/v1/tags`: the tags of the caller's chats, the most used first.
 pub(super) async fn tags(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
 ) -> Result<Json<TagList>, ApiError> {
-    let tags = app.store.tags(caller.id()).await?;
+    let tags = store.tags(caller.id()).await?;
     let tags = tags
         .into_iter()
         .map(|TagCount { tag, chats }| TagView { tag, chats });

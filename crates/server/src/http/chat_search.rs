@@ -94,7 +94,7 @@ pub(super) async fn get(
             next: None,
         }));
     }
-    let found = app.search_chats(caller.id(), &asked).await?;
+    let found = app.search.search_chats(caller.id(), &asked).await?;
     let row = |chat| row_for(&app, &caller, chat);
     let titles = found.titles.into_iter();
     let titles = titles.map(|(chat, title)| TitleView {

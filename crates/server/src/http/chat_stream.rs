@@ -21,13 +21,13 @@ use crate::{
     app::App,
     chat::{
         idempotency::idempotency_key,
-        research::WorkMode,
         turns::{FreeRun, OutsideTurn},
     },
     error::ApiError,
+    gateway::research_wish::WorkMode,
     http::{
         extract::{Query, RawJson},
-        streams::{Contents, Format, FormatOptions, for_reader, from_run, sse},
+        streams::{Contents, Format, FormatOptions, RunFiles, for_reader, from_run, sse},
     },
     identity::auth::Caller,
     runtime::runs::Logged,
@@ -57,11 +57,12 @@ pub(super) async fn post(
     let key = idempotency_key(&headers, "/chat/stream", &body)?;
     let begin = async |key| start(&app, &caller, request, key).await;
     let run = app
+        .idempotency
         .once(&caller.principal(), key, begin, async |run| Ok(run.id))
         .await?;
     let response = if stream {
         let format = Format::named(name, options)?;
-        let files = app.run_files(run, &headers, format.contents());
+        let files = RunFiles::new(&app, run, &headers, format.contents());
         sse(app.runs.read(run, 0), format, Some(files))
     } else {
         collect(&app, run, name, &headers).await?
@@ -75,7 +76,10 @@ async fn start(
     request: ChatStreamRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
-    let model = caller.resolve(app, request.model.as_deref()).await?;
+    let model = app
+        .gateway
+        .resolve_for(&caller, request.model.as_deref())
+        .await?;
     let research = WorkMode::from(request.mode).research(false);
     let ChatStreamRequest {
         messages: history,
@@ -109,7 +113,7 @@ async fn start(
                     parameters,
                     ..turn
                 };
-                return Ok(app.say_from_outside(chat, turn).await?.run);
+                return Ok(app.turns.say_from_outside(chat, turn).await?.run);
             }
             _ => Some(foreign_workspace(caller, &id)?),
         },
@@ -126,7 +130,7 @@ async fn start(
         research,
         ..FreeRun::new(history, model)
     };
-    app.run_freely(run).await
+    app.turns.run_freely(run).await
 }
 
 /// Where the files of a chat that lives in another program are kept: apart for each user.
@@ -161,7 +165,7 @@ async fn collect(
     } else {
         Contents::Linked
     };
-    let mut files = app.run_files(run, headers, contents);
+    let mut files = RunFiles::new(&app, run, headers, contents);
     let (mut markup, mut details) = (
         MarkupEncoder::new(Writing::Replace),
         DetailsEncoder::new(Writing::Replace),

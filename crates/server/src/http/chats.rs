@@ -7,7 +7,7 @@ use domain::{
     ChatId, FolderId, MessageId, ModelParameters, Part, Role, RunId, RunSummary, UserId, refusal,
 };
 use serde::{Deserialize, Serialize};
-use store::{Beside, Chat, ChatMessage, ChatOrder, ChatPage, Principal};
+use store::{Beside, Chat, ChatMessage, ChatOrder, ChatPage, Principal, Store};
 
 use super::chat_order::OrderBody;
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
     error::ApiError,
     http::extract::{Json, Path, Query},
     identity::auth::Caller,
-    runtime::runs::ActivityState,
+    runtime::runs::{ActivityState, Runs},
 };
 
 /// Most chats in one page of the list.
@@ -322,7 +322,7 @@ pub(super) async fn create(
     let directory = body.workspace.filter(|name| !name.is_empty());
     if let Some(name) = &directory {
         app.workspaces
-            .find(name, &caller.user, &caller.permit(&app))
+            .find(name, &caller.user, &app.gateway.permit_of(&caller))
             .map_err(ApiError::invalid)?;
     }
     let chat = Chat {
@@ -347,7 +347,7 @@ pub(super) async fn get(
     looker: Looker,
     Path(chat): Path<ChatId>,
 ) -> Result<Json<ChatView>, ApiError> {
-    let Readable { chat, owner } = app.readable(&looker, chat).await?;
+    let Readable { chat, owner } = app.access.readable(&looker, chat).await?;
     let mut view = view(&app, chat).await?;
     if let Some(owner) = owner {
         view.row = view.row.of_another(owner);
@@ -395,12 +395,13 @@ pub(super) async fn patch(
 
 /// `POST /api/v1/chats/{chat}/read`: the caller has looked at it; their other devices are told.
 pub(super) async fn mark_read(
-    State(app): State<Arc<App>>,
+    State(runs): State<Runs>,
+    State(store): State<Store>,
     caller: Caller,
     Path(chat): Path<ChatId>,
 ) -> Result<StatusCode, ApiError> {
-    if app.store.mark_chat_read(caller.id(), chat).await? {
-        app.runs.tell_read(caller.id(), chat);
+    if store.mark_chat_read(caller.id(), chat).await? {
+        runs.tell_read(caller.id(), chat);
     }
     Ok(StatusCode::NO_CONTENT)
 }
@@ -419,7 +420,7 @@ pub(super) async fn delete(
 pub(super) async fn delete_one(app: &App, owner: UserId, chat: ChatId) -> Result<(), ApiError> {
     let chat = app.store.chat(&Principal::of_account(owner), chat).await?;
     // Their last events are on their way; deleting under them would leave some behind.
-    app.stop_in(chat.id).await?;
+    app.commands.stop_in(chat.id).await?;
     app.store.delete_chat(owner, chat.id).await?;
     if let Some(programs) = app.programs.here() {
         programs.forget(&chat.id.to_string());

@@ -15,11 +15,14 @@ use crate::{
     error::ApiError,
     gateway::{
         discovery::{self, Found, usual_candidates},
-        models::{Change, ConnectionRequest, KnownConnection, NewConnection, Tried},
+        models::{Change, ConnectionRequest, KnownConnection, Models, NewConnection, Tried},
     },
     http::extract::{Json, Path},
     identity::audit::Noted,
-    platform::config::ConnectionSource,
+    platform::{
+        clock::Clock,
+        config::{Config, ConnectionSource},
+    },
 };
 
 const HIGHEST_WEIGHT: u32 = 1000;
@@ -164,8 +167,8 @@ pub(super) struct ConnectionList {
 }
 
 /// `GET /api/v1/connections`: all of them.
-pub(super) async fn list(State(app): State<Arc<App>>) -> Json<ConnectionList> {
-    let catalogue = app.models.catalogue();
+pub(super) async fn list(State(models): State<Arc<Models>>) -> Json<ConnectionList> {
+    let catalogue = models.catalogue();
     let connections = catalogue
         .connections
         .iter()
@@ -253,8 +256,10 @@ pub(super) struct Discovered {
 }
 
 /// `GET /api/v1/connections/discover`: what answers on the usual local ports.
-pub(super) async fn discover(State(app): State<Arc<App>>) -> Result<Json<Discovered>, ApiError> {
-    let found = discovery::discover(&usual_candidates(&app.config.listen))
+pub(super) async fn discover(
+    State(config): State<Arc<Config>>,
+) -> Result<Json<Discovered>, ApiError> {
+    let found = discovery::discover(&usual_candidates(&config.listen))
         .await
         .map_err(ApiError::internal)?;
     Ok(Json(Discovered { found }))
@@ -262,10 +267,10 @@ pub(super) async fn discover(State(app): State<Arc<App>>) -> Result<Json<Discove
 
 /// `POST /api/v1/connections/{connection}/refresh`: asks for the model list again.
 pub(super) async fn refresh(
-    State(app): State<Arc<App>>,
+    State(models): State<Arc<Models>>,
     Path(id): Path<ConnectionId>,
 ) -> Result<Json<ConnectionView>, ApiError> {
-    Ok(Json(app.models.refresh(id).await?.into()))
+    Ok(Json(models.refresh(id).await?.into()))
 }
 
 #[derive(Deserialize)]
@@ -275,7 +280,7 @@ pub(super) struct TryOut {
 
 /// `POST /api/v1/connections/{connection}/test`: asks it with each of its keys, and a model to say something.
 pub(super) async fn try_out(
-    State(app): State<Arc<App>>,
+    State(models): State<Arc<Models>>,
     Path(id): Path<ConnectionId>,
     Json(body): Json<TryOut>,
 ) -> Result<Json<Tried>, ApiError> {
@@ -283,7 +288,7 @@ pub(super) async fn try_out(
     if model.is_some_and(|model| model.is_empty() || model.len() > 500) {
         return Err(ApiError::invalid(refusal::Settings::BadModelName));
     }
-    Ok(Json(app.models.try_out(id, model).await?))
+    Ok(Json(models.try_out(id, model).await?))
 }
 
 #[derive(Deserialize)]
@@ -304,7 +309,7 @@ pub(super) struct ChangeBody {
 
 /// `PATCH /api/v1/connections/{connection}`: changes what is named; the rest stays.
 pub(super) async fn change(
-    State(app): State<Arc<App>>,
+    State(models): State<Arc<Models>>,
     noted: Noted,
     Path(id): Path<ConnectionId>,
     Json(body): Json<ChangeBody>,
@@ -336,7 +341,7 @@ pub(super) async fn change(
     noted.with("weight", change.weight);
     noted.with("enabled", change.enabled);
     noted.with("together", change.together);
-    let changed = app.models.change(id, change).await?;
+    let changed = models.change(id, change).await?;
     noted.called(&changed.server.settings.name);
     Ok(Json(changed.into()))
 }
@@ -359,15 +364,16 @@ fn one() -> u32 {
 
 /// `POST /api/v1/connections/{connection}/keys`: adds a key, which nobody sees again.
 pub(super) async fn add_key(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(models): State<Arc<Models>>,
     Path(id): Path<ConnectionId>,
     Json(body): Json<NewKey>,
 ) -> Result<Json<ConnectionView>, ApiError> {
     let key = Secret::new(body.api_key);
     let weight = check_weight(body.weight, 1)?;
     Ok(Json(
-        app.models
-            .add_key(id, &key, weight, app.clock.now_ms())
+        models
+            .add_key(id, &key, weight, clock.now_ms())
             .await?
             .into(),
     ))
@@ -380,12 +386,12 @@ pub(super) struct Weigh {
 
 /// `PATCH /api/v1/connections/{connection}/keys/{key}`: how many of the requests it gets.
 pub(super) async fn weigh_key(
-    State(app): State<Arc<App>>,
+    State(models): State<Arc<Models>>,
     Path((id, key)): Path<(ConnectionId, ConnectionKeyId)>,
     Json(body): Json<Weigh>,
 ) -> Result<Json<ConnectionView>, ApiError> {
     Ok(Json(
-        app.models
+        models
             .weigh_key(id, key, check_weight(body.weight, 1)?)
             .await?
             .into(),
@@ -394,17 +400,17 @@ pub(super) async fn weigh_key(
 
 /// `DELETE /api/v1/connections/{connection}/keys/{key}`: forgets it.
 pub(super) async fn remove_key(
-    State(app): State<Arc<App>>,
+    State(models): State<Arc<Models>>,
     Path((id, key)): Path<(ConnectionId, ConnectionKeyId)>,
 ) -> Result<Json<ConnectionView>, ApiError> {
-    Ok(Json(app.models.remove_key(id, key).await?.into()))
+    Ok(Json(models.remove_key(id, key).await?.into()))
 }
 
 /// `DELETE /api/v1/connections/{connection}`: forgets the server and its key.
 pub(super) async fn delete(
-    State(app): State<Arc<App>>,
+    State(models): State<Arc<Models>>,
     Path(id): Path<ConnectionId>,
 ) -> Result<StatusCode, ApiError> {
-    app.models.disconnect(id).await?;
+    models.disconnect(id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

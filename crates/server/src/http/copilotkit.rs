@@ -17,17 +17,26 @@ use super::{
 use crate::{
     app::App,
     error::ApiError,
-    gateway::models::Model,
+    gateway::{
+        Gateway,
+        agents::DefinedAgents,
+        models::{Model, Models},
+    },
     http::{
         extract::{Json, Path, Query, RawJson},
-        streams::{Contents, whole},
+        streams::{Contents, RunFiles, whole},
     },
     identity::{auth::Caller, groups::Thing},
 };
 
 /// `GET /copilotkit/info`: the agents. Each model is one, beside the default and the defined ones.
-pub(super) async fn info(State(app): State<Arc<App>>, caller: Caller) -> Json<Value> {
-    app.models.first_look().await;
+pub(super) async fn info(
+    State(defined_agents): State<Arc<DefinedAgents>>,
+    State(gateway): State<Arc<Gateway>>,
+    State(models): State<Arc<Models>>,
+    caller: Caller,
+) -> Json<Value> {
+    models.first_look().await;
     let agent = |name: &str, description: String| json!({"name": name, "description": description, "className": "HttpAgent", "capabilities": capabilities()});
     let mut agents = Map::new();
     let default = "Plans, works with files, and hands work to sub-agents. Uses the default model.";
@@ -35,17 +44,17 @@ pub(super) async fn info(State(app): State<Arc<App>>, caller: Caller) -> Json<Va
         DEFAULT_AGENT.to_owned(),
         agent(DEFAULT_AGENT, default.to_owned()),
     );
-    let permit = caller.permit(&app);
+    let permit = gateway.permit_of(&caller);
     let is_for = |model: &&Model| {
         caller.check_model(&model.id).is_ok() && permit.allows(Thing::Model(&model.id))
     };
-    for defined in app.defined_agents.usable(&permit) {
+    for defined in defined_agents.usable(&permit) {
         agents.insert(
             defined.name.clone(),
             agent(&defined.name, defined.description.clone()),
         );
     }
-    for model in app.models.catalogue().models.iter().filter(is_for) {
+    for model in models.catalogue().models.iter().filter(is_for) {
         // CopilotKit puts the name into an address as it is.
         if !model.id.contains(['/', '?', '#', '%']) && !agents.contains_key(&model.id) {
             agents.insert(
@@ -137,7 +146,7 @@ pub(super) async fn connect(
         None => Ok(whole(&opening)),
         Some((run, run_id)) => {
             let encoder = AgUiEncoder::new(Door { run_id, ..door });
-            let files = app.run_files(run, &headers, Contents::Linked);
+            let files = RunFiles::new(&app, run, &headers, Contents::Linked);
             Ok(ag_ui::stream(
                 &app,
                 files,
@@ -159,7 +168,7 @@ pub(super) async fn stop(
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
     let chat = threads::find(&app, &caller, &thread).await?;
     let stopped = match chat {
-        Some(chat) => app.stop_in(chat.id).await?,
+        Some(chat) => app.commands.stop_in(chat.id).await?,
         None => false,
     };
     Ok((StatusCode::OK, Json(json!({"stopped": stopped}))))

@@ -2,6 +2,7 @@
 //! a page gets is never said to hold for credentials that the browser sends by itself, so a visitor's session is of no
 //! use to it.
 
+use crate::platform::config::Config;
 use std::sync::Arc;
 
 use axum::{
@@ -10,8 +11,6 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-
-use crate::app::App;
 
 /// The addresses that programs use, each with all below it. The web app's own are not among them.
 const DOORS: [&str; 8] = [
@@ -35,7 +34,7 @@ const MAX_AGE_SECONDS: HeaderValue = HeaderValue::from_static("3600");
 
 /// Answers what a browser asks before a page's request, and marks the answers that the page may read.
 pub(super) async fn allow_named_origins(
-    State(app): State<Arc<App>>,
+    State(config): State<Arc<Config>>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -47,7 +46,7 @@ pub(super) async fn allow_named_origins(
         .get(header::ORIGIN)
         .and_then(|origin| origin.to_str().ok());
     let named = origin.is_some_and(|origin| {
-        app.config
+        config
             .cors_allow_origins
             .iter()
             .any(|known| known == origin)

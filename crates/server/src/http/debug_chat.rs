@@ -21,12 +21,12 @@ use wire::{debug_chat::DebugChatRequest, debug_events::DebugEvent};
 use super::{threads, web};
 use crate::{
     app::App,
-    chat::{
-        research::WorkMode,
-        turns::{FreeRun, OutsideTurn},
-    },
+    chat::turns::{FreeRun, OutsideTurn},
     error::ApiError,
-    gateway::models::{NewConnection, ResolvedModel},
+    gateway::{
+        models::{NewConnection, ResolvedModel},
+        research_wish::WorkMode,
+    },
     http::{
         extract::{Json, RawJson},
         streams::{Heartbeat, telling},
@@ -159,7 +159,10 @@ pub(super) async fn chat(
 ) -> Result<Json<Answer>, ApiError> {
     let request = DebugChatRequest::decode(&body)
         .map_err(|error| ApiError::invalid(error.to_string()).with_field(error.field()))?;
-    let model = caller.resolve(&app, request.model.as_deref()).await?;
+    let model = app
+        .gateway
+        .resolve_for(&caller, request.model.as_deref())
+        .await?;
     let (run, id, conversation_id) = match request.before {
         Some(mut history) => {
             history.push(request.said);
@@ -168,7 +171,7 @@ pub(super) async fn chat(
                 research,
                 ..FreeRun::new(history, model)
             };
-            let run = app.run_freely(free).await?;
+            let run = app.turns.run_freely(free).await?;
             (run, run.to_string(), request.conversation)
         }
         None => {
@@ -209,10 +212,10 @@ async fn say(
             "`parentMessageId` is not in this conversation (any more).",
         ));
     }
-    app.stop_in(chat.id).await?;
+    app.commands.stop_in(chat.id).await?;
     // The caller's own name for it, if it has one.
     let conversation = request.conversation.unwrap_or_else(|| chat.id.to_string());
-    let mut history = app.history(&messages, parent).await?;
+    let mut history = app.conversations.history(&messages, parent).await?;
     let said = Some(request.said.content.clone());
     history.push(request.said);
     let research = WorkMode::from(request.mode).research(false);
@@ -220,7 +223,7 @@ async fn say(
         research,
         ..OutsideTurn::new(parent, said, history, model)
     };
-    let exchange = app.say_from_outside(chat, turn).await?;
+    let exchange = app.turns.say_from_outside(chat, turn).await?;
     Ok((exchange.run, exchange.assistant.id, conversation))
 }
 
@@ -258,7 +261,7 @@ pub(super) async fn root(
     let Ok(upgrade) = upgrade else {
         return Ok(web::serve(&request));
     };
-    let caller = check_access(&app, Access::Chat, &mut request).await?;
+    let caller = check_access(&app.identity, Access::Chat, &mut request).await?;
     let caller = caller.ok_or_else(|| ApiError::unauthenticated(false))?;
     Ok(
         telling(upgrade)
@@ -267,7 +270,7 @@ pub(super) async fn root(
 }
 
 async fn watch_while_good(app: Arc<App>, caller: Caller, socket: WebSocket) {
-    let ends = app.standing.ends(&caller);
+    let ends = app.identity.standing.ends(&caller);
     _ = ends.run_until_cancelled(watch(app, caller, socket)).await;
 }
 

@@ -10,7 +10,7 @@ use store::{EmbeddingProgress, EmbeddingSpace};
 
 use crate::{
     app::App,
-    documents::{EmbeddingChoice, EmbeddingTried},
+    documents::{Documents, EmbeddingChoice, EmbeddingTried},
     error::ApiError,
     http::extract::Json,
     identity::auth::Caller,
@@ -64,7 +64,7 @@ pub(super) async fn get_state(
 }
 
 async fn view(app: &App) -> Result<EmbeddingView, ApiError> {
-    let (in_force, space) = (app.knowledge.embedding(), app.knowledge.space());
+    let (in_force, space) = (app.documents.embedding(), app.documents.space());
     let progress = match space {
         Some(space) => app.store.embedding_progress(space).await?,
         None => EmbeddingProgress::default(),
@@ -102,7 +102,7 @@ async fn view(app: &App) -> Result<EmbeddingView, ApiError> {
             .as_ref()
             .map(|settings| settings.passage_prefix.clone())
             .unwrap_or_default(),
-        is_chosen: app.embedding_choice().await?.is_some(),
+        is_chosen: app.documents.embedding_choice().await?.is_some(),
         configured,
         dimensions,
         progress: ProgressView {
@@ -113,11 +113,11 @@ async fn view(app: &App) -> Result<EmbeddingView, ApiError> {
             done,
         },
         problem: app
-            .knowledge
+            .documents
             .no_help()
             .and_then(|problem| serde_json::from_str(&problem).ok()),
         earlier: earlier.collect(),
-        built_in_problem: app.knowledge.built_in_problem(),
+        built_in_problem: app.documents.built_in_problem(),
     })
 }
 
@@ -151,18 +151,19 @@ pub(super) async fn choose(
     State(app): State<Arc<App>>,
     Json(body): Json<Choose>,
 ) -> Result<Json<EmbeddingView>, ApiError> {
-    app.choose_embedding(body.choice()).await?;
+    app.documents.choose_embedding(body.choice()).await?;
     view(&app).await.map(Json)
 }
 
 /// `POST /api/v1/embedding/test`: a sentence for a model, before it is chosen. Nothing of it is kept.
 pub(super) async fn test(
-    State(app): State<Arc<App>>,
+    State(documents): State<Arc<Documents>>,
     caller: Caller,
     Json(body): Json<Choose>,
 ) -> Result<Json<EmbeddingTried>, ApiError> {
     let choice = body.choice().unwrap_or_default();
-    app.try_embedding(&caller.principal(), &choice)
+    documents
+        .try_embedding(&caller.principal(), &choice)
         .await
         .map(Json)
 }

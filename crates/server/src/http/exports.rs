@@ -80,7 +80,7 @@ fn send(
     held: Held,
 ) -> Result<Response, ApiError> {
     let (pieces, receiver) = mpsc::channel(PIECES);
-    let ends = app.standing.ends(&caller);
+    let ends = app.identity.standing.ends(&caller);
     let folders = HashMap::new();
     let (piece, damaged) = (Vec::new(), BTreeSet::new());
     let writing = Export {

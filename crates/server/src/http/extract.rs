@@ -2,8 +2,6 @@
 
 mod model_json;
 
-use std::sync::Arc;
-
 use axum::{
     extract::{FromRequest, FromRequestParts, Request},
     http::request::Parts,
@@ -15,7 +13,10 @@ use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 pub use model_json::ModelJson;
 use model_json::{Replaced, mended};
 
-use crate::{app::App, error::ApiError, http::body::read_body};
+use crate::{
+    error::ApiError,
+    http::{body::read_body, state::AppState},
+};
 
 /// A JSON body; as an answer, it is one too. Any content type is taken, as many programs send none.
 #[derive(Debug, Clone, Copy)]
@@ -27,11 +28,11 @@ impl<T: Serialize> IntoResponse for Json<T> {
     }
 }
 
-impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
+impl<T: DeserializeOwned> FromRequest<AppState> for Json<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
-        let body = read_body(app, request, app.config.body_limit_bytes).await?;
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
+        let body = read_body(&state.0, request, state.0.config.body_limit_bytes).await?;
         parse(&body).map(Self)
     }
 }
@@ -40,11 +41,11 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
 #[derive(Debug, Clone)]
 pub struct RawJson(pub Bytes);
 
-impl FromRequest<Arc<App>> for RawJson {
+impl FromRequest<AppState> for RawJson {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
-        let body = read_body(app, request, app.config.body_limit_bytes).await?;
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
+        let body = read_body(&state.0, request, state.0.config.body_limit_bytes).await?;
         checked_json(body).map(Self)
     }
 }

@@ -1,18 +1,17 @@
 //! What agents have learned about the caller, and what the caller lets them do with the memory.
 
-use std::sync::Arc;
-
 use agent::learning::MOST_FACT_CHARS;
 use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, FactId, MessageId, refusal};
 use serde::{Deserialize, Serialize};
-use store::{Fact, MemoryUse};
+use store::{Fact, MemoryUse, Store};
 
 use crate::{
-    app::App,
     error::ApiError,
     http::extract::{Json, Path},
     identity::auth::Caller,
+    platform::clock::Clock,
+    runtime::runs::Runs,
 };
 
 #[derive(Debug, Serialize)]
@@ -53,10 +52,10 @@ pub(super) struct FactList {
 
 /// `GET /api/v1/facts`: oldest first.
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
 ) -> Result<Json<FactList>, ApiError> {
-    let facts = app.store.facts(caller.id()).await?;
+    let facts = store.facts(caller.id()).await?;
     Ok(Json(FactList {
         facts: facts.into_iter().map(FactView::from).collect(),
     }))
@@ -69,7 +68,8 @@ pub(super) struct FactBody {
 
 /// `PUT /api/v1/facts/{fact}`: in the caller's own words.
 pub(super) async fn put(
-    State(app): State<Arc<App>>,
+    State(runs): State<Runs>,
+    State(store): State<Store>,
     caller: Caller,
     Path(id): Path<FactId>,
     Json(body): Json<FactBody>,
@@ -80,34 +80,33 @@ pub(super) async fn put(
             limit: MOST_FACT_CHARS as u64,
         }));
     }
-    let correct = || app.store.correct_fact(caller.id(), id, &text);
+    let correct = || store.correct_fact(caller.id(), id, &text);
     Ok(Json(
-        app.runs
-            .tell_memory_update(caller.id(), correct)
-            .await?
-            .into(),
+        runs.tell_memory_update(caller.id(), correct).await?.into(),
     ))
 }
 
 /// `DELETE /api/v1/facts/{fact}`
 pub(super) async fn delete(
-    State(app): State<Arc<App>>,
+    State(runs): State<Runs>,
+    State(store): State<Store>,
     caller: Caller,
     Path(id): Path<FactId>,
 ) -> Result<StatusCode, ApiError> {
-    app.runs
-        .tell_memory_update(caller.id(), || app.store.forget_fact(caller.id(), id))
+    runs.tell_memory_update(caller.id(), || store.forget_fact(caller.id(), id))
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `DELETE /api/v1/facts`: all of them.
 pub(super) async fn delete_all(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(runs): State<Runs>,
+    State(store): State<Store>,
     caller: Caller,
 ) -> Result<StatusCode, ApiError> {
-    let forget = || app.store.forget_all_facts(caller.id(), app.clock.now_ms());
-    app.runs.tell_memory_update(caller.id(), forget).await?;
+    let forget = || store.forget_all_facts(caller.id(), clock.now_ms());
+    runs.tell_memory_update(caller.id(), forget).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -120,13 +119,13 @@ pub(super) struct UseView {
 
 /// `GET /api/v1/memory-use`
 pub(super) async fn get_use(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
 ) -> Result<Json<UseView>, ApiError> {
     let MemoryUse {
         uses_memory,
         learns_since,
-    } = app.store.memory_use(caller.id()).await?;
+    } = store.memory_use(caller.id()).await?;
     Ok(Json(UseView {
         uses_memory,
         learns: learns_since.is_some(),
@@ -135,18 +134,19 @@ pub(super) async fn get_use(
 
 /// `PUT /api/v1/memory-use`: what was written while learning was off is never learned from.
 pub(super) async fn put_use(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(store): State<Store>,
     caller: Caller,
     Json(wanted): Json<UseView>,
 ) -> Result<Json<UseView>, ApiError> {
-    let before = app.store.memory_use(caller.id()).await?;
+    let before = store.memory_use(caller.id()).await?;
     let was_learning = before.learns_since.filter(|_| before.uses_memory);
-    let now = app.clock.now_ms();
+    let now = clock.now_ms();
     let learns_since = wanted.learns.then(|| was_learning.unwrap_or(now));
     let after = MemoryUse {
         uses_memory: wanted.uses_memory,
         learns_since,
     };
-    app.store.put_memory_use(caller.id(), after).await?;
+    store.put_memory_use(caller.id(), after).await?;
     Ok(Json(wanted))
 }

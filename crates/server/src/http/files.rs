@@ -151,7 +151,7 @@ pub(super) async fn delete(
 /// The files of the caller's chat.
 async fn workspace(app: &App, caller: &Caller, chat: ChatId) -> Result<Workspace, ApiError> {
     let chat = app.store.chat(&caller.principal(), chat).await?;
-    Ok(app.files_of(&chat).await?)
+    Ok(app.chat_files.files_of(&chat).await?)
 }
 
 /// A chat that the caller may read, and its files. Those in a directory of the machine are for its owner, who is allowed
@@ -161,11 +161,11 @@ async fn readable(
     looker: &Looker,
     chat: ChatId,
 ) -> Result<(Readable, Workspace), ApiError> {
-    let shown = app.readable(looker, chat).await?;
+    let shown = app.access.readable(looker, chat).await?;
     if !shown.is_own() && shown.chat.directory.is_some() {
         return Err(ApiError::forbidden(refusal::Chats::DirectoryOfOwner));
     }
-    let files = app.files_of(&shown.chat).await?;
+    let files = app.chat_files.files_of(&shown.chat).await?;
     Ok((shown, files))
 }
 

@@ -39,13 +39,15 @@ pub(super) async fn create(
     Json(body): Json<NewFork>,
 ) -> Result<Json<ForkView>, ApiError> {
     let run = own_run(&app, &caller, run).await?;
-    let mut model = caller
-        .resolve(&app, Some(body.model.as_deref().unwrap_or(&run.model)))
+    let mut model = app
+        .gateway
+        .resolve_for(&caller, Some(body.model.as_deref().unwrap_or(&run.model)))
         .await?;
     if model.agent.is_none() {
         // Another model is wished for, not another agent, whose name the answer and what follows it keep.
         let before = app
-            .resolve(Some(&run.model), &caller.permit(&app))
+            .gateway
+            .resolve(Some(&run.model), &app.gateway.permit_of(&caller))
             .ok()
             .filter(|before| before.agent.is_some());
         if let Some(before) = before {
@@ -64,7 +66,7 @@ pub(super) async fn create(
     // Once it is stored it has to be started, whether or not whoever asked for it still listens.
     let forked = app.tasks.spawn({
         let app = Arc::clone(&app);
-        async move { app.fork(run, point).await }
+        async move { app.forks.fork(run, point).await }
     });
     let Forked { chat, message, run } = forked.await.map_err(ApiError::internal)??;
     Ok(Json(ForkView { chat, message, run }))

@@ -5,16 +5,19 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode};
 use domain::{GroupId, UserId, refusal};
 use serde::{Deserialize, Serialize};
-use store::{Group, GroupMember, StoreError};
+use store::{Group, GroupMember, Store, StoreError};
 
 use crate::{
     app::App,
     error::ApiError,
+    gateway::usage::Usage,
     http::extract::{Json, Path, present},
     identity::{
         audit::Noted,
         auth::{MOST_EMAIL_BYTES, checked_name},
+        groups::Groups,
     },
+    platform::clock::Clock,
 };
 
 /// Most groups.
@@ -121,7 +124,9 @@ impl ChangeGroup {
 
 /// `POST /api/v1/groups`: makes one, with nobody in it.
 pub(super) async fn create(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(groups): State<Arc<Groups>>,
+    State(store): State<Store>,
     noted: Noted,
     Json(body): Json<ChangeGroup>,
 ) -> Result<Json<GroupView>, ApiError> {
@@ -130,7 +135,7 @@ pub(super) async fn create(
         name: String::new(),
         description: String::new(),
         provider_name: None,
-        created_at: app.clock.now_ms(),
+        created_at: clock.now_ms(),
     };
     if body.name.is_none() {
         return Err(ApiError::invalid(refusal::Request::FieldMissing {
@@ -139,11 +144,8 @@ pub(super) async fn create(
         .with_field(Some("name")));
     }
     let group = body.apply(new)?;
-    app.store
-        .create_group(&group, MOST)
-        .await
-        .map_err(in_words)?;
-    app.groups.look().await?;
+    store.create_group(&group, MOST).await.map_err(in_words)?;
+    groups.look().await?;
     noted.about(group.id, &group.name);
     noted.with("provider_name", &group.provider_name);
     Ok(Json(GroupView::of(group, 0)))
@@ -167,13 +169,15 @@ pub(super) async fn change(
 
 /// `DELETE /api/v1/groups/{group}`: what was only for it is for administrators then.
 pub(super) async fn delete(
-    State(app): State<Arc<App>>,
+    State(groups): State<Arc<Groups>>,
+    State(store): State<Store>,
+    State(usage): State<Arc<Usage>>,
     noted: Noted,
     Path(id): Path<GroupId>,
 ) -> Result<StatusCode, ApiError> {
-    noted.called(app.store.delete_group(id).await.map_err(in_words)?);
-    app.groups.look().await?;
-    app.usage.look_at_limits().await?;
+    noted.called(store.delete_group(id).await.map_err(in_words)?);
+    groups.look().await?;
+    usage.look_at_limits().await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -195,7 +199,7 @@ pub(super) struct MemberList {
 
 /// `GET /api/v1/groups/{group}/members`: everybody in it, by name.
 pub(super) async fn members(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     Path(id): Path<GroupId>,
 ) -> Result<Json<MemberList>, ApiError> {
     let view = |member: GroupMember| {
@@ -214,7 +218,7 @@ pub(super) async fn members(
             by_provider,
         }
     };
-    let members = app.store.group_members(id).await.map_err(in_words)?;
+    let members = store.group_members(id).await.map_err(in_words)?;
     Ok(Json(MemberList {
         members: members.into_iter().map(view).collect(),
     }))

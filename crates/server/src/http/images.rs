@@ -11,7 +11,11 @@ use domain::Words;
 use outbound::Fault;
 use serde::Deserialize;
 
-use crate::{app::App, error::ApiError, http::extract::Json, web::WebProblem};
+use crate::{
+    error::ApiError,
+    http::extract::Json,
+    web::{Web, WebProblem},
+};
 
 /// Nothing in it may run or load, whatever a browser takes it for.
 const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");
@@ -26,10 +30,10 @@ pub(super) struct Wanted {
 /// `POST /api/v1/images`: the PNG, JPEG, GIF or WebP image at an address. `POST`, as nothing that only loads, such as markup
 /// or a style, and no page of another site may have the server ask for an address.
 pub(super) async fn fetch(
-    State(app): State<Arc<App>>,
+    State(web): State<Arc<Web>>,
     Json(wanted): Json<Wanted>,
 ) -> Result<([(HeaderName, HeaderValue); 3], Body), ApiError> {
-    let image = app.web.image(&wanted.url).await.map_err(refused)?;
+    let image = web.image(&wanted.url).await.map_err(refused)?;
     let headers = [
         (
             header::CONTENT_TYPE,

@@ -60,7 +60,7 @@ pub(super) async fn post(
         return Err(ApiError::forbidden(refusal::Chats::ImportingIsOff));
     }
     let _held = app.moving.begin(caller.id())?;
-    let ends = app.standing.ends(&caller);
+    let ends = app.identity.standing.ends(&caller);
     let spool = Spool::receive(request, limit, &app.config.data_dir).await?;
     let format = format(spool.beginning())?;
     let _turn = app.moving.turn().await?;

@@ -5,10 +5,16 @@ use std::sync::Arc;
 use axum::extract::State;
 use domain::{ChatId, RunEvent, RunId};
 use serde::Serialize;
-use store::StoreError;
+use store::{Store, StoreError};
 
 use crate::{
-    app::App, error::ApiError, http::extract::Json, identity::auth::Caller, runtime::runs::Logged,
+    error::ApiError,
+    http::extract::Json,
+    identity::auth::Caller,
+    runtime::{
+        commands::Commands,
+        runs::{Logged, Runs},
+    },
 };
 
 /// An approval or a question that waits.
@@ -28,11 +34,13 @@ pub(super) struct Inbox {
 
 /// What waits longest comes first.
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    State(commands): State<Arc<Commands>>,
+    State(runs): State<Runs>,
+    State(store): State<Store>,
     caller: Caller,
 ) -> Result<Json<Inbox>, ApiError> {
     let mut items = Vec::new();
-    for live in app.runs.live_of(&caller.principal()) {
+    for live in runs.live_of(&caller.principal()) {
         let waiting = live.waiting();
         items.extend(
             waiting
@@ -40,8 +48,8 @@ pub(super) async fn list(
                 .map(|logged| Item::new(live.id, live.chat, &live.title, logged)),
         );
     }
-    for run in app.going_unseen(&caller.principal()).await? {
-        let log = match app.runs.left_open(&run).await {
+    for run in commands.going_unseen(&caller.principal()).await? {
+        let log = match runs.left_open(&run).await {
             Ok((log, _)) => log,
             // One log that is damaged hides nothing of the others.
             Err(error @ StoreError::Corrupt(_)) => {
@@ -54,7 +62,7 @@ pub(super) async fn list(
             continue;
         }
         let title = match run.chat {
-            Some(chat) => app.store.chat(&run.principal, chat).await?.title,
+            Some(chat) => store.chat(&run.principal, chat).await?.title,
             None => String::new(),
         };
         items.extend(

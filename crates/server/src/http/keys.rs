@@ -6,18 +6,20 @@ use axum::{extract::State, http::StatusCode};
 use domain::{ApiKeyId, refusal};
 use llm::Secret;
 use serde::{Deserialize, Serialize};
-use store::{ApiKey, ApiKeyRights, KeyScope, UserRole};
+use store::{ApiKey, ApiKeyRights, KeyScope, Store, UserRole};
 
 use crate::{
     app::App,
     error::ApiError,
     http::extract::{Json, Path},
     identity::{
+        Identity,
         api_key::{KeyName, create_key_for, rotate_key},
         audit::Noted,
         auth::Caller,
         groups::Right,
     },
+    platform::clock::Clock,
 };
 
 /// Most models that a key names.
@@ -91,10 +93,11 @@ pub(super) struct KeyList {
 
 /// `GET /api/v1/keys`: the caller's keys.
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(store): State<Store>,
     caller: Caller,
 ) -> Result<Json<KeyList>, ApiError> {
-    let (keys, now_ms) = (app.store.api_keys(caller.id()).await?, app.clock.now_ms());
+    let (keys, now_ms) = (store.api_keys(caller.id()).await?, clock.now_ms());
     Ok(Json(KeyList {
         keys: keys
             .into_iter()
@@ -128,7 +131,7 @@ pub(super) async fn create(
     noted: Noted,
     Json(body): Json<CreateKey>,
 ) -> Result<Json<CreatedKey>, ApiError> {
-    caller.permit(&app).check(Right::ApiKeys)?;
+    app.gateway.permit_of(&caller).check(Right::ApiKeys)?;
     let name = KeyName::parse(&body.name)?;
     let now_ms = app.clock.now_ms();
     let is_admin = caller.user.role == UserRole::Admin;
@@ -222,7 +225,7 @@ pub(super) async fn rotate(
     Path(key): Path<ApiKeyId>,
     Json(body): Json<Rotate>,
 ) -> Result<Json<CreatedKey>, ApiError> {
-    caller.permit(&app).check(Right::ApiKeys)?;
+    app.gateway.permit_of(&caller).check(Right::ApiKeys)?;
     let grace_s = body.grace_s.unwrap_or(GRACE_S);
     if grace_s > MOST_GRACE_S {
         let message = "`grace_s` is 0 to 2,592,000 seconds, which is 30 days.";
@@ -232,7 +235,7 @@ pub(super) async fn rotate(
     let grace_ms = i64::try_from(grace_s).unwrap_or(0) * 1000;
     let old_until = (grace_s > 0).then_some(now_ms + grace_ms);
     let (view, secret) = rotate_key(&app.store, caller.id(), key, old_until, now_ms).await?;
-    app.known_keys.forget(key);
+    app.identity.known_keys.forget(key);
     noted.called(&view.name);
     noted.with("old_good_for_s", grace_s);
     Ok(Json(CreatedKey {
@@ -243,13 +246,15 @@ pub(super) async fn rotate(
 
 /// `DELETE /api/v1/keys/{key}`: the key stops working.
 pub(super) async fn delete(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(identity): State<Arc<Identity>>,
+    State(store): State<Store>,
     caller: Caller,
     Path(key): Path<ApiKeyId>,
 ) -> Result<StatusCode, ApiError> {
-    app.store
-        .delete_api_key(caller.id(), key, app.clock.now_ms())
+    store
+        .delete_api_key(caller.id(), key, clock.now_ms())
         .await?;
-    app.known_keys.forget(key);
+    identity.known_keys.forget(key);
     Ok(StatusCode::NO_CONTENT)
 }

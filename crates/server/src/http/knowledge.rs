@@ -13,15 +13,17 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode};
 use domain::{CollectionId, DocumentId, UserId, Words, refusal};
 use serde::{Deserialize, Serialize};
-use store::{Collection, CollectionChange, ListedCollection, StoreError};
+use store::{Collection, CollectionChange, ListedCollection, Store, StoreError};
 
 use self::filters::{Narrowed, narrowed};
 use crate::{
     app::App,
-    documents::{Found, MOST_FOUND, Wish, missing},
+    documents::{Documents, Found, MOST_FOUND, Wish, missing},
     error::ApiError,
+    gateway::Gateway,
     http::extract::{Json, Path},
     identity::{auth::Caller, groups::Right},
+    platform::{clock::Clock, config::Config},
 };
 
 /// Most collections of a person.
@@ -92,7 +94,8 @@ pub(super) struct Collections {
 
 /// `GET /api/v1/knowledge`: the collections that the caller may search, their own first.
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    State(config): State<Arc<Config>>,
+    State(store): State<Store>,
     caller: Caller,
 ) -> Result<Json<Collections>, ApiError> {
     let view = |listed: ListedCollection| {
@@ -111,8 +114,7 @@ pub(super) async fn list(
             shared,
         }
     };
-    let collections = app
-        .store
+    let collections = store
         .collections(owner(&caller)?)
         .await?
         .into_iter()
@@ -120,7 +122,7 @@ pub(super) async fn list(
         .collect();
     Ok(Json(Collections {
         collections,
-        file_bytes: app.config.knowledge.file_bytes,
+        file_bytes: config.knowledge.file_bytes,
     }))
 }
 
@@ -140,7 +142,7 @@ pub(super) async fn create(
     Json(body): Json<NewCollection>,
 ) -> Result<(StatusCode, Json<CollectionView>), ApiError> {
     if body.open {
-        caller.permit(&app).check(Right::Sharing)?;
+        app.gateway.permit_of(&caller).check(Right::Sharing)?;
     }
     let (id, content) = (
         CollectionId::generate(),
@@ -193,7 +195,9 @@ pub(super) struct ChangeCollection {
 
 /// `PATCH /api/v1/knowledge/{collection}`: what is not named stays.
 pub(super) async fn change(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(gateway): State<Arc<Gateway>>,
+    State(store): State<Store>,
     caller: Caller,
     Path(collection): Path<CollectionId>,
     Json(body): Json<ChangeCollection>,
@@ -210,35 +214,34 @@ pub(super) async fn change(
     let owner = owner(&caller)?;
     if body.open == Some(true) {
         // Whose it is comes first; what is open stays so.
-        let of = app
-            .store
+        let of = store
             .readable_collection(owner, collection)
             .await
             .map_err(missing)?;
         if of.owner == owner && !of.open {
-            caller.permit(&app).check(Right::Sharing)?;
+            gateway.permit_of(&caller).check(Right::Sharing)?;
         }
     }
-    let changed = app
-        .store
-        .change_collection(owner, collection, &change, app.clock.now_ms())
+    let changed = store
+        .change_collection(owner, collection, &change, clock.now_ms())
         .await;
     Ok(Json(changed.map_err(missing)?.into()))
 }
 
 /// `DELETE /api/v1/knowledge/{collection}`: with every document in it.
 pub(super) async fn delete(
-    State(app): State<Arc<App>>,
+    State(documents): State<Arc<Documents>>,
+    State(store): State<Store>,
     caller: Caller,
     Path(collection): Path<CollectionId>,
 ) -> Result<StatusCode, ApiError> {
-    app.store
+    store
         .delete_collection(owner(&caller)?, collection)
         .await
         .map_err(missing)?;
-    app.knowledge.forget(collection);
-    app.knowledge.note_graph(collection);
-    app.knowledge.note_vectors();
+    documents.forget(collection);
+    documents.note_graph(collection);
+    documents.note_vectors();
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -337,7 +340,10 @@ pub(super) async fn search(
         documents,
         limit,
     };
-    let answer = app.search_knowledge(&caller.principal(), wish).await?;
+    let answer = app
+        .documents
+        .search_knowledge(&caller.principal(), wish)
+        .await?;
     let notes = answer.notes.into_iter().map(|note| NoteView {
         code: note.code,
         words: note.words,

@@ -1,6 +1,7 @@
 //! How much may be used: what administrators set, and what is left for the caller.
 
 use std::sync::Arc;
+use store::Store;
 
 use axum::{extract::State, http::StatusCode};
 use domain::{ApiKeyId, GroupId, UserId, refusal};
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     app::App,
     error::ApiError,
-    gateway::usage::{Limits, LimitsOf, Most, Span, Subject},
+    gateway::usage::{Limits, LimitsOf, Most, Span, Subject, Usage},
     http::extract::Json,
     identity::{audit::Noted, auth::Caller},
 };
@@ -45,11 +46,14 @@ struct OfKey {
 }
 
 /// `GET /api/v1/limits`: all that are set.
-pub(super) async fn list(State(app): State<Arc<App>>) -> Json<AllLimits> {
-    let rules = app.usage.rules();
+pub(super) async fn list(
+    State(store): State<Store>,
+    State(usage): State<Arc<Usage>>,
+) -> Json<AllLimits> {
+    let rules = usage.rules();
     let mut users = Vec::with_capacity(rules.users.len());
     for (user, limits) in &rules.users {
-        let email = app.store.user(*user).await.ok().map(|user| user.email);
+        let email = store.user(*user).await.ok().map(|user| user.email);
         users.push(OfUser {
             user: *user,
             email,

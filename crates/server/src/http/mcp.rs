@@ -12,9 +12,10 @@ mod search;
 mod sessions;
 mod web;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
+    Extension,
     body::Body,
     extract::{Request, State},
     http::{HeaderMap, Method, header},
@@ -43,6 +44,11 @@ use crate::{
 
 /// The header with a session's id, in requests and in the answer that begins one.
 const SESSION: &str = "mcp-session-id";
+
+/// Where MCP clients connect.
+pub(super) const PATH: &str = "/mcp";
+/// How often idle sessions are looked for.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The protocol's side of `/mcp`, and the sessions of its clients.
 pub(crate) struct Door {
@@ -81,8 +87,18 @@ impl Door {
         }
     }
 
+    /// Ends idle sessions until the server stops.
+    pub(crate) async fn keep(self: Arc<Self>, stopping: CancellationToken) {
+        loop {
+            tokio::select! {
+                () = stopping.cancelled() => return,
+                () = tokio::time::sleep(SWEEP_INTERVAL) => self.sweep().await,
+            }
+        }
+    }
+
     /// Ends the sessions that nobody has used for long.
-    pub(crate) async fn sweep(&self) {
+    async fn sweep(&self) {
         for id in self.sessions.take_idle(Instant::now()) {
             self.close(id).await;
         }
@@ -98,6 +114,7 @@ impl Door {
 /// `POST /mcp`, `GET /mcp` and `DELETE /mcp`: a message, the stream for what belongs to no message, the end.
 pub(super) async fn any(
     State(app): State<Arc<App>>,
+    Extension(door): Extension<Arc<Door>>,
     caller: Caller,
     request: Request,
 ) -> Result<Response, ApiError> {
@@ -105,8 +122,7 @@ pub(super) async fn any(
     let id = session_id(request.headers());
     let session = match &id {
         Some(id) => Some(
-            app.mcp_door
-                .sessions
+            door.sessions
                 .of(id, &caller.principal())
                 .ok_or_else(no_session)?,
         ),
@@ -125,13 +141,13 @@ pub(super) async fn any(
         _session: session.clone(),
     };
     request.extensions_mut().insert(visit);
-    let response = app.mcp_door.protocol.handle(request).await;
+    let response = door.protocol.handle(request).await;
     let session = match (session, session_id(response.headers())) {
-        (None, Some(begun)) => Some(begin(&app, &caller, begun).await?),
+        (None, Some(begun)) => Some(begin(&door, &caller, begun).await?),
         (session, _) => session,
     };
     if let Some(id) = id.filter(|_| is_end && response.status().is_success()) {
-        app.mcp_door.sessions.forget(&id);
+        door.sessions.forget(&id);
     }
     let response = response.map(Body::new);
     if response.status().is_client_error() && !response.headers().contains_key(header::CONTENT_TYPE)
@@ -170,13 +186,12 @@ fn no_session() -> ApiError {
     )
 }
 
-async fn begin(app: &App, caller: &Caller, id: String) -> Result<Arc<Session>, ApiError> {
-    let (session, ended) =
-        app.mcp_door
-            .sessions
-            .begin(id.clone(), caller.principal(), Instant::now());
+async fn begin(door: &Door, caller: &Caller, id: String) -> Result<Arc<Session>, ApiError> {
+    let (session, ended) = door
+        .sessions
+        .begin(id.clone(), caller.principal(), Instant::now());
     for id in ended {
-        app.mcp_door.close(id).await;
+        door.close(id).await;
     }
     session.ok_or_else(|| {
         let message = "Too many MCP sessions of this account are at work. End one of them first.";

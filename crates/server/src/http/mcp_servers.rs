@@ -6,7 +6,10 @@ use axum::extract::State;
 use domain::Words;
 use serde::Serialize;
 
-use crate::{app::App, http::extract::Json, tools::mcp_servers::McpServerNow};
+use crate::{
+    http::extract::Json,
+    tools::mcp_servers::{McpServerNow, McpServers},
+};
 
 #[derive(Debug, Serialize)]
 pub(super) struct McpServerList {
@@ -30,10 +33,9 @@ pub(super) struct ToolView {
 }
 
 /// `GET /api/v1/mcp-servers`: all of them, with their tools.
-pub(super) async fn list(State(app): State<Arc<App>>) -> Json<McpServerList> {
+pub(super) async fn list(State(mcp_servers): State<Arc<McpServers>>) -> Json<McpServerList> {
     Json(McpServerList {
-        servers: app
-            .mcp_servers
+        servers: mcp_servers
             .now()
             .into_iter()
             .map(McpServerView::from)

@@ -13,11 +13,15 @@ use serde::{Deserialize, Serialize};
 
 use super::mcp_servers::{ToolView, state_word, tool_view};
 use crate::{
-    app::App,
     error::ApiError,
+    gateway::Gateway,
     http::extract::{Json, Path, Query},
-    identity::auth::{Caller, Credential, own_origin},
-    tools::mcp_servers::{Back, Ended, Signer, Standing, Yours},
+    identity::{
+        Identity,
+        auth::{Caller, Credential, own_origin},
+    },
+    platform::config::Config,
+    tools::mcp_servers::{Back, Ended, McpServers, Signer, Standing, Yours},
 };
 
 /// Where people come back to.
@@ -40,12 +44,12 @@ struct SignInView {
 
 /// `GET /api/v1/mcp-sign-ins`: the servers to which the caller can sign in.
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    State(gateway): State<Arc<Gateway>>,
+    State(mcp_servers): State<Arc<McpServers>>,
     caller: Caller,
 ) -> Result<Json<SignInList>, ApiError> {
-    let servers = app
-        .mcp_servers
-        .of(caller.id(), &caller.permit(&app))
+    let servers = mcp_servers
+        .of(caller.id(), &gateway.permit_of(&caller))
         .await?
         .into_iter()
         .map(SignInView::from)
@@ -89,15 +93,20 @@ pub(super) struct Begun {
 
 /// `POST /api/v1/mcp-sign-ins/{server}`: begins a sign-in; the browser goes to the address in the answer.
 pub(super) async fn begin(
-    State(app): State<Arc<App>>,
+    State(config): State<Arc<Config>>,
+    State(gateway): State<Arc<Gateway>>,
+    State(mcp_servers): State<Arc<McpServers>>,
     caller: Caller,
     Path(server): Path<String>,
     headers: HeaderMap,
 ) -> Result<Json<Begun>, ApiError> {
-    let redirect = format!("{}{CALLBACK}", own_origin(&app.config, &headers)?);
-    let url = app
-        .mcp_servers
-        .begin_sign_in((&server, &caller.permit(&app)), &signer(&caller), &redirect)
+    let redirect = format!("{}{CALLBACK}", own_origin(&config, &headers)?);
+    let url = mcp_servers
+        .begin_sign_in(
+            (&server, &gateway.permit_of(&caller)),
+            &signer(&caller),
+            &redirect,
+        )
         .await?;
     Ok(Json(Begun { url: url.into() }))
 }
@@ -109,13 +118,14 @@ pub(super) struct Token {
 
 /// `PUT /api/v1/mcp-sign-ins/{server}`: keeps a token of the caller's own.
 pub(super) async fn put(
-    State(app): State<Arc<App>>,
+    State(gateway): State<Arc<Gateway>>,
+    State(mcp_servers): State<Arc<McpServers>>,
     caller: Caller,
     Path(server): Path<String>,
     Json(body): Json<Token>,
 ) -> Result<StatusCode, ApiError> {
-    let permit = caller.permit(&app);
-    app.mcp_servers
+    let permit = gateway.permit_of(&caller);
+    mcp_servers
         .put_token((&server, &permit), caller.id(), &Secret::new(body.token))
         .await?;
     Ok(StatusCode::NO_CONTENT)
@@ -123,29 +133,28 @@ pub(super) async fn put(
 
 /// `DELETE /api/v1/mcp-sign-ins/{server}`: signs the caller out.
 pub(super) async fn delete(
-    State(app): State<Arc<App>>,
+    State(mcp_servers): State<Arc<McpServers>>,
     caller: Caller,
     Path(server): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    app.mcp_servers.sign_out(&server, caller.id()).await?;
+    mcp_servers.sign_out(&server, caller.id()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `GET /oauth/mcp/callback`: the person comes back from a server's sign-in. They go on to the settings, which say how
 /// it ended; the code does not stay in the browser's address.
 pub(super) async fn callback(
-    State(app): State<Arc<App>>,
+    State(identity): State<Arc<Identity>>,
+    State(mcp_servers): State<Arc<McpServers>>,
     headers: HeaderMap,
     back: Result<Query<Back>, ApiError>,
 ) -> Result<Response, ApiError> {
-    let ended = match (Caller::identify(&app, &headers).await?, back) {
+    let ended = match (Caller::identify(&identity, &headers).await?, back) {
         (None, _) => "signed_out",
         (Some(_), Err(_)) => "unknown",
-        (Some(caller), Ok(Query(back))) => word(
-            app.mcp_servers
-                .finish_sign_in(&signer(&caller), back)
-                .await?,
-        ),
+        (Some(caller), Ok(Query(back))) => {
+            word(mcp_servers.finish_sign_in(&signer(&caller), back).await?)
+        }
     };
     let place = HeaderValue::try_from(format!("/settings/tools?sign_in={ended}"))
         .map_err(ApiError::internal)?;

@@ -9,7 +9,7 @@ use axum::{
 };
 use domain::{ChatId, MemoryId, refusal};
 use serde::{Deserialize, Serialize};
-use store::{Memory, MemoryAuthor, MemoryChange, MemoryChanged, MemoryContent, StoreError};
+use store::{Memory, MemoryAuthor, MemoryChange, MemoryChanged, MemoryContent, Store, StoreError};
 use wire::export;
 
 use super::files::expected_version;
@@ -149,10 +149,10 @@ pub(super) fn checked(memory: export::Memory) -> Result<MemoryContent, ApiError>
 
 /// `GET /api/v1/memories`: all of them, by name.
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
 ) -> Result<Json<MemoryList>, ApiError> {
-    let memories = app.store.memories(caller.id()).await?;
+    let memories = store.memories(caller.id()).await?;
     Ok(Json(MemoryList {
         memories: memories.into_iter().map(MemoryView::from).collect(),
     }))

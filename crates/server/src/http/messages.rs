@@ -16,10 +16,10 @@ use crate::{
     app::App,
     chat::{
         idempotency::idempotency_key,
-        research::WorkMode,
         turns::{Again, Exchange, NewAnswer, NewMessage},
     },
     error::ApiError,
+    gateway::research_wish::WorkMode,
     http::extract::{Json, Path, RawJson, parse},
     identity::auth::Caller,
 };
@@ -94,7 +94,10 @@ pub(super) async fn send(
     let key = idempotency_key(&headers, uri.path(), &body)?;
     let body: SendMessage = parse(&body)?;
     let chat = app.store.chat(&caller.principal(), chat).await?;
-    let model = caller.resolve(&app, body.model.as_deref()).await?;
+    let model = app
+        .gateway
+        .resolve_for(&caller, body.model.as_deref())
+        .await?;
     let content = match body.content {
         Content::Text(text) => vec![Part::Text { text }],
         Content::Parts(parts) => parts,
@@ -112,13 +115,14 @@ pub(super) async fn send(
             parameters,
             metadata,
         };
-        app.say(chat, new, model).await.map(Begun::from)
+        app.turns.say(chat, new, model).await.map(Begun::from)
     };
-    app.once(&caller.principal(), key, begin, async |run| {
-        begun_before(&app, &run).await
-    })
-    .await
-    .map(Json)
+    app.idempotency
+        .once(&caller.principal(), key, begin, async |run| {
+            begun_before(&app, &run).await
+        })
+        .await
+        .map(Json)
 }
 
 #[derive(Debug, Deserialize)]
@@ -147,7 +151,10 @@ pub(super) async fn regenerate(
     let key = idempotency_key(&headers, uri.path(), &body)?;
     let body: Regenerate = parse(&body)?;
     let chat = app.store.chat(&caller.principal(), chat).await?;
-    let model = caller.resolve(&app, body.model.as_deref()).await?;
+    let model = app
+        .gateway
+        .resolve_for(&caller, body.model.as_deref())
+        .await?;
     let research = match body.mode {
         Some(mode) => Again::As(mode.research(body.review_plan)),
         None => Again::AsBefore,
@@ -163,10 +170,11 @@ pub(super) async fn regenerate(
             idempotency,
             metadata,
         };
-        app.answer_again(chat, new).await.map(Begun::from)
+        app.turns.answer_again(chat, new).await.map(Begun::from)
     };
     let again = async |run| Ok(begun_before(&app, &run).await?.without_user());
-    app.once(&caller.principal(), key, begin, again)
+    app.idempotency
+        .once(&caller.principal(), key, begin, again)
         .await
         .map(Json)
 }

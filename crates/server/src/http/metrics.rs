@@ -5,13 +5,20 @@ use std::sync::Arc;
 use axum::{extract::State, http::header, response::IntoResponse};
 use llm::openai::Breaker;
 
-use crate::{app::App, gateway::models::KnownConnection, platform::metrics};
+use crate::{
+    gateway::models::{KnownConnection, Models},
+    platform::metrics,
+    runtime::runs::Runs,
+};
 
-pub(super) async fn get(State(app): State<Arc<App>>) -> impl IntoResponse {
-    let catalogue = app.models.catalogue();
+pub(super) async fn get(
+    State(models): State<Arc<Models>>,
+    State(runs): State<Runs>,
+) -> impl IntoResponse {
+    let catalogue = models.catalogue();
     let is_open = |known: &&KnownConnection| known.server.breaker() != Breaker::Closed;
     let left_alone = catalogue.connections.iter().filter(is_open).count();
-    let figures = app.runs.figures() + &metrics::of_attempts(app.models.attempts(), left_alone);
+    let figures = runs.figures() + &metrics::of_attempts(models.attempts(), left_alone);
     (
         [(
             header::CONTENT_TYPE,

@@ -77,8 +77,11 @@ pub(super) async fn complete(
     let chat = chat_of(&app, &caller, chat_id.as_deref()).await?;
     let model = model_for(&app, &caller, named.as_deref(), chat.as_ref()).await?;
     let named = named.unwrap_or_else(|| model.id.clone());
-    let merging = app.merging(&caller, model).await?;
-    let (person, now) = (app.told_person(&caller.user), app.told_now());
+    let merging = app.pipelines.merging(&caller, model).await?;
+    let (person, now) = (
+        app.pipeline_settings.told_person(&caller.user),
+        app.pipeline_settings.told_now(),
+    );
     let answers = responses.iter().map(String::as_str);
     let asked = merging.prompt(&prompt, answers, &[], (&person, &now))?;
     let model_id = merging.model.model_id.clone();
@@ -89,9 +92,10 @@ pub(super) async fn complete(
         outlives_server: false,
         ..FreeRun::new(vec![Message::text(Role::User, asked)], merging.model)
     };
-    let run = app.run_freely(free).await?;
+    let run = app.turns.run_freely(free).await?;
     let stop = stop_when_dropped(&app.runs, run);
-    app.note_merging(run, (caller.id(), chat.map(|chat| chat.id)), model_id);
+    app.pipelines
+        .note_merging(run, (caller.id(), chat.map(|chat| chat.id)), model_id);
     if !stream {
         let answer = collect(&app, run, named, None).await;
         drop(stop);

@@ -6,8 +6,8 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    app::App, error::ApiError, gateway::models::Aliases, http::extract::Json,
-    identity::audit::Noted,
+    app::App, error::ApiError, http::extract::Json, identity::audit::Noted,
+    platform::model_aliases::Aliases,
 };
 
 /// What each name stands for.

@@ -13,12 +13,12 @@ use crate::{
     app::App,
     error::ApiError,
     gateway::{
-        models::{Catalogue, Model, ModelSettings},
+        models::{Catalogue, Model, ModelSettings, Models},
         prices::MAX_USD_PER_MILLION,
     },
     http::extract::{Json, Path, misfit, present},
     identity::{audit::Noted, auth::Caller, groups::Thing},
-    tools::agents::{AgentDefinition, PREFIX},
+    platform::{agent_definition::AgentDefinition, built_in::AGENT_PREFIX},
 };
 
 #[derive(Debug, Serialize)]
@@ -66,9 +66,9 @@ struct AgentView {
 /// `GET /api/v1/models`: those that the caller may use; the tour is always there. Beside them the agents that can be chosen like one.
 pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<ModelList> {
     app.models.first_look().await;
-    let (catalogue, permit) = (app.models.catalogue(), caller.permit(&app));
+    let (catalogue, permit) = (app.models.catalogue(), app.gateway.permit_of(&caller));
     let agent = |agent: &Arc<AgentDefinition>| AgentView {
-        id: format!("{PREFIX}{}", agent.name),
+        id: format!("{AGENT_PREFIX}{}", agent.name),
         name: agent.name.clone(),
         description: agent.description.clone(),
         model: agent.model.clone(),
@@ -236,12 +236,12 @@ pub(super) struct ChooseDefault {
 
 /// `PUT /api/v1/settings/default-model`: the model for chats that choose none.
 pub(super) async fn put_default(
-    State(app): State<Arc<App>>,
+    State(models): State<Arc<Models>>,
     noted: Noted,
     Json(body): Json<ChooseDefault>,
 ) -> Result<StatusCode, ApiError> {
     noted.about(&body.model, "");
-    let chosen = app.models.set_default(&body.model).await;
+    let chosen = models.set_default(&body.model).await;
     chosen.map_err(|error| match error.problem().code {
         // The address is there; what the body names is not.
         ProblemCode::ModelNotFound => error.with_status(StatusCode::UNPROCESSABLE_ENTITY),

@@ -50,7 +50,7 @@ pub(super) async fn begin(
 ) -> Result<Response, ApiError> {
     let settings = settings(&app)?;
     let redirect = format!("{}{CALLBACK}", own_origin(&app.config, &headers)?);
-    match app.begin_oidc(settings, redirect, &next).await {
+    match app.identity.begin_oidc(settings, redirect, &next).await {
         Ok(begun) => go(
             begun.url.as_str(),
             [cookie_of(&app.config, &begun.kept, begun.lasts_s)?],
@@ -73,6 +73,7 @@ pub(super) async fn callback(
     // Used once, however it ends.
     let forget = cookie_of(&app.config, "", 0)?;
     match app
+        .identity
         .finish_oidc(settings, cookie(&headers, COOKIE), &back)
         .await
     {

@@ -50,7 +50,7 @@ pub(super) async fn chat(
         if asked.passing.stream && background::is_named(&headers) {
             // The default model writes it as it would for anybody.
             app.models.first_look().await;
-            let model = app.models.resolve(None, &caller.permit(&app))?;
+            let model = app.models.resolve(None, &app.gateway.permit_of(&caller))?;
             if let Some(body) = asked
                 .passing
                 .rewritten(&body, &model.model_id, None)

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use domain::{EventBody, PageId, RunEvent, RunId, refusal};
 use serde::{Deserialize, Serialize};
-use store::{Page, StoreError};
+use store::{Page, Store, StoreError};
 
 use crate::{
-    app::App,
-    chat::access::Looker,
+    chat::access::{ChatAccess, Looker},
     error::ApiError,
     http::extract::{Json, Path, Query},
     web::StoredPage,
@@ -36,19 +35,20 @@ pub(super) struct PageView {
 /// `GET /api/v1/pages/{page}?run=`: the copy, for whom it was made for and for those who may read a run that has it among
 /// its sources.
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    State(access): State<Arc<ChatAccess>>,
+    State(store): State<Store>,
     looker: Looker,
     Path(page): Path<PageId>,
     Query(query): Query<Named>,
 ) -> Result<Json<PageView>, ApiError> {
-    let page = match app.store.page(page).await {
+    let page = match store.page(page).await {
         Err(StoreError::NotFound) => return Err(missing()),
         page => page?,
     };
     let caller = &looker.caller;
     // The copies of an account are not those of a front end's people.
     let is_own = caller.person.is_none() && page.owner == caller.id();
-    if !is_own && !app.shows(&looker, query.run, &page).await? {
+    if !is_own && !access.shows(&looker, query.run, &page).await? {
         return Err(missing());
     }
     let StoredPage {
@@ -67,7 +67,7 @@ pub(super) async fn get(
     }))
 }
 
-impl App {
+impl ChatAccess {
     /// Whether the looker may read the run, and it is one of the page's owner that has the page among its sources.
     async fn shows(
         &self,

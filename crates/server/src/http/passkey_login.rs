@@ -77,7 +77,8 @@ pub(super) async fn finish(
         return Err(wrong());
     }
     let account = format!("passkey {}", URL_SAFE_NO_PAD.encode(&id));
-    app.backoff
+    app.identity
+        .backoff
         .begin(place.address, &account, app.clock.now_ms())
         .map_err(ApiError::rate_limited)?;
     let holder = app.store.passkey_holder(&id).await?;
@@ -114,7 +115,7 @@ pub(super) async fn finish(
             StoreError::NotFound => wrong(),
             error => error.into(),
         })?;
-    app.backoff.succeeded(place.address, &account);
+    app.identity.backoff.succeeded(place.address, &account);
     // Told only to whoever has the passkey.
     if holder.owner.suspended {
         return Err(ApiError::suspended());

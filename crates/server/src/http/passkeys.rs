@@ -12,7 +12,7 @@ use domain::{PasskeyId, SessionId, UserId, refusal};
 use llm::Secret;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-use store::{NewPasskey, Passkey, StoreError, UsedChallenge};
+use store::{NewPasskey, Passkey, Store, StoreError, UsedChallenge};
 
 use super::{cookies::set_cookie, session::check_own_password};
 use crate::{
@@ -26,6 +26,7 @@ use crate::{
     },
     platform::{
         client_info::Place,
+        clock::Clock,
         secret::{hash_token, random_bytes},
     },
 };
@@ -331,13 +332,12 @@ pub(super) async fn create(
 
 /// `DELETE /api/v1/me/passkeys/{passkey}`
 pub(super) async fn delete(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
     noted: Noted,
     Path(passkey): Path<PasskeyId>,
 ) -> Result<StatusCode, ApiError> {
-    let name = app
-        .store
+    let name = store
         .remove_passkey(caller.id(), passkey)
         .await
         .map_err(|error| match error {
@@ -350,11 +350,12 @@ pub(super) async fn delete(
 
 /// `DELETE /api/v1/users/{user}/passkeys`: all of somebody else's, whose sessions end.
 pub(super) async fn delete_all(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(store): State<Store>,
     noted: Noted,
     Path(user): Path<UserId>,
 ) -> Result<StatusCode, ApiError> {
-    let removed = app.store.remove_passkeys(user, app.clock.now_ms()).await;
+    let removed = store.remove_passkeys(user, clock.now_ms()).await;
     let removed = removed.map_err(|error| match error {
         StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoPasskeysOfAccount),
         error => error.into(),

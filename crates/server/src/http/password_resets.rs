@@ -9,7 +9,7 @@ use axum::{
 };
 use domain::{UserId, refusal};
 use serde::{Deserialize, Serialize};
-use store::{NewPasswordReset, StoreError};
+use store::{NewPasswordReset, Store, StoreError};
 
 use super::known_device;
 use crate::{
@@ -19,6 +19,7 @@ use crate::{
     identity::{audit::Noted, auth::checked_password},
     platform::{
         client_info::Place,
+        clock::Clock,
         secret::{hash_token, random_token},
     },
 };
@@ -36,7 +37,8 @@ pub(super) struct Link {
 
 /// `POST /api/v1/users/{user}/password-reset`: makes a link with which the person chooses a new password.
 pub(super) async fn create(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(store): State<Store>,
     noted: Noted,
     Path(user): Path<UserId>,
 ) -> Result<Json<Link>, ApiError> {
@@ -44,18 +46,15 @@ pub(super) async fn create(
         StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchAccount),
         error => error.into(),
     };
-    noted.called(app.store.user(user).await.map_err(no_account)?.email);
+    noted.called(store.user(user).await.map_err(no_account)?.email);
     let token = random_token("").map_err(ApiError::internal)?;
-    let expires_at = app.clock.now_ms() + GOOD_FOR_MS;
+    let expires_at = clock.now_ms() + GOOD_FOR_MS;
     let reset = NewPasswordReset {
         user,
         token_hash: hash_token(token.reveal()),
         expires_at,
     };
-    app.store
-        .put_password_reset(&reset)
-        .await
-        .map_err(no_account)?;
+    store.put_password_reset(&reset).await.map_err(no_account)?;
     Ok(Json(Link {
         path: format!("/reset#{}", token.reveal()),
         expires_at,
@@ -74,12 +73,12 @@ pub(super) struct Whose {
 
 /// `POST /api/v1/password-reset/check`: whose link it is, if it is good.
 pub(super) async fn check(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(store): State<Store>,
     Json(body): Json<Secret>,
 ) -> Result<Json<Whose>, ApiError> {
-    let email = app
-        .store
-        .password_reset(&hash_token(&body.token), app.clock.now_ms())
+    let email = store
+        .password_reset(&hash_token(&body.token), clock.now_ms())
         .await;
     Ok(Json(Whose {
         email: email.map_err(in_words)?,
@@ -108,7 +107,7 @@ pub(super) async fn reset(
         .password_reset(&token_hash, now)
         .await
         .map_err(in_words)?;
-    let hash = app.passwords.hash(password).await?;
+    let hash = app.identity.passwords.hash(password).await?;
     app.store
         .reset_password(&token_hash, &hash, now)
         .await
@@ -117,7 +116,7 @@ pub(super) async fn reset(
         noted.by(&known.user);
     }
     // Who came because of too many wrong guesses, their own or others', need not wait.
-    app.backoff.succeeded(place.address, &email);
+    app.identity.backoff.succeeded(place.address, &email);
     Ok((
         StatusCode::NO_CONTENT,
         AppendHeaders([(header::SET_COOKIE, known_device::mark(&app, &email)?)]),

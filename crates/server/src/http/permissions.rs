@@ -80,6 +80,7 @@ fn things(app: &App) -> Things {
         .map(|agent| agent.definition.name.clone())
         .collect();
     let tools: BTreeSet<String> = app
+        .agent_checks
         .tool_names()
         .into_iter()
         .chain(app.mcp_servers.names().map(tools_of))

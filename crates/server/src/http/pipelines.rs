@@ -8,20 +8,20 @@ use axum::extract::State;
 use domain::{ChatId, Coded, RunId, Usage, Words, refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use store::{ChatPage, PipelineCall, PipelineSum};
+use store::{ChatPage, PipelineCall, PipelineSum, Store};
 
 use super::runs::own_run;
 use crate::{
     app::App,
-    chat::{
-        conversation::path_to,
-        pipelines::{
-            Common, InForce, Job, KEPT_MS, PipelineSettings, said_in, values, wrong_template,
-        },
+    chat::pipelines::{
+        Common, EffectivePipelines, InForce, Job, KEPT_MS, PipelineSettings, said_in, values,
+        wrong_template,
     },
     error::ApiError,
     http::extract::{Json, Path},
     identity::auth::Caller,
+    platform::clock::Clock,
+    runtime::conversation::path_to,
 };
 
 /// How many of the latest calls are looked at for each pipeline's own.
@@ -122,14 +122,15 @@ pub(super) struct PipelineList {
 }
 
 /// `GET /api/v1/pipelines`: all of them.
-pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<PipelineList>, ApiError> {
+pub(super) async fn list(
+    State(clock): State<Clock>,
+    State(pipeline_settings): State<Arc<EffectivePipelines>>,
+    State(store): State<Store>,
+) -> Result<Json<PipelineList>, ApiError> {
     let mut views = Vec::new();
-    let sums = app
-        .store
-        .pipeline_sums(app.clock.now_ms() - KEPT_MS)
-        .await?;
-    let latest = app.store.latest_pipeline_calls(LATEST).await?;
-    let all = app.pipelines_in_force().await?;
+    let sums = store.pipeline_sums(clock.now_ms() - KEPT_MS).await?;
+    let latest = store.latest_pipeline_calls(LATEST).await?;
+    let all = pipeline_settings.pipelines_in_force().await?;
     let common = all.first().map(|set| set.common.clone());
     let common = common.ok_or_else(|| ApiError::internal("there are no pipelines"))?;
     for set in all {
@@ -186,18 +187,19 @@ fn view(of: InForce, sums: &[PipelineSum], latest: &[PipelineCall]) -> PipelineV
 
 /// `PUT /api/v1/pipelines/{pipeline}`: sets all of it; what is null is as the configuration says.
 pub(super) async fn put(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(pipeline_settings): State<Arc<EffectivePipelines>>,
+    State(store): State<Store>,
     Path(name): Path<String>,
     Json(body): Json<PipelineSettings>,
 ) -> Result<Json<PipelineView>, ApiError> {
     let pipeline = named(&name)?;
-    app.put_pipeline_settings(pipeline, body).await?;
-    let sums = app
-        .store
-        .pipeline_sums(app.clock.now_ms() - KEPT_MS)
+    pipeline_settings
+        .put_pipeline_settings(pipeline, body)
         .await?;
-    let latest = app.store.latest_pipeline_calls(LATEST).await?;
-    let set = app.pipeline_in_force(pipeline).await?;
+    let sums = store.pipeline_sums(clock.now_ms() - KEPT_MS).await?;
+    let latest = store.latest_pipeline_calls(LATEST).await?;
+    let set = pipeline_settings.pipeline_in_force(pipeline).await?;
     Ok(Json(view(set, &sums, &latest)))
 }
 
@@ -241,7 +243,7 @@ pub(super) async fn preview(
     Json(wish): Json<PreviewWish>,
 ) -> Result<Json<Preview>, ApiError> {
     let pipeline = named(&name)?;
-    let set = app.pipeline_in_force(pipeline).await?;
+    let set = app.pipeline_settings.pipeline_in_force(pipeline).await?;
     let template = match wish
         .template
         .as_deref()
@@ -283,7 +285,10 @@ pub(super) async fn preview(
             .collect();
         said = said_in(&told);
     }
-    let (person, now) = (app.told_person(&caller.user), app.told_now());
+    let (person, now) = (
+        app.pipeline_settings.told_person(&caller.user),
+        app.pipeline_settings.told_now(),
+    );
     let values = Values {
         context: "[1] A passage that was found.",
         query: "a query",
@@ -301,11 +306,11 @@ pub(super) async fn preview(
             ..Preview::default()
         }));
     }
-    let chat_model = match caller.resolve(&app, model_id.as_deref()).await {
+    let chat_model = match app.gateway.resolve_for(&caller, model_id.as_deref()).await {
         Ok(model) => model,
-        Err(_) => caller.resolve(&app, None).await?,
+        Err(_) => app.gateway.resolve_for(&caller, None).await?,
     };
-    let model = app.pipeline_model(&set, &chat_model)?;
+    let model = app.pipeline_settings.pipeline_model(&set, &chat_model)?;
     let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::ConnectModelFirst))?;
     let (bounds, metadata) = (set.bounds, Map::new());
     let job = Job {
@@ -318,6 +323,7 @@ pub(super) async fn preview(
     };
     let read = |text: &str| read_any(pipeline, &said, text).map_err(|fault| (fault, None));
     let answered = app
+        .pipelines
         .ask_pipeline(&job, prompt.clone(), read, Value::to_string)
         .await?;
     let (answer, model, usage) = (

@@ -7,9 +7,10 @@ use domain::Words;
 use serde::Serialize;
 
 use crate::{
-    app::App,
+    gateway::Gateway,
     http::extract::Json,
     identity::{auth::Caller, groups::Right},
+    tools::programs::ProgramsHere,
 };
 
 #[derive(Debug, Serialize)]
@@ -24,16 +25,19 @@ pub(super) struct ProgramsView {
     latex: Vec<String>,
 }
 
-pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Json<ProgramsView> {
-    let refused = caller.permit(&app).check(Right::Programs).err();
+pub(super) async fn get(
+    State(gateway): State<Arc<Gateway>>,
+    State(programs): State<Arc<ProgramsHere>>,
+    caller: Caller,
+) -> Json<ProgramsView> {
+    let refused = gateway.permit_of(&caller).check(Right::Programs).err();
     let refused = refused.map(|refused| refused.problem().clone().words());
-    let found = app
-        .programs
+    let found = programs
         .here()
         .filter(|_| refused.is_none())
         .map(agent::Programs::found)
         .cloned();
-    let problem = refused.or_else(|| app.programs.why_not().cloned());
+    let problem = refused.or_else(|| programs.why_not().cloned());
     let available = problem
         .is_some()
         .then_some(false)

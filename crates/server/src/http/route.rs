@@ -1,14 +1,12 @@
 //! One line of the route table: an address with a method, who may call it, and its handler.
 
-use std::sync::Arc;
-
 use axum::{
     handler::Handler,
     http::Method,
     routing::{MethodFilter, MethodRouter, on},
 };
 
-use crate::{app::App, identity::auth::Access};
+use crate::{http::state::AppState, identity::auth::Access};
 
 /// One address with one method.
 pub struct Route {
@@ -20,7 +18,7 @@ pub struct Route {
     pub access: Access,
     /// What it is called in the audit log, where its use leaves a line there.
     pub noted: Option<&'static str>,
-    pub(super) handler: MethodRouter<Arc<App>>,
+    pub(super) handler: MethodRouter<AppState>,
 }
 
 impl Route {
@@ -33,7 +31,7 @@ impl Route {
     }
 }
 
-pub(super) fn get<H: Handler<T, Arc<App>>, T: 'static>(
+pub(super) fn get<H: Handler<T, AppState>, T: 'static>(
     access: Access,
     path: &'static str,
     handler: H,
@@ -47,7 +45,7 @@ pub(super) fn get<H: Handler<T, Arc<App>>, T: 'static>(
     }
 }
 
-pub(super) fn post<H: Handler<T, Arc<App>>, T: 'static>(
+pub(super) fn post<H: Handler<T, AppState>, T: 'static>(
     access: Access,
     path: &'static str,
     handler: H,
@@ -61,7 +59,7 @@ pub(super) fn post<H: Handler<T, Arc<App>>, T: 'static>(
     }
 }
 
-pub(super) fn put<H: Handler<T, Arc<App>>, T: 'static>(
+pub(super) fn put<H: Handler<T, AppState>, T: 'static>(
     access: Access,
     path: &'static str,
     handler: H,
@@ -75,7 +73,7 @@ pub(super) fn put<H: Handler<T, Arc<App>>, T: 'static>(
     }
 }
 
-pub(super) fn patch<H: Handler<T, Arc<App>>, T: 'static>(
+pub(super) fn patch<H: Handler<T, AppState>, T: 'static>(
     access: Access,
     path: &'static str,
     handler: H,
@@ -89,7 +87,7 @@ pub(super) fn patch<H: Handler<T, Arc<App>>, T: 'static>(
     }
 }
 
-pub(super) fn delete<H: Handler<T, Arc<App>>, T: 'static>(
+pub(super) fn delete<H: Handler<T, AppState>, T: 'static>(
     access: Access,
     path: &'static str,
     handler: H,

@@ -16,14 +16,14 @@ use wire::{chat_stream::ChatStreamOptions, markup::Writing};
 
 use crate::{
     app::App,
-    chat::access::{Looker, Reading},
+    chat::access::{ChatAccess, Looker, Reading},
     error::ApiError,
     http::{
         extract::{Json, Path, Query},
         streams::{Format, FormatOptions, Native, RunFiles, for_reader, sse, telling, web_socket},
     },
     identity::auth::Caller,
-    runtime::{approvals::AnswerApproval, commands::Command},
+    runtime::{approvals::AnswerApproval, commands::Command, runs::Runs},
 };
 
 /// The longest id of a sub-agent: deeper than any may nest.
@@ -97,12 +97,13 @@ async fn check_visible(app: &App, caller: &Caller, run: RunId) -> Result<(), Api
 
 /// `GET /runs/{run}`: how far it is.
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    State(access): State<Arc<ChatAccess>>,
+    State(runs): State<Runs>,
     looker: Looker,
     Path(run): Path<RunId>,
 ) -> Result<Json<RunView>, ApiError> {
-    let run = app.readable_run(&looker, run).await?;
-    let live = app.runs.live(run.id);
+    let run = access.readable_run(&looker, run).await?;
+    let live = runs.live(run.id);
     let state = match &live {
         Some(live) if live.is_waiting() => "waiting",
         Some(_) => "running",
@@ -187,7 +188,10 @@ pub(super) async fn events(
     let reading = match check_visible(&app, &looker.caller, run).await {
         Ok(()) => None,
         Err(error) if error.is_ours() => return Err(error),
-        Err(_) => app.reading_of(&looker.caller, &app.readable_run(&looker, run).await?),
+        Err(_) => app.access.reading_of(
+            &looker.caller,
+            &app.access.readable_run(&looker, run).await?,
+        ),
     };
     let after = after(&query, &headers)?;
     let options = FormatOptions {
@@ -198,7 +202,7 @@ pub(super) async fn events(
     let mut reader = app.runs.read(run, after).gathering(gap);
     reader.read_ahead().await.map_err(ApiError::of_log)?;
     if let Ok(upgrade) = upgrade {
-        let ends = app.standing.ends(&looker.caller);
+        let ends = app.identity.standing.ends(&looker.caller);
         return Ok(telling(upgrade).on_upgrade(async move |socket| {
             let watched = ends.run_until_cancelled(web_socket(reader, options.native, socket));
             Reading::during(reading, watched).await;
@@ -212,7 +216,7 @@ pub(super) async fn events(
     // A reader of a shared chat sees the files as they are now, which no address for later is given for.
     let mut files = reading
         .is_none()
-        .then(|| app.run_files(run, &headers, format.contents()));
+        .then(|| RunFiles::new(&app, run, &headers, format.contents()));
     if name != "native" {
         prime(&app, run, after, &mut format, files.as_mut()).await?;
     }
@@ -257,12 +261,13 @@ pub(super) async fn prime(
 
 /// `GET /runs/{run}/calls/{call}`: one finished tool call, whole.
 pub(super) async fn call(
-    State(app): State<Arc<App>>,
+    State(access): State<Arc<ChatAccess>>,
+    State(runs): State<Runs>,
     looker: Looker,
     Path((run, call)): Path<(RunId, String)>,
 ) -> Result<Json<EventBody>, ApiError> {
-    app.readable_run(&looker, run).await?;
-    let mut reader = app.runs.read_stored(run);
+    access.readable_run(&looker, run).await?;
+    let mut reader = runs.read_stored(run);
     while let Some(events) = reader.next().await.map_err(ApiError::of_log)? {
         for logged in &events {
             if let EventBody::ToolFinished { call: finished, .. } = &logged.event.body
@@ -282,7 +287,7 @@ pub(super) async fn cancel(
     Path(run): Path<RunId>,
 ) -> Result<StatusCode, ApiError> {
     check_changeable(&app, &caller, run).await?;
-    app.tell(run, Command::Cancel).await?;
+    app.commands.tell(run, Command::Cancel).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -293,7 +298,7 @@ pub(super) async fn finish(
     Path(run): Path<RunId>,
 ) -> Result<StatusCode, ApiError> {
     check_changeable(&app, &caller, run).await?;
-    app.tell(run, Command::Finish).await?;
+    app.commands.tell(run, Command::Finish).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -307,7 +312,7 @@ pub(super) async fn stop_agent(
     if agent.len() > LIMIT_AGENT_BYTES {
         return Err(ApiError::invalid(refusal::Chats::BadAgentId));
     }
-    app.tell(run, Command::StopAgent { agent }).await?;
+    app.commands.tell(run, Command::StopAgent { agent }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -320,7 +325,8 @@ pub(super) async fn approve(
 ) -> Result<StatusCode, ApiError> {
     check_changeable(&app, &caller, run).await?;
     decision.check_lasting(&caller)?;
-    app.tell(run, Command::Approve { approval, decision })
+    app.commands
+        .tell(run, Command::Approve { approval, decision })
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, Outcome, RunId, ScheduleId, refusal};
 use serde::{Deserialize, Serialize};
-use store::{NewSchedule, Schedule, ScheduleContent, StoreError, Turn};
+use store::{NewSchedule, Schedule, ScheduleContent, Store, StoreError, Turn};
 use wire::export;
 
 use super::chats::checked_title;
@@ -92,7 +92,7 @@ pub(super) async fn create(
     caller: Caller,
     Json(content): Json<Content>,
 ) -> Result<Json<ScheduleView>, ApiError> {
-    caller.permit(&app).check(Right::Schedules)?;
+    app.gateway.permit_of(&caller).check(Right::Schedules)?;
     app.models.first_look().await;
     let new = checked(&app, &caller, ScheduleId::generate(), content)?;
     app.store
@@ -128,11 +128,11 @@ pub(super) async fn replace(
 
 /// `DELETE /api/v1/schedules/{schedule}`: its runs and chats stay.
 pub(super) async fn delete(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
     Path(id): Path<ScheduleId>,
 ) -> Result<StatusCode, ApiError> {
-    app.store.delete_schedule(caller.id(), id).await?;
+    store.delete_schedule(caller.id(), id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -146,7 +146,7 @@ pub(super) async fn run(
     // What is begun is noted, whether or not whoever asked for it still listens.
     let started = app.tasks.spawn({
         let app = Arc::clone(&app);
-        async move { app.run_schedule_now(&schedule).await }
+        async move { app.schedules.run_schedule_now(&schedule).await }
     });
     let (chat, run) = started.await.map_err(ApiError::internal)??;
     Ok(Json(Started { chat, run }))
@@ -175,7 +175,8 @@ fn checked(
         }));
     }
     if let Some(model) = &model {
-        app.resolve(Some(model), &caller.permit(app))?;
+        app.gateway
+            .resolve(Some(model), &app.gateway.permit_of(&caller))?;
     }
     let times = Times::parse(cron.as_deref(), once_at, &time_zone).map_err(ApiError::invalid)?;
     let now = app.clock.now_ms();

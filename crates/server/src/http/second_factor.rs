@@ -9,7 +9,7 @@ use axum::{
 use domain::{SessionId, refusal};
 use fast_qr::{ECL, QRBuilder};
 use serde::{Deserialize, Serialize};
-use store::StoreError;
+use store::{Store, StoreError};
 
 use super::{second_step::purpose, session::check_own_password};
 use crate::{
@@ -35,11 +35,11 @@ pub(super) struct View {
 
 /// `GET /api/v1/me/second-factor`
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
 ) -> Result<Json<View>, ApiError> {
-    let factor = app.store.second_factor(caller.id()).await?;
-    let account = app.store.user_by_email(&caller.user.email).await?;
+    let factor = store.second_factor(caller.id()).await?;
+    let account = store.user_by_email(&caller.user.email).await?;
     Ok(Json(View {
         is_on: factor.is_some(),
         since: factor.as_ref().map(|factor| factor.confirmed_at),
@@ -160,6 +160,7 @@ pub(super) async fn confirm(
         .ok_or_else(none_begun)?;
     let now = app.clock.now_ms();
     let begun = app
+        .identity
         .backoff
         .begin_code(place.address, caller.id(), code.kind(), now);
     begun.map_err(ApiError::rate_limited)?;
@@ -170,7 +171,8 @@ pub(super) async fn confirm(
     let step = TotpSecret::kept(secret)
         .step_of(code.text(), now)
         .ok_or_else(wrong)?;
-    app.backoff
+    app.identity
+        .backoff
         .code_succeeded(place.address, caller.id(), code.kind());
     let (recovery_codes, hashes) = new_recovery_codes(caller.id()).map_err(ApiError::internal)?;
     let confirmed = app

@@ -106,9 +106,12 @@ pub(super) async fn finish(
 ) -> Result<impl IntoResponse, ApiError> {
     let ticket = ticket(&app, &headers).ok_or_else(over)?;
     let code = Code::read(&code).ok_or_else(wrong_code)?;
-    let begun = app
-        .backoff
-        .begin_code(place.address, ticket.user, code.kind(), app.clock.now_ms());
+    let begun = app.identity.backoff.begin_code(
+        place.address,
+        ticket.user,
+        code.kind(),
+        app.clock.now_ms(),
+    );
     begun.map_err(ApiError::rate_limited)?;
     let factor = app.store.second_factor(ticket.user).await?;
     let factor = factor
@@ -120,7 +123,8 @@ pub(super) async fn finish(
         noted.about(id, email);
         return Err(error);
     }
-    app.backoff
+    app.identity
+        .backoff
         .code_succeeded(place.address, ticket.user, code.kind());
     if factor.owner.suspended {
         return Err(ApiError::suspended());

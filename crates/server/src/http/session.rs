@@ -119,7 +119,7 @@ impl ProxyView {
         };
         let problem = match caller {
             Some(_) => None,
-            None => problem_of_proxy(app, headers).await?,
+            None => problem_of_proxy(&app.identity, headers).await?,
         };
         Ok(Some(Self {
             signs_in: caller.is_some_and(|caller| caller.credential == Credential::Proxy),
@@ -134,8 +134,8 @@ pub(super) async fn me(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
 ) -> Result<Json<Me>, ApiError> {
-    let caller = Caller::identify(&app, &headers).await?;
-    let setup_needed = caller.is_none() && app.setup_needed().await?;
+    let caller = Caller::identify(&app.identity, &headers).await?;
+    let setup_needed = caller.is_none() && app.identity.setup_needed().await?;
     let auth = match app.config.auth {
         Auth::Password => "password",
         Auth::None => "none",
@@ -152,10 +152,13 @@ pub(super) async fn me(
         && app.store.has_passkeys().await?;
     let oidc = app.config.oidc.as_ref().map(|oidc| oidc.name.clone());
     let [autocomplete, moa] = app
+        .pipeline_settings
         .these_in_force([Pipeline::Autocomplete, Pipeline::Moa])
         .await?;
     let web_search = caller.as_ref().is_some_and(|caller| {
-        caller.permit(&app).allows(Thing::Tool(web::SEARCH))
+        app.gateway
+            .permit_of(&caller)
+            .allows(Thing::Tool(web::SEARCH))
             && app.web.searches(&caller.principal())
     });
     let (moderation, version) = (app.config.moderation, env!("CARGO_PKG_VERSION"));
@@ -203,7 +206,7 @@ pub(super) async fn set_up(
     noted: Noted,
     Json(body): Json<SetUp>,
 ) -> Result<impl IntoResponse, ApiError> {
-    if !app.setup_needed().await? {
+    if !app.identity.setup_needed().await? {
         return Err(already_set_up());
     }
     check_setup_token(&app, body.token.as_deref())?;
@@ -212,7 +215,11 @@ pub(super) async fn set_up(
         email: checked_email(&body.email)?,
         name: checked_name(&body.name)?,
         role: UserRole::Admin,
-        password_hash: app.passwords.hash(checked_password(body.password)?).await?,
+        password_hash: app
+            .identity
+            .passwords
+            .hash(checked_password(body.password)?)
+            .await?,
         created_at: app.clock.now_ms(),
     };
     let user = app
@@ -239,7 +246,7 @@ fn check_setup_token(app: &App, given: Option<&str>) -> Result<(), ApiError> {
     // Hashes are compared, so that the time taken tells nothing of the token.
     let fits =
         |token: &Secret| given.is_some_and(|given| hash_token(given) == hash_token(token.reveal()));
-    if app.setup_token.as_ref().is_none_or(fits) {
+    if app.identity.setup_token.as_ref().is_none_or(fits) {
         return Ok(());
     }
     Err(ApiError::forbidden(refusal::Accounts::SetUpLinkNeeded))
@@ -265,9 +272,10 @@ pub(super) async fn log_in(
         return Err(wrong());
     }
     let device = known_device::known(&app, &headers, email);
-    let begun = app
-        .backoff
-        .begin_sign_in(place.address, email, device, app.clock.now_ms());
+    let begun =
+        app.identity
+            .backoff
+            .begin_sign_in(place.address, email, device, app.clock.now_ms());
     begun.map_err(ApiError::rate_limited)?;
     let known = match app.store.user_by_email(email).await {
         Ok(known) => Some(known),
@@ -279,17 +287,21 @@ pub(super) async fn log_in(
         .as_ref()
         .map(|known| known.password_hash.clone())
         .filter(|hash| !hash.is_empty());
-    let right = app.passwords.verify(body.password.clone(), stored).await?;
+    let right = app
+        .identity
+        .passwords
+        .verify(body.password.clone(), stored)
+        .await?;
     // Of an address that nobody has nothing is noted: it may be a password, typed into the wrong field.
     if let Some(known) = known.as_ref().filter(|_| !right) {
         noted.instead("session.failed");
         noted.about(known.user.id, &known.user.email);
     }
     let known = known.filter(|_| right).ok_or_else(wrong)?;
-    app.backoff.signed_in(place.address, email, device);
+    app.identity.backoff.signed_in(place.address, email, device);
     if is_foreign(&known.password_hash) {
         // Where it was changed at the same moment, the other one holds.
-        let ours = app.passwords.hash(body.password).await?;
+        let ours = app.identity.passwords.hash(body.password).await?;
         app.store
             .replace_password_hash(known.user.id, &known.password_hash, &ours)
             .await?;
@@ -346,7 +358,7 @@ pub(super) async fn log_out(
     headers: HeaderMap,
     noted: Noted,
 ) -> Result<impl IntoResponse, ApiError> {
-    let caller = Caller::identify(&app, &headers).await?;
+    let caller = Caller::identify(&app.identity, &headers).await?;
     let session = caller.and_then(|caller| match caller.credential {
         Credential::Session(id) => Some((caller.user, id)),
         // Whoever the proxy names may have a session beside it, which nothing asks for while it does.
@@ -387,7 +399,7 @@ pub(super) async fn change_password(
     };
     let new = checked_password(body.new)?;
     let old = check_own_password(&app, &caller, &place, body.current).await?;
-    let hash = app.passwords.hash(new).await?;
+    let hash = app.identity.passwords.hash(new).await?;
     let changed = app
         .store
         .change_password(caller.id(), &old, &hash, session, app.clock.now_ms())
@@ -414,15 +426,16 @@ pub(super) async fn check_own_password(
     }
     // Whoever has somebody's browser is to guess no quicker than at the door.
     let (address, email) = (place.address, caller.user.email.as_str());
-    app.backoff
+    app.identity
+        .backoff
         .begin(address, email, app.clock.now_ms())
         .map_err(ApiError::rate_limited)?;
     let hash = app.store.user_by_email(email).await?.password_hash;
     let stored = Some(hash.clone()).filter(|hash| !hash.is_empty());
-    if !app.passwords.verify(password, stored).await? {
+    if !app.identity.passwords.verify(password, stored).await? {
         return Err(wrong_current());
     }
-    app.backoff.succeeded(address, email);
+    app.identity.backoff.succeeded(address, email);
     Ok(hash)
 }
 

@@ -9,7 +9,7 @@ use axum::{
 };
 use domain::{SessionId, refusal};
 use serde::{Deserialize, Serialize};
-use store::{Session, StoreError};
+use store::{Session, Store, StoreError};
 
 use super::session::session_cookie;
 use crate::{
@@ -17,6 +17,7 @@ use crate::{
     error::ApiError,
     http::extract::{Json, Path, Query},
     identity::auth::{Caller, Credential, Device},
+    platform::clock::Clock,
 };
 
 /// A session as the API shows it.
@@ -48,7 +49,8 @@ fn own(caller: &Caller) -> Option<SessionId> {
 
 /// `GET /api/v1/me/sessions`: the caller's, those used last first.
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(store): State<Store>,
     caller: Caller,
 ) -> Result<Json<SessionList>, ApiError> {
     let own = own(&caller);
@@ -61,7 +63,7 @@ pub(super) async fn list(
         expires_at: session.expires_at,
         current: own == Some(session.id),
     };
-    let sessions = app.store.sessions(caller.id(), app.clock.now_ms()).await?;
+    let sessions = store.sessions(caller.id(), clock.now_ms()).await?;
     Ok(Json(SessionList {
         sessions: sessions.into_iter().map(view).collect(),
     }))
@@ -70,13 +72,13 @@ pub(super) async fn list(
 /// `DELETE /api/v1/me/sessions/{session}`: ends one. What it has open ends within half a second, here and at other
 /// servers.
 pub(super) async fn end(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(store): State<Store>,
     caller: Caller,
     Path(session): Path<SessionId>,
 ) -> Result<StatusCode, ApiError> {
-    let ended = app
-        .store
-        .end_session(caller.id(), session, app.clock.now_ms())
+    let ended = store
+        .end_session(caller.id(), session, clock.now_ms())
         .await;
     ended.map_err(|error| match error {
         StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSuchSession),

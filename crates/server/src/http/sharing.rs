@@ -6,12 +6,13 @@ use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, UserId, refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
-use store::{ChatPage, SharedChat, Sharing, StoreError, User};
+use store::{ChatPage, SharedChat, Sharing, Store, StoreError, User};
 
 use super::chats::{ChatList, ChatRow, list_of, row};
 use crate::{
     app::App,
     error::ApiError,
+    gateway::Gateway,
     http::extract::{Json, Path, Query},
     identity::{
         audit::Noted,
@@ -52,11 +53,11 @@ pub(super) struct SharingView {
 
 /// `GET /api/v1/chats/{chat}/sharing`: whom the caller's chat is shared with.
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
     Path(chat): Path<ChatId>,
 ) -> Result<Json<SharingView>, ApiError> {
-    let Sharing { open, readers } = app.store.sharing(caller.id(), chat).await?;
+    let Sharing { open, readers } = store.sharing(caller.id(), chat).await?;
     Ok(Json(SharingView {
         open,
         readers: readers.into_iter().map(ReaderView::from).collect(),
@@ -70,7 +71,8 @@ pub(super) struct Open {
 
 /// `PUT /api/v1/chats/{chat}/sharing`: whether everybody who is signed in and has the address may read it.
 pub(super) async fn put(
-    State(app): State<Arc<App>>,
+    State(gateway): State<Arc<Gateway>>,
+    State(store): State<Store>,
     caller: Caller,
     noted: Noted,
     Path(chat): Path<ChatId>,
@@ -78,10 +80,10 @@ pub(super) async fn put(
 ) -> Result<StatusCode, ApiError> {
     if open {
         // Whose chat it is comes first.
-        app.store.sharing(caller.id(), chat).await?;
-        caller.permit(&app).check(Right::Sharing)?;
+        store.sharing(caller.id(), chat).await?;
+        gateway.permit_of(&caller).check(Right::Sharing)?;
     }
-    app.store.open_chat(caller.id(), chat, open).await?;
+    store.open_chat(caller.id(), chat, open).await?;
     noted.with("open", open);
     Ok(StatusCode::NO_CONTENT)
 }
@@ -101,7 +103,7 @@ pub(super) async fn add(
 ) -> Result<Json<ReaderView>, ApiError> {
     // Whose chat it is comes first: nobody tries addresses with chats of others.
     app.store.sharing(caller.id(), chat).await?;
-    caller.permit(&app).check(Right::Sharing)?;
+    app.gateway.permit_of(&caller).check(Right::Sharing)?;
     let reader = account_of(&app, &body.email, "email").await?;
     if reader.id == caller.id() {
         return Err(ApiError::invalid(refusal::Chats::YourOwnAddress).with_field(Some("email")));
@@ -157,11 +159,11 @@ pub(super) async fn account_of(
 
 /// `DELETE /api/v1/chats/{chat}/readers/{reader}`: what they have open of it ends within a second.
 pub(super) async fn remove(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
     Path((chat, reader)): Path<(ChatId, UserId)>,
 ) -> Result<StatusCode, ApiError> {
-    app.store.remove_reader(caller.id(), chat, reader).await?;
+    store.remove_reader(caller.id(), chat, reader).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -200,7 +202,7 @@ pub(super) async fn of_user(
     Path(user): Path<UserId>,
     Query(Before { before }): Query<Before>,
 ) -> Result<Json<ChatList>, ApiError> {
-    if !app.moderates(&caller) {
+    if !app.access.moderates(&caller) {
         return Err(ApiError::forbidden(refusal::Accounts::NoModeration));
     }
     let user = app.store.user(user).await.map_err(|error| match error {
@@ -208,7 +210,8 @@ pub(super) async fn of_user(
         error => error.into(),
     })?;
     let subject = (user.id.to_string(), user.email);
-    app.note_look("user.look", &caller, &place, subject, Map::new())
+    app.identity
+        .note_look("user.look", &caller, &place, subject, Map::new())
         .await?;
     list_of(
         &app,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode};
 use domain::{InvitationId, UserId, refusal};
 use serde::{Deserialize, Serialize};
-use store::{Invitation, NewInvitation, NewUser, StoreError, UserRole};
+use store::{Invitation, NewInvitation, NewUser, Store, StoreError, UserRole};
 
 use crate::{
     app::App,
@@ -17,6 +17,7 @@ use crate::{
     },
     platform::{
         client_info::Place,
+        clock::Clock,
         config::Auth,
         secret::{hash_token, random_token},
     },
@@ -68,12 +69,12 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json<Setting>, Ap
 
 /// `PUT /api/v1/settings/sign-up`: holds at once. Invitations that were made before rest while it is closed.
 pub(super) async fn put(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     noted: Noted,
     Json(Setting { mode }): Json<Setting>,
 ) -> Result<StatusCode, ApiError> {
     noted.with("mode", mode);
-    app.store
+    store
         .put_setting(
             SETTING,
             &serde_json::to_value(mode).map_err(ApiError::internal)?,
@@ -120,9 +121,8 @@ pub(super) struct InvitationList {
 }
 
 /// `GET /api/v1/invitations`: all, the newest first.
-pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<InvitationList>, ApiError> {
-    let invitations = app
-        .store
+pub(super) async fn list(State(store): State<Store>) -> Result<Json<InvitationList>, ApiError> {
+    let invitations = store
         .invitations()
         .await?
         .into_iter()
@@ -148,7 +148,8 @@ pub(super) struct Created {
 
 /// `POST /api/v1/invitations`: makes a link with which people make accounts of users.
 pub(super) async fn create(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(store): State<Store>,
     noted: Noted,
     Json(body): Json<CreateInvitation>,
 ) -> Result<Json<Created>, ApiError> {
@@ -160,7 +161,7 @@ pub(super) async fn create(
         return Err(ApiError::invalid(message).with_field(Some("uses")));
     }
     let token = random_token("").map_err(ApiError::internal)?;
-    let created_at = app.clock.now_ms();
+    let created_at = clock.now_ms();
     let new = NewInvitation {
         id: InvitationId::generate(),
         token_hash: hash_token(token.reveal()),
@@ -169,7 +170,7 @@ pub(super) async fn create(
         created_at,
         expires_at: created_at + days * DAY_MS,
     };
-    app.store.create_invitation(&new).await?;
+    store.create_invitation(&new).await?;
     let NewInvitation {
         id,
         email,
@@ -207,10 +208,10 @@ fn in_range(field: &str, value: i64, most: i64) -> Result<i64, ApiError> {
 
 /// `DELETE /api/v1/invitations/{invitation}`: takes it back. Accounts that were made with it stay.
 pub(super) async fn delete(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     Path(invitation): Path<InvitationId>,
 ) -> Result<StatusCode, ApiError> {
-    app.store
+    store
         .delete_invitation(invitation)
         .await
         .map_err(|error| match error {
@@ -268,7 +269,8 @@ pub(super) async fn sign_up(
     let token_hash = body.token.as_deref().map(hash_token);
     check_may(&app, token_hash.as_ref(), &email).await?;
     // Counted as a failed sign-in: who makes many accounts, or tries many addresses, is slowed down.
-    app.backoff
+    app.identity
+        .backoff
         .begin(place.address, &email, now)
         .map_err(ApiError::rate_limited)?;
     let new = NewUser {
@@ -276,7 +278,7 @@ pub(super) async fn sign_up(
         email,
         name,
         role: UserRole::User,
-        password_hash: app.passwords.hash(password).await?,
+        password_hash: app.identity.passwords.hash(password).await?,
         created_at: now,
     };
     let made = match &token_hash {

@@ -1,9 +1,7 @@
 //! Carries a log to its readers: server-sent events and WebSocket, in any format.
 
-mod code_spans;
 mod files;
 mod heartbeat;
-mod link_text;
 mod pausing;
 
 use std::{convert::Infallible, time::Duration};
@@ -34,7 +32,7 @@ use wire::{
     ui_message_stream::UiMessageEncoder,
 };
 
-pub(crate) use self::{files::for_reader, link_text::LinkText};
+pub(crate) use self::files::for_reader;
 pub use self::{
     files::{Contents, RunFiles},
     heartbeat::{Heartbeat, telling},

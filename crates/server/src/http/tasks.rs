@@ -172,7 +172,7 @@ pub(super) async fn model_for(
     chat: Option<&Chat>,
 ) -> Result<ResolvedModel, ApiError> {
     if let Some(named) = named {
-        return caller.resolve(app, Some(named)).await;
+        return app.gateway.resolve_for(&caller, Some(named)).await;
     }
     if let Some(chat) = chat {
         let messages = app.store.messages(chat.id).await?;
@@ -182,12 +182,12 @@ pub(super) async fn model_for(
             .find_map(|message| message.model.as_deref());
         // It may be gone by now, or the key is not for it.
         if let Some(last) = last
-            && let Ok(model) = caller.resolve(app, Some(last)).await
+            && let Ok(model) = app.gateway.resolve_for(&caller, Some(last)).await
         {
             return Ok(model);
         }
     }
-    caller.resolve(app, None).await
+    app.gateway.resolve_for(&caller, None).await
 }
 
 /// One request, with the model that answers it.
@@ -208,10 +208,10 @@ impl Task {
         request: &TaskRequest,
         pipeline: Pipeline,
     ) -> Result<Self, ApiError> {
-        let set = app.pipeline_in_force(pipeline).await?;
+        let set = app.pipeline_settings.pipeline_in_force(pipeline).await?;
         let chat = chat_of(&app, &caller, request.chat_id.as_deref()).await?;
         let chat_model = model_for(&app, &caller, request.model.as_deref(), chat.as_ref()).await?;
-        let model = app.pipeline_model(&set, &chat_model)?;
+        let model = app.pipeline_settings.pipeline_model(&set, &chat_model)?;
         let model = model.ok_or_else(|| ApiError::invalid(refusal::Settings::TourCannot))?;
         let named = request.model.clone().unwrap_or_else(|| model.id.clone());
         Ok(Self {
@@ -268,7 +268,10 @@ impl Task {
         let Some(template) = &self.set.template else {
             return Err(ApiError::internal("a pipeline without a template is asked"));
         };
-        let (person, now) = (self.app.told_person(&self.caller.user), self.app.told_now());
+        let (person, now) = (
+            self.app.pipeline_settings.told_person(&self.caller.user),
+            self.app.pipeline_settings.told_now(),
+        );
         let prompt = template.fill(&Values {
             prompt,
             kind,
@@ -276,6 +279,7 @@ impl Task {
         });
         let answered = self
             .app
+            .pipelines
             .ask_pipeline(&self.job(self.model.clone()), prompt, read, shown)
             .await?;
         Ok((answered.read, answered.used))

@@ -17,14 +17,12 @@ use wire::{
 use super::{runs::changeable_run, threads};
 use crate::{
     app::App,
-    chat::{
-        research::WorkMode,
-        turns::{FreeRun, OutsideTurn},
-    },
+    chat::turns::{FreeRun, OutsideTurn},
     error::ApiError,
+    gateway::research_wish::WorkMode,
     http::{
         extract::{Path, RawJson},
-        streams::{Contents, from_run, pausing},
+        streams::{Contents, RunFiles, from_run, pausing},
     },
     identity::auth::Caller,
     runtime::commands::{Command, or_answered},
@@ -63,7 +61,7 @@ pub(super) async fn resume(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let going = match threads::find(&app, &caller, &chat).await? {
-        Some(chat) => app.going_in(chat.id).await?.pop(),
+        Some(chat) => app.commands.going_in(chat.id).await?.pop(),
         None => None,
     };
     Ok(match going {
@@ -86,17 +84,21 @@ pub(super) async fn stop(
     Path(chat): Path<String>,
 ) -> Result<StatusCode, ApiError> {
     if let Some(chat) = threads::find(&app, &caller, &chat).await? {
-        app.stop_in(chat.id).await?;
+        app.commands.stop_in(chat.id).await?;
     }
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<RunId, ApiError> {
-    let model = caller.resolve(app, request.model.as_deref()).await?;
+    let model = app
+        .gateway
+        .resolve_for(&caller, request.model.as_deref())
+        .await?;
     let research = WorkMode::from(request.mode).research(false);
     let history = request.messages;
     let Some(id) = request.chat_id else {
         return app
+            .turns
             .run_freely(FreeRun {
                 research,
                 ..FreeRun::new(history, model)
@@ -112,12 +114,12 @@ async fn start(app: &App, caller: &Caller, request: UiMessageRequest) -> Result<
         .rev()
         .find(|message| message.role == Role::User)
         .map(|said| said.content.clone());
-    app.stop_in(chat.id).await?;
+    app.commands.stop_in(chat.id).await?;
     let turn = OutsideTurn {
         research,
         ..OutsideTurn::new(parent, said, history, model)
     };
-    Ok(app.say_from_outside(chat, turn).await?.run)
+    Ok(app.turns.say_from_outside(chat, turn).await?.run)
 }
 
 /// Hands the decisions to the run and streams what comes after its question, into the same message.
@@ -150,7 +152,11 @@ async fn go_on(
             ..ApprovalAnswer::only(decision)
         };
         // It may have been answered elsewhere; what came of it is in the log.
-        or_answered(app.tell(run, Command::approve(&approval, answer)).await)?;
+        or_answered(
+            app.commands
+                .tell(run, Command::approve(&approval, answer))
+                .await,
+        )?;
     }
     Ok(stream_run(app, headers, run, after, encoder, opening))
 }
@@ -196,7 +202,7 @@ fn stream_run(
     encoder: UiMessageEncoder,
     opening: Vec<Frame>,
 ) -> Response {
-    let files = app.run_files(run, headers, Contents::Linked);
+    let files = RunFiles::new(&app, run, headers, Contents::Linked);
     let mut response = pausing(
         app.runs.read(run, after),
         encoder,

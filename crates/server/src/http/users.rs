@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode};
 use domain::{GroupId, UserId, refusal};
 use serde::{Deserialize, Serialize};
-use store::{Account, AccountChange, NewUser, StoreError, UserRole};
+use store::{Account, AccountChange, NewUser, Store, StoreError, UserRole};
 
 use super::session::{UserView, check_own_password};
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
     error::ApiError,
     http::extract::{Json, Path},
     identity::{
+        Identity,
         audit::Noted,
         auth::{
             Admin, Caller, Credential, checked_email, checked_name, checked_password,
@@ -20,7 +21,7 @@ use crate::{
         },
         groups::Known,
     },
-    platform::client_info::Place,
+    platform::{client_info::Place, clock::Clock},
 };
 
 /// An account as administrators see it.
@@ -86,7 +87,12 @@ impl CreateUser {
     /// What the password is checked against: at the first sign-in the hash of another program becomes one of ours.
     async fn hash(self, app: &App) -> Result<String, ApiError> {
         match (self.password, self.password_hash) {
-            (Some(password), None) => app.passwords.hash(checked_password(password)?).await,
+            (Some(password), None) => {
+                app.identity
+                    .passwords
+                    .hash(checked_password(password)?)
+                    .await
+            }
             (None, Some(hash)) if is_good_foreign(&hash) => Ok(hash),
             (None, Some(_)) => {
                 let message = "password_hash has to be one of bcrypt ($2a$, $2b$ or $2y$) with a cost from 4 to 14.";
@@ -159,8 +165,8 @@ pub(super) async fn change(
     noted.with("name", change.name);
     noted.with("role", change.role);
     noted.with("suspended", change.suspended);
-    app.known_keys.forget_person(user);
-    app.end_for_suspended().await?;
+    app.identity.known_keys.forget_person(user);
+    app.revocation.end_for_suspended().await?;
     app.groups.look().await?;
     // What was due meanwhile, where it may be done again.
     app.schedules.look_again();
@@ -169,7 +175,8 @@ pub(super) async fn change(
 
 /// `DELETE /api/v1/users/{user}/second-factor`: for somebody who has lost theirs. All sessions of the person end.
 pub(super) async fn reset_second_factor(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(store): State<Store>,
     Admin(caller): Admin,
     noted: Noted,
     Path(user): Path<UserId>,
@@ -178,14 +185,14 @@ pub(super) async fn reset_second_factor(
         let message = refusal::Accounts::OwnSecondStep;
         return Err(ApiError::conflict(message));
     }
-    app.store
-        .reset_second_factor(user, app.clock.now_ms())
+    store
+        .reset_second_factor(user, clock.now_ms())
         .await
         .map_err(|error| match error {
             StoreError::NotFound => ApiError::not_found(refusal::Accounts::NoSecondStep),
             error => error.into(),
         })?;
-    noted.called(app.store.user(user).await.map_err(in_words)?.email);
+    noted.called(store.user(user).await.map_err(in_words)?.email);
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -211,7 +218,9 @@ pub(super) struct ChangeMe {
 /// `PATCH /api/v1/me`: what the caller is called. The address is an administrator's to change: it says who somebody is, here
 /// and at a provider.
 pub(super) async fn rename(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(identity): State<Arc<Identity>>,
+    State(store): State<Store>,
     caller: Caller,
     noted: Noted,
     Json(body): Json<ChangeMe>,
@@ -220,14 +229,13 @@ pub(super) async fn rename(
         name: Some(checked_name(&body.name)?),
         ..AccountChange::default()
     };
-    let account = app
-        .store
-        .change_account(caller.id(), &change, app.clock.now_ms())
+    let account = store
+        .change_account(caller.id(), &change, clock.now_ms())
         .await
         .map_err(in_words)?;
     noted.about(caller.id(), &account.user.email);
     noted.with("name", change.name);
-    app.known_keys.forget_person(caller.id());
+    identity.known_keys.forget_person(caller.id());
     Ok(Json(UserView::from(&account.user)))
 }
 
@@ -256,8 +264,8 @@ pub(super) async fn close(
         .change_account(caller.id(), &suspend, app.clock.now_ms())
         .await
         .map_err(in_words)?;
-    app.known_keys.forget_person(caller.id());
-    app.end_for_suspended().await?;
+    app.identity.known_keys.forget_person(caller.id());
+    app.revocation.end_for_suspended().await?;
     remove(&app, caller.id()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -266,7 +274,7 @@ pub(super) async fn close(
 async fn remove(app: &App, user: UserId) -> Result<(), ApiError> {
     // Their last events are on their way; deleting under them would leave some behind.
     for run in app.store.unfinished_runs_of(user).await? {
-        app.stop(run.id).await?;
+        app.commands.stop(run.id).await?;
     }
     let chats = app.store.delete_account(user).await.map_err(in_words)?;
     if let Some(programs) = app.programs.here() {

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode};
 use domain::{Coded, RunId, WebhookId, Words, refusal};
 use serde::{Deserialize, Serialize};
-use store::{StoreError, Webhook};
+use store::{Store, StoreError, Webhook};
 
 use crate::{
     app::App,
-    chat::webhooks::MOST,
+    chat::webhooks::{MOST, Webhooks},
     error::ApiError,
     http::extract::{Json, Path},
     identity::auth::Caller,
+    platform::clock::Clock,
 };
 
 #[derive(Debug, Deserialize)]
@@ -103,26 +104,28 @@ pub(super) async fn create(
 
 /// `DELETE /api/v1/webhooks/{webhook}`
 pub(super) async fn delete(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
     Path(id): Path<WebhookId>,
 ) -> Result<StatusCode, ApiError> {
-    app.store.delete_webhook(caller.id(), id).await?;
+    store.delete_webhook(caller.id(), id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `POST /api/v1/webhooks/{webhook}/test`: sends something now, once.
 pub(super) async fn test(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(store): State<Store>,
+    State(webhooks): State<Arc<Webhooks>>,
     caller: Caller,
     Path(id): Path<WebhookId>,
 ) -> Result<Json<Tried>, ApiError> {
-    let all = app.store.webhooks(caller.id()).await?;
+    let all = store.webhooks(caller.id()).await?;
     let webhook = all
         .into_iter()
         .find(|webhook| webhook.id == id)
         .ok_or(StoreError::NotFound)?;
-    let tried = app.webhooks.try_out(&webhook, app.clock.now_ms()).await?;
+    let tried = webhooks.try_out(&webhook, clock.now_ms()).await?;
     let (problem, sentence) = apart(tried.err());
     Ok(Json(Tried { problem, sentence }))
 }

@@ -27,7 +27,7 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Wo
     Json(WorkspaceList {
         workspaces: app
             .workspaces
-            .of(&caller.user, &caller.permit(&app))
+            .of(&caller.user, &app.gateway.permit_of(&caller))
             .map(view)
             .collect(),
     })

@@ -6,23 +6,18 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use axum::{
-    extract::{FromRequestParts, RawPathParams, Request},
-    http::{StatusCode, request::Parts},
-    response::{IntoResponse, Response},
-};
 use domain::{AuditEntryId, UserId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use store::{ApiKey, AuditEntry, User};
-use tokio::sync::oneshot;
-use tracing::Instrument;
 use wire::redact;
 
 use crate::{
-    app::App,
     error::ApiError,
-    identity::auth::{Caller, Credential},
+    identity::{
+        Identity,
+        auth::{Caller, Credential},
+    },
     platform::{client_info::Place, request_context},
 };
 
@@ -104,6 +99,36 @@ fn done_by(entry: &mut AuditEntry, caller: &Caller) {
 }
 
 impl Noted {
+    /// A line about a request, that stays if it is done.
+    pub(crate) fn new(
+        at: i64,
+        action: &str,
+        place: Option<&Place>,
+        caller: Option<&Caller>,
+        subject: Option<String>,
+    ) -> Self {
+        let mut entry = line(at, action, place);
+        if let Some(caller) = caller {
+            done_by(&mut entry, caller);
+        }
+        entry.subject = subject;
+        Self(Arc::new(Mutex::new(Note {
+            entry,
+            when: When::Done,
+        })))
+    }
+
+    /// The line, if it stays after a request that was done or refused.
+    pub(crate) fn entry(&self, is_done: bool) -> Option<AuditEntry> {
+        let note = self.lock();
+        let stays = match note.when {
+            When::Done => is_done,
+            When::Always => true,
+            When::Never => false,
+        };
+        stays.then(|| note.entry.clone())
+    }
+
     /// Says who did it, where only the handler finds that out.
     pub(crate) fn by(&self, user: &User) {
         let mut note = self.lock();
@@ -163,62 +188,7 @@ fn short(value: Value) -> Value {
     }
 }
 
-/// Does what a request asks for, and notes that it was done. It goes on to the end where the client does not wait: nobody
-/// does something here and is gone before it is noted.
-///
-/// What is refused is answered before it is noted: only some refusals leave a line, such as a wrong password of somebody
-/// who is known here, and the time that an answer takes must not tell which.
-pub(crate) async fn noted<F>(
-    app: &Arc<App>,
-    action: &'static str,
-    request: Request,
-    answer: impl FnOnce(Request) -> F + Send + 'static,
-) -> Response
-where
-    F: Future<Output = Response> + Send + 'static,
-{
-    let place = Place::of(app, request.extensions(), request.headers());
-    let mut entry = line(app.clock.now_ms(), action, place.as_ref().ok());
-    if let Some(caller) = request.extensions().get() {
-        done_by(&mut entry, caller);
-    }
-    let (mut parts, body) = request.into_parts();
-    // What the address names, unless the handler knows better.
-    if let Ok(named) = RawPathParams::from_request_parts(&mut parts, app).await {
-        let named: Vec<&str> = named.iter().map(|(_, value)| value).collect();
-        entry.subject = (!named.is_empty()).then(|| named.join("/"));
-    }
-    let mut request = Request::from_parts(parts, body);
-    let noted = Noted(Arc::new(Mutex::new(Note {
-        entry,
-        when: When::Done,
-    })));
-    request.extensions_mut().insert(noted.clone());
-    let (origin, its_app) = (request_context::current(), app.clone());
-    let (tell, told) = oneshot::channel();
-    let work = async move {
-        let response = answer(request).await;
-        let (entry, when) = {
-            let note = noted.lock();
-            (note.entry.clone(), note.when)
-        };
-        let is_done = response.status().is_success() || response.status() == StatusCode::SEE_OTHER;
-        if is_done && when != When::Never {
-            its_app.note_or_log(&entry).await;
-        }
-        // Whoever asked may be gone.
-        _ = tell.send(response);
-        if !is_done && when == When::Always {
-            its_app.note_or_log(&entry).await;
-        }
-    };
-    app.tasks
-        .spawn(request_context::on_behalf_of(origin, work).in_current_span());
-    told.await
-        .unwrap_or_else(|_| ApiError::internal("a noted request broke off").into_response())
-}
-
-impl App {
+impl Identity {
     /// Notes that the caller looks at something; only then it may be shown.
     ///
     /// # Errors
@@ -239,7 +209,7 @@ impl App {
     }
 
     /// What cannot be kept in the database is in the log at least: it is done already.
-    async fn note_or_log(&self, entry: &AuditEntry) {
+    pub(crate) async fn note_or_log(&self, entry: &AuditEntry) {
         if let Err(error) = self.store.add_to_audit(entry).await {
             let AuditEntry {
                 at,
@@ -256,17 +226,6 @@ impl App {
             );
             tracing::error!(%error, at, ?actor, ?key, ?address, action, ?subject, "a line of the audit log is lost");
         }
-    }
-}
-
-impl<S: Sync> FromRequestParts<S> for Noted {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let noted = parts.extensions.get::<Self>().cloned();
-        noted.ok_or_else(|| {
-            ApiError::internal("a route without a name in the audit log has something to note")
-        })
     }
 }
 

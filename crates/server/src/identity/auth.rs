@@ -4,13 +4,12 @@ mod authority;
 mod backoff;
 mod caller;
 mod codes;
+mod csrf;
 mod details;
 mod device;
 mod known_keys;
-mod origin;
 mod password;
 mod people;
-mod proxies;
 mod standing;
 mod trusted_header;
 
@@ -22,21 +21,18 @@ use std::{
 use domain::ApiKeyId;
 
 pub use authority::Authority;
-pub(crate) use backoff::network;
 pub use backoff::{Backoff, CodeKind};
 pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access, cookie};
 pub(crate) use codes::{Code, TotpSecret, new_recovery_codes};
+pub use csrf::{check_named_origin, check_origin, own_origin};
 pub(crate) use details::{
     MOST_EMAIL_BYTES, MOST_PASSWORD_CHARS, checked_email, checked_name, checked_password,
 };
 pub use device::Device;
 pub use known_keys::{HeldKey, KnownKeys};
-pub use origin::{check_named_origin, check_origin, own_origin};
 pub use password::{Passwords, is_foreign, is_good_foreign};
 pub use people::{PERSON_EMAIL, PERSON_ID, PERSON_NAME, PERSON_ROLE};
-pub use proxies::Proxies;
 pub use standing::Standing;
-pub(crate) use standing::keep_standing;
 pub(crate) use trusted_header::{keep_from_proxy, problem as problem_of_proxy};
 
 /// The session cookie's name.

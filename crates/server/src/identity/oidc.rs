@@ -14,9 +14,9 @@ use store::User;
 use tokio::sync::Semaphore;
 
 use crate::{
-    app::App,
     error::ApiError,
     identity::{
+        Identity,
         auth::{checked_email, checked_name},
         provisioning::{Arrival, Ended, Problem, ProviderGroups},
     },
@@ -94,7 +94,7 @@ impl SignIn {
     }
 }
 
-impl App {
+impl Identity {
     /// Begins to sign a browser in that wants to go to `next` here.
     pub(crate) async fn begin_oidc(
         &self,

@@ -3,7 +3,7 @@
 use domain::UserId;
 use store::{Account, AccountChange, NewUser, StoreError, User, UserRole};
 
-use crate::{app::App, error::ApiError, platform::config::Admission};
+use crate::{error::ApiError, identity::Identity, platform::config::Admission};
 
 /// The password of accounts that have none: no password is ever made into this.
 const NO_PASSWORD: &str = "!";
@@ -118,7 +118,7 @@ impl From<Problem> for Ended {
     }
 }
 
-impl App {
+impl Identity {
     /// The account of somebody who arrived, which is made where that is wanted.
     pub(crate) async fn account_of(
         &self,

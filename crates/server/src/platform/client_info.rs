@@ -1,13 +1,13 @@
 //! Where a request comes from: the address of whoever sent it, and what their browser calls itself.
 
-use std::{net::IpAddr, sync::Arc};
+use std::net::IpAddr;
 
-use axum::{
-    extract::FromRequestParts,
-    http::{Extensions, HeaderMap, header, request::Parts},
+use axum::http::{Extensions, HeaderMap, header};
+
+use crate::{
+    error::ApiError,
+    platform::{listen::Peer, proxies::Proxies},
 };
-
-use crate::{app::App, error::ApiError, platform::listen::Peer};
 
 /// What browsers say is shorter; the rest would tell nothing.
 const MOST_USER_AGENT_CHARS: usize = 300;
@@ -27,13 +27,13 @@ impl Place {
     /// # Errors
     /// 500 where the connection it came by is not known.
     pub(crate) fn of(
-        app: &App,
+        proxies: &Proxies,
         extensions: &Extensions,
         headers: &HeaderMap,
     ) -> Result<Self, ApiError> {
         let peer = extensions.get::<Peer>();
         let Peer(peer) = peer.ok_or_else(|| ApiError::internal("a request without an address"))?;
-        let address = app.config.trusted_proxies.client(peer.ip(), headers);
+        let address = proxies.client(peer.ip(), headers);
         let user_agent = headers
             .get(header::USER_AGENT)
             .and_then(|value| value.to_str().ok());
@@ -42,13 +42,5 @@ impl Place {
             address,
             user_agent,
         })
-    }
-}
-
-impl FromRequestParts<Arc<App>> for Place {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        Self::of(app, &parts.extensions, &parts.headers)
     }
 }

@@ -29,7 +29,9 @@ use outbound::Allowed;
 use serde::Deserialize;
 use toml::Table;
 
-use crate::{gateway::models::Aliases, identity::auth::Proxies, tools::agents::AgentDefinition};
+use crate::platform::{
+    agent_definition::AgentDefinition, model_aliases::Aliases, proxies::Proxies,
+};
 
 use overview::Layers;
 use places::{default_data_dir, sqlite_url};

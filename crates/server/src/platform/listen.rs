@@ -242,7 +242,7 @@ impl Drop for Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::identity::auth::Proxies;
+    use crate::platform::proxies::Proxies;
 
     #[test]
     fn connections_leave_files_for_the_rest() {

@@ -13,11 +13,10 @@ use serde_json::{Map, Value};
 use store::{AllowedCall, KeyScope, Principal, StoreError};
 
 use crate::{
-    app::App,
     error::ApiError,
     identity::auth::Caller,
     runtime::{
-        commands::Command,
+        commands::{Command, Commands},
         runs::{LiveRun, StillResting},
     },
 };
@@ -110,7 +109,7 @@ struct ForGood {
     arguments: Option<BTreeMap<String, Pattern>>,
 }
 
-impl App {
+impl Commands {
     /// All rules for the calls of a run. What the account has always allowed holds for itself, not for the people of a
     /// front end: for these only what was allowed in their chat.
     pub(crate) async fn consents(

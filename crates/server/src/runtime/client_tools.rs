@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use agent::history::{RunBy, is_handed_over, messages_with_handed_over};
 use domain::{Message, Role, RunId};
 
-use crate::{app::App, error::ApiError, identity::auth::Caller};
+use crate::{error::ApiError, identity::auth::Caller, runtime::conversation::Conversations};
 
 /// Runs of one conversation that are looked up, the latest: each costs a log read again.
 const RUNS_LOOKED_UP: usize = 20;
@@ -20,7 +20,7 @@ pub struct CallNames {
     pub name: fn(RunId, &str, RunBy) -> String,
 }
 
-impl App {
+impl Conversations {
     /// The same conversation with all that the runs in it did before they were handed over.
     ///
     /// # Errors

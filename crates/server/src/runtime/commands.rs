@@ -2,26 +2,27 @@
 //! stopped, and for one of another server on the same database it is left there.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
+use tokio_util::task::TaskTracker;
 
 use agent::{Allowed, ApprovalAnswer, AskError};
 use domain::{ChatId, EventBody, ProblemCode, Reply, RunId, refusal};
 use serde::{Deserialize, Serialize};
-use store::{Principal, Run, StoreError};
+use store::{Principal, Run, Store, StoreError};
 use tokio::{
     runtime::Handle,
     time::{Instant, sleep},
 };
 
 use crate::{
-    app::App,
     error::ApiError,
+    platform::{clock::Clock, config::Config},
     runtime::{
         approvals::{AnswerApproval, not_taken, still_resting},
-        runs::LiveRun,
+        runs::{LiveRun, Runs},
     },
 };
 
@@ -132,7 +133,20 @@ pub(crate) fn or_answered(told: Result<(), ApiError>) -> Result<(), ApiError> {
     }
 }
 
-impl App {
+/// Commands to runs, wherever they are, and the approvals among them.
+pub struct Commands {
+    /// Runs of ours that cannot go on yet. Locked while one of them is brought back or ended.
+    pub(crate) set_aside: tokio::sync::Mutex<BTreeSet<RunId>>,
+    /// Runs that are being told what other servers have left for them.
+    pub(crate) telling: Telling,
+    pub(crate) clock: Clock,
+    pub(crate) config: Arc<Config>,
+    pub(crate) runs: Runs,
+    pub(crate) store: Store,
+    pub(crate) tasks: TaskTracker,
+}
+
+impl Commands {
     /// Tells a run, wherever it is. A server that has it hears of it within a second; what it does not take then, because
     /// somebody was quicker, is told by the log only. A run that has ended hears nothing.
     ///
@@ -170,7 +184,7 @@ impl App {
     /// Whether a run would take it now.
     ///
     /// # Errors
-    /// Those of [`App::tell`].
+    /// Those of [`Commands::tell`].
     pub(crate) async fn check(&self, run: RunId, command: &Command) -> Result<(), ApiError> {
         command.check()?;
         let Some(live) = self.runs.live(run) else {
@@ -243,14 +257,14 @@ impl App {
                 _ => self.store.forget_command(number).await?,
             }
         }
-        for (run, commands) in told {
+        for (run, left) in told {
             let Some(telling) = self.telling.begin(run) else {
                 continue;
             };
-            let app = Arc::clone(self);
+            let commands = Arc::clone(self);
             // A run that rests takes a while to come back, which is to hold up no other.
             self.tasks.spawn(async move {
-                app.tell_all(run, commands).await;
+                commands.tell_all(run, left).await;
                 drop(telling);
             });
         }
@@ -320,7 +334,7 @@ impl App {
     /// were any.
     ///
     /// # Errors
-    /// Those of [`App::stop`].
+    /// Those of [`Commands::stop`].
     pub(crate) async fn stop_in(&self, chat: ChatId) -> Result<bool, ApiError> {
         let going = self.going_in(chat).await?;
         for run in &going {
@@ -439,13 +453,13 @@ impl Drop for TellingRun {
 }
 
 /// Stops a run, wherever it is, when it is dropped.
-pub struct StopsWhenDropped(Option<(Arc<App>, RunId)>);
+pub struct StopsWhenDropped(Option<(Arc<Commands>, RunId)>);
 
 impl StopsWhenDropped {
     /// For this run.
     #[must_use]
-    pub fn new(app: &Arc<App>, run: RunId) -> Self {
-        Self(Some((Arc::clone(app), run)))
+    pub fn new(commands: &Arc<Commands>, run: RunId) -> Self {
+        Self(Some((Arc::clone(commands), run)))
     }
 
     /// Leaves the run as it is.
@@ -456,15 +470,15 @@ impl StopsWhenDropped {
 
 impl Drop for StopsWhenDropped {
     fn drop(&mut self) {
-        let Some((app, run)) = self.0.take() else {
+        let Some((commands, run)) = self.0.take() else {
             return;
         };
-        match (app.runs.live(run), Handle::try_current()) {
+        match (commands.runs.live(run), Handle::try_current()) {
             (Some(live), _) => live.cancel.cancel(),
-            (None, Ok(runtime)) if app.may_go_unseen() => {
-                let tasks = app.tasks.clone();
+            (None, Ok(runtime)) if commands.may_go_unseen() => {
+                let tasks = commands.tasks.clone();
                 let stop = async move {
-                    if let Err(error) = app.tell(run, Command::Cancel).await {
+                    if let Err(error) = commands.tell(run, Command::Cancel).await {
                         tracing::warn!(%run, %error, "a run whose reader has left could not be stopped");
                     }
                 };

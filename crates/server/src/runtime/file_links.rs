@@ -1,11 +1,16 @@
 //! Signed, expiring addresses of files: whoever has one may fetch that one state of the file, without signing in.
 
+mod code_spans;
+mod link_text;
+
+pub(crate) use link_text::LinkText;
+
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{Message, Part, Role, UserId};
 use ring::hmac;
 use serde::{Deserialize, Serialize};
 
-use crate::{http::streams::LinkText, platform::secret::Sealer};
+use crate::platform::secret::Sealer;
 
 /// Where such addresses begin.
 const PREFIX: &str = "/files/";

@@ -22,7 +22,7 @@ use tokio::{sync::Semaphore, time::timeout};
 use wire::redact;
 
 use crate::{
-    chat::webhooks::in_words,
+    platform::standard_webhooks::in_words,
     platform::{
         clock::Clock,
         config::{HookSettings, HookWay},

@@ -2,14 +2,15 @@
 //! database, and those of ours that cannot go on yet.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
+use tokio_util::sync::CancellationToken;
 
 use domain::{Outcome, RunId};
-use store::{GoingRun, Principal, StoreError};
+use store::{GoingRun, Principal, Store, StoreError};
 use tokio::{sync::Mutex, time::sleep};
 
-use crate::{
-    app::App,
-    runtime::runs::{Activity, ActivityState},
+use crate::runtime::{
+    commands::Commands,
+    runs::{Activity, ActivityState, Runs},
 };
 
 /// How often we look, while somebody watches.
@@ -19,7 +20,17 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(crate) struct Elsewhere(Mutex<HashMap<RunId, GoingRun>>);
 
-impl App {
+/// What runs on other servers do.
+pub(crate) struct Remote {
+    /// What they did at the last look.
+    pub(crate) elsewhere: Elsewhere,
+    pub(crate) closing: CancellationToken,
+    pub(crate) commands: Arc<Commands>,
+    pub(crate) runs: Runs,
+    pub(crate) store: Store,
+}
+
+impl Remote {
     /// Looks until the server is closed, where other servers may have runs.
     pub(crate) async fn watch_elsewhere(self: Arc<Self>) {
         if !self.store.is_shared() {
@@ -49,7 +60,7 @@ impl App {
         &self,
         principal: &Principal,
     ) -> Result<Vec<Activity>, StoreError> {
-        if !self.may_go_unseen() {
+        if !self.commands.may_go_unseen() {
             return Ok(Vec::new());
         }
         let known = self.look_elsewhere().await?;

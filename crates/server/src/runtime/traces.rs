@@ -1,7 +1,12 @@
 //! Sends the traces of finished runs to a collector, in OTLP over HTTP with JSON. Beside the runs: a run only leaves its
 //! id, and where the collector is down, traces are dropped and counted.
 
+use crate::{
+    platform::config::Tracing,
+    runtime::{conversation::Conversations, runs::Runs},
+};
 use std::{sync::Arc, time::Duration};
+use tokio_util::sync::CancellationToken;
 
 use axum::http::{HeaderMap, StatusCode, header};
 use domain::RunId;
@@ -11,8 +16,6 @@ use tokio::sync::broadcast::{
     error::{RecvError, TryRecvError},
 };
 use wire::otlp::{Content, Span, request, spans_of};
-
-use crate::{app::App, platform::config::Tracing};
 
 /// Spans of one request.
 const BATCH_SPANS: usize = 512;
@@ -27,18 +30,19 @@ const PAUSES: [Duration; 3] = [
 
 /// Exports runs as they end, until the server stops and the queue is empty.
 pub(crate) async fn export(
-    app: Arc<App>,
+    conversations: Arc<Conversations>,
     http: HttpClient,
     tracing: Tracing,
     mut ended: Receiver<RunId>,
+    stopping: CancellationToken,
 ) {
-    while let Some(run) = next(&app, &mut ended).await {
-        let sent = export_run(&app, &http, &tracing, run).await;
+    while let Some(run) = next(&conversations.runs, &stopping, &mut ended).await {
+        let sent = export_run(&conversations, &http, &tracing, run, &stopping).await;
         match sent {
-            Ok(true) => app.runs.metrics().note_trace(true),
+            Ok(true) => conversations.runs.metrics().note_trace(true),
             Ok(false) => {}
             Err(problem) => {
-                app.runs.metrics().note_trace(false);
+                conversations.runs.metrics().note_trace(false);
                 tracing::warn!(%run, problem, "a trace could not be exported");
             }
         }
@@ -47,7 +51,11 @@ pub(crate) async fn export(
 
 /// The next run that has ended; of a server that stops only those that have ended already. Those that were missed are
 /// counted.
-async fn next(app: &App, ended: &mut Receiver<RunId>) -> Option<RunId> {
+async fn next(
+    runs: &Runs,
+    stopping: &CancellationToken,
+    ended: &mut Receiver<RunId>,
+) -> Option<RunId> {
     loop {
         let missed = tokio::select! {
             run = ended.recv() => match run {
@@ -55,24 +63,25 @@ async fn next(app: &App, ended: &mut Receiver<RunId>) -> Option<RunId> {
                 Err(RecvError::Closed) => return None,
                 Err(RecvError::Lagged(missed)) => missed,
             },
-            () = app.stopping.cancelled() => match ended.try_recv() {
+            () = stopping.cancelled() => match ended.try_recv() {
                 Ok(run) => return Some(run),
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
                 Err(TryRecvError::Lagged(missed)) => missed,
             },
         };
-        (0..missed).for_each(|_| app.runs.metrics().note_trace(false));
+        (0..missed).for_each(|_| runs.metrics().note_trace(false));
     }
 }
 
 /// Whether it was to be sent.
 async fn export_run(
-    app: &App,
+    conversations: &Conversations,
     http: &HttpClient,
     tracing: &Tracing,
     run: RunId,
+    stopping: &CancellationToken,
 ) -> Result<bool, String> {
-    let origin = app
+    let origin = conversations
         .store
         .run(run)
         .await
@@ -87,7 +96,7 @@ async fn export_run(
     {
         return Ok(false);
     }
-    let log = app
+    let log = conversations
         .log_of(run)
         .await
         .map_err(|error| error.problem().message.clone())?;
@@ -97,17 +106,17 @@ async fn export_run(
         Content::Without
     };
     for spans in spans_of(&log, &origin, content).chunks(BATCH_SPANS) {
-        send(app, http, tracing, spans).await?;
+        send(http, tracing, spans, stopping).await?;
     }
     Ok(true)
 }
 
 /// Sends one request, and again where the collector may take it later.
 async fn send(
-    app: &App,
     http: &HttpClient,
     tracing: &Tracing,
     spans: &[Span],
+    stopping: &CancellationToken,
 ) -> Result<(), String> {
     let body = request(&tracing.service_name, env!("CARGO_PKG_VERSION"), spans).to_string();
     let client = http
@@ -133,11 +142,11 @@ async fn send(
             Err(error) => error.without_url().to_string(),
         };
         // The server does not wait for a collector when it stops.
-        let Some(pause) = pauses.next().filter(|_| !app.stopping.is_cancelled()) else {
+        let Some(pause) = pauses.next().filter(|_| !stopping.is_cancelled()) else {
             return Err(problem);
         };
         tokio::select! {
-            () = app.stopping.cancelled() => {}
+            () = stopping.cancelled() => {}
             () = tokio::time::sleep(*pause) => {}
         }
     }

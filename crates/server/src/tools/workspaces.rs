@@ -5,15 +5,17 @@ use std::{path::Path, sync::Arc};
 use agent::{Workspace, workspace::Directory};
 use anyhow::Context;
 use domain::{UserId, refusal};
-use store::{Chat, StoreError, User, UserRole};
+use store::{Chat, Store, StoreError, User, UserRole};
 
 use crate::{
-    app::App,
     identity::{
         auth::Authority,
-        groups::{Permit, Thing},
+        groups::{Groups, Permit, Thing},
     },
-    platform::config::{Config, WorkspaceSettings},
+    platform::{
+        clock::Clock,
+        config::{Config, WorkspaceSettings},
+    },
 };
 
 /// All that are allowed.
@@ -139,7 +141,15 @@ fn real(path: &Path) -> std::path::PathBuf {
     }
 }
 
-impl App {
+/// The files of chats and runs, in the database or in an allowed directory.
+pub struct ChatFiles {
+    pub(crate) clock: Clock,
+    pub(crate) groups: Arc<Groups>,
+    pub(crate) store: Store,
+    pub(crate) workspaces: Arc<Workspaces>,
+}
+
+impl ChatFiles {
     /// The files of a chat.
     ///
     /// # Errors

@@ -6,12 +6,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
+use tokio_util::sync::CancellationToken;
 
 use domain::{CrawlId, DocumentId, Sentence, UserId, Words};
 use futures_util::future::join_all;
 use reqwest::Url;
 use ring::digest::{SHA256, digest};
-use store::{Crawl, CrawlPage, Document, DocumentState, Most, StoreError, Visited};
+use store::{Crawl, CrawlPage, Document, DocumentState, Most, Store, StoreError, Visited};
 use tokio::sync::Notify;
 
 use super::{
@@ -20,7 +21,11 @@ use super::{
     fetch::{Body, Fetched},
     links::links,
 };
-use crate::{app::App, documents::MOST_DOCUMENTS, error::ApiError, platform::secret::hex};
+use crate::{
+    documents::{Documents, MOST_DOCUMENTS},
+    error::ApiError,
+    platform::{clock::Clock, config::Config, secret::hex},
+};
 
 /// Pages that are asked for at a time, each of another site.
 const AT_ONCE: usize = 4;
@@ -35,30 +40,9 @@ const ADDRESSES_OF_A_PAGE: u64 = 5;
 /// Longest address that a document is called by as a whole, bytes.
 const NAME_BYTES: usize = 200;
 
-/// There is something to crawl.
-#[derive(Debug, Default)]
-pub(crate) struct Crawling {
-    look: Notify,
-    /// The sites that are being asked here. A page would only wait for its host's turn where another of it is asked for.
-    at_work: Mutex<HashSet<String>>,
-    /// Held while a crawl is chosen, so that two do not choose the same site.
-    choosing: tokio::sync::Mutex<()>,
-}
-
-impl Crawling {
-    /// To be called when a crawl has begun.
-    pub(crate) fn look_again(&self) {
-        self.look.notify_one();
-    }
-
-    fn sites(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
-        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// A crawl that is worked on here; its site is free again when it is dropped.
 struct Claimed<'a> {
-    crawling: &'a Crawling,
+    crawler: &'a Crawler,
     site: String,
     crawl: Crawl,
     owner: UserId,
@@ -66,25 +50,25 @@ struct Claimed<'a> {
 
 impl Drop for Claimed<'_> {
     fn drop(&mut self) {
-        self.crawling.sites().remove(&self.site);
+        self.crawler.sites().remove(&self.site);
     }
 }
 
 /// Crawls until the server stops.
-pub(crate) async fn keep_crawling(app: Arc<App>) {
-    join_all((0..AT_ONCE).map(|_| work(&app))).await;
+pub(crate) async fn keep_crawling(crawler: Arc<Crawler>) {
+    join_all((0..AT_ONCE).map(|_| work(&crawler))).await;
 }
 
 /// One of those that crawl.
-async fn work(app: &App) {
+async fn work(crawler: &Crawler) {
     let mut claimed = None;
     loop {
         let worked = tokio::select! {
-            () = app.stopping.cancelled() => None,
-            worked = app.crawl_some(&mut claimed) => Some(worked),
+            () = crawler.stopping.cancelled() => None,
+            worked = crawler.crawl_some(&mut claimed) => Some(worked),
         };
         let Some(worked) = worked else {
-            return app.give_back(claimed).await;
+            return crawler.give_back(claimed).await;
         };
         let pause = match worked {
             Ok(true) => continue,
@@ -95,14 +79,39 @@ async fn work(app: &App) {
             }
         };
         tokio::select! {
-            () = app.stopping.cancelled() => return,
-            () = app.crawling.look.notified() => {}
+            () = crawler.stopping.cancelled() => return,
+            () = crawler.look.notified() => {}
             () = tokio::time::sleep(pause) => {}
         }
     }
 }
 
-impl App {
+/// Crawls websites into collections.
+pub(crate) struct Crawler {
+    /// There is something to crawl.
+    pub(crate) look: Notify,
+    /// The sites that are being asked here. A page would only wait for its host's turn where another of it is asked for.
+    pub(crate) at_work: Mutex<HashSet<String>>,
+    /// Held while a crawl is chosen, so that two do not choose the same site.
+    pub(crate) choosing: tokio::sync::Mutex<()>,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) clock: Clock,
+    pub(crate) config: Arc<Config>,
+    pub(crate) documents: Arc<Documents>,
+    pub(crate) store: Store,
+    pub(crate) web: Arc<Web>,
+}
+
+impl Crawler {
+    /// To be called when a crawl has begun.
+    pub(crate) fn look_again(&self) {
+        self.look.notify_one();
+    }
+
+    fn sites(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// So that the next server need not wait for this one.
     async fn give_back(&self, claimed: Option<CrawlId>) {
         let Some(id) = claimed else { return };
@@ -117,7 +126,7 @@ impl App {
         let time = self.config.web.time + self.web.time_of_scripts();
         let time_ms = i64::try_from(time.as_millis()).unwrap_or(CLAIM_MS);
         let until = now.saturating_add(time_ms).saturating_add(CLAIM_MS);
-        let crawling = &self.crawling;
+        let crawling = &self;
         let _alone = crawling.choosing.lock().await;
         let is_free = |url: &str| !crawling.sites().contains(&site_of(url));
         let Some((crawl, owner)) = self.store.claim_crawl(now, until, is_free).await? else {
@@ -126,7 +135,7 @@ impl App {
         let site = site_of(&crawl.url);
         crawling.sites().insert(site.clone());
         Ok(Some(Claimed {
-            crawling,
+            crawler: self,
             site,
             crawl,
             owner,
@@ -240,7 +249,7 @@ impl App {
             Err(StoreError::NotFound) => Visited::Skipped,
             Err(error) => return Err(error.into()),
         };
-        self.knowledge.look_again();
+        self.documents.look_again();
         Ok((visited, found))
     }
 }

@@ -6,6 +6,8 @@ use domain::{Sentence, Words};
 use knowledge::Unreadable;
 use outbound::Fault;
 
+use crate::platform::outbound_fault::fault_sentence;
+
 /// Why there is no page, or nothing was found. None says where a name leads or what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WebProblem {
@@ -39,7 +41,7 @@ impl WebProblem {
     /// What is said of it.
     pub(crate) fn sentence(&self) -> Sentence {
         match self {
-            Self::Fault(fault) => of_fault(*fault),
+            Self::Fault(fault) => fault_sentence(*fault),
             Self::Robots => Sentence::RobotsRefuse,
             Self::Status(status) => of_status(*status),
             Self::NotText(what) => Sentence::NotText { what: what.clone() },
@@ -70,19 +72,6 @@ impl std::error::Error for WebProblem {}
 impl From<Fault> for WebProblem {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
-    }
-}
-
-fn of_fault(fault: Fault) -> Sentence {
-    match fault {
-        Fault::NoAddress => Sentence::NoAddress,
-        Fault::NotAllowed => Sentence::AddressNotAllowed,
-        Fault::Unreachable => Sentence::Unreachable,
-        Fault::Slow => Sentence::Slow,
-        Fault::TooManyHops => Sentence::TooManyRedirects,
-        Fault::TooLarge => Sentence::AnswerTooLarge,
-        Fault::Compressed => Sentence::AnswerCompressed,
-        Fault::CutOff => Sentence::AnswerCutOff,
     }
 }
 

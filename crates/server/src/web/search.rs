@@ -7,17 +7,13 @@ mod resting;
 mod service;
 mod tool;
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Weak},
-    time::Duration,
-};
+use std::{collections::HashSet, time::Duration};
 
 use store::Principal;
 use tokio::time::Instant;
 
 use super::{Web, WebProblem};
-use crate::{app::App, platform::config::Search};
+use crate::platform::config::Search;
 use echo::Question;
 pub(super) use resting::Resting;
 use resting::{NoAnswer, Why};
@@ -202,7 +198,15 @@ impl Web {
         Ok(match search {
             Search::Service(settings) => self.ask(settings, (query, limit), time).await,
             Search::Own => {
-                match own::search(&*self.app()?, principal, query.to_owned(), limit).await {
+                match own::search(
+                    &self.store,
+                    &self.documents,
+                    principal,
+                    query.to_owned(),
+                    limit,
+                )
+                .await
+                {
                     Ok(hits) => Ok(hits),
                     Err(WebProblem::Search(words)) => Err(NoAnswer {
                         words,
@@ -213,19 +217,12 @@ impl Web {
             }
             Search::Tool(name) => {
                 let arguments = |schema: &_| tool::arguments(schema, query, limit);
-                let answer = self.app()?.mcp_servers.ask(name, arguments, time).await;
+                let answer = self.mcp_servers.ask(name, arguments, time).await;
                 answer
                     .map(|answer| distinct(tool::hits(&answer), limit))
                     .map_err(NoAnswer::failed)
             }
         })
-    }
-
-    fn app(&self) -> Result<Arc<App>, WebProblem> {
-        self.app
-            .get()
-            .and_then(Weak::upgrade)
-            .ok_or(WebProblem::Internal)
     }
 }
 

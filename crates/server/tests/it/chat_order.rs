@@ -173,6 +173,7 @@ async fn tags_are_normal_and_a_persons_stay() {
     assert!(
         server
             .app
+            .pipelines
             .tag_chat(chat, &["Science".to_owned(), "#Sea".to_owned()])
             .await
             .unwrap()
@@ -190,6 +191,7 @@ async fn tags_are_normal_and_a_persons_stay() {
     assert!(
         !server
             .app
+            .pipelines
             .tag_chat(chat, &["science".to_owned()])
             .await
             .unwrap()

@@ -9,7 +9,7 @@ use crate::{
 
 /// Makes all that was said searchable, without waiting for the task that does.
 pub(crate) async fn fill(server: &Server) {
-    while server.app.make_searchable().await.unwrap() {}
+    while server.app.search.make_searchable().await.unwrap() {}
 }
 
 async fn search(server: &Server, who: &str, query: &[(&str, &str)]) -> Value {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use axum::Router;
-use server::{
-    identity::auth::Proxies,
-    platform::listen::{ConnectionLimits, ListenOptions, serve},
+use server::platform::{
+    listen::{ConnectionLimits, ListenOptions, serve},
+    proxies::Proxies,
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},

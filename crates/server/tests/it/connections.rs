@@ -57,7 +57,7 @@ async fn nobody() -> SocketAddr {
 /// A permit of somebody who may use all models.
 fn everything(server: &Server) -> server::identity::groups::Permit {
     let somebody = server::identity::auth::Authority::of_account(domain::UserId::generate());
-    server.app.permit(somebody).regardless_of_groups()
+    server.app.gateway.permit(somebody).regardless_of_groups()
 }
 
 #[tokio::test]

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use server::{
     app::App,
     http::router,
-    identity::auth::Proxies,
     platform::{
         clock::Clock,
         config::{Config, Environment, Flags},
         listen::{ConnectionLimits, ListenOptions, serve},
+        proxies::Proxies,
     },
 };
 use tokio::net::TcpListener;

@@ -542,6 +542,6 @@ async fn collections_leave_the_memory_when_it_is_full() {
     }
     for _ in 0..3 {
         assert_eq!(names(&server.answer(&ada, "walrus").await).len(), 2);
-        assert_eq!(server.app.loaded_collections(), 0);
+        assert_eq!(server.app.documents.loaded_collections(), 0);
     }
 }

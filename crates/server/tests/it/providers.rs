@@ -90,7 +90,7 @@ async fn model(server: &Server, cookie: &str, id: &str) -> Value {
 
 fn everything(server: &Server) -> server::identity::groups::Permit {
     let somebody = server::identity::auth::Authority::of_account(domain::UserId::generate());
-    server.app.permit(somebody).regardless_of_groups()
+    server.app.gateway.permit(somebody).regardless_of_groups()
 }
 
 #[tokio::test]

@@ -474,9 +474,10 @@ async fn a_run_is_never_stored_and_not_started() {
         };
         let permit = server
             .app
+            .gateway
             .permit(server::identity::auth::Authority::of_account(owner));
         let model = server.app.models.resolve(Some("tour"), &permit).unwrap();
-        let whole = hung_up_after(polls, server.app.say(chat, new, model)).await;
+        let whole = hung_up_after(polls, server.app.turns.say(chat, new, model)).await;
         for run in server.app.store.unfinished_runs().await.unwrap() {
             let live = server.app.runs.live(run.id);
             live.unwrap_or_else(|| panic!("after {polls} polls nobody works on it"))

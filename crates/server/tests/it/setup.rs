@@ -83,7 +83,7 @@ async fn where_others_can_reach_us_the_printed_link_is_needed() {
         &[("GLASSHOUSE_PUBLIC_URL", "https://ai.example.org")],
     ] {
         let server = Server::start_with(settings).await;
-        let token = server.app.setup_token.clone().unwrap();
+        let token = server.app.identity.setup_token.clone().unwrap();
         let link = server::start::link(&server.app, "0.0.0.0:80".parse().unwrap());
         assert!(
             link.ends_with(&format!("/setup?token={}", token.reveal()))
@@ -111,7 +111,7 @@ async fn where_others_can_reach_us_the_printed_link_is_needed() {
             .contains("; Secure");
         assert_eq!(secure, settings[0].1.starts_with("https"));
     }
-    assert!(Server::start().await.app.setup_token.is_none());
+    assert!(Server::start().await.app.identity.setup_token.is_none());
 }
 
 #[tokio::test]
@@ -256,6 +256,7 @@ async fn guesses_from_everywhere_are_slowed_but_not_for_known_browsers() {
         let address = std::net::Ipv4Addr::from(0x0a00_0000 + from).into();
         server
             .app
+            .identity
             .backoff
             .begin_sign_in(address, EMAIL, None, server.clock.now_ms())
     };

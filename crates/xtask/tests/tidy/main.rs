@@ -14,6 +14,7 @@ mod documented;
 mod links;
 mod models_table;
 mod repository;
+mod rooms;
 mod source_documents;
 
 /// Fails with all faults at once.

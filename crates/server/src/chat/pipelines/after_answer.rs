@@ -12,25 +12,27 @@ use tracing::Instrument;
 
 use super::{InForce, Job, ToldNow, ToldPerson, said_in, values};
 use crate::{
-    app::App,
-    chat::conversation::path_to,
+    chat::pipelines::Pipelines,
     error::ApiError,
     gateway::models::ResolvedModel,
     identity::auth::Authority,
     platform::request_context,
-    runtime::runs::{Activity, ActivityState},
+    runtime::{
+        conversation::path_to,
+        runs::{Activity, ActivityState},
+    },
 };
 
 /// Looks after chats as their runs end, until the server stops.
-pub(crate) async fn keep_pipelines(app: Arc<App>) {
-    let mut ends = app.runs.ends();
+pub(crate) async fn keep_pipelines(pipelines: Arc<Pipelines>) {
+    let mut ends = pipelines.runs.ends();
     loop {
         let run = tokio::select! {
-            () = app.stopping.cancelled() => return,
+            () = pipelines.stopping.cancelled() => return,
             run = ends.recv() => run,
         };
         match run {
-            Ok(run) => drop(app.tasks.spawn(Arc::clone(&app).after_run(run))),
+            Ok(run) => drop(pipelines.tasks.spawn(Arc::clone(&pipelines).after_run(run))),
             // Those that were missed keep their first words as a title.
             Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return,
@@ -55,7 +57,7 @@ struct Answer {
     said: Vec<Said>,
 }
 
-impl App {
+impl Pipelines {
     async fn after_run(self: Arc<Self>, run: RunId) {
         let answer = match self.answered_by(run).await {
             Ok(Some(answer)) => answer,
@@ -64,12 +66,12 @@ impl App {
             Err(error) => return tracing::warn!(%run, %error, "nothing is written beside a chat"),
         };
         let chat = answer.chat.id;
-        let work = self.pipelines.begin(chat);
+        let work = self.work.begin(chat);
         let origin = answer.run.origin.clone().unwrap_or_default();
         let about =
             tracing::error_span!("beside", %chat, %run, request = origin.request.as_deref());
         let written = async {
-            let _turn = self.pipelines.turns.acquire().await;
+            let _turn = self.turns.acquire().await;
             request_context::on_behalf_of(origin, self.write_beside(&answer)).await
         };
         let written = written.instrument(about);
@@ -80,7 +82,7 @@ impl App {
                 tracing::info!(%run, %error, "nothing is written beside a chat");
             }
         }
-        self.pipelines.end(chat, &work);
+        self.work.end(chat, &work);
     }
 
     /// The chat that the run has answered, if it has answered one.
@@ -107,10 +109,10 @@ impl App {
         let Answer {
             run, chat, said, ..
         } = answer;
-        let permit = self.permit(Authority::of_run(run));
-        let model = self.resolve(Some(&run.model), &permit)?;
+        let permit = self.gateway.permit(Authority::of_run(run));
+        let model = self.gateway.resolve(Some(&run.model), &permit)?;
         let due = self.due(answer).await?;
-        let with_model = |set: InForce| match self.pipeline_model(&set, &model) {
+        let with_model = |set: InForce| match self.pipeline_settings.pipeline_model(&set, &model) {
             Ok(found) => Some((found?, set)),
             Err(error) => {
                 tracing::warn!(pipeline = set.pipeline.name(), %error, "a pipeline is skipped: its model is missing");
@@ -122,7 +124,10 @@ impl App {
             return Ok(());
         }
         let user = self.store.user(run.principal.account).await?;
-        let (person, now) = (self.told_person(&user), self.told_now());
+        let (person, now) = (
+            self.pipeline_settings.told_person(&user),
+            self.pipeline_settings.told_now(),
+        );
         for group in groups {
             self.ask_group(answer, &group, (&person, &now)).await?;
         }
@@ -133,7 +138,7 @@ impl App {
     /// What is to be written, of what is on.
     async fn due(&self, answer: &Answer) -> Result<Vec<InForce>, StoreError> {
         let chat = &answer.chat;
-        let mut due = self.pipelines_in_force().await?;
+        let mut due = self.pipeline_settings.pipelines_in_force().await?;
         due.retain(|set| {
             set.enabled
                 && matches!(

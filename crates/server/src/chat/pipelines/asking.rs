@@ -22,7 +22,7 @@ use tracing::field;
 use wire::gateway::Used;
 
 use crate::{
-    app::App,
+    chat::pipelines::Pipelines,
     error::ApiError,
     gateway::{
         caller_info::OneShotAbout,
@@ -63,7 +63,7 @@ pub(crate) struct Answered<T> {
     pub(crate) used: Used,
 }
 
-impl App {
+impl Pipelines {
     /// Asks the model. `read` reads its answer, and `shown` says in short what was read.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ impl App {
     /// the length of it.
     ///
     /// # Errors
-    /// As for [`App::ask_pipeline`]; and where [`cannot_continue`] says that it cannot do it.
+    /// As for [`Pipelines::ask_pipeline`]; and where [`cannot_continue`] says that it cannot do it.
     pub(crate) async fn continue_pipeline(
         self: &Arc<Self>,
         job: &Job<'_>,
@@ -146,7 +146,10 @@ impl App {
         if let Some(task) = job.pipelines.first().map(|pipeline| pipeline.task()) {
             metadata.insert("task".to_owned(), task.into());
         }
-        Ok(self.one_shot(&job.model, job.chat, metadata).await?)
+        Ok(self
+            .gateway
+            .one_shot(&job.model, job.chat, metadata)
+            .await?)
     }
 
     /// Makes the call, within the account's limits, and notes what it came to; `outcome` names that of one that failed. The
@@ -205,7 +208,7 @@ impl App {
             prices: model.prices,
         };
         let principal = model.authority.principal.clone();
-        let mut paid = PaidCall::begin(self, principal, model.model.name(), wish).await?;
+        let mut paid = PaidCall::begin(&self.usage, principal, model.model.name(), wish).await?;
         // If the caller gives up, what was sent is booked.
         paid.has_used(Some(Usage::estimate(wish.input_tokens, 0)));
         match call.await {
@@ -233,14 +236,14 @@ pub(crate) fn cannot_continue(error: &ApiError) -> bool {
 
 /// The note of a call, written when it ends; dropped before, it was given up.
 struct Note {
-    app: Arc<App>,
+    pipelines: Arc<Pipelines>,
     begun: Instant,
     call: PipelineCall,
     is_written: bool,
 }
 
 impl Note {
-    fn begin(app: &Arc<App>, job: &Job<'_>, prompt_bytes: usize) -> Self {
+    fn begin(pipelines: &Arc<Pipelines>, job: &Job<'_>, prompt_bytes: usize) -> Self {
         let names: Vec<&str> = job
             .pipelines
             .iter()
@@ -253,7 +256,7 @@ impl Note {
             chat: job.chat,
             run: job.run,
             model: job.model.model_id.clone(),
-            at: app.clock.now_ms(),
+            at: pipelines.clock.now_ms(),
             duration_ms: 0,
             // What one that is given up has used at least.
             usage: Usage::of((prompt_bytes / BYTES_PER_TOKEN) as u64, 0),
@@ -262,7 +265,7 @@ impl Note {
             detail: "".into(),
         };
         Self {
-            app: Arc::clone(app),
+            pipelines: Arc::clone(pipelines),
             begun: Instant::now(),
             call,
             is_written: false,
@@ -299,8 +302,8 @@ impl Note {
             output_tokens = call.usage.output_tokens,
             "pipeline call"
         );
-        let store = self.app.store.clone();
-        self.app.tasks.spawn(async move {
+        let store = self.pipelines.store.clone();
+        self.pipelines.tasks.spawn(async move {
             match store.note_pipeline_call(&call).await {
                 Ok(()) | Err(StoreError::NotFound) => {}
                 Err(error) => tracing::warn!(%error, "a call of a pipeline is not noted"),

@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 use store::StoreError;
 
 use crate::{
-    app::App,
-    chat::turns::{MOST_ASKED, MOST_LAYERS},
+    chat::{
+        pipelines::EffectivePipelines,
+        turns::{MOST_ASKED, MOST_LAYERS},
+    },
     error::ApiError,
     platform::config::{MOST_CODE_RETRIES, MOST_PASSAGES, PipelineDefaults},
 };
@@ -96,7 +98,7 @@ impl Common {
     }
 }
 
-impl App {
+impl EffectivePipelines {
     /// What is set for all of them, as it is in force.
     ///
     /// # Errors

@@ -14,10 +14,8 @@ use store::{PipelineCall, StoreError};
 
 use super::{InForce, ToldNow, ToldPerson, values};
 use crate::{
-    app::App,
-    error::ApiError,
-    gateway::models::{ResolvedModel, TOUR},
-    identity::auth::Caller,
+    chat::pipelines::Pipelines, error::ApiError, gateway::models::ResolvedModel,
+    identity::auth::Caller, platform::built_in::TOUR,
 };
 
 /// How much of a model's window the answers may fill: so many characters for each of its tokens.
@@ -31,7 +29,7 @@ pub(crate) struct Merging {
     pub(crate) model: ResolvedModel,
 }
 
-impl App {
+impl Pipelines {
     /// How answers are made one, and by whom: the model that an administrator has chosen for it, where the caller may use that,
     /// else `model`, without the agent that works with it.
     ///
@@ -42,18 +40,27 @@ impl App {
         caller: &Caller,
         model: ResolvedModel,
     ) -> Result<Merging, ApiError> {
-        let set = self.pipeline_in_force(Pipeline::Moa).await?;
+        let set = self
+            .pipeline_settings
+            .pipeline_in_force(Pipeline::Moa)
+            .await?;
         if !set.enabled {
             return Err(ApiError::invalid(refusal::Chats::MergingIsOff));
         }
         let model = match set.model.as_deref() {
             Some(id) => {
                 // One that is missing is told; one that is for others is not.
-                self.resolve(
+                self.gateway.resolve(
                     Some(id),
-                    &caller.permit_without_key_limit(self).regardless_of_groups(),
+                    &self
+                        .gateway
+                        .permit_without_key_limit(caller)
+                        .regardless_of_groups(),
                 )?;
-                caller.resolve(self, Some(id)).await.unwrap_or(model)
+                self.gateway
+                    .resolve_for(caller, Some(id))
+                    .await
+                    .unwrap_or(model)
             }
             None => model,
         };

@@ -10,7 +10,9 @@ use serde_json::Value;
 use store::StoreError;
 
 use super::common::{Common, KEPT};
-use crate::{app::App, error::ApiError, platform::config::PipelineDefaults};
+use crate::{
+    chat::pipelines::EffectivePipelines, error::ApiError, platform::config::PipelineDefaults,
+};
 
 const PREFIX: &str = "pipeline:";
 /// What the names of all of them begin with, and that of what is set for all together.
@@ -141,7 +143,7 @@ fn usual(pipeline: Pipeline) -> Bounds {
     }
 }
 
-impl App {
+impl EffectivePipelines {
     /// All pipelines as they are.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! How tools are told to models that are not offered them by the protocol.
 
+use crate::chat::pipelines::EffectivePipelines;
 use agent::{
     CODE_TOOL,
     pipelines::{Name, Pipeline},
@@ -9,9 +10,8 @@ use llm::{CodePrompt, ToolPrompt};
 use store::StoreError;
 
 use super::{InForce, values};
-use crate::app::App;
 
-impl App {
+impl EffectivePipelines {
     /// The words for a run of this person, nothing where such models are to have no tools; and how often code in a row may fail in
     /// an answer, of any model.
     ///

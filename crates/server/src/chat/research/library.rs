@@ -11,16 +11,15 @@ use futures_util::{FutureExt, TryFutureExt, future::BoxFuture};
 use store::{Principal, StoreError};
 
 use crate::{
-    app::App,
     chat::turns::Referred,
-    documents::{Found, SEARCH_TOOL, Wish, source},
+    documents::{Documents, Found, SEARCH_TOOL, Wish, source},
     web::{Web, WebHit},
 };
 
 /// What one person may search, and nothing else.
 #[derive(Debug)]
-pub(crate) struct Documents {
-    app: Weak<App>,
+pub(crate) struct DocumentLibrary {
+    documents: Arc<Documents>,
     principal: Principal,
     /// The collections and documents that the person points to; nothing where they point to none.
     within: Option<(Vec<CollectionId>, Vec<DocumentId>)>,
@@ -28,13 +27,17 @@ pub(crate) struct Documents {
     by_passage: bool,
 }
 
-impl Documents {
-    pub(super) fn new(app: Weak<App>, principal: &Principal, referred: &Referred) -> Self {
+impl DocumentLibrary {
+    pub(super) fn new(
+        documents: Arc<Documents>,
+        principal: &Principal,
+        referred: &Referred,
+    ) -> Self {
         let within = referred
             .is_any()
             .then(|| (referred.collections(), referred.documents()));
         Self {
-            app,
+            documents,
             principal: principal.clone(),
             within,
             by_passage: false,
@@ -43,22 +46,16 @@ impl Documents {
 
     /// Those of these collections and documents, passage by passage.
     pub(crate) fn passages(
-        app: Weak<App>,
+        documents: Arc<Documents>,
         principal: &Principal,
         within: (Vec<CollectionId>, Vec<DocumentId>),
     ) -> Self {
         Self {
-            app,
+            documents,
             principal: principal.clone(),
             within: Some(within),
             by_passage: true,
         }
-    }
-
-    fn app(&self) -> Result<Arc<App>, ToolFailure> {
-        self.app
-            .upgrade()
-            .ok_or_else(|| ToolFailure("The server is stopping.".to_owned()))
     }
 
     async fn find(&self, query: &str, limit: usize) -> Result<Vec<Hit>, ToolFailure> {
@@ -70,7 +67,7 @@ impl Documents {
             documents,
             limit: 2 * limit,
         };
-        let answer = self.app()?.search_knowledge(&self.principal, wish).await;
+        let answer = self.documents.search_knowledge(&self.principal, wish).await;
         let found = answer
             .map_err(|error| ToolFailure(error.problem().message.clone()))?
             .found;
@@ -115,7 +112,7 @@ impl Documents {
             StoreError::NotFound => gone(),
             error => ToolFailure(error.to_string()),
         };
-        let store = &self.app()?.store;
+        let store = &self.documents.store;
         // Asked again each time: it may have been shared no more since it was found.
         store
             .readable_collection(self.principal.account, collection)
@@ -132,7 +129,7 @@ impl Documents {
     }
 }
 
-impl Library for Documents {
+impl Library for DocumentLibrary {
     fn name(&self) -> &'static str {
         SEARCH_TOOL
     }

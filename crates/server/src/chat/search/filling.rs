@@ -1,6 +1,7 @@
 //! Makes the search know what is said: beside all else, the newest first, a few messages at a time. What is left to do stands in
 //! the database, so after a restart it goes on.
 
+use crate::chat::search::ChatSearch;
 use std::{sync::Arc, time::Duration};
 
 use domain::{EventBody, RunId, message::plain_text};
@@ -8,7 +9,6 @@ use store::{SearchDue, SearchPiece, StoreError};
 use tokio::time::Instant;
 
 use super::{beginning, results::readable, words::words_of};
-use crate::app::App;
 
 /// How often something new is looked for.
 const LOOK: Duration = Duration::from_secs(1);
@@ -20,11 +20,11 @@ const MOST_WORDS: usize = 20_000;
 const MOST_ANSWERS: usize = 200;
 
 /// Goes on until the server stops.
-pub(crate) async fn keep_searchable(app: Arc<App>) {
+pub(crate) async fn keep_searchable(search: Arc<ChatSearch>) {
     loop {
         let work = async {
             let begun = Instant::now();
-            match app.make_searchable().await {
+            match search.make_searchable().await {
                 // So that others get to write, too.
                 Ok(true) => tokio::time::sleep(begun.elapsed()).await,
                 Ok(false) => tokio::time::sleep(LOOK).await,
@@ -35,13 +35,13 @@ pub(crate) async fn keep_searchable(app: Arc<App>) {
             }
         };
         tokio::select! {
-            () = app.stopping.cancelled() => return,
+            () = search.stopping.cancelled() => return,
             () = work => {}
         }
     }
 }
 
-impl App {
+impl ChatSearch {
     /// Makes some messages searchable. Whether there were any.
     ///
     /// # Errors

@@ -9,14 +9,11 @@ use store::{Beside, Chat, ChatMessage, IdempotencyKey};
 
 use super::{Exchange, NewAnswer, Work, Worker};
 use crate::{
-    app::App,
-    chat::pipelines::said_up_to,
+    chat::{pipelines::said_up_to, turns::Turns},
     error::ApiError,
-    gateway::{
-        models::{ResolvedModel, TOUR},
-        usage::Wish,
-    },
+    gateway::{models::ResolvedModel, usage::Wish},
     identity::auth::Caller,
+    platform::built_in::TOUR,
 };
 
 /// Most answers that are asked for at a time.
@@ -112,7 +109,7 @@ fn says_something(answer: &ChatMessage) -> bool {
         && !plain_text(&answer.content).trim().is_empty()
 }
 
-impl App {
+impl Turns {
     /// Whether so many more answers may stand beside this one, and may be begun at once.
     ///
     /// # Errors
@@ -183,13 +180,16 @@ impl App {
         let model = self
             .merging_model(caller, wish.model.as_deref(), &answers)
             .await?;
-        let merging = self.merging(caller, model).await?;
+        let merging = self.pipelines.merging(caller, model).await?;
         let texts: Vec<String> = answers
             .iter()
             .map(|answer| plain_text(&answer.content))
             .collect();
         let said = said_up_to(&messages, row.asked.id);
-        let (person, now) = (self.told_person(&caller.user), self.told_now());
+        let (person, now) = (
+            self.pipeline_settings.told_person(&caller.user),
+            self.pipeline_settings.told_now(),
+        );
         let asked = plain_text(&row.asked.content);
         let prompt = merging.prompt(
             &asked,
@@ -217,7 +217,10 @@ impl App {
                 ask: Arc::new(ask),
             }
         });
-        let mut history = self.history(&messages, row.asked.parent).await?;
+        let mut history = self
+            .conversations
+            .history(&messages, row.asked.parent)
+            .await?;
         // What was shown and pointed to belongs to what was said.
         let others = row
             .asked
@@ -251,7 +254,8 @@ impl App {
             ..Work::of(history, merging.model, Vec::new())
         };
         let begun = self.begin(chat, row.asked.id, None, work).await?;
-        self.note_merging(begun.run, (owner, Some(chat_id)), model_id);
+        self.pipelines
+            .note_merging(begun.run, (owner, Some(chat_id)), model_id);
         Ok(begun)
     }
 
@@ -263,7 +267,11 @@ impl App {
     ) -> Vec<ResolvedModel> {
         let mut models = Vec::new();
         for answer in answers {
-            models.extend(caller.resolve(self, answer.model.as_deref()).await);
+            models.extend(
+                self.gateway
+                    .resolve_for(caller, answer.model.as_deref())
+                    .await,
+            );
         }
         models
     }
@@ -276,7 +284,7 @@ impl App {
         answers: &[&ChatMessage],
     ) -> Result<ResolvedModel, ApiError> {
         if named.is_some() {
-            return caller.resolve(self, named).await;
+            return self.gateway.resolve_for(caller, named).await;
         }
         match self
             .models_of_answers(caller, answers)
@@ -285,7 +293,7 @@ impl App {
             .find(|model| model.model_id != TOUR)
         {
             Some(model) => Ok(model),
-            None => caller.resolve(self, None).await,
+            None => self.gateway.resolve_for(caller, None).await,
         }
     }
 }

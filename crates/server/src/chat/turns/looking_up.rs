@@ -1,7 +1,7 @@
 //! The look before an answer: at the web where the person wants it, and at the documents that earlier messages point to. What
 //! is searched for is worked out by the pipeline for that, where it is on.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use agent::{
     Asker, LookUp,
@@ -15,14 +15,14 @@ use store::StoreError;
 
 use super::{Referred, referred::Searched};
 use crate::{
-    app::App,
     chat::{
         pipelines::{Job, said_in, values},
-        research::{Documents, Pages, ResearchWish},
+        research::{DocumentLibrary, Pages},
+        turns::Preparation,
     },
     documents::{SEARCH_TOOL, Scope},
     error::ApiError,
-    gateway::models::ResolvedModel,
+    gateway::{models::ResolvedModel, research_wish::ResearchWish},
     identity::groups::{Permit, Thing},
     web,
 };
@@ -48,7 +48,7 @@ pub(super) struct Looker<'a> {
     pub(super) history: &'a [Message],
 }
 
-impl App {
+impl Preparation {
     /// What documents are searched for before the answer; nothing where none are. The first message is its own query, and
     /// costs no call before the answer. Where no queries are worked out, only a message that points to documents has any.
     pub(super) async fn document_queries(
@@ -72,7 +72,10 @@ impl App {
             .iter()
             .any(|message| message.role == Role::Assistant);
         let are_worked_out = !is_first && {
-            let set = self.pipeline_in_force(Pipeline::Queries).await?;
+            let set = self
+                .pipeline_settings
+                .pipeline_in_force(Pipeline::Queries)
+                .await?;
             set.enabled && set.common.retrieval_queries
         };
         Ok(match are_worked_out {
@@ -85,7 +88,7 @@ impl App {
     /// conversation points to and that are not told whole; where there are none and queries are worked out, those of the agent
     /// are looked in.
     pub(super) async fn look_up(
-        &self,
+        self: &Arc<Self>,
         looker: Looker<'_>,
         wish: Option<ResearchWish>,
         searched: Option<(Searched, Queries)>,
@@ -110,14 +113,14 @@ impl App {
             _ => None,
         };
         let documents = within.map(|within| {
-            let documents = Documents::passages(self.knowledge.app(), principal, within);
+            let documents = DocumentLibrary::passages(self.documents.clone(), principal, within);
             Arc::new(documents) as Arc<dyn Library>
         });
         if !wants_web && documents.is_none() {
             return Ok(None);
         }
         let asker = Looking {
-            app: self.knowledge.app(),
+            preparation: Arc::clone(self),
             owner,
             chat,
             run,
@@ -130,7 +133,7 @@ impl App {
             works_out,
         };
         let warning = (wants_web && web.is_none()).then(|| Sentence::NoWebHere.into());
-        let settings = self.common_settings().await?;
+        let settings = self.pipeline_settings.common_settings().await?;
         Ok(Some(LookUp {
             asker: Arc::new(asker),
             documents,
@@ -169,7 +172,7 @@ impl App {
 /// Asks the pipeline for queries on the person's account.
 #[derive(Debug)]
 struct Looking {
-    app: Weak<App>,
+    preparation: Arc<Preparation>,
     owner: UserId,
     chat: Option<ChatId>,
     run: RunId,
@@ -187,10 +190,7 @@ struct Looking {
 impl Looking {
     async fn worked_out(&self) -> Vec<String> {
         let itself = || vec![self.question.clone()];
-        let asked = match self.app.upgrade() {
-            Some(app) => self.ask(&app).await,
-            None => Ok(None),
-        };
+        let asked = self.ask().await;
         // A model that cannot do it: the question itself is looked for.
         let mut queries = asked.unwrap_or_else(|error| {
             tracing::info!(run = %self.run, %error, "no queries are worked out");
@@ -210,22 +210,23 @@ impl Looking {
     }
 
     /// What the model says; nothing where it is not asked or says nothing that can be used.
-    async fn ask(&self, app: &Arc<App>) -> Result<Option<Vec<String>>, ApiError> {
+    async fn ask(&self) -> Result<Option<Vec<String>>, ApiError> {
+        let settings = &self.preparation.pipeline_settings;
         if !self.web && !self.works_out {
             return Ok(None);
         }
-        let set = app.pipeline_in_force(Pipeline::Queries).await?;
+        let set = settings.pipeline_in_force(Pipeline::Queries).await?;
         let is_on =
             self.web && set.common.search_queries || self.works_out && set.common.retrieval_queries;
         let (true, true, Some(template)) = (is_on, set.enabled, set.template.clone()) else {
             return Ok(None);
         };
-        let Some(model) = app.pipeline_model(&set, &self.model)? else {
+        let Some(model) = settings.pipeline_model(&set, &self.model)? else {
             return Ok(None);
         };
         let (person, now) = (
-            app.told_person(&app.store.user(self.owner).await?),
-            app.told_now(),
+            settings.told_person(&self.preparation.store.user(self.owner).await?),
+            settings.told_now(),
         );
         let prompt = template.fill(&values(&self.said, &person, &now));
         let job = Job {
@@ -241,14 +242,17 @@ impl Looking {
             true => "Nothing has to be looked up.".to_owned(),
             false => queries.join("\n"),
         };
-        Ok(app.ask_pipeline(&job, prompt, read, shown).await?.read)
+        Ok(self
+            .preparation
+            .pipelines
+            .ask_pipeline(&job, prompt, read, shown)
+            .await?
+            .read)
     }
 
     async fn told(&self, found: String) -> String {
-        let Some(app) = self.app.upgrade() else {
-            return found;
-        };
-        match app
+        match self
+            .preparation
             .as_material(self.owner, &found, Some(&self.question))
             .await
         {

@@ -11,13 +11,12 @@ use wire::RequestMetadata;
 
 use super::{Exchange, Work, Worker, check_content};
 use crate::{
-    app::App,
     chat::{
         request_attachments::{tool_choices, unpack},
-        research::ResearchWish,
+        turns::Turns,
     },
     error::ApiError,
-    gateway::models::ResolvedModel,
+    gateway::{models::ResolvedModel, research_wish::ResearchWish},
     identity::auth::Authority,
     runtime::runs::NewLiveRun,
 };
@@ -117,13 +116,15 @@ impl OutsideTurn {
     }
 }
 
-impl App {
+impl Turns {
     /// Starts a run that belongs to no chat. Returns its id.
     ///
     /// # Errors
     /// Where the database does not answer.
     pub async fn run_freely(&self, free: FreeRun) -> Result<RunId, ApiError> {
-        self.check_limits(&free.model.authority.principal).await?;
+        self.gateway
+            .check_limits(&free.model.authority.principal)
+            .await?;
         let run = RunId::generate();
         let FreeRun {
             workspace,
@@ -148,7 +149,10 @@ impl App {
         let workspace = workspace.unwrap_or_else(|| run.to_string());
         // What a form needs to go on is not kept.
         let outlives_server = outlives_server && wishes.answer_form.is_none();
-        let files = self.workspace(owner, workspace.clone(), None).await?;
+        let files = self
+            .chat_files
+            .workspace(owner, workspace.clone(), None)
+            .await?;
         unpack(&metadata, &files, &mut history).await?;
         self.file_links.read_back(&mut history);
         let narrowed = tool_choices(&metadata);
@@ -164,7 +168,7 @@ impl App {
             metadata,
             ..work
         };
-        work.told = self.told(owner, &work).await?;
+        work.told = self.preparation.told(owner, &work).await?;
         let row = NewRun {
             id: run,
             principal: principal.clone(),
@@ -179,7 +183,10 @@ impl App {
             research: work.kept_research()?,
             workspace: Some(workspace.clone()).filter(|workspace| *workspace != run.to_string()),
         };
-        let request = self.request(work, workspace, run, (None, None)).await?;
+        let request = self
+            .preparation
+            .request(work, workspace, run, (None, None))
+            .await?;
         let new = NewLiveRun {
             run,
             principal,
@@ -220,6 +227,7 @@ impl App {
         } = turn;
         if metadata != RequestMetadata::default() {
             let files = self
+                .chat_files
                 .workspace(
                     chat.principal.account,
                     chat.id.to_string(),

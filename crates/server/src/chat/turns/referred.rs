@@ -12,8 +12,7 @@ use llm::ToolMode;
 use store::{Chat, Collection, Document, DocumentState, Principal, StoreError};
 
 use crate::{
-    app::App,
-    chat::{pipelines::values, request_attachments::put},
+    chat::{pipelines::values, request_attachments::put, turns::Preparation},
     documents::{SEARCH_TOOL, Wish, passage, source},
     error::ApiError,
     gateway::models::ResolvedModel,
@@ -175,7 +174,7 @@ struct Told {
     can_search: bool,
 }
 
-impl App {
+impl Preparation {
     /// Checks what the person points to in a message of this chat, gives the chat the files that came with it, and puts
     /// those where its agents find them.
     ///
@@ -238,6 +237,7 @@ impl App {
     async fn lay_out(&self, chat: &Chat, document: &Document) -> Result<Option<String>, ApiError> {
         let file = self.store.document_file(document.id).await.map_err(gone)?;
         let files = self
+            .chat_files
             .workspace(
                 chat.principal.account,
                 chat.id.to_string(),
@@ -387,7 +387,13 @@ impl App {
                         question.as_deref(),
                     )
                     .await?;
-                if question.is_some() && self.common_settings().await?.rag_system_context {
+                if question.is_some()
+                    && self
+                        .pipeline_settings
+                        .common_settings()
+                        .await?
+                        .rag_system_context
+                {
                     given.instructions = text;
                 } else {
                     given.texts.push((at, text));
@@ -406,12 +412,16 @@ impl App {
     ) -> Result<String, StoreError> {
         let mut found = without_tags(found);
         if let Some(question) = question {
-            let set = self.pipeline_in_force(Pipeline::Rag).await?;
+            let set = self
+                .pipeline_settings
+                .pipeline_in_force(Pipeline::Rag)
+                .await?;
             let context = set.context_of(&found);
             if let Some(template) = set.template.filter(|_| set.enabled) {
                 let (person, now) = (
-                    self.told_person(&self.store.user(owner).await?),
-                    self.told_now(),
+                    self.pipeline_settings
+                        .told_person(&self.store.user(owner).await?),
+                    self.pipeline_settings.told_now(),
                 );
                 let values = Values {
                     context: &context,
@@ -532,14 +542,14 @@ impl App {
             return Ok(());
         }
         let (collections, documents) = searched.places();
-        let limit = self.common_settings().await?.rag_top_k as usize;
+        let limit = self.pipeline_settings.common_settings().await?.rag_top_k as usize;
         let wish = Wish {
             query,
             collections: Some(collections),
             documents,
             limit,
         };
-        let found = match self.search_knowledge(principal, wish).await {
+        let found = match self.documents.search_knowledge(principal, wish).await {
             Ok(answer) => answer.found,
             Err(error) => {
                 _ = writeln!(

@@ -4,39 +4,80 @@ use std::{collections::HashMap, sync::Arc};
 
 use agent::{Agents, CallableModel, Past, RunRequest, Skills, Tool, tour};
 use domain::{ChatId, MessageId, RunId, RunTrace};
-use store::StoreError;
+use store::{Store, StoreError};
 
 use super::{Referred, Work, Worker, looking_up::Looker};
 use crate::{
-    app::App,
-    chat::research::ResearchWish,
-    documents::Scope,
+    chat::pipelines::{EffectivePipelines, Pipelines},
+    documents::{Documents, Scope},
     gateway::{
+        Gateway,
+        agents::DefinedAgents,
         caller_info::TurnMetadata,
-        models::{ResolvedModel, TOUR},
-        usage::RunQuota,
+        models::{Models, ResolvedModel},
+        research_wish::ResearchWish,
+        usage::{RunQuota, Usage},
     },
     identity::{
         auth::Authority,
-        groups::{Permit, Right, RunPermits, Thing},
+        groups::{Groups, Permit, Right, RunPermits, Thing},
     },
-    runtime::subagent_resume::earlier_agents,
-    tools::mcp_servers::RunIs,
+    platform::{built_in::TOUR, clock::Clock, config::Config},
+    runtime::{commands::Commands, hooks::Hooks, runs::Runs, subagent_resume::earlier_agents},
+    tools::{
+        mcp_servers::{McpServers, RunIs},
+        programs::ProgramsHere,
+        skills::SkillsFolder,
+        workspaces::ChatFiles,
+    },
+    web::Web,
 };
 
-impl App {
+/// Assembles what a run needs: history, references, tools, permissions and limits.
+pub(crate) struct Preparation {
+    pub(crate) pipelines: Arc<Pipelines>,
+    pub(crate) agents: Arc<Agents>,
+    pub(crate) clock: Clock,
+    pub(crate) commands: Arc<Commands>,
+    pub(crate) config: Arc<Config>,
+    pub(crate) defined_agents: Arc<DefinedAgents>,
+    pub(crate) documents: Arc<Documents>,
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) groups: Arc<Groups>,
+    pub(crate) hooks: Hooks,
+    pub(crate) mcp_servers: Arc<McpServers>,
+    pub(crate) models: Arc<Models>,
+    pub(crate) pipeline_settings: Arc<EffectivePipelines>,
+    pub(crate) programs: Arc<ProgramsHere>,
+    pub(crate) runs: Runs,
+    pub(crate) skills: Arc<SkillsFolder>,
+    pub(crate) store: Store,
+    pub(crate) usage: Arc<Usage>,
+    pub(crate) web: Arc<Web>,
+    pub(crate) chat_files: Arc<ChatFiles>,
+}
+
+impl std::fmt::Debug for Preparation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Preparation").finish_non_exhaustive()
+    }
+}
+
+impl Preparation {
     /// What the agents of a run with this authority may use, whose files are in this directory.
     pub(crate) fn run_permits(
         &self,
         authority: Authority,
         directory: Option<String>,
     ) -> RunPermits {
-        let key_limit = self.key_limit(&self.groups.permit_of(authority.clone()));
+        let key_limit = self
+            .gateway
+            .key_limit(&self.groups.permit_of(authority.clone()));
         RunPermits::new(Arc::clone(&self.groups), authority, key_limit, directory)
     }
 
     pub(crate) async fn request(
-        &self,
+        self: &Arc<Self>,
         Work {
             history,
             model,
@@ -68,7 +109,7 @@ impl App {
             Worker::Agent if model.model_id == TOUR => (tour::agents(&self.agents), None),
             Worker::Agent => {
                 let built_in = self.programs.agents().unwrap_or(&self.agents);
-                let of = (&self.models, &permit);
+                let of = (&*self.models, &permit);
                 let agents = self
                     .defined_agents
                     .join(built_in, model.agent.as_deref(), of);
@@ -130,6 +171,7 @@ impl App {
             memory: told.is_some(),
         };
         let caller = self
+            .gateway
             .caller_info(&model.authority, chat, turn.added_to(metadata))
             .await?;
         let fallbacks = model.callable_fallbacks();
@@ -139,8 +181,8 @@ impl App {
             model,
             settings,
         } = model.callable();
-        let consents = self.consents(&principal, chat).await?;
-        let (tool_prompt, code_retries) = self.tool_prompt(owner).await?;
+        let consents = self.commands.consents(&principal, chat).await?;
+        let (tool_prompt, code_retries) = self.pipeline_settings.tool_prompt(owner).await?;
         Ok(RunRequest {
             chat,
             message,
@@ -157,8 +199,9 @@ impl App {
             wishes,
             history,
             given,
-            today: is_agent.then(|| self.told_now().day()),
+            today: is_agent.then(|| self.pipeline_settings.told_now().day()),
             workspace: self
+                .chat_files
                 .workspace(owner, workspace, directory.as_deref())
                 .await?,
             memory: told.map(|told| (self.memory(owner, run, chat), told)),
@@ -183,7 +226,7 @@ impl App {
 
     /// The agents, each with the tools for the documents that it may search.
     async fn with_knowledge(
-        &self,
+        self: &Arc<Self>,
         agents: Agents,
         (model, permit): (&ResolvedModel, &Permit),
         referred: &Referred,
@@ -193,6 +236,7 @@ impl App {
             attached: referred.attached(),
         };
         let usual = self
+            .documents
             .knowledge_tools(&model.authority.principal, scope(None))
             .await?;
         let mut narrowed: HashMap<String, Vec<Arc<Tool>>> = HashMap::new();
@@ -204,6 +248,7 @@ impl App {
         {
             if let Some(only) = &agent.collections {
                 let tools = self
+                    .documents
                     .knowledge_tools(&model.authority.principal, scope(Some(only.clone())))
                     .await?;
                 narrowed.insert(agent.name.clone(), tools);

@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use store::{Beside, Chat, IdempotencyKey};
 
 use crate::{
-    chat::research::ResearchWish, gateway::models::ResolvedModel, platform::request_context,
+    gateway::{models::ResolvedModel, research_wish::ResearchWish},
+    platform::request_context,
 };
 
 /// What an agent gets to do.

@@ -13,16 +13,16 @@ use llm::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Aliases, ModelPrice, unsupported::add_unsupported};
+use super::{ModelPrice, unsupported::add_unsupported};
 use crate::{
     gateway::prices::PriceCatalogue,
     identity::groups::{Permit, Thing},
-    platform::config::ConnectionSource,
-    tools::agents::PREFIX,
+    platform::{
+        built_in::{AGENT_PREFIX, TOUR},
+        config::ConnectionSource,
+        model_aliases::Aliases,
+    },
 };
-
-/// The tour's id.
-pub const TOUR: &str = "tour";
 
 /// A model server we know.
 #[derive(Debug, Clone)]
@@ -360,7 +360,7 @@ fn pools(connections: &[KnownConnection], models: &[Model]) -> HashMap<String, A
 fn free_id(taken: &mut HashSet<String>, connection: &str, name: &str) -> String {
     let prefixed = format!("{connection}/{name}");
     let numbered = (2..).map(|number| format!("{prefixed}-{number}"));
-    let own = Some(name.to_owned()).filter(|name| !name.starts_with(PREFIX));
+    let own = Some(name.to_owned()).filter(|name| !name.starts_with(AGENT_PREFIX));
     let mut ids = own.into_iter().chain([prefixed.clone()]).chain(numbered);
     // The numbers never run out.
     let id = ids.find(|id| !taken.contains(id)).unwrap_or_default();

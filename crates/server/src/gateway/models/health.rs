@@ -10,7 +10,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 use store::StoreError;
 
 use super::{KnownConnection, Models};
-use crate::app::App;
+use tokio_util::sync::CancellationToken;
 
 /// Between two rounds, and up to half as long again by chance, so that several of us do not ask together.
 const ROUND: Duration = Duration::from_secs(30);
@@ -21,17 +21,17 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 const MOST_AT_ONCE: usize = 4;
 
 /// Checks servers until the program stops.
-pub(crate) async fn keep_health(app: Arc<App>) {
+pub(crate) async fn keep_health(models: Arc<Models>, stopping: CancellationToken) {
     loop {
         tokio::select! {
-            () = app.stopping.cancelled() => return,
+            () = stopping.cancelled() => return,
             () = tokio::time::sleep(ROUND + ROUND.mul_f64(0.5 * chance())) => {}
         }
         tokio::select! {
-            () = app.stopping.cancelled() => return,
-            () = app.models.check_idle(IDLE) => {}
+            () = stopping.cancelled() => return,
+            () = models.check_idle(IDLE) => {}
         }
-        if let Err(error) = app.models.take_new_prices().await {
+        if let Err(error) = models.take_new_prices().await {
             tracing::warn!(%error, "models keep the prices they had");
         }
     }

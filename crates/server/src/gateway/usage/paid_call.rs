@@ -5,12 +5,12 @@ use std::sync::Arc;
 use domain::Usage as Tokens;
 use store::{Principal, UsageSum};
 
-use super::{Amount, Held, Wish};
-use crate::{app::App, error::ApiError};
+use super::{Amount, Held, Usage, Wish};
+use crate::error::ApiError;
 
 /// A call under way. Dropped without [`PaidCall::end`], it has used what [`PaidCall::has_used`] was told last, or nothing.
 pub(crate) struct PaidCall {
-    app: Arc<App>,
+    usage: Arc<Usage>,
     principal: Principal,
     /// As its server knows it.
     model: String,
@@ -26,15 +26,15 @@ impl PaidCall {
     /// # Errors
     /// 429 where a limit is reached, or would be.
     pub(crate) async fn begin(
-        app: &Arc<App>,
+        usage: &Arc<Usage>,
         principal: Principal,
         model: &str,
         wish: Wish,
     ) -> Result<Self, ApiError> {
-        app.usage.know(&principal).await?;
-        let held = Some(app.usage.begin(&principal, wish)?);
+        usage.know(&principal).await?;
+        let held = Some(usage.begin(&principal, wish)?);
         Ok(Self {
-            app: Arc::clone(app),
+            usage: Arc::clone(usage),
             principal,
             model: model.to_owned(),
             wish,
@@ -62,10 +62,9 @@ impl PaidCall {
         let held = self.held.take()?;
         let cost = agent::call_cost(self.wish.prices, used);
         let sum = UsageSum::of_call(used, cost);
-        self.app
-            .usage
+        self.usage
             .end(&held, self.wish, Some(Amount::of_call(used, cost)));
-        self.app.usage.note(&self.principal, &self.model, sum);
+        self.usage.note(&self.principal, &self.model, sum);
         cost
     }
 }
@@ -75,7 +74,7 @@ impl Drop for PaidCall {
         if let Some(used) = self.so_far {
             self.book(used);
         } else if let Some(held) = self.held.take() {
-            self.app.usage.end(&held, self.wish, None);
+            self.usage.end(&held, self.wish, None);
         }
     }
 }

@@ -54,10 +54,10 @@ pub(in crate::http) async fn go_on(
             .collect();
         // All of them are taken, or none. Where somebody else was quicker, the stream shows what came of it.
         for (_, command) in &brought {
-            or_answered(app.check(run, command).await)?;
+            or_answered(app.commands.check(run, command).await)?;
         }
         for (ask, command) in brought {
-            or_answered(app.tell(run, command).await)?;
+            or_answered(app.commands.tell(run, command).await)?;
             answered.push(ask.id.clone());
         }
     }
@@ -96,8 +96,8 @@ async fn waiting_run(
             Err(error) => return Err(error.into()),
         }
     }
-    for run in app.going_in(chat.id).await? {
-        if app.is_waiting(run).await? {
+    for run in app.commands.going_in(chat.id).await? {
+        if app.commands.is_waiting(run).await? {
             return Ok(Some((run, None)));
         }
     }

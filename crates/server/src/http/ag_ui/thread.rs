@@ -11,12 +11,12 @@ use wire::ag_ui::{RunInput, Transcript, outer_call_id, run_of_call};
 use super::DEFAULT_AGENT;
 use crate::{
     app::App,
-    chat::{conversation::path_to, research::WorkMode, turns::OutsideTurn},
+    chat::turns::OutsideTurn,
     error::ApiError,
-    gateway::models::ResolvedModel,
+    gateway::{models::ResolvedModel, research_wish::WorkMode},
     identity::auth::Caller,
-    runtime::client_tools::CallNames,
-    tools::agents::PREFIX,
+    platform::built_in::AGENT_PREFIX,
+    runtime::{client_tools::CallNames, conversation::path_to},
 };
 
 /// How this format names calls.
@@ -33,18 +33,18 @@ pub(in crate::http) async fn model(
     agent: &str,
     asked: Option<&str>,
 ) -> Result<ResolvedModel, ApiError> {
-    let permit = caller.permit(app);
+    let permit = app.gateway.permit_of(&caller);
     match app.defined_agents.find(agent, &permit) {
         Some(agent) => {
-            caller.check_model(&format!("{PREFIX}{}", agent.name))?;
+            caller.check_model(&format!("{AGENT_PREFIX}{}", agent.name))?;
             asked.map_or(Ok(()), |asked| caller.check_model(asked))?;
             app.models.first_look().await;
-            app.resolve_agent(agent, asked, &permit)
+            app.gateway.resolve_agent(agent, asked, &permit)
         }
         None => {
-            caller
-                .resolve(
-                    app,
+            app.gateway
+                .resolve_for(
+                    caller,
                     if agent == DEFAULT_AGENT {
                         asked
                     } else {
@@ -63,7 +63,7 @@ pub(in crate::http) async fn state(
     chat: &Chat,
     mut state: Map<String, Value>,
 ) -> Result<Map<String, Value>, ApiError> {
-    let files = app.files_of(chat).await?.rows().await;
+    let files = app.chat_files.files_of(chat).await?.rows().await;
     let files =
         files.inspect_err(|error| tracing::warn!(%error, chat = %chat.id, "no files to show"));
     let (files, _more) = files.unwrap_or_default();
@@ -100,7 +100,10 @@ pub(in crate::http) async fn start(
         .iter()
         .map(|told| domain::Message::text(Role::System, told.clone()));
     let history = context.chain(input.history.iter().cloned()).collect();
-    let history = app.with_own_calls(caller, history, CALL_NAMES).await?;
+    let history = app
+        .conversations
+        .with_own_calls(caller, history, CALL_NAMES)
+        .await?;
     let client_tools = input.tools.iter().map(tool_spec).collect();
     let research = WorkMode::from(input.mode).research(false);
     let turn = OutsideTurn {
@@ -108,7 +111,7 @@ pub(in crate::http) async fn start(
         research,
         ..OutsideTurn::new(parent, said, history, model)
     };
-    let run = app.say_from_outside(chat, turn).await?.run;
+    let run = app.turns.say_from_outside(chat, turn).await?.run;
     let kept = json!({"runId": input.run_id, "state": input.state, "messages": unknown(input, &known, run)});
     if let Err(error) = app.store.keep_run_input(run, &kept).await {
         // The run has begun; only showing it again will lack the client's own names.
@@ -180,7 +183,7 @@ pub(in crate::http) async fn show(app: &App, chat: &Chat) -> Result<Shown, ApiEr
     let messages = app.store.messages(chat.id).await?;
     let inputs: HashMap<RunId, Value> = app.store.run_inputs(chat.id).await?.into_iter().collect();
     let (mut transcript, mut state, mut live) = (Transcript::default(), Map::new(), None);
-    let going = app.going_in(chat.id).await?;
+    let going = app.commands.going_in(chat.id).await?;
     let mut said = None;
     for message in path_to(&messages, chat.current) {
         let Some(run) = message.run else {

@@ -1,12 +1,13 @@
 //! Bodies in the format of a model provider, with characters that nobody can keep replaced.
 
-use std::sync::Arc;
-
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 
 use super::check_json;
-use crate::{app::App, error::ApiError, http::body::read_body};
+use crate::{
+    error::ApiError,
+    http::{body::read_body, state::AppState},
+};
 
 /// A request for a model, for a decoder of its own.
 ///
@@ -15,11 +16,11 @@ use crate::{app::App, error::ApiError, http::body::read_body};
 #[derive(Debug, Clone)]
 pub struct ModelJson(pub Bytes);
 
-impl FromRequest<Arc<App>> for ModelJson {
+impl FromRequest<AppState> for ModelJson {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
-        let body = read_body(app, request, app.config.body_limit_bytes).await?;
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
+        let body = read_body(&state.0, request, state.0.config.body_limit_bytes).await?;
         let body = mended(body, Replaced::HalvesAndNul);
         check_json(&body)?;
         Ok(Self(body))

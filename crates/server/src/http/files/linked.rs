@@ -1,6 +1,7 @@
 //! A file at its signed address, for the pages of front ends: no sign-in, and nothing in it can run.
 
 use std::sync::Arc;
+use store::Store;
 
 use agent::workspace::media_type;
 use axum::{
@@ -12,7 +13,9 @@ use domain::refusal;
 use serde::Deserialize;
 
 use super::{content::named, range};
-use crate::{app::App, error::ApiError, http::extract::Path};
+use crate::{
+    error::ApiError, http::extract::Path, platform::clock::Clock, runtime::file_links::FileLinks,
+};
 
 /// Nothing in it may run or load, whatever a browser takes it for.
 const POLICY: HeaderValue =
@@ -30,20 +33,20 @@ pub(in crate::http) struct Address {
 /// are shown; all else is saved. 404 if the token is not valid, has expired, the file is gone, or the account whose run showed
 /// it may not sign in any more.
 pub(in crate::http) async fn get(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(file_links): State<Arc<FileLinks>>,
+    State(store): State<Store>,
     asked: HeaderMap,
     Path(Address { token }): Path<Address>,
 ) -> Result<Response, ApiError> {
     let missing = || ApiError::not_found(refusal::Chats::NoSuchFile);
-    let link = app
-        .file_links
-        .open(&token, app.clock.now_ms())
+    let link = file_links
+        .open(&token, clock.now_ms())
         .ok_or_else(missing)?;
-    if !app.store.is_active(link.owner).await? {
+    if !store.is_active(link.owner).await? {
         return Err(missing());
     }
-    let state = app
-        .store
+    let state = store
         .read_file_version(&link.workspace, &link.path, link.version)
         .await?;
     let state = state.filter(|state| !state.deleted).ok_or_else(missing)?;

@@ -1,6 +1,7 @@
 //! Names of a graph that mean the same thing: put together by its owner, and proposed where documents say so.
 
 use std::sync::Arc;
+use store::Store;
 
 use axum::{extract::State, http::StatusCode};
 use domain::{CollectionId, EntityId, refusal};
@@ -61,7 +62,7 @@ pub(in crate::http) async fn list(
     Path(collection): Path<CollectionId>,
 ) -> Result<Json<Aliases>, ApiError> {
     readable(&app, &caller, collection).await?;
-    let (aliases, proposed) = app.same_things(collection).await?;
+    let (aliases, proposed) = app.documents.same_things(collection).await?;
     let views = |all: Vec<SameThing>| all.into_iter().map(AliasView::from).collect();
     Ok(Json(Aliases {
         aliases: views(aliases),
@@ -77,7 +78,7 @@ pub(in crate::http) struct Merge {
 
 /// `POST /api/v1/knowledge/{collection}/graph/aliases`: from now on `alias` is another name of `entity`.
 pub(in crate::http) async fn merge(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
     Path(collection): Path<CollectionId>,
     Json(Merge { entity, alias }): Json<Merge>,
@@ -86,8 +87,7 @@ pub(in crate::http) async fn merge(
         let message = refusal::Knowledge::AliasOfItself;
         return Err(ApiError::invalid(message).with_field(Some("alias")));
     }
-    if !app
-        .store
+    if !store
         .merge_entities(owner(&caller)?, collection, (entity, alias))
         .await
         .map_err(gone)?
@@ -99,11 +99,11 @@ pub(in crate::http) async fn merge(
 
 /// `DELETE /api/v1/knowledge/{collection}/graph/aliases/{entity}`: it is something of its own again.
 pub(in crate::http) async fn part(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
     Path((collection, entity)): Path<(CollectionId, EntityId)>,
 ) -> Result<StatusCode, ApiError> {
-    app.store
+    store
         .part_entity(owner(&caller)?, collection, entity)
         .await
         .map_err(gone)?;

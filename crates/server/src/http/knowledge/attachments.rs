@@ -66,7 +66,7 @@ pub(in crate::http) async fn put(
             return Err(refused);
         }
     };
-    let far = app.far(id).await?;
+    let far = app.documents.far(id).await?;
     let document = DocumentView::new(document, &far);
     Ok((
         StatusCode::ACCEPTED,

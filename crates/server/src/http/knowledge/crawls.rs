@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode};
 use domain::{CollectionId, CrawlId, Words, refusal};
 use serde::{Deserialize, Serialize};
-use store::{Crawl, CrawlState, StoreError};
+use store::{Crawl, CrawlState, Store, StoreError};
 
 use super::owner;
 use crate::{
@@ -14,6 +14,8 @@ use crate::{
     error::ApiError,
     http::extract::{Json, Path},
     identity::auth::Caller,
+    platform::clock::Clock,
+    web::Crawler,
 };
 
 /// Most crawls of a person at a time.
@@ -87,18 +89,18 @@ pub(in crate::http) struct Crawls {
 
 /// `GET /api/v1/knowledge/{collection}/crawls`: the latest first, but those that were dismissed.
 pub(in crate::http) async fn list(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
     Path(collection): Path<CollectionId>,
 ) -> Result<Json<Crawls>, ApiError> {
-    app.store
+    store
         .readable_collection(owner(&caller)?, collection)
         .await
         .map_err(missing)?;
     let mut crawls = Vec::new();
-    for crawl in app.store.crawls(collection, SHOWN).await? {
+    for crawl in store.crawls(collection, SHOWN).await? {
         let failed = if crawl.failed > 0 {
-            app.store.failed_pages(crawl.id, SHOWN).await?
+            store.failed_pages(crawl.id, SHOWN).await?
         } else {
             Vec::new()
         };
@@ -169,19 +171,19 @@ pub(in crate::http) async fn create(
             }),
             error => missing(error),
         })?;
-    app.crawling.look_again();
+    app.crawler.look_again();
     Ok((StatusCode::ACCEPTED, Json(CrawlView::of(begun, Vec::new()))))
 }
 
 /// `POST /api/v1/knowledge/{collection}/crawls/{crawl}/cancel`: what it has read stays.
 pub(in crate::http) async fn cancel(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(store): State<Store>,
     caller: Caller,
     Path((collection, crawl)): Path<(CollectionId, CrawlId)>,
 ) -> Result<StatusCode, ApiError> {
-    let ended = app
-        .store
-        .cancel_crawl(owner(&caller)?, collection, crawl, app.clock.now_ms())
+    let ended = store
+        .cancel_crawl(owner(&caller)?, collection, crawl, clock.now_ms())
         .await;
     ended.map_err(|error| no_crawl(error, refusal::Knowledge::NoCrawlGoingOn))?;
     Ok(StatusCode::NO_CONTENT)
@@ -189,28 +191,29 @@ pub(in crate::http) async fn cancel(
 
 /// `POST /api/v1/knowledge/{collection}/crawls/{crawl}/retry`: goes on, also with what could not be read.
 pub(in crate::http) async fn retry(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(crawler): State<Arc<Crawler>>,
+    State(store): State<Store>,
     caller: Caller,
     Path((collection, crawl)): Path<(CollectionId, CrawlId)>,
 ) -> Result<StatusCode, ApiError> {
-    let again = app
-        .store
-        .go_on_crawling(owner(&caller)?, collection, crawl, app.clock.now_ms())
+    let again = store
+        .go_on_crawling(owner(&caller)?, collection, crawl, clock.now_ms())
         .await;
     again.map_err(|error| no_crawl(error, refusal::Knowledge::NoCrawlEnded))?;
-    app.crawling.look_again();
+    crawler.look_again();
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `POST /api/v1/knowledge/{collection}/crawls/{crawl}/dismiss`: it is not listed any more; its documents stay.
 pub(in crate::http) async fn dismiss(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(store): State<Store>,
     caller: Caller,
     Path((collection, crawl)): Path<(CollectionId, CrawlId)>,
 ) -> Result<StatusCode, ApiError> {
-    let dismissed = app
-        .store
-        .dismiss_crawl(owner(&caller)?, collection, crawl, app.clock.now_ms())
+    let dismissed = store
+        .dismiss_crawl(owner(&caller)?, collection, crawl, clock.now_ms())
         .await;
     dismissed.map_err(|error| no_crawl(error, refusal::Knowledge::NoCrawlEnded))?;
     Ok(StatusCode::NO_CONTENT)

@@ -11,7 +11,7 @@ use axum::{
 use domain::{CollectionId, DocumentId, Sentence, UserId, refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Document, DocumentState, Most, StoreError, Their};
+use store::{Document, DocumentState, Most, Store, StoreError, Their};
 
 use super::{super::files::content::named, owner};
 use crate::{
@@ -23,6 +23,7 @@ use crate::{
         extract::{Json, Path, Query},
     },
     identity::auth::Caller,
+    platform::clock::Clock,
 };
 
 /// What a document says whose owner has ended the work on it.
@@ -98,7 +99,7 @@ pub(in crate::http) async fn list(
         .readable_collection(owner(&caller)?, collection)
         .await
         .map_err(missing)?;
-    let far = app.far(collection).await?;
+    let far = app.documents.far(collection).await?;
     let documents = app.store.documents(collection).await?.into_iter();
     Ok(Json(Documents {
         documents: documents
@@ -146,7 +147,7 @@ pub(in crate::http) async fn put(
         &file,
     )
     .await?;
-    let far = app.far(collection).await?;
+    let far = app.documents.far(collection).await?;
     Ok((StatusCode::ACCEPTED, Json(DocumentView::new(kept, &far))))
 }
 
@@ -197,7 +198,7 @@ pub(in crate::http) async fn keep(
             }),
             error => missing(error),
         })?;
-    app.knowledge.look_again();
+    app.documents.look_again();
     Ok(kept)
 }
 
@@ -230,7 +231,7 @@ pub(in crate::http) async fn get(
         Err(StoreError::NotFound) => (String::new(), Value::Null),
         Err(error) => return Err(error.into()),
     };
-    let far = app.far(collection).await?;
+    let far = app.documents.far(collection).await?;
     Ok(Json(TextView {
         document: DocumentView::new(document, &far),
         text,
@@ -267,7 +268,9 @@ pub(in crate::http) async fn file(
 
 /// `POST /api/v1/knowledge/{collection}/documents/{document}/retry`: reads it once more, or goes on with embedding it.
 pub(in crate::http) async fn retry(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(documents): State<Arc<crate::documents::Documents>>,
+    State(store): State<Store>,
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<StatusCode, ApiError> {
@@ -276,26 +279,24 @@ pub(in crate::http) async fn retry(
         collection,
         document,
     };
-    match app
-        .store
-        .read_again(of.owner, collection, document, app.clock.now_ms())
+    match store
+        .read_again(of.owner, collection, document, clock.now_ms())
         .await
     {
         Err(StoreError::NotFound) => {
-            let space = app
-                .knowledge
+            let space = documents
                 .space()
                 .ok_or(StoreError::NotFound)
                 .map_err(nothing_to_do)?;
-            app.store
+            store
                 .resume_embedding(of, space)
                 .await
                 .map_err(nothing_to_do)?;
-            app.knowledge.look_for_meanings();
+            documents.look_for_meanings();
         }
         again => {
             again?;
-            app.knowledge.look_again();
+            documents.look_again();
         }
     }
     Ok(StatusCode::NO_CONTENT)
@@ -303,7 +304,9 @@ pub(in crate::http) async fn retry(
 
 /// `POST /api/v1/knowledge/{collection}/documents/{document}/cancel`: ends its reading, or the embedding of what was read.
 pub(in crate::http) async fn cancel(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(documents): State<Arc<crate::documents::Documents>>,
+    State(store): State<Store>,
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<StatusCode, ApiError> {
@@ -312,13 +315,9 @@ pub(in crate::http) async fn cancel(
         collection,
         document,
     };
-    let ended = match app
-        .store
-        .cancel_reading(of, CANCELLED, app.clock.now_ms())
-        .await
-    {
-        Err(StoreError::NotFound) => match app.knowledge.space() {
-            Some(space) => app.store.cancel_embedding(of, space, CANCELLED).await,
+    let ended = match store.cancel_reading(of, CANCELLED, clock.now_ms()).await {
+        Err(StoreError::NotFound) => match documents.space() {
+            Some(space) => store.cancel_embedding(of, space, CANCELLED).await,
             None => Err(StoreError::NotFound),
         },
         ended => ended,
@@ -329,17 +328,18 @@ pub(in crate::http) async fn cancel(
 
 /// `DELETE /api/v1/knowledge/{collection}/documents/{document}`: with its file and all that was made of it.
 pub(in crate::http) async fn delete(
-    State(app): State<Arc<App>>,
+    State(clock): State<Clock>,
+    State(documents): State<Arc<crate::documents::Documents>>,
+    State(store): State<Store>,
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<StatusCode, ApiError> {
-    let gone = app
-        .store
-        .delete_document(owner(&caller)?, collection, document, app.clock.now_ms())
+    let gone = store
+        .delete_document(owner(&caller)?, collection, document, clock.now_ms())
         .await;
     gone.map_err(no_document)?;
-    app.knowledge.note_graph(collection);
-    app.knowledge.note_vectors();
+    documents.note_graph(collection);
+    documents.note_vectors();
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -7,7 +7,7 @@ use axum::{extract::State, http::StatusCode};
 use domain::{Coded, CollectionId, DocumentId, EntityId, refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Entity, GraphQuote, GraphedDocument, Relation, StoreError, Subgraph, Their};
+use store::{Entity, GraphQuote, GraphedDocument, Relation, Store, StoreError, Subgraph, Their};
 
 use super::{
     documents::{CANCELLED, nothing_to_do},
@@ -15,10 +15,11 @@ use super::{
 };
 use crate::{
     app::App,
-    documents::missing,
+    documents::{Documents, missing},
     error::ApiError,
     http::extract::{Json, Path, Query},
     identity::auth::Caller,
+    platform::config::Config,
 };
 
 /// How many entities a list has where nobody says, and at most.
@@ -98,7 +99,7 @@ pub(in crate::http) async fn state(
     } else {
         Vec::new()
     };
-    let database = app.knowledge.graph_database.as_ref().map(|database| {
+    let database = app.documents.graph_database.as_ref().map(|database| {
         let (problem, whole) = database.state(collection);
         let sentence = problem.as_ref().and_then(|words| words.sentence.clone());
         DatabaseView {
@@ -124,32 +125,34 @@ pub(in crate::http) struct Switch {
 
 /// `PUT /api/v1/knowledge/{collection}/graph`: turns it on, or off with all that was found.
 pub(in crate::http) async fn switch(
-    State(app): State<Arc<App>>,
+    State(config): State<Arc<Config>>,
+    State(documents): State<Arc<Documents>>,
+    State(store): State<Store>,
     caller: Caller,
     Path(collection): Path<CollectionId>,
     Json(body): Json<Switch>,
 ) -> Result<StatusCode, ApiError> {
     let owner = owner(&caller)?;
-    if body.on && app.config.knowledge.graph_model.is_none() {
+    if body.on && config.knowledge.graph_model.is_none() {
         // Nobody learns here which collections there are.
-        app.store
+        store
             .readable_collection(owner, collection)
             .await
             .map_err(missing)?;
         return Err(ApiError::conflict(refusal::Knowledge::NoGraphModel));
     }
-    app.store
+    store
         .set_graph(owner, collection, body.on)
         .await
         .map_err(missing)?;
-    app.knowledge.look_for_graphs();
-    app.knowledge.note_graph(collection);
+    documents.look_for_graphs();
+    documents.note_graph(collection);
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `POST /api/v1/knowledge/{collection}/graph/documents/{document}/cancel`: ends the look at it; what was found stays.
 pub(in crate::http) async fn cancel(
-    State(app): State<Arc<App>>,
+    State(store): State<Store>,
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<StatusCode, ApiError> {
@@ -158,7 +161,7 @@ pub(in crate::http) async fn cancel(
         collection,
         document,
     };
-    app.store
+    store
         .cancel_graph(of, CANCELLED)
         .await
         .map_err(nothing_to_do)?;
@@ -167,7 +170,8 @@ pub(in crate::http) async fn cancel(
 
 /// `POST /api/v1/knowledge/{collection}/graph/documents/{document}/retry`: goes on with one that failed, or was ended.
 pub(in crate::http) async fn retry(
-    State(app): State<Arc<App>>,
+    State(documents): State<Arc<Documents>>,
+    State(store): State<Store>,
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
 ) -> Result<StatusCode, ApiError> {
@@ -176,8 +180,8 @@ pub(in crate::http) async fn retry(
         collection,
         document,
     };
-    app.store.resume_graph(of).await.map_err(nothing_to_do)?;
-    app.knowledge.look_for_graphs();
+    store.resume_graph(of).await.map_err(nothing_to_do)?;
+    documents.look_for_graphs();
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -315,6 +319,7 @@ pub(in crate::http) async fn entities(
         key(&query)
     };
     let found = app
+        .documents
         .graph_entities(collection, &words, limit(find.limit)?)
         .await?;
     Ok(Json(Entities {
@@ -369,7 +374,8 @@ pub(in crate::http) async fn neighbours(
     }
     let bounds = (depth, limit(around.limit)? as usize);
     Ok(Json(
-        app.graph_neighbours(collection, around.entity, bounds)
+        app.documents
+            .graph_neighbours(collection, around.entity, bounds)
             .await
             .map_err(gone)?
             .into(),
@@ -392,6 +398,7 @@ pub(in crate::http) async fn path(
 ) -> Result<Json<SubgraphView>, ApiError> {
     readable(&app, &caller, collection).await?;
     let way = app
+        .documents
         .graph_path(collection, (ends.from, ends.to), MOST_STEPS)
         .await
         .map_err(gone)?;
@@ -412,7 +419,8 @@ pub(in crate::http) async fn subgraph(
 ) -> Result<Json<SubgraphView>, ApiError> {
     readable(&app, &caller, collection).await?;
     Ok(Json(
-        app.graph_subgraph(collection, limit(most.limit)?)
+        app.documents
+            .graph_subgraph(collection, limit(most.limit)?)
             .await?
             .into(),
     ))

@@ -97,7 +97,7 @@ pub(in crate::http) async fn put(
         people,
     };
     if is_wider(&before, &change) {
-        caller.permit(&app).check(Right::Sharing)?;
+        app.gateway.permit_of(&caller).check(Right::Sharing)?;
     }
     app.store
         .set_collection_readers(collection, &change, app.clock.now_ms())

@@ -168,7 +168,7 @@ impl Answered {
             (_, Some(_)) => Command::answer(&self.ask, Reply::Declined(None)),
         };
         // Somebody else may have been quicker.
-        match or_answered(app.tell(run, command).await) {
+        match or_answered(app.commands.tell(run, command).await) {
             Ok(()) => None,
             Err(error) if error.problem().code == ProblemCode::InvalidRequest => Some(Unfit {
                 ask: self.ask,

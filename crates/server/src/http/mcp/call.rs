@@ -14,12 +14,8 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::{asks::Asking, files, progress::Progress};
 use crate::{
-    app::App,
-    chat::{research::WorkMode, turns::NewMessage},
-    error::ApiError,
-    http::threads,
-    identity::auth::Caller,
-    runtime::runs::note_ask,
+    app::App, chat::turns::NewMessage, error::ApiError, gateway::research_wish::WorkMode,
+    http::threads, identity::auth::Caller, runtime::runs::note_ask,
 };
 
 /// Longest name of a chat.
@@ -66,7 +62,10 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
             "`message` is empty. Say what the agent is to do.",
         ));
     }
-    let model = caller.resolve(app, wanted.model.as_deref()).await?;
+    let model = app
+        .gateway
+        .resolve_for(&caller, wanted.model.as_deref())
+        .await?;
     let chat = match &wanted.chat {
         Some(name) if name.is_empty() || name.chars().count() > CHAT_LIMIT_CHARS => {
             return Err(ApiError::invalid(format!(
@@ -76,7 +75,7 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
         Some(name) => threads::find_or_make(app, caller, name).await?,
         None => threads::make(app, caller, ChatId::generate()).await?,
     };
-    if !app.going_in(chat.id).await?.is_empty() {
+    if !app.commands.going_in(chat.id).await?.is_empty() {
         return Err(ApiError::conflict(
             "The agent is still at work in this chat. Wait for it, or leave `chat` out to begin another one.",
         ));
@@ -95,7 +94,7 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<(ChatId, 
         metadata: Map::new(),
     };
     let id = chat.id;
-    Ok((id, app.say(chat, new, model).await?.run))
+    Ok((id, app.turns.say(chat, new, model).await?.run))
 }
 
 async fn follow(
@@ -145,7 +144,7 @@ async fn left(app: &App, chat: ChatId, run: RunId) -> CallToolResult {
             "Glasshouse is being stopped. The run goes on afterwards, in {chat}."
         ));
     }
-    match app.stop(run).await {
+    match app.commands.stop(run).await {
         Ok(()) => refused("The run was stopped."),
         Err(error) => refused(&error.problem().message),
     }

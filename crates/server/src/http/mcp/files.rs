@@ -55,6 +55,7 @@ pub(super) async fn list(visit: &Visit, chats: &[ChatId]) -> Result<Vec<Resource
         };
         let files = visit
             .app
+            .chat_files
             .files_of(&chat)
             .await
             .map_err(|error| told(&error.into()))?;
@@ -98,6 +99,7 @@ async fn bytes(visit: &Visit, uri: &str) -> Result<Vec<u8>, ApiError> {
     }
     let content = visit
         .app
+        .chat_files
         .files_of(&chat)
         .await?
         .peek(&FilePath::parse_file(&path)?)

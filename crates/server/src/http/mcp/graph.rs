@@ -14,7 +14,12 @@ use crate::{
 
 /// The tool, where there is a graph that the caller may walk along and they may use it.
 pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Tool>, ErrorData> {
-    if caller.person.is_some() || !caller.permit(app).allows(Thing::Tool(GRAPH_TOOL)) {
+    if caller.person.is_some()
+        || !app
+            .gateway
+            .permit_of(&caller)
+            .allows(Thing::Tool(GRAPH_TOOL))
+    {
         return Ok(None);
     }
     let spec = graph_spec(&app.store, caller.id(), &Scope::default()).await;
@@ -30,7 +35,7 @@ pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Too
 
 /// What is found. What goes wrong is a result too, for the model that called.
 pub(super) async fn answer(Visit { app, caller, .. }: &Visit, arguments: Value) -> CallToolResult {
-    match walk(app, caller.id(), &Scope::default(), arguments).await {
+    match walk(&app.documents, caller.id(), &Scope::default(), arguments).await {
         Ok(walked) => CallToolResult::success(vec![ContentBlock::text(walked.said)]),
         Err(problem) => CallToolResult::error(vec![ContentBlock::text(problem)]),
     }

@@ -15,7 +15,12 @@ use crate::{
 /// The tool, where there is something that the caller may search and they may use it. Documents are an account's own, not
 /// those of a front end's people.
 pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Tool>, ErrorData> {
-    if caller.person.is_some() || !caller.permit(app).allows(Thing::Tool(SEARCH_TOOL)) {
+    if caller.person.is_some()
+        || !app
+            .gateway
+            .permit_of(&caller)
+            .allows(Thing::Tool(SEARCH_TOOL))
+    {
         return Ok(None);
     }
     let spec = spec(&app.store, caller.id(), &Scope::default()).await;
@@ -37,7 +42,14 @@ pub(super) async fn tool(Visit { app, caller, .. }: &Visit) -> Result<Option<Too
 
 /// What is found. What goes wrong is a result too, for the model that called.
 pub(super) async fn answer(Visit { app, caller, .. }: &Visit, arguments: Value) -> CallToolResult {
-    match look(app, &caller.principal(), &Scope::default(), arguments).await {
+    match look(
+        &app.documents,
+        &caller.principal(),
+        &Scope::default(),
+        arguments,
+    )
+    .await
+    {
         Ok((found, said)) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(said)]);
             result.structured_content =

@@ -22,11 +22,14 @@ use wire::openai::{
 use super::{background, invalid, models::AgentModel};
 use crate::{
     app::App,
-    chat::{idempotency::idempotency_key, research::WorkMode, turns::FreeRun},
+    chat::{idempotency::idempotency_key, turns::FreeRun},
     error::ApiError,
-    gateway::caller_info::CHAT_ID,
-    http::streams::{Contents, Format, RunFiles, for_reader, from_run, sse},
-    http::{chat_stream::foreign_workspace, runs::find_own},
+    gateway::{caller_info::CHAT_ID, research_wish::WorkMode},
+    http::{
+        chat_stream::foreign_workspace,
+        runs::find_own,
+        streams::{Contents, Format, RunFiles, for_reader, from_run, sse},
+    },
     identity::auth::Caller,
     runtime::{
         client_tools::CallNames,
@@ -72,15 +75,18 @@ pub(super) async fn answer(
         app.tasks.spawn(decline_questions(app.clone(), run.id));
         Ok(run.id)
     };
-    let run = app.once(&caller.principal(), key, begin, again).await?;
+    let run = app
+        .idempotency
+        .once(&caller.principal(), key, begin, again)
+        .await?;
     // This format has no call to stop an answer: whoever leaves, and cannot come back, does not want it any more.
     let stop = (!can_come_back).then(|| stop_when_dropped(&app.runs, run));
     let response = if stream {
         let format = Format::OpenAi(Box::new(CompletionEncoder::new(options)));
-        let files = app.run_files(run, headers, format.contents());
+        let files = RunFiles::new(&app, run, headers, format.contents());
         held_by_body(sse(app.runs.read(run, 0), format, Some(files)), stop)
     } else {
-        let files = app.run_files(run, headers, Contents::Linked);
+        let files = RunFiles::new(&app, run, headers, Contents::Linked);
         collect(app, run, options.model, Some(files)).await?
     };
     Ok(from_run(run, response))
@@ -132,7 +138,7 @@ async fn start(
     request: CompletionRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<RunId, ApiError> {
-    let model = caller.resolve(app, Some(&agent.id)).await?;
+    let model = app.gateway.resolve_for(&caller, Some(&agent.id)).await?;
     let mut metadata = request.metadata;
     let in_header = headers
         .get(&CHAT_ID)
@@ -158,19 +164,21 @@ async fn start(
     };
     let research = WorkMode::from(request.mode).research(false);
     let history = app
+        .conversations
         .with_own_calls(caller, request.messages, CALL_NAMES)
         .await?;
-    app.run_freely(FreeRun {
-        workspace,
-        client_tools,
-        wishes,
-        metadata,
-        outlives_server: idempotency.is_some(),
-        idempotency,
-        research,
-        ..FreeRun::new(history, model)
-    })
-    .await
+    app.turns
+        .run_freely(FreeRun {
+            workspace,
+            client_tools,
+            wishes,
+            metadata,
+            outlives_server: idempotency.is_some(),
+            idempotency,
+            research,
+            ..FreeRun::new(history, model)
+        })
+        .await
 }
 
 /// The JSON that the answer has to be; its schema stands in `field`.
@@ -270,7 +278,7 @@ pub(super) async fn decline_questions(app: Arc<App>, run: RunId) {
                 _ => continue,
             };
             // It may have been answered by somebody else meanwhile.
-            if let Err(error) = or_answered(app.tell(run, command).await) {
+            if let Err(error) = or_answered(app.commands.tell(run, command).await) {
                 tracing::warn!(%run, %error, "a run could not be told that nobody can be asked");
             }
         }

@@ -46,7 +46,9 @@ impl<'a> Asked<'a> {
         call: &str,
     ) -> Result<ModelServer, ApiError> {
         app.models.first_look().await;
-        let server = app.models.upstream(&self.id, call, &caller.permit(app));
+        let server = app
+            .models
+            .upstream(&self.id, call, &app.gateway.permit_of(&caller));
         let server = server.map_err(|error| error.with_field(Some("model")))?;
         server.ok_or_else(|| ApiError::internal("a model without a server is no agent"))
     }
@@ -60,9 +62,9 @@ impl<'a> Asked<'a> {
     ) -> ApiError {
         match error.code {
             ProblemCode::ModelNotFound => {
-                let missing = app
-                    .models
-                    .not_found(&self.id, &caller.permit(app), error.words());
+                let missing =
+                    app.models
+                        .not_found(&self.id, &app.gateway.permit_of(&caller), error.words());
                 missing.with_field(Some("model"))
             }
             _ => error.into(),

@@ -63,7 +63,7 @@ pub(super) async fn answer(
     request: CompletionRequest,
 ) -> Result<Response, ApiError> {
     app.models.first_look().await;
-    let model = app.models.resolve(None, &caller.permit(app))?;
+    let model = app.models.resolve(None, &app.gateway.permit_of(&caller))?;
     let sent: usize = request
         .messages
         .iter()
@@ -75,13 +75,17 @@ pub(super) async fn answer(
         max_output_tokens,
         prices: model.prices,
     };
-    let mut paid = PaidCall::begin(app, caller.principal(), model.model.name(), wish).await?;
+    let mut paid =
+        PaidCall::begin(&app.usage, caller.principal(), model.model.name(), wish).await?;
     let mut metadata = request.metadata.passed_on;
     for (field, header) in [("task", TASK), ("chat_id", CHAT_ID)] {
         let value = headers.get(header).and_then(|value| value.to_str().ok());
         metadata.extend(value.map(|value| (field.to_owned(), value.into())));
     }
-    let about = app.caller_info(&model.authority, None, metadata).await?;
+    let about = app
+        .gateway
+        .caller_info(&model.authority, None, metadata)
+        .await?;
     let mut call = model.model.call(&ChatRequest {
         messages: &request.messages,
         tools: &[],

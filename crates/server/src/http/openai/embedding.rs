@@ -53,7 +53,7 @@ pub(super) async fn answer(
         max_output_tokens: Some(0),
         prices,
     };
-    let paid = PaidCall::begin(app, caller.principal(), upstream.model(), wish).await?;
+    let paid = PaidCall::begin(&app.usage, caller.principal(), upstream.model(), wish).await?;
     let told = passing::told(caller, headers, trusted);
     let embedded = upstream
         .embed(&told, &texts, dimensions, passing::WHOLE_ANSWER_TIMEOUT)

@@ -13,14 +13,16 @@ use serde::Serialize;
 use crate::{
     app::App,
     error::ApiError,
-    gateway::models::{TOUR, did_you_mean, nearest},
-    http::anthropic,
-    http::extract::{Json, Path, Query},
+    gateway::models::{did_you_mean, nearest},
+    http::{
+        anthropic,
+        extract::{Json, Path, Query},
+    },
     identity::{
         auth::Caller,
         groups::{Permit, Thing},
     },
-    tools::agents::PREFIX,
+    platform::built_in::{AGENT_PREFIX, TOUR},
 };
 
 /// A model that is an agent of ours.
@@ -42,8 +44,11 @@ impl AgentModel {
     /// The agent of this name.
     pub(in crate::http) fn find(app: &App, caller: &Caller, id: &str) -> Option<Self> {
         let defined = || {
-            id.strip_prefix(PREFIX)
-                .is_some_and(|name| app.defined_agents.find(name, &caller.permit(app)).is_some())
+            id.strip_prefix(AGENT_PREFIX).is_some_and(|name| {
+                app.defined_agents
+                    .find(name, &app.gateway.permit_of(&caller))
+                    .is_some()
+            })
         };
         (BUILT_IN.contains(&id) || defined()).then(|| Self { id: id.to_owned() })
     }
@@ -63,7 +68,7 @@ impl AgentModel {
             .chain(
                 defined
                     .iter()
-                    .map(|agent| format!("{PREFIX}{}", agent.name)),
+                    .map(|agent| format!("{AGENT_PREFIX}{}", agent.name)),
             )
             .collect()
     }
@@ -95,7 +100,7 @@ fn view(id: &str, owned_by: &str) -> ModelView {
 }
 
 fn views(app: &App, caller: &Caller) -> Vec<ModelView> {
-    let (catalogue, permit) = (app.models.catalogue(), caller.permit(app));
+    let (catalogue, permit) = (app.models.catalogue(), app.gateway.permit_of(&caller));
     let agents = AgentModel::offered(app, &permit);
     // A server's own model of such a name is out of reach.
     let free = catalogue

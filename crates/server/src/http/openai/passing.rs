@@ -76,7 +76,7 @@ pub(in crate::http) async fn pass_on(
         max_output_tokens: passing.max_output_tokens,
         prices,
     };
-    let paid = PaidCall::begin(app, caller.principal(), upstream.model(), wish).await?;
+    let paid = PaidCall::begin(&app.usage, caller.principal(), upstream.model(), wish).await?;
     let wait = if passing.stream {
         app.config.first_token_timeout
     } else {

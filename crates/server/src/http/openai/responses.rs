@@ -61,7 +61,10 @@ pub(in crate::http) async fn create(
             .spawn(agent::decline_questions(app.clone(), run.id));
         Ok(run.id)
     };
-    let run = app.once(&caller.principal(), key, begin, again).await?;
+    let run = app
+        .idempotency
+        .once(&caller.principal(), key, begin, again)
+        .await?;
     // Closing the connection is this format's way to stop a response that its caller cannot come back to.
     let stop = (!can_come_back).then(|| agent::stop_when_dropped(&app.runs, run));
     let response = if stream {
@@ -73,7 +76,7 @@ pub(in crate::http) async fn create(
             &app,
             run,
             echo,
-            app.run_files(run, &headers, Contents::Linked),
+            RunFiles::new(&app, run, &headers, Contents::Linked),
         )
         .await?
     };
@@ -97,7 +100,7 @@ fn events(
     headers: &HeaderMap,
 ) -> Response {
     let format = Format::Responses(Box::new(encoder(echo, starting_after)));
-    let files = app.run_files(run, headers, format.contents());
+    let files = RunFiles::new(&app, run, headers, format.contents());
     sse(app.runs.read(run, 0), format, Some(files))
 }
 
@@ -161,7 +164,7 @@ pub(in crate::http) async fn get(
             &headers,
         ));
     }
-    let files = app.run_files(stored.run, &headers, Contents::Linked);
+    let files = RunFiles::new(&app, stored.run, &headers, Contents::Linked);
     Ok(axum::Json(stored.response(&app, Some(files)).await?).into_response())
 }
 
@@ -172,7 +175,7 @@ pub(in crate::http) async fn cancel(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     let stored = Stored::find(&app, &caller, &id).await?;
-    app.stop(stored.run).await?;
+    app.commands.stop(stored.run).await?;
     stored.response(&app, None).await.map(Json)
 }
 
@@ -183,7 +186,7 @@ pub(in crate::http) async fn delete(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     let stored = Stored::find(&app, &caller, &id).await?;
-    app.stop(stored.run).await?;
+    app.commands.stop(stored.run).await?;
     app.store.delete_run(stored.run).await?;
     Ok(Json(
         json!({"id": id, "object": "response", "deleted": true}),

@@ -44,7 +44,9 @@ pub(in crate::http) async fn ask(
     metadata: Map<String, Value>,
     encoder: impl FnOnce(&str) -> Box<dyn AnswerEncoder>,
 ) -> Result<Response, ApiError> {
-    let model = app.models.resolve(Some(&asked.id), &caller.permit(app));
+    let model = app
+        .models
+        .resolve(Some(&asked.id), &app.gateway.permit_of(&caller));
     let model = model.map_err(|error| error.with_field(Some("model")))?;
     let input_tokens = text_bytes(body) / 4;
     let wish = Wish {
@@ -52,8 +54,11 @@ pub(in crate::http) async fn ask(
         max_output_tokens: asked.passing.max_output_tokens,
         prices: model.prices,
     };
-    let paid = PaidCall::begin(app, caller.principal(), model.model.name(), wish).await?;
-    let about = app.caller_info(&model.authority, None, metadata).await?;
+    let paid = PaidCall::begin(&app.usage, caller.principal(), model.model.name(), wish).await?;
+    let about = app
+        .gateway
+        .caller_info(&model.authority, None, metadata)
+        .await?;
     let tools: Vec<ToolSpec> = request
         .tools
         .into_iter()

@@ -47,13 +47,14 @@ pub(in crate::http) async fn answer(
     Json(body): Json<AnswerQuestion>,
 ) -> Result<StatusCode, ApiError> {
     check_changeable(&app, &caller, run).await?;
-    app.tell(
-        run,
-        Command::Answer {
-            question,
-            reply: body.reply()?,
-        },
-    )
-    .await?;
+    app.commands
+        .tell(
+            run,
+            Command::Answer {
+                question,
+                reply: body.reply()?,
+            },
+        )
+        .await?;
     Ok(StatusCode::NO_CONTENT)
 }

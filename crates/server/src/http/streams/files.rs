@@ -9,12 +9,11 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{EventBody, RunEvent, RunId, event::ToolFile};
 use store::{Store, StoreError};
 
-use super::link_text::LinkText;
 use crate::{
     app::App,
     identity::auth::own_origin,
     platform::clock::Clock,
-    runtime::file_links::{FileLinks, FilePlace},
+    runtime::file_links::{FileLinks, FilePlace, LinkText},
 };
 
 /// Largest picture whose content is put into an answer, and largest HTML, bytes.
@@ -50,20 +49,15 @@ pub struct RunFiles {
     inlined_bytes: u64,
 }
 
-impl App {
+impl RunFiles {
     /// The way to the files of a run for a reader who sent these headers and may read all files of the run.
-    pub(crate) fn run_files(
-        &self,
-        run: RunId,
-        headers: &HeaderMap,
-        contents: Contents,
-    ) -> RunFiles {
-        RunFiles {
-            store: self.store.clone(),
-            links: Arc::clone(&self.file_links),
-            clock: self.clock.clone(),
+    pub(crate) fn new(app: &App, run: RunId, headers: &HeaderMap, contents: Contents) -> Self {
+        Self {
+            store: app.store.clone(),
+            links: Arc::clone(&app.file_links),
+            clock: app.clock.clone(),
             run,
-            origin: own_origin(&self.config, headers).ok(),
+            origin: own_origin(&app.config, headers).ok(),
             contents,
             place: None,
             versions: HashMap::new(),

@@ -100,7 +100,11 @@ impl GoingOn {
         let Task {
             app, model, set, ..
         } = &self.task;
-        let Some(continuing) = app.continuing_model(model).filter(|_| set.is_default) else {
+        let Some(continuing) = app
+            .pipelines
+            .continuing_model(model)
+            .filter(|_| set.is_default)
+        else {
             return Ok(None);
         };
         let read = |text: &str| continuation(text, &self.written);
@@ -114,6 +118,7 @@ impl GoingOn {
         };
         let job = self.task.job(continuing);
         let answered = app
+            .pipelines
             .continue_pipeline(&job, text, (reads_along, heard), read)
             .await;
         match answered {

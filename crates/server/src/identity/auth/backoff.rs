@@ -1,8 +1,9 @@
 //! Slows down guessing, of passwords and of codes: each failed try beyond a few makes the next wait twice as long.
 
+use crate::platform::proxies::network;
 use std::{
     collections::HashMap,
-    net::{IpAddr, Ipv6Addr},
+    net::IpAddr,
     sync::{Mutex, PoisonError},
 };
 
@@ -196,14 +197,6 @@ fn code_keys(address: IpAddr, account: UserId) -> [(Key, u32); 3] {
         ((address, None), FREE_PER_ADDRESS),
         ((None, account), FREE_CODES),
     ]
-}
-
-/// With IPv6 everybody has a network of 64 bits to choose addresses from.
-pub(crate) fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX)).into(),
-        v4 => v4,
-    }
 }
 
 /// Drops the older half, which an attacker with so many addresses can cause but not profit much from.

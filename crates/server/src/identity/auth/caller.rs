@@ -3,8 +3,8 @@
 use std::{collections::HashSet, sync::Arc};
 
 use axum::{
-    extract::{FromRequestParts, Request},
-    http::{HeaderMap, Method, header, request::Parts},
+    extract::Request,
+    http::{HeaderMap, Method, header},
 };
 use domain::{ApiKeyId, Person, ProblemCode, SessionId, UserId, refusal};
 use store::{KeyScope, NewUser, Principal, StoreError, User, UserRole};
@@ -15,16 +15,13 @@ use super::{
     trusted_header::{self, Named},
 };
 use crate::{
-    app::App,
     error::ApiError,
-    gateway::models::ResolvedModel,
-    identity::groups::{Permit, Right},
+    identity::{Identity, groups::Right},
     platform::{
         config::Auth,
         listen::Activity,
         secret::{hash_token, random_bytes},
     },
-    tools::agents,
 };
 
 /// The account made for `--auth none` where there is none yet. It has no password.
@@ -96,11 +93,14 @@ impl Caller {
     ///
     /// # Errors
     /// Where the database does not answer.
-    pub async fn identify(app: &App, headers: &HeaderMap) -> Result<Option<Self>, ApiError> {
-        if app.config.auth == Auth::None {
-            let user = app
+    pub async fn identify(
+        identity: &Identity,
+        headers: &HeaderMap,
+    ) -> Result<Option<Self>, ApiError> {
+        if identity.config.auth == Auth::None {
+            let user = identity
                 .local_user
-                .get_or_try_init(|| local_user(app))
+                .get_or_try_init(|| local_user(identity))
                 .await?
                 .clone();
             return Ok(Some(Self {
@@ -111,9 +111,9 @@ impl Caller {
             }));
         }
         if let Some(key) = bearer(headers) {
-            return by_key(app, key, headers).await;
+            return by_key(identity, key, headers).await;
         }
-        match trusted_header::named(app, headers).await? {
+        match trusted_header::named(identity, headers).await? {
             Named::In(caller) => return Ok(Some(*caller)),
             Named::Refused(_) => return Ok(None),
             Named::Nobody => {}
@@ -121,9 +121,9 @@ impl Caller {
         let Some(token) = cookie(headers, SESSION_COOKIE) else {
             return Ok(None);
         };
-        let session = app
+        let session = identity
             .store
-            .session_user(&hash_token(token), app.clock.now_ms())
+            .session_user(&hash_token(token), identity.clock.now_ms())
             .await?;
         Ok(session.map(|(id, user)| {
             let credential = Credential::Session(id);
@@ -155,19 +155,6 @@ impl Caller {
             key_models,
             person: self.person.clone(),
         }
-    }
-
-    /// What the caller may use now. A key never has more than its owner, and a front end's person never what only
-    /// administrators have.
-    #[must_use]
-    pub fn permit(&self, app: &App) -> Permit {
-        app.limited_by_key(self.permit_without_key_limit(app))
-    }
-
-    /// The same without what its key is limited to.
-    pub(crate) fn permit_without_key_limit(&self, app: &App) -> Permit {
-        let is_admin = self.user.role == UserRole::Admin && self.person.is_none();
-        app.groups.permit(self.authority(), is_admin)
     }
 
     /// Whether the caller began this: the account in its browser, exactly this key, or this person of a front end.
@@ -260,51 +247,34 @@ impl Caller {
             _ => Ok(()),
         }
     }
-
-    /// The model with this id, or the default one, for a run on the caller's account. Waits for the first look at the
-    /// model servers.
-    ///
-    /// # Errors
-    /// 403 if the key is not for it, 404 if there is none, 503 if there is no default model or its server was not heard of.
-    pub async fn resolve(&self, app: &App, id: Option<&str>) -> Result<ResolvedModel, ApiError> {
-        app.models.first_look().await;
-        match id {
-            Some(id) => self.check_model(app.models.catalogue().meant(id))?,
-            // The default model has a name too, and an agent that stands for it.
-            None if self
-                .check_model(&format!("{}{}", agents::PREFIX, agents::BUILT_IN))
-                .is_ok() => {}
-            None => {
-                let permit = self.permit_without_key_limit(app);
-                if let Some(default) = app.models.catalogue().default_for(&permit).model() {
-                    self.check_model(&default.id)?;
-                }
-            }
-        }
-        app.resolve(id, &self.permit(app))
-    }
 }
 
-async fn by_key(app: &App, key: &str, headers: &HeaderMap) -> Result<Option<Caller>, ApiError> {
+async fn by_key(
+    identity: &Identity,
+    key: &str,
+    headers: &HeaderMap,
+) -> Result<Option<Caller>, ApiError> {
     if !key.starts_with(KEY_PREFIX) {
         return Ok(None);
     }
-    let Some(key) = holder(app, hash_token(key)).await? else {
+    let Some(key) = holder(identity, hash_token(key)).await? else {
         return Ok(None);
     };
-    let now_ms = app.clock.now_ms();
+    let now_ms = identity.clock.now_ms();
     if key.good_until.is_some_and(|until| now_ms >= until) {
         let forgotten = random_bytes().map_err(ApiError::internal)?;
-        app.store
+        identity
+            .store
             .forget_secret(&key.secret_hash, &forgotten)
             .await?;
-        app.known_keys
+        identity
+            .known_keys
             .forget_secrets(&HashSet::from([key.secret_hash]));
         return Ok(None);
     }
     let is_admin = key.user.role == UserRole::Admin;
     let authority = Authority::of_account(key.user.id);
-    if app
+    if identity
         .groups
         .permit(authority, is_admin)
         .check(Right::ApiKeys)
@@ -313,8 +283,8 @@ async fn by_key(app: &App, key: &str, headers: &HeaderMap) -> Result<Option<Call
         return Ok(None);
     }
     let id = key.id;
-    if app.key_use.is_news(id, now_ms) {
-        app.store.touch_api_key(id, now_ms).await?;
+    if identity.key_use.is_news(id, now_ms) {
+        identity.store.touch_api_key(id, now_ms).await?;
     }
     let person = people::person(&key, headers, now_ms)?.map(Arc::new);
     let user = Arc::clone(&key.user);
@@ -327,16 +297,16 @@ async fn by_key(app: &App, key: &str, headers: &HeaderMap) -> Result<Option<Call
 }
 
 /// The key of this hash.
-async fn holder(app: &App, hash: [u8; 32]) -> Result<Option<Arc<HeldKey>>, ApiError> {
+async fn holder(identity: &Identity, hash: [u8; 32]) -> Result<Option<Arc<HeldKey>>, ApiError> {
     let now = Instant::now();
-    if let Some(known) = app.known_keys.find(&hash, now) {
+    if let Some(known) = identity.known_keys.find(&hash, now) {
         return Ok(Some(known));
     }
-    let Some(holder) = app.store.key_holder(&hash).await? else {
+    let Some(holder) = identity.store.key_holder(&hash).await? else {
         return Ok(None);
     };
     let sealed = holder.sealed_signing_key.as_deref();
-    let signing_key = sealed.map(|sealed| app.sealer.unseal(&holder.key.to_string(), sealed));
+    let signing_key = sealed.map(|sealed| identity.sealer.unseal(&holder.key.to_string(), sealed));
     let key = Arc::new(HeldKey {
         id: holder.key,
         secret_hash: hash,
@@ -349,14 +319,14 @@ async fn holder(app: &App, hash: [u8; 32]) -> Result<Option<Arc<HeldKey>>, ApiEr
             .min(),
         rights: holder.rights,
     });
-    app.known_keys.remember(hash, Arc::clone(&key), now);
+    identity.known_keys.remember(hash, Arc::clone(&key), now);
     Ok(Some(key))
 }
 
 /// The account of everybody with `--auth none`: the oldest administrator's, so that one person may change
 /// between that and a password; made when first needed.
-async fn local_user(app: &App) -> Result<Arc<User>, ApiError> {
-    if let Some(admin) = app.store.first_admin().await? {
+async fn local_user(identity: &Identity) -> Result<Arc<User>, ApiError> {
+    if let Some(admin) = identity.store.first_admin().await? {
         return Ok(Arc::new(admin));
     }
     let new = NewUser {
@@ -365,13 +335,13 @@ async fn local_user(app: &App) -> Result<Arc<User>, ApiError> {
         name: "Local administrator".to_owned(),
         role: UserRole::Admin,
         password_hash: String::new(),
-        created_at: app.clock.now_ms(),
+        created_at: identity.clock.now_ms(),
     };
-    match app.store.create_user(&new).await {
+    match identity.store.create_user(&new).await {
         Ok(user) => Ok(Arc::new(user)),
         // Another process on the same database was first.
         Err(StoreError::Conflict(_)) => {
-            let admin = app.store.first_admin().await?;
+            let admin = identity.store.first_admin().await?;
             admin
                 .map(Arc::new)
                 .ok_or_else(|| ApiError::internal("the local user cannot be made"))
@@ -385,14 +355,14 @@ async fn local_user(app: &App) -> Result<Arc<User>, ApiError> {
 /// # Errors
 /// 401 without one, 403 where it does not suffice.
 pub async fn check_access(
-    app: &App,
+    identity: &Identity,
     access: Access,
     request: &mut Request,
 ) -> Result<Option<Caller>, ApiError> {
     if access == Access::Public {
         return Ok(None);
     }
-    let caller = Caller::identify(app, request.headers()).await?;
+    let caller = Caller::identify(identity, request.headers()).await?;
     let caller =
         caller.ok_or_else(|| ApiError::unauthenticated(bearer(request.headers()).is_some()))?;
     if access == Access::Admin && caller.user.role != UserRole::Admin {
@@ -435,30 +405,9 @@ fn lacks_scope(needed: &str) -> ApiError {
     ApiError::new(ProblemCode::Forbidden, message)
 }
 
-impl<S: Sync> FromRequestParts<S> for Caller {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let caller = parts.extensions.get::<Self>().cloned();
-        caller.ok_or_else(|| ApiError::internal("a public route asks for its caller"))
-    }
-}
-
 /// The caller, who is an administrator.
 #[derive(Debug, Clone)]
 pub struct Admin(pub Caller);
-
-impl<S: Sync> FromRequestParts<S> for Admin {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let caller = Caller::from_request_parts(parts, state).await?;
-        match caller.user.role {
-            UserRole::Admin => Ok(Self(caller)),
-            UserRole::User => Err(ApiError::forbidden(refusal::Request::OnlyAdministrators)),
-        }
-    }
-}
 
 /// The key of a request, if any: as bearer, or in the header that Anthropic's packages use.
 pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {

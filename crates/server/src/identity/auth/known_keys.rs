@@ -111,13 +111,13 @@ impl KnownKeys {
     }
 
     /// Whatever is known of these people's keys is no more.
-    pub(super) fn forget_people(&self, people: &HashSet<UserId>) {
+    pub(crate) fn forget_people(&self, people: &HashSet<UserId>) {
         self.lock()
             .retain(|_, known| !people.contains(&known.key.user.id));
     }
 
     /// Keys with these secrets are no more.
-    pub(super) fn forget_secrets(&self, hashes: &HashSet<[u8; 32]>) {
+    pub(crate) fn forget_secrets(&self, hashes: &HashSet<[u8; 32]>) {
         self.lock().retain(|hash, _| !hashes.contains(hash));
     }
 

@@ -1,10 +1,10 @@
 //! Ends what people have open as soon as their accounts are suspended or their sessions or keys are over, by whichever
 //! server.
 
+use crate::error::ApiError;
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    sync::{Mutex, PoisonError},
 };
 
 use axum::{
@@ -14,14 +14,9 @@ use axum::{
 };
 use domain::{SessionId, UserId};
 use futures_util::StreamExt;
-use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
 use super::{Caller, Credential};
-use crate::{app::App, error::ApiError};
-
-/// How often it is looked for accounts that another server has suspended, and for sessions and keys that are over.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// What ends with somebody's good standing.
 #[derive(Debug, Default)]
@@ -86,7 +81,7 @@ impl Standing {
         response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(ended))))
     }
 
-    fn end(&self, people: &HashSet<UserId>) {
+    pub(crate) fn end(&self, people: &HashSet<UserId>) {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         people
             .iter()
@@ -94,7 +89,7 @@ impl Standing {
             .for_each(|ends| ends.cancel());
     }
 
-    fn end_sessions(&self, sessions: &[SessionId]) {
+    pub(crate) fn end_sessions(&self, sessions: &[SessionId]) {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sessions
             .iter()
@@ -103,7 +98,7 @@ impl Standing {
     }
 
     /// Ends what was opened with these secrets, and with those that were good until now only.
-    fn end_keys(&self, secrets: &HashSet<[u8; 32]>, now_ms: i64) {
+    pub(crate) fn end_keys(&self, secrets: &HashSet<[u8; 32]>, now_ms: i64) {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_over = |hash: &[u8; 32], key: &mut OpenKey| {
             secrets.contains(hash) || key.good_until.is_some_and(|until| now_ms >= until)
@@ -111,62 +106,5 @@ impl Standing {
         open.keys
             .extract_if(is_over)
             .for_each(|(_, key)| key.ends.cancel());
-    }
-}
-
-impl App {
-    /// Ends everything here of people whose accounts are suspended: requests, streams, sockets and runs. Their sessions
-    /// and keys are refused by the database.
-    ///
-    /// # Errors
-    /// Where the database does not answer.
-    pub(crate) async fn end_for_suspended(&self) -> Result<(), StoreError> {
-        let people: HashSet<UserId> = self.store.suspended_users().await?.into_iter().collect();
-        if !people.is_empty() {
-            self.known_keys.forget_people(&people);
-            self.standing.end(&people);
-            self.runs.stop_of(&people);
-        }
-        Ok(())
-    }
-
-    /// Ends the requests, streams and sockets here of browsers whose sessions are over. Runs go on: the person is in
-    /// good standing.
-    async fn end_for_sessions_over(&self) -> Result<(), StoreError> {
-        self.standing
-            .end_sessions(&self.store.sessions_over(self.clock.now_ms()).await?);
-        Ok(())
-    }
-
-    /// The same for programs whose keys were taken back, have other secrets by now, or are too old.
-    async fn end_for_keys_over(&self) -> Result<(), StoreError> {
-        let now_ms = self.clock.now_ms();
-        let secrets = self.store.ended_secrets(now_ms).await?;
-        self.known_keys.forget_secrets(&secrets);
-        self.standing.end_keys(&secrets, now_ms);
-        Ok(())
-    }
-}
-
-/// Looks for suspended accounts, for sessions and keys that are over and for changed groups, until the server stops. Also
-/// where nobody shares the database: a run may have been about to begin when its owner was suspended.
-pub(crate) async fn keep_standing(app: Arc<App>) {
-    loop {
-        tokio::select! {
-            () = app.stopping.cancelled() => return,
-            () = tokio::time::sleep(LOOK_EVERY) => {}
-        }
-        if let Err(error) = app.end_for_suspended().await {
-            tracing::warn!(%error, "cannot look for suspended accounts");
-        }
-        if let Err(error) = app.groups.look().await {
-            tracing::warn!(%error, "cannot look for groups that were changed");
-        }
-        if let Err(error) = app.end_for_sessions_over().await {
-            tracing::warn!(%error, "cannot look for sessions that are over");
-        }
-        if let Err(error) = app.end_for_keys_over().await {
-            tracing::warn!(%error, "cannot look for keys that are over");
-        }
     }
 }

@@ -8,12 +8,11 @@ use axum::{
 use domain::{SessionId, refusal};
 use store::UserRole;
 
-use super::{Caller, Credential, SESSION_COOKIE, caller::bearer, cookie, details, origin};
+use super::{Caller, Credential, SESSION_COOKIE, caller::bearer, cookie, csrf, details};
 use crate::{
-    app::App,
     error::ApiError,
     identity::{
-        audit,
+        Identity, audit,
         provisioning::{Arrival, Arrived, Ended, Problem, ProviderGroups},
     },
     platform::{
@@ -42,7 +41,7 @@ pub(crate) fn keep_from_proxy(config: &Config, request: &mut Request) -> Result<
         .map(|Peer(peer)| peer.ip());
     let is_proxy = peer.is_some_and(|peer| settings.proxies.has(peer.to_canonical()));
     // Pages of other sites may have been named for programs with keys: they are not to act as the visitor.
-    if !is_proxy || origin::is_foreign(config, request) {
+    if !is_proxy || csrf::is_foreign(config, request) {
         for name in settings.headers() {
             request.headers_mut().remove(name);
         }
@@ -51,7 +50,7 @@ pub(crate) fn keep_from_proxy(config: &Config, request: &mut Request) -> Result<
     // A proxy that knows people by their network signs in whoever's page made its own name point here.
     if request.headers().contains_key(&settings.user)
         && bearer(request.headers()).is_none()
-        && !origin::is_public_host(config, request)
+        && !csrf::is_public_host(config, request)
     {
         return Err(ApiError::forbidden(refusal::Request::ProxyHidesHost));
     }
@@ -71,14 +70,14 @@ pub(super) enum Named {
 ///
 /// # Errors
 /// 401 where the name cannot be one; where the database does not answer.
-pub(super) async fn named(app: &App, headers: &HeaderMap) -> Result<Named, ApiError> {
-    let Some(settings) = &app.config.trusted_header else {
+pub(super) async fn named(identity: &Identity, headers: &HeaderMap) -> Result<Named, ApiError> {
+    let Some(settings) = &identity.config.trusted_header else {
         return Ok(Named::Nobody);
     };
     let Some(person) = person(settings, headers)? else {
         return Ok(Named::Nobody);
     };
-    let arrived = match app.account_of(&settings.admission, &person).await {
+    let arrived = match identity.account_of(&settings.admission, &person).await {
         Ok(arrived) => arrived,
         Err(Ended::Problem(problem)) => {
             tracing::debug!(
@@ -89,14 +88,17 @@ pub(super) async fn named(app: &App, headers: &HeaderMap) -> Result<Named, ApiEr
         }
         Err(Ended::Fault(error)) => return Err(error),
     };
-    note(app, &arrived).await?;
+    note(identity, &arrived).await?;
     if let (Some(_), ProviderGroups::Known(groups)) = (&settings.groups, &person.groups) {
-        app.groups.follow(arrived.account.user.id, groups).await?;
+        identity
+            .groups
+            .follow(arrived.account.user.id, groups)
+            .await?;
     }
     let Arrived { account, .. } = arrived;
     let credential = if account.has_second_factor {
         // What the proxy says is the first step only, as every other way in is.
-        match session_of(app, headers, account.user.id).await? {
+        match session_of(identity, headers, account.user.id).await? {
             Some(session) => Credential::Session(session),
             None => return Ok(Named::Refused(Problem::CodeNeeded)),
         }
@@ -116,42 +118,52 @@ pub(super) async fn named(app: &App, headers: &HeaderMap) -> Result<Named, ApiEr
 ///
 /// # Errors
 /// As [`named`].
-pub(crate) async fn problem(app: &App, headers: &HeaderMap) -> Result<Option<Problem>, ApiError> {
-    match named(app, headers).await? {
+pub(crate) async fn problem(
+    identity: &Identity,
+    headers: &HeaderMap,
+) -> Result<Option<Problem>, ApiError> {
+    match named(identity, headers).await? {
         Named::Refused(problem) => Ok(Some(problem)),
         Named::Nobody | Named::In(_) => Ok(None),
     }
 }
 
 async fn session_of(
-    app: &App,
+    identity: &Identity,
     headers: &HeaderMap,
     owner: domain::UserId,
 ) -> Result<Option<SessionId>, ApiError> {
     let Some(token) = cookie(headers, SESSION_COOKIE) else {
         return Ok(None);
     };
-    let session = app
+    let session = identity
         .store
-        .session_user(&hash_token(token), app.clock.now_ms())
+        .session_user(&hash_token(token), identity.clock.now_ms())
         .await?;
     Ok(session
         .filter(|(_, user)| user.id == owner)
         .map(|(id, _)| id))
 }
 
-async fn note(app: &App, arrived: &Arrived) -> Result<(), ApiError> {
+async fn note(identity: &Identity, arrived: &Arrived) -> Result<(), ApiError> {
     let role = |role: UserRole| match role {
         UserRole::Admin => "admin",
         UserRole::User => "user",
     };
     let user = &arrived.account.user;
     let line = match (arrived.is_new, arrived.new_role) {
-        (true, _) => audit::by_proxy(user, "user.create", role(user.role), app.clock.now_ms()),
-        (false, Some(new)) => audit::by_proxy(user, "user.change", role(new), app.clock.now_ms()),
+        (true, _) => audit::by_proxy(
+            user,
+            "user.create",
+            role(user.role),
+            identity.clock.now_ms(),
+        ),
+        (false, Some(new)) => {
+            audit::by_proxy(user, "user.change", role(new), identity.clock.now_ms())
+        }
         (false, None) => return Ok(()),
     };
-    Ok(app.store.add_to_audit(&line).await?)
+    Ok(identity.store.add_to_audit(&line).await?)
 }
 
 /// Whom the headers name; nobody where they name nobody.

@@ -7,7 +7,11 @@ use domain::{ProblemCode, refusal};
 use serde::{Deserialize, Serialize};
 
 use super::{Known, Rule};
-use crate::{error::ApiError, gateway::models::TOUR, identity::auth::Authority, tools::agents};
+use crate::{
+    error::ApiError,
+    identity::auth::Authority,
+    platform::built_in::{AGENT_PREFIX, TOUR},
+};
 
 /// A rule of this name holds for all of its kind that have none of their own.
 pub(crate) const REST: &str = "*";
@@ -138,7 +142,7 @@ impl KeyLimit {
     fn allows(&self, thing: Thing<'_>) -> bool {
         match thing {
             Thing::Model(id) => self.models.contains(id),
-            Thing::Agent(name) => self.names.contains(&format!("{}{name}", agents::PREFIX)),
+            Thing::Agent(name) => self.names.contains(&format!("{}{name}", AGENT_PREFIX)),
             Thing::Tool(_) | Thing::Workspace(_) | Thing::Right(_) => true,
         }
     }

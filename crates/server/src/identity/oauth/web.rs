@@ -7,7 +7,7 @@ use outbound::{Answer, Fault, Limits, Outbound, Request, plain_host};
 use reqwest::{Method, StatusCode, Url, header::ACCEPT};
 use serde_json::Value;
 
-use crate::web::WebProblem;
+use crate::platform::outbound_fault::of_fault;
 
 const LIMITS: Limits = Limits {
     time: Duration::from_secs(20),
@@ -93,7 +93,7 @@ impl Web<'_> {
 
 fn in_words(fault: Fault) -> Tools {
     Tools::SignInAddressUnusable {
-        why: WebProblem::Fault(fault).sentence().into(),
+        why: of_fault(fault),
     }
 }
 

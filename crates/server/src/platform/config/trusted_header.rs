@@ -5,7 +5,7 @@ use axum::http::HeaderName;
 use serde::Deserialize;
 
 use super::admission::Admission;
-use crate::identity::auth::Proxies;
+use crate::platform::proxies::Proxies;
 
 /// Headers that mean something else, and that anybody sends.
 const OTHERS: [&str; 12] = [

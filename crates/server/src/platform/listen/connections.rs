@@ -16,7 +16,7 @@ use std::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::identity::auth::{Proxies, network};
+use crate::platform::proxies::{Proxies, network};
 
 /// How soon a full server looks again for a connection that has become idle.
 const RETRY_AFTER: Duration = Duration::from_millis(100);

@@ -109,9 +109,9 @@ mod tests {
     };
 
     use super::*;
-    use crate::{
-        identity::auth::Proxies,
-        platform::listen::connections::{ConnectionLimits, Connections},
+    use crate::platform::{
+        listen::connections::{ConnectionLimits, Connections},
+        proxies::Proxies,
     };
 
     #[tokio::test(start_paused = true)]

@@ -12,8 +12,8 @@ use tokio::time::sleep;
 
 use super::{All, MAX_ANSWER_BYTES};
 use crate::{
-    chat::webhooks::{of_fault, sign},
     platform::config::HookWay,
+    platform::{outbound_fault::of_fault, standard_webhooks::sign},
 };
 
 /// Pauses before the next tries.

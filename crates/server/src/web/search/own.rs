@@ -1,43 +1,44 @@
 //! The pages that crawls have brought in, as a search of the web: an index of our own.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use domain::DocumentId;
-use store::Principal;
+use store::{Principal, Store};
 
 use super::{SNIPPET_CHARS, TITLE_CHARS, WebHit, WebProblem, plain};
-use crate::{
-    app::App,
-    documents::{MOST_FOUND, Wish},
-};
+use crate::documents::{Documents, MOST_FOUND, Wish};
 
 /// Several passages of a page are one hit, so more of them are looked for.
 const PASSAGES_OF_A_PAGE: usize = 3;
 
 /// What is found in the crawled pages that the principal may search, the best first, at most `limit`.
 pub(super) async fn search(
-    app: &App,
+    store: &Store,
+    documents: &Arc<Documents>,
     principal: &Principal,
     query: String,
     limit: usize,
 ) -> Result<Vec<WebHit>, WebProblem> {
     let (mut collections, mut addresses) = (HashSet::new(), HashMap::new());
-    for page in app.store.crawled_pages(principal.account).await? {
+    for page in store.crawled_pages(principal.account).await? {
         collections.insert(page.collection);
         addresses.insert(page.document, page.url);
     }
     if addresses.is_empty() {
         return Ok(Vec::new());
     }
-    let documents: Vec<DocumentId> = addresses.keys().copied().collect();
+    let pages: Vec<DocumentId> = addresses.keys().copied().collect();
     let limit_passages = (limit * PASSAGES_OF_A_PAGE).min(MOST_FOUND);
     let wish = Wish {
         query,
         collections: Some(collections.into_iter().collect()),
-        documents,
+        documents: pages,
         limit: limit_passages,
     };
-    let answer = app.search_knowledge(principal, wish).await;
+    let answer = documents.search_knowledge(principal, wish).await;
     let answer = answer.map_err(|error| WebProblem::Search(error.problem().message.clone()))?;
     let mut hits: Vec<WebHit> = Vec::new();
     for found in answer.found {

@@ -105,6 +105,7 @@ impl World {
             let email = &format!("{who}@example.org");
             let password_hash = server
                 .app
+                .identity
                 .passwords
                 .hash(PASSWORD.to_owned())
                 .await

@@ -18,9 +18,9 @@ use axum::{
 use reqwest::Method;
 use scripted::{Behaviour, Reply};
 use serde_json::{Value, json};
-use server::{
-    identity::auth::Proxies,
-    platform::listen::{ConnectionLimits, ListenOptions, serve},
+use server::platform::{
+    listen::{ConnectionLimits, ListenOptions, serve},
+    proxies::Proxies,
 };
 use tokio::{net::TcpListener, sync::Barrier};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};

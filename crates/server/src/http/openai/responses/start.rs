@@ -18,12 +18,9 @@ use super::{
 };
 use crate::{
     app::App,
-    chat::{
-        research::WorkMode,
-        turns::{FreeRun, Worker},
-    },
+    chat::turns::{FreeRun, Worker},
     error::ApiError,
-    gateway::{caller_info::CHAT_ID, models::ResolvedModel},
+    gateway::{caller_info::CHAT_ID, models::ResolvedModel, research_wish::WorkMode},
     http::chat_stream::foreign_workspace,
     identity::auth::Caller,
     runtime::client_tools::CallNames,
@@ -60,7 +57,10 @@ pub(super) async fn start(
         .iter()
         .map(|told| Message::text(Role::System, told.clone()));
     let history = instructions.chain(before.messages).chain(new).collect();
-    let mut history = app.with_own_calls(caller, history, CALL_NAMES).await?;
+    let mut history = app
+        .conversations
+        .with_own_calls(caller, history, CALL_NAMES)
+        .await?;
     let mode = match check_conversation(&mut history).map_err(invalid)? {
         Mode::Chat => request.mode,
         of_message => {
@@ -104,26 +104,27 @@ pub(super) async fn start(
         }
         (None, _) => None,
     };
-    app.run_freely(FreeRun {
-        workspace,
-        client_tools: tools.into_iter().map(agent::spec).collect(),
-        worker,
-        wishes: CallWishes {
-            parameters,
-            answer_form,
-            extra,
-        },
-        metadata: RequestMetadata {
-            passed_on,
-            ..RequestMetadata::default()
-        },
-        input,
-        outlives_server: background || idempotency.is_some(),
-        idempotency,
-        research,
-        ..FreeRun::new(history, model)
-    })
-    .await
+    app.turns
+        .run_freely(FreeRun {
+            workspace,
+            client_tools: tools.into_iter().map(agent::spec).collect(),
+            worker,
+            wishes: CallWishes {
+                parameters,
+                answer_form,
+                extra,
+            },
+            metadata: RequestMetadata {
+                passed_on,
+                ..RequestMetadata::default()
+            },
+            input,
+            outlives_server: background || idempotency.is_some(),
+            idempotency,
+            research,
+            ..FreeRun::new(history, model)
+        })
+        .await
 }
 
 /// Who answers: an agent of ours, or the model that is named.
@@ -134,11 +135,11 @@ async fn worker(
     request: &mut ResponseRequest,
 ) -> Result<(ResolvedModel, Worker), ApiError> {
     app.models.first_look().await;
-    let permit = caller.permit(app);
+    let permit = app.gateway.permit_of(&caller);
     let (model, worker) = match &asked.agent {
         Some(agent) => {
             request.check_for_agent().map_err(invalid)?;
-            (app.resolve(Some(&agent.id), &permit), Worker::Agent)
+            (app.gateway.resolve(Some(&agent.id), &permit), Worker::Agent)
         }
         None => (app.models.resolve(Some(&asked.id), &permit), Worker::Model),
     };

@@ -100,7 +100,7 @@ impl Stored {
         let mut messages = conversation(&self.items).map_err(super::invalid)?;
         let name = |call: &str, by| start::call_id(self.run, call, by);
         messages.extend(agent::history::messages_with_handed_over(
-            &app.log_of(self.run).await?,
+            &app.conversations.log_of(self.run).await?,
             name,
         ));
         Ok(messages)

@@ -16,7 +16,7 @@ pub(crate) struct LinkText {
 
 impl LinkText {
     /// Whether `more` passes unchanged, and is done with. Most pieces do.
-    pub(super) fn passes(&mut self, more: &str) -> bool {
+    pub(crate) fn passes(&mut self, more: &str) -> bool {
         let passes = self.held.is_empty() && !more.contains(']');
         if passes {
             self.code.read(more);
@@ -25,7 +25,7 @@ impl LinkText {
     }
 
     /// Takes more of the text and gives what can be shown now. `find` gives the address to put in the place of another.
-    pub(super) fn push(&mut self, more: &str, find: impl Fn(&str) -> Option<String>) -> String {
+    pub(crate) fn push(&mut self, more: &str, find: impl Fn(&str) -> Option<String>) -> String {
         self.held.push_str(more);
         let text = std::mem::take(&mut self.held);
         let (mut shown, mut rest) = (String::with_capacity(text.len()), text.as_str());

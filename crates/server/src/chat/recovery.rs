@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use agent::{CallWishes, Past, Told, ToolChoice};
 use anyhow::Context;
@@ -12,20 +13,29 @@ use domain::{EventBody, Message, ModelParameters, Origin, Problem, RunId, Senten
 use llm::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::{Run, StoreError};
+use store::{Run, Store, StoreError};
 use tokio::time::{Instant, sleep_until};
 
 use crate::{
-    app::{App, ask_configured},
-    chat::{
-        research::ResearchWish,
-        turns::{Work, Worker},
-    },
+    chat::turns::{Preparation, Work, Worker},
     error::ApiError,
-    gateway::models::ResolvedModel,
+    gateway::{
+        Gateway,
+        models::{Models, ResolvedModel},
+        research_wish::ResearchWish,
+        usage::Usage,
+    },
     identity::auth::Authority,
-    runtime::runs::{FromLog, LogSoFar, NewLiveRun},
-    tools::{agents::AgentDefinition, mcp_servers::RunIs},
+    platform::{agent_definition::AgentDefinition, clock::Clock},
+    runtime::{
+        commands::Commands,
+        conversation::Conversations,
+        runs::{FromLog, LogSoFar, NewLiveRun, Runs},
+    },
+    tools::{
+        mcp_servers::{McpServers, RunIs},
+        programs::ProgramsHere,
+    },
 };
 
 /// How often a run goes on without doing anything before it is given up: perhaps it is what kills the server.
@@ -225,9 +235,26 @@ impl Kept {
     }
 }
 
-impl App {
+/// Brings runs back that outlived their server, or rested.
+pub struct Recovery {
+    pub(crate) clock: Clock,
+    pub(crate) commands: Arc<Commands>,
+    pub(crate) conversations: Arc<Conversations>,
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) mcp_servers: Arc<McpServers>,
+    pub(crate) models: Arc<Models>,
+    pub(crate) preparation: Arc<Preparation>,
+    pub(crate) programs: Arc<ProgramsHere>,
+    pub(crate) runs: Runs,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) store: Store,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) usage: Arc<Usage>,
+}
+
+impl Recovery {
     /// Goes on with the runs that an earlier process left open, and ends the logs of those that cannot go on. Call once,
-    /// before serving. Runs whose model is not known yet are set aside, for [`App::go_on_with_set_aside`].
+    /// before serving. Runs whose model is not known yet are set aside, for [`Recovery::go_on_with_set_aside`].
     ///
     /// # Errors
     /// Where the database does not answer.
@@ -261,7 +288,7 @@ impl App {
             .our_runs(self.clock.now_ms().saturating_sub(age))
             .await?;
         {
-            let set_aside = self.set_aside.lock().await;
+            let set_aside = self.commands.set_aside.lock().await;
             ours.retain(|run| self.runs.live(*run).is_none() && !set_aside.contains(run));
         }
         let mut forgotten = Vec::new();
@@ -285,7 +312,7 @@ impl App {
             .map_err(|error| anyhow::anyhow!("{error}"))?;
         if self.take_over_all(left, model_may_come).await {
             tracing::warn!("a configured model server does not answer; runs wait for it");
-            self.tasks.spawn(ask_configured(self.clone()));
+            self.tasks.spawn(self.clone().ask_configured());
         }
         Ok(())
     }
@@ -296,7 +323,7 @@ impl App {
             // They may have been running some.
             self.programs.known().await;
         }
-        let mut set_aside = self.set_aside.lock().await;
+        let mut set_aside = self.commands.set_aside.lock().await;
         for run in runs {
             match self.take_over(&run, model_may_come).await {
                 Ok(true) => {}
@@ -310,10 +337,17 @@ impl App {
 
     /// Goes on with the runs that were set aside, or ends their logs. Those whose model may still come stay.
     pub(crate) async fn go_on_with_set_aside(&self) {
-        let runs: Vec<RunId> = self.set_aside.lock().await.iter().copied().collect();
+        let runs: Vec<RunId> = self
+            .commands
+            .set_aside
+            .lock()
+            .await
+            .iter()
+            .copied()
+            .collect();
         for run in runs {
             // Held until it is live, so that whoever stops it finds it in one of the two places.
-            let mut set_aside = self.set_aside.lock().await;
+            let mut set_aside = self.commands.set_aside.lock().await;
             if !set_aside.remove(&run) {
                 continue;
             }
@@ -357,7 +391,7 @@ impl App {
             tokio::select! {
                 () = self.stopping.cancelled() => return,
                 runs = self.runs.given_up() => {
-                    self.set_aside.lock().await.extend(&runs);
+                    self.commands.set_aside.lock().await.extend(&runs);
                     left.extend(runs.into_iter().map(|run| (run, Again::after(TAKE_UP_AGAIN))));
                 }
                 () = due => self.take_up_due(&mut left).await,
@@ -387,7 +421,7 @@ impl App {
     }
 
     async fn take_up(&self, run: RunId) -> TakenUp {
-        let mut set_aside = self.set_aside.lock().await;
+        let mut set_aside = self.commands.set_aside.lock().await;
         if !set_aside.contains(&run) {
             // A person has stopped it meanwhile.
             return TakenUp::Done;
@@ -481,13 +515,15 @@ impl App {
     async fn find_kept(&self, run: &Run) -> anyhow::Result<Found> {
         let kept = self.store.run_request(run.id).await?;
         let kept = kept.and_then(|kept| serde_json::from_str::<Kept>(&kept).ok());
-        let permit = self.permit(Authority::of_run(run));
+        let permit = self.gateway.permit(Authority::of_run(run));
         let model = kept
             .as_ref()
             .and_then(|kept| self.models.resolve(Some(&kept.model), &permit).ok());
         let forbidden = kept.as_ref().and_then(|kept| {
             let agent = kept.agent.as_ref().map_or("main", |agent| &agent.name);
-            let permits = self.run_permits(Authority::of_run(run), kept.directory.clone());
+            let permits = self
+                .preparation
+                .run_permits(Authority::of_run(run), kept.directory.clone());
             permits.check(agent, &kept.model).err()
         });
         Ok(Found {
@@ -513,12 +549,21 @@ impl App {
             Some(history) => history,
             None => self.history_of(run).await?,
         };
-        kept.told = self.still_told(run.principal.account, kept.told).await?;
+        kept.told = self
+            .preparation
+            .still_told(run.principal.account, kept.told)
+            .await?;
         let (mut work, workspace) = kept.work(history, model);
         self.usage.know(&run.principal).await?;
         work.origin = run.origin.clone().unwrap_or_default();
-        let (about, permit) = ((run.chat, run.message), self.permit(Authority::of_run(run)));
-        let mut request = self.request(work, workspace, run.id, about).await?;
+        let (about, permit) = (
+            (run.chat, run.message),
+            self.gateway.permit(Authority::of_run(run)),
+        );
+        let mut request = self
+            .preparation
+            .request(work, workspace, run.id, about)
+            .await?;
         request.past = past;
         if request.late_tools.is_some() {
             // It needs the tools that it had.
@@ -535,9 +580,31 @@ impl App {
             .iter()
             .find(|message| Some(message.id) == run.message);
         let asked = answer.context("the run's message is gone")?.parent;
-        self.history(&messages, asked)
+        self.conversations
+            .history(&messages, asked)
             .await
             .map_err(|error| anyhow::anyhow!("{}", error.problem()))
+    }
+}
+
+impl Recovery {
+    /// Lists the models of configured servers; those that are not up yet are asked again. Runs that were set aside may have
+    /// waited for them.
+    pub(crate) async fn ask_configured(self: Arc<Self>) {
+        let ask = async {
+            let mut wait = Duration::from_secs(1);
+            while self.models.ask_unlisted().await.is_err() {
+                // Others may have listed theirs.
+                self.go_on_with_set_aside().await;
+                tokio::time::sleep(wait).await;
+                wait = (wait * 2).min(Duration::from_secs(60));
+            }
+            self.go_on_with_set_aside().await;
+        };
+        tokio::select! {
+            () = self.stopping.cancelled() => {}
+            () = ask => {}
+        }
     }
 }
 

@@ -7,12 +7,11 @@ use domain::{ChatId, RunId, UserId};
 use store::StoreError;
 
 use crate::{
-    app::App,
-    chat::turns::{Work, Worker},
-    gateway::models::TOUR,
+    chat::turns::{Preparation, Work, Worker},
+    platform::built_in::TOUR,
 };
 
-impl App {
+impl Preparation {
     /// What the agents of a new run are told; nothing where they must not use the memory.
     pub(crate) async fn told(
         &self,

@@ -2,10 +2,17 @@
 //! its own where others may have them.
 
 use std::{sync::Arc, time::Duration};
+use store::Store;
+use tokio_util::sync::CancellationToken;
 
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::{app::App, platform::secret::random_token};
+use crate::{
+    chat::recovery::Recovery,
+    gateway::agents::DefinedAgents,
+    platform::{config::Config, secret::random_token},
+    runtime::{commands::Commands, runs::Runs},
+};
 
 /// How often we look for what other servers have been asked to tell us.
 const LISTEN_EVERY: Duration = Duration::from_millis(500);
@@ -25,7 +32,19 @@ struct Times {
     margin: Duration,
 }
 
-impl App {
+/// Holds this server’s lease and takes over the runs of servers that lost theirs.
+pub(crate) struct Leases {
+    pub(crate) closing: CancellationToken,
+    pub(crate) commands: Arc<Commands>,
+    pub(crate) config: Arc<Config>,
+    pub(crate) defined_agents: Arc<DefinedAgents>,
+    pub(crate) recovery: Arc<Recovery>,
+    pub(crate) runs: Runs,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) store: Store,
+}
+
+impl Leases {
     fn lease_times(&self) -> Times {
         let length = self.config.lease;
         Times {
@@ -71,12 +90,16 @@ impl App {
             if let Err(error) = self.defined_agents.look_again().await {
                 tracing::warn!(%error, "cannot look for agents that another server has changed");
             }
-            if let Err(error) = self.take_over_left_runs().await {
+            if let Err(error) = self.recovery.take_over_left_runs().await {
                 tracing::warn!(%error, "cannot look for runs whose server is gone");
             }
             if looked_for_forgotten.elapsed() > FORGOTTEN_AFTER {
                 looked_for_forgotten = Instant::now();
-                if let Err(error) = self.take_over_forgotten_runs(FORGOTTEN_AFTER).await {
+                if let Err(error) = self
+                    .recovery
+                    .take_over_forgotten_runs(FORGOTTEN_AFTER)
+                    .await
+                {
                     tracing::warn!(%error, "cannot look for runs that nobody works on");
                 }
             }
@@ -129,7 +152,7 @@ impl App {
         // A run whose row was just made has started by then.
         sleep(margin).await;
         self.runs.abandon().await;
-        self.set_aside.lock().await.clear();
+        self.commands.set_aside.lock().await.clear();
         loop {
             let asked = Instant::now();
             match timeout(length, self.take_lease()).await {
@@ -144,7 +167,7 @@ impl App {
     async fn listen_for_ever(self: &Arc<Self>) {
         loop {
             sleep(LISTEN_EVERY).await;
-            if let Err(error) = self.obey_commands().await {
+            if let Err(error) = self.commands.obey_commands().await {
                 tracing::warn!(%error, "cannot look for what other servers tell");
             }
         }

@@ -1,12 +1,11 @@
 //! What a chat holds, as the model has to see it.
 
+use crate::{error::ApiError, runtime::runs::Runs};
 use std::collections::HashMap;
 
 use agent::history::recall;
 use domain::{Message, MessageId, Role, RunEvent, RunId};
-use store::{ChatMessage, StoreError};
-
-use crate::{app::App, error::ApiError};
+use store::{ChatMessage, Store, StoreError};
 
 /// The tool calls of earlier runs that the model sees again; of older runs it sees the answers. When there are more, the oldest
 /// are dropped down to `CALLS_LEFT` at once: each time, providers read the conversation anew.
@@ -15,7 +14,13 @@ const CALLS_LEFT: u32 = 32;
 /// The latest runs, whose calls it always sees.
 const MIN_RUNS: usize = 3;
 
-impl App {
+/// What chats hold, read from the logs of their runs.
+pub struct Conversations {
+    pub(crate) runs: Runs,
+    pub(crate) store: Store,
+}
+
+impl Conversations {
     /// The conversation from the beginning to `leaf`, as the model has to see it.
     pub(crate) async fn history(
         &self,
@@ -57,7 +62,7 @@ impl App {
         Ok(history)
     }
 
-    /// The same as [`App::log_of`], or nothing where the log is damaged: the answer is in the chat, too.
+    /// The same as [`Conversations::log_of`], or nothing where the log is damaged: the answer is in the chat, too.
     async fn readable_log_of(&self, run: RunId) -> Result<Vec<RunEvent>, ApiError> {
         match self.stored_log(run).await {
             Err(error @ StoreError::Corrupt(_)) => {

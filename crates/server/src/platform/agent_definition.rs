@@ -15,9 +15,14 @@ const LISTED_LIMIT_BYTES: usize = 200;
 /// A year.
 const MINUTES_LIMIT: u32 = 525_600;
 /// Names that mean something else in an address, a model's id or `task`.
-pub(super) const TAKEN: [&str; 9] = [
+pub const TAKEN: [&str; 9] = [
     "agent", "deep", "default", "explore", "general", "main", "model", "research", "tour",
 ];
+
+/// Whether an agent of this name is not one that somebody has defined.
+pub(crate) fn is_built_in(name: &str) -> bool {
+    TAKEN.contains(&name)
+}
 
 /// One agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

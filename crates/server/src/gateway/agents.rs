@@ -1,7 +1,8 @@
 //! The agents that an administrator has defined, in the configuration's file and in the page.
 
-mod definition;
 mod warnings;
+
+pub(crate) use warnings::AgentChecks;
 
 use std::{
     collections::HashSet,
@@ -12,31 +13,26 @@ use agent::{AgentSpec, Agents};
 use domain::{ProblemCode, refusal};
 use store::{Store, StoreError};
 
-pub use definition::{AgentDefinition, DefinedLimits};
-
 use crate::{
-    app::App,
-    chat::research::ResearchWish,
     error::ApiError,
-    gateway::models::{Models, ResolvedModel, did_you_mean, nearest},
+    gateway::{
+        Gateway,
+        models::{Models, ResolvedModel, did_you_mean, nearest},
+        research_wish::ResearchWish,
+    },
     identity::{
         auth::Authority,
         groups::{KeyLimit, Permit, Thing},
     },
-    platform::clock::Clock,
+    platform::{
+        agent_definition::AgentDefinition,
+        built_in::{AGENT_PREFIX, BUILT_IN_AGENT},
+        clock::Clock,
+    },
 };
 
-/// Ids of models that are agents of ours begin with this.
-pub const PREFIX: &str = "glasshouse/";
-/// The agent that every Glasshouse has, behind the prefix.
-pub(crate) const BUILT_IN: &str = "agent";
 /// Most agents made in the page.
 const MOST: usize = 100;
-
-/// Whether an agent of this name is not one that somebody has defined.
-pub(crate) fn is_built_in(name: &str) -> bool {
-    definition::TAKEN.contains(&name)
-}
 
 /// All that are defined, the file's first.
 pub struct DefinedAgents {
@@ -297,7 +293,7 @@ fn not_there(name: &str) -> ApiError {
     })
 }
 
-impl App {
+impl Gateway {
     /// What may be used on this authority now.
     #[must_use]
     pub fn permit(&self, authority: Authority) -> Permit {
@@ -318,7 +314,10 @@ impl App {
         let catalogue = self.models.catalogue();
         let list = self.defined_agents.list();
         let mut models: HashSet<String> = names.iter().cloned().collect();
-        for name in names.iter().filter_map(|name| name.strip_prefix(PREFIX)) {
+        for name in names
+            .iter()
+            .filter_map(|name| name.strip_prefix(AGENT_PREFIX))
+        {
             let defined = list.iter().find(|known| known.definition.name == name);
             let model = defined.and_then(|known| known.definition.model.as_deref());
             // An agent without a model of its own, the built-in one and research work with the default model.
@@ -345,21 +344,21 @@ impl App {
         let catalogue = self.models.catalogue();
         let Some(name) = id
             .map(|id| catalogue.meant(id))
-            .and_then(|id| id.strip_prefix(PREFIX))
+            .and_then(|id| id.strip_prefix(AGENT_PREFIX))
         else {
             return self.models.resolve(id, permit);
         };
         match self.defined_agents.find(name, permit) {
             Some(agent) => self.resolve_agent(agent, None, permit),
-            None if name == BUILT_IN => self.models.resolve(None, permit),
-            None if ResearchWish::of_model(&format!("{PREFIX}{name}")).is_some() => {
-                let id = format!("{PREFIX}{name}");
+            None if name == BUILT_IN_AGENT => self.models.resolve(None, permit),
+            None if ResearchWish::of_model(&format!("{AGENT_PREFIX}{name}")).is_some() => {
+                let id = format!("{AGENT_PREFIX}{name}");
                 Ok(ResolvedModel {
                     id,
                     ..self.models.resolve(None, permit)?
                 })
             }
-            None if catalogue.model(&format!("{PREFIX}{name}")).is_some() => {
+            None if catalogue.model(&format!("{AGENT_PREFIX}{name}")).is_some() => {
                 self.models.resolve(id, permit)
             }
             None => {
@@ -367,10 +366,10 @@ impl App {
                 let known = usable
                     .iter()
                     .map(|agent| agent.name.as_str())
-                    .chain([BUILT_IN]);
+                    .chain([BUILT_IN_AGENT]);
                 let near: Vec<String> = nearest(name, known)
                     .iter()
-                    .map(|name| format!("{PREFIX}{name}"))
+                    .map(|name| format!("{AGENT_PREFIX}{name}"))
                     .collect();
                 let near: Vec<&str> = near.iter().map(String::as_str).collect();
                 let gone = refusal::Settings::AgentChosenGone {
@@ -405,7 +404,7 @@ impl App {
             })?,
         };
         Ok(ResolvedModel {
-            id: format!("{PREFIX}{}", agent.name),
+            id: format!("{AGENT_PREFIX}{}", agent.name),
             agent: Some(agent),
             ..resolved
         })

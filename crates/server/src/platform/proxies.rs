@@ -1,7 +1,7 @@
 //! Whose address a request comes from, where proxies stand in front: without it all people would share that of the
 //! proxy, and one who guesses passwords would keep everybody out.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use axum::http::HeaderMap;
 
@@ -124,6 +124,14 @@ impl Network {
             }
             _ => false,
         }
+    }
+}
+
+/// With IPv6 everybody has a network of 64 bits to choose addresses from.
+pub(crate) fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX)).into(),
+        v4 => v4,
     }
 }
 

@@ -1,11 +1,26 @@
 //! What an administrator should know of an agent that can be one: names of things that are not there (now).
 
-use agent::{Pattern, Skills, Star};
+use crate::{
+    gateway::{agents::DefinedAgents, models::Models},
+    platform::config::Config,
+    tools::{mcp_servers::McpServers, programs::ProgramsHere},
+};
+use agent::{Agents, Pattern, Skills, Star};
+use std::sync::Arc;
 
 use super::{AgentDefinition, KnownAgent};
-use crate::app::App;
 
-impl App {
+/// Checks definitions of agents against the models and tools there are.
+pub(crate) struct AgentChecks {
+    pub(crate) agents: Arc<Agents>,
+    pub(crate) config: Arc<Config>,
+    pub(crate) defined_agents: Arc<DefinedAgents>,
+    pub(crate) mcp_servers: Arc<McpServers>,
+    pub(crate) models: Arc<Models>,
+    pub(crate) programs: Arc<ProgramsHere>,
+}
+
+impl AgentChecks {
     /// The names of all tools that there are now.
     pub(crate) fn tool_names(&self) -> Vec<String> {
         let built_in = &self.programs.agents().unwrap_or(&self.agents).main.tools;

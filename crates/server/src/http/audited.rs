@@ -1,0 +1,70 @@
+//! Writes a line of the audit log for requests to routes that have a name there.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{FromRequestParts, RawPathParams, Request},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use tokio::sync::oneshot;
+use tracing::Instrument;
+
+use crate::{
+    app::App,
+    error::ApiError,
+    identity::audit::Noted,
+    platform::{client_info::Place, request_context},
+};
+
+/// Does what a request asks for, and notes that it was done. It goes on to the end where the client does not wait: nobody
+/// does something here and is gone before it is noted.
+///
+/// What is refused is answered before it is noted: only some refusals leave a line, such as a wrong password of somebody
+/// who is known here, and the time that an answer takes must not tell which.
+pub(super) async fn audited<F>(
+    app: &Arc<App>,
+    action: &'static str,
+    request: Request,
+    answer: impl FnOnce(Request) -> F + Send + 'static,
+) -> Response
+where
+    F: Future<Output = Response> + Send + 'static,
+{
+    let proxies = &app.config.trusted_proxies;
+    let place = Place::of(proxies, request.extensions(), request.headers()).ok();
+    let caller = request.extensions().get().cloned();
+    let (mut parts, body) = request.into_parts();
+    // What the address names, unless the handler knows better.
+    let subject = match RawPathParams::from_request_parts(&mut parts, app).await {
+        Ok(named) => {
+            let named: Vec<&str> = named.iter().map(|(_, value)| value).collect();
+            (!named.is_empty()).then(|| named.join("/"))
+        }
+        Err(_) => None,
+    };
+    let now = app.clock.now_ms();
+    let noted = Noted::new(now, action, place.as_ref(), caller.as_ref(), subject);
+    let mut request = Request::from_parts(parts, body);
+    request.extensions_mut().insert(noted.clone());
+    let identity = Arc::clone(&app.identity);
+    let origin = request_context::current();
+    let (tell, told) = oneshot::channel();
+    let work = async move {
+        let response = answer(request).await;
+        let is_done = response.status().is_success() || response.status() == StatusCode::SEE_OTHER;
+        let entry = noted.entry(is_done);
+        if let Some(entry) = entry.as_ref().filter(|_| is_done) {
+            identity.note_or_log(entry).await;
+        }
+        // Whoever asked may be gone.
+        _ = tell.send(response);
+        if let Some(entry) = entry.filter(|_| !is_done) {
+            identity.note_or_log(&entry).await;
+        }
+    };
+    app.tasks
+        .spawn(request_context::on_behalf_of(origin, work).in_current_span());
+    told.await
+        .unwrap_or_else(|_| ApiError::internal("a noted request broke off").into_response())
+}

@@ -1,0 +1,70 @@
+//! What handlers take from the head of a request: where it comes from, who sent it, and its line of the audit log.
+
+use axum::{extract::FromRequestParts, http::request::Parts};
+use domain::refusal;
+use store::UserRole;
+
+use crate::{
+    chat::access::Looker,
+    error::ApiError,
+    http::state::AppState,
+    identity::{
+        audit::Noted,
+        auth::{Admin, Caller},
+    },
+    platform::client_info::Place,
+};
+
+impl FromRequestParts<AppState> for Place {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
+        Self::of(
+            &state.0.config.trusted_proxies,
+            &parts.extensions,
+            &parts.headers,
+        )
+    }
+}
+
+impl FromRequestParts<AppState> for Looker {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
+        let caller = Caller::from_request_parts(parts, state).await?;
+        let place = Place::from_request_parts(parts, state).await?;
+        Ok(Self::new(caller, place))
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Noted {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let noted = parts.extensions.get::<Self>().cloned();
+        noted.ok_or_else(|| {
+            ApiError::internal("a route without a name in the audit log has something to note")
+        })
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let caller = parts.extensions.get::<Self>().cloned();
+        caller.ok_or_else(|| ApiError::internal("a public route asks for its caller"))
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Admin {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let caller = Caller::from_request_parts(parts, state).await?;
+        match caller.user.role {
+            UserRole::Admin => Ok(Self(caller)),
+            UserRole::User => Err(ApiError::forbidden(refusal::Request::OnlyAdministrators)),
+        }
+    }
+}

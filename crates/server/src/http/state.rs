@@ -1,0 +1,61 @@
+//! What handlers take from the running server: the services that they use.
+
+use crate::{
+    app::App,
+    chat::{access::ChatAccess, pipelines::EffectivePipelines, webhooks::Webhooks},
+    documents::Documents,
+    gateway::{Gateway, agents::DefinedAgents, models::Models, usage::Usage},
+    identity::{Identity, groups::Groups},
+    platform::{clock::Clock, config::Config},
+    runtime::{commands::Commands, file_links::FileLinks, runs::Runs},
+    tools::{mcp_servers::McpServers, programs::ProgramsHere},
+    web::{Crawler, Web},
+};
+use std::sync::Arc;
+use store::Store;
+
+use axum::extract::FromRef;
+
+/// The state of the router.
+#[derive(Clone)]
+pub struct AppState(pub Arc<App>);
+
+impl FromRef<AppState> for Arc<App> {
+    fn from_ref(state: &AppState) -> Self {
+        Arc::clone(&state.0)
+    }
+}
+
+/// Lets a handler take a field of [`App`] by its type.
+macro_rules! services {
+    ($($field:ident: $service:ty,)*) => {$(
+        impl FromRef<AppState> for $service {
+            fn from_ref(state: &AppState) -> Self {
+                state.0.$field.clone()
+            }
+        }
+    )*};
+}
+
+services! {
+    config: Arc<Config>,
+    store: Store,
+    clock: Clock,
+    groups: Arc<Groups>,
+    identity: Arc<Identity>,
+    models: Arc<Models>,
+    usage: Arc<Usage>,
+    gateway: Arc<Gateway>,
+    mcp_servers: Arc<McpServers>,
+    defined_agents: Arc<DefinedAgents>,
+    programs: Arc<ProgramsHere>,
+    documents: Arc<Documents>,
+    web: Arc<Web>,
+    crawler: Arc<Crawler>,
+    runs: Runs,
+    commands: Arc<Commands>,
+    file_links: Arc<FileLinks>,
+    access: Arc<ChatAccess>,
+    pipeline_settings: Arc<EffectivePipelines>,
+    webhooks: Arc<Webhooks>,
+}

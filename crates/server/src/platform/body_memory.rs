@@ -1,0 +1,131 @@
+//! Limits the memory that request bodies take together.
+
+use std::{sync::Arc, time::Duration};
+
+use domain::{ProblemCode, refusal};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::error::ApiError;
+
+/// The bodies of all who are not signed in, together.
+const ANONYMOUS_MEMORY_BYTES: usize = 16_000_000;
+/// So much of each body does not count, so that signing in works while others hold all memory there is. The limit on
+/// connections bounds it.
+const FREE_BYTES: usize = 4096;
+/// Memory is counted in these.
+const UNIT_BYTES: usize = 1024;
+/// How long a body waits for memory.
+const MEMORY_WAIT: Duration = Duration::from_secs(5);
+
+/// The memory for request bodies that are in it as a whole. Whoever is signed in never waits for those who are not.
+#[derive(Debug)]
+pub struct BodyMemory {
+    signed_in: Arc<Semaphore>,
+    anonymous: Arc<Semaphore>,
+}
+
+impl BodyMemory {
+    /// With so much for whoever is signed in.
+    pub(crate) fn new(bytes: usize) -> Self {
+        let units = |bytes: usize| Arc::new(Semaphore::new(bytes.div_ceil(UNIT_BYTES)));
+        Self {
+            signed_in: units(bytes),
+            anonymous: units(ANONYMOUS_MEMORY_BYTES),
+        }
+    }
+
+    pub(crate) fn reserve(&self, is_signed_in: bool) -> Reservation {
+        let memory = if is_signed_in {
+            &self.signed_in
+        } else {
+            &self.anonymous
+        };
+        Reservation {
+            memory: Arc::clone(memory),
+            held: None,
+        }
+    }
+}
+
+/// One body's share of the memory, given back with it.
+#[derive(Debug)]
+pub(crate) struct Reservation {
+    memory: Arc<Semaphore>,
+    held: Option<OwnedSemaphorePermit>,
+}
+
+impl Reservation {
+    /// Whether it has taken any.
+    pub(crate) fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// Gives back what it has taken.
+    pub(crate) fn release(&mut self) {
+        self.held = None;
+    }
+
+    /// Grows to that many bytes of a body; waits a little where others have the memory.
+    pub(crate) async fn grow_to(&mut self, bytes: usize) -> Result<(), ApiError> {
+        let needed = bytes.saturating_sub(FREE_BYTES).div_ceil(UNIT_BYTES);
+        let missing = needed.saturating_sub(
+            self.held
+                .as_ref()
+                .map_or(0, OwnedSemaphorePermit::num_permits),
+        );
+        if missing == 0 {
+            return Ok(());
+        }
+        let missing = u32::try_from(missing).map_err(ApiError::internal)?;
+        let more = Arc::clone(&self.memory).acquire_many_owned(missing);
+        let more = tokio::time::timeout(MEMORY_WAIT, more)
+            .await
+            .map_err(|_| busy())?;
+        let more = more.map_err(ApiError::internal)?;
+        match &mut self.held {
+            Some(held) => held.merge(more),
+            None => self.held = Some(more),
+        }
+        Ok(())
+    }
+}
+
+fn busy() -> ApiError {
+    ApiError::new(ProblemCode::Unavailable, refusal::Request::BodiesFull)
+        .with_retry_after(MEMORY_WAIT.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn bodies_share_a_memory() {
+        let all = BodyMemory::new(1_000_000);
+        let mut first = all.reserve(true);
+        first.grow_to(600_000).await.unwrap();
+        let mut second = all.reserve(true);
+        let refused = second.grow_to(600_000).await.unwrap_err();
+        assert_eq!(refused.problem().code, ProblemCode::Unavailable);
+        // Small ones and those of others have room all the same.
+        second.grow_to(FREE_BYTES).await.unwrap();
+        let mut other = all.reserve(false);
+        other.grow_to(64_000).await.unwrap();
+        let (found, ()) = tokio::join!(second.grow_to(600_000), async move { drop(first) });
+        found.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_is_not_signed_in_takes_no_memory_from_those_who_are() {
+        let all = BodyMemory::new(1_000_000);
+        let mut held = Vec::new();
+        for _ in 0..ANONYMOUS_MEMORY_BYTES / UNIT_BYTES / 59 {
+            let mut one = all.reserve(false);
+            one.grow_to(64_000).await.unwrap();
+            held.push(one);
+        }
+        assert!(all.reserve(false).grow_to(64_000).await.is_err());
+        all.reserve(false).grow_to(1000).await.unwrap();
+        all.reserve(true).grow_to(900_000).await.unwrap();
+    }
+}

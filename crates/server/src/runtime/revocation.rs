@@ -1,0 +1,80 @@
+//! Ends what people have open as soon as their accounts are suspended or their sessions or keys are over, whichever server
+//! did that.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use domain::UserId;
+use store::{Store, StoreError};
+use tokio_util::sync::CancellationToken;
+
+use crate::{identity::Identity, platform::clock::Clock, runtime::runs::Runs};
+
+/// How often it is looked for accounts that another server has suspended, and for sessions and keys that are over.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Ends what suspended people, ended sessions and ended keys have open.
+pub(crate) struct Revocation {
+    pub(crate) stopping: CancellationToken,
+    pub(crate) clock: Clock,
+    pub(crate) identity: Arc<Identity>,
+    pub(crate) runs: Runs,
+    pub(crate) store: Store,
+}
+
+impl Revocation {
+    /// Ends everything here of people whose accounts are suspended: requests, streams, sockets and runs. Their sessions
+    /// and keys are refused by the database.
+    ///
+    /// # Errors
+    /// Where the database does not answer.
+    pub(crate) async fn end_for_suspended(&self) -> Result<(), StoreError> {
+        let people: HashSet<UserId> = self.store.suspended_users().await?.into_iter().collect();
+        if !people.is_empty() {
+            self.identity.known_keys.forget_people(&people);
+            self.identity.standing.end(&people);
+            self.runs.stop_of(&people);
+        }
+        Ok(())
+    }
+
+    /// Ends the requests, streams and sockets here of browsers whose sessions are over. Runs go on: the person is in
+    /// good standing.
+    async fn end_for_sessions_over(&self) -> Result<(), StoreError> {
+        self.identity
+            .standing
+            .end_sessions(&self.store.sessions_over(self.clock.now_ms()).await?);
+        Ok(())
+    }
+
+    /// The same for programs whose keys were taken back, have other secrets by now, or are too old.
+    async fn end_for_keys_over(&self) -> Result<(), StoreError> {
+        let now_ms = self.clock.now_ms();
+        let secrets = self.store.ended_secrets(now_ms).await?;
+        self.identity.known_keys.forget_secrets(&secrets);
+        self.identity.standing.end_keys(&secrets, now_ms);
+        Ok(())
+    }
+}
+
+/// Looks for suspended accounts, for sessions and keys that are over and for changed groups, until the server stops. Also
+/// where nobody shares the database: a run may have been about to begin when its owner was suspended.
+pub(crate) async fn keep_standing(revocation: Arc<Revocation>) {
+    loop {
+        tokio::select! {
+            () = revocation.stopping.cancelled() => return,
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+        }
+        if let Err(error) = revocation.end_for_suspended().await {
+            tracing::warn!(%error, "cannot look for suspended accounts");
+        }
+        if let Err(error) = revocation.identity.groups.look().await {
+            tracing::warn!(%error, "cannot look for groups that were changed");
+        }
+        if let Err(error) = revocation.end_for_sessions_over().await {
+            tracing::warn!(%error, "cannot look for sessions that are over");
+        }
+        if let Err(error) = revocation.end_for_keys_over().await {
+            tracing::warn!(%error, "cannot look for keys that are over");
+        }
+    }
+}
