@@ -13,6 +13,7 @@ mod dependencies;
 mod documented;
 mod links;
 mod models_table;
+mod project_files;
 mod repository;
 mod source_documents;
 
