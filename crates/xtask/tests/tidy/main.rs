@@ -16,6 +16,7 @@ mod models_table;
 mod project_files;
 mod repository;
 mod source_documents;
+mod workflows;
 
 /// Fails with all faults at once.
 #[track_caller]
