@@ -13,6 +13,8 @@ FROM rust:1.95-bookworm AS build
 WORKDIR /src
 COPY Cargo.toml Cargo.lock config.example.toml ./
 COPY crates ./crates
+# Cargo reads the manifest of every package of the workspace.
+COPY examples/rust ./examples/rust
 COPY --from=web /src/web/dist ./web/dist
 ENV GLASSHOUSE_BUILD_WEB=0
 RUN cargo build --locked --profile dist --bin glasshouse

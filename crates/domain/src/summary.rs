@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::{AgentPath, OpenItems, RunId};
 
-    /// Issue 2: a call that Stop closed was counted as one that failed.
+    /// Regression: a call that Stop closed was counted as one that failed.
     #[test]
     fn a_stopped_call_has_not_failed() {
         let (main, child) = (AgentPath::main(), AgentPath::main().child(1));

@@ -79,12 +79,11 @@ pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
         licences: &licences,
         version: VERSION,
     };
-    let materials = bill_of_materials(&parts, &folder)?;
-    let made = [
-        tarball(&package, work.path(), &folder)?,
-        deb::make(&package, work.path(), &folder)?,
-        materials,
-    ];
+    let mut made = vec![tarball(&package, work.path(), &folder)?];
+    if cfg!(target_os = "linux") {
+        made.push(deb::make(&package, work.path(), &folder)?);
+    }
+    made.push(bill_of_materials(&parts, &folder)?);
     sums(&made, &folder)?;
     println!("In {}: {}, SHA256SUMS.", folder.display(), made.join(", "));
     if choice.check {
@@ -126,14 +125,15 @@ fn build() -> anyhow::Result<PathBuf> {
 fn without_symbols(built: &Path, work: &Path) -> anyhow::Result<PathBuf> {
     let program = work.join("glasshouse");
     fs::copy(built, &program).with_context(|| format!("cannot copy {}", built.display()))?;
-    if find_program(&["strip"]).is_some() {
+    // On macOS that would break the signature, and the profile `dist` strips by itself.
+    if cfg!(target_os = "linux") && find_program(&["strip"]).is_some() {
         run_command(Command::new("strip").arg(&program))?;
     }
     run_command(Command::new("chmod").arg("0755").arg(&program))?;
     Ok(program)
 }
 
-/// The program, its unit and its pages, for machines that have no package of ours; returns the archive's name.
+/// The program, its pages and, for Linux, its unit, for systems that have no package of ours; returns the archive's name.
 fn tarball(package: &deb::Package<'_>, work: &Path, folder: &Path) -> anyhow::Result<String> {
     let name = format!(
         "glasshouse-{VERSION}-{}-{}",
@@ -143,27 +143,28 @@ fn tarball(package: &deb::Package<'_>, work: &Path, folder: &Path) -> anyhow::Re
     let staged = work.join(&name);
     install(package.program, &staged.join("glasshouse"), 0o755)?;
     install(package.licences, &staged.join(LICENCES), 0o644)?;
-    install(
-        &root().join("packaging/glasshouse.service"),
-        &staged.join("glasshouse.service"),
-        0o644,
-    )?;
+    if cfg!(target_os = "linux") {
+        install(
+            &root().join("packaging/glasshouse.service"),
+            &staged.join("glasshouse.service"),
+            0o644,
+        )?;
+    }
     for page in pages()? {
         install(&root().join(&page), &staged.join(&page), 0o644)?;
     }
     let file = format!("{name}.tar.gz");
     let mut tar = Command::new("tar");
-    tar.args([
-        "--create",
-        "--gzip",
-        "--owner=0",
-        "--group=0",
-        "--numeric-owner",
-        "--sort=name",
-        "--file",
-    ]);
+    tar.args(["--create", "--gzip", "--numeric-owner"]);
+    // GNU tar, and that of macOS.
+    tar.args(if cfg!(target_os = "linux") {
+        ["--owner=0", "--group=0", "--sort=name"].as_slice()
+    } else {
+        ["--uid=0", "--gid=0"].as_slice()
+    });
     run_command(
-        tar.arg(folder.join(&file))
+        tar.arg("--file")
+            .arg(folder.join(&file))
             .arg("--directory")
             .arg(work)
             .arg(&name),
@@ -196,9 +197,16 @@ fn install(from: &Path, to: &Path, mode: u32) -> anyhow::Result<()> {
 
 /// Writes `SHA256SUMS`, which `sha256sum --check` reads.
 fn sums(files: &[String], folder: &Path) -> anyhow::Result<()> {
+    let mut sums = if find_program(&["sha256sum"]).is_some() {
+        Command::new("sha256sum")
+    } else {
+        let mut shasum = Command::new("shasum");
+        shasum.args(["--algorithm", "256"]);
+        shasum
+    };
     fs::write(
         folder.join("SHA256SUMS"),
-        output(Command::new("sha256sum").args(files).current_dir(folder))?,
+        output(sums.args(files).current_dir(folder))?,
     )?;
     Ok(())
 }

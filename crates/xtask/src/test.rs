@@ -29,7 +29,7 @@ pub(crate) struct Choice {
     /// Only the browser journeys against the real program
     #[arg(long, group = "part")]
     e2e: bool,
-    /// Only programs of others against the real program: the OpenAI packages, Open WebUI's pipe and the like
+    /// Only other programs against the real one: the OpenAI packages, Open WebUI's pipe, our examples and the like
     #[arg(long, group = "part")]
     clients: bool,
     /// Only a real conversation with a real model: the one at GLASSHOUSE_TEST_MODEL_URL, or a small one that is
@@ -211,6 +211,7 @@ pub(crate) fn with_clients() -> anyhow::Result<Counts> {
     for tests in clients::node_tests()? {
         count_all(Runner::Node, tests)?;
     }
+    count_all(Runner::Node, clients::example_tests()?)?;
     Ok(counts)
 }
 

@@ -168,7 +168,7 @@ async fn three_hundred_steps_fit_into_a_small_window() {
     assert_eq!(usage.total_tokens(), booked, "summaries count");
 }
 
-/// Finding F12 of issue 32: whatever a server says that its model can read and has used, what is held of a conversation is
+/// Whatever a server says that its model can read and has used, what is held of a conversation is
 /// bounded.
 #[tokio::test]
 async fn a_conversation_is_bounded_where_no_window_is_known() {

@@ -124,7 +124,7 @@ async fn bad_calls_are_answered_to_the_model() {
     assert_eq!(lines(&log).last().unwrap(), "main finished Completed");
 }
 
-/// Issue 34: some servers send reasoning, or a blank for it, in the middle of an answer and after it.
+/// Some servers send reasoning, or a blank for it, in the middle of an answer and after it.
 #[tokio::test]
 async fn text_before_reasoning_is_the_answer_unless_a_call_follows() {
     let thought = || reasoning(" ");
@@ -150,7 +150,7 @@ async fn text_before_reasoning_is_the_answer_unless_a_call_follows() {
     }
 }
 
-/// Issue 34: what has one meaning is not sent back to the model; the log says what was repaired.
+/// What has one meaning is not sent back to the model; the log says what was repaired.
 #[tokio::test]
 async fn calls_that_are_nearly_right_are_run_and_noted() {
     let nearly = [

@@ -290,7 +290,7 @@ async fn what_was_in_postgresql_moves_to_sqlite() {
     there_and_back(&cluster.url(), "").await;
 }
 
-/// Finding F16 of issue 32: one BLOB in a column of texts stopped every backup.
+/// Regression: one BLOB in a column of texts stopped every backup.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_damaged_value_is_named_and_the_rest_comes_back() {
     let (old, new) = (new_folder(), new_folder());

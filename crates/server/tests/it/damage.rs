@@ -1,4 +1,4 @@
-//! One absurd figure or damaged value harms nobody else: findings F5 and F16 of issue 32.
+//! One absurd figure or damaged value harms nobody else.
 
 use domain::{RunEvent, laws};
 use reqwest::Method;

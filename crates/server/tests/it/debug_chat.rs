@@ -303,7 +303,7 @@ async fn what_is_refused_says_why() {
         json!({"message": "x", "messages": "y"}),
         json!({"message": "x", "conversationId": 7}),
         json!({"message": "x", "parentMessageId": "msg_1"}),
-        // Issue 3: an empty message went to the model where others came along.
+        // Regression: an empty message went to the model where others came along.
         json!({"message": " ", "messages": [{"role": "user", "content": "Hi"}]}),
         json!([]),
     ] {

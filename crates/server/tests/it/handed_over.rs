@@ -101,7 +101,7 @@ fn looks_and_asks() -> Behaviour {
     ])
 }
 
-/// Issue 3: the model was not told again what our own tools had brought before the caller's were needed.
+/// Regression: the model was not told again what our own tools had brought before the caller's were needed.
 #[tokio::test]
 async fn a_run_that_goes_on_knows_what_it_did_before() {
     let door = Door::open(looks_and_asks()).await;
@@ -135,7 +135,7 @@ async fn a_run_that_goes_on_knows_what_it_did_before() {
     );
 }
 
-/// Issue 3: a client that keeps only its own calls, and whole items, and one that names the response: all go on from
+/// A client that keeps only its own calls, and whole items, and one that names the response: all go on from
 /// the same.
 #[tokio::test]
 async fn a_response_that_goes_on_knows_what_was_done_before() {
@@ -195,7 +195,7 @@ async fn ag_ui(server: &Server, key: &str, path: &str, body: &Value) -> Vec<Valu
         .collect()
 }
 
-/// Issue 3: a client that keeps the whole thread, and one that keeps only its own calls.
+/// A client that keeps the whole thread, and one that keeps only its own calls.
 #[tokio::test]
 async fn a_thread_that_goes_on_knows_what_was_done_before() {
     for keeps_all in [true, false] {

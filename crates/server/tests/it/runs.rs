@@ -138,7 +138,7 @@ async fn a_reader_that_leaves_in_the_middle_loses_nothing() {
     let log = parsed(&seen);
     assert_eq!(laws::check(&log), Ok(()));
     assert_eq!(events(&server, &cookie, &path).await.rest().await, seen);
-    // Issue 2: the call that waited was stopped with the run; only the one before it had failed.
+    // Regression: the call that waited was stopped with the run; only the one before it had failed.
     let failed = |log: &[RunEvent]| {
         log.iter()
             .filter(|event| matches!(event.body, EventBody::ToolFinished { error: true, .. }))

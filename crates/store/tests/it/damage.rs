@@ -1,5 +1,4 @@
-//! Values that should not be in the database: what came of absurd figures, and what is not of its column's type. Findings F5
-//! and F16 of issue 32.
+//! Values that should not be in the database: what came of absurd figures, and what is not of its column's type.
 
 use std::convert::Infallible;
 

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 
-use crate::command::{npm, parts_folder, root, run};
+use crate::command::{debug_folder, npm, parts_folder, root, run};
 
 /// Folders with `requirements.txt` and tests for Python's own `unittest`.
 const PYTHON: [&str; 3] = [
@@ -53,6 +53,10 @@ fn python_test(folder: &Path) -> anyhow::Result<Command> {
 /// Where they cannot be installed.
 pub(crate) fn install_python(folder: &Path) -> anyhow::Result<PathBuf> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    install_python_as(&name, folder)
+}
+
+fn install_python_as(name: &str, folder: &Path) -> anyhow::Result<PathBuf> {
     let environment = parts_folder()?.join(format!("python-{name}"));
     let (python, stamp) = (
         environment.join("bin/python"),
@@ -91,8 +95,32 @@ pub(crate) fn node_tests() -> anyhow::Result<Vec<Command>> {
         .collect()
 }
 
+/// A command that runs every example of `examples/` against the real program.
+///
+/// # Errors
+/// If what an example needs cannot be installed.
+pub(crate) fn example_tests() -> anyhow::Result<Command> {
+    super::check_node()?;
+    let examples = root().join("examples");
+    install_node(&examples.join("typescript"))?;
+    install_node(&examples.join("mcp-server"))?;
+    let python = install_python_as("examples", &examples.join("python"))?;
+    let mut tests = node_runner(&root().join("integrations/clients/examples"))?;
+    tests.env("EXAMPLES_PYTHON", python);
+    tests.env(
+        "EXAMPLES_RUST_CLIENT",
+        debug_folder()?.join("glasshouse-example"),
+    );
+    Ok(tests)
+}
+
 fn node_test(folder: &Path) -> anyhow::Result<Command> {
     install_node(folder)?;
+    node_runner(folder)
+}
+
+/// Node's own runner with the tests of a folder.
+fn node_runner(folder: &Path) -> anyhow::Result<Command> {
     let mut files: Vec<_> = fs::read_dir(folder)
         .with_context(|| format!("cannot read {}", folder.display()))?
         .filter_map(|entry| Some(entry.ok()?.path()))

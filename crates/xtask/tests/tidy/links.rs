@@ -42,7 +42,15 @@ fn links(text: &str) -> Vec<&str> {
 
 /// Whole paths of ours in backticks; those with a placeholder or a pattern are none.
 fn paths(text: &str) -> Vec<PathBuf> {
-    let folders = ["crates/", "web/", "docs/", ".ci/"];
+    let folders = [
+        "crates/",
+        "web/",
+        "docs/",
+        "examples/",
+        "integrations/",
+        "packaging/",
+        ".ci/",
+    ];
     let plain = |code: &str| {
         code.chars()
             .all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))

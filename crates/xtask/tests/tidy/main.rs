@@ -13,9 +13,11 @@ mod dependencies;
 mod documented;
 mod links;
 mod models_table;
+mod project_files;
 mod repository;
 mod rooms;
 mod source_documents;
+mod workflows;
 
 /// Fails with all faults at once.
 #[track_caller]

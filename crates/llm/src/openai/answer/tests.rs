@@ -180,7 +180,7 @@ fn endless_answers_are_refused() {
     assert_eq!(fed, 32, "a line may be 32 MB");
 }
 
-/// Finding F12 of issue 32: what is held of an answer is bounded, however it is cut and whatever it is.
+/// What is held of an answer is bounded, however it is cut and whatever it is.
 #[test]
 fn an_answer_that_never_ends_is_refused_by_what_it_says() {
     let text = "x".repeat(64 << 10);
@@ -251,7 +251,7 @@ proptest! {
     }
 }
 
-/// Issue 33, source document 003, patch 3: a status is no text, and its server is not trusted with what it says.
+/// Source document 003, patch 3: a status is no text, and its server is not trusted with what it says.
 #[test]
 fn document_003_a_status_is_one_line_without_secrets_and_only_the_last_at_once_counts() {
     let status = |description: &str| {

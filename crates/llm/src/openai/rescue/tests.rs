@@ -54,7 +54,7 @@ fn text_is_not_delayed() {
     }
 }
 
-/// Issue 34: a call that stands in an example, a quotation or long prose is none.
+/// A call that stands in an example, a quotation or long prose is none.
 #[test]
 fn examples_stay_text() {
     let single = r#"{"name": "ls", "arguments": {"path": "/"}}"#;

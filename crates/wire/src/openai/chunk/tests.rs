@@ -126,7 +126,7 @@ fn usage_wherever_it_stands() {
     assert_eq!(first.usage, Some(Usage::of(12, 0)));
 }
 
-/// Finding F5: two such answers made a day's sum overflow in the database.
+/// Regression: two such answers made a day's sum overflow in the database.
 #[test]
 fn a_figure_that_cannot_be_a_count_is_no_usage() {
     for figure in [
