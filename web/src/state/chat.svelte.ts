@@ -352,3 +352,6 @@ export function durationOf(run: RunNode): number {
 }
 
 export const openChat = new OpenChat();
+
+/** A separate instance, for components that are rendered alone. */
+export const createOpenChat = () => new OpenChat();
