@@ -40,6 +40,7 @@ export const en = {
   ...pipelines,
   ...embedding,
   "app.name": "Glasshouse",
+  "app.loading": "Loading…",
   "app.skip": "Skip to the message field",
   "app.missing": "There is no such page.",
   "app.missing.home": "Go to the chats",

@@ -41,6 +41,7 @@ export const ru: Dictionary = {
   ...pipelines,
   ...embedding,
   "app.name": "Glasshouse",
+  "app.loading": "Загрузка…",
   "app.skip": "Перейти к полю сообщения",
   "app.missing": "Такой страницы нет.",
   "app.missing.home": "Перейти к чатам",
