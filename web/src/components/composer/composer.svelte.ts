@@ -21,8 +21,8 @@ import { fitting, hashAt, without, type Hash } from "./hash.ts";
 import { keepPictures, kindOf, readPicture, takePictures, type Picture } from "./pictures.ts";
 
 /** A missing model is asked for this often: it may come back by itself. */
-const POLL_INTERVAL_MS = 15_000;
-const MAX_OFFERED = 50;
+const pollIntervalMs = 15_000;
+const maxOffered = 50;
 
 /** What was to be sent before it could be. */
 interface Wish {
@@ -54,7 +54,7 @@ export class ComposerState {
   /** Which of the offered collections Enter takes. */
   at = $state(0);
   readonly offered = $derived(
-    this.#hash ? fitting(collections.list ?? [], this.#hash.word).slice(0, MAX_OFFERED) : [],
+    this.#hash ? fitting(collections.list ?? [], this.#hash.word).slice(0, maxOffered) : [],
   );
 
   /** It goes out as soon as it can, unless the message has changed since. */
@@ -300,7 +300,7 @@ export class ComposerState {
   #pollMissingModel(): (() => void) | undefined {
     const { models } = this.#page;
     if (models.missing === null) return undefined;
-    const timer = setInterval(() => void models.load().catch(() => undefined), POLL_INTERVAL_MS);
+    const timer = setInterval(() => void models.load().catch(() => undefined), pollIntervalMs);
     return () => clearInterval(timer);
   }
 
