@@ -7,7 +7,7 @@ const maxDrawingBytes = 2_000_000;
 
 /** Where the picture of a path is. It is asked for among the open chat's files and nowhere else; the server gives it only if it
  * is a picture. */
-export function ownPicture(path: string): string | Promise<string> | undefined {
+export function workspaceImage(path: string): string | Promise<string> | undefined {
   const isDrawing = /\.svg$/i.test(path);
   if (openChat.id === null || !/^\/(?!\/)/.test(path) || !(isDrawing || seemsPicture(path))) return;
   try {
