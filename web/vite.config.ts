@@ -18,5 +18,10 @@ export default defineConfig(({ mode }) => ({
   // Without this vitest would pick Svelte's server build.
   resolve: mode === "test" ? { conditions: ["browser"] } : {},
   server: { proxy: { "/api": server, "/runs": server, "/chat/": server } },
-  test: { include: ["src/**/*.test.ts"], environment: "happy-dom", testTimeout: 30_000 },
+  test: {
+    include: ["src/**/*.test.ts"],
+    environment: "happy-dom",
+    setupFiles: ["src/test/setup.ts"],
+    testTimeout: 30_000,
+  },
 }));

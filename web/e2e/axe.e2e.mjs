@@ -15,13 +15,13 @@ after(async () => {
 const sections = {
   appearance: "[role=switch]",
   models: ".model .name",
-  agents: ".card",
-  tools: ".card",
+  agents: ".rows > li",
+  tools: ".rows > li",
   keys: "form",
 };
 
 async function visitAgentForm(page) {
-  await page.locator(".card .icon-button").first().click();
+  await page.locator(".rows .icon-button").first().click();
   const list = page.locator("form [role=group]").first();
   await list.locator(".chip").first().waitFor();
   await check(page, "the form of an agent");

@@ -4,11 +4,11 @@ import "./styles/tokens.css";
 import "./styles/base.css";
 import App from "./App.svelte";
 import { loadLanguage } from "./i18n/index.svelte.ts";
-import { watchLostParts } from "./state/lost-parts.ts";
+import { watchChunkErrors } from "./state/chunk-errors.ts";
 import { watchTheme } from "./state/preferences.svelte.ts";
 
 watchTheme();
-watchLostParts();
+watchChunkErrors();
 const target = document.getElementById("app");
 if (target) {
   // Without its dictionary the page still works, in English.

@@ -24,7 +24,7 @@ export interface Follower {
 }
 
 const firstWaitMs = 500;
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 function isRefusal(error: unknown): error is ApiError {
   if (!(error instanceof ApiError)) return false;
@@ -65,7 +65,7 @@ export function follow(options: FollowOptions): Follower {
   }
 
   async function pause(): Promise<void> {
-    const base = Math.min(longestWaitMs, firstWaitMs * 2 ** failures);
+    const base = Math.min(maxWaitMs, firstWaitMs * 2 ** failures);
     const waitMs = Math.round(base * (0.75 + Math.random() * 0.5));
     failures += 1;
     options.onLost?.(waitMs);

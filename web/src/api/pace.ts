@@ -1,8 +1,8 @@
 /** When news is shown next: as often as the eye wants it, but for no more than a small share of the page's time. */
 
 /** More often than this nobody sees. */
-const shortestMs = 33;
-const longestMs = 400;
+const minMs = 33;
+const maxMs = 400;
 /** Showing news, layout and paint included, takes about one part in so many of the time. */
 const share = 24;
 /** How much of the estimate one new measurement is. */
@@ -14,7 +14,7 @@ export class Pace {
 
   /** Milliseconds until the next showing is due; 0 where it may be now. */
   waitMs(): number {
-    const interval = Math.min(longestMs, Math.max(shortestMs, share * this.#costMs));
+    const interval = Math.min(maxMs, Math.max(minMs, share * this.#costMs));
     return Math.max(0, this.#shownAt + interval - performance.now());
   }
 

@@ -68,11 +68,11 @@ export interface TaskConfig {
 }
 
 /** Most answers of one model at a time, and most layers of them. */
-export const mostSamples = 8;
-export const mostLayers = 3;
+export const maxSamples = 8;
+export const maxLayers = 3;
 /** Most passages of what was found, and most retries of code. */
-export const mostPassages = 50;
-export const mostRetries = 50;
+export const maxPassages = 50;
+export const maxRetries = 50;
 
 export interface PipelineList {
   pipelines: Pipeline[];

@@ -5,7 +5,7 @@ import { beside } from "./beside.en.ts";
 import { chats } from "./chats.en.ts";
 import { configuration } from "./configuration.en.ts";
 import { data } from "./data.en.ts";
-import { doors } from "./doors.en.ts";
+import { signIn } from "./sign-in.en.ts";
 import { embedding } from "./embedding.en.ts";
 import { groups } from "./groups.en.ts";
 import { composer } from "./composer.en.ts";
@@ -29,7 +29,7 @@ export const en = {
   ...sharing,
   ...steps,
   ...groups,
-  ...doors,
+  ...signIn,
   ...data,
   ...composer,
   ...knowledge,
@@ -40,6 +40,7 @@ export const en = {
   ...pipelines,
   ...embedding,
   "app.name": "Glasshouse",
+  "app.loading": "Loading…",
   "app.skip": "Skip to the message field",
   "app.missing": "There is no such page.",
   "app.missing.home": "Go to the chats",

@@ -5,7 +5,7 @@ import { beside } from "./beside.ru.ts";
 import { chats } from "./chats.ru.ts";
 import { configuration } from "./configuration.ru.ts";
 import { data } from "./data.ru.ts";
-import { doors } from "./doors.ru.ts";
+import { signIn } from "./sign-in.ru.ts";
 import { embedding } from "./embedding.ru.ts";
 import { groups } from "./groups.ru.ts";
 import { composer } from "./composer.ru.ts";
@@ -30,7 +30,7 @@ export const ru: Dictionary = {
   ...sharing,
   ...steps,
   ...groups,
-  ...doors,
+  ...signIn,
   ...data,
   ...composer,
   ...knowledge,
@@ -41,6 +41,7 @@ export const ru: Dictionary = {
   ...pipelines,
   ...embedding,
   "app.name": "Glasshouse",
+  "app.loading": "Загрузка…",
   "app.skip": "Перейти к полю сообщения",
   "app.missing": "Такой страницы нет.",
   "app.missing.home": "Перейти к чатам",

@@ -15,7 +15,7 @@ export function enhance(root: HTMLElement, labels: MarkdownLabels, loaded: Loade
     button.ariaLabel = labels.citation(Number(button.dataset.cite));
   for (const button of root.querySelectorAll<HTMLElement>("[data-copy]")) button.textContent = labels.copy;
   for (const button of root.querySelectorAll<HTMLElement>("[data-src]")) {
-    const own = labels.ownPicture(button.dataset.src ?? "");
+    const own = labels.workspaceImage(button.dataset.src ?? "");
     if (own !== undefined) showOwn(button, own);
     else if (loaded.has(button.dataset.src ?? "")) void showImage(button, labels, loaded);
     else button.textContent = imageLabel(button, labels.loadImage);

@@ -11,7 +11,7 @@ export interface MarkdownLabels {
   /** Gives the address in this document of an external image; the page itself may not load one. */
   fetchImage: (url: string) => Promise<string>;
   /** Where a picture of the reader's own files is, by its path; undefined for all that is not one. */
-  ownPicture: (path: string) => string | Promise<string> | undefined;
+  workspaceImage: (path: string) => string | Promise<string> | undefined;
   /** Spoken name of the `[n]` button. */
   citation: (n: number) => string;
   /** Spoken name of a drawn diagram. */
@@ -29,7 +29,7 @@ export const englishLabels: MarkdownLabels = {
   loadingImage: (host) => `Loading image from ${host}…`,
   imageFailed: (host) => `The image from ${host} could not be loaded`,
   fetchImage: () => Promise.reject(new Error("images of other sites are not loaded here")),
-  ownPicture: () => undefined,
+  workspaceImage: () => undefined,
   citation: (n) => `Source ${n}`,
   diagram: "Diagram",
   diagramFailed: "This diagram could not be drawn",

@@ -14,7 +14,7 @@ const tellingNames = [
   "text",
   "name",
 ];
-const longestLine = 160;
+const maxLineLength = 160;
 
 /** The one argument that tells what a call is about; empty where there is none. */
 export function argumentLine(value: unknown): string {
@@ -46,10 +46,10 @@ export function partialLine(json: string): string {
 
 function oneLine(text: string): string {
   const line = text
-    .slice(0, longestLine * 2)
+    .slice(0, maxLineLength * 2)
     .replace(/\s+/g, " ")
     .trim();
-  return line.length > longestLine ? `${line.slice(0, longestLine)}…` : line;
+  return line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line;
 }
 
 /** The arguments in full: indented JSON, or the text itself where it was not JSON. */
@@ -68,7 +68,7 @@ export function programOf(value: unknown): { program: string; rest: Record<strin
 }
 
 /** The server takes no longer patterns, bytes. */
-const longestPattern = 10_000;
+const maxPatternLength = 10_000;
 
 /** A pattern that only this value fits; `*` stands for any text in patterns. */
 export function exactPattern(value: unknown): string {
@@ -76,7 +76,7 @@ export function exactPattern(value: unknown): string {
   return text.replace(/[\\*]/g, "\\$&");
 }
 
-export const isPattern = (text: string) => new TextEncoder().encode(text).length <= longestPattern;
+export const isPattern = (text: string) => new TextEncoder().encode(text).length <= maxPatternLength;
 
 const maxPreviewChars = 200;
 

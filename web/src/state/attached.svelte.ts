@@ -11,7 +11,7 @@ import { wordsOf } from "./knowledge/problems.ts";
 import { sentenceOf, toasts } from "./toasts.svelte.ts";
 
 const firstPauseMs = 300;
-const longestPauseMs = 4000;
+const maxPauseMs = 4000;
 
 export interface Attached {
   key: number;
@@ -80,7 +80,7 @@ class Attachments {
   }
 
   async #follow(key: number, collection: string, signal: AbortSignal): Promise<void> {
-    for (let pause = firstPauseMs; ; pause = Math.min(pause * 1.5, longestPauseMs)) {
+    for (let pause = firstPauseMs; ; pause = Math.min(pause * 1.5, maxPauseMs)) {
       const [document] = (await listDocuments(collection)).documents;
       if (signal.aborted) return;
       if (document?.state !== "waiting") {

@@ -170,7 +170,7 @@ class OpenChat {
   }
 
   /** Asks these models for more answers beside that one, so many of each. */
-  async askOthers(message: ChatMessage, models: string[], samples: number): Promise<void> {
+  async askAlternatives(message: ChatMessage, models: string[], samples: number): Promise<void> {
     const id = this.id;
     if (id === null) return;
     this.sending = true;
@@ -352,3 +352,6 @@ export function durationOf(run: RunNode): number {
 }
 
 export const openChat = new OpenChat();
+
+/** A separate instance, for components that are rendered alone. */
+export const createOpenChat = () => new OpenChat();

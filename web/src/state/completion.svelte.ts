@@ -7,7 +7,7 @@ import { goesOn, goingOn, remembered, type Known } from "./completion.ts";
 const restMs = 180;
 const restInWordMs = 400;
 /** Shorter texts could go on in any way. */
-const leastChars = 4;
+const minLength = 4;
 
 /** An offer that is being written. */
 interface Asked extends Known {
@@ -31,7 +31,7 @@ class Completion {
     if (this.#asked && !goesOn(this.#asked, text)) this.#giveUp();
     const known = goingOn(this.#known, text);
     this.ghost = known ?? "";
-    if (known !== null || this.#asked || text.trim().length < leastChars) return;
+    if (known !== null || this.#asked || text.trim().length < minLength) return;
     const rest = /[\p{L}\p{N}]$/u.test(text) ? restInWordMs : restMs;
     this.#timer = setTimeout(() => void this.#ask(text, model), rest);
   }

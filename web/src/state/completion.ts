@@ -7,10 +7,10 @@ export interface Known {
 }
 
 /** So many are remembered. */
-const most = 40;
+const maxKnown = 40;
 
 export function remembered(known: Known[], one: Known): Known[] {
-  return [one, ...known.filter(({ text }) => text !== one.text)].slice(0, most);
+  return [one, ...known.filter(({ text }) => text !== one.text)].slice(0, maxKnown);
 }
 
 /** Whether the text is on the way of what was offered. */

@@ -20,7 +20,7 @@ export const effortsListedFor = (model: Model | undefined): string[] =>
 /** Ids of agents begin with this. */
 const agentPrefix = "glasshouse/";
 
-class Models {
+export class Models {
   list = $state.raw<Model[]>([]);
   agents = $state.raw<AgentChoice[]>([]);
   defaultId = $state.raw<string | null>(null);

@@ -8,7 +8,7 @@ export interface Piece {
 }
 
 /** Marking stops after so many hits in one text; a letter in a 50 kB result would freeze the page. */
-const mostHits = 200;
+const maxHits = 200;
 
 /** Cuts a text into pieces that are hits and pieces that are not; letter case does not matter. */
 export function splitByHits(text: string, query: string): Piece[] {
@@ -17,7 +17,7 @@ export function splitByHits(text: string, query: string): Piece[] {
   const hay = text.toLowerCase();
   const pieces: Piece[] = [];
   let from = 0;
-  for (let hits = 0; hits < mostHits; hits += 1) {
+  for (let hits = 0; hits < maxHits; hits += 1) {
     const at = hay.indexOf(needle, from);
     if (at < 0) break;
     if (at > from) pieces.push({ text: text.slice(from, at), hit: false });

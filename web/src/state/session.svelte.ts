@@ -10,7 +10,7 @@ import { toasts } from "./toasts.svelte.ts";
 /** Pages of those who are not signed in. */
 const isBeforeLogin = (page: Route["page"]) => page === "login" || page === "reset" || page === "signUp";
 
-class Session {
+export class Session {
   me = $state.raw<Me | null>(null);
 
   get user(): User | null {

@@ -1,6 +1,6 @@
 /** Which files go along with a message as pictures, sounds and films, and how large they may be. */
 import { expect, test } from "vitest";
-import { kindOf, largestMediumBytes, readPicture } from "./pictures.ts";
+import { kindOf, maxMediumBytes, readPicture } from "./pictures.ts";
 
 test("sounds and films go along as such, documents do not", () => {
   expect(kindOf({ type: "image/png" })).toBe("image");
@@ -17,6 +17,6 @@ test("sounds and films go along as such, documents do not", () => {
 test("a sound is read whole, and one that is too large is not", async () => {
   const sound = await readPicture(new File(["RIFF"], "a.wav", { type: "audio/wav" }));
   expect(sound).toMatchObject({ kind: "audio", name: "a.wav", url: "data:audio/wav;base64,UklGRg==" });
-  const large = new File([new Uint8Array(largestMediumBytes + 1)], "b.mp4", { type: "video/mp4" });
+  const large = new File([new Uint8Array(maxMediumBytes + 1)], "b.mp4", { type: "video/mp4" });
   expect(await readPicture(large)).toBe("composer.mediumTooLarge");
 });

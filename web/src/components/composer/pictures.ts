@@ -8,10 +8,10 @@ export interface Picture {
 }
 
 export const pictureTypes = ["image/png", "image/jpeg", "image/webp", "image/gif"];
-export const largestPictureBytes = 8 * 1024 * 1024;
+export const maxPictureBytes = 8 * 1024 * 1024;
 
 /** As a data URL such a file still fits into a request. */
-export const largestMediumBytes = 7_000_000;
+export const maxMediumBytes = 7_000_000;
 
 export type PictureProblem = "composer.tooLarge" | "composer.mediumTooLarge" | "composer.notPicture";
 
@@ -47,8 +47,8 @@ let nextId = 1;
 export async function readPicture(file: File): Promise<Picture | PictureProblem> {
   const kind = kindOf(file);
   if (kind === undefined) return "composer.notPicture";
-  if (kind === "image" && file.size > largestPictureBytes) return "composer.tooLarge";
-  if (kind !== "image" && file.size > largestMediumBytes) return "composer.mediumTooLarge";
+  if (kind === "image" && file.size > maxPictureBytes) return "composer.tooLarge";
+  if (kind !== "image" && file.size > maxMediumBytes) return "composer.mediumTooLarge";
   const url = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result));

@@ -2,7 +2,7 @@
 import { hitIn } from "./filter.ts";
 import { jsonOf } from "./frames.ts";
 
-const longestLine = 160;
+const maxLineLength = 160;
 /** A narrow panel shows about so many letters; a hit further on is brought to the front, after a few letters. */
 const visible = 24;
 const leadIn = 10;
@@ -69,8 +69,8 @@ export function foundLine(data: string, query: string): string {
 }
 
 function oneLine(text: string): string {
-  const line = text.slice(0, longestLine * 2).replace(/\r\n|\r|\n/g, "⏎");
-  return line.length > longestLine ? `${line.slice(0, longestLine)}…` : line;
+  const line = text.slice(0, maxLineLength * 2).replace(/\r\n|\r|\n/g, "⏎");
+  return line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line;
 }
 
 /** The data to read: indented JSON, or the text itself where it is none. */

@@ -18,7 +18,7 @@ export interface Labels {
 }
 
 /** Longer results are cut, characters. */
-const mostOfResult = 4_000;
+const maxResultLength = 4_000;
 
 /** Programs are shown in their lines: the argument that holds them, and their language. */
 const programs: Record<string, { argument: string; language: string }> = {
@@ -78,8 +78,8 @@ function stepsOf(log: readonly RunEvent[], labels: Labels, folds: boolean): stri
 
 function returned(body: { result: string; error: boolean }, labels: Labels): string {
   if (!body.error && !saysSomething(body.result)) return labels.completed;
-  const isLong = body.result.length > mostOfResult;
-  return fenced(isLong ? `${body.result.slice(0, mostOfResult)}…` : body.result, "text");
+  const isLong = body.result.length > maxResultLength;
+  return fenced(isLong ? `${body.result.slice(0, maxResultLength)}…` : body.result, "text");
 }
 
 /** What a tool was given, behind its name: a program as a block, all else as code in the line. */
@@ -88,10 +88,10 @@ function givenTo(name: string, given: unknown): string {
   if (program && given !== null && typeof given === "object") {
     const code = (given as Record<string, unknown>)[program.argument];
     if (typeof code === "string" && Object.keys(given).length === 1)
-      return `\n\n${fenced(code.slice(0, mostOfResult), program.language)}`;
+      return `\n\n${fenced(code.slice(0, maxResultLength), program.language)}`;
   }
   const line = typeof given === "string" ? given : JSON.stringify(given);
-  return ` ${codeIn(line.slice(0, mostOfResult))}`;
+  return ` ${codeIn(line.slice(0, maxResultLength))}`;
 }
 
 /** Each source once, as it was last seen. */

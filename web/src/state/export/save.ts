@@ -6,7 +6,7 @@ import { formatDate } from "../../i18n/format.ts";
 import { t } from "../../i18n/index.svelte.ts";
 import { formulasDone, Markdown } from "../../markdown/index.ts";
 import { openChat } from "../chat.svelte.ts";
-import { ownPicture } from "../own-picture.ts";
+import { workspaceImage } from "../workspace-image.ts";
 import { fileNameOf } from "../report/name.ts";
 import { printSheet } from "../report/print.ts";
 import { chatAsMarkdown, type Labels } from "./markdown.ts";
@@ -60,7 +60,7 @@ export async function printChat(): Promise<void> {
   let shown: Record<string, unknown> = {};
   // A long text is read in slices, and so are its formulas.
   await new Promise<void>((oncomplete) => {
-    const props = { text: written, labels: { ownPicture }, oncomplete };
+    const props = { text: written, labels: { workspaceImage }, oncomplete };
     shown = mount(Markdown, { target: sheet, props });
   });
   await tick();

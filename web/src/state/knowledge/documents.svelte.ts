@@ -3,7 +3,7 @@ import { listDocuments, type Document } from "../../api/knowledge.ts";
 import { sentenceOf } from "../toasts.svelte.ts";
 
 const firstPauseMs = 1000;
-const longestPauseMs = 8000;
+const maxPauseMs = 8000;
 
 export class Documents {
   /** Null until it is known. */
@@ -34,7 +34,7 @@ export class Documents {
     }
     // Where nothing changes it is asked more and more seldom.
     const isSame = `${this.waiting} ${this.meaningless}` === before;
-    this.#pauseMs = isSame ? Math.min(this.#pauseMs * 1.5, longestPauseMs) : firstPauseMs;
+    this.#pauseMs = isSame ? Math.min(this.#pauseMs * 1.5, maxPauseMs) : firstPauseMs;
     if (this.waiting + this.meaningless > 0) this.#after(this.#pauseMs);
   }
 

@@ -4,7 +4,7 @@ import type { Named } from "./folders.ts";
 export type { Named };
 
 /** Longest name, bytes of its UTF-8; the ending has its place beside it. */
-const mostBytes = 240;
+const maxBytes = 240;
 
 /** The file of this text: it is called by its title, or by its first words; nothing where there are no words. */
 export function named(title: string, text: string): Named | null {
@@ -17,6 +17,6 @@ export function named(title: string, text: string): Named | null {
 function short(name: string): string {
   const encoder = new TextEncoder();
   const characters = [...name.replace(/^\.+/, "").replace(/\.md$/i, "")];
-  while (encoder.encode(characters.join("")).length > mostBytes) characters.pop();
+  while (encoder.encode(characters.join("")).length > maxBytes) characters.pop();
   return characters.join("").trim();
 }

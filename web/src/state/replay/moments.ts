@@ -2,7 +2,7 @@
 import type { EventBody, RunEvent } from "../../api/events.ts";
 
 /** A longer pause of the run takes no more of the replay than this. */
-export const longestPauseMs = 2000;
+export const maxPauseMs = 2000;
 
 export interface Moments {
   /** Milliseconds from the beginning of the replay at speed 1, for each event. */
@@ -45,9 +45,9 @@ export function momentsOf(log: readonly RunEvent[]): Moments {
     // The server's clock may have been set back.
     const pauseMs = Math.max(0, event.at - before);
     before = event.at;
-    moments.totalMs += Math.min(pauseMs, longestPauseMs);
+    moments.totalMs += Math.min(pauseMs, maxPauseMs);
     moments.shownAt.push(moments.totalMs);
-    moments.skippedMs.push(Math.max(0, pauseMs - longestPauseMs));
+    moments.skippedMs.push(Math.max(0, pauseMs - maxPauseMs));
     if (stopsAfter.has(event.body.type)) moments.stops.push(index + 1);
   }
   if (log.length > 0 && moments.stops.at(-1) !== log.length) moments.stops.push(log.length);

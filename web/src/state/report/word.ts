@@ -28,7 +28,7 @@ import type { SourceWords } from "./words.ts";
 
 type Block = Paragraph | Table;
 /** Everything below indents; Word has nine levels of lists. */
-const deepest = 8;
+const maxDepth = 8;
 const headings = [
   HeadingLevel.HEADING_1,
   HeadingLevel.HEADING_2,
@@ -74,7 +74,7 @@ const heading2 = (text: string) =>
   new Paragraph({ heading: HeadingLevel.HEADING_2, children: [new TextRun(clean(text))] });
 
 function levels(start: number) {
-  return Array.from({ length: deepest + 1 }, (_, level) => ({
+  return Array.from({ length: maxDepth + 1 }, (_, level) => ({
     level,
     format: LevelFormat.DECIMAL,
     text: `%${level + 1}.`,
@@ -156,7 +156,7 @@ class Writer {
   }
 
   #list(list: Tokens.List, level: number): Block[] {
-    const at = Math.min(level, deepest);
+    const at = Math.min(level, maxDepth);
     const reference = `list-${this.lists.size}`;
     if (list.ordered) this.lists.set(reference, Number(list.start) || 1);
     const mark: IParagraphOptions = list.ordered

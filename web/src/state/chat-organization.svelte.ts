@@ -21,7 +21,7 @@ export type View = { kind: "all" } | { kind: "tag"; tag: string } | { kind: "arc
 
 const pageSize = 100;
 
-class Order {
+class ChatOrganization {
   folders = $state.raw<ChatFolder[]>([]);
   tags = $state.raw<ChatTag[]>([]);
   pinned = $state.raw<ChatRow[]>([]);
@@ -134,4 +134,4 @@ function filterOf(view: Exclude<View, { kind: "all" }>): { tag: string } | { arc
   return view.kind === "tag" ? { tag: view.tag } : { archived: true };
 }
 
-export const order = new Order();
+export const chatOrganization = new ChatOrganization();

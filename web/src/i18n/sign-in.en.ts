@@ -1,6 +1,6 @@
 /** English words of how people get in. */
 
-export const doors = {
+export const signIn = {
   "settings.sessions": "Sessions",
   "sessions.intro": {
     one: "Where you are signed in. A session ends {count} hour after it began.",

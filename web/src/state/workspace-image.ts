@@ -3,11 +3,11 @@ import { pictureAddress, readFile } from "../api/calls.ts";
 import { openChat } from "./chat.svelte.ts";
 import { seemsPicture } from "./files.svelte.ts";
 
-const mostDrawingBytes = 2_000_000;
+const maxDrawingBytes = 2_000_000;
 
 /** Where the picture of a path is. It is asked for among the open chat's files and nowhere else; the server gives it only if it
  * is a picture. */
-export function ownPicture(path: string): string | Promise<string> | undefined {
+export function workspaceImage(path: string): string | Promise<string> | undefined {
   const isDrawing = /\.svg$/i.test(path);
   if (openChat.id === null || !/^\/(?!\/)/.test(path) || !(isDrawing || seemsPicture(path))) return;
   try {
@@ -21,6 +21,6 @@ export function ownPicture(path: string): string | Promise<string> | undefined {
 /** The server gives no SVG as a picture, since it is a document with scripts; within an image none of them runs. */
 async function drawing(chat: string, path: string): Promise<string> {
   const bytes = await readFile(chat, path);
-  if (bytes.byteLength > mostDrawingBytes) throw new Error("too large");
+  if (bytes.byteLength > maxDrawingBytes) throw new Error("too large");
   return `data:image/svg+xml,${encodeURIComponent(new TextDecoder().decode(bytes))}`;
 }

@@ -1,8 +1,8 @@
 /** Russian words of how people get in. */
-import type { doors as en } from "./doors.en.ts";
+import type { signIn as en } from "./sign-in.en.ts";
 import type { Entry } from "./index.svelte.ts";
 
-export const doors: Record<keyof typeof en, Entry> = {
+export const signIn: Record<keyof typeof en, Entry> = {
   "settings.sessions": "Сеансы",
   "sessions.intro": {
     one: "Где вы вошли. Сеанс заканчивается через {count} час после начала.",

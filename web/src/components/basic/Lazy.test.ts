@@ -1,0 +1,49 @@
+/** A lazy component: shown when its chunk has come, with an error and a retry where it does not. */
+import { render, screen } from "@testing-library/svelte";
+import type { Component, ComponentProps } from "svelte";
+import userEvent from "@testing-library/user-event";
+import { expect, test, vi } from "vitest";
+import { refused, serve } from "../../test/server.ts";
+import Field from "./Field.svelte";
+import Lazy from "./Lazy.svelte";
+
+const chunk = { default: Field };
+
+function show(load: () => Promise<typeof chunk>) {
+  // What a template infers from `load`.
+  const OfField = Lazy as Component<ComponentProps<typeof Field> & { load: typeof load }>;
+  render(OfField, { load, label: "Name", value: "" });
+}
+
+test("a status stands in its place until it has come", async () => {
+  let arrive = (_: typeof chunk) => {};
+  show(() => new Promise((resolve) => (arrive = resolve)));
+  expect(screen.getByRole("status")).toHaveTextContent("Loading…");
+  arrive(chunk);
+  expect(await screen.findByRole("textbox", { name: "Name" })).toBeVisible();
+  expect(screen.queryByRole("status")).toBeNull();
+});
+
+test("one that fails is told, and is asked for again", async () => {
+  // Without a server the page cannot be loaded anew.
+  serve({ "GET /api/v1/me": () => refused(503, "unavailable", "") });
+  const load = vi.fn<() => Promise<typeof chunk>>();
+  load.mockRejectedValueOnce(new TypeError("failed to fetch"));
+  load.mockRejectedValueOnce(new TypeError("failed to fetch"));
+  show(load);
+  expect(await screen.findByRole("alert")).toHaveTextContent("A part of the page could not be loaded.");
+  await userEvent.click(screen.getByRole("button", { name: "Retry" }));
+  expect(load).toHaveBeenCalledTimes(2);
+  // What fails twice may be remembered by the browser.
+  expect(await screen.findByRole("button", { name: "Reload" })).toBeVisible();
+});
+
+test("it is shown once the retry succeeds", async () => {
+  serve({ "GET /api/v1/me": () => refused(503, "unavailable", "") });
+  const load = vi.fn<() => Promise<typeof chunk>>().mockResolvedValue(chunk);
+  load.mockRejectedValueOnce(new TypeError("failed to fetch"));
+  show(load);
+  await userEvent.click(await screen.findByRole("button", { name: "Retry" }));
+  expect(await screen.findByRole("textbox", { name: "Name" })).toBeVisible();
+  expect(screen.queryByRole("alert")).toBeNull();
+});

@@ -1,0 +1,351 @@
+/** The state machine of the composer: draft, `#` list, completion, and the message that is sent or waits to be. */
+import { onDestroy, tick, untrack } from "svelte";
+import type { ListedCollection } from "../../api/knowledge.ts";
+import type { Part } from "../../api/types.ts";
+import { t } from "../../i18n/index.svelte.ts";
+import { announcer } from "../../state/announcer.svelte.ts";
+import { attachments } from "../../state/attached.svelte.ts";
+import { firstWord, isWithin } from "../../state/completion.ts";
+import { completion } from "../../state/completion.svelte.ts";
+import type { PageState } from "../../state/context.ts";
+import { keepDraft, readDraft } from "../../state/drafts.ts";
+import { isInputMethod } from "../../state/input-method.ts";
+import { collections } from "../../state/knowledge/collections.svelte.ts";
+import { pageDrop } from "../../state/page-drop.ts";
+import { preferences } from "../../state/preferences.svelte.ts";
+import { prefill } from "../../state/prefill.svelte.ts";
+import { research } from "../../state/research.svelte.ts";
+import { attempt, toasts } from "../../state/toasts.svelte.ts";
+import { unsaved } from "../../state/unsaved.svelte.ts";
+import { fitting, hashAt, without, type Hash } from "./hash.ts";
+import { keepPictures, kindOf, readPicture, takePictures, type Picture } from "./pictures.ts";
+
+/** A missing model is asked for this often: it may come back by itself. */
+const pollIntervalMs = 15_000;
+const maxOffered = 50;
+
+/** What was to be sent before it could be. */
+interface Wish {
+  text: string;
+  pictures: Picture[];
+  files: number;
+}
+
+/** Read when they are needed. */
+interface Props {
+  /** Null for a new chat. */
+  chat: string | null;
+  /** Whether the message went out. */
+  onsend: (content: Part[]) => Promise<boolean>;
+}
+
+const hasModifier = (event: KeyboardEvent) =>
+  event.shiftKey || event.ctrlKey || event.altKey || event.metaKey;
+
+/** To be made while the component is created, whose effects it shares. */
+export class ComposerState {
+  text = $state("");
+  pictures = $state.raw<Picture[]>([]);
+  /** The field that is typed into. */
+  area = $state<HTMLTextAreaElement>();
+
+  /** The `#word` being typed, by which a collection is pointed to. */
+  #hash = $state.raw<Hash | null>(null);
+  /** Which of the offered collections Enter takes. */
+  at = $state(0);
+  readonly offered = $derived(
+    this.#hash ? fitting(collections.list ?? [], this.#hash.word).slice(0, maxOffered) : [],
+  );
+
+  /** It goes out as soon as it can, unless the message has changed since. */
+  #wish = $state.raw<Wish | null>(null);
+  readonly isWished = $derived(
+    this.#wish !== null &&
+      this.#wish.text === this.text &&
+      this.#wish.pictures === this.pictures &&
+      this.#wish.files === attachments.list.length,
+  );
+
+  /** The chat whose draft is in the field; undefined at first. */
+  #shown: string | null | undefined;
+  /** The new chat that is sent to gets its id, which is no change of the chat. */
+  #begins = false;
+
+  readonly #props: Props;
+  readonly #page: PageState;
+
+  constructor(props: Props, page: PageState) {
+    this.#props = props;
+    this.#page = page;
+    $effect(() => this.#pollMissingModel());
+    $effect(() => this.#sendWhenDue());
+    $effect(() => {
+      const { chat } = props;
+      untrack(() => this.#showDraftOf(chat));
+    });
+    $effect(() => this.#takePrefill());
+    // A reload keeps the text, and nothing else of the message.
+    $effect(() => unsaved.hold(() => this.pictures.length > 0 || attachments.list.length > 0));
+    // Wherever in the page of a chat files are dropped, they go along with the message.
+    $effect(() => pageDrop.takeFiles((files) => void this.attach(files)));
+    onDestroy(() => this.#close());
+  }
+
+  readonly #isEmpty = $derived(
+    this.text.trim() === "" && this.pictures.length === 0 && attachments.list.length === 0,
+  );
+
+  get #isAnswering(): boolean {
+    return this.#page.openChat.sending || this.#page.openChat.active !== null;
+  }
+
+  get #canSend(): boolean {
+    const { openChat, models } = this.#page;
+    // Where the chat is not there yet, a message would begin another branch.
+    const isOpen = openChat.state === "ready" || openChat.state === "empty";
+    return !this.#isAnswering && models.chosen !== null && isOpen && !attachments.isBusy && !this.#isEmpty;
+  }
+
+  /** Whether what is missing comes by itself: what the page asks the server for, files on their way. */
+  get #isComing(): boolean {
+    const { openChat, models } = this.#page;
+    return models.isLoading || openChat.state === "loading" || attachments.isBusy;
+  }
+
+  get #canWait(): boolean {
+    const mayCome = this.#isComing || !this.#page.models.loaded;
+    return !this.#canSend && !this.#isAnswering && !this.#isEmpty && mayCome;
+  }
+
+  /** Whether the button does something. */
+  get canPress(): boolean {
+    return this.#canSend || this.#canWait;
+  }
+
+  /** Sends, or takes back what waits to be sent. */
+  submit(): void {
+    if (this.isWished) this.#wish = null;
+    else this.#requestSend();
+  }
+
+  /** The text was changed by hand. */
+  typed(event: Event): void {
+    keepDraft(this.#props.chat, this.text);
+    this.#findHash();
+    // What an input method has not settled on is no text yet.
+    if ("isComposing" in event && event.isComposing) completion.stop();
+    else this.complete();
+  }
+
+  /** The completion belongs to the end of the text: not where the caret has gone elsewhere. */
+  caretMoved(): void {
+    if (!this.#isAtEnd) completion.stop();
+  }
+
+  blurred(): void {
+    this.#hash = null;
+    completion.stop();
+  }
+
+  pressed(event: KeyboardEvent): void {
+    if (this.#pressedInList(event) || this.#pressedInCompletion(event)) return;
+    if (event.key !== "Enter" || isInputMethod(event) || hasModifier(event)) return;
+    if (matchMedia("(pointer: coarse)").matches) return;
+    event.preventDefault();
+    this.#requestSend();
+  }
+
+  pasted(event: ClipboardEvent): void {
+    const files = [...(event.clipboardData?.files ?? [])];
+    if (files.length === 0) return;
+    event.preventDefault();
+    void this.attach(files);
+  }
+
+  async attach(files: Iterable<File>): Promise<void> {
+    for (const file of files) {
+      if (kindOf(file) === undefined) {
+        void attachments.addFile(file);
+        continue;
+      }
+      const picture = await readPicture(file);
+      if (typeof picture === "string") toasts.add(t(picture, { name: file.name }), true);
+      else this.pictures = [...this.pictures, picture];
+    }
+  }
+
+  removePicture(picture: Picture): void {
+    this.pictures = this.pictures.filter((other) => other !== picture);
+  }
+
+  /** The collection goes along in the place of its `#word`. */
+  pick(collection: ListedCollection): void {
+    if (!this.#hash) return;
+    const rest = without(this.text, this.#hash);
+    attachments.addCollection(collection);
+    this.text = rest.text;
+    this.#hash = null;
+    keepDraft(this.#props.chat, this.text);
+    void tick().then(() => {
+      this.area?.focus();
+      this.area?.setSelectionRange(rest.caret, rest.caret);
+    });
+  }
+
+  /** Where the text ends, a model may say how it goes on. */
+  complete(): void {
+    const { chosen } = this.#page.models;
+    const { me } = this.#page.session;
+    const isOn = me?.autocomplete && preferences.completions && chosen !== null && !this.#hash;
+    if (isOn && this.#isAtEnd && isWithin(this.text, me.autocomplete_max_length)) {
+      completion.follow(this.text, chosen.id);
+    } else completion.stop();
+  }
+
+  /** Takes what is offered, or its beginning. */
+  takeCompletion(words: string): void {
+    this.text += words;
+    keepDraft(this.#props.chat, this.text);
+    void tick().then(() => {
+      this.area?.setSelectionRange(this.text.length, this.text.length);
+      this.complete();
+    });
+  }
+
+  get #isAtEnd(): boolean {
+    const { area, text } = this;
+    return area?.selectionStart === text.length && area.selectionEnd === text.length;
+  }
+
+  #findHash(): void {
+    const { area } = this;
+    const before = this.#hash;
+    this.#hash =
+      area && area.selectionStart === area.selectionEnd ? hashAt(this.text, area.selectionStart) : null;
+    if (this.#hash && !before) void collections.load();
+    if (this.#hash?.word !== before?.word) this.at = 0;
+  }
+
+  /** Whether the key was for the list of collections. */
+  #pressedInList(event: KeyboardEvent): boolean {
+    const { offered, at } = this;
+    const chosen = offered[at];
+    if (!chosen || isInputMethod(event)) return false;
+    if (event.key === "ArrowDown") this.at = (at + 1) % offered.length;
+    else if (event.key === "ArrowUp") this.at = (at + offered.length - 1) % offered.length;
+    else if (event.key === "Enter" || event.key === "Tab") this.pick(chosen);
+    else if (event.key === "Escape") this.#hash = null;
+    else return false;
+    event.preventDefault();
+    event.stopPropagation();
+    return true;
+  }
+
+  /** Whether the key was for the completion: Tab takes all of it, the right arrow a word, Escape drops it. */
+  #pressedInCompletion(event: KeyboardEvent): boolean {
+    const { ghost } = completion;
+    if (ghost === "" || isInputMethod(event) || hasModifier(event) || !this.#isAtEnd) return false;
+    if (event.key === "Escape") completion.stop();
+    else if (event.key === "Tab") this.takeCompletion(ghost);
+    else if (event.key === "ArrowRight") this.takeCompletion(firstWord(ghost));
+    else return false;
+    event.preventDefault();
+    event.stopPropagation();
+    return true;
+  }
+
+  /** Sends as soon as that is possible: now, or when what the message waits for has come. */
+  #requestSend(): void {
+    const { models } = this.#page;
+    if (this.#canSend) {
+      void this.#send();
+      return;
+    }
+    if (models.missing !== null) {
+      toasts.add(models.missingSentence(models.missing), true);
+      void models.load().catch(() => undefined);
+      return;
+    }
+    if (!this.#canWait || this.isWished) return;
+    // What did not come before is asked for again.
+    if (!models.loaded && !models.isLoading) void attempt(() => models.load());
+    completion.stop();
+    this.#wish = { text: this.text, pictures: this.pictures, files: attachments.list.length };
+    announcer.say(t("composer.waits"));
+  }
+
+  async #send(): Promise<void> {
+    const { chat, onsend } = this.#props;
+    completion.stop();
+    this.#begins = chat === null;
+    const text = this.text.trim();
+    const pictures = this.pictures;
+    const content: Part[] = [
+      ...(text === "" ? [] : [{ type: "text" as const, text }]),
+      ...pictures.map((picture) => ({ type: picture.kind, url: picture.url })),
+      ...attachments.parts,
+    ];
+    const attached = attachments.clear();
+    this.text = "";
+    this.pictures = [];
+    keepDraft(chat, "");
+    if (await onsend(content)) return;
+    // It did not go out: nothing typed is lost.
+    this.text = text;
+    this.pictures = pictures;
+    attachments.putBack(attached);
+    keepDraft(this.#props.chat, text);
+  }
+
+  #pollMissingModel(): (() => void) | undefined {
+    const { models } = this.#page;
+    if (models.missing === null) return undefined;
+    const timer = setInterval(() => void models.load().catch(() => undefined), pollIntervalMs);
+    return () => clearInterval(timer);
+  }
+
+  #sendWhenDue(): void {
+    if (this.#wish === null || (this.isWished && !this.#canSend && this.#isComing)) return;
+    const isDue = this.isWished && this.#canSend;
+    this.#wish = null;
+    if (isDue) untrack(() => void this.#send());
+  }
+
+  /** Each chat has its own draft. */
+  #showDraftOf(chat: string | null): void {
+    if (this.#shown !== undefined && this.#shown !== chat) {
+      this.#hash = null;
+      this.#wish = null;
+      if (!this.#begins) {
+        keepPictures(this.#shown, this.pictures);
+        research.reset();
+      }
+      this.#begins = false;
+    }
+    this.#shown = chat;
+    this.text = readDraft(chat);
+    this.pictures = takePictures(chat);
+    attachments.open(chat);
+  }
+
+  /** What is typed already stays below it. */
+  #takePrefill(): void {
+    if (prefill.words === null) return;
+    const words = prefill.take() ?? "";
+    this.text = untrack(() => (this.text.trim() === "" ? words : `${words}\n${this.text}`));
+    keepDraft(
+      this.#props.chat,
+      untrack(() => this.text),
+    );
+    this.area?.focus();
+    this.area?.setSelectionRange(words.length, words.length);
+  }
+
+  #close(): void {
+    completion.stop();
+    research.reset();
+    keepPictures(this.#props.chat, this.pictures);
+    // What another page adds is for a new chat.
+    attachments.open(null);
+  }
+}

@@ -1,0 +1,50 @@
+/** Recovery from chunks that cannot be loaded: the server was updated since the page was, or the connection broke. */
+import { getMe } from "../api/calls.ts";
+import { t } from "../i18n/index.svelte.ts";
+import { toasts } from "./toasts.svelte.ts";
+
+const key = "glasshouse.reloaded";
+/** A chunk that is missing again this soon does not come by reloading the page. */
+const soonMs = 60_000;
+
+/** One for each error: a component and the listener below may ask about the same one. */
+const recoveries = new WeakMap<object, Promise<boolean>>();
+
+/** Tells of those that no component has shown in its own place. */
+export function watchChunkErrors(): void {
+  addEventListener("vite:preloadError", ({ payload }) => {
+    // Whoever has asked for the chunk gets the error first.
+    setTimeout(() => {
+      if (!recoveries.has(payload)) void recover(payload).then((isReloading) => isReloading || tell());
+    });
+  });
+}
+
+/**
+ * Reloads the page, which has the chunks that there are now; drafts are kept, and runs go on. Gives false where that does not
+ * help, or there is no server to load the page from.
+ */
+export function recover(error: object): Promise<boolean> {
+  const recovery = recoveries.get(error) ?? reload();
+  recoveries.set(error, recovery);
+  return recovery;
+}
+
+async function reload(): Promise<boolean> {
+  const isSoon = Date.now() - Number(sessionStorage.getItem(key)) < soonMs;
+  if (isSoon || !(await serverAnswers())) return false;
+  sessionStorage.setItem(key, String(Date.now()));
+  location.reload();
+  return true;
+}
+
+function tell(): void {
+  const run = () => Promise.resolve(location.reload());
+  toasts.add(t("error.partLost"), true, { label: t("action.reload"), run }, undefined, true);
+}
+
+const serverAnswers = () =>
+  getMe().then(
+    () => true,
+    () => false,
+  );

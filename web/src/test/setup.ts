@@ -1,0 +1,20 @@
+/** Before each test file: matchers of Testing Library, what happy-dom lacks, and components taken down after each test. */
+import "@testing-library/jest-dom/vitest";
+import { cleanup } from "@testing-library/svelte";
+import { afterEach, vi } from "vitest";
+
+// happy-dom does not match options with `:checked`, which is how Svelte reads a bound <select>.
+const { querySelector } = Element.prototype;
+HTMLSelectElement.prototype.querySelector = function (this: HTMLSelectElement, selectors: string) {
+  return selectors === ":checked" ? (this.selectedOptions[0] ?? null) : querySelector.call(this, selectors);
+};
+
+// It has no top layer either: a popover is shown where it is written.
+HTMLElement.prototype.showPopover = () => undefined;
+HTMLElement.prototype.hidePopover = () => undefined;
+
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+  sessionStorage.clear();
+});
