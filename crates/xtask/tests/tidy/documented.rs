@@ -429,13 +429,18 @@ fn read_if_there(path: &str) -> String {
 /// `get(User, "/runs/{run}", …)` as `GET /runs/{}`.
 fn routes(source: &str) -> BTreeSet<String> {
     let mut routes = BTreeSet::new();
-    for line in source.lines().map(str::trim) {
-        let Some((call, rest)) = line.split_once('(') else {
-            continue;
-        };
-        let method = call.to_uppercase();
-        if let Some(path) = rest.split('"').nth(1)
+    for (at, _) in source.match_indices('(') {
+        let call = source[..at]
+            .rsplit(|c: char| !c.is_ascii_lowercase())
+            .next();
+        let method = call.unwrap_or_default().to_uppercase();
+        // An argument before it says who may ask; a long call has each on a line of its own.
+        let mut quoted = source[at + 1..].split('"');
+        if let (Some(before), Some(path)) = (quoted.next(), quoted.next())
             && METHODS.contains(&method.as_str())
+            && before
+                .chars()
+                .all(|c| c.is_alphanumeric() || c.is_whitespace() || c == ',')
             && path.starts_with('/')
         {
             routes.insert(format!("{method} {}", without_names(path)));
@@ -464,7 +469,7 @@ fn without_names(path: &str) -> String {
 
 #[test]
 fn routes_are_read() {
-    let source = "        get(User, \"/runs/{run}/events\", runs::events),\n        put(Admin, \"/a\", a::b),\n        on(\"/c\")";
+    let source = "        get(User, \"/runs/{run}/events\", runs::events),\n        put(\n            Admin,\n            \"/a\",\n            a::b,\n        ),\n        on(\"/c\")";
     let docs = "See `GET /runs/{id}/events?after=<seq>` and\n`PUT /a`, not `GET` or `/b`.";
     assert_eq!(
         routes(source).into_iter().collect::<Vec<_>>(),
