@@ -6,6 +6,7 @@ in an empty folder and with a server of their own: each may use the variables an
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,12 @@ from programs import Glasshouse, ScriptedModel, needed, text, turn
 ROOT = Path(__file__).resolve().parents[3]
 FENCE = re.compile(r"^(?P<indent> *)```(?P<language>sh|python) run\n(?P<code>.*?)^ *```$", re.MULTILINE | re.DOTALL)
 FENCE_WITH_RUN = re.compile(r"^ *```.*\brun\b", re.MULTILINE)
+
+
+def setUpModule():
+    missing = [name for name in ("bash", "curl", "jq") if shutil.which(name) is None]
+    if missing:
+        raise RuntimeError(f"the commands of the documentation need {', '.join(missing)}: install them")
 
 
 def blocks(page):
@@ -37,7 +44,7 @@ def script(name, page):
 
 
 class Documentation(unittest.TestCase):
-    pass
+    """A test for each page with blocks to run; `add_tests` adds them."""
 
 
 class Pages(unittest.TestCase):
